@@ -1,0 +1,1 @@
+"""The backends: the only code that knows what a payload is."""

@@ -1,0 +1,516 @@
+"""The XLA backend: every call is one compiled program, cached by operator and attributes; XLA keys shapes and dtypes.
+
+64-bit dtypes are honoured without JAX's global flag: `jax.enable_x64` is entered *inside* the functions that are
+traced, which costs nothing per call.  Python scalars travel as cached weak 64-bit arrays, so that they are exact and
+no call has to enter it.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import lru_cache
+from threading import get_ident
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+from jax import lax
+from jax._src.array import ArrayImpl
+from jax.core import Tracer
+from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+
+from npcompat._internal import compile_log
+from npcompat._internal.backend import jax_kernels, jax_linalg, jax_nn, jax_random
+from npcompat._internal.backend.kernel import kernel
+from npcompat._internal.dtypes import Type, is_inexact
+from npcompat._internal.lazy import LazyModule
+from npcompat._internal.op import Attrs, Op
+
+_WEAK: dict[str, Type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+Array = ArrayImpl
+"""The class of XLA arrays.  `jax.Array` is abstract: isinstance costs 0.4 us, `type(x) is` nothing."""
+name = "jax"
+slot = 0
+_KERNELS = (jax_kernels, jax_linalg, jax_nn, jax_random)
+
+
+class _Namespace:
+    """What an operator's compute sees as `xp`: `jax.numpy`, and the kernels that it lacks."""
+
+    name = "jax"
+
+    def __getattr__(self, attribute: str) -> Any:
+        for module in (*_KERNELS, jnp, _SELDOM):
+            found = getattr(module, attribute, None)
+            if found is not None:
+                break
+        else:
+            raise AttributeError(f"the jax backend has no kernel {attribute!r}")
+        setattr(self, attribute, found)
+        return found
+
+
+xp = _Namespace()
+
+
+def is_payload(x: Any) -> bool:
+    """Whether this backend runs on the payload: an XLA array, or a tracer of one."""
+    return type(x) is Array or isinstance(x, Tracer)
+
+
+def type_of(array: Any) -> Type:
+    """The type of an operand inside a program; Python scalars are weak."""
+    aval = jax.typeof(array)
+    return _WEAK[aval.dtype.kind] if aval.weak_type else onp.dtype(aval.dtype)
+
+
+# --- placing values ----------------------------------------------------------------------------------------------
+
+_identity = jax.jit(lambda a: a)
+
+
+def asarray(array: Any, device: Any = None) -> Any:
+    """A copy of a host array on XLA.  (`jax.device_put` may alias the host's memory; a program's result does not.)"""
+    if onp.dtype(array.dtype).hasobject or (array.dtype.kind in "SUVMmO" and not is_inexact(array.dtype)):
+        raise TypeError(f"arrays of dtype {array.dtype} live on the host only; convert to a numeric dtype first")
+    with jax.enable_x64(True):
+        result = _identity(array)
+        return result if device is None else jax.device_put(result, device)
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _scalar(x: Any) -> Any:
+    with jax.enable_x64(True):
+        return _identity(x)
+
+
+def scalar(x: complex) -> Any:
+    """A Python scalar as a weak 64-bit array, cached; an int past the cache travels as it is.
+
+    Zeros are told apart by their sign, which a cache by equality does not.
+    """
+    if type(x) is int:
+        return x if 4096 <= x < 2**31 else _scalar(x)
+    if x or type(x) is bool:
+        return _scalar(x)
+    with jax.enable_x64(True):
+        return _identity(x)
+
+
+def to_host(payload: Any) -> onp.ndarray[Any, Any]:
+    """The values on the host: a read-only view where memory allows.  Waits for the computation."""
+    return onp.asarray(payload)
+
+
+def wait(payload: Any) -> None:
+    """Wait until the value is computed; errors of its computation surface here."""
+    payload.block_until_ready()
+
+
+def wait_all() -> None:
+    """Wait until everything that was dispatched has run."""
+    for array in jax.live_arrays():
+        if not array.is_deleted():
+            array.block_until_ready()
+
+
+# --- programs ----------------------------------------------------------------------------------------------------
+
+
+def function(op: Op, attrs: Attrs) -> Callable[..., Any]:
+    """The operator as a plain function of JAX arrays or tracers, 64-bit dtypes honoured."""
+    apply = kernel(op, attrs, xp, type_of)
+
+    def exact(*arrays: Any) -> Any:
+        with jax.enable_x64(True):
+            return apply(*arrays)
+
+    return exact
+
+
+lowering: dict[int, Any] = {}
+"""By thread: the x64 context of a program that is being compiled."""
+
+
+def lowered() -> None:
+    """Leave the x64 context that a compilation entered.  To be called after a program that may have been compiled."""
+    context = lowering.pop(get_ident(), None)
+    if context is not None:
+        context.__exit__(None, None, None)
+
+
+def _stay_exact() -> None:
+    """Enter x64 until `lowered`: some operators are lowered after the trace has ended, by functions that look at the flag."""
+    if get_ident() not in lowering:
+        context = lowering[get_ident()] = jax.enable_x64(True)
+        context.__enter__()
+
+
+def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """Its Python body runs once for each program that XLA compiles: that is when the log is written."""
+
+    def traced(*arrays: Any) -> Any:
+        _stay_exact()
+        result = compute(*arrays)
+        compile_log.compiled(op.name, arrays, op.reason)
+        return result
+
+    traced.__name__ = op.name
+    return traced
+
+
+def forward(op: Op, attrs: Attrs, donate: tuple[int, ...] = ()) -> Callable[..., Any]:
+    """The compiled operator; the buffers of the operands in `donate` are given away and may hold results."""
+    return jax.jit(_logged(op, function(op, attrs)), donate_argnums=donate)
+
+
+class Pullback(NamedTuple):
+    """A recorded call: `pull(arrays, cotangents)` gives the gradients of the inputs asked for."""
+
+    pull: Callable[..., Any]
+    arrays: tuple[Any, ...]
+
+
+class _Residuals:
+    """What leaves a recorded program besides its outputs.
+
+    A residual that is an input or an output of the program is not copied out again: `sources` says where it is.
+    """
+
+    __slots__ = ("kept", "recipe")
+
+    def __init__(self, kept: Sequence[Any], recipe: "_Recipe") -> None:
+        self.kept, self.recipe = kept, recipe
+
+
+class _Recipe:
+    __slots__ = ("pull", "sources")
+
+    def __init__(self, sources: list[tuple[str, int]], pull: Callable[..., Any]) -> None:
+        self.sources, self.pull = sources, pull
+
+
+jax.tree_util.register_pytree_node(_Residuals, lambda r: (r.kept, r.recipe), lambda recipe, kept: _Residuals(kept, recipe))
+
+
+def _vjp(apply: Callable[..., Any], arrays: Sequence[Any], mask: tuple[bool, ...]) -> tuple[Any, Callable[..., Any]]:
+    """Outputs, and the pullback to the inputs of the mask; cotangents may be None (zero)."""
+    chosen = [a for a, wanted in zip(arrays, mask, strict=True) if wanted]
+
+    def of_chosen(*some: Any) -> Any:
+        rest = iter(some)
+        return apply(*[next(rest) if wanted else a for a, wanted in zip(arrays, mask, strict=True)])
+
+    outs, vjp = jax.vjp(of_chosen, *chosen)
+    return outs, vjp
+
+
+def _fill(outs: Any, cotangents: Sequence[Any]) -> Any:
+    """Cotangents in the structure and dtypes that JAX expects for these outputs."""
+
+    def one(out: Any, given: Any) -> Any:
+        aval = jax.typeof(out)
+        if not is_inexact(aval.dtype):
+            return onp.zeros(aval.shape, jax.dtypes.float0)
+        return jnp.zeros(aval.shape, aval.dtype) if given is None else given.astype(aval.dtype)
+
+    if isinstance(outs, tuple):
+        return tuple([one(o, c) for o, c in zip(outs, cotangents, strict=True)])
+    return one(outs, cotangents[0])
+
+
+def forward_and_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...]) -> Callable[..., tuple[Any, Pullback]]:
+    """The compiled operator that also returns its pullback, so that backward recomputes nothing."""
+    apply = function(op, attrs)
+
+    def recorded(*arrays: Any) -> Any:
+        with jax.enable_x64(True):
+            outs, vjp = _vjp(apply, arrays, mask)
+            leaves, tree = jax.tree.flatten(vjp)
+            known = {id(a): ("input", i) for i, a in enumerate(arrays)}
+            flat_outs = outs if isinstance(outs, tuple) else (outs,)
+            known |= {id(o): ("output", i) for i, o in enumerate(flat_outs) if id(o) not in known}
+            sources: list[tuple[str, int]] = []
+            kept: list[Any] = []
+            for leaf in leaves:
+                source = known.get(id(leaf))
+                if source is None:
+                    source = ("kept", len(kept))
+                    kept.append(leaf)
+                sources.append(source)
+            shapes = jax.tree.map(lambda o: jax.ShapeDtypeStruct(o.shape, o.dtype), outs)
+
+        def pull(residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
+            _stay_exact()
+            return jax.tree.unflatten(tree, residuals)(_fill(shapes, cotangents))
+
+        pull.__name__ = f"{op.name}_pullback"
+        return outs, _Residuals(kept, _Recipe(sources, jax.jit(pull)))
+
+    program = jax.jit(_logged(op, recorded))
+
+    def call(*payloads: Any) -> tuple[Any, Pullback]:
+        try:
+            outs, residuals = program(*payloads)
+        finally:
+            if lowering:
+                lowered()
+        kept, recipe = residuals.kept, residuals.recipe
+        arrays = []
+        for where, i in recipe.sources:
+            if where == "input":
+                arrays.append(payloads[i])
+            elif where == "kept":
+                arrays.append(kept[i])
+            else:
+                arrays.append(outs[i] if type(outs) is tuple else outs)
+        return outs, Pullback(recipe.pull, tuple(arrays))
+
+    return call
+
+
+def traced_forward_and_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...]) -> Callable[..., tuple[Any, Pullback]]:
+    """The same inside a trace: no program of its own, the enclosing one takes the equations."""
+    apply = function(op, attrs)
+
+    def call(*payloads: Any) -> tuple[Any, Pullback]:
+        with jax.enable_x64(True):
+            outs, vjp = _vjp(apply, payloads, mask)
+
+        def pull(_: Any, cotangents: Sequence[Any]) -> Any:
+            with jax.enable_x64(True):
+                return vjp(_fill(outs, cotangents))
+
+        return outs, Pullback(pull, ())
+
+    return call
+
+
+def lazy_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...], payloads: Sequence[Any]) -> Pullback:
+    """A pullback that differentiates when it is called, for traces whose own tape will seldom be asked."""
+
+    def pull(_: Any, cotangents: Sequence[Any]) -> Any:
+        with jax.enable_x64(True):
+            outs, vjp = _vjp(function(op, attrs), payloads, mask)
+            return vjp(_fill(outs, cotangents))
+
+    return Pullback(pull, ())
+
+
+def pullback_op(op: Op, attrs: Attrs, mask: tuple[bool, ...], given: tuple[bool, ...]) -> Op:
+    """The pullback of an operator as an operator of (inputs, given cotangents): what `create_graph` records."""
+    apply = function(op, attrs)
+    arity = len(mask)
+
+    def compute(_: Any, *arrays: Any) -> Any:
+        outs, vjp = _vjp(apply, arrays[:arity], mask)
+        rest = iter(arrays[arity:])
+        grads = vjp(_fill(outs, [next(rest) if g else None for g in given]))
+        return tuple(grads) if len(grads) > 1 else grads[0]
+
+    return Op(f"{op.name}_pullback", compute, ("inputs",), variadic=True, outputs=sum(mask))
+
+
+# --- tracing -----------------------------------------------------------------------------------------------------
+
+
+def is_tracer(payload: Any) -> bool:
+    """Whether the payload stands for a value that is known only when a program runs."""
+    return isinstance(payload, Tracer)
+
+
+def abstract(payload: Any) -> jax.ShapeDtypeStruct:
+    """The type of a payload as an argument of a trace."""
+    if isinstance(payload, onp.ndarray | jax.ShapeDtypeStruct):
+        return jax.ShapeDtypeStruct(payload.shape, payload.dtype)
+    aval = jax.typeof(payload)
+    return jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
+
+
+def distinct(payload: Any) -> Any:
+    """The same buffer as an array object of its own, so that a trace can tell captured handles apart by identity."""
+    if isinstance(payload, Tracer):
+        return payload
+    return jax.make_array_from_single_device_arrays(payload.shape, payload.sharding, [payload])
+
+
+def lifted(constant: Any) -> Any:
+    """A tracer of the current trace for a constant that it closes over; the copy costs nothing once lowered."""
+    with jax.enable_x64(True):
+        return jnp.copy(constant)
+
+
+def trace(body: Callable[..., Sequence[Any]], arguments: Sequence[jax.ShapeDtypeStruct]) -> ClosedJaxpr:
+    """Run `body` once on tracers of the arguments; what it closes over are the constants of the result."""
+    flag = bool(jax.config.read("jax_enable_x64"))
+
+    def outside(*tracers: Any) -> Sequence[Any]:
+        with jax.enable_x64(flag):
+            return body(*tracers)
+
+    with jax.enable_x64(True):
+        return jax.make_jaxpr(outside)(*arguments)
+
+
+def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..., list[Any]]:
+    """`f(captured, arguments)` from a trace, the captured constants made parameters (None: never read)."""
+    position = {id(c): i for i, c in enumerate(captured) if c is not None}
+    found = [position.get(id(c)) for c in jaxpr.consts]
+    places = [(i, c if i is None else None) for i, c in zip(found, jaxpr.consts, strict=True)]
+    equations = jaxpr.jaxpr
+
+    def run(values: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
+        consts = [c if i is None else values[i] for i, c in places]
+        outs: list[Any] = jaxpr_as_fun(ClosedJaxpr(equations, consts))(*arguments)
+        return outs
+
+    return run
+
+
+def eagerly() -> AbstractContextManager[None]:
+    """A context in which programs of concrete arrays run at once, also while a function is being traced."""
+    context: AbstractContextManager[None] = jax.ensure_compile_time_eval()
+    return context
+
+
+def copied(payload: Any) -> Any:
+    """The value in a buffer of its own."""
+    with jax.enable_x64(True):
+        return _copy(payload)
+
+
+_copy = jax.jit(jnp.copy)
+
+
+def flatten(tree: Any) -> tuple[list[Any], Any]:
+    """The leaves of nested containers, and the structure that puts them together again."""
+    return jax.tree.flatten(tree)
+
+
+def unflatten(structure: Any, leaves: Sequence[Any]) -> Any:
+    """Nested containers from leaves."""
+    return jax.tree.unflatten(structure, leaves)
+
+
+def stop_gradient(outs: Any) -> Any:
+    """Outputs that the derivative of the enclosing program does not pass."""
+    return jax.tree.map(jax_kernels.stop_gradient, outs)
+
+
+def output_types(jaxpr: ClosedJaxpr) -> list[tuple[tuple[int, ...], Any]]:
+    """Shape and dtype of each output."""
+    return [(a.shape, a.dtype) for a in jaxpr.out_avals]
+
+
+def any_true(flags: Sequence[Any]) -> Any:
+    """One vector of the flags that a program carries out."""
+    return jnp.stack([jnp.asarray(f, bool).reshape(()) for f in flags])
+
+
+# --- devices -----------------------------------------------------------------------------------------------------
+
+
+def devices(kind: str) -> list[Any]:
+    """JAX's devices of a kind (`cpu`, `gpu`); none if there is no such backend."""
+    try:
+        return list(jax.devices(kind))
+    except RuntimeError:
+        return []
+
+
+def moved(payload: Any, device: Any) -> Any:
+    """The value on a device."""
+    with jax.enable_x64(True):
+        return jax.device_put(payload, device)
+
+
+def default_device() -> Any:
+    """Where JAX places what nobody placed."""
+    return jax.config.read("jax_default_device") or jax.devices()[0]
+
+
+def device_of(payload: Any) -> Any:
+    """Where the values are; None for a tracer."""
+    return None if isinstance(payload, Tracer) else next(iter(payload.devices()))
+
+
+# --- derivatives by hand, and control flow ------------------------------------------------------------------------
+
+
+def with_gradient(name: str, pullback: Op, inputs: int, outputs: int, residuals: int) -> Op:
+    """`f(*inputs, *outputs, *residuals) -> outputs`, whose gradient is `pullback(*residuals, *cotangents)`."""
+    pull = function(pullback, ())
+
+    @jax.custom_vjp
+    def identity(xs: Any, outs: Any, rest: Any) -> Any:
+        return outs
+
+    def forward_rule(xs: Any, outs: Any, rest: Any) -> Any:
+        return outs, (outs, rest)
+
+    def backward_rule(saved: Any, cotangents: Any) -> Any:
+        outs, rest = saved
+        grads = pull(*rest, *cotangents)
+        grads = (grads,) if pullback.outputs == 1 else tuple(grads)
+        return grads, jax.tree.map(jnp.zeros_like, outs), tuple([_no_cotangent(r) for r in rest])
+
+    identity.defvjp(forward_rule, backward_rule)
+
+    def compute(xp: Any, *arrays: Any) -> Any:
+        outs = identity(arrays[:inputs], arrays[inputs : inputs + outputs], arrays[inputs + outputs :])
+        return outs[0] if outputs == 1 else tuple(outs)
+
+    return Op(name, compute, ("arrays",), variadic=True, outputs=outputs)
+
+
+def _no_cotangent(x: Any) -> Any:
+    return jnp.zeros_like(x) if is_inexact(x.dtype) else onp.zeros(x.shape, jax.dtypes.float0)
+
+
+def conditional(predicate: Any, branches: tuple[Callable[..., Any], Callable[..., Any]], operands: Sequence[Any]) -> Any:
+    """The first branch if the predicate holds, else the second."""
+    with jax.enable_x64(True):
+        return lax.cond(jnp.asarray(predicate, bool).reshape(()), *branches, *operands)
+
+
+def scan(step: Callable[[Any, Any], Any], state: Any, data: Any, length: int | None = None) -> Any:
+    """`state, out = step(state, slice)` over the leading axis."""
+    with jax.enable_x64(True):
+        return lax.scan(step, state, data, length)
+
+
+def while_loop(condition: Callable[[Any], Any], step: Callable[[Any], Any], state: Any) -> Any:
+    """`state = step(state)` while the condition holds."""
+    with jax.enable_x64(True):
+        return lax.while_loop(condition, step, state)
+
+
+def truth(x: Any) -> Any:
+    """A condition as a 0-d bool."""
+    return jnp.asarray(x, bool).reshape(())
+
+
+def no_flags(count: int) -> Any:
+    """Flags of which none is raised."""
+    return jnp.zeros(count, bool)
+
+
+def joined_flags(flags: Sequence[Any]) -> Any:
+    """One vector of several."""
+    return jnp.concatenate([jnp.atleast_1d(f) for f in flags])
+
+
+def any_over_steps(flags: Any) -> Any:
+    """The flags that were raised in any step of a loop."""
+    return flags.any(0)
+
+
+def zeros_of(function: Callable[[], Any]) -> Any:
+    """Zeros in the shapes and dtypes of what a function would return."""
+    return jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), jax.eval_shape(function))
+
+
+def abstract_slice(payload: Any) -> jax.ShapeDtypeStruct:
+    """The type of one slice along the leading axis."""
+    aval = jax.typeof(payload)
+    return jax.ShapeDtypeStruct(aval.shape[1:], aval.dtype)

@@ -1,0 +1,146 @@
+"""What `jax.numpy` lacks, or does otherwise than NumPy, as operators' computes see it on XLA."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+from jax import lax
+
+FULL, INTEGER, SLICE, NEWAXIS = range(4)
+
+
+def astype(x: Any, dtype: Any) -> Any:
+    """A cast as NumPy's: complex to real drops the imaginary part."""
+    x = jnp.asarray(x)
+    if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(dtype, jnp.complexfloating) and dtype != onp.bool_:
+        x = x.real
+    return lax.convert_element_type(x, dtype)
+
+
+# --- basic indexing: start positions are operands, sizes and steps are not -------------------------------------------
+
+
+def _window(shape: Sequence[int], starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> tuple[list[Any], list[int], list[int]]:
+    """Per axis of the base: start, span and step of what the index covers; spans count downwards for negative steps."""
+    remaining = iter(starts)
+    begin, span, step = [], [], []
+    axis = 0
+    for kind, *rest in spec:
+        if kind == NEWAXIS:
+            continue
+        if kind == FULL:
+            begin.append(0)
+            span.append(shape[axis])
+            step.append(1)
+        elif kind == INTEGER:
+            begin.append(next(remaining))
+            span.append(1)
+            step.append(1)
+        else:
+            length, stride = rest
+            extent = max(length - 1, 0) * abs(stride) + (length > 0)
+            start = next(remaining)
+            begin.append(start if stride > 0 else start - (extent - 1 if extent else 0))
+            span.append(extent)
+            step.append(stride)
+        axis += 1
+    return begin, span, step
+
+
+def _strided(window: Any, step: Sequence[int]) -> Any:
+    if all(s == 1 for s in step):
+        return window
+    return window[tuple(slice(None, None, s) for s in step)]
+
+
+def _output_shape(shape: Sequence[int], spec: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
+    out, axis = [], 0
+    for kind, *rest in spec:
+        if kind == NEWAXIS:
+            out.append(1)
+            continue
+        if kind == FULL:
+            out.append(shape[axis])
+        elif kind == SLICE:
+            out.append(rest[0])
+        axis += 1
+    return tuple(out)
+
+
+def index_get(a: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Any:
+    """`a[index]` of basic indexing."""
+    begin, span, step = _window(a.shape, starts, spec)
+    if tuple(span) != a.shape:
+        begin = [jnp.asarray(b, jnp.int64) for b in begin]
+        a = lax.dynamic_slice(a, begin, span) if 0 not in span else jnp.zeros(span, a.dtype)
+    a = _strided(a, step)
+    return a.reshape(_output_shape(a.shape, spec))
+
+
+def index_put(a: Any, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Any:
+    """`a[index] = new` of basic indexing, as a new array."""
+    begin, span, step = _window(a.shape, starts, spec)
+    if 0 in span:
+        return a
+    shape = tuple((s + abs(t) - 1) // abs(t) for s, t in zip(span, step, strict=True))
+    new = lax.convert_element_type(new, a.dtype).reshape(shape)
+    begin = [jnp.asarray(b, jnp.int64) for b in begin]
+    if any(s != 1 for s in step):
+        window = lax.dynamic_slice(a, begin, span)
+        new = window.at[tuple(slice(None, None, s) for s in step)].set(new)
+    return lax.dynamic_update_slice(a, new, begin)
+
+
+# --- advanced indexing ---------------------------------------------------------------------------------------------
+
+
+def take_at(a: Any, index: tuple[Any, ...]) -> Any:
+    """`a[index]` with integer arrays among the index; positions are in range."""
+    return a.at[index].get(mode="promise_in_bounds")
+
+
+def put_at(a: Any, index: tuple[Any, ...], new: Any) -> Any:
+    """`a[index] = new` with integer arrays among the index; of equal positions the last wins, as NumPy has it."""
+    return a.at[index].set(new, mode="drop")
+
+
+def set_static(a: Any, index: Any, new: Any) -> Any:
+    """`a` with `a[index] = new`, for an index that is known when the program is made."""
+    return a.at[index].set(lax.convert_element_type(new, a.dtype))
+
+
+def set_real(a: Any, new: Any) -> Any:
+    """`a` with another real part."""
+    return lax.complex(new, a.imag) if jnp.iscomplexobj(a) else new
+
+
+def set_imag(a: Any, new: Any) -> Any:
+    """`a` with another imaginary part."""
+    return lax.complex(a.real, new)
+
+
+def stop_gradient(x: Any) -> Any:
+    """The value, cut off from differentiation."""
+    return lax.stop_gradient(x)
+
+
+def to_device(x: Any, device: Any) -> Any:
+    """The values on another device."""
+    return jax.device_put(x, device)
+
+
+__all__ = [
+    "astype",
+    "index_get",
+    "index_put",
+    "jax",
+    "put_at",
+    "set_imag",
+    "set_real",
+    "set_static",
+    "stop_gradient",
+    "take_at",
+    "to_device",
+]

@@ -1,0 +1,104 @@
+"""The host backend: NumPy's kernels on NumPy arrays; nothing is compiled.
+
+What an operator, its attributes and the kinds of its operands decide is decided once, and looked up by kinds after.
+Gradients come from XLA: a recorded call crosses to it, and its results come back as arrays.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend import numpy_kernels, numpy_linalg, numpy_nn
+from npcompat._internal.backend.kernel import cast, kernel
+from npcompat._internal.dtypes import Type
+from npcompat._internal.op import Attrs, Op
+
+name = "numpy"
+slot = 2
+
+
+class _Namespace:
+    """What an operator's compute sees as `xp`: NumPy, and the kernels that it lacks."""
+
+    name = "numpy"
+
+    def __getattr__(self, attribute: str) -> Any:
+        for module in (numpy_kernels, numpy_linalg, numpy_nn, onp):
+            found = getattr(module, attribute, None)
+            if found is not None:
+                break
+        else:
+            raise AttributeError(f"the numpy backend has no kernel {attribute!r}")
+        setattr(self, attribute, found)
+        return found
+
+
+xp = _Namespace()
+
+
+def type_of(array: Any) -> Type:
+    """The type of an operand; Python scalars are weak."""
+    return array.dtype if isinstance(array, onp.ndarray) else type(array)
+
+
+def asarray(array: Any, device: Any = None) -> onp.ndarray[Any, Any]:
+    """A copy, as the caller's array may change."""
+    return onp.array(array)
+
+
+def forward(op: Op, attrs: Attrs, donate: tuple[int, ...] = ()) -> Callable[..., Any]:
+    """The operator as a function of NumPy arrays."""
+    if "jax" in op.kernels and "numpy" not in op.kernels:
+        return across(op, attrs)
+    apply = kernel(op, attrs, xp, type_of)
+
+    def call(*arrays: Any) -> Any:
+        result = apply(*arrays)
+        if op.outputs == 1:
+            return result if type(result) is onp.ndarray else onp.asarray(result)
+        return tuple([onp.asarray(r) for r in result])
+
+    return call
+
+
+def across(op: Op, attrs: Attrs) -> Callable[..., Any]:
+    """An operator that has an XLA kernel only (random bits, whose numbers must be the same everywhere)."""
+    program = xla.forward(op, attrs)
+
+    def call(*arrays: Any) -> Any:
+        out = program(*map(_to_xla, arrays))
+        return tuple(map(onp.asarray, out)) if op.outputs != 1 else onp.asarray(out)
+
+    return call
+
+
+def _to_xla(array: Any) -> Any:
+    return xla.asarray(array) if isinstance(array, onp.ndarray) else xla.scalar(array)
+
+
+def forward_and_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...]) -> Callable[..., tuple[Any, xla.Pullback]]:
+    """The recorded operator, on XLA; outputs and gradients are host arrays."""
+    recorded = xla.forward_and_pullback(op, attrs, mask)
+
+    def call(*arrays: Any) -> tuple[Any, xla.Pullback]:
+        outs, pullback = recorded(*map(_to_xla, arrays))
+        pull = pullback.pull
+
+        def on_host(residuals: Any, cotangents: Any) -> Any:
+            sent = [None if c is None else _to_xla(c) for c in cotangents]
+            return tuple(map(onp.asarray, pull(residuals, sent)))
+
+        host_outs = tuple(map(onp.asarray, outs)) if type(outs) is tuple else onp.asarray(outs)
+        return host_outs, xla.Pullback(on_host, pullback.arrays)
+
+    return call
+
+
+def to_host(payload: Any) -> onp.ndarray[Any, Any]:
+    """The payload itself."""
+    return onp.asarray(payload)
+
+
+__all__ = ["asarray", "cast", "forward", "forward_and_pullback", "name", "slot", "to_host", "type_of", "xp"]

@@ -1,0 +1,86 @@
+"""What NumPy lacks as a function, as operators' computes see it on the host."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as onp
+
+FULL, INTEGER, SLICE, NEWAXIS = range(4)
+Array = onp.ndarray[Any, Any]
+
+
+def astype(x: Any, dtype: Any) -> Array:
+    """A cast; complex to real drops the imaginary part without a warning."""
+    array: Array = onp.asarray(x)
+    if array.dtype.kind == "c" and onp.dtype(dtype).kind not in "cbO":
+        array = array.real
+    return array.astype(dtype)
+
+
+def host_index(starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> tuple[Any, ...]:
+    """The Python index that a specification stands for."""
+    remaining = iter(starts)
+    index: list[Any] = []
+    for kind, *rest in spec:
+        if kind == FULL:
+            index.append(slice(None))
+        elif kind == NEWAXIS:
+            index.append(None)
+        elif kind == INTEGER:
+            index.append(int(next(remaining)))
+        else:
+            length, step = rest
+            start = int(next(remaining))
+            stop = start + length * step
+            index.append(slice(start, None if stop < 0 else stop, step) if length else slice(0, 0))
+    return tuple(index)
+
+
+def index_get(a: Array, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Array:
+    """`a[index]` of basic indexing."""
+    found: Array = a[(*host_index(starts, spec), ...)]
+    return found
+
+
+def index_put(a: Array, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Array:
+    """`a[index] = new` of basic indexing, as a new array."""
+    out = a.copy()
+    out[host_index(starts, spec)] = new
+    return out
+
+
+def take_at(a: Array, index: tuple[Any, ...]) -> Array:
+    """`a[index]` with integer arrays among the index."""
+    found: Array = a[index]
+    return found
+
+
+def put_at(a: Array, index: tuple[Any, ...], new: Any) -> Array:
+    """`a[index] = new` with integer arrays among the index, as a new array."""
+    out = a.copy()
+    out[index] = new
+    return out
+
+
+def set_static(a: Array, index: Any, new: Any) -> Array:
+    """`a` with `a[index] = new`."""
+    return put_at(a, index, new)
+
+
+def set_real(a: Array, new: Any) -> Array:
+    """`a` with another real part."""
+    out = a.copy()
+    out.real = new
+    return out
+
+
+def set_imag(a: Array, new: Any) -> Array:
+    """`a` with another imaginary part."""
+    out = a.copy()
+    out.imag = new
+    return out
+
+
+def stop_gradient(x: Array) -> Array:
+    """The value."""
+    return x

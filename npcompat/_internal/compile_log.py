@@ -1,0 +1,66 @@
+"""What was compiled, when, from where, and why: `with npx.compile_log() as log: ...`."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from npcompat._internal.errors import user_location
+
+_logger = logging.getLogger("npcompat.compile")
+_listeners: list[list["Compilation"]] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """One program that was compiled: an operator's, or a whole function's."""
+
+    name: str
+    types: tuple[str, ...]
+    reason: str
+    location: str
+
+    def __str__(self) -> str:
+        return f"{self.location}: compiled {self.name}({', '.join(self.types)}): {self.reason}"
+
+
+def type_name(array: Any) -> str:
+    """`float32[2,3]`."""
+    return f"{array.dtype}[{','.join(map(str, array.shape))}]"
+
+
+def compiled(name: str, arrays: Sequence[Any], reason: str = "first call with these types") -> None:
+    """Write an entry; costs nothing unless somebody listens."""
+    if _listeners or _logger.isEnabledFor(logging.INFO):
+        entry = Compilation(name, tuple(map(type_name, arrays)), reason, user_location())
+        for listener in _listeners:
+            listener.append(entry)
+        _logger.info("%s", entry)
+
+
+@contextmanager
+def compile_log() -> Iterator[list[Compilation]]:
+    """Collect what is compiled inside the context.
+
+    Yields
+    ------
+    list of Compilation
+        Grows as programs are compiled; each entry has `name`, `types`, `reason` and `location` (the user's line).
+
+    Examples
+    --------
+    >>> from npcompat import np, npx
+    >>> a = np.arange(10.0)
+    >>> with npx.compile_log() as log:
+    ...     for i in range(8):
+    ...         b = a[i]
+    >>> len(log) <= 1
+    True
+    """
+    entries: list[Compilation] = []
+    _listeners.append(entries)
+    try:
+        yield entries
+    finally:
+        _listeners.remove(entries)

@@ -1,0 +1,436 @@
+"""The one path of every operation: read the operands, run the operator, write the results.
+
+Hot path.  `np.add(x, y)` comes through `apply` -> `run`; what is odd-looking here is measured: payload classes are
+compared with `type(p) is`, programs are looked up in per-operator dicts, modes are read once, and neither signatures
+nor shapes are looked at.  Everything that happens seldom has a function of its own.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dtypes, modes
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend import numpy as host
+from npcompat._internal.errors import LeakedTracerError, TracedValueError, user_location
+from npcompat._internal.handle import Extra, Handle, Value, extra, touch
+from npcompat._internal.op import DONATING, Attrs, Op
+
+_XLA_ARRAY = xla.Array
+_lowering = xla.lowering
+_new = object.__new__
+_current_mode, _default_mode = modes._MODE.get, modes._process_default
+ndarray: Any = Handle
+Recorder = Callable[[Op, Sequence[Value], Sequence[Any], Attrs, Any, modes.Mode], Any]
+_recorder: Recorder
+_SCALARS = frozenset((bool, int, float, complex))
+_CALL_ERRORS = (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionError)
+BACKENDS: dict[str, Any] = {"jax": xla, "numpy": host}
+
+
+def connect(array_type: type[Handle] | None = None, recorder: Recorder | None = None) -> None:
+    """Called once each by the modules above: the public array class, and the tape."""
+    global ndarray, _recorder
+    if array_type is not None:
+        ndarray = array_type
+    if recorder is not None:
+        _recorder = recorder
+
+
+# --- handles -----------------------------------------------------------------------------------------------------
+
+
+def wrap(value: Value) -> Any:
+    """A new handle that holds the value."""
+    handle = _new(ndarray)
+    handle._value, handle._view, handle._extra = value, None, None
+    return handle
+
+
+def read(handle: Handle) -> Value:
+    """What the handle means now: its value, or its base's through the lens; in a trace, an input of the program."""
+    view = handle._view
+    if view is None:
+        trace = modes.current().trace
+        return handle._value if trace is None else trace.read(handle)
+    parent = read(view.parent)
+    version = extra(view.root).version
+    cached = view.cached
+    if cached is not None and view.version == version and (cached.node is not None or parent.node is None):
+        return cached
+    lens = view.lens
+    value: Value = run(lens.get, [parent, *[Value(i) for i in lens.operands]], lens.attrs)
+    if handle._extra is not None and handle._extra.leaf is not None:
+        value = fresh(value.payload, handle._extra.leaf)
+    if lens.caches(value.payload):
+        view.cached, view.version = value, version
+    return value
+
+
+def write(handle: Handle, value: Value) -> None:
+    """Replace what the handle means; writing a view writes its base through the lens.
+
+    The caller has cast and broadcast the value to the handle's dtype and shape.
+    """
+    if handle._extra is not None and handle._extra.readonly:
+        raise ValueError("assignment destination is read-only")
+    _replace(handle, value)
+
+
+def _replace(handle: Handle, value: Value) -> None:
+    view, rare = handle._view, handle._extra
+    if view is not None:
+        put(view.parent, view.lens, value)
+        return
+    mode = modes.current()
+    if mode.trace is not None:
+        mode.trace.writing(handle)
+    if rare is not None:
+        touch(handle)
+        if rare.leaf is not None and value.node is None and not mode.recording:
+            value = fresh(value.payload, rare.leaf)
+    handle._value = value
+
+
+def put(parent: Handle, lens: Any, value: Value) -> None:
+    """Write a value into a handle through a lens; an owned buffer is changed in place.
+
+    A view may be written when its base, made read-only later, may not: the caller has asked the one that is written.
+    """
+    operands = [value, *[Value(i) for i in lens.operands]]
+    mode = modes.current()
+    if parent._view is None and mode.trace is None and type(parent._value.payload) is not onp.ndarray:
+        taped = mode.recording and (parent._value.node is not None or value.node is not None)
+        if not taped and not shared((parent,)):
+            # A payload that is not shared is given away: the program writes into its buffer.
+            result = run(lens.put, [parent._value, *operands], lens.attrs, (0,))
+            _replace(parent, result)
+            return
+    _replace(parent, run(lens.put, [read(parent), *operands], lens.attrs))
+
+
+def _counts(values: Sequence[Value]) -> tuple[list[int], list[int]]:
+    payloads = [v.payload for v in values]
+    return list(map(sys.getrefcount, values)), list(map(sys.getrefcount, payloads))
+
+
+def shared(handles: Sequence[Handle]) -> list[int]:
+    """Which of these handles, by position, hold a value that somebody else holds too: another handle, the tape, an export.
+
+    The others own their values, whose buffers may be given away.  CPython counts the references for us; what an
+    unshared value shows here was measured at import.
+    """
+    values, payloads = _counts([h._value for h in handles])
+    return [i for i, (v, p) in enumerate(zip(values, payloads, strict=True)) if v > _UNSHARED[0] or p > _UNSHARED[1]]
+
+
+def _calibrate() -> tuple[int, int]:
+    handle = Handle()
+    handle._value = Value(onp.empty(0))
+    (values,), (payloads,) = _counts([h._value for h in (handle,)])
+    return values, payloads
+
+
+_UNSHARED = _calibrate()
+
+
+# --- running -----------------------------------------------------------------------------------------------------
+
+
+def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: tuple[int, ...] = ()) -> Any:
+    """Apply an operator to values: choose the backend, execute, record if recording.
+
+    The buffers of the operands in `donate` are given away: the program may write its results into them.
+    Returns a `Value`, or a tuple of them if the operator has several outputs.
+    """
+    mode = modes.current()
+    payloads = [v.payload for v in values]
+    backend: Any = xla
+    if mode.trace is not None:
+        return mode.trace.run(op, values, payloads, attrs, mode)
+    for payload in payloads:
+        if type(payload) is not _XLA_ARRAY:
+            backend = place(op, payloads, attrs, mode)
+            break
+    else:
+        if not payloads:
+            return _create(op, attrs, mode)
+    if mode.recording and op.differentiable:
+        for v in values:
+            if v.node is not None:
+                return _recorder(op, values, payloads, attrs, backend, mode)
+    if donate:
+        programs, key = op.programs[DONATING + backend.slot + mode.numpy_dtypes], (attrs, donate)
+    else:
+        programs, key = op.programs[backend.slot + mode.numpy_dtypes], attrs
+    program = programs.get(key)
+    if program is None:
+        program = programs[key] = backend.forward(op, attrs, donate)
+    try:
+        out = program(*payloads)
+    except _CALL_ERRORS as error:
+        raise explained(op, payloads, attrs, error) from error
+    finally:
+        if _lowering:
+            xla.lowered()
+    if op.outputs == 1:
+        return Value(out)
+    return tuple([Value(o) for o in out])
+
+
+def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
+    """An operator without operands runs on the host, where nothing is compiled for each new shape; then it is placed."""
+    out = host.forward(op, attrs)()
+    if op.outputs == 1:
+        return constant(out)
+    return tuple([constant(o) for o in out])
+
+
+def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
+    """Choose the backend of a call that is not all XLA arrays, and bring its payloads there (in place)."""
+    backend: Any = None
+    for p in payloads:
+        kind = type(p)
+        if kind is _XLA_ARRAY:
+            backend = xla
+        elif kind is onp.ndarray:
+            backend = backend or host
+        elif kind not in _SCALARS and xla.is_tracer(p):
+            raise LeakedTracerError(
+                f"{op.name}: an operand was made inside a compiled function and kept after it had returned; "
+                "return it from the function, or write it into an array that exists outside"
+            )
+    backend = backend or BACKENDS[mode.backend]
+    for i, p in enumerate(payloads):
+        kind = type(p)
+        if kind is _XLA_ARRAY:
+            continue
+        if kind is int and not 0 <= p < 128 and op.rule is not dtypes.keep:
+            payloads[i] = p = in_range(op, payloads, i, attrs)
+            kind = type(p)
+        if backend is xla:
+            if kind in _SCALARS:
+                payloads[i] = xla.scalar(p)
+            else:
+                payloads[i] = xla.asarray(p, mode.device)
+        elif not isinstance(p, onp.ndarray | int | float | complex):
+            payloads[i] = onp.asarray(p)
+    return backend
+
+
+def in_range(op: Op, payloads: Sequence[Any], position: int, attrs: Attrs) -> Any:
+    """A Python int operand, checked against the integer dtype that it will be cast to (NEP 50 does not wrap)."""
+    number = payloads[position]
+    types = tuple([p.dtype if hasattr(p, "dtype") else type(p) for p in payloads])
+    casts, out = op.rule(types, op.named(attrs))
+    dtype = casts[position]
+    if dtype is None or dtype.kind not in "iu":
+        return number
+    limits = onp.iinfo(dtype)
+    if limits.min <= number <= limits.max:
+        return number if -(2**63) <= number < 2**63 else onp.asarray(number, dtype)
+    if out == onp.bool_:  # comparisons are of the numbers, whatever the dtypes
+        wide = onp.asarray(number)
+        return wide if wide.dtype.kind in "iu" else onp.asarray(float(number))
+    raise OverflowError(f"Python integer {number} out of bounds for {dtype}")
+
+
+def explained(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> Exception:
+    """NumPy's own exception for a call that failed: the operator is run on empty stand-ins on the host."""
+    if type(error).__module__.startswith("npcompat") or isinstance(error, NotImplementedError):
+        return error
+    stand_ins = [onp.broadcast_to(onp.zeros((), p.dtype), p.shape) if hasattr(p, "shape") else p for p in payloads]
+    try:
+        with onp.errstate(all="ignore"):
+            host.forward(op, attrs)(*stand_ins)
+    except Exception as numpys:
+        return numpys
+    return error
+
+
+# --- array-likes -------------------------------------------------------------------------------------------------
+
+
+def as_value(x: Any) -> Value:
+    """The value of an operand: an array, a Python scalar (which stays weak), or anything NumPy makes an array of."""
+    if isinstance(x, Handle):
+        return read(x)
+    if type(x) in _SCALARS:
+        return Value(x)
+    return constant(host_array(x))
+
+
+def constant(array: onp.ndarray[Any, Any]) -> Value:
+    """A value for a host array, placed where new arrays go in this context; XLA gets a copy.
+
+    The array must not be written afterwards.
+    """
+    mode = modes.current()
+    if mode.trace is None and mode.backend == "numpy":
+        return Value(array)
+    return fresh(xla.asarray(array, mode.device))
+
+
+def settled(value: Value) -> Value:
+    """The value where new arrays go in this context."""
+    mode, payload = modes.current(), value.payload
+    if mode.trace is not None:
+        return value
+    if mode.backend == "numpy":
+        return value if type(payload) is onp.ndarray else Value(xla.to_host(payload), value.node, value.index)
+    if type(payload) is onp.ndarray:
+        return Value(xla.asarray(payload, mode.device), value.node, value.index)
+    return value if mode.device is None else Value(xla.moved(payload, mode.device), value.node, value.index)
+
+
+def fresh(payload: Any, node: Any = None, index: int = 0) -> Value:
+    """A value of its own, which a running trace knows as made in it."""
+    value = Value(payload, node, index)
+    trace = modes.current().trace
+    return value if trace is None else trace.adopt(value)
+
+
+def array_of(array: onp.ndarray[Any, Any]) -> Any:
+    """A new array with the values of a host array."""
+    return wrap(constant(array))
+
+
+def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, Any]:
+    """What NumPy makes of an array-like; floats that carried no dtype get the default one."""
+    if isinstance(x, list | tuple) and _contains_handle(x):
+        x = _on_host(x)
+    array = onp.asarray(x) if dtype is None else onp.asarray(x, dtype)
+    if dtype is None and not isinstance(x, onp.ndarray | onp.generic):
+        narrowed = dtypes.narrow(array.dtype, ())
+        if narrowed != array.dtype and not _carries_dtype(x):
+            return array.astype(narrowed)
+    return array
+
+
+def _contains_handle(x: Any) -> bool:
+    return any(isinstance(e, Handle) or (isinstance(e, list | tuple) and _contains_handle(e)) for e in x)
+
+
+def _on_host(x: Any) -> Any:
+    if isinstance(x, Handle):
+        return to_host(x)
+    return [_on_host(e) for e in x] if isinstance(x, list | tuple) else x
+
+
+def _carries_dtype(x: Any) -> bool:
+    if isinstance(x, list | tuple):
+        return any(type(e) is not float and _carries_dtype(e) for e in x)
+    return hasattr(x, "dtype") or hasattr(x, "__array_interface__")
+
+
+def to_host(handle: Handle) -> onp.ndarray[Any, Any]:
+    """The values as a NumPy array that must not be written; waits, and raises what the computation left pending."""
+    payload = read(handle).payload
+    if type(payload) is onp.ndarray:
+        return payload
+    if xla.is_tracer(payload):
+        raise traced_value_error()
+    array = xla.to_host(payload)
+    raise_pending()
+    return array
+
+
+def traced_value_error() -> Exception:
+    """The error for Python code that asks for a value while its function is being compiled."""
+    if modes.current().trace is None:
+        return LeakedTracerError(
+            "this array was made inside a compiled function and kept after it had returned; "
+            "return it from the function, or write it into an array that exists outside"
+        )
+    return TracedValueError(
+        f"{user_location()}: the value of an array is asked for while the function is being compiled, when it is not known "
+        "yet. Where Python branches or loops on it, use npx.cond, npx.while_loop or npx.foreach; where a number is "
+        "printed or converted, do that outside of the compiled function"
+    )
+
+
+def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
+    """Apply an operator to array-likes; returns an array, or a tuple of arrays if it has several outputs.
+
+    What is most frequent is inlined: a program that exists, for arrays on XLA, nothing recorded or traced.
+    """
+    mode = _current_mode(_default_mode[0])
+    if mode.plain:
+        payloads: list[Any] = []
+        on_xla = False
+        for a in args:
+            kind = type(a)
+            if kind is ndarray:
+                if a._view is not None:
+                    break
+                payload = a._value.payload
+                if type(payload) is not _XLA_ARRAY:
+                    break
+                on_xla = True
+                payloads.append(payload)
+            elif kind is float or (kind is int and (0 <= a < 128 or op.rule is dtypes.keep)):
+                payloads.append(xla.scalar(a))
+            else:
+                break
+        else:
+            program = op.programs[mode.numpy_dtypes].get(attrs)
+            if program is not None and on_xla:
+                try:
+                    out = program(*payloads)
+                except _CALL_ERRORS as error:
+                    raise explained(op, payloads, attrs, error) from error
+                finally:
+                    if _lowering:
+                        xla.lowered()
+                if op.outputs != 1:
+                    return tuple([wrap(Value(o)) for o in out])
+                value = _new(Value)
+                value.payload, value.node, value.index = out, None, 0
+                handle = _new(ndarray)
+                handle._value, handle._view, handle._extra = value, None, None
+                return handle
+    result = run(op, [as_value(a) for a in args], attrs)
+    if type(result) is Value:
+        return wrap(result)
+    return tuple([wrap(v) for v in result])
+
+
+# --- what compiled programs leave to be checked ------------------------------------------------------------------
+
+_pending: list[tuple[Any, Sequence[tuple[type[Exception], str]]]] = []
+
+
+def expect(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
+    """Remember flags that a program carried out; the first raised one raises its error at the next read."""
+    _pending.append((flags, errors))
+    if len(_pending) > 64:
+        raise_pending()
+
+
+def raise_pending() -> None:
+    """Raise the first error that programs run so far have flagged."""
+    while _pending:
+        flags, errors = _pending.pop(0)
+        raised = onp.flatnonzero(onp.asarray(flags))
+        if raised.size:
+            kind, message = errors[int(raised[0])]
+            raise kind(message)
+
+
+def layout(handle: Handle) -> onp.ndarray[Any, Any]:
+    """A NumPy array of the handle's shape, dtype, strides and sharing, whose memory is never touched.
+
+    NumPy itself answers every question about memory from it: strides, flags, whether a reshape is a view,
+    whether two arrays share memory.
+    """
+    rare: Extra = extra(handle)
+    if rare.layout is None:
+        view = handle._view
+        if view is None:
+            payload = handle._value.payload
+            rare.layout = onp.empty(payload.shape, payload.dtype)
+        else:
+            rare.layout = view.lens.on_host(layout(view.parent))
+    return rare.layout

@@ -1,0 +1,378 @@
+"""`a[key]` and `a[key] = new`: basic keys are views, advanced ones read copies and write in place.
+
+Hot path: an int or a slice on the first axis is recognised before anything else.
+"""
+
+import operator as python
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, dtypes, lens, modes
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, NEWAXIS, SLICE
+from npcompat._internal.errors import TracedValueError, user_location
+from npcompat._internal.handle import Handle, Value
+from npcompat._internal.op import operator
+
+
+def getitem(handle: Any, key: Any) -> Any:
+    """`handle[key]`."""
+    parsed = basic(handle, key)
+    if parsed is None:
+        return _get_advanced(handle, *_split(handle, key))
+    found, scalar = parsed
+    if scalar:
+        return dispatch.apply(found.get, (handle, *found.operands), found.attrs)
+    return lens.view(handle, found)
+
+
+def setitem(handle: Any, key: Any, new: Any) -> None:
+    """`handle[key] = new`: broadcast to the part, cast to the array's dtype; nothing is written if that fails."""
+    parsed = basic(handle, key)
+    if parsed is None:
+        _set_advanced(handle, *_split(handle, key), new)
+        return
+    found, _ = parsed
+    if isinstance(new, Handle) and new._view is not None and new._view.parent is handle and new._view.lens.same(found):
+        return  # `a[key] += x` ends with `a[key] = that view`, which is already written
+    if handle._extra is not None and handle._extra.readonly:
+        raise ValueError("assignment destination is read-only")
+    target = _shape_of(handle, found)
+    value = fitted(new, target, handle.dtype)
+    if target == handle.shape and all(kind == (FULL,) for kind in found.attrs[0]):
+        dispatch.write(handle, value)
+    else:
+        dispatch.put(handle, found, value)
+
+
+def _shape_of(handle: Any, found: lens.Lens) -> tuple[int, ...]:
+    shape = handle.shape
+    out, axis = [], 0
+    for kind, *rest in found.attrs[0]:
+        if kind == NEWAXIS:
+            out.append(1)
+            continue
+        if kind == FULL:
+            out.append(shape[axis])
+        elif kind == SLICE:
+            out.append(rest[0])
+        axis += 1
+    return tuple(out)
+
+
+@operator("_npi_fit", pattern="broadcast", rule=lambda types, attrs: ([None], attrs["dtype"]))
+def _fit(xp: Any, new: Any, *, shape: Any, dtype: Any) -> Any:
+    """A value broadcast and cast to what it is written into; leading axes of length 1 may be left out."""
+    new = xp.asarray(new)
+    extra = new.ndim - len(shape)
+    if extra > 0 and new.shape[:extra] == (1,) * extra:
+        new = xp.reshape(new, new.shape[extra:])
+    if new.ndim > len(shape) or any(n not in (1, s) for n, s in zip(new.shape[::-1], shape[::-1], strict=False)):
+        raise ValueError(f"could not broadcast input array from shape {new.shape} into shape {shape}")
+    return xp.broadcast_to(xp.astype(new, dtype), shape)
+
+
+def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
+    """The value of an array-like in the shape and dtype of what it is written into."""
+    if not isinstance(new, Handle) and type(new) not in (int, float, bool, complex):
+        new = dispatch.array_of(dispatch.host_array(new))
+    value = dispatch.as_value(new)
+    payload = value.payload
+    if hasattr(payload, "dtype") and payload.dtype == dtype and payload.shape == shape:
+        return dispatch.fresh(payload, value.node, value.index)
+    if type(payload) is int and dtype.kind in "iu":
+        limits = onp.iinfo(dtype)
+        if not limits.min <= payload <= limits.max:
+            raise OverflowError(f"Python integer {payload} out of bounds for {dtype}")
+    result: Value = dispatch.run(_fit, [value], (shape, dtype))
+    return result
+
+
+# --- basic keys --------------------------------------------------------------------------------------------------
+
+
+def basic(handle: Any, key: Any) -> tuple[lens.Lens, bool] | None:
+    """The lens of a basic key, and whether NumPy returns a scalar for it; None for an advanced key."""
+    shape = handle.shape
+    kind = type(key)
+    if kind is int and shape:
+        size = shape[0]
+        if not -size <= key < size:
+            raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
+        spec = ((INTEGER,), *[(FULL,)] * (len(shape) - 1))
+        return lens.index((key + size if key < 0 else key,), spec), len(shape) == 1
+    items = key if kind is tuple else (key,)
+    if len(items) == len(shape) and all([type(i) is int and -n <= i < n for i, n in zip(items, shape, strict=True)]):
+        return lens.index(tuple([i + n if i < 0 else i for i, n in zip(items, shape, strict=True)]), ((INTEGER,),) * len(shape)), True
+    used = 0
+    for item in items:
+        if item is None or item is Ellipsis or type(item) is slice:
+            used += type(item) is slice
+        elif isinstance(item, bool | onp.bool_) or not _is_int(item):
+            return None
+        else:
+            used += 1
+    if used > len(shape) or items.count(Ellipsis) > 1:
+        raise _numpy_error(handle, key)
+    spec_list: list[tuple[int, ...]] = []
+    starts: list[int] = []
+    axis, scalar = 0, True
+    if Ellipsis not in items:
+        items = (*items, Ellipsis)
+    else:
+        scalar = False
+    for item in items:
+        if item is Ellipsis:
+            for _ in range(len(shape) - used):
+                spec_list.append((FULL,))
+                scalar = False
+            axis += len(shape) - used
+        elif item is None:
+            spec_list.append((NEWAXIS,))
+            scalar = False
+        elif type(item) is slice:
+            scalar = False
+            size = shape[axis]
+            start, stop, step = item.indices(size)
+            length = len(range(start, stop, step))
+            if start == 0 and step == 1 and length == size:
+                spec_list.append((FULL,))
+            else:
+                spec_list.append((SLICE, length, step))
+                starts.append(start if length else 0)
+            axis += 1
+        else:
+            position, size = python.index(item), shape[axis]
+            if not -size <= position < size:
+                raise _numpy_error(handle, key)
+            spec_list.append((INTEGER,))
+            starts.append(position + size if position < 0 else position)
+            axis += 1
+    return lens.index(tuple(starts), tuple(spec_list)), scalar
+
+
+def _is_int(item: Any) -> bool:
+    if isinstance(item, int | onp.integer):
+        return True
+    return not isinstance(item, Handle | onp.ndarray | list | tuple | slice) and hasattr(item, "__index__")
+
+
+def _numpy_error(handle: Any, key: Any) -> Exception:
+    """The error that NumPy raises for the key."""
+    try:
+        dispatch.layout(handle)[key]
+    except Exception as error:
+        return error
+    return IndexError(f"invalid index {key!r} for shape {handle.shape}")
+
+
+# --- advanced keys -----------------------------------------------------------------------------------------------
+
+
+def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
+    """An advanced key as a basic view followed by one index per axis: an array, or None for a whole axis."""
+    items = key if type(key) is tuple else (key,)
+    arrays = [_as_index(item) for item in items]
+    consumed = sum(_consumes(a) for a in arrays)
+    if consumed > len(handle.shape) or sum(a is Ellipsis for a in arrays) > 1:
+        raise IndexError(f"too many indices for array: array is {len(handle.shape)}-dimensional, but {consumed} were indexed")
+    if not any(a is Ellipsis for a in arrays):
+        arrays.append(Ellipsis)
+    pre: list[Any] = []
+    advanced: list[Any] = []
+    for a in arrays:
+        if a is Ellipsis:
+            rest = len(handle.shape) - consumed
+            pre += [slice(None)] * rest
+            advanced += [None] * rest
+        elif a is None or type(a) is slice:
+            pre.append(a)
+            advanced.append(None)
+        else:
+            pre += [slice(None)] * _consumes(a)
+            if not _consumes(a):  # a 0-d mask adds an axis
+                pre.append(None)
+            advanced.append(a)
+    base = handle
+    if any(p is None or p != slice(None) for p in pre):
+        found = basic(handle, tuple(pre))
+        assert found is not None
+        base = lens.view(handle, found[0])
+    return base, advanced
+
+
+def _consumes(item: Any) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    if type(item) is slice:
+        return 1
+    return len(item.shape) if item.dtype == onp.bool_ else 1
+
+
+def _as_index(item: Any) -> Any:
+    found: Any = item
+    if not (item is None or item is Ellipsis or type(item) is slice or isinstance(item, Handle)):
+        found = onp.asarray(dispatch.host_array(item))
+        if found.size == 0 and isinstance(item, list | tuple):
+            found = found.astype(onp.intp)
+    dtype = getattr(found, "dtype", None)
+    if dtype is not None and dtype.kind not in "iub":
+        raise IndexError(
+            f"arrays used as indices must be of integer (or boolean) type, got {dtype}; use .astype('int64') if the values are whole"
+        )
+    return found
+
+
+@operator("_npi_take_at", pattern="injective")
+def _take_at(xp: Any, a: Any, *positions: Any, axes: Any) -> Any:
+    """`a[i, :, j]`: integer arrays on the axes marked, whole axes elsewhere."""
+    return xp.take_at(a, _whole(xp, a, positions, axes))
+
+
+@operator("_npi_put_at", pattern="opaque")
+def _put_at(xp: Any, a: Any, new: Any, *positions: Any, axes: Any) -> Any:
+    """`a` with `a[i, :, j] = new`."""
+    return xp.put_at(a, _whole(xp, a, positions, axes), new)
+
+
+@operator("_npi_put_mask", pattern="broadcast", rule=lambda types, attrs: ([None, types[0], None], types[0]))
+def _put_mask(xp: Any, a: Any, new: Any, mask: Any) -> Any:
+    """`a` with `a[mask] = new` for a mask over the leading axes and one value for each selected part."""
+    trailing = a.ndim - mask.ndim
+    return xp.where(xp.reshape(mask, mask.shape + (1,) * trailing), new, a)
+
+
+@operator("_npi_out_of_bounds", differentiable=False)
+def _out_of_bounds(xp: Any, positions: Any, *, size: int) -> Any:
+    """Whether any position lies outside `-size <= i < size`."""
+    return xp.any((positions < -size) | (positions >= size))
+
+
+def _whole(xp: Any, a: Any, positions: Any, axes: Any) -> tuple[Any, ...]:
+    remaining = iter(positions)
+    index: list[Any] = []
+    for axis, marked in enumerate(axes):
+        if not marked:
+            index.append(slice(None))
+            continue
+        i = xp.asarray(next(remaining))
+        i = xp.astype(i, onp.int64)
+        index.append(xp.where(i < 0, i + a.shape[axis], i))
+    return tuple(index)
+
+
+def _get_advanced(handle: Any, base: Any, advanced: list[Any]) -> Any:
+    masks = [a for a in advanced if a is not None and a.dtype == onp.bool_]
+    if modes.current().trace is not None and any(isinstance(m, Handle) for m in masks):
+        raise TracedValueError(
+            f"{user_location()}: an array is read with a boolean mask while its function is being compiled; the result's shape "
+            "depends on data. Use np.where(mask, a, other), a reduction with where=mask, or do it outside of the compiled function"
+        )
+    positions, axes = _positions(base, advanced)
+    if masks and _read_on_host(base):
+        index = tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)
+        return dispatch.array_of(dispatch.to_host(base)[index])
+    values = [dispatch.read(base), *map(dispatch.as_value, positions)]
+    return dispatch.wrap(dispatch.run(_take_at, values, (axes,)))
+
+
+def _read_on_host(base: Any, *values: Value) -> bool:
+    """Whether to use a mask on the host: XLA would compile one program for each count of selected elements."""
+    mode = modes.current()
+    if mode.trace is not None or type(dispatch.read(base).payload) is onp.ndarray:
+        return False
+    return not (mode.recording and any(v.node is not None for v in (dispatch.read(base), *values)))
+
+
+def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None:
+    if base._extra is not None and base._extra.readonly:
+        raise ValueError("assignment destination is read-only")
+    indexed = [a for a in advanced if a is not None]
+    if not isinstance(new, Handle) and type(new) not in (int, float, bool, complex):
+        new = dispatch.array_of(dispatch.host_array(new))
+    value = dispatch.as_value(new)
+    if len(indexed) == 1 and indexed[0].dtype == onp.bool_ and advanced[0] is indexed[0]:
+        mask = indexed[0]
+        _check_mask(base, mask, 0)
+        shape = getattr(value.payload, "shape", ())
+        if len(shape) <= len(base.shape) - max(len(mask.shape), 1):
+            values = [dispatch.read(base), value, dispatch.as_value(mask)]
+            dispatch.write(base, dispatch.run(_put_mask, values, ()))
+            return
+    if modes.current().trace is not None and any(a.dtype == onp.bool_ and isinstance(a, Handle) for a in indexed):
+        raise TracedValueError(
+            f"{user_location()}: several values are written through a boolean mask while the function is being compiled, so how "
+            "many are needed depends on data. Write one value, or use a[...] = np.where(mask, values_of_full_shape, a)"
+        )
+    positions, axes = _positions(base, advanced)
+    target = onp.broadcast_shapes(*[getattr(p, "shape", ()) for p in positions])
+    shape = _advanced_shape(base.shape, axes, target)
+    fit = fitted(new, shape, base.dtype)
+    if any(a.dtype == onp.bool_ for a in indexed) and _read_on_host(base, fit):
+        host = onp.array(dispatch.to_host(base))
+        host[tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)] = onp.asarray(fit.payload)
+        dispatch.write(base, dispatch.constant(host))
+        return
+    values = [dispatch.read(base), fit, *map(dispatch.as_value, positions)]
+    dispatch.write(base, dispatch.run(_put_at, values, (axes,)))
+
+
+def _advanced_shape(shape: tuple[int, ...], axes: tuple[bool, ...], indexed: tuple[int, ...]) -> tuple[int, ...]:
+    marked = [i for i, m in enumerate(axes) if m]
+    whole = [n for n, m in zip(shape, axes, strict=True) if not m]
+    if marked and marked[-1] - marked[0] + 1 != len(marked):
+        return (*indexed, *whole)
+    before = marked[0] if marked else 0
+    return (*whole[:before], *indexed, *whole[before:])
+
+
+def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, ...]]:
+    """Index arrays, in range, one for each marked axis of the base; masks become the positions of their True."""
+    positions: list[Any] = []
+    axes: list[bool] = []
+    for a in advanced:
+        if a is None:
+            axes.append(False)
+        elif a.dtype == onp.bool_:
+            _check_mask(base, a, len(axes))
+            mask = dispatch.to_host(a) if isinstance(a, Handle) else a
+            found = onp.nonzero(mask.reshape(1) if mask.ndim == 0 else mask)
+            positions += found
+            axes += [True] * len(found)
+        else:
+            _check_bounds(a, base.shape[len(axes)], len(axes))
+            positions.append(a)
+            axes.append(True)
+    try:
+        onp.broadcast_shapes(*[p.shape for p in positions])
+    except ValueError:
+        shapes = " ".join(str(p.shape).replace(" ", "") for p in positions)
+        raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} ") from None
+    return positions, tuple(axes)
+
+
+def _check_mask(base: Any, mask: Any, axis: int) -> None:
+    for i, size in enumerate(mask.shape):
+        if base.shape[axis + i] != size:
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis + i}; size of axis is {base.shape[axis + i]} "
+                f"but size of corresponding boolean axis is {size}"
+            )
+
+
+def _check_bounds(positions: Any, size: int, axis: int) -> None:
+    trace = modes.current().trace
+    if isinstance(positions, Handle):
+        value = dispatch.read(positions)
+        if trace is not None and xla.is_tracer(value.payload):
+            message = f"index out of bounds for axis {axis} with size {size} (compiled at {user_location()})"
+            trace.expect(dispatch.run(_out_of_bounds, [value], (size,)).payload, IndexError, message)
+            return
+        positions = dispatch.to_host(positions)
+    wrong = positions[(positions < -size) | (positions >= size)]
+    if wrong.size:
+        raise IndexError(f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {size}")
+
+
+__all__ = ["basic", "dtypes", "fitted", "getitem", "setitem"]

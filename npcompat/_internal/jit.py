@@ -1,0 +1,437 @@
+"""Compiled functions: `npx.jit` and `hybridize`.  One trace for each kind of call, replayed as one program.
+
+A call is looked up by the types of its arrays, its static arguments, the way arrays alias, and the modes.  What the
+trace found outside is read and written again at each replay; buffers of what is overwritten are given to the program.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, modes
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.handle import Handle, Value, clock, extra
+from npcompat._internal.lens import Lens, view
+from npcompat._internal.tape import Leaf
+from npcompat._internal.trace import CapturedTypeError, Trace, capture
+
+
+class _Static:
+    """An argument that is part of the program, not an input of it; compared by type and value, floats by their bits."""
+
+    __slots__ = ("key", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.key = repr(value) if isinstance(value, float | complex) else value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Static and type(self.value) is type(other.value) and bool(self.key == other.key)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+class Compiled:
+    """A function that is traced once for each kind of call, and then runs as one compiled program.
+
+    Parameters
+    ----------
+    function : callable
+        Over arrays, nested containers of arrays, and static arguments.
+    name : str, optional
+        Its name in the compile log.
+    static_argnums, static_argnames : sequence
+        Arguments that are taken as a whole as part of the program; they must be hashable.  What is no array is part of
+        the program anyway.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        name: str | None = None,
+        static_argnums: Sequence[int] = (),
+        static_argnames: Sequence[str] = (),
+    ) -> None:
+        self.function = function
+        self.name = name or str(getattr(function, "__name__", type(function).__name__))
+        self.static_argnums, self.static_argnames = frozenset(static_argnums), frozenset(static_argnames)
+        self._programs: dict[Any, _Program] = {}
+        self._latest: Any = None
+        functools.update_wrapper(self, function, updated=())
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        mode = modes.current()
+        if mode.trace is not None:
+            return self.function(*args, **kwargs)  # inside a trace the equations join the program being built
+        call = _Call(self._marked(args), self._named(kwargs), mode.recording)
+        key: tuple[Any, ...] = (call.key, mode.recording, mode.training, mode.numpy_dtypes)
+        program = self._programs.get(key)
+        if program is not None:
+            own = program.own_arrays(call)
+            if own:
+                key = (*key, own)
+                call.keep(own)
+                program = self._programs.get(key)
+        if program is not None and program.fits(mode.recording):
+            try:
+                return program.replay(call)
+            except CapturedTypeError:
+                reason = "a captured array has another shape or dtype"
+        else:
+            reason = self._reason(key) if program is None else "a captured array is differentiated now, or no longer"
+        return self._compiled(key, call, reason).replay(call)
+
+    def clear(self) -> None:
+        """Forget the compiled programs."""
+        self._programs.clear()
+
+    def _compiled(self, key: Any, call: "_Call", reason: str) -> "_Program":
+        program = _Program(self, call, reason)
+        own = program.own_arrays(call)
+        if own:  # an argument is also captured, and one of the two is written: it is traced as the one array that it is
+            self._programs[key] = program
+            key = (*key, own)
+            call.keep(own)
+            program = _Program(self, call, reason)
+        self._programs[key] = program
+        self._latest = key
+        return program
+
+    def _marked(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        if not self.static_argnums:
+            return args
+        return tuple([_Static(a) if i in self.static_argnums else a for i, a in enumerate(args)])
+
+    def _named(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        if not self.static_argnames or not kwargs:
+            return kwargs
+        return {k: _Static(v) if k in self.static_argnames else v for k, v in kwargs.items()}
+
+    def _reason(self, key: Any) -> str:
+        if self._latest is None:
+            return "first call"
+        tree, places, entries, statics = key[0]
+        tree_before, places_before, entries_before, statics_before = self._latest[0]
+        for name, now, before in zip(("recording", "training", "numpy dtypes"), key[1:4], self._latest[1:4], strict=True):
+            if now != before:
+                return f"{name}: {before} became {now}"
+        if tree != tree_before:
+            return "the arguments are nested otherwise"
+        if places != places_before:
+            return "an array is passed several times, or no longer, or a static argument became an array"
+        if statics != statics_before:
+            changed = next((a.value, b.value) for a, b in zip(statics_before, statics, strict=False) if a != b)
+            return f"static argument: {changed[0]!r} became {changed[1]!r}"
+        for i, (now, before) in enumerate(zip(entries, entries_before, strict=False)):
+            for what, new, old in zip(("shape", "dtype", "grad_req", "recorded", "read-only", "aliasing"), now, before, strict=False):
+                if new != old:
+                    return f"argument {i}: {what} {old} became {new}"
+        return "arguments alias otherwise"
+
+
+class _Call:
+    """The arguments of one call, taken apart: arrays, what else there is, and how they are nested.
+
+    Hot path: a call of plain arrays is taken apart by the first branch of the loop.
+    """
+
+    __slots__ = ("handles", "inputs", "kept", "key", "leaves", "places", "shared", "tree")
+
+    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], recording: bool) -> None:
+        leaves, self.tree = xla.flatten((args, kwargs))
+        handles: list[Any] = []  # every array once
+        places: list[int | None] = []  # for each leaf, its position in `handles`
+        entries: list[Any] = []
+        statics: list[_Static] = []
+        seen: dict[int, int] = {}
+        views = gradients = False
+        for i, leaf in enumerate(leaves):
+            if isinstance(leaf, onp.ndarray):
+                leaf = leaves[i] = dispatch.array_of(dispatch.host_array(leaf))
+            if not isinstance(leaf, Handle):
+                places.append(None)
+                statics.append(_static(leaf, i))
+                continue
+            position = seen.get(id(leaf))
+            if position is None:
+                position = seen[id(leaf)] = len(handles)
+                handles.append(leaf)
+                entries.append(_entry(leaf, recording))
+                views = views or leaf._view is not None
+                gradients = gradients or (leaf._extra is not None and leaf._extra.grad_handle is not None)
+            places.append(position)
+        if gradients:  # they come along: the function may run backward
+            for handle in list(handles):
+                grad = None if handle._extra is None else handle._extra.grad_handle
+                if grad is not None and id(grad) not in seen:
+                    seen[id(grad)] = len(handles)
+                    handles.append(grad)
+                    entries.append(_entry(grad, recording))
+                    views = views or grad._view is not None
+        self.leaves, self.places, self.handles = leaves, places, handles
+        self.kept: tuple[int, ...] = ()
+        self.inputs = handles
+        self.shared: dict[int, int] = {}
+        if views or len(handles) != len(leaves):
+            self._find_shared(entries)
+        self.key = (self.tree, tuple(places), tuple(entries), tuple(statics))
+
+    def _find_shared(self, entries: list[Any]) -> None:
+        """Roots that several of the arrays look at: the roots become the inputs, and the lenses part of the key."""
+        roots: dict[int, int] = {}
+        for handle in self.handles:
+            root = id(_root(handle))
+            roots[root] = roots.get(root, 0) + 1
+        self.shared = {root: i for i, root in enumerate([r for r, count in roots.items() if count > 1])}
+        for i, handle in enumerate(self.handles):
+            found = self.shared.get(id(_root(handle)))
+            if found is not None:
+                entries[i] = (*entries[i], found, _path(handle))
+        self._choose_inputs()
+
+    def _choose_inputs(self) -> None:
+        chosen = []
+        for i, handle in enumerate(self.handles):
+            if i not in self.kept:
+                chosen.append(_root(handle) if id(_root(handle)) in self.shared else handle)
+        self.inputs = list({id(h): h for h in chosen}.values())
+
+    def keep(self, own: "_Own") -> None:
+        """Take these arrays as themselves: the function captures them, too."""
+        self.kept = tuple([i for i, *_ in own])
+        self._choose_inputs()
+
+    def proxies(self, inputs: list[Handle]) -> list[Handle]:
+        """For each array, what the function sees: a proxy, a view of one, or the array itself if it is kept."""
+        by_id = {id(handle): proxy for handle, proxy in zip(self.inputs, inputs, strict=True)}
+        seen: list[Handle] = []
+        for i, handle in enumerate(self.handles):
+            if i in self.kept:
+                seen.append(handle)
+                continue
+            proxy = by_id.get(id(handle))
+            if proxy is None:
+                proxy = _rebuilt(by_id[id(_root(handle))], _chain(handle))
+            seen.append(proxy)
+        positions = {id(h): i for i, h in enumerate(self.handles)}
+        for i, (handle, proxy) in enumerate(zip(self.handles, seen, strict=True)):
+            rare = handle._extra
+            if rare is None or i in self.kept:
+                continue
+            copy = extra(proxy)
+            copy.readonly = rare.readonly
+            if rare.leaf is not None:
+                copy.grad_handle = seen[positions[id(rare.grad_handle)]]
+                copy.leaf = Leaf(copy.grad_handle, rare.leaf.request, proxy)
+                if proxy._view is None:
+                    proxy._value = dispatch.fresh(proxy._value.payload, copy.leaf)
+        return seen
+
+    def arguments(self, seen: Sequence[Handle]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments again, with the arrays replaced."""
+        leaves = []
+        for leaf, place in zip(self.leaves, self.places, strict=True):
+            leaves.append(seen[place] if place is not None else leaf.value if type(leaf) is _Static else leaf)
+        args, kwargs = xla.unflatten(self.tree, leaves)
+        return args, kwargs
+
+
+def _static(leaf: Any, position: int) -> _Static:
+    static = leaf if type(leaf) is _Static else _Static(leaf)
+    try:
+        hash(static)
+    except TypeError:
+        raise TypeError(
+            f"argument {position} of a compiled function: expected an array, a container of arrays or something hashable, "
+            f"got {type(static.value).__name__}"
+        ) from None
+    return static
+
+
+def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
+    """What of an array a program depends on."""
+    value = handle._value if handle._view is None else dispatch.read(handle)
+    payload, rare = value.payload, handle._extra
+    if rare is None:
+        return (payload.shape, payload.dtype, None, recording and value.node is not None)
+    request = None if rare.leaf is None else rare.leaf.request
+    return (payload.shape, payload.dtype, request, recording and value.node is not None, rare.readonly)
+
+
+def _root(handle: Handle) -> Handle:
+    return handle if handle._view is None else handle._view.root
+
+
+def _chain(handle: Handle, stop: Handle | None = None) -> list[Lens]:
+    """The lenses from the root (or `stop`) to the handle."""
+    chain: list[Lens] = []
+    while handle is not stop and handle._view is not None:
+        chain.append(handle._view.lens)
+        handle = handle._view.parent
+    return chain[::-1]
+
+
+_Own = tuple[tuple[int, int, Any], ...]
+"""Arguments that are taken as themselves: position, identity of the root, and the path to it."""
+
+
+def _path(handle: Handle) -> tuple[Any, ...]:
+    """What the handle's lenses are, to compare."""
+    return tuple([(lens.get.name, lens.attrs, lens.operands) for lens in _chain(handle)])
+
+
+def _rebuilt(handle: Handle, chain: Sequence[Lens]) -> Any:
+    for lens in chain:
+        handle = view(handle, lens)
+    return handle
+
+
+class _Program:
+    """One traced call: its operator, what it reads and writes, and how its results are put together."""
+
+    __slots__ = ("changed", "donated", "errors", "first_argument", "given", "nodes", "op", "outputs", "reads", "touched", "written")
+
+    def __init__(self, compiled: Compiled, call: _Call, reason: str) -> None:
+        def body(inputs: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
+            seen = call.proxies(inputs)
+            args, kwargs = call.arguments(seen)
+            result = compiled.function(*args, **kwargs)
+            return _describe(result, trace, inputs, seen)
+
+        found = capture(compiled.name, body, [dispatch.read(h) for h in call.inputs], reason)
+        self.op, self.reads, self.written, self.changed, self.errors = found.op, found.reads, found.written, found.changed, found.errors
+        self.outputs: _Outputs = found.result
+        self.outputs.count = found.outputs
+        written = {id(h) for h in found.written}
+        self.first_argument = len(found.reads)
+        # What is overwritten is given to the program: captured arrays, and arguments that are no views.
+        self.given = [(i, h) for i, h in enumerate(found.reads) if id(h) in written]
+        arguments = [self.first_argument + i for i in found.changed if call.inputs[i]._view is None]
+        self.donated = tuple([i for i, _ in self.given] + arguments)
+        self.nodes = [h._value.node is not None for h in found.reads]
+        self.touched = {id(h) for h in (*found.reads, *found.written)}
+
+    def fits(self, recording: bool) -> bool:
+        """Whether what is captured is differentiated as it was when the function was traced."""
+        return not recording or [h._value.node is not None for h in self.reads] == self.nodes
+
+    def own_arrays(self, call: _Call) -> _Own:
+        """Arguments that the function also captures, if one of the two is written: they can't be told apart."""
+        if not self.touched or not (self.changed or self.written) or call.kept:
+            return ()
+        touched = self.touched
+        return tuple([(i, id(_root(h)), _path(h)) for i, h in enumerate(call.handles) if id(_root(h)) in touched])
+
+    def replay(self, call: _Call) -> Any:
+        """Run the program, write what it writes, and put its results together."""
+        mode = modes.current()
+        for handle in self.written:
+            if handle._extra is not None and handle._extra.readonly:
+                raise ValueError("assignment destination is read-only")
+        results = self._run(call, mode)
+        at = self.outputs.count
+        for i in self.changed:
+            dispatch.write(call.inputs[i], results[at])
+            at += 1
+        for handle, value in zip(self.written, results[at:], strict=False):
+            rare = handle._extra
+            if rare is not None:
+                rare.version = next(clock)
+                if rare.leaf is not None and value.node is None:
+                    value.node = rare.leaf
+            handle._value = value
+        if self.errors:
+            dispatch.expect(results[-1].payload, self.errors)
+        return self.outputs.build(results, call)
+
+    def _run(self, call: _Call, mode: modes.Mode) -> Sequence[Value]:
+        given = self._given(call) if self.donated and not mode.recording else None
+        values = [h._value for h in self.reads]
+        values += [h._value if h._view is None else dispatch.read(h) for h in call.inputs]
+        if given is None:
+            result = dispatch.run(self.op, values, ())
+        else:
+            for i in given:
+                values[i] = Value(xla.copied(values[i].payload))
+            result = dispatch.run(self.op, values, (), self.donated)
+        return (result,) if self.op.outputs == 1 else result
+
+    def _given(self, call: _Call) -> list[int]:
+        """Operands whose buffers the program is given, but which somebody else holds too: they are copied first."""
+        found = [self.given[i][0] for i in dispatch.shared([h for _, h in self.given])]
+        arguments = [i for i in self.changed if call.inputs[i]._view is None]
+        return found + [self.first_argument + arguments[i] for i in dispatch.shared([call.inputs[i] for i in arguments])]
+
+
+class _Outputs:
+    """How to put a function's result together: for each array in it, where it comes from."""
+
+    __slots__ = ("count", "sources", "statics", "tree")
+
+    def __init__(self, tree: Any, sources: list[Any], statics: list[Any]) -> None:
+        self.tree, self.sources, self.statics, self.count = tree, sources, statics, 0
+
+    def build(self, results: Sequence[Value], call: _Call) -> Any:
+        """The result of one call."""
+        if self.tree is None:
+            return dispatch.wrap(results[0])
+        made: dict[int, Any] = {}
+        leaves: list[Any] = []
+        for (kind, where, chain), static in zip(self.sources, self.statics, strict=True):
+            if kind == "static":
+                leaves.append(static)
+                continue
+            if kind == "value":
+                root = made.get(where)
+                if root is None:
+                    root = made[where] = dispatch.wrap(results[where])
+            elif kind == "input":
+                root = call.inputs[where]
+            elif kind == "argument":
+                root = call.handles[where]
+            else:
+                root = where
+            leaves.append(_rebuilt(root, chain))
+        return xla.unflatten(self.tree, leaves)
+
+
+def _describe(result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequence[Handle]) -> tuple[list[Value], _Outputs]:
+    """The values that a traced function outputs, and how its result is put together from them."""
+    leaves, tree = xla.flatten(result)
+    values: list[Value] = []
+    slots: dict[int, int] = {}
+    sources: list[Any] = []
+    statics: list[Any] = []
+    at_input = {id(p): i for i, p in enumerate(inputs)}
+    at_argument = {id(p): i for i, p in enumerate(seen)}
+    for leaf in leaves:
+        if not isinstance(leaf, Handle):
+            sources.append(("static", 0, ()))
+            statics.append(leaf)
+            continue
+        statics.append(None)
+        root = _root(leaf)
+        if id(leaf) in at_argument:
+            sources.append(("argument", at_argument[id(leaf)], ()))
+        elif id(root) in at_input:
+            sources.append(("input", at_input[id(root)], tuple(_chain(leaf))))
+        elif trace.outside(root):
+            sources.append(("outside", leaf if leaf._view is None else root, tuple(_chain(leaf))))
+        else:
+            slot = slots.get(id(root))
+            if slot is None:
+                slot = slots[id(root)] = len(values)
+                values.append(dispatch.read(root))
+            sources.append(("value", slot, tuple(_chain(leaf))))
+    if len(leaves) == 1 and leaves[0] is result and sources[0] == ("value", 0, ()):
+        tree = None
+    return values, _Outputs(tree, sources, statics)
+
+
+__all__ = ["Compiled"]

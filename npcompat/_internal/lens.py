@@ -1,0 +1,206 @@
+"""Lenses: the ways in which NumPy's views look at a base, each a `get` and a `put` operator.
+
+What is a view and what a copy, which shape it has and which error is raised, NumPy decides itself, on the handle's
+layout (see `dispatch.layout`).
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, modes
+from npcompat._internal.backend.numpy_kernels import host_index
+from npcompat._internal.handle import Extra, Handle, View, extra
+from npcompat._internal.op import Attrs, Op, operator
+
+Array = onp.ndarray[Any, Any]
+Look = Callable[[Array, Attrs, tuple[int, ...]], Array]
+
+
+class Lens:
+    """`get(base, *operands)` and `put(base, new, *operands)`, and `look(array, attrs, operands)`: NumPy's own view."""
+
+    __slots__ = ("attrs", "get", "look", "operands", "put")
+
+    def __init__(self, get: Op, put: Op | None, attrs: Attrs, look: Look, operands: tuple[int, ...] = ()) -> None:
+        self.get, self.put, self.attrs, self.look, self.operands = get, put, attrs, look, operands
+
+    def on_host(self, array: Array) -> Array:
+        """The part of a NumPy array that the lens looks at, as a view."""
+        return self.look(array, self.attrs, self.operands)
+
+    @staticmethod
+    def caches(payload: Any) -> bool:
+        """Whether what was read is worth keeping: a NumPy view is free to make, and would pin its base's buffer."""
+        return type(payload) is not onp.ndarray
+
+    def same(self, other: "Lens") -> bool:
+        """Whether both look at the same part in the same way."""
+        return self.get is other.get and self.attrs == other.attrs and self.operands == other.operands
+
+
+def view(parent: Handle, lens: Lens) -> Any:
+    """A handle that looks at the parent through the lens."""
+    handle = object.__new__(dispatch.ndarray)
+    handle._extra = None
+    handle._view = View(parent, lens)
+    extra(handle._view.root)
+    rare = parent._extra
+    if lens.put is None or (rare is not None and rare.readonly):
+        handle._extra = Extra()
+        handle._extra.readonly = True
+    if modes.current().recording:
+        dispatch.read(handle)  # a view belongs to the graph from where it is made
+    return handle
+
+
+# --- basic indexing ----------------------------------------------------------------------------------------------
+
+
+@operator("_npi_index_get", pattern="injective")
+def _index_get(xp: Any, a: Any, *starts: Any, spec: Any) -> Any:
+    """The part of `a` that a basic index covers; start positions are operands."""
+    return xp.index_get(a, starts, spec)
+
+
+@operator("_npi_index_put", pattern="injective")
+def _index_put(xp: Any, a: Any, new: Any, *starts: Any, spec: Any) -> Any:
+    """`a` with the part that a basic index covers replaced."""
+    return xp.index_put(a, new, starts, spec)
+
+
+def index(starts: tuple[int, ...], spec: tuple[tuple[int, ...], ...]) -> Lens:
+    """The lens of a basic index: `spec` says what it does with each axis, `starts` where."""
+    return Lens(_index_get, _index_put, (spec,), _look_at_index, starts)
+
+
+def _look_at_index(array: Array, attrs: Attrs, starts: tuple[int, ...]) -> Array:
+    found: Array = array[(*host_index(starts, attrs[0]), ...)]
+    return found
+
+
+# --- rearrangements ----------------------------------------------------------------------------------------------
+
+
+@operator("_npi_transpose", pattern="injective")
+def _transpose(xp: Any, a: Any, *, axes: Any = None) -> Any:
+    """Axes in another order."""
+    return xp.transpose(a, axes)
+
+
+@operator("_npi_transpose_put", pattern="injective")
+def _transpose_put(xp: Any, a: Any, new: Any, *, axes: Any = None) -> Any:
+    return xp.transpose(new, None if axes is None else tuple(onp.argsort(axes)))
+
+
+@operator("_npi_reshape", pattern="injective")
+def _reshape(xp: Any, a: Any, *, shape: Any) -> Any:
+    """The elements in C order, in another shape."""
+    return xp.reshape(a, shape)
+
+
+@operator("_npi_reshape_put", pattern="injective")
+def _reshape_put(xp: Any, a: Any, new: Any, *, shape: Any) -> Any:
+    return xp.reshape(new, a.shape)
+
+
+@operator("_npi_diagonal", pattern="injective")
+def _diagonal(xp: Any, a: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """The diagonal over two axes, as the last axis."""
+    return xp.diagonal(a, offset, axis1, axis2)
+
+
+@operator("_npi_diagonal_put", pattern="injective")
+def _diagonal_put(xp: Any, a: Any, new: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    axis1, axis2 = axis1 % a.ndim, axis2 % a.ndim
+    length = new.shape[-1]
+    rest = [i for i in range(a.ndim) if i not in (axis1, axis2)]
+    front = xp.transpose(a, (axis1, axis2, *rest))
+    rows = onp.arange(length) + max(-offset, 0)
+    columns = onp.arange(length) + max(offset, 0)
+    written = xp.set_static(front, (rows, columns), xp.moveaxis(new, -1, 0))
+    return xp.transpose(written, tuple(onp.argsort((axis1, axis2, *rest))))
+
+
+@operator("_npi_real", pattern="elementwise")
+def _real(xp: Any, a: Any) -> Any:
+    """The real part."""
+    return xp.real(a)
+
+
+@operator("_npi_real_put", pattern="elementwise")
+def _real_put(xp: Any, a: Any, new: Any) -> Any:
+    return xp.set_real(a, new)
+
+
+@operator("_npi_imag", pattern="elementwise")
+def _imag(xp: Any, a: Any) -> Any:
+    """The imaginary part."""
+    return xp.imag(a)
+
+
+@operator("_npi_imag_put", pattern="elementwise")
+def _imag_put(xp: Any, a: Any, new: Any) -> Any:
+    return xp.set_imag(a, new)
+
+
+@operator("_npi_broadcast_to", pattern="broadcast")
+def _broadcast_to(xp: Any, a: Any, *, shape: Any) -> Any:
+    """The array repeated to a larger shape."""
+    return xp.broadcast_to(a, shape)
+
+
+def transpose(axes: tuple[int, ...] | None) -> Lens:
+    """The lens of `transpose`."""
+    return Lens(_transpose, _transpose_put, (axes,), lambda a, attrs, _: a.transpose(attrs[0]))
+
+
+def reshape(shape: tuple[int, ...]) -> Lens:
+    """The lens of a reshape that NumPy can do without copying."""
+    return Lens(_reshape, _reshape_put, (shape,), lambda a, attrs, _: a.reshape(attrs[0]))
+
+
+def diagonal(offset: int, axis1: int, axis2: int) -> Lens:
+    """The lens of `diagonal`."""
+    return Lens(_diagonal, _diagonal_put, (offset, axis1, axis2), lambda a, attrs, _: a.diagonal(*attrs))
+
+
+real = Lens(_real, _real_put, (), lambda a, *_: a.real)
+imag = Lens(_imag, _imag_put, (), lambda a, *_: a.imag)
+
+
+def broadcast_to(shape: tuple[int, ...]) -> Lens:
+    """The lens of `broadcast_to`, which only reads."""
+    return Lens(_broadcast_to, None, (shape,), lambda a, attrs, _: onp.broadcast_to(a, attrs[0]))
+
+
+def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
+    """`handle.reshape(shape)` in C order: a view where NumPy gives one, else a copy.  `shape` may contain one -1."""
+    if handle._view is None:
+        final = _complete(handle._value.payload.shape, shape)
+        if final is not None:
+            return view(handle, reshape(final))
+    before = dispatch.layout(handle)
+    after = before.reshape(shape)
+    if after.base is None or not onp.may_share_memory(before, after):
+        return dispatch.apply(_reshape, (handle,), (after.shape,))
+    return view(handle, reshape(after.shape))
+
+
+def _complete(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The new shape with -1 filled in; None where it does not fit (NumPy will say how)."""
+    size = 1
+    for n in old:
+        size *= n
+    known = 1
+    for n in new:
+        if n != -1:
+            known *= n
+    if known < 0 or new.count(-1) > 1:
+        return None
+    if -1 in new:
+        if known == 0 or size % known:
+            return None
+        return tuple([size // known if n == -1 else n for n in new])
+    return new if known == size else None

@@ -1,0 +1,77 @@
+"""What holds for the running context: recording, training, tracing, dtype policy, backend, device.
+
+A `Mode` is immutable; entering a context replaces the whole record in one `ContextVar`, so that a mode belongs to
+a thread or an asyncio task.  Hot path: the dispatcher reads it once per call (`current()`, 30 ns).
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from npcompat._internal.trace import Trace
+
+
+class Mode(NamedTuple):
+    """The modes of one context.
+
+    `numpy_dtypes` is an int because it indexes tables on the hot path; `plain` says that operations are just executed,
+    neither recorded nor traced.
+    """
+
+    recording: bool = False
+    training: bool = False
+    trace: "Trace | None" = None
+    numpy_dtypes: int = 0
+    backend: str = "jax"
+    device: Any = None
+    plain: bool = True
+
+
+def _from_environment() -> Mode:
+    backend = os.environ.get("NPCOMPAT_BACKEND", "jax")
+    if backend not in BACKENDS:
+        raise ValueError(f"NPCOMPAT_BACKEND={backend!r}: expected one of {', '.join(BACKENDS)}")
+    policy = os.environ.get("NPCOMPAT_DEFAULT_DTYPE", "float32")
+    if policy not in ("float32", "numpy"):
+        raise ValueError(f"NPCOMPAT_DEFAULT_DTYPE={policy!r}: expected float32 or numpy")
+    return Mode(backend=backend, numpy_dtypes=int(policy == "numpy"))
+
+
+BACKENDS = ("jax", "numpy")
+_MODE: ContextVar[Mode] = ContextVar("npcompat mode")
+_process_default = [_from_environment()]
+
+
+def current() -> Mode:
+    """The mode of the running context."""
+    return _MODE.get(_process_default[0])
+
+
+def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
+    after = mode._replace(**changes)
+    return after._replace(plain=not after.recording and after.trace is None)
+
+
+@contextmanager
+def changed(**changes: Any) -> Iterator[None]:
+    """A context in which some modes differ."""
+    token = _MODE.set(_replaced(current(), changes))
+    try:
+        yield
+    finally:
+        _MODE.reset(token)
+
+
+def set_here(**changes: Any) -> None:
+    """Change modes of this context for good."""
+    _MODE.set(_replaced(current(), changes))
+
+
+def set_default(**changes: Any) -> None:
+    """Change modes for the whole process: of this context, and of every thread that has none of its own."""
+    _process_default[0] = _replaced(_process_default[0], changes)
+    if _MODE.get(None) is not None:
+        set_here(**changes)

@@ -1,0 +1,175 @@
+"""The operator record and the registry: what is known of an operator stands here and nowhere else.
+
+An operator is declared by one function, `compute(xp, *arrays, **attributes)`, written once against an array namespace:
+
+    @operator("_npi_cumsum", rule=scan_type, pattern="opaque")
+    def _cumsum(xp, a, *, axis=None, dtype=None):
+        return xp.cumsum(a, axis=axis)
+
+Its positional parameters are the inputs, its keyword-only ones the attributes with their defaults.  From the record
+come eager and compiled execution, the gradient, inference and the tests.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dtypes
+from npcompat._internal.errors import OperatorError
+
+Attrs = tuple[Any, ...]
+"""The attributes of one call, in the order of the declaration."""
+
+RECORDED, DONATING = 4, 8
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "<required>"
+
+
+REQUIRED: Any = _Required()
+"""The default of an attribute that has none."""
+
+PREFIXES = ("_npi_", "_np_", "_npx_")
+PATTERNS = ("elementwise", "broadcast", "injective", "reduction", "complex", "opaque")
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class Op:
+    """One primitive operator; immutable, compared by identity.
+
+    `programs` are the dispatcher's caches: at `slot of the backend + dtype policy` the programs by `attrs`; from
+    `RECORDED` on those that also return their pullback, from `DONATING` on those that are given operands' buffers.
+    """
+
+    name: str
+    compute: Callable[..., Any]
+    inputs: tuple[str, ...] = ()
+    variadic: bool = False
+    attrs: Mapping[str, Any] = field(default_factory=dict)
+    rule: Callable[[tuple[dtypes.Type, ...], Mapping[str, Any]], dtypes.Resolution] = dtypes.keep
+    outputs: int = 1
+    kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    pattern: str = "opaque"
+    level: int = 1
+    doc: str = ""
+    differentiable: bool = True
+    carries: tuple[bool, ...] | None = None  # of a traced function: which outputs depend on what is differentiated
+    reason: str = "first call with these types"
+    programs: tuple[dict[Any, Any], ...] = field(default_factory=lambda: tuple({} for _ in range(12)))
+
+    def __repr__(self) -> str:
+        return f"<operator {self.name}({', '.join(self.inputs)})>"
+
+    def bind(self, **attrs: Any) -> Attrs:
+        """The attribute tuple of a call, from keywords; what is not given takes its default."""
+        unknown = attrs.keys() - self.attrs.keys()
+        if unknown:
+            raise OperatorError(f"{self.name} has no attribute {', '.join(sorted(unknown))}; it has {', '.join(self.attrs) or 'none'}")
+        bound = tuple({**self.attrs, **attrs}.values())
+        missing = [n for n, given in zip(self.attrs, bound, strict=True) if given is REQUIRED]
+        if missing:
+            raise OperatorError(f"{self.name}: attribute {', '.join(missing)} is missing")
+        try:
+            hash(bound)
+        except TypeError:
+            raise OperatorError(f"{self.name}: attributes must be hashable, got {attrs}") from None
+        return bound
+
+    def named(self, attrs: Attrs) -> dict[str, Any]:
+        """The attribute tuple of a call as a dict; the empty tuple means the defaults."""
+        if not attrs:
+            return dict(self.attrs)
+        return dict(zip(self.attrs, attrs, strict=True))
+
+
+REGISTRY: dict[str, Op] = {}
+
+
+def register(op: Op) -> Op:
+    """Add an operator to the registry; a name is given once."""
+    if not op.name.startswith(PREFIXES):
+        raise OperatorError(f"operator name {op.name!r}: expected one of the prefixes {', '.join(PREFIXES)}")
+    if op.pattern not in PATTERNS:
+        raise OperatorError(f"{op.name}: unknown pattern {op.pattern!r}; expected one of {', '.join(PATTERNS)}")
+    if op.name in REGISTRY:
+        raise OperatorError(f"operator {op.name} is declared twice")
+    REGISTRY[op.name] = op
+    return op
+
+
+def operator(name: str, **declaration: Any) -> Callable[[Callable[..., Any]], Op]:
+    """Declare the operator that the decorated function computes, and register it."""
+
+    def declare(compute: Callable[..., Any]) -> Op:
+        return register(from_function(name, compute, **declaration))
+
+    return declare
+
+
+def from_function(name: str, compute: Callable[..., Any], **declaration: Any) -> Op:
+    """An operator from its compute function, not registered: the signature gives inputs and attributes."""
+    code = compute.__code__
+    positional, keyword = code.co_argcount, code.co_kwonlyargcount
+    names = code.co_varnames
+    inputs = names[1:positional]
+    variadic = bool(code.co_flags & 0x04)
+    if variadic:
+        inputs += (names[positional + keyword],)
+    defaults = compute.__kwdefaults__ or {}
+    attrs = {n: defaults.get(n, REQUIRED) for n in names[positional : positional + keyword]}
+    return Op(name, compute, inputs, variadic, attrs, **{"doc": compute.__doc__ or "", **declaration})
+
+
+# --- kinds: what the members of a family share -------------------------------------------------------------------
+
+
+def elementwise(name: str, ufunc: onp.ufunc, compute: Callable[..., Any] | None = None, **declaration: Any) -> Op:
+    """Declare an operator that is a NumPy ufunc: its arity, its types and (unless given) its kernel are that ufunc's.
+
+    Its attribute `dtype` asks for the loop of one output dtype, as the `dtype=` argument of ufuncs does.
+    """
+    method = ufunc.__name__
+    types = dtypes.ufunc_rule(ufunc)
+
+    def generic(xp: Any, *arrays: Any, dtype: Any = None) -> Any:
+        return getattr(xp, method)(*arrays)
+
+    def rule(operands: tuple[dtypes.Type, ...], attrs: Mapping[str, Any]) -> dtypes.Resolution:
+        return types(operands, attrs["dtype"])
+
+    return register(
+        Op(
+            name,
+            generic if compute is None else (lambda xp, *arrays, dtype=None: compute(xp, *arrays)),
+            ("x",) if ufunc.nin == 1 else tuple(f"x{i + 1}" for i in range(ufunc.nin)),
+            attrs={"dtype": None},
+            **{"rule": rule, "outputs": ufunc.nout, "pattern": "elementwise" if ufunc.nin == 1 else "broadcast", **declaration},
+        )
+    )
+
+
+def normalized_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """Axes as non-negative ints; NumPy's `AxisError` for one that does not exist."""
+    if axis is None:
+        return tuple(range(ndim))
+    return tuple(onp.lib.array_utils.normalize_axis_tuple(axis, ndim))
+
+
+def as_axis(axis: Any) -> int | tuple[int, ...] | None:
+    """An axis argument made hashable: None, an int, or a tuple of ints."""
+    if axis is None or type(axis) is int:
+        return axis
+    if isinstance(axis, Iterable):
+        return tuple(a.__index__() for a in axis)
+    return int(axis.__index__())
+
+
+def as_shape(shape: Any) -> tuple[int, ...]:
+    """A shape argument made a tuple of ints."""
+    if isinstance(shape, Iterable):
+        return tuple(s.__index__() for s in shape)
+    return (int(shape.__index__()),)

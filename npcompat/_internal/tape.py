@@ -1,0 +1,257 @@
+"""The tape: nodes that hang on the values they produced, and the walk back over them.
+
+There is no list of nodes to leak.  A node points to its input values, never to its outputs or to a handle, so a graph
+is freed by reference counts as soon as its last value goes.
+"""
+
+import heapq
+import itertools
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from npcompat._internal import dtypes, modes
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.dispatch import as_value, connect, explained, fresh, place, read, run, write
+from npcompat._internal.errors import AutogradError
+from npcompat._internal.handle import Handle, Value, extra, touch
+from npcompat._internal.op import RECORDED, Attrs, Op, from_function, operator
+
+_sequence = itertools.count()
+
+
+class Leaf:
+    """The node of a variable: where its gradient goes."""
+
+    __slots__ = ("grad", "request", "sequence", "variable")
+
+    def __init__(self, grad: Handle | None, request: str, variable: Handle | None = None) -> None:
+        self.grad, self.request, self.sequence = grad, request, next(_sequence)
+        self.variable = None if variable is None else weakref.ref(variable)
+
+    def renew(self) -> None:
+        """A variable that was written while recording is, after backward, a variable with its new value."""
+        handle = None if self.variable is None else self.variable()
+        if handle is None or handle._extra is None or handle._extra.leaf is not self or handle._view is not None:
+            return
+        if handle._value.node is not self:
+            handle._value = fresh(handle._value.payload, self)
+
+
+class PythonPullback:
+    """A gradient that a user wrote: `pull(cotangents, create_graph)` over values, recorded if asked."""
+
+    __slots__ = ("pull",)
+
+    def __init__(self, pull: Callable[[Sequence[Value | None], bool], Sequence[Value]]) -> None:
+        self.pull = pull
+
+
+class Node:
+    """One recorded application of an operator."""
+
+    __slots__ = ("attrs", "inputs", "mask", "op", "outputs", "pullback", "sequence")
+
+    def __init__(self, op: Op, attrs: Attrs, inputs: Sequence[Value], mask: tuple[bool, ...], pullback: Any, outputs: int) -> None:
+        self.op, self.attrs, self.inputs, self.mask = op, attrs, tuple(inputs), mask
+        self.pullback, self.outputs, self.sequence = pullback, outputs, next(_sequence)
+
+    def pull(self, cotangents: Sequence[Value | None], create_graph: bool) -> Sequence[Value]:
+        """Gradients of the inputs in the mask, from those of the outputs (None: zero)."""
+        if create_graph and not isinstance(self.pullback, PythonPullback):
+            given = tuple([c is not None for c in cotangents])
+            op = _pullback_op(self.op, self.attrs, self.mask, given)
+            grads = run(op, [*self.inputs, *[c for c in cotangents if c is not None]])
+            return (grads,) if op.outputs == 1 else grads
+        if isinstance(self.pullback, PythonPullback):
+            return self.pullback.pull(cotangents, create_graph)
+        payloads = [None if c is None else c.payload for c in cotangents]
+        try:
+            return [fresh(g) for g in self.pullback.pull(self.pullback.arrays, payloads)]
+        finally:
+            xla.lowered()
+
+    def release(self) -> None:
+        """Let go of what backward needed; the node can't be walked again."""
+        self.inputs, self.pullback = (), None
+
+    @property
+    def released(self) -> bool:
+        return self.pullback is None
+
+
+_pullback_ops: dict[Any, Op] = {}
+
+
+def _pullback_op(op: Op, attrs: Attrs, mask: tuple[bool, ...], given: tuple[bool, ...]) -> Op:
+    key = (op, attrs, mask, given, modes.current().numpy_dtypes)
+    found = _pullback_ops.get(key)
+    if found is None:
+        found = _pullback_ops[key] = xla.pullback_op(op, attrs, mask, given)
+    return found
+
+
+def record(op: Op, values: Sequence[Value], payloads: Sequence[Any], attrs: Attrs, backend: Any, mode: modes.Mode) -> Any:
+    """Run an operator with its pullback, and put a node on the outputs that can have gradients."""
+    mask = tuple([v.node is not None for v in values])
+    key = (attrs, mask)
+    programs = op.programs[RECORDED + backend.slot + mode.numpy_dtypes]
+    program = programs.get(key)
+    if program is None:
+        program = programs[key] = backend.forward_and_pullback(op, attrs, mask)
+    try:
+        out, pullback = program(*payloads)
+    except (TypeError, ValueError, IndexError) as error:
+        raise explained(op, payloads, attrs, error) from error
+    return attach(op, attrs, values, mask, pullback, out)
+
+
+def attach(op: Op, attrs: Attrs, values: Sequence[Value], mask: tuple[bool, ...], pullback: Any, out: Any) -> Any:
+    """Values for recorded outputs, with their node."""
+    outs = (out,) if op.outputs == 1 else out
+    node = Node(op, attrs, values, mask, pullback, len(outs))
+    carries = op.carries
+    made = [Value(o, node, i) if dtypes.is_inexact(o.dtype) and (carries is None or carries[i]) else Value(o) for i, o in enumerate(outs)]
+    return made[0] if op.outputs == 1 else tuple(made)
+
+
+connect(recorder=record)
+
+
+def _add(xp: Any, x: Any, y: Any) -> Any:
+    return xp.add(x, y)
+
+
+def _ones(xp: Any, x: Any) -> Any:
+    return xp.ones_like(x)
+
+
+_accumulate = from_function("_npi_accumulate", _add)
+_ones_like = from_function("_npi_one_cotangent", _ones)
+
+
+def gradients(
+    heads: Sequence[Value], head_grads: Sequence[Value | None], retain_graph: bool, create_graph: bool
+) -> dict[int, tuple[Leaf, Value]]:
+    """Walk back from the heads; the gradient of every leaf they depend on, by the leaf's id.
+
+    Nothing is written and nothing released until the whole walk has succeeded.
+    """
+    found: dict[int, tuple[Leaf, Value]] = {}
+    waiting: dict[int, tuple[Leaf | Node, list[Value | None]]] = {}
+    heap: list[tuple[int, int]] = []
+
+    def send(value: Value, grad: Value) -> None:
+        node = value.node
+        if node is None:
+            return
+        entry = waiting.get(id(node))
+        if entry is None:
+            slots: list[Value | None] = [None] * (node.outputs if isinstance(node, Node) else 1)
+            entry = waiting[id(node)] = (node, slots)
+            heapq.heappush(heap, (-node.sequence, id(node)))
+        index = value.index
+        before = entry[1][index]
+        entry[1][index] = grad if before is None else run(_accumulate, [before, grad])
+
+    with modes.changed(recording=create_graph):
+        for head, grad in zip(heads, head_grads, strict=True):
+            send(head, run(_ones_like, [head]) if grad is None else grad)
+        walked = []
+        while heap:
+            _, key = heapq.heappop(heap)
+            node, slots = waiting.pop(key)
+            if isinstance(node, Leaf):
+                assert slots[0] is not None
+                found[key] = (node, slots[0])
+                continue
+            if node.released:
+                raise AutogradError(
+                    f"backward through {node.op.name} a second time: its graph was freed by the first one; "
+                    "pass retain_graph=True to the first backward"
+                )
+            walked.append(node)
+            wanted = [v for v, m in zip(node.inputs, node.mask, strict=True) if m]
+            for value, gradient in zip(wanted, node.pull(slots, create_graph), strict=True):
+                send(value, gradient)
+    if not retain_graph:
+        for node in walked:
+            node.release()
+    return found
+
+
+def backward(heads: Sequence[Handle], head_grads: Sequence[Handle | None] | None, retain_graph: bool, create_graph: bool = False) -> None:
+    """Add to, or replace, the gradient of every variable that the heads depend on."""
+    values, grads = head_values(heads, head_grads)
+    found = gradients(values, grads, retain_graph or create_graph, create_graph)
+    for leaf, grad in found.values():
+        if leaf.request == "outside":
+            raise AutogradError(
+                "backward inside a compiled function reached what was recorded before it was called; call backward outside, "
+                "or compute what is differentiated inside"
+            )
+        if leaf.grad is None or leaf.request == "null":
+            continue
+        if leaf.request == "add":
+            grad = run(_accumulate, [read(leaf.grad), grad])
+        with modes.changed(recording=create_graph):
+            write(leaf.grad, grad)
+    if not (retain_graph or create_graph):
+        for leaf, _ in found.values():
+            leaf.renew()
+
+
+def head_values(heads: Sequence[Handle], head_grads: Sequence[Handle | None] | None) -> tuple[list[Value], list[Value | None]]:
+    """The heads' values and gradients, checked."""
+    values = [read(h) for h in heads]
+    for value in values:
+        if value.node is None:
+            raise AutogradError(
+                "backward of an array that was not recorded: compute it inside `with autograd.record():` from an array "
+                "on which attach_grad() was called"
+            )
+    if head_grads is None:
+        return values, [None] * len(values)
+    if len(head_grads) != len(heads):
+        raise ValueError(f"head_grads: expected {len(heads)} gradients, one for each head, got {len(head_grads)}")
+    grads: list[Value | None] = []
+    for value, grad in zip(values, head_grads, strict=True):
+        given = None if grad is None else as_value(grad)
+        if given is not None and given.payload.shape != value.payload.shape:
+            raise ValueError(f"head gradient: expected shape {value.payload.shape}, as its head has, got {given.payload.shape}")
+        grads.append(given)
+    return values, grads
+
+
+@operator("_npi_stop_gradient", pattern="elementwise", differentiable=False)
+def _stop_gradient(xp: Any, x: Any) -> Any:
+    """The value, cut off from differentiation."""
+    return xp.stop_gradient(x)
+
+
+def detached(value: Value) -> Value:
+    """The same payload without its node; inside a trace also cut off from the derivative of the whole program."""
+    if modes.current().trace is None:
+        return Value(value.payload)
+    result: Value = run(_stop_gradient, [value])
+    return result
+
+
+def attach_leaf(handle: Handle, grad: Handle | None, request: str) -> None:
+    """Make the handle a variable: from now on what is recorded of it leads to `grad`."""
+    if request not in ("write", "add", "null"):
+        raise ValueError(f"grad_req: expected 'write', 'add' or 'null', got {request!r}")
+    value = read(handle)
+    if not dtypes.is_inexact(value.payload.dtype):
+        raise TypeError(f"attach_grad on an array of {value.payload.dtype}: only floats have gradients; use .astype('float32') first")
+    rare = extra(handle)
+    rare.leaf = None if request == "null" else Leaf(grad, request, handle)
+    rare.grad_handle = grad
+    if handle._view is None:
+        handle._value = fresh(value.payload, rare.leaf)
+    else:
+        handle._view.cached = None
+    touch(handle)
+
+
+__all__ = ["Leaf", "Node", "attach", "attach_leaf", "backward", "gradients", "head_values", "place", "record"]

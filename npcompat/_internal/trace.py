@@ -1,0 +1,208 @@
+"""A trace: one run of a Python function on tracers that finds what it reads and writes outside, and makes it functional.
+
+The function runs once.  A handle from outside that is read becomes an input of the program; one that is written
+becomes an extra output.  Arguments are seen through proxies, so that an argument and the same array captured by a
+closure are told apart.  The result is one operator, so a compiled function is recorded, nested and differentiated as
+any other.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from npcompat._internal import dtypes, modes
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.dispatch import explained, wrap
+from npcompat._internal.handle import Handle, Value, touch
+from npcompat._internal.op import Attrs, Op
+from npcompat._internal.tape import Leaf, attach
+
+OUTSIDE = Leaf(None, "outside")
+"""The node of what was recorded before the trace began; a walk inside the trace does not pass it."""
+
+
+class CapturedTypeError(Exception):
+    """A captured array has another shape or dtype than when the function was traced: it is traced again."""
+
+
+class Trace:
+    """What is known while a function is traced; the dispatcher asks it instead of executing."""
+
+    def __init__(self, recorded_outside: bool) -> None:
+        self.recorded_outside = recorded_outside
+        self.captured: list[Handle] = []  # handles read from outside, in order
+        self.constants: list[Any] = []  # what stands for each of them in the traced equations
+        self.before: dict[int, tuple[Handle, Value]] = {}  # every outside handle touched, and its value before
+        self.lifted: dict[int, Value] = {}  # the traced value that each captured handle began with
+        self.born: dict[int, Value] = {}  # values made here (kept alive, so that ids stay theirs)
+        self.flags: list[Any] = []  # errors that can only be seen when the program runs
+        self.errors: list[tuple[type[Exception], str]] = []
+
+    # --- handles
+
+    def adopt(self, value: Value) -> Value:
+        """Note that the value belongs to this trace."""
+        self.born[id(value)] = value
+        return value
+
+    def read(self, handle: Handle) -> Value:
+        """The handle's value here; a handle from outside becomes an input of the program."""
+        value = handle._value
+        if id(value) in self.born:
+            return value
+        constant = xla.distinct(on_xla(value.payload))
+        inside = self.adopt(Value(xla.lifted(constant), self.node_inside(handle, value)))
+        self.captured.append(handle)
+        self.constants.append(constant)
+        self.before[id(handle)] = (handle, value)
+        self.lifted[id(handle)] = inside
+        handle._value = inside
+        touch(handle)
+        return inside
+
+    def node_inside(self, handle: Handle, outside: Value) -> Leaf | None:
+        """The node of a handle's value as it enters the trace."""
+        if handle._extra is not None and handle._extra.leaf is not None:
+            return handle._extra.leaf
+        return None if outside.node is None else OUTSIDE
+
+    def writing(self, handle: Handle) -> None:
+        """Note that the handle is about to be written."""
+        if id(handle._value) not in self.born and id(handle) not in self.before:
+            self.before[id(handle)] = (handle, handle._value)
+
+    def written(self) -> list[Handle]:
+        """The outside handles whose value was replaced."""
+        return [h for key, (h, before) in self.before.items() if h._value is not self.lifted.get(key, before)]
+
+    def outside(self, handle: Handle) -> bool:
+        """Whether a root handle existed before the trace."""
+        return id(handle) in self.before or id(handle._value) not in self.born
+
+    def restore(self) -> None:
+        """Give every outside handle the value it had before."""
+        for handle, value in self.before.values():
+            handle._value = value
+            touch(handle)
+
+    def expect(self, flag: Any, kind: type[Exception], message: str) -> None:
+        """Carry a condition out of the program; if it holds when the program runs, the error is raised at the next read."""
+        self.flags.append(flag)
+        self.errors.append((kind, message))
+
+    # --- running
+
+    def run(self, op: Op, values: Sequence[Value], payloads: Sequence[Any], attrs: Attrs, mode: modes.Mode) -> Any:
+        """The dispatcher's `run` while tracing: the equations go to the program being built."""
+        payloads = [on_xla(p) for p in payloads]
+        mask = tuple([v.node is not None for v in values])
+        try:
+            if mode.recording and op.differentiable and any(mask):
+                if self.recorded_outside:
+                    out = xla.function(op, attrs)(*payloads)
+                    pullback = xla.lazy_pullback(op, attrs, mask, payloads)
+                else:
+                    out, pullback = xla.traced_forward_and_pullback(op, attrs, mask)(*payloads)
+                result = attach(op, attrs, values, mask, pullback, out)
+            else:
+                out = xla.function(op, attrs)(*payloads)
+                if self.recorded_outside and not mode.recording:
+                    out = xla.stop_gradient(out)
+                result = Value(out) if op.outputs == 1 else tuple([Value(o) for o in out])
+        except (TypeError, ValueError, IndexError) as error:
+            raise explained(op, payloads, attrs, error) from error
+        for value in (result,) if op.outputs == 1 else result:
+            self.adopt(value)
+        return result
+
+
+@contextmanager
+def outside() -> Iterator[None]:
+    """A context for making arrays that no trace knows, although one may be running: it finds them when they are read."""
+    with modes.changed(trace=None, recording=False), xla.eagerly():
+        yield
+
+
+def on_xla(payload: Any) -> Any:
+    """The payload as a trace takes it: host arrays go to XLA, Python scalars stay what they are."""
+    return payload if xla.is_payload(payload) or not hasattr(payload, "dtype") else xla.asarray(payload)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Captured:
+    """A traced function: the operator `f(*reads, *arguments) -> (*outputs, *changed arguments, *written, [flags])`.
+
+    `reads` and `written` are the handles from outside that the function reads and writes; `changed` says which
+    arguments it writes; `result` is what the function returned beside its outputs; `types` are shape and dtype of all
+    the operator's outputs.
+    """
+
+    op: Op
+    trace: Trace
+    reads: list[Handle]
+    written: list[Handle]
+    changed: list[int]
+    outputs: int
+    result: Any
+    errors: list[tuple[type[Exception], str]]
+    types: list[tuple[tuple[int, ...], Any]]
+
+
+Body = Callable[[list[Any], Trace], tuple[Sequence[Value], Any]]
+
+
+def capture(name: str, function: Body, arguments: Sequence[Value], reason: str = "") -> Captured:
+    """Trace a function on proxies of the arguments.
+
+    `function(proxies, trace)` returns the values to output and whatever its caller wants to know besides.
+    """
+    mode = modes.current()
+    trace = Trace(mode.recording)
+    found: dict[str, Any] = {}
+
+    def body(*tracers: Any) -> list[Any]:
+        proxies = []
+        for tracer, argument in zip(tracers, arguments, strict=True):
+            proxies.append(wrap(trace.adopt(Value(tracer, None if argument.node is None else OUTSIDE))))
+        starts = [p._value for p in proxies]
+        with modes.changed(trace=trace):
+            outputs, found["result"] = function(proxies, trace)
+        changed = [i for i, (p, start) in enumerate(zip(proxies, starts, strict=True)) if p._value.payload is not start.payload]
+        written = trace.written()
+        values = [*outputs, *[proxies[i]._value for i in changed], *[h._value for h in written]]
+        found.update(changed=changed, written=written, outputs=len(outputs))
+        carries = [v.node is not None for v in values]
+        flags = [xla.any_true(trace.flags)] if trace.flags else []
+        found["carries"] = tuple(carries + [False] * len(flags))
+        return [*[on_xla(v.payload) for v in values], *flags]
+
+    try:
+        jaxpr = xla.trace(body, [xla.abstract(v.payload) for v in arguments])
+    finally:
+        trace.restore()
+    program = xla.program_function(jaxpr, trace.constants)
+    reads, total = len(trace.captured), len(jaxpr.out_avals)
+    types = [(c.shape, dtypes.canonical(c.dtype)) for c in trace.constants]
+
+    def compute(xp: Any, *arrays: Any) -> Any:
+        if [(a.shape, a.dtype) for a in arrays[:reads]] != types:
+            raise CapturedTypeError(name)
+        out = program(arrays[:reads], arrays[reads:])
+        return out[0] if total == 1 else tuple(out)
+
+    op = Op(name, compute, ("arrays",), variadic=True, outputs=total, kernels={"jax": compute}, carries=found["carries"], reason=reason)
+    return Captured(
+        op,
+        trace,
+        trace.captured,
+        found["written"],
+        found["changed"],
+        found["outputs"],
+        found["result"],
+        trace.errors,
+        xla.output_types(jaxpr),
+    )
+
+
+__all__ = ["OUTSIDE", "Captured", "CapturedTypeError", "Trace", "capture", "on_xla"]

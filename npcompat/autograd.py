@@ -1,0 +1,311 @@
+"""Recording and differentiating: `record`, `backward`, `grad`, and operators with gradients of their own.
+
+    x.attach_grad()
+    with autograd.record():
+        y = (x * x).sum()
+    y.backward()
+    x.grad
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from npcompat._internal import custom_gradient, dispatch, modes, tape
+from npcompat._internal.errors import AutogradError
+from npcompat._internal.handle import Handle
+
+
+def record(train_mode: bool = True) -> AbstractContextManager[None]:
+    """A context in which operations are recorded, for `backward`.
+
+    Parameters
+    ----------
+    train_mode : bool
+        Whether layers such as dropout behave as in training.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 2.0])
+    >>> x.attach_grad()
+    >>> with autograd.record():
+    ...     y = (x * x).sum()
+    >>> y.backward()
+    >>> x.grad
+    array([2., 4.])
+    """
+    return modes.changed(recording=True, training=train_mode)
+
+
+def pause(train_mode: bool = False) -> AbstractContextManager[None]:
+    """A context in which nothing is recorded.
+
+    Examples
+    --------
+    >>> with autograd.record():
+    ...     with autograd.pause():
+    ...         autograd.is_recording()
+    False
+    """
+    return modes.changed(recording=False, training=train_mode)
+
+
+def train_mode() -> AbstractContextManager[None]:
+    """A context in which layers behave as in training, whether or not it is recorded.
+
+    Examples
+    --------
+    >>> with autograd.train_mode():
+    ...     autograd.is_training()
+    True
+    """
+    return modes.changed(training=True)
+
+
+def predict_mode() -> AbstractContextManager[None]:
+    """A context in which layers behave as in prediction.
+
+    Examples
+    --------
+    >>> with autograd.predict_mode():
+    ...     autograd.is_training()
+    False
+    """
+    return modes.changed(training=False)
+
+
+def is_recording() -> bool:
+    """Whether operations are recorded.
+
+    Examples
+    --------
+    >>> autograd.is_recording()
+    False
+    """
+    return modes.current().recording
+
+
+def is_training() -> bool:
+    """Whether layers behave as in training.
+
+    Examples
+    --------
+    >>> autograd.is_training()
+    False
+    """
+    return modes.current().training
+
+
+def set_recording(is_recording: bool) -> bool:
+    """Switch recording for this context; returns what it was.
+
+    Examples
+    --------
+    >>> autograd.set_recording(False)
+    False
+    """
+    before = modes.current().recording
+    modes.set_here(recording=bool(is_recording))
+    return before
+
+
+def set_training(train_mode: bool) -> bool:
+    """Switch training mode for this context; returns what it was.
+
+    Examples
+    --------
+    >>> autograd.set_training(False)
+    False
+    """
+    before = modes.current().training
+    modes.set_here(training=bool(train_mode))
+    return before
+
+
+def mark_variables(variables: Any, gradients: Any, grad_reqs: str | Sequence[str] = "write") -> None:
+    """Make arrays variables, with the arrays that will hold their gradients.
+
+    Parameters
+    ----------
+    variables, gradients : ndarray or sequence of ndarray
+        Variables, and their gradients' arrays, of the same shapes and dtypes.
+    grad_reqs : str or sequence of str
+        `write`, `add` or `null`, for all of them or for each.
+
+    Examples
+    --------
+    >>> x, g = np.ones(2), np.zeros(2)
+    >>> autograd.mark_variables(x, g)
+    >>> with autograd.record():
+    ...     y = 3 * x
+    >>> y.backward()
+    >>> g
+    array([3., 3.])
+    """
+    listed, grads = _listed(variables), _listed(gradients)
+    requests = [grad_reqs] * len(listed) if isinstance(grad_reqs, str) else list(grad_reqs)
+    if not len(listed) == len(grads) == len(requests):
+        raise ValueError(f"mark_variables: got {len(listed)} variables, {len(grads)} gradients and {len(requests)} grad_reqs")
+    for variable, gradient in zip(listed, grads, strict=True):
+        if variable.shape != gradient.shape:
+            raise ValueError(f"gradients: expected shape {variable.shape}, as the variable has, got {gradient.shape}")
+    for variable, gradient, request in zip(listed, grads, requests, strict=True):
+        tape.attach_leaf(variable, gradient, request)
+
+
+def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True, create_graph: bool = False) -> None:
+    """Compute the gradients of all variables that the heads were computed from.
+
+    Parameters
+    ----------
+    heads : ndarray or sequence of ndarray
+        What to differentiate; the gradients of several heads are added.
+    head_grads : ndarray or sequence of (ndarray or None), optional
+        Gradients with respect to the heads; ones if not given.
+    retain_graph : bool
+        Whether the graph can be walked again.
+    train_mode : bool
+        Whether backward runs in training mode.
+    create_graph : bool
+        Whether the gradients are recorded, to be differentiated again.
+
+    Raises
+    ------
+    AutogradError
+        If a head was not recorded, or its graph was already used.
+
+    Examples
+    --------
+    >>> x = np.array([3.0])
+    >>> x.attach_grad()
+    >>> with autograd.record():
+    ...     y, z = x * x, 2 * x
+    >>> autograd.backward([y, z])
+    >>> x.grad
+    array([8.])
+    """
+    listed = _listed(heads)
+    with modes.changed(training=train_mode):
+        tape.backward(listed, None if head_grads is None else _listed(head_grads), retain_graph, create_graph)
+
+
+def grad(heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool | None = None, create_graph: bool = False, train_mode: bool = True) -> Any:
+    """The gradients of the heads with respect to variables; their `grad` is left as it is.
+
+    Parameters
+    ----------
+    heads : ndarray or sequence of ndarray
+        What to differentiate.
+    variables : ndarray or sequence of ndarray
+        Arrays that have an attached gradient.
+    head_grads : ndarray or sequence of (ndarray or None), optional
+        Gradients with respect to the heads; ones if not given.
+    retain_graph : bool, optional
+        Whether the graph can be walked again; as `create_graph` if not given.
+    create_graph : bool
+        Whether the gradients are recorded, to be differentiated again.
+    train_mode : bool
+        Whether backward runs in training mode.
+
+    Returns
+    -------
+    ndarray or list of ndarray
+        One gradient for each variable; zeros for one that the heads do not depend on.
+
+    Examples
+    --------
+    >>> x = np.array([3.0])
+    >>> x.attach_grad()
+    >>> with autograd.record():
+    ...     y = x ** 3
+    ...     dy = autograd.grad(y, x, create_graph=True)
+    >>> dy.backward()
+    >>> dy, x.grad
+    (array([27.]), array([18.]))
+    """
+    single = isinstance(variables, Handle)
+    listed = _listed(variables)
+    leaves = []
+    for i, variable in enumerate(listed):
+        leaf = None if variable._extra is None else variable._extra.leaf
+        if leaf is None:
+            raise AutogradError(f"variables[{i}] is no variable: call attach_grad() on it before it is used under autograd.record()")
+        leaves.append(leaf)
+    keep = create_graph if retain_graph is None else retain_graph
+    with modes.changed(training=train_mode):
+        values, grads = tape.head_values(_listed(heads), None if head_grads is None else _listed(head_grads))
+        found = tape.gradients(values, grads, keep or create_graph, create_graph)
+    results = []
+    for variable, leaf in zip(listed, leaves, strict=True):
+        reached = found.get(id(leaf))
+        results.append(dispatch.wrap(reached[1]) if reached is not None else variable.detach() * 0)
+    return results[0] if single else results
+
+
+def get_symbol(x: Any) -> Any:
+    """Not supported yet: raises NotImplementedError."""
+    raise NotImplementedError("autograd.get_symbol: recorded graphs have no symbolic form yet")
+
+
+class Function:
+    """An operator with a gradient of its own.
+
+    Subclass it, define `forward(self, *inputs)` and `backward(self, *output_gradients)` (one gradient for each input),
+    and call an instance.  `save_for_backward` keeps arrays, which `saved_tensors` gives back.
+
+    Examples
+    --------
+    >>> class Clipped(autograd.Function):
+    ...     def forward(self, x):
+    ...         self.save_for_backward(x)
+    ...         return np.clip(x, 0, 1)
+    ...     def backward(self, dy):
+    ...         return dy  # straight through
+    >>> x = np.array([-1.0, 0.5])
+    >>> x.attach_grad()
+    >>> with autograd.record():
+    ...     y = Clipped()(x)
+    >>> y.backward()
+    >>> x.grad
+    array([1., 1.])
+    """
+
+    def __init__(self) -> None:
+        self._saved: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *args: Any) -> None:
+        """Keep arrays for `backward`."""
+        self._saved = args
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        """What `save_for_backward` kept."""
+        return self._saved
+
+    def forward(self, *inputs: Any) -> Any:
+        """The result; overridden by the subclass."""
+        raise NotImplementedError(f"{type(self).__name__} does not define forward")
+
+    def backward(self, *output_grads: Any) -> Any:
+        """The gradients of the inputs; overridden by the subclass."""
+        raise NotImplementedError(f"{type(self).__name__} does not define backward")
+
+    def __call__(self, *inputs: Any) -> Any:
+        for i, x in enumerate(inputs):
+            if not isinstance(x, Handle):
+                raise TypeError(f"{type(self).__name__}: input {i}: expected an npcompat ndarray, got {type(x).__name__}")
+        return custom_gradient.call(type(self).__name__, self.forward, self.backward, inputs)
+
+
+def _listed(arrays: Any) -> list[Any]:
+    found = [arrays] if isinstance(arrays, Handle) else list(arrays)
+    for x in found:
+        if x is not None and not isinstance(x, Handle):
+            raise TypeError(f"expected npcompat arrays, got {type(x).__name__}")
+    return found
+
+
+__all__ = [
+    "Function", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables", "pause", "predict_mode", "record",
+    "set_recording", "set_training", "train_mode",
+]  # fmt: skip

@@ -1,0 +1,102 @@
+"""np: NumPy's interface, over a backend.
+
+`import npcompat.numpy as np` is a drop-in for `import numpy as np`; docs/known_gaps.md lists what is not there yet.
+"""
+
+from numpy import (
+    bool_,
+    complex64,
+    complex128,
+    dtype,
+    e,
+    euler_gamma,
+    exceptions,
+    finfo,
+    float16,
+    float32,
+    float64,
+    iinfo,
+    index_exp,
+    inexact,
+    inf,
+    int8,
+    int16,
+    int32,
+    int64,
+    integer,
+    intp,
+    issubdtype,
+    nan,
+    ndindex,
+    newaxis,
+    number,
+    pi,
+    s_,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from numpy import bool as bool  # noqa: PLC0414: the name is np.bool
+
+from npcompat._internal.dtypes import bfloat16
+from npcompat.numpy import (
+    _arithmetic,
+    _comparison,
+    _creation,
+    _diagonals,
+    _errstate,
+    _joining,
+    _logic,
+    _manipulation,
+    _ndarray,
+    _printing,
+    _products,
+    _reductions,
+    _repeating,
+    _selection,
+    _sorting,
+    _statistics,
+    _transcendental,
+    linalg,
+    random,
+)
+from npcompat.numpy._arithmetic import *
+from npcompat.numpy._comparison import *
+from npcompat.numpy._creation import *
+from npcompat.numpy._diagonals import *
+from npcompat.numpy._errstate import *
+from npcompat.numpy._joining import *
+from npcompat.numpy._logic import *
+from npcompat.numpy._manipulation import *
+from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy._printing import *
+from npcompat.numpy._products import *
+from npcompat.numpy._reductions import *
+from npcompat.numpy._repeating import *
+from npcompat.numpy._selection import *
+from npcompat.numpy._sorting import *
+from npcompat.numpy._statistics import *
+from npcompat.numpy._transcendental import *
+
+__all__ = [
+    "bfloat16", "bool", "bool_", "complex64", "complex128", "dtype", "e", "euler_gamma", "exceptions", "finfo", "float16", "float32",
+    "float64", "iinfo", "index_exp", "inexact", "inf", "int8", "int16", "int32", "int64", "integer", "intp", "issubdtype", "linalg", "nan",
+    "ndarray", "ndindex", "newaxis", "number", "pi", "random", "s_", "uint8", "uint16", "uint32", "uint64",
+]  # fmt: skip
+__all__ += _arithmetic.__all__
+__all__ += _comparison.__all__
+__all__ += _creation.__all__
+__all__ += _diagonals.__all__
+__all__ += _errstate.__all__
+__all__ += _joining.__all__
+__all__ += _logic.__all__
+__all__ += _manipulation.__all__
+__all__ += _printing.__all__
+__all__ += _products.__all__
+__all__ += _reductions.__all__
+__all__ += _repeating.__all__
+__all__ += _selection.__all__
+__all__ += _sorting.__all__
+__all__ += _statistics.__all__
+__all__ += _transcendental.__all__

@@ -1,0 +1,52 @@
+"""What a function must know of values: that none is wrong, or all of them where they decide the result's shape.
+
+Eager, the values are looked at.  While a function is compiled, a wrong value is flagged by the program when it runs,
+and a shape that depends on values is an error.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, modes
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.errors import TracedValueError, user_location
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import Attrs, Op, operator
+
+
+def flagged(flag: Any, kind: type[Exception], message: str) -> None:
+    """Raise an error if a 0-d array of bool, which says that a value is wrong, is True."""
+    value = dispatch.read(flag)
+    trace = modes.current().trace
+    if trace is not None and xla.is_tracer(value.payload):
+        trace.expect(value.payload, kind, f"{message} (compiled at {user_location()})")
+    elif bool(dispatch.to_host(flag)):
+        raise kind(message)
+
+
+def refuse(op: Op, args: Sequence[Any], attrs: Attrs, kind: type[Exception], message: str) -> None:
+    """Raise an error if an operator that asks a question about values answers True."""
+    flagged(dispatch.apply(op, args, attrs), kind, message)
+
+
+@operator("_npi_outside", differentiable=False, pattern="reduction")
+def outside(xp: Any, positions: Any, *, low: int, high: int) -> Any:
+    """Whether any position lies outside `low <= i < high`."""
+    return xp.any((positions < low) | (positions >= high))
+
+
+def shaping(a: Any, what: str) -> onp.ndarray[Any, Any]:
+    """The values of an array-like on the host, where they decide the shape of the result of `what`."""
+    if not isinstance(a, Handle):
+        return dispatch.host_array(a)
+    if modes.current().trace is not None and xla.is_tracer(dispatch.read(a).payload):
+        raise TracedValueError(
+            f"{user_location()}: np.{what}: the shape of the result depends on the values of an array, which are not known "
+            "while the function is being compiled. Use a mask (np.where, where=) instead, or do it outside of the compiled function"
+        )
+    return dispatch.to_host(a)
+
+
+__all__ = ["flagged", "outside", "refuse", "shaping"]

@@ -1,0 +1,319 @@
+"""Comparisons, logic, bits, and the classes of floats.
+
+Each name is a ufunc: the operator is declared beside the function that users call.
+"""
+
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.op import elementwise
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
+from npcompat.numpy._ufunc import Out, call, document
+
+_equal = elementwise("_npi_equal", onp.equal, differentiable=False)
+
+
+@document(_equal)
+def equal(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Whether the operands are equal.
+
+    Examples
+    --------
+    >>> np.equal([1, 2], [1, 3])
+    @@
+    """
+    return call(_equal, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_not_equal = elementwise("_npi_not_equal", onp.not_equal, differentiable=False)
+
+
+@document(_not_equal)
+def not_equal(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Whether the operands differ.
+
+    Examples
+    --------
+    >>> np.not_equal([1, 2], [1, 3])
+    @@
+    """
+    return call(_not_equal, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_less = elementwise("_npi_less", onp.less, differentiable=False)
+
+
+@document(_less)
+def less(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Whether the first operand is below the second.
+
+    Examples
+    --------
+    >>> np.less([1, 2], 2)
+    @@
+    """
+    return call(_less, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_less_equal = elementwise("_npi_less_equal", onp.less_equal, differentiable=False)
+
+
+@document(_less_equal)
+def less_equal(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Whether the first operand is not above the second.
+
+    Examples
+    --------
+    >>> np.less_equal([1, 2], 1)
+    @@
+    """
+    return call(_less_equal, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_greater = elementwise("_npi_greater", onp.greater, differentiable=False)
+
+
+@document(_greater)
+def greater(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Whether the first operand is above the second.
+
+    Examples
+    --------
+    >>> np.greater([1, 2], 1)
+    @@
+    """
+    return call(_greater, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_greater_equal = elementwise("_npi_greater_equal", onp.greater_equal, differentiable=False)
+
+
+@document(_greater_equal)
+def greater_equal(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Whether the first operand is not below the second.
+
+    Examples
+    --------
+    >>> np.greater_equal([1, 2], 2)
+    @@
+    """
+    return call(_greater_equal, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_logical_and = elementwise("_npi_logical_and", onp.logical_and, differentiable=False)
+
+
+@document(_logical_and)
+def logical_and(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Whether both operands are true.
+
+    Examples
+    --------
+    >>> np.logical_and([True, False], True)
+    @@
+    """
+    return call(_logical_and, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_logical_or = elementwise("_npi_logical_or", onp.logical_or, differentiable=False)
+
+
+@document(_logical_or)
+def logical_or(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Whether any operand is true.
+
+    Examples
+    --------
+    >>> np.logical_or([True, False], False)
+    @@
+    """
+    return call(_logical_or, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_logical_xor = elementwise("_npi_logical_xor", onp.logical_xor, differentiable=False)
+
+
+@document(_logical_xor)
+def logical_xor(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Whether exactly one operand is true.
+
+    Examples
+    --------
+    >>> np.logical_xor([True, False], True)
+    @@
+    """
+    return call(_logical_xor, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_logical_not = elementwise("_npi_logical_not", onp.logical_not, differentiable=False)
+
+
+@document(_logical_not)
+def logical_not(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Whether the operand is false.
+
+    Examples
+    --------
+    >>> np.logical_not([True, False])
+    @@
+    """
+    return call(_logical_not, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_bitwise_and = elementwise("_npi_bitwise_and", onp.bitwise_and, differentiable=False)
+
+
+@document(_bitwise_and)
+def bitwise_and(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """The bits set in both integers.
+
+    Examples
+    --------
+    >>> np.bitwise_and([12, 10], 6)
+    @@
+    """
+    return call(_bitwise_and, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_bitwise_or = elementwise("_npi_bitwise_or", onp.bitwise_or, differentiable=False)
+
+
+@document(_bitwise_or)
+def bitwise_or(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """The bits set in any of the integers.
+
+    Examples
+    --------
+    >>> np.bitwise_or([12, 10], 6)
+    @@
+    """
+    return call(_bitwise_or, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_bitwise_xor = elementwise("_npi_bitwise_xor", onp.bitwise_xor, differentiable=False)
+
+
+@document(_bitwise_xor)
+def bitwise_xor(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """The bits set in exactly one of the integers.
+
+    Examples
+    --------
+    >>> np.bitwise_xor([12, 10], 6)
+    @@
+    """
+    return call(_bitwise_xor, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_invert = elementwise("_npi_invert", onp.invert, differentiable=False)
+
+
+@document(_invert)
+def invert(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """The integer with all bits turned over.
+
+    Examples
+    --------
+    >>> np.invert([0, 5])
+    @@
+    """
+    return call(_invert, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_left_shift = elementwise("_npi_left_shift", onp.left_shift, differentiable=False)
+
+
+@document(_left_shift)
+def left_shift(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """The bits moved up by so many places.
+
+    Examples
+    --------
+    >>> np.left_shift([1, 2], 3)
+    @@
+    """
+    return call(_left_shift, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_right_shift = elementwise("_npi_right_shift", onp.right_shift, differentiable=False)
+
+
+@document(_right_shift)
+def right_shift(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """The bits moved down by so many places; the sign is kept.
+
+    Examples
+    --------
+    >>> np.right_shift([8, -8], 2)
+    @@
+    """
+    return call(_right_shift, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_isfinite = elementwise("_npi_isfinite", onp.isfinite, differentiable=False)
+
+
+@document(_isfinite)
+def isfinite(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Whether the operand is neither infinite nor nan.
+
+    Examples
+    --------
+    >>> np.isfinite([1.0, np.inf, np.nan])
+    @@
+    """
+    return call(_isfinite, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_isinf = elementwise("_npi_isinf", onp.isinf, differentiable=False)
+
+
+@document(_isinf)
+def isinf(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Whether the operand is infinite.
+
+    Examples
+    --------
+    >>> np.isinf([1.0, np.inf, np.nan])
+    @@
+    """
+    return call(_isinf, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_isnan = elementwise("_npi_isnan", onp.isnan, differentiable=False)
+
+
+@document(_isnan)
+def isnan(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Whether the operand is nan.
+
+    Examples
+    --------
+    >>> np.isnan([1.0, np.inf, np.nan])
+    @@
+    """
+    return call(_isnan, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_signbit = elementwise("_npi_signbit", onp.signbit, differentiable=False)
+
+
+@document(_signbit)
+def signbit(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Whether the sign bit is set; true for -0.0 as well.
+
+    Examples
+    --------
+    >>> np.signbit([1.0, -0.0])
+    @@
+    """
+    return call(_signbit, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+bitwise_invert = invert
+bitwise_not = invert
+bitwise_left_shift = left_shift
+bitwise_right_shift = right_shift
+
+__all__ = ["bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "equal", "greater", "greater_equal", "invert", "isfinite", "isinf", "isnan", "left_shift", "less", "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "not_equal", "right_shift", "signbit"]

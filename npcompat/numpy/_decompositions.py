@@ -1,0 +1,317 @@
+"""Decompositions of matrices: Cholesky, QR, singular values, eigenvalues; and what all of linear algebra asks of operands."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as onp
+from numpy.linalg import LinAlgError
+
+from npcompat._internal import dispatch, dtypes, modes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.op import operator
+from npcompat.numpy._checks import flagged
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._typing import ArrayLike
+
+_INEXACT = frozenset(onp.dtype(c) for c in ("f4", "f8", "c8", "c16"))
+_bool, _int64 = onp.dtype(bool), onp.dtype("int64")
+
+
+class EigResult(NamedTuple):
+    """Eigenvalues, and eigenvectors as columns."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class EighResult(NamedTuple):
+    """Eigenvalues, and eigenvectors as columns."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class QRResult(NamedTuple):
+    """An orthonormal matrix and an upper triangular one."""
+
+    Q: Any
+    R: Any
+
+
+class SVDResult(NamedTuple):
+    """Left singular vectors, singular values, right singular vectors as rows."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+# --- types and shapes --------------------------------------------------------------------------------------------
+
+
+def working_dtype(types: Sequence[Type]) -> onp.dtype[Any]:
+    """The dtype in which a decomposition is computed: what is no float becomes the default one."""
+    found = [dtypes.strong(t) for t in types]
+    common = onp.result_type(*[t if dtypes.is_inexact(t) else onp.dtype("f8") for t in found])
+    dtype = dtypes.narrow(common, found)
+    if dtype not in _INEXACT:
+        raise TypeError(f"array type {dtype} is unsupported in linalg")
+    return dtype
+
+
+def real_dtype(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
+    return onp.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
+
+
+def linear_types(outputs: str) -> Any:
+    """A rule by the outputs' letters: 's' has the computing dtype, 'r' is real, 'c' complex, 'b' a flag, 'i' a count."""
+
+    def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+        dtype = working_dtype(types)
+        real = real_dtype(dtype)
+        of = {"s": dtype, "r": real, "c": onp.dtype(f"c{real.itemsize * 2}"), "b": _bool, "i": _int64}
+        outs = tuple([of[letter] for letter in outputs])
+        return [dtype] * len(types), outs if len(outs) > 1 else outs[0]
+
+    return rule
+
+
+def stacked(a: ArrayLike, square: bool = False) -> Any:
+    """The operand, checked to be a matrix or a stack of them."""
+    a = asarray(a)
+    if a.ndim < 2:
+        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
+    if square and a.shape[-1] != a.shape[-2]:
+        raise LinAlgError(f"Last 2 dimensions of the array must be square, got shape {a.shape}")
+    return a
+
+
+# --- decompositions ----------------------------------------------------------------------------------------------
+
+
+@operator("_npi_cholesky", rule=linear_types("sb"), outputs=2)
+def _cholesky(xp: Any, a: Any, *, upper: bool = False) -> Any:
+    """Cholesky factors, and whether any matrix is not positive definite."""
+    return xp.cholesky_flagged(a, upper)
+
+
+@operator("_npi_qr", rule=linear_types("ss"), outputs=2)
+def _qr(xp: Any, a: Any, *, mode: str = "reduced") -> Any:
+    """Orthonormal and triangular factors."""
+    return tuple(xp.linalg.qr(a, mode))
+
+
+@operator("_npi_qr_r", rule=linear_types("s"))
+def _qr_r(xp: Any, a: Any) -> Any:
+    """The triangular factor alone."""
+    return xp.linalg.qr(a, "r")
+
+
+@operator("_npi_svd", rule=linear_types("srsb"), outputs=4)
+def _svd(xp: Any, a: Any, *, full_matrices: bool = True, hermitian: bool = False) -> Any:
+    """Singular value decompositions, and whether any did not converge."""
+    return xp.svd_flagged(a, full_matrices, hermitian)
+
+
+@operator("_npi_svdvals", rule=linear_types("rb"), outputs=2)
+def _svdvals(xp: Any, a: Any, *, hermitian: bool = False) -> Any:
+    """Singular values, and whether any decomposition did not converge."""
+    return xp.svdvals_flagged(a, hermitian)
+
+
+@operator("_npi_eigh", rule=linear_types("rs"), outputs=2)
+def _eigh(xp: Any, a: Any, *, UPLO: str = "L") -> Any:
+    """Eigenvalues and eigenvectors of Hermitian matrices."""
+    return xp.eigh(a, UPLO)
+
+
+@operator("_npi_eigvalsh", rule=linear_types("r"))
+def _eigvalsh(xp: Any, a: Any, *, UPLO: str = "L") -> Any:
+    """Eigenvalues of Hermitian matrices."""
+    return xp.eigvalsh(a, UPLO)
+
+
+@operator("_npi_eig", rule=linear_types("ccb"), outputs=3)
+def _eig(xp: Any, a: Any) -> Any:
+    """Eigenvalues and eigenvectors, and whether an element is not finite."""
+    return xp.eig_checked(a)
+
+
+@operator("_npi_eigvals", rule=linear_types("cb"), outputs=2)
+def _eigvals(xp: Any, a: Any) -> Any:
+    """Eigenvalues, and whether an element is not finite."""
+    return xp.eigvals_checked(a)
+
+
+def cholesky(a: ArrayLike, /, *, upper: bool = False) -> Any:
+    """The triangular `L` with `L @ L.conj().T = a`; only one triangle of the Hermitian `a` is read.
+
+    Parameters
+    ----------
+    a : array_like
+        A positive definite matrix, or a stack of them.
+    upper : bool
+        Whether the upper triangle is read, and the upper factor returned.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is not positive definite.
+
+    Examples
+    --------
+    >>> np.linalg.cholesky(np.array([[4.0, 2.0], [2.0, 5.0]]))
+    array([[2., 0.],
+           [1., 2.]])
+    """
+    found, failed = apply(_cholesky, (stacked(a, True),), (bool(upper),))
+    flagged(failed, LinAlgError, "Matrix is not positive definite")
+    return found
+
+
+def qr(a: ArrayLike, mode: str = "reduced") -> Any:
+    """Factors `Q @ R = a`, `Q` with orthonormal columns and `R` upper triangular.
+
+    Parameters
+    ----------
+    a : array_like
+        A matrix, or a stack of them.
+    mode : {'reduced', 'complete', 'r', 'raw'}
+        The smaller factors, a square `Q`, `R` alone, or LAPACK's reflectors and their scales.
+
+    Examples
+    --------
+    >>> q, r = np.linalg.qr(np.array([[3.0, 1.0], [4.0, 2.0]]))
+    >>> np.allclose(q @ r, [[3, 1], [4, 2]], atol=1e-5)
+    True
+    """
+    if mode not in ("reduced", "complete", "r", "raw"):
+        raise ValueError(f"Unrecognized mode '{mode}'; expected 'reduced', 'complete', 'r' or 'raw'")
+    a = stacked(a)
+    if mode == "r":
+        return apply(_qr_r, (a,))
+    found = apply(_qr, (a,), (mode,))
+    return found if mode == "raw" else QRResult(*found)
+
+
+def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    """Singular value decomposition `a = U @ diag(S) @ Vh`.
+
+    Parameters
+    ----------
+    a : array_like
+        A matrix, or a stack of them.
+    full_matrices : bool
+        Whether `U` and `Vh` are square.
+    compute_uv : bool
+        Whether they are computed; if not, only `S` is returned.
+    hermitian : bool
+        Whether `a` is Hermitian, which is faster.
+
+    Examples
+    --------
+    >>> np.linalg.svd(np.array([[3.0, 0.0], [0.0, 2.0]])).S
+    array([3., 2.])
+    """
+    a = stacked(a, hermitian)
+    if not compute_uv:
+        return _singular_values(a, hermitian)
+    u, s, vh, failed = apply(_svd, (a,), (bool(full_matrices), bool(hermitian)))
+    flagged(failed, LinAlgError, "SVD did not converge")
+    return SVDResult(u, s, vh)
+
+
+def _singular_values(a: Any, hermitian: bool = False) -> Any:
+    s, failed = apply(_svdvals, (a,), (bool(hermitian),))
+    flagged(failed, LinAlgError, "SVD did not converge")
+    return s
+
+
+def svdvals(x: ArrayLike, /) -> Any:
+    """Singular values, largest first.
+
+    Examples
+    --------
+    >>> np.linalg.svdvals(np.array([[2.0, 0.0], [0.0, 3.0]]))
+    array([3., 2.])
+    """
+    return svd(x, compute_uv=False)
+
+
+def _triangle(UPLO: str) -> str:
+    chosen = UPLO.upper()
+    if chosen not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    return chosen
+
+
+def eigh(a: ArrayLike, UPLO: str = "L") -> EighResult:
+    """Eigenvalues, ascending, and eigenvectors of a Hermitian matrix, of which the lower or upper triangle is read.
+
+    Examples
+    --------
+    >>> np.linalg.eigh(np.array([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
+    array([1., 2.])
+    """
+    return EighResult(*apply(_eigh, (stacked(a, True),), (_triangle(UPLO),)))
+
+
+def eigvalsh(a: ArrayLike, UPLO: str = "L") -> Any:
+    """Eigenvalues of a Hermitian matrix, ascending; see `eigh`.
+
+    Examples
+    --------
+    >>> np.linalg.eigvalsh(np.array([[2.0, 0.0], [0.0, 1.0]]))
+    array([1., 2.])
+    """
+    return apply(_eigvalsh, (stacked(a, True),), (_triangle(UPLO),))
+
+
+def _maybe_real(a: Any, *found: Any) -> tuple[Any, ...]:
+    """Complex results as real ones where NumPy returns those: of a real matrix whose eigenvalues are all real."""
+    if a.dtype.kind == "c" or modes.current().trace is not None or dispatch.to_host(found[0].imag).any():
+        return found
+    return tuple(x.real.copy() for x in found)
+
+
+def eig(a: ArrayLike) -> EigResult:
+    """Eigenvalues and eigenvectors of a square matrix.
+
+    Real if the matrix is real and all eigenvalues are; in a compiled function, where values are not known, always
+    complex.
+
+    Raises
+    ------
+    LinAlgError
+        If an element is not finite.
+
+    Examples
+    --------
+    >>> np.linalg.eig(np.array([[2.0, 0.0], [0.0, 3.0]])).eigenvalues
+    array([2., 3.])
+    """
+    a = stacked(a, True)
+    values, vectors, failed = apply(_eig, (a,))
+    flagged(failed, LinAlgError, "Array must not contain infs or NaNs")
+    return EigResult(*_maybe_real(a, values, vectors))
+
+
+def eigvals(a: ArrayLike) -> Any:
+    """Eigenvalues of a square matrix; see `eig`.
+
+    Examples
+    --------
+    >>> np.linalg.eigvals(np.array([[0.0, 1.0], [-1.0, 0.0]])).dtype
+    dtype('complex64')
+    """
+    a = stacked(a, True)
+    values, failed = apply(_eigvals, (a,))
+    flagged(failed, LinAlgError, "Array must not contain infs or NaNs")
+    return _maybe_real(a, values)[0]
+
+
+__all__ = [
+    "EigResult", "EighResult", "QRResult", "SVDResult", "cholesky", "eig", "eigh", "eigvals", "eigvalsh", "linear_types", "qr",
+    "real_dtype", "stacked", "svd", "svdvals", "working_dtype",
+]  # fmt: skip

@@ -1,0 +1,148 @@
+"""Diagonals and triangles of matrices."""
+
+import math
+import operator as python
+from typing import Any
+
+from npcompat._internal import dispatch, lens
+from npcompat._internal.dispatch import apply
+from npcompat._internal.handle import extra
+from npcompat._internal.op import operator
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._manipulation import ravel
+from npcompat.numpy._typing import ArrayLike
+
+
+def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """The diagonal over two axes, as the last axis: a read-only view.
+
+    Examples
+    --------
+    >>> np.diagonal([[1, 2], [3, 4]])
+    array([1, 4])
+    """
+    found = writeable_diagonal(asarray(a), offset, axis1, axis2)
+    extra(found).readonly = True
+    return found
+
+
+def writeable_diagonal(a: Any, offset: int, axis1: int, axis2: int) -> Any:
+    """The diagonal over two axes as a view that can be written, which `einsum('ii->i', a)` is."""
+    dispatch.layout(a).diagonal(offset, axis1, axis2)  # NumPy's error where there is none
+    return lens.view(a, lens.diagonal(python.index(offset), axis1 % a.ndim, axis2 % a.ndim))
+
+
+@operator("_npi_diag", pattern="injective")
+def _diag(xp: Any, v: Any, *, k: int = 0) -> Any:
+    """A matrix with a vector on one of its diagonals."""
+    return xp.diag(v, k)
+
+
+def diag(v: ArrayLike, k: int = 0) -> Any:
+    """A matrix with the vector on its `k`-th diagonal; of a matrix, that diagonal (a read-only view).
+
+    Examples
+    --------
+    >>> np.diag([1, 2])
+    array([[1, 0],
+           [0, 2]])
+    >>> np.diag([[1, 2], [3, 4]], k=1)
+    array([2])
+    """
+    v = asarray(v)
+    if v.ndim == 1:
+        return apply(_diag, (v,), (python.index(k),))
+    if v.ndim == 2:
+        return diagonal(v, k)
+    raise ValueError(f"Input must be 1- or 2-d, got {v.ndim}-d.")
+
+
+def diagflat(v: ArrayLike, k: int = 0) -> Any:
+    """A matrix with all elements on its `k`-th diagonal.
+
+    Examples
+    --------
+    >>> np.diagflat([[1], [2]])
+    array([[1, 0],
+           [0, 2]])
+    """
+    return diag(ravel(v), k)
+
+
+@operator("_npi_tril", pattern="injective")
+def _tril(xp: Any, m: Any, *, k: int = 0) -> Any:
+    """The lower triangle, zeros elsewhere."""
+    return xp.tril(_as_matrix(xp, m), k)
+
+
+@operator("_npi_triu", pattern="injective")
+def _triu(xp: Any, m: Any, *, k: int = 0) -> Any:
+    """The upper triangle, zeros elsewhere."""
+    return xp.triu(_as_matrix(xp, m), k)
+
+
+def _as_matrix(xp: Any, m: Any) -> Any:
+    return xp.broadcast_to(m, (m.shape[0], m.shape[0])) if m.ndim == 1 else m
+
+
+def _check_triangle(m: Any) -> Any:
+    if m.ndim == 0:
+        raise TypeError("tril and triu: expected an array of at least 1 dimension, got 0")
+    return m
+
+
+def tril(m: ArrayLike, k: int = 0) -> Any:
+    """The elements on and below the `k`-th diagonal of the last two axes, zeros above.
+
+    Examples
+    --------
+    >>> np.tril([[1, 2], [3, 4]])
+    array([[1, 0],
+           [3, 4]])
+    """
+    return apply(_tril, (_check_triangle(asarray(m)),), (python.index(k),))
+
+
+def triu(m: ArrayLike, k: int = 0) -> Any:
+    """The elements on and above the `k`-th diagonal of the last two axes, zeros below.
+
+    Examples
+    --------
+    >>> np.triu([[1, 2], [3, 4]])
+    array([[1, 2],
+           [0, 4]])
+    """
+    return apply(_triu, (_check_triangle(asarray(m)),), (python.index(k),))
+
+def fill_diagonal(a: Any, val: ArrayLike, wrap: bool = False) -> None:
+    """Write values on the main diagonal; of more than two axes, where all positions are equal.
+
+    Parameters
+    ----------
+    a : ndarray
+        The array, of at least two axes, of equal lengths if there are more.
+    val : array_like
+        One value, or as many as fit, repeated.
+    wrap : bool
+        Whether the diagonal of a tall matrix begins again after it has reached the last column.
+
+    Examples
+    --------
+    >>> a = np.zeros((2, 2), dtype=int)
+    >>> np.fill_diagonal(a, [1, 2])
+    >>> a
+    array([[1, 0],
+           [0, 2]])
+    """
+    if a.ndim < 2:
+        raise ValueError("array must be at least 2-d")
+    if a.ndim == 2:
+        step, end = a.shape[1] + 1, None if wrap else a.shape[1] * a.shape[1]
+    else:
+        if len(set(a.shape)) != 1:
+            raise ValueError("All dimensions of input must be of equal length")
+        step, end = 1 + sum(math.prod(a.shape[:i]) for i in range(1, a.ndim)), None
+    a.flat[:end:step] = val
+
+
+__all__ = ["diag", "diagflat", "diagonal", "fill_diagonal", "tril", "triu"]

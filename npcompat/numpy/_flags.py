@@ -1,0 +1,153 @@
+"""What `a.flags` and `a.flat` return."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, lens
+from npcompat._internal.handle import Handle, extra
+
+_NAMES = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned", "X": "writebackifcopy"}
+
+
+class Flags:
+    """Memory layout of an array, as NumPy would lay it out."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+
+    @property
+    def writeable(self) -> bool:
+        """Whether the array may be written."""
+        return self._handle._extra is None or not self._handle._extra.readonly
+
+    @writeable.setter
+    def writeable(self, wanted: bool) -> None:
+        view = self._handle._view
+        if wanted and view is not None and (view.lens.put is None or not Flags(view.parent).writeable):
+            raise ValueError("cannot set WRITEABLE flag to True of this array")
+        extra(self._handle).readonly = not wanted
+
+    @property
+    def owndata(self) -> bool:
+        """Whether the array is no view."""
+        return self._handle._view is None
+
+    @property
+    def c_contiguous(self) -> bool:
+        """Whether the elements follow each other in C order."""
+        return dispatch.layout(self._handle).flags.c_contiguous
+
+    @property
+    def f_contiguous(self) -> bool:
+        """Whether the elements follow each other in Fortran order."""
+        return dispatch.layout(self._handle).flags.f_contiguous
+
+    @property
+    def contiguous(self) -> bool:
+        """As `c_contiguous`."""
+        return self.c_contiguous
+
+    @property
+    def forc(self) -> bool:
+        """Whether the elements follow each other in either order."""
+        return self.c_contiguous or self.f_contiguous
+
+    @property
+    def fnc(self) -> bool:
+        """Whether they do in Fortran order only."""
+        return self.f_contiguous and not self.c_contiguous
+
+    aligned = True
+    writebackifcopy = False
+
+    def __getitem__(self, name: str) -> bool:
+        attribute = _NAMES.get(name, name.lower())
+        if attribute not in (*_NAMES.values(), "contiguous", "forc", "fnc"):
+            raise KeyError("Unknown flag")
+        found: bool = getattr(self, attribute)
+        return found
+
+    def __setitem__(self, name: str, wanted: bool) -> None:
+        if name.lower() not in ("w", "writeable"):
+            raise KeyError("Unknown flag")
+        self.writeable = wanted
+
+    def __repr__(self) -> str:
+        return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in _NAMES.values())
+
+
+class Flat:
+    """The elements of an array in C order; what `a.flat` returns."""
+
+    __slots__ = ("_handle", "_position")
+
+    def __init__(self, handle: Any) -> None:
+        self._handle, self._position = handle, 0
+
+    @property
+    def base(self) -> Any:
+        """The array iterated over."""
+        return self._handle
+
+    @property
+    def index(self) -> int:
+        """How many elements have been taken."""
+        return self._position
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """Where the next element is."""
+        return tuple(int(i) for i in onp.unravel_index(self._position, self._handle.shape))
+
+    def __len__(self) -> int:
+        size: int = self._handle.size
+        return size
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        if self._position >= len(self):
+            raise StopIteration
+        self._position += 1
+        return self[self._position - 1]
+
+    def __getitem__(self, key: Any) -> Any:
+        found = lens.reshaped(self._handle, (-1,))[key]
+        return found.copy() if found._view is not None else found
+
+    def __setitem__(self, key: Any, new: Any) -> None:
+        flat = lens.reshaped(self._handle, (-1,))
+        target = onp.empty(flat.shape, onp.bool_)[key]
+        size = target.size
+        value = dispatch.as_value(new)
+        count = getattr(value.payload, "size", 1)
+        if count != 1 and size:
+            value = dispatch.run(_cycled, [value], (target.shape,))
+        flat[key] = dispatch.wrap(value) if hasattr(value.payload, "shape") else new
+        if flat._view is None:  # the elements don't lie in C order: the flat array was a copy
+            self._handle[...] = lens.reshaped(flat, self._handle.shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> onp.ndarray[Any, Any]:
+        found = onp.array(dispatch.to_host(self._handle)).reshape(-1)
+        return found if dtype is None else found.astype(dtype)
+
+    def copy(self) -> Any:
+        """The elements as an array of one axis."""
+        return lens.reshaped(self._handle, (-1,)).copy()
+
+
+@lens.operator("_npi_cycled")
+def _cycled(xp: Any, a: Any, *, shape: Any) -> Any:
+    """The elements, again and again, until a shape is filled."""
+    size = 1
+    for n in shape:
+        size *= n
+    return xp.reshape(xp.resize(xp.ravel(a), (size,)), shape)
+
+
+__all__ = ["Flags", "Flat"]

@@ -1,0 +1,498 @@
+"""Arrays put together and taken apart."""
+
+import operator as python
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, dtypes, indexing
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import operator
+from npcompat.numpy._checks import shaping
+from npcompat.numpy._creation import asarray, copy_of
+from npcompat.numpy._manipulation import atleast_1d, atleast_2d, atleast_3d, moveaxis, ndim, ravel
+from npcompat.numpy._selection import take
+from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike
+from npcompat.numpy._ufunc import _select_where, store
+
+# --- joining -----------------------------------------------------------------------------------------------------
+
+
+def _joined_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    dtype = attrs["dtype"] or dtypes.result_type(types)
+    return [dtype] * len(types), dtype
+
+
+@operator("_npi_concatenate", rule=_joined_types, pattern="injective")
+def _concatenate(xp: Any, *arrays: Any, axis: Any = 0, dtype: Any = None) -> Any:
+    """Arrays one after the other along an axis."""
+    return xp.concatenate(arrays, axis=axis)
+
+
+@operator("_npi_stack", rule=_joined_types, pattern="injective")
+def _stack(xp: Any, *arrays: Any, axis: int = 0, dtype: Any = None) -> Any:
+    """Arrays of one shape along a new axis."""
+    return xp.stack(arrays, axis=axis)
+
+
+def _join(op: Any, arrays: Sequence[Any], axis: int | None, out: Any, dtype: DTypeLike, casting: Casting) -> Any:
+    """Join arrays, with the arguments that `concatenate` and `stack` share."""
+    what = op.name.removeprefix("_npi_")
+    if out is not None and dtype is not None:
+        raise TypeError(f"{what}() only takes `out` or `dtype` as an argument, but both were provided.")
+    wanted = None if dtype is None else dtypes.canonical(dtype)
+    target = out.dtype if isinstance(out, Handle) else wanted  # type: ignore[attr-defined]
+    if target is not None:
+        for i, a in enumerate(arrays):
+            source = a.dtype if hasattr(a, "dtype") else asarray(a).dtype
+            if not onp.can_cast(source, target, casting):
+                raise TypeError(f"Cannot cast array data from {source!r} to {target!r} according to the rule '{casting}' (array {i} of {what})")
+    result = apply(op, arrays, (None if axis is None else python.index(axis), target if out is not None else wanted))
+    if out is None:
+        return result
+    if not isinstance(out, Handle):
+        raise TypeError(f"{what}: `out` must be an npcompat ndarray, got {type(out).__name__}")
+    if result.shape != out.shape:  # type: ignore[attr-defined]
+        raise ValueError(f"Output array is the wrong shape: expected {result.shape}, got {out.shape}")  # type: ignore[attr-defined]
+    store(out, dispatch.read(result), True, "unsafe", what)
+    return out
+
+
+def _listed(arrays: Any, what: str) -> list[Any]:
+    if not isinstance(arrays, Iterable) or (isinstance(arrays, Handle) and not arrays.shape):  # type: ignore[attr-defined]
+        raise TypeError(f"{what}: expected a sequence of arrays, got {type(arrays).__name__}")
+    return list(arrays)
+
+
+def concatenate(arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
+    """Arrays one after the other along an axis.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        The arrays; their shapes agree but for the axis.
+    axis : int, optional
+        The axis; with None, all elements of each array in C order.
+    out : ndarray, optional
+        Where the result is written.
+    dtype : dtype, optional
+        Dtype of the result; not together with `out`.
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
+        Which casts to `dtype` or to that of `out` are allowed.
+
+    Raises
+    ------
+    ValueError
+        If shapes don't agree.
+
+    Examples
+    --------
+    >>> np.concatenate([[1, 2], [3]])
+    array([1, 2, 3])
+    """
+    return _join(_concatenate, _listed(arrays, "concatenate"), axis, out, dtype, casting)
+
+
+concat = concatenate
+
+
+def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
+    """Arrays of one shape along a new axis; the arguments are those of `concatenate`.
+
+    Examples
+    --------
+    >>> np.stack([[1, 2], [3, 4]], axis=1)
+    array([[1, 3],
+           [2, 4]])
+    """
+    parts = _listed(arrays, "stack")
+    if not parts:
+        raise ValueError("need at least one array to stack")
+    return _join(_stack, parts, axis, out, dtype, casting)
+
+
+def _raised(arrays: Any, at_least: Any, what: str) -> list[Any]:
+    parts = at_least(*_listed(arrays, what))
+    return list(parts) if isinstance(parts, tuple) else [parts]
+
+
+def vstack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
+    """Arrays on top of each other: along the first of at least two axes.
+
+    Examples
+    --------
+    >>> np.vstack([[1, 2], [3, 4]])
+    array([[1, 2],
+           [3, 4]])
+    """
+    return concatenate(_raised(tup, atleast_2d, "vstack"), 0, dtype=dtype, casting=casting)
+
+
+def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
+    """Another name of `vstack`, deprecated as in NumPy."""
+    warnings.warn("`row_stack` alias is deprecated. Use `np.vstack` directly.", DeprecationWarning, stacklevel=2)
+    return vstack(tup, dtype=dtype, casting=casting)
+
+
+def hstack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
+    """Arrays side by side: along the second axis, the first if they have only one.
+
+    Examples
+    --------
+    >>> np.hstack([[1, 2], [3]])
+    array([1, 2, 3])
+    """
+    parts = _raised(tup, atleast_1d, "hstack")
+    return concatenate(parts, 0 if parts and parts[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+
+
+def dstack(tup: Any) -> Any:
+    """Arrays behind each other: along the third of at least three axes.
+
+    Examples
+    --------
+    >>> np.dstack([[1, 2], [3, 4]])
+    array([[[1, 3],
+            [2, 4]]])
+    """
+    return concatenate(_raised(tup, atleast_3d, "dstack"), 2)
+
+
+def column_stack(tup: Any) -> Any:
+    """Vectors as the columns of a matrix; matrices are put side by side.
+
+    Examples
+    --------
+    >>> np.column_stack([[1, 2], [3, 4]])
+    array([[1, 3],
+           [2, 4]])
+    """
+    parts = [a if a.ndim >= 2 else a.reshape(-1, 1) for a in map(asarray, _listed(tup, "column_stack"))]
+    return concatenate(parts, 1)
+
+
+def block(arrays: Any) -> Any:
+    """An array from nested lists of blocks: the innermost lists are joined along the last axis, the next along the one before.
+
+    Examples
+    --------
+    >>> np.block([[np.ones((1, 2), int), np.zeros((1, 1), int)], [3, 4, 5]])
+    array([[1, 1, 0],
+           [3, 4, 5]])
+    """
+    depth = _depth(arrays, ())
+    deepest = max(depth, max((ndim(a) for a in _leaves(arrays)), default=0))
+
+    def joined(part: Any, level: int) -> Any:
+        if level == depth:
+            a = asarray(part)
+            return a.reshape((1,) * (deepest - a.ndim) + a.shape)
+        return concatenate([joined(p, level + 1) for p in part], axis=level - depth)
+
+    made = joined(arrays, 0)
+    return made if depth else copy_of(asarray(arrays))
+
+
+def _leaves(part: Any) -> Iterable[Any]:
+    if isinstance(part, list):
+        for p in part:
+            yield from _leaves(p)
+    else:
+        yield part
+
+
+def _depth(part: Any, path: tuple[int, ...]) -> int:
+    """How deep lists are nested, the same everywhere."""
+    where = "arrays" + "".join(f"[{i}]" for i in path)
+    if isinstance(part, tuple):
+        raise TypeError(f"{where} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow implicit conversion from tuple to ndarray.")
+    if not isinstance(part, list):
+        return 0
+    if not part:
+        raise ValueError(f"List at {where} cannot be empty")
+    depths = [_depth(p, (*path, i)) for i, p in enumerate(part)]
+    for i, d in enumerate(depths):
+        if d != depths[0]:
+            level = len(path) + 1
+            raise ValueError(
+                f"List depths are mismatched. First element was at depth {depths[0] + level}, but there is an element at depth "
+                f"{d + level} ({where}[{i}])"
+            )
+    return depths[0] + 1
+
+
+# --- splitting ---------------------------------------------------------------------------------------------------
+
+
+def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Parts along an axis: so many (of lengths that differ by at most one), or cut at positions; views.
+
+    Examples
+    --------
+    >>> np.array_split(np.arange(5), 2)
+    [array([0, 1, 2]), array([3, 4])]
+    """
+    ary = asarray(ary)
+    if ary.ndim == 0:
+        raise IndexError("array_split: a 0-d array can't be split")
+    axis = axis + ary.ndim if axis < 0 else axis
+    total = ary.shape[axis]
+    if _is_count(indices_or_sections):
+        count = int(indices_or_sections)
+        if count <= 0:
+            raise ValueError("number sections must be larger than 0.")
+        each, more = divmod(total, count)
+        cuts = [0]
+        for i in range(count):
+            cuts.append(cuts[-1] + each + (i < more))
+    else:
+        cuts = [0, *[int(i) for i in indices_or_sections], total]
+    before = (slice(None),) * axis
+    return [ary[(*before, slice(start, stop))] for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
+
+
+def _is_count(sections: Any) -> bool:
+    return not hasattr(sections, "__len__") or (hasattr(sections, "ndim") and sections.ndim == 0)
+
+
+def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Parts along an axis: so many equal ones, or cut at positions; views.
+
+    Raises
+    ------
+    ValueError
+        If the length is not a multiple of the number of parts.
+
+    Examples
+    --------
+    >>> np.split(np.arange(4), 2)
+    [array([0, 1]), array([2, 3])]
+    >>> np.split(np.arange(4), [1])
+    [array([0]), array([1, 2, 3])]
+    """
+    ary = asarray(ary)
+    if _is_count(indices_or_sections) and ary.shape[axis] % int(indices_or_sections):
+        raise ValueError("array split does not result in an equal division")
+    return array_split(ary, indices_or_sections, axis)
+
+
+def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
+    """Parts side by side: `split` along the second axis, the first if there is only one.
+
+    Examples
+    --------
+    >>> np.hsplit(np.arange(4), 2)
+    [array([0, 1]), array([2, 3])]
+    """
+    ary = asarray(ary)
+    if ary.ndim == 0:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
+
+
+def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
+    """Parts on top of each other: `split` along the first axis of at least two.
+
+    Examples
+    --------
+    >>> np.vsplit(np.ones((2, 1)), 2)
+    [array([[1.]]), array([[1.]])]
+    """
+    ary = asarray(ary)
+    if ary.ndim < 2:
+        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
+    return split(ary, indices_or_sections, 0)
+
+
+def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
+    """Parts behind each other: `split` along the third axis.
+
+    Examples
+    --------
+    >>> [part.shape for part in np.dsplit(np.ones((1, 1, 4)), 2)]
+    [(1, 1, 2), (1, 1, 2)]
+    """
+    ary = asarray(ary)
+    if ary.ndim < 3:
+        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
+    return split(ary, indices_or_sections, 2)
+
+
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
+    """The slices along an axis, without it; views.
+
+    Examples
+    --------
+    >>> np.unstack(np.array([[1, 2], [3, 4]]))
+    (array([1, 2]), array([3, 4]))
+    """
+    x = asarray(x)
+    if x.ndim == 0:
+        raise ValueError("Input array must be at least 1-d.")
+    axis = onp.lib.array_utils.normalize_axis_index(axis, x.ndim)
+    return tuple(x[(*(slice(None),) * axis, i, ...)] for i in range(x.shape[axis]))
+
+
+# --- adding and removing elements --------------------------------------------------------------------------------
+
+
+def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Any:
+    """A new array with values after the last ones, along an axis or after raveling both.
+
+    Examples
+    --------
+    >>> np.append([1, 2], [[3], [4]])
+    array([1, 2, 3, 4])
+    """
+    if axis is None:
+        return concatenate((ravel(arr), ravel(values)))
+    return concatenate((asarray(arr), asarray(values)), axis)
+
+
+def _removed(obj: Any, length: int, axis: int) -> onp.ndarray[Any, Any]:
+    """Whether each position along an axis stays."""
+    keep = onp.ones(length, bool)
+    if isinstance(obj, slice):
+        keep[obj] = False
+        return keep
+    host = onp.asarray(shaping(obj, "delete"))
+    if host.dtype == bool:
+        if host.shape != (length,):
+            raise ValueError(f"boolean array argument obj to delete must be one dimensional and match the axis length of {length}")
+        return ~host
+    if host.size == 0:
+        return keep
+    if host.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    wrong = host[(host < -length) | (host >= length)]
+    if wrong.size:
+        raise IndexError(f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {length}")
+    keep[host] = False
+    return keep
+
+
+def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Any:
+    """A new array without the positions that an int, a slice, integers, or a mask names along an axis.
+
+    Examples
+    --------
+    >>> np.delete([1, 2, 3, 4], [0, 2])
+    array([2, 4])
+    """
+    arr = asarray(arr)
+    if axis is None:
+        arr, axis = ravel(arr), 0
+    axis = onp.lib.array_utils.normalize_axis_index(axis, arr.ndim)
+    return take(arr, onp.flatnonzero(_removed(obj, arr.shape[axis], axis)), axis)
+
+
+def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Any:
+    """A new array with values in front of positions along an axis.
+
+    Parameters
+    ----------
+    arr : array_like
+        The array.
+    obj : int, slice, or array_like of int or bool
+        In front of which positions of `arr`.
+    values : array_like
+        What to insert; cast to the dtype of `arr`, broadcast to the place.
+    axis : int, optional
+        The axis; if not given, the elements of all axes in C order.
+
+    Examples
+    --------
+    >>> np.insert([1, 2, 3], 1, 9)
+    array([1, 9, 2, 3])
+    """
+    arr = asarray(arr)
+    if axis is None:
+        arr, axis = ravel(arr), 0
+    axis = onp.lib.array_utils.normalize_axis_index(axis, arr.ndim)
+    length = arr.shape[axis]
+    if isinstance(obj, slice):
+        positions = onp.arange(*obj.indices(length))
+    else:
+        positions = onp.asarray(shaping(obj, "insert"))
+        if positions.dtype == bool:
+            if positions.ndim != 1:
+                raise ValueError("boolean array argument obj to insert must be one dimensional")
+            positions = onp.flatnonzero(positions)
+        elif positions.size == 0 and not hasattr(obj, "dtype"):
+            positions = positions.astype(onp.int64)
+        if positions.ndim > 1:
+            raise ValueError("index array argument obj to insert must be one dimensional or scalar")
+        if positions.dtype.kind not in "iu":
+            raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    wrong = positions[(positions < -length) | (positions > length)]
+    if wrong.size:
+        raise IndexError(f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {length}")
+    new: Any = asarray(values)
+    count = positions.size
+    if count == 1:  # the values may be several slices
+        new = new.reshape((1,) * (arr.ndim - new.ndim) + new.shape)
+        new = moveaxis(new, 0, axis) if positions.ndim == 0 else new
+        count = new.shape[axis]
+    block_shape = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
+    block_of_new = dispatch.wrap(indexing.fitted(new, block_shape, arr.dtype))
+    positions = onp.broadcast_to(onp.where(positions < 0, positions + length, positions), (count,))
+    order = onp.argsort(onp.concatenate([positions, onp.arange(length)]), kind="stable")
+    return take(concatenate((block_of_new, arr), axis), order, axis)
+
+
+# --- copying -----------------------------------------------------------------------------------------------------
+
+
+def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: ArrayLike = True) -> None:
+    """Write values into an array, where a mask holds; both are broadcast to the array's shape.
+
+    Parameters
+    ----------
+    dst : ndarray
+        The array that is written.
+    src : array_like
+        The values.
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}
+        Which casts to the dtype of `dst` are allowed.
+    where : array_like of bool
+        Where values are written.
+
+    Examples
+    --------
+    >>> a = np.zeros(3)
+    >>> np.copyto(a, [1, 2, 3], where=[True, False, True])
+    >>> a
+    array([1., 0., 3.])
+    """
+    if not isinstance(dst, Handle):
+        raise TypeError(f"copyto() argument 1 must be an npcompat ndarray, not {type(dst).__name__}")
+    target: Any = dst
+    if type(src) in (bool, int, float, complex):
+        source = onp.asarray(src).dtype
+        fits = casting == "unsafe" or onp.result_type(target.dtype, type(src)(1)) == target.dtype
+    else:
+        src = asarray(src)
+        source = src.dtype
+        fits = onp.can_cast(source, target.dtype, casting)
+    if not fits:
+        raise TypeError(f"Cannot cast array data from {source!r} to {target.dtype!r} according to the rule '{casting}'")
+    value = indexing.fitted(src, target.shape, target.dtype)
+    if where is True:
+        dispatch.write(dst, value)
+        return
+    mask = asarray(where)
+    if mask.dtype != onp.bool_:
+        raise TypeError(f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe': `where` must be a mask")
+    if onp.broadcast_shapes(mask.shape, target.shape) != target.shape:
+        raise ValueError(f"could not broadcast where mask from shape {mask.shape} into shape {target.shape}")
+    dispatch.write(dst, dispatch.run(_select_where, [dispatch.read(mask), value, dispatch.read(dst)]))
+
+
+__all__ = [
+    "append", "array_split", "block", "column_stack", "concat", "concatenate", "copyto", "delete", "dsplit", "dstack", "hsplit", "hstack",
+    "insert", "row_stack", "split", "stack", "unstack", "vsplit", "vstack",
+]  # fmt: skip

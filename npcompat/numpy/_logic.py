@@ -1,0 +1,302 @@
+"""Questions about arrays and dtypes: equality within tolerances, kinds, shared memory; real and imaginary parts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, dtypes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import operator
+from npcompat.numpy._creation import asarray, zeros
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
+
+# --- closeness ---------------------------------------------------------------------------------------------------
+
+
+def _close_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    common = dtypes.result_type(types[:2])
+    return [common, common, None, None], onp.dtype(bool)
+
+
+@operator("_npi_isclose", rule=_close_types, pattern="broadcast", differentiable=False)
+def _isclose(xp: Any, a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool = False) -> Any:
+    """Whether the operands are equal within tolerances."""
+    if a.dtype == onp.bool_:
+        a, b = xp.astype(a, onp.int8), xp.astype(b, onp.int8)
+    working = xp.astype(b, xp.result_type(b.dtype, onp.float32)) if a.dtype.kind in "iu" else b
+    close = (abs(a - working) <= atol + rtol * abs(working)) & xp.isfinite(working) | (a == b)
+    return close | (xp.isnan(a) & xp.isnan(b)) if equal_nan else close
+
+
+def isclose(a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1.0e-5, atol: ArrayLike = 1.0e-8, equal_nan: bool = False) -> Any:
+    """Whether `|a - b| <= atol + rtol * |b|`, element by element.
+
+    Examples
+    --------
+    >>> np.isclose([1.0, 2.0], [1.0 + 1e-7, 2.1])
+    array([ True, False])
+    """
+    return apply(_isclose, (a, b, rtol, atol), (bool(equal_nan),))
+
+
+def allclose(a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1.0e-5, atol: ArrayLike = 1.0e-8, equal_nan: bool = False) -> bool:
+    """Whether all elements are close, see `isclose`.
+
+    Examples
+    --------
+    >>> np.allclose([1.0, 2.0], [1.0, 2.0 + 1e-7])
+    True
+    """
+    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+
+
+def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
+    """Whether both have one shape and the same elements.
+
+    Examples
+    --------
+    >>> np.array_equal([1, 2], [1, 2])
+    True
+    """
+    a1, a2 = asarray(a1), asarray(a2)
+    if a1.shape != a2.shape:
+        return False
+    same = a1 == a2
+    if equal_nan and dtypes.is_inexact(a1.dtype) and dtypes.is_inexact(a2.dtype):
+        same = same | ((a1 != a1) & (a2 != a2))  # noqa: PLR0124: only nan differs from itself
+    return bool(same.all())
+
+
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
+    """Whether both have the same elements once broadcast.
+
+    Examples
+    --------
+    >>> np.array_equiv([1, 1], 1)
+    True
+    """
+    a1, a2 = asarray(a1), asarray(a2)
+    try:
+        onp.broadcast_shapes(a1.shape, a2.shape)
+    except ValueError:
+        return False
+    return bool((a1 == a2).all())
+
+
+# --- kinds -------------------------------------------------------------------------------------------------------
+
+
+def _dtype_of(x: Any) -> Any:
+    return x.dtype if hasattr(x, "dtype") else asarray(x).dtype
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether the dtype is complex.
+
+    Examples
+    --------
+    >>> np.iscomplexobj(np.ones(2))
+    False
+    """
+    return bool(_dtype_of(x).kind == "c")
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the dtype is not complex.
+
+    Examples
+    --------
+    >>> np.isrealobj(np.ones(2))
+    True
+    """
+    return not iscomplexobj(x)
+
+
+def iscomplex(x: ArrayLike) -> Any:
+    """Whether the imaginary part is not zero, element by element.
+
+    Examples
+    --------
+    >>> np.iscomplex([1 + 1j, 1])
+    array([ True, False])
+    """
+    x = asarray(x)
+    return x.imag != 0 if iscomplexobj(x) else zeros(x.shape, bool)
+
+
+def isreal(x: ArrayLike) -> Any:
+    """Whether the imaginary part is zero, element by element.
+
+    Examples
+    --------
+    >>> np.isreal([1 + 1j, 1])
+    array([False,  True])
+    """
+    return asarray(x).imag == 0
+
+
+def isscalar(element: Any) -> bool:
+    """Whether the argument is a scalar, not an array.
+
+    Examples
+    --------
+    >>> np.isscalar(3), np.isscalar(np.array(3))
+    (True, False)
+    """
+    return not isinstance(element, Handle) and onp.isscalar(element)
+
+
+def real(val: ArrayLike) -> Any:
+    """The real part: a view of a complex array.
+
+    Examples
+    --------
+    >>> np.real(np.array([1 + 2j]))
+    array([1.])
+    """
+    return asarray(val).real
+
+
+def imag(val: ArrayLike) -> Any:
+    """The imaginary part: a view of a complex array.
+
+    Examples
+    --------
+    >>> np.imag(np.array([1 + 2j]))
+    array([2.])
+    """
+    return asarray(val).imag
+
+
+def _angle_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    dtype = dtypes.floating(types)[1]
+    return [dtype], onp.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
+
+
+@operator("_npi_angle", rule=_angle_types, pattern="elementwise")
+def _angle(xp: Any, z: Any, *, deg: bool = False) -> Any:
+    """The angle of a complex number."""
+    return xp.angle(z, deg)
+
+
+def angle(z: ArrayLike, deg: bool = False) -> Any:
+    """The angle of complex numbers, in radians in (-pi, pi], or in degrees.
+
+    Examples
+    --------
+    >>> np.angle([1j], deg=True)
+    array([90.])
+    """
+    return apply(_angle, (z,), (bool(deg),))
+
+
+@operator("_npi_nan_to_num", rule=dtypes.first, pattern="elementwise")
+def _nan_to_num(xp: Any, x: Any, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """nan and infinities replaced."""
+    return xp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+def nan_to_num(x: ArrayLike, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
+    """nan replaced by a number (zero), infinities by numbers (the largest ones).
+
+    With ``copy=False`` the array itself is changed.
+
+    Examples
+    --------
+    >>> np.nan_to_num(np.array([1.0, np.nan]))
+    array([1., 0.])
+    """
+    result = apply(_nan_to_num, (x,), (nan, posinf, neginf))
+    if copy or not isinstance(x, Handle):
+        return result
+    x[...] = result  # type: ignore[index]
+    return x
+
+
+# --- dtypes ------------------------------------------------------------------------------------------------------
+
+
+def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
+    """Whether a cast between dtypes is allowed under a rule.
+
+    Examples
+    --------
+    >>> np.can_cast("int32", "float64")
+    True
+    """
+    source = from_.dtype if isinstance(from_, Handle) else dtypes.canonical(from_)  # type: ignore[attr-defined]
+    return onp.can_cast(source, dtypes.canonical(to), casting)
+
+
+def promote_types(type1: DTypeLike, type2: DTypeLike, /) -> Any:
+    """The smallest dtype to which both can be cast.
+
+    Examples
+    --------
+    >>> np.promote_types("int32", "uint8")
+    dtype('int32')
+    """
+    return onp.promote_types(dtypes.canonical(type1), dtypes.canonical(type2))
+
+
+def result_type(*arrays_and_dtypes: Any) -> Any:
+    """The dtype that an operation on the arguments would have.
+
+    Examples
+    --------
+    >>> np.result_type(np.ones(2), 1.0)
+    dtype('float32')
+    """
+    types: list[Type] = []
+    for x in arrays_and_dtypes:
+        if type(x) in (bool, int, float, complex):
+            types.append(type(x))
+        elif hasattr(x, "dtype") and not isinstance(x, type):
+            types.append(onp.dtype(x.dtype))
+        elif isinstance(x, list | tuple):
+            types.append(asarray(x).dtype)
+        else:
+            types.append(dtypes.canonical(x))
+    if not types:
+        raise ValueError("at least one array or dtype is required")
+    return dtypes.result_type(types)
+
+
+# --- memory ------------------------------------------------------------------------------------------------------
+
+
+def _memory(x: Any) -> Any:
+    return dispatch.layout(x) if isinstance(x, Handle) else onp.asarray(x)
+
+
+def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
+    """Whether an element of one array is an element of the other.
+
+    Examples
+    --------
+    >>> a = np.zeros(4)
+    >>> np.shares_memory(a[:2], a[1:]), np.shares_memory(a[:2], a[2:])
+    (True, False)
+    """
+    return bool(onp.shares_memory(_memory(a), _memory(b), max_work=max_work))
+
+
+def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
+    """Whether the memory of two arrays may overlap; only their bounds are compared.
+
+    Examples
+    --------
+    >>> a = np.zeros(4)
+    >>> np.may_share_memory(a[::2], a[1::2])
+    True
+    """
+    return bool(onp.may_share_memory(_memory(a), _memory(b), max_work=max_work))
+
+
+__all__ = [
+    "allclose", "angle", "array_equal", "array_equiv", "can_cast", "imag", "isclose", "iscomplex", "iscomplexobj", "isreal", "isrealobj",
+    "isscalar", "may_share_memory", "nan_to_num", "promote_types", "real", "result_type", "shares_memory",
+]  # fmt: skip

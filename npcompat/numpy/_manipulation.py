@@ -1,0 +1,446 @@
+"""The shape of arrays and the order of their axes: views wherever NumPy gives views."""
+
+import operator as python
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, lens
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import as_shape, normalized_axes
+from npcompat.numpy._creation import asarray, copy_of
+from npcompat.numpy._typing import ArrayLike, AxisLike, Order, ShapeLike
+
+# --- what an array is --------------------------------------------------------------------------------------------
+
+
+def _on_host(a: Any) -> Any:
+    return a if isinstance(a, Handle) else onp.asarray(dispatch.host_array(a))
+
+
+def shape(a: ArrayLike) -> tuple[int, ...]:
+    """Length of each axis.
+
+    Examples
+    --------
+    >>> np.shape([[1, 2, 3]])
+    (1, 3)
+    """
+    found: tuple[int, ...] = _on_host(a).shape
+    return found
+
+
+def ndim(a: ArrayLike) -> int:
+    """Number of axes.
+
+    Examples
+    --------
+    >>> np.ndim([[1, 2, 3]])
+    2
+    """
+    return len(shape(a))
+
+
+def size(a: ArrayLike, axis: AxisLike = None) -> int:
+    """Number of elements, or the length of some axes multiplied.
+
+    Examples
+    --------
+    >>> np.size([[1, 2, 3]]), np.size([[1, 2, 3]], axis=0)
+    (3, 1)
+    """
+    lengths = shape(a)
+    count = 1
+    for i in normalized_axes(axis, len(lengths)):
+        count *= lengths[i]
+    return count
+
+
+# --- reshape -----------------------------------------------------------------------------------------------------
+
+
+def _as_new_shape(new: Any) -> tuple[int, ...]:
+    return tuple(python.index(n) for n in new) if isinstance(new, Iterable) else (python.index(new),)
+
+
+def _letter(order: Any, handle: Any) -> str:
+    """Whether an order argument means 'C' or 'F' for this array."""
+    if order == "A":
+        return "F" if dispatch.layout(handle).flags.fnc else "C"
+    if order in ("C", "F"):
+        return str(order)
+    if order is None:
+        return "C"
+    raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+
+
+def reshape(a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool | None = None) -> Any:
+    """The elements in another shape: a view where NumPy gives one, else a copy.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    shape : int or tuple of int
+        The new shape; one length may be -1, and is computed.
+    order : {'C', 'F', 'A'}
+        Which index changes fastest as elements are read and placed: the last ('C') or the first ('F').
+    copy : bool, optional
+        True copies always; False raises ValueError where a view is impossible.
+
+    Raises
+    ------
+    ValueError
+        If the number of elements differs.
+
+    Examples
+    --------
+    >>> np.reshape(np.arange(6), (2, -1))
+    array([[0, 1, 2],
+           [3, 4, 5]])
+    >>> np.reshape(np.arange(6), (2, 3), order="F")
+    array([[0, 2, 4],
+           [1, 3, 5]])
+    """
+    if order == "K":
+        raise ValueError("order 'K' is not permitted for reshaping")
+    a, new = asarray(a), _as_new_shape(shape)
+    if _letter(order, a) == "C":
+        made = lens.reshaped(a, new)
+    else:
+        reverse = lens.reshaped(transpose(a), new[::-1])
+        made = transpose(reverse) if a.ndim > 1 or len(new) > 1 else reverse
+    if copy:
+        return copy_of(made)
+    if copy is False and not dispatch.layout(made).size == 0 and not onp.may_share_memory(dispatch.layout(made), dispatch.layout(a)):
+        raise ValueError("Unable to avoid creating a copy while reshaping.")
+    return made
+
+
+def ravel(a: ArrayLike, order: Order = "C") -> Any:
+    """All elements along one axis: a view if they lie in this order in memory, else a copy.
+
+    Examples
+    --------
+    >>> np.ravel([[1, 2], [3, 4]], order="F")
+    array([1, 3, 2, 4])
+    """
+    a = asarray(a)
+    if order == "K":
+        layout = dispatch.layout(a)
+        a = transpose(a, onp.argsort([-abs(s) for s in layout.strides], kind="stable").tolist())
+    elif _letter(order, a) == "F":
+        a = transpose(a)
+    if a._view is None or dispatch.layout(a).flags.c_contiguous:
+        return lens.reshaped(a, (-1,))
+    return copy_of(lens.reshaped(a, (-1,)))
+
+
+def squeeze(a: ArrayLike, axis: AxisLike = None) -> Any:
+    """Without axes of length 1: all of them, or those given; a view.
+
+    Examples
+    --------
+    >>> np.squeeze(np.zeros((1, 3, 1))).shape
+    (3,)
+    """
+    a = asarray(a)
+    old = a.shape
+    chosen = [i for i, n in enumerate(old) if n == 1] if axis is None else normalized_axes(axis, len(old))
+    if any(old[i] != 1 for i in chosen):
+        raise ValueError(f"cannot select an axis to squeeze out which has size not equal to one: shape {old}, axis {axis}")
+    return lens.view(a, lens.reshape(tuple(n for i, n in enumerate(old) if i not in chosen)))
+
+
+def expand_dims(a: ArrayLike, axis: AxisLike) -> Any:
+    """With new axes of length 1 at positions of the result; a view.
+
+    Examples
+    --------
+    >>> np.expand_dims([1, 2], axis=0).shape
+    (1, 2)
+    """
+    a = asarray(a)
+    count = len(tuple(axis)) if isinstance(axis, Iterable) else 1
+    new = set(normalized_axes(() if axis is None else axis, a.ndim + count))
+    rest = iter(a.shape)
+    return lens.view(a, lens.reshape(tuple(1 if i in new else next(rest) for i in range(a.ndim + count))))
+
+
+def _at_least(arys: tuple[Any, ...], least: int) -> Any:
+    made = []
+    for a in map(asarray, arys):
+        n = a.ndim
+        if n >= least:
+            made.append(a)
+        elif least == 3:
+            made.append(lens.view(a, lens.reshape({0: (1, 1, 1), 1: (1, *a.shape, 1), 2: (*a.shape, 1)}[n])))
+        else:
+            made.append(lens.view(a, lens.reshape((1,) * (least - n) + a.shape)))
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def atleast_1d(*arys: ArrayLike) -> Any:
+    """The arrays with at least one axis; a tuple if there are several.
+
+    Examples
+    --------
+    >>> np.atleast_1d(3)
+    array([3])
+    """
+    return _at_least(arys, 1)
+
+
+def atleast_2d(*arys: ArrayLike) -> Any:
+    """The arrays with at least two axes, missing ones in front; a tuple if there are several.
+
+    Examples
+    --------
+    >>> np.atleast_2d([1, 2])
+    array([[1, 2]])
+    """
+    return _at_least(arys, 2)
+
+
+def atleast_3d(*arys: ArrayLike) -> Any:
+    """The arrays with at least three axes; a vector becomes `(1, n, 1)`, a matrix `(m, n, 1)`.
+
+    Examples
+    --------
+    >>> np.atleast_3d([1, 2]).shape
+    (1, 2, 1)
+    """
+    return _at_least(arys, 3)
+
+
+# --- order of axes -----------------------------------------------------------------------------------------------
+
+
+def transpose(a: ArrayLike, axes: AxisLike = None) -> Any:
+    """The axes in another order, reversed if none is given; a view.
+
+    Examples
+    --------
+    >>> np.transpose([[1, 2], [3, 4]])
+    array([[1, 3],
+           [2, 4]])
+    >>> np.transpose(np.ones((2, 3, 4)), (1, 0, 2)).shape
+    (3, 2, 4)
+    """
+    a = asarray(a)
+    n = a.ndim
+    if axes is None:
+        return lens.view(a, lens.transpose(None))
+    wanted = _as_new_shape(axes)
+    if len(wanted) != n:
+        raise ValueError(f"axes don't match array: expected {n} axes, got {wanted}")
+    order = tuple(onp.lib.array_utils.normalize_axis_index(i, n) for i in wanted)
+    if len(set(order)) != n:
+        raise ValueError(f"repeated axis in transpose: {wanted}")
+    return lens.view(a, lens.transpose(order))
+
+
+permute_dims = transpose
+
+
+def matrix_transpose(x: ArrayLike, /) -> Any:
+    """The last two axes exchanged; a view.
+
+    Examples
+    --------
+    >>> np.matrix_transpose(np.ones((2, 3, 4))).shape
+    (2, 4, 3)
+    """
+    x = asarray(x)
+    if x.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
+    return swapaxes(x, -1, -2)
+
+
+def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Any:
+    """Two axes exchanged; a view.
+
+    Examples
+    --------
+    >>> np.swapaxes(np.ones((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    """
+    a = asarray(a)
+    n = a.ndim
+    first = onp.lib.array_utils.normalize_axis_index(axis1, n, "axis1")
+    second = onp.lib.array_utils.normalize_axis_index(axis2, n, "axis2")
+    order = list(range(n))
+    order[first], order[second] = second, first
+    return lens.view(a, lens.transpose(tuple(order)))
+
+
+def moveaxis(a: ArrayLike, source: AxisLike, destination: AxisLike) -> Any:
+    """Axes moved to other positions, the rest in their order; a view.
+
+    Examples
+    --------
+    >>> np.moveaxis(np.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    a = asarray(a)
+    moved = onp.lib.array_utils.normalize_axis_tuple(source, a.ndim, "source")
+    target = onp.lib.array_utils.normalize_axis_tuple(destination, a.ndim, "destination")
+    if len(moved) != len(target):
+        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+    order = [i for i in range(a.ndim) if i not in moved]
+    for where, axis in sorted(zip(target, moved, strict=True)):
+        order.insert(where, axis)
+    return transpose(a, order)
+
+
+def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Any:
+    """One axis moved in front of another; a view.  `moveaxis` is easier to read.
+
+    Examples
+    --------
+    >>> np.rollaxis(np.ones((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
+    a = asarray(a)
+    n = a.ndim
+    moved = onp.lib.array_utils.normalize_axis_index(axis, n)
+    if not -n <= start <= n:
+        raise onp.exceptions.AxisError(f"'start' arg requires {-n} <= start < {n + 1}, but {start} was passed in")
+    start += n if start < 0 else 0
+    order = [i for i in range(n) if i != moved]
+    order.insert(start - 1 if moved < start else start, moved)
+    return transpose(a, order)
+
+
+# --- broadcasting ------------------------------------------------------------------------------------------------
+
+
+def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> Any:
+    """The array repeated to a larger shape: a read-only view.
+
+    Parameters
+    ----------
+    array : array_like
+        The array.
+    shape : int or tuple of int
+        The shape, to which that of `array` must broadcast.
+    subok : bool
+        Without effect: there are no subclasses.
+
+    Examples
+    --------
+    >>> np.broadcast_to([1, 2], (2, 2))
+    array([[1, 2],
+           [1, 2]])
+    """
+    array, target = asarray(array), as_shape(shape)
+    onp.broadcast_to(dispatch.layout(array), target)  # NumPy's error where it does not fit
+    return lens.view(array, lens.broadcast_to(target))
+
+
+def broadcast_shapes(*args: ShapeLike) -> tuple[int, ...]:
+    """The shape that arrays of these shapes broadcast to.
+
+    Examples
+    --------
+    >>> np.broadcast_shapes((2, 1), (3,))
+    (2, 3)
+    """
+    found: tuple[int, ...] = onp.broadcast_shapes(*args)  # type: ignore[arg-type]
+    return found
+
+
+def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[Any, ...]:
+    """The arrays broadcast against each other: read-only views, and as they are those that have the shape already.
+
+    Examples
+    --------
+    >>> x, y = np.broadcast_arrays([1, 2], [[3], [4]])
+    >>> y
+    array([[3, 3],
+           [4, 4]])
+    """
+    arrays = [asarray(a) for a in args]
+    target = onp.broadcast(*[dispatch.layout(a) for a in arrays]).shape if len(arrays) < 32 else broadcast_shapes(*[a.shape for a in arrays])
+    return tuple(a if a.shape == target else broadcast_to(a, target) for a in arrays)
+
+
+# --- reversing -------------------------------------------------------------------------------------------------
+
+
+def flip(m: ArrayLike, axis: AxisLike = None) -> Any:
+    """The elements in reverse order along axes, all if none is given; a view.
+
+    Examples
+    --------
+    >>> np.flip([[1, 2], [3, 4]], axis=1)
+    array([[2, 1],
+           [4, 3]])
+    """
+    m = asarray(m)
+    reversed_axes = normalized_axes(axis, m.ndim)
+    return m[(*[slice(None, None, -1) if i in reversed_axes else slice(None) for i in range(m.ndim)], ...)]
+
+
+def flipud(m: ArrayLike) -> Any:
+    """The rows in reverse order; a view.
+
+    Examples
+    --------
+    >>> np.flipud([[1, 2], [3, 4]])
+    array([[3, 4],
+           [1, 2]])
+    """
+    m = asarray(m)
+    if m.ndim < 1:
+        raise ValueError("Input must be >= 1-d.")
+    return flip(m, 0)
+
+
+def fliplr(m: ArrayLike) -> Any:
+    """The columns in reverse order; a view.
+
+    Examples
+    --------
+    >>> np.fliplr([[1, 2], [3, 4]])
+    array([[2, 1],
+           [4, 3]])
+    """
+    m = asarray(m)
+    if m.ndim < 2:
+        raise ValueError("Input must be >= 2-d.")
+    return flip(m, 1)
+
+
+def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
+    """Rotated `k` times by a quarter turn in the plane of two axes, from the first towards the second; a view.
+
+    Examples
+    --------
+    >>> np.rot90([[1, 2], [3, 4]])
+    array([[2, 4],
+           [1, 3]])
+    """
+    m, plane = asarray(m), tuple(axes)
+    if len(plane) != 2:
+        raise ValueError("len(axes) must be 2.")
+    if plane[0] == plane[1] or abs(plane[0] - plane[1]) == m.ndim:
+        raise ValueError("Axes must be different.")
+    if not all(-m.ndim <= i < m.ndim for i in plane):
+        raise ValueError(f"Axes={plane} out of range for array of ndim={m.ndim}.")
+    turns = k % 4
+    if turns == 0:
+        return m[...]
+    if turns == 2:
+        return flip(m, plane)
+    if turns == 1:
+        return swapaxes(flip(m, plane[1]), *plane)
+    return flip(swapaxes(m, *plane), plane[1])
+
+
+__all__ = [
+    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "expand_dims", "flip", "fliplr",
+    "flipud", "matrix_transpose", "moveaxis", "ndim", "permute_dims", "ravel", "reshape", "rollaxis", "rot90", "shape", "size", "squeeze",
+    "swapaxes", "transpose",
+]  # fmt: skip

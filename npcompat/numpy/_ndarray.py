@@ -1,0 +1,559 @@
+"""The array that users hold: NumPy's methods on the mutable handle."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import devices, dispatch, dtypes, indexing, lens, modes, tape
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.handle import View, extra
+from npcompat.numpy import _arithmetic, _diagonals, _manipulation, _printing, _products, _reductions, _repeating, _selection, _sorting
+from npcompat.numpy._creation import copy_of
+from npcompat.numpy._flags import Flags, Flat
+from npcompat.numpy._operators import Operators
+from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
+from npcompat.numpy._ufunc import _cast, check_order
+
+_apply = dispatch.apply
+
+
+class ndarray(Operators):
+    """An array: NumPy's interface over a backend.
+
+    Slices, transposes and reshapes are views, writing is in place, and every operation can be recorded, compiled and
+    placed on an accelerator.  Arrays are made with `np.array`, `np.zeros` and their siblings.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the new array, whose values are zero.
+    dtype : dtype, optional
+        Its dtype; the default float if not given.
+    buffer, offset, strides, order
+        Memory layout can't be chosen: anything but the default raises NotImplementedError.
+
+    Examples
+    --------
+    >>> a = np.zeros((2, 3))
+    >>> row = a[0]
+    >>> row += 1
+    >>> a
+    array([[1., 1., 1.],
+           [0., 0., 0.]])
+    """
+
+    __slots__ = ()
+    __array_priority__ = 1000.0
+
+    def __new__(
+        cls,
+        shape: Any,
+        dtype: DTypeLike = float,
+        buffer: Any = None,
+        offset: int = 0,
+        strides: Any = None,
+        order: Order | None = None,
+    ) -> "ndarray":
+        for name, given, default in (("buffer", buffer, None), ("offset", offset, 0), ("strides", strides, None)):
+            if given is not default and given != default:
+                raise NotImplementedError(f"ndarray({name}=...): memory layout can't be chosen; use np.frombuffer or a view")
+        check_order(order)
+        made: ndarray = dispatch.array_of(onp.zeros(shape, dtypes.canonical(dtype)))
+        return made
+
+    # --- what it is
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Length of each axis."""
+        if self._view is None:
+            found: tuple[int, ...] = self._value.payload.shape
+            return found
+        return dispatch.layout(self).shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        reshaped = lens.reshaped(self, _shape((shape,)))
+        if reshaped._view is None:
+            raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape.")
+        if self._view is None:
+            dispatch.write(self, dispatch.read(reshaped))
+            extra(self).layout = None
+        else:  # the view that this was becomes the parent of the view that it is now
+            parent = object.__new__(ndarray)
+            parent._view, parent._extra = self._view, self._extra
+            self._view, self._extra = View(parent, reshaped._view.lens), None
+            self.setflags(write=parent.flags.writeable)
+
+    @property
+    def dtype(self) -> onp.dtype[Any]:
+        """Type of the elements."""
+        if self._view is None:
+            return onp.dtype(self._value.payload.dtype)
+        return dispatch.layout(self).dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        count = 1
+        for n in self.shape:
+            count *= n
+        return count
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from one element to the next along each axis, as NumPy would lay the array out."""
+        return dispatch.layout(self).strides
+
+    @property
+    def base(self) -> "ndarray | None":
+        """The array whose memory this one looks at; None if it owns its own."""
+        return None if self._view is None else self._view.root  # type: ignore[return-value]
+
+    @property
+    def flags(self) -> Flags:
+        """Memory layout: `writeable`, `owndata`, `c_contiguous`, `f_contiguous`."""
+        return Flags(self)
+
+    def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
+        """Make the array read-only, or writeable again if its base is."""
+        if align is not None or uic is not None:
+            raise NotImplementedError("setflags: only write= can be set")
+        if write is not None:
+            self.flags.writeable = write
+
+    @property
+    def device(self) -> Any:
+        """The device on which the values are."""
+        return devices.device_of(self)
+
+    ctx = context = device
+
+    @property
+    def T(self) -> "ndarray":
+        """The array with its axes reversed, a view."""
+        return self.transpose()
+
+    @property
+    def mT(self) -> "ndarray":
+        """The array with its last two axes exchanged, a view."""
+        if self.ndim < 2:
+            raise ValueError("matrix transpose with ndim < 2 is undefined")
+        return self.swapaxes(-1, -2)
+
+    @property
+    def real(self) -> "ndarray":
+        """The real part: a view, the array itself if it is real."""
+        return lens.view(self, lens.real) if self.dtype.kind == "c" else self
+
+    @real.setter
+    def real(self, new: ArrayLike) -> None:
+        self.real[...] = new
+
+    @property
+    def imag(self) -> "ndarray":
+        """The imaginary part: a view; read-only zeros if the array is real."""
+        if self.dtype.kind == "c":
+            made: ndarray = lens.view(self, lens.imag)
+            return made
+        zeros: ndarray = dispatch.array_of(onp.zeros(self.shape, self.dtype))
+        zeros.setflags(write=False)
+        return zeros
+
+    @imag.setter
+    def imag(self, new: ArrayLike) -> None:
+        if self.dtype.kind != "c":
+            raise TypeError("array does not have imaginary part to set")
+        self.imag[...] = new
+
+    @property
+    def flat(self) -> Flat:
+        """The elements in C order: to iterate over, to index, to assign to."""
+        return Flat(self)
+
+    @flat.setter
+    def flat(self, new: ArrayLike) -> None:
+        Flat(self)[...] = new
+
+    # --- indexing and iteration
+
+    def __getitem__(self, key: Any) -> Any:
+        return indexing.getitem(self, key)
+
+    def __setitem__(self, key: Any, new: ArrayLike) -> None:
+        indexing.setitem(self, key, new)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, item: Any) -> bool:
+        return bool((self == item).any())
+
+    # --- leaving the library
+
+    def asnumpy(self) -> onp.ndarray[Any, Any]:
+        """The values as a NumPy array of their own."""
+        return onp.array(dispatch.to_host(self))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> onp.ndarray[Any, Any]:
+        host = dispatch.to_host(self)
+        if dtype is not None and host.dtype != dtype:
+            if copy is False:
+                raise ValueError("Unable to avoid copy while creating an array as requested.")
+            return host.astype(dtype)
+        if copy is False:
+            shared = host.view()
+            shared.flags.writeable = False
+            return shared
+        return onp.array(host)
+
+    __array_ufunc__ = None
+
+    def item(self, *args: Any) -> Any:
+        """One element as a Python scalar."""
+        return dispatch.to_host(self).item(*args)
+
+    def asscalar(self) -> Any:
+        """The only element as a Python scalar."""
+        return self.item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python scalars."""
+        return dispatch.to_host(self).tolist()
+
+    def tobytes(self, order: Order = "C") -> bytes:
+        """The elements' bytes, in C or F order."""
+        return dispatch.to_host(self).tobytes(order)
+
+    def __bool__(self) -> bool:
+        return bool(dispatch.to_host(self))
+
+    def __int__(self) -> int:
+        return int(dispatch.to_host(self))
+
+    def __float__(self) -> float:
+        return float(dispatch.to_host(self))
+
+    def __complex__(self) -> complex:
+        return complex(dispatch.to_host(self))
+
+    def __index__(self) -> int:
+        if self.ndim or self.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(dispatch.to_host(self))
+
+    def __format__(self, specification: str) -> str:
+        return format(self.item() if self.ndim == 0 else str(self), specification)
+
+    def __repr__(self) -> str:
+        return _printing.array_repr(self)
+
+    def __str__(self) -> str:
+        return _printing.array_str(self)
+
+    def __reduce__(self) -> Any:
+        return _from_host, (self.asnumpy(),)
+
+    def __copy__(self) -> "ndarray":
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> "ndarray":
+        return self.copy()
+
+    def wait_to_read(self) -> None:
+        """Wait until the values are computed."""
+        payload = dispatch.read(self).payload
+        if not isinstance(payload, onp.ndarray):
+            xla.wait(payload)
+        dispatch.raise_pending()
+
+    # --- copies, casts, devices
+
+    def copy(self, order: Order = "C") -> "ndarray":
+        """A copy with memory of its own."""
+        check_order(order)
+        return copy_of(self)
+
+    def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> "ndarray":
+        """The values in another dtype.
+
+        Raises
+        ------
+        TypeError
+            If `casting` does not allow it.
+        """
+        check_order(order)
+        wanted = dtypes.canonical(dtype)
+        if not onp.can_cast(self.dtype, wanted, casting):
+            raise TypeError(f"Cannot cast array data from {self.dtype!r} to {wanted!r} according to the rule '{casting}'")
+        if wanted == self.dtype:
+            return copy_of(self) if copy else self
+        made: ndarray = _apply(_cast, (self,), (wanted,))
+        return made
+
+    def fill(self, value: ArrayLike) -> None:
+        """Set every element to one value."""
+        self[...] = value
+
+    def copyto(self, other: "ndarray") -> "ndarray":
+        """Write the values into another array (MXNet's way round)."""
+        other[...] = self
+        return other
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> "ndarray":
+        """The array on another device; itself if it is there already."""
+        if stream is not None:
+            raise NotImplementedError("to_device(stream=...): streams belong to XLA")
+        return devices.moved(self, device)
+
+    as_in_ctx = as_in_context = to_device
+
+    # --- gradients
+
+    def attach_grad(self, grad_req: str = "write", stype: None = None) -> None:
+        """Make the array a variable: `backward` will leave its gradient in `grad`.
+
+        Parameters
+        ----------
+        grad_req : {'write', 'add', 'null'}
+            Whether each backward replaces the gradient, adds to it, or leaves it alone.
+        stype : None
+            Sparse storage is not supported.
+        """
+        if stype is not None:
+            raise NotImplementedError("attach_grad(stype=...): gradients are dense")
+        zeros: ndarray = dispatch.array_of(onp.zeros(self.shape, self.dtype))
+        tape.attach_leaf(self, zeros, grad_req)
+
+    @property
+    def grad(self) -> "ndarray | None":
+        """The gradient of a variable; None if `attach_grad` was not called."""
+        return None if self._extra is None else self._extra.grad_handle
+
+    def drop_grad(self) -> None:
+        """Stop being a variable."""
+        if self._extra is not None:
+            self._extra.leaf = self._extra.grad_handle = None
+            if self._view is None:
+                self._value = dispatch.fresh(dispatch.read(self).payload)
+            else:
+                self._view.cached = None
+
+    def zero_grad(self) -> None:
+        """Set the gradient to zero."""
+        if self.grad is not None:
+            self.grad[...] = 0
+
+    def backward(self, out_grad: "ndarray | None" = None, retain_graph: bool = False, train_mode: bool = True, create_graph: bool = False) -> None:
+        """Compute the gradients of all variables that this array was computed from.
+
+        Parameters
+        ----------
+        out_grad : ndarray, optional
+            Gradient with respect to this array; ones if not given.
+        retain_graph : bool
+            Whether the graph can be walked again.
+        train_mode : bool
+            Whether backward runs in training mode.
+        create_graph : bool
+            Whether the gradients are recorded, to be differentiated again.
+        """
+        with modes.changed(training=train_mode):
+            tape.backward([self], None if out_grad is None else [out_grad], retain_graph, create_graph)
+
+    def detach(self) -> "ndarray":
+        """The same values, cut off from the graph."""
+        made: ndarray = dispatch.wrap(tape.detached(dispatch.read(self)))
+        return made
+
+    # --- shape
+
+    def reshape(self, *shape: Any, order: Order = "C", copy: bool | None = None, newshape: Any = NoValue) -> "ndarray":
+        """The elements in another shape: a view where NumPy gives one."""
+        return _manipulation.reshape(self, _shape(shape) if newshape is NoValue else newshape, order=order, copy=copy)
+
+    def transpose(self, *axes: Any) -> "ndarray":
+        """The axes in another order (reversed, if none is given), a view."""
+        order = axes[0] if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], tuple | list)) else axes or None
+        return _manipulation.transpose(self, order)
+
+    def swapaxes(self, axis1: int, axis2: int, /) -> "ndarray":
+        """Two axes exchanged, a view."""
+        return _manipulation.swapaxes(self, axis1, axis2)
+
+    def ravel(self, order: Order = "C") -> "ndarray":
+        """All elements along one axis: a view where NumPy gives one."""
+        return _manipulation.ravel(self, order)
+
+    def flatten(self, order: Order = "C") -> "ndarray":
+        """All elements along one axis, copied."""
+        return _manipulation.ravel(self, order).copy()
+
+    def squeeze(self, axis: AxisLike = None) -> "ndarray":
+        """Without axes of length 1, a view."""
+        return _manipulation.squeeze(self, axis)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> "ndarray":
+        """The diagonal over two axes, a read-only view."""
+        return _diagonals.diagonal(self, offset, axis1, axis2)
+
+    def repeat(self, repeats: ArrayLike, axis: int | None = None) -> "ndarray":
+        """Each element several times."""
+        return _repeating.repeat(self, repeats, axis)
+
+    def take(self, indices: ArrayLike, axis: int | None = None, out: Any = None, mode: str = "raise") -> "ndarray":
+        """The elements at positions along an axis."""
+        return _selection.take(self, indices, axis, out, mode)
+
+    def resize(self, *shape: Any, refcheck: bool = True) -> None:
+        """Change the shape in place; elements are added as zeros or cut off at the end."""
+        if self._view is not None:
+            raise ValueError("cannot resize this array: it does not own its data")
+        host, target = dispatch.to_host(self).ravel(), _shape(shape)
+        resized = onp.zeros(target, self.dtype)
+        resized.flat[: host.size] = host[: resized.size]
+        dispatch.write(self, dispatch.constant(resized))
+        extra(self).layout = None
+
+    # --- reductions
+
+    def sum(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: Any = NoValue) -> Any:
+        """Sum over axes."""
+        return _reductions.sum(self, axis, dtype, out, keepdims, initial, where)
+
+    def prod(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: Any = NoValue) -> Any:
+        """Product over axes."""
+        return _reductions.prod(self, axis, dtype, out, keepdims, initial, where)
+
+    def max(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: Any = NoValue) -> Any:
+        """Largest element over axes."""
+        return _reductions.max(self, axis, out, keepdims, initial, where)
+
+    def min(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: Any = NoValue) -> Any:
+        """Smallest element over axes."""
+        return _reductions.min(self, axis, out, keepdims, initial, where)
+
+    def mean(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: bool = False, *, where: Any = NoValue) -> Any:
+        """Arithmetic mean over axes."""
+        return _reductions.mean(self, axis, dtype, out, keepdims, where=where)
+
+    def var(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = NoValue) -> Any:
+        """Variance over axes."""
+        return _reductions.var(self, axis, dtype, out, ddof, keepdims, where=where)
+
+    def std(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = NoValue) -> Any:
+        """Standard deviation over axes."""
+        return _reductions.std(self, axis, dtype, out, ddof, keepdims, where=where)
+
+    def all(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, *, where: Any = NoValue) -> Any:
+        """Whether all elements are true."""
+        return _reductions.all(self, axis, out, keepdims, where=where)
+
+    def any(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, *, where: Any = NoValue) -> Any:
+        """Whether any element is true."""
+        return _reductions.any(self, axis, out, keepdims, where=where)
+
+    def cumsum(self, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> "ndarray":
+        """Running sum."""
+        return _reductions.cumsum(self, axis, dtype, out)
+
+    def cumprod(self, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> "ndarray":
+        """Running product."""
+        return _reductions.cumprod(self, axis, dtype, out)
+
+    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+        """Position of the largest element."""
+        return _sorting.argmax(self, axis, out, keepdims=keepdims)
+
+    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+        """Position of the smallest element."""
+        return _sorting.argmin(self, axis, out, keepdims=keepdims)
+
+    def ptp(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False) -> Any:
+        """Largest minus smallest element."""
+        return _reductions.ptp(self, axis, out, keepdims)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: Any = None) -> Any:
+        """Sum of the diagonal."""
+        return _products.trace(self, offset, axis1, axis2, dtype, out)
+
+    def dot(self, b: ArrayLike, out: Any = None) -> Any:
+        """Matrix product, as `np.dot`."""
+        return _products.dot(self, b, out)
+
+    # --- sorting and rounding
+
+    def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> None:
+        """Sort in place along an axis."""
+        self[...] = _sorting.sort(self, axis, kind, order, stable=stable)
+
+    def argsort(self, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> "ndarray":
+        """The positions that would sort along an axis."""
+        return _sorting.argsort(self, axis, kind, order, stable=stable)
+
+    def searchsorted(self, v: ArrayLike, side: str = "left", sorter: Any = None) -> Any:
+        """Where to insert values so that the array stays sorted."""
+        return _sorting.searchsorted(self, v, side, sorter)
+
+    def nonzero(self) -> "tuple[ndarray, ...]":
+        """Positions of the elements that are not zero, one array for each axis."""
+        return _selection.nonzero(self)
+
+    def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> "ndarray":
+        """The values limited to an interval."""
+        return _reductions.clip(self, min, max, out, **kwargs)
+
+    def round(self, decimals: int = 0, out: Any = None) -> "ndarray":
+        """Rounded to a number of decimals."""
+        return _reductions.round(self, decimals, out)
+
+    def conj(self) -> "ndarray":
+        """The complex conjugate."""
+        return _arithmetic.conjugate(self)
+
+    conjugate = conj
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return self.round(ndigits or 0)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """A shape given as one argument or as several."""
+    if len(shape) == 1 and not hasattr(shape[0], "__index__"):
+        return tuple(int(n.__index__()) for n in shape[0])
+    return tuple(int(n.__index__()) for n in shape)
+
+
+def _from_host(array: onp.ndarray[Any, Any]) -> ndarray:
+    made: ndarray = dispatch.array_of(array)
+    return made
+
+
+dispatch.connect(array_type=ndarray)
+
+__all__ = ["ndarray"]

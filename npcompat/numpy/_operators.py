@@ -1,0 +1,191 @@
+"""The infix operators of arrays, new and in place.
+
+Hot path: an operator goes straight to the dispatcher.
+"""
+
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import Op
+from npcompat.numpy import _arithmetic, _comparison, _products
+from npcompat.numpy._ufunc import name_of, store
+
+_apply = dispatch.apply
+_OPERANDS = (int, float, bool, complex, list, tuple, onp.ndarray, onp.generic)
+
+
+def _binary(op: Op, x1: Any, x2: Any) -> Any:
+    """An infix operator; NotImplemented for operands that are no array-likes, as Python's protocol has it."""
+    if not (isinstance(x1, Handle) and isinstance(x2, Handle)):
+        other = x2 if isinstance(x1, Handle) else x1
+        if not isinstance(other, _OPERANDS) and not hasattr(other, "__array__"):
+            return NotImplemented
+    return _apply(op, (x1, x2))
+
+
+def _in_place(op: Op, x: Any, other: Any) -> Any:
+    value = dispatch.run(op, [dispatch.read(x), dispatch.as_value(other)])
+    store(x, value, what=f"ufunc '{name_of(op)}'")
+    return x
+
+
+class Operators(Handle):
+    """What `+`, `+=`, `<` and their siblings do."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Any) -> Any:
+        return _binary(_arithmetic._add, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return _binary(_arithmetic._add, other, self)
+
+    def __iadd__(self, other: Any) -> Any:
+        return _in_place(_arithmetic._add, self, other)
+
+    def __sub__(self, other: Any) -> Any:
+        return _binary(_arithmetic._subtract, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _binary(_arithmetic._subtract, other, self)
+
+    def __isub__(self, other: Any) -> Any:
+        return _in_place(_arithmetic._subtract, self, other)
+
+    def __mul__(self, other: Any) -> Any:
+        return _binary(_arithmetic._multiply, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _binary(_arithmetic._multiply, other, self)
+
+    def __imul__(self, other: Any) -> Any:
+        return _in_place(_arithmetic._multiply, self, other)
+
+    def __truediv__(self, other: Any) -> Any:
+        return _binary(_arithmetic._divide, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return _binary(_arithmetic._divide, other, self)
+
+    def __itruediv__(self, other: Any) -> Any:
+        return _in_place(_arithmetic._divide, self, other)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _binary(_arithmetic._floor_divide, self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return _binary(_arithmetic._floor_divide, other, self)
+
+    def __ifloordiv__(self, other: Any) -> Any:
+        return _in_place(_arithmetic._floor_divide, self, other)
+
+    def __mod__(self, other: Any) -> Any:
+        return _binary(_arithmetic._remainder, self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return _binary(_arithmetic._remainder, other, self)
+
+    def __imod__(self, other: Any) -> Any:
+        return _in_place(_arithmetic._remainder, self, other)
+
+    def __pow__(self, other: Any, modulo: None = None) -> Any:
+        return _binary(_arithmetic._power, self, other)
+
+    def __rpow__(self, other: Any, modulo: None = None) -> Any:
+        return _binary(_arithmetic._power, other, self)
+
+    def __ipow__(self, other: Any) -> Any:
+        return _in_place(_arithmetic._power, self, other)
+
+    def __and__(self, other: Any) -> Any:
+        return _binary(_comparison._bitwise_and, self, other)
+
+    def __rand__(self, other: Any) -> Any:
+        return _binary(_comparison._bitwise_and, other, self)
+
+    def __iand__(self, other: Any) -> Any:
+        return _in_place(_comparison._bitwise_and, self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return _binary(_comparison._bitwise_or, self, other)
+
+    def __ror__(self, other: Any) -> Any:
+        return _binary(_comparison._bitwise_or, other, self)
+
+    def __ior__(self, other: Any) -> Any:
+        return _in_place(_comparison._bitwise_or, self, other)
+
+    def __xor__(self, other: Any) -> Any:
+        return _binary(_comparison._bitwise_xor, self, other)
+
+    def __rxor__(self, other: Any) -> Any:
+        return _binary(_comparison._bitwise_xor, other, self)
+
+    def __ixor__(self, other: Any) -> Any:
+        return _in_place(_comparison._bitwise_xor, self, other)
+
+    def __lshift__(self, other: Any) -> Any:
+        return _binary(_comparison._left_shift, self, other)
+
+    def __rlshift__(self, other: Any) -> Any:
+        return _binary(_comparison._left_shift, other, self)
+
+    def __ilshift__(self, other: Any) -> Any:
+        return _in_place(_comparison._left_shift, self, other)
+
+    def __rshift__(self, other: Any) -> Any:
+        return _binary(_comparison._right_shift, self, other)
+
+    def __rrshift__(self, other: Any) -> Any:
+        return _binary(_comparison._right_shift, other, self)
+
+    def __irshift__(self, other: Any) -> Any:
+        return _in_place(_comparison._right_shift, self, other)
+
+    def __matmul__(self, other: Any) -> Any:
+        return _binary(_products._matmul, self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return _binary(_products._matmul, other, self)
+
+    def __imatmul__(self, other: Any) -> Any:
+        return _in_place(_products._matmul, self, other)
+
+    def __divmod__(self, other: Any) -> Any:
+        return _binary(_arithmetic._divmod, self, other)
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return _binary(_arithmetic._divmod, other, self)
+
+    def __lt__(self, other: Any) -> Any:
+        return _binary(_comparison._less, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _binary(_comparison._less_equal, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _binary(_comparison._greater, self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return _binary(_comparison._greater_equal, self, other)
+
+    def __eq__(self, other: Any) -> Any:  # type: ignore[override]
+        return _binary(_comparison._equal, self, other)
+
+    def __ne__(self, other: Any) -> Any:  # type: ignore[override]
+        return _binary(_comparison._not_equal, self, other)
+
+    def __neg__(self) -> Any:
+        return _apply(_arithmetic._negative, (self,))
+
+    def __pos__(self) -> Any:
+        return _apply(_arithmetic._positive, (self,))
+
+    def __abs__(self) -> Any:
+        return _apply(_arithmetic._absolute, (self,))
+
+    def __invert__(self) -> Any:
+        return _apply(_comparison._invert, (self,))

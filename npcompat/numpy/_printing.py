@@ -1,0 +1,67 @@
+"""Arrays as text: NumPy's own printing.  In the default policy the default float is left unsaid and float64 is named."""
+
+import re
+from typing import Any
+
+import numpy as onp
+from numpy import format_float_positional, format_float_scientific, get_printoptions, printoptions, set_printoptions
+
+from npcompat._internal import dispatch, modes
+from npcompat._internal.handle import Handle
+
+_IMPLIED = ("float32", "complex64")
+_SAID = ("float64", "complex128")
+
+
+def array_repr(arr: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None) -> str:
+    """The text that `repr` gives: the values and, where it is not the default, the dtype.
+
+    Examples
+    --------
+    >>> np.array_repr(np.ones(2))
+    'array([1., 1.])'
+    """
+    if modes.current().trace is not None and isinstance(arr, Handle):
+        return f"array(<traced>, shape={arr.shape}, dtype={arr.dtype})"  # type: ignore[attr-defined]
+    host = dispatch.to_host(arr) if isinstance(arr, Handle) else onp.asarray(arr)
+    text = onp.array_repr(host, max_line_width, precision, suppress_small)
+    if modes.current().numpy_dtypes or not host.size:
+        return text
+    if host.dtype.name in _IMPLIED:
+        return re.sub(r",\s*dtype=\w+\)$", ")", text)
+    if host.dtype.name in _SAID and "dtype=" not in text:
+        said = f"dtype={host.dtype.name})"
+        width = max_line_width or onp.get_printoptions()["linewidth"]
+        last = len(text) - 1 - (text.rfind("\n") + 1)
+        return f"{text[:-1]}, {said}" if last + len(said) + 1 <= width else f"{text[:-1]},\n      {said}"
+    return text
+
+
+def array_str(a: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None) -> str:
+    """The text that `str` gives: the values only.
+
+    Examples
+    --------
+    >>> np.array_str(np.arange(3))
+    '[0 1 2]'
+    """
+    if modes.current().trace is not None and isinstance(a, Handle):
+        return array_repr(a)
+    return onp.array_str(dispatch.to_host(a) if isinstance(a, Handle) else onp.asarray(a), max_line_width, precision, suppress_small)
+
+
+def array2string(a: Any, *args: Any, **kwargs: Any) -> str:
+    """The values as text, with the options of NumPy's function of this name.
+
+    Examples
+    --------
+    >>> np.array2string(np.arange(3), separator=";")
+    '[0;1;2]'
+    """
+    return onp.array2string(dispatch.to_host(a) if isinstance(a, Handle) else onp.asarray(a), *args, **kwargs)
+
+
+__all__ = [
+    "array2string", "array_repr", "array_str", "format_float_positional", "format_float_scientific", "get_printoptions",
+    "printoptions", "set_printoptions",
+]  # fmt: skip

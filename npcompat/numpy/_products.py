@@ -1,0 +1,517 @@
+"""Products of vectors, matrices and tensors."""
+
+import operator as python
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, dtypes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import Op, as_axis, operator
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._diagonals import writeable_diagonal
+from npcompat.numpy._manipulation import moveaxis, transpose
+from npcompat.numpy._reductions import accumulated
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order
+from npcompat.numpy._ufunc import Out, call, finish, name_of, store
+
+
+def product_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    """Operands are cast to their common dtype, which is the result's; scalars count as arrays of their default dtype."""
+    dtype = attrs.get("dtype") or dtypes.result_type([dtypes.strong(t) for t in types])
+    return [dtype] * len(types), dtype
+
+
+# --- ufuncs with core dimensions ---------------------------------------------------------------------------------
+
+
+@operator("_npi_matmul", rule=product_types, pattern="complex")
+def _matmul(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
+    """Matrix product."""
+    return xp.matmul(x1, x2)
+
+
+@operator("_npi_vecdot", rule=product_types, pattern="complex")
+def _vecdot(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
+    """Inner product of vectors."""
+    return xp.vecdot(x1, x2)
+
+
+@operator("_npi_matvec", rule=product_types, pattern="complex")
+def _matvec(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
+    """Matrix times vector."""
+    return xp.matvec(x1, x2)
+
+
+@operator("_npi_vecmat", rule=product_types, pattern="complex")
+def _vecmat(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
+    """Vector times matrix."""
+    return xp.vecmat(x1, x2)
+
+
+_CORES: dict[Op, tuple[int, int, int]] = {_matmul: (2, 2, 2), _vecdot: (1, 1, 0), _matvec: (2, 1, 1), _vecmat: (1, 2, 1)}
+"""How many axes of the operands and of the result belong to one product; the others are broadcast."""
+_SIGNATURES = {_matmul: "(n?,k),(k,m?)->(n?,m?)", _matvec: "(m,n),(n)->(m)", _vecmat: "(n),(n,m)->(m)"}
+
+
+def _product(op: Op, x1: Any, x2: Any, out: Any, axes: Any, axis: Any, keepdims: Any, casting: Casting, order: Order, dtype: Any, subok: bool, signature: Any) -> Any:
+    """Apply a ufunc with core dimensions, with the arguments that all of them have."""
+    if axes is NoValue and axis is NoValue and keepdims is False:
+        return call(op, (x1, x2), out, True, casting, order, dtype, subok, signature)
+    places = _places(op, axes, axis, keepdims)
+    operands = []
+    for x, where in zip((x1, x2), places, strict=False):
+        x = asarray(x)
+        if x.ndim < len(where):
+            raise ValueError(f"{name_of(op)}: expected an operand of at least {len(where)} dimensions, got {x.ndim}")
+        operands.append(moveaxis(x, where, range(-len(where), 0)))
+    result = call(op, operands, None, True, casting, order, dtype, subok, signature)
+    if keepdims:
+        result = result[..., None]
+    result = moveaxis(result, range(-len(places[2]), 0), places[2])
+    if out is None:
+        return result if result._view is None else result.copy()
+    (target,) = out if isinstance(out, tuple) else (out,)
+    store(target, dispatch.read(result), True, casting, f"ufunc '{name_of(op)}'")
+    return target
+
+
+def _places(op: Op, axes: Any, axis: Any, keepdims: Any) -> list[tuple[int, ...]]:
+    """Where the core axes of both operands and of the result are."""
+    name, cores = name_of(op), _CORES[op]
+    if op is not _vecdot and keepdims:
+        raise TypeError(f"{name} does not support keepdims: its signature {_SIGNATURES[op]} requires multiple core dimensions")
+    if axis is not NoValue:
+        if axes is not NoValue:
+            raise TypeError("cannot specify both 'axis' and 'axes'")
+        if op is not _vecdot:
+            raise TypeError(f"{name}: axis can only be used with a single shared core dimension, not with those of {_SIGNATURES[op]}.")
+        place = (python.index(axis),)
+        return [place, place, place if keepdims else ()]
+    if axes is NoValue:
+        return [tuple(range(-n, 0)) for n in cores[:2]] + [(-1,) if keepdims else ()]
+    if not isinstance(axes, list):
+        raise TypeError("axes should be a list.")
+    given = [tuple(a) if isinstance(a, tuple) else (python.index(a),) for a in axes]
+    wanted = (*cores[:2], 1) if keepdims else cores
+    if len(given) == 2 and wanted[2] == 0:
+        given.append(())
+    elif len(given) == 2 and keepdims:
+        given.append(given[0])
+    if len(given) != 3:
+        raise ValueError("axes should be a list with an entry for all 3 inputs and outputs; entries for outputs can only be omitted if none of them has core axes.")
+    for i, (entry, count) in enumerate(zip(given, wanted, strict=True)):
+        if len(entry) != count:
+            raise ValueError(f"{name}: operand {i} has {count} core dimensions, but {len(entry)} dimensions are specified by axes tuple.")
+    return given
+
+
+def matmul(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, axes: Any = NoValue, axis: Any = NoValue, keepdims: bool = False, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Matrix product of the last two axes; the others are broadcast.
+
+    Parameters
+    ----------
+    x1, x2 : array_like
+        Matrices, or stacks of them.  A vector is a row on the left and a column on the right.
+    out : ndarray, optional
+        Where the result is written.
+    axes : list of tuple of int, optional
+        Which axes of the operands and of the result hold the matrices.
+    axis, keepdims
+        For one-dimensional products only: raise TypeError.
+    casting, order, dtype, subok, signature
+        As for every ufunc.
+
+    Raises
+    ------
+    ValueError
+        If the shapes don't match, or an operand is a scalar.
+
+    Examples
+    --------
+    >>> np.matmul([[1, 2], [3, 4]], [1, 1])
+    array([3, 7])
+    """
+    return _product(_matmul, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature)
+
+
+def vecdot(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, axes: Any = NoValue, axis: Any = NoValue, keepdims: bool = False, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Inner products of vectors along the last axis (or `axis`), the first operand conjugated; see `matmul`.
+
+    Examples
+    --------
+    >>> np.vecdot([[1, 2], [3, 4]], [1, 1])
+    array([3, 7])
+    """
+    return _product(_vecdot, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature)
+
+
+def matvec(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, axes: Any = NoValue, axis: Any = NoValue, keepdims: bool = False, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Matrices times vectors; see `matmul`.
+
+    Examples
+    --------
+    >>> np.matvec([[1, 2], [3, 4]], [[1, 0], [0, 1]])
+    array([[1, 3],
+           [2, 4]])
+    """
+    return _product(_matvec, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature)
+
+
+def vecmat(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, axes: Any = NoValue, axis: Any = NoValue, keepdims: bool = False, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Vectors, conjugated, times matrices; see `matmul`.
+
+    Examples
+    --------
+    >>> np.vecmat([1, 1], [[1, 2], [3, 4]])
+    array([4, 6])
+    """
+    return _product(_vecmat, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature)
+
+
+# --- products by name --------------------------------------------------------------------------------------------
+
+
+@operator("_npi_dot", rule=product_types, pattern="complex")
+def _dot(xp: Any, a: Any, b: Any) -> Any:
+    """Sum over the last axis of `a` and the last but one of `b`."""
+    return xp.dot(a, b)
+
+
+@operator("_npi_vdot", rule=product_types, pattern="complex")
+def _vdot(xp: Any, a: Any, b: Any) -> Any:
+    """Inner product of all elements, the first operand conjugated."""
+    return xp.vdot(a, b)
+
+
+@operator("_npi_inner", rule=product_types, pattern="complex")
+def _inner(xp: Any, a: Any, b: Any) -> Any:
+    """Sum over the last axes."""
+    return xp.inner(a, b)
+
+
+@operator("_npi_outer", rule=product_types, pattern="broadcast")
+def _outer(xp: Any, a: Any, b: Any) -> Any:
+    """Every element of one vector times every element of another."""
+    return xp.ravel(a)[:, None] * xp.ravel(b)[None, :]
+
+
+@operator("_npi_kron", rule=product_types, pattern="broadcast")
+def _kron(xp: Any, a: Any, b: Any) -> Any:
+    """Every element of one array times the whole other."""
+    return xp.kron(a, b)
+
+
+def dot(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
+    """Sum over the last axis of `a` and the last but one of `b` (its only one, if it is a vector).
+
+    Parameters
+    ----------
+    a, b : array_like
+        Operands; if one is a scalar, the result is their product.
+    out : ndarray, optional
+        Where the result is written: of exactly its shape and dtype.
+
+    Raises
+    ------
+    ValueError
+        If the axes differ in length, or `out` does not fit.
+
+    Examples
+    --------
+    >>> np.dot([1, 2], [3, 4])
+    array(11)
+    """
+    result = apply(_dot, (a, b))
+    if out is None:
+        return result
+    if not isinstance(out, Handle):
+        raise TypeError(f"dot: `out` must be an npcompat ndarray, got {type(out).__name__}")
+    if out.dtype != result.dtype or out.shape != result.shape:  # type: ignore[attr-defined]
+        raise ValueError(
+            "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array): expected "
+            f"{result.dtype}{result.shape}, got {out.dtype}{out.shape}"  # type: ignore[attr-defined]
+        )
+    dispatch.write(out, dispatch.read(result))
+    return out
+
+
+def vdot(a: ArrayLike, b: ArrayLike, /) -> Any:
+    """Inner product of all elements, those of the first operand conjugated.
+
+    Examples
+    --------
+    >>> np.vdot([1, 2], [3, 4])
+    array(11)
+    """
+    return apply(_vdot, (a, b))
+
+
+def inner(a: ArrayLike, b: ArrayLike, /) -> Any:
+    """Sum over the last axis of both.
+
+    Examples
+    --------
+    >>> np.inner([[1, 2], [3, 4]], [1, 1])
+    array([3, 7])
+    """
+    return apply(_inner, (a, b))
+
+
+def outer(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
+    """Every element of one operand times every element of the other, both raveled.
+
+    Examples
+    --------
+    >>> np.outer([1, 2], [3, 4])
+    array([[3, 4],
+           [6, 8]])
+    """
+    return finish(apply(_outer, (a, b)), out, "outer")
+
+
+def kron(a: ArrayLike, b: ArrayLike) -> Any:
+    """Kronecker's product: the first operand with each element replaced by its product with the second.
+
+    Examples
+    --------
+    >>> np.kron([1, 10], [1, 2])
+    array([ 1,  2, 10, 20])
+    """
+    return apply(_kron, (a, b))
+
+
+@operator("_npi_tensordot", rule=product_types, pattern="complex")
+def _tensordot(xp: Any, a: Any, b: Any, *, axes: Any = 2) -> Any:
+    """Sum over pairs of axes."""
+    return xp.tensordot(a, b, axes)
+
+
+def tensordot(a: ArrayLike, b: ArrayLike, axes: Any = 2) -> Any:
+    """Sum over pairs of axes.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Operands.
+    axes : int, or (axes of `a`, axes of `b`)
+        Which axes are summed over; a number means so many last ones of `a` and first ones of `b`.
+
+    Raises
+    ------
+    ValueError
+        If the axes of a pair differ in length.
+
+    Examples
+    --------
+    >>> np.tensordot(np.ones((2, 3)), np.ones((3, 4)), 1).shape
+    (2, 4)
+    """
+    if isinstance(axes, int | onp.integer):
+        return apply(_tensordot, (a, b), (int(axes),))
+    first, second = axes
+    return apply(_tensordot, (a, b), ((_as_axes(first), _as_axes(second)),))
+
+
+def _as_axes(axes: Any) -> tuple[int, ...]:
+    found = as_axis(axes)
+    return (found,) if isinstance(found, int) else found or ()
+
+
+# --- einsum ------------------------------------------------------------------------------------------------------
+
+
+@operator("_npi_einsum", rule=product_types, pattern="complex")
+def _einsum(xp: Any, *operands: Any, subscripts: str, optimize: Any = False, dtype: Any = None) -> Any:
+    """Einstein's summation."""
+    return xp.einsum(subscripts, *operands, optimize=optimize)
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def _labels(sublist: Any) -> str:
+    """The subscripts that a list of integers stands for."""
+    labels = []
+    for entry in sublist:
+        if entry is Ellipsis:
+            labels.append("...")
+            continue
+        number = python.index(entry)
+        if not 0 <= number < len(_LETTERS):
+            raise ValueError("subscript is not within the valid range [0, 52)")
+        labels.append(_LETTERS[number])
+    return "".join(labels)
+
+
+def _subscripts(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
+    """The subscripts as a string, and the arrays, from either form of calling `einsum`."""
+    if not operands:
+        raise ValueError("must specify the einstein sum subscripts string and at least one operand, or at least one operand and its corresponding subscripts list")
+    if isinstance(operands[0], str):
+        return operands[0].replace(" ", ""), list(operands[1:])
+    pairs, result = operands[: len(operands) // 2 * 2], operands[len(operands) // 2 * 2 :]
+    text = ",".join(_labels(sublist) for sublist in pairs[1::2])
+    return text + (f"->{_labels(result[0])}" if result else ""), list(pairs[::2])
+
+
+def _rearranged(subscripts: str, a: Any) -> Any:
+    """The view that an einsum of one operand is, if nothing is summed; None if something is."""
+    source, arrow, target = subscripts.partition("->")
+    if not arrow or "." in subscripts or len(source) != a.ndim or len(set(target)) != len(target) or set(source) != set(target):
+        return None
+    labels = list(source)
+    while len(labels) > len(target):
+        twice = next(c for c in labels if labels.count(c) > 1)
+        first = labels.index(twice)
+        second = labels.index(twice, first + 1)
+        if a.shape[first] != a.shape[second]:
+            return None
+        a = writeable_diagonal(a, 0, first, second)
+        labels = [c for i, c in enumerate(labels) if i not in (first, second)] + [twice]
+    return transpose(a, [labels.index(c) for c in target])
+
+
+def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
+    """Einstein's summation: products of elements, summed over the subscripts that the result lacks.
+
+    Parameters
+    ----------
+    *operands
+        Subscripts such as ``"ij,jk->ik"`` and the arrays; or each array followed by a list of integers, and a list for
+        the result.
+    out : ndarray, optional
+        Where the result is written.
+    optimize : bool, str or path
+        In which order operands are contracted.
+    **kwargs
+        `dtype` and `casting` (which casts to it are allowed; 'safe' if not given); `order` as for every ufunc.
+
+    Returns
+    -------
+    ndarray
+        A view that can be written if there is one operand and nothing is summed.
+
+    Examples
+    --------
+    >>> np.einsum("ij,j->i", [[1, 2], [3, 4]], [1, 1])
+    array([3, 7])
+    >>> a = np.zeros((2, 2))
+    >>> np.einsum("ii->i", a)[...] = 1
+    >>> a
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    unknown = kwargs.keys() - {"dtype", "casting", "order"}
+    if unknown:
+        raise TypeError(f"Did not understand the following kwargs: {sorted(unknown)}")
+    if kwargs.get("order", "K") not in ("K", "C", "A"):
+        raise NotImplementedError(f"einsum(order={kwargs['order']!r}): arrays are laid out in C order")
+    subscripts, arrays = _subscripts(operands)
+    dtype = None if kwargs.get("dtype") is None else dtypes.canonical(kwargs["dtype"])
+    if dtype is not None:
+        for a in map(asarray, arrays):
+            if not onp.can_cast(a.dtype, dtype, kwargs.get("casting", "safe")):
+                raise TypeError(f"einsum: cannot cast operand from {a.dtype!r} to {dtype!r} according to the rule '{kwargs.get('casting', 'safe')}'")
+    if len(arrays) == 1 and out is None and dtype is None:
+        found = _rearranged(subscripts, asarray(arrays[0]))
+        if found is not None:
+            return found
+    path = tuple(tuple(p) if isinstance(p, Sequence) and not isinstance(p, str) else p for p in optimize) if isinstance(optimize, list | tuple) else optimize
+    return finish(apply(_einsum, arrays, (subscripts, path, dtype)), out, "einsum")
+
+
+def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
+    """The order in which `einsum` would contract its operands, and a text that says what it costs.
+
+    Examples
+    --------
+    >>> path, text = np.einsum_path("ij,jk,kl->il", np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 2)))
+    >>> path[0]
+    'einsum_path'
+    """
+    if einsum_call:
+        raise NotImplementedError("einsum_path(einsum_call=True): it is internal to NumPy")
+    subscripts, arrays = _subscripts(operands)
+    return onp.einsum_path(subscripts, *[dispatch.layout(asarray(a)) for a in arrays], optimize=optimize)
+
+
+# --- cross and trace ---------------------------------------------------------------------------------------------
+
+
+@operator("_npi_cross", rule=product_types, pattern="broadcast")
+def _cross(xp: Any, a: Any, b: Any, *, axisa: int = -1, axisb: int = -1, axisc: int = -1) -> Any:
+    """The vector product; of vectors with two elements its third component."""
+    a, b = xp.moveaxis(a, axisa, -1), xp.moveaxis(b, axisb, -1)
+    a0, a1, b0, b1 = a[..., 0], a[..., 1], b[..., 0], b[..., 1]
+    last = a0 * b1 - a1 * b0
+    if a.shape[-1] == b.shape[-1] == 2:
+        return last
+    if a.shape[-1] == 2:
+        parts = [a1 * b[..., 2], -a0 * b[..., 2], last]
+    elif b.shape[-1] == 2:
+        parts = [-a[..., 2] * b1, a[..., 2] * b0, last]
+    else:
+        parts = [a1 * b[..., 2] - a[..., 2] * b1, a[..., 2] * b0 - a0 * b[..., 2], last]
+    return xp.moveaxis(xp.stack(parts, axis=-1), -1, axisc)
+
+
+def cross(a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+    """The vector product of vectors with three elements.
+
+    Parameters
+    ----------
+    a, b : array_like
+        Vectors, or stacks of them.  Two elements (the third is zero) are deprecated.
+    axisa, axisb, axisc : int
+        Where the vectors are in `a`, in `b`, and in the result.
+    axis : int, optional
+        All three in one.
+
+    Examples
+    --------
+    >>> np.cross([1, 0, 0], [0, 1, 0])
+    array([0, 0, 1])
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = asarray(a), asarray(b)
+    if a.ndim < 1 or b.ndim < 1:
+        raise ValueError("At least one array has zero dimension")
+    axisa = onp.lib.array_utils.normalize_axis_index(axisa, a.ndim, "axisa")
+    axisb = onp.lib.array_utils.normalize_axis_index(axisb, b.ndim, "axisb")
+    lengths = a.shape[axisa], b.shape[axisb]
+    if any(n not in (2, 3) for n in lengths):
+        raise ValueError(f"incompatible dimensions for cross product\n(dimension must be 2 or 3, got {lengths[0]} and {lengths[1]})")
+    if 2 in lengths:
+        warnings.warn("Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors instead.", DeprecationWarning, stacklevel=2)
+    if lengths != (2, 2):
+        axisc = onp.lib.array_utils.normalize_axis_index(axisc, max(a.ndim, b.ndim), "axisc")
+    return apply(_cross, (a, b), (axisa, axisb, axisc))
+
+
+@operator("_npi_trace", rule=accumulated, pattern="reduction")
+def _trace(xp: Any, a: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+    """Sum of a diagonal."""
+    return xp.trace(a, offset, axis1, axis2)
+
+
+def trace(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: Any = None) -> Any:
+    """Sum of the diagonal over two axes.
+
+    Examples
+    --------
+    >>> np.trace([[1, 2], [3, 4]])
+    array(5)
+    """
+    attrs = (python.index(offset), python.index(axis1), python.index(axis2), None if dtype is None else dtypes.canonical(dtype))
+    return finish(apply(_trace, (a,), attrs), out, "trace")
+
+
+__all__ = [
+    "cross", "dot", "einsum", "einsum_path", "inner", "kron", "matmul", "matvec", "outer", "tensordot", "trace", "vdot", "vecdot", "vecmat",
+]  # fmt: skip

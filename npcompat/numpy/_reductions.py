@@ -1,0 +1,450 @@
+"""Sums, products, extremes, means, and other summaries over axes."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dtypes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.op import Op, as_axis, operator
+from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
+from npcompat.numpy._ufunc import finish, name_of
+
+_int64, _uint64 = onp.dtype("int64"), onp.dtype("uint64")
+
+
+# --- types -------------------------------------------------------------------------------------------------------
+
+
+def accumulated(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    """Sums and products: small integers accumulate in 64 bits; `dtype` overrides."""
+    dtype = attrs["dtype"] or dtypes.strong(types[0])
+    if attrs["dtype"] is None and dtype.kind in "biu":
+        dtype = _uint64 if dtype.kind == "u" else _int64
+    return [dtype, *[None] * (len(types) - 1)], dtype
+
+
+def averaged(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    """Means: integers become the default float; float16 is averaged in float32."""
+    source = dtypes.strong(types[0])
+    dtype = attrs["dtype"] or source
+    if attrs["dtype"] is None and not dtypes.is_inexact(dtype):
+        dtype = dtypes.default_float()
+    working = onp.dtype("float32") if dtypes.is_inexact(dtype) and dtype.itemsize < 4 else dtype
+    return [working, *[None] * (len(types) - 1)], dtype
+
+
+def spread(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    """Variances: as means, but the result of a complex array is real."""
+    casts, dtype = averaged(types, attrs)
+    if dtype.kind == "c":
+        dtype = onp.dtype(f"float{dtype.itemsize * 4}")
+    return casts, dtype
+
+
+def kept(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    """Extremes: the result has the dtype of the operand."""
+    dtype = dtypes.strong(types[0])
+    return [dtype, *[None] * (len(types) - 1)], dtype
+
+
+def boolean(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    """Truth of all or any: bool."""
+    return [None] * len(types), onp.dtype(bool)
+
+
+# --- the kind ----------------------------------------------------------------------------------------------------
+
+
+def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
+    """Declare a reduction over axes, which an optional second input masks (`where`)."""
+
+    def compute(xp: Any, a: Any, *where: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+        options: dict[str, Any] = {"where": xp.astype(where[0], onp.bool_)} if where else {}
+        if initial is not None:
+            options["initial"] = initial
+        return getattr(xp, method)(a, axis=axis, keepdims=keepdims, **options)
+
+    return operator(name, rule=rule, pattern="reduction", **declaration)(compute)
+
+
+def reduce(op: Op, a: ArrayLike, axis: Any, dtype: DTypeLike, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
+    """Call a reduction with the arguments that all reductions have."""
+    if initial is NoValue or initial is None:
+        initial = None
+    elif hasattr(initial, "item"):
+        initial = initial.item()
+    attrs = (
+        axis if axis is None or type(axis) is int else as_axis(axis),
+        None if dtype is None else dtypes.canonical(dtype),
+        False if keepdims is NoValue else bool(keepdims),
+        initial,
+    )
+    args = (a,) if where is NoValue or where is True else (a, where)
+    result = apply(op, args, attrs)
+    return result if out is None else finish(result, out, name_of(op))
+
+
+_sum = reduction("_npi_sum", "sum", accumulated)
+_prod = reduction("_npi_prod", "prod", accumulated)
+_max = reduction("_npi_max", "max", kept)
+_min = reduction("_npi_min", "min", kept)
+_all = reduction("_npi_all", "all", boolean, differentiable=False)
+_any = reduction("_npi_any", "any", boolean, differentiable=False)
+_mean = reduction("_npi_mean", "mean", averaged)
+_nansum = reduction("_npi_nansum", "nansum", accumulated)
+_nanprod = reduction("_npi_nanprod", "nanprod", accumulated)
+_nanmax = reduction("_npi_nanmax", "nanmax", kept)
+_nanmin = reduction("_npi_nanmin", "nanmin", kept)
+_nanmean = reduction("_npi_nanmean", "nanmean", averaged)
+
+
+def sum(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+    """Sum of elements over axes; integers narrower than 64 bits are summed in 64.
+
+    Parameters
+    ----------
+    a : array_like
+        Elements to sum.
+    axis : int or tuple of int, optional
+        Axes to sum over; all if not given.
+    dtype : dtype, optional
+        Dtype in which to sum.
+    out : ndarray, optional
+        Where the result is written.
+    keepdims : bool, optional
+        Whether summed axes stay, with length 1.
+    initial : scalar, optional
+        Start of the sum.
+    where : array_like of bool, optional
+        Elements to include.
+
+    Returns
+    -------
+    ndarray
+        The sum; 0-d if no axis is left.
+
+    Raises
+    ------
+    numpy.exceptions.AxisError
+        If an axis does not exist.
+
+    Examples
+    --------
+    >>> np.sum([[1, 2], [3, 4]], axis=0)
+    array([4, 6])
+    """
+    return reduce(_sum, a, axis, dtype, out, keepdims, initial, where)
+
+
+def prod(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+    """Product of elements over axes; the arguments are those of `sum`.
+
+    Examples
+    --------
+    >>> np.prod([[1, 2], [3, 4]], axis=0)
+    array([3, 8])
+    """
+    return reduce(_prod, a, axis, dtype, out, keepdims, initial, where)
+
+
+def max(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+    """Largest element over axes, nan if there is one; the arguments are those of `sum`.
+
+    Raises
+    ------
+    ValueError
+        If there is no element and no `initial`.
+
+    Examples
+    --------
+    >>> np.max([[1, 2], [3, 4]], axis=0)
+    array([3, 4])
+    """
+    return reduce(_max, a, axis, None, out, keepdims, initial, where)
+
+
+def min(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+    """Smallest element over axes, nan if there is one; the arguments are those of `sum`.
+
+    Raises
+    ------
+    ValueError
+        If there is no element and no `initial`.
+
+    Examples
+    --------
+    >>> np.min([[1, 2], [3, 4]], axis=0)
+    array([1, 2])
+    """
+    return reduce(_min, a, axis, None, out, keepdims, initial, where)
+
+
+amax, amin = max, min
+
+
+def all(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Any:
+    """Whether all elements over axes are true; True if there is none.
+
+    Examples
+    --------
+    >>> np.all([[True, False], [True, True]], axis=0)
+    array([ True, False])
+    """
+    return reduce(_all, a, axis, None, out, keepdims, NoValue, where)
+
+
+def any(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Any:
+    """Whether any element over axes is true; False if there is none.
+
+    Examples
+    --------
+    >>> np.any([[True, False], [False, False]], axis=0)
+    array([ True, False])
+    """
+    return reduce(_any, a, axis, None, out, keepdims, NoValue, where)
+
+
+def mean(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Any:
+    """Arithmetic mean over axes; integers are averaged as floats.
+
+    Examples
+    --------
+    >>> np.mean([[1, 2], [3, 4]], axis=0)
+    array([2., 3.])
+    """
+    return reduce(_mean, a, axis, dtype, out, keepdims, NoValue, where)
+
+
+@operator("_npi_var", rule=spread, pattern="reduction")
+def _var(xp: Any, a: Any, *where: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ddof: float = 0) -> Any:
+    """Mean squared distance from the mean."""
+    options = {"where": xp.astype(where[0], onp.bool_)} if where else {}
+    return xp.var(a, axis=axis, ddof=ddof, keepdims=keepdims, **options)
+
+
+@operator("_npi_std", rule=spread, pattern="reduction")
+def _std(xp: Any, a: Any, *where: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ddof: float = 0) -> Any:
+    """Square root of the mean squared distance from the mean."""
+    options = {"where": xp.astype(where[0], onp.bool_)} if where else {}
+    return xp.std(a, axis=axis, ddof=ddof, keepdims=keepdims, **options)
+
+
+def _spread(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdims: Any, where: Any, mean: Any, correction: Any) -> Any:
+    if mean is not NoValue:
+        raise NotImplementedError(f"{name_of(op)}(mean=...): the mean is computed here")
+    if correction is not NoValue:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    attrs = (as_axis(axis), None if dtype is None else dtypes.canonical(dtype), keepdims is not NoValue and bool(keepdims), ddof)
+    args = (a,) if where is NoValue or where is True else (a, where)
+    return finish(apply(op, args, attrs), out, name_of(op))
+
+
+def var(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, ddof: float = 0, keepdims: Any = NoValue, *, where: Any = NoValue, mean: Any = NoValue, correction: Any = NoValue) -> Any:
+    """Variance over axes: mean squared distance from the mean, divided by `n - ddof`.
+
+    Examples
+    --------
+    >>> np.var([1, 2, 3, 4])
+    array(1.25)
+    """
+    return _spread(_var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+def std(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, ddof: float = 0, keepdims: Any = NoValue, *, where: Any = NoValue, mean: Any = NoValue, correction: Any = NoValue) -> Any:
+    """Standard deviation over axes: square root of `var`.
+
+    Examples
+    --------
+    >>> np.std([1, 3])
+    array(1.)
+    """
+    return _spread(_std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+
+
+def ptp(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue) -> Any:
+    """Range of the elements over axes: largest minus smallest.
+
+    Examples
+    --------
+    >>> np.ptp([3, 1, 7])
+    array(6)
+    """
+    result = max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims)
+    return finish(result, out, "ptp")
+
+
+def nansum(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+    """Sum over axes with nan counted as zero; the arguments are those of `sum`.
+
+    Examples
+    --------
+    >>> np.nansum([1.0, np.nan])
+    array(1.)
+    """
+    return reduce(_nansum, a, axis, dtype, out, keepdims, initial, where)
+
+
+def nanprod(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+    """Product over axes with nan counted as one; the arguments are those of `sum`.
+
+    Examples
+    --------
+    >>> np.nanprod([2.0, np.nan])
+    array(2.)
+    """
+    return reduce(_nanprod, a, axis, dtype, out, keepdims, initial, where)
+
+
+def nanmax(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+    """Largest element over axes that is not nan; the arguments are those of `sum`.
+
+    Examples
+    --------
+    >>> np.nanmax([1.0, np.nan])
+    array(1.)
+    """
+    return reduce(_nanmax, a, axis, None, out, keepdims, initial, where)
+
+
+def nanmin(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+    """Smallest element over axes that is not nan; the arguments are those of `sum`.
+
+    Examples
+    --------
+    >>> np.nanmin([1.0, np.nan])
+    array(1.)
+    """
+    return reduce(_nanmin, a, axis, None, out, keepdims, initial, where)
+
+
+def nanmean(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Any:
+    """Mean over axes of the elements that are not nan.
+
+    Examples
+    --------
+    >>> np.nanmean([1.0, np.nan, 3.0])
+    array(2.)
+    """
+    return reduce(_nanmean, a, axis, dtype, out, keepdims, NoValue, where)
+
+
+# --- running sums ------------------------------------------------------------------------------------------------
+
+
+@operator("_npi_cumsum", rule=accumulated)
+def _cumsum(xp: Any, a: Any, *, axis: Any = None, dtype: Any = None) -> Any:
+    """Running sum."""
+    return xp.cumsum(a, axis=axis)
+
+
+@operator("_npi_cumprod", rule=accumulated)
+def _cumprod(xp: Any, a: Any, *, axis: Any = None, dtype: Any = None) -> Any:
+    """Running product."""
+    return xp.cumprod(a, axis=axis)
+
+
+def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> Any:
+    """Running sum along an axis, or over all elements if no axis is given.
+
+    Examples
+    --------
+    >>> np.cumsum([1, 2, 3])
+    array([1, 3, 6])
+    """
+    result = apply(_cumsum, (a,), (as_axis(axis), None if dtype is None else dtypes.canonical(dtype)))
+    return finish(result, out, "cumsum")
+
+
+def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> Any:
+    """Running product along an axis, or over all elements if no axis is given.
+
+    Examples
+    --------
+    >>> np.cumprod([1, 2, 3])
+    array([1, 2, 6])
+    """
+    result = apply(_cumprod, (a,), (as_axis(axis), None if dtype is None else dtypes.canonical(dtype)))
+    return finish(result, out, "cumprod")
+
+
+# --- clip and round ----------------------------------------------------------------------------------------------
+
+
+def _clip_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    return dtypes.promote(types)
+
+
+@operator("_npi_clip", rule=_clip_types, pattern="broadcast")
+def _clip(xp: Any, a: Any, *limits: Any, bounds: str = "both") -> Any:
+    """The values limited from below, above, or both."""
+    if bounds != "max":
+        a = xp.maximum(a, limits[0])
+    return xp.minimum(a, limits[-1]) if bounds != "min" else a
+
+
+def clip(a: ArrayLike, a_min: Any = NoValue, a_max: Any = NoValue, out: Any = None, *, min: Any = NoValue, max: Any = NoValue, **kwargs: Any) -> Any:
+    """The values limited to the interval [a_min, a_max]; None leaves a side open.
+
+    Parameters
+    ----------
+    a : array_like
+        Values.
+    a_min, a_max : array_like or None
+        Bounds, broadcast against `a`; `min` and `max` are other names for them.
+    out : ndarray, optional
+        Where the result is written.
+    **kwargs
+        ``where``, ``casting``, ``dtype`` and ``order`` of ufuncs are not supported: NotImplementedError.
+
+    Examples
+    --------
+    >>> np.clip([-1, 0, 5], 0, 3)
+    array([0, 0, 3])
+    """
+    if kwargs:
+        raise NotImplementedError(f"clip: {', '.join(sorted(kwargs))} is not supported; apply it to the result")
+    if (a_min is not NoValue or a_max is not NoValue) and (min is not NoValue or max is not NoValue):
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+    low = min if a_min is NoValue else a_min
+    high = max if a_max is NoValue else a_max
+    low, high = (None if x is NoValue else x for x in (low, high))
+    if low is None and high is None:
+        from npcompat.numpy._creation import array
+
+        return finish(array(a), out, "clip")
+    if low is None:
+        return finish(apply(_clip, (a, high), ("max",)), out, "clip")
+    if high is None:
+        return finish(apply(_clip, (a, low), ("min",)), out, "clip")
+    return finish(apply(_clip, (a, low, high), ("both",)), out, "clip")
+
+
+@operator("_npi_round", pattern="elementwise", rule=lambda types, attrs: ([dtypes.strong(types[0])], dtypes.strong(types[0])))
+def _round(xp: Any, a: Any, *, decimals: int = 0) -> Any:
+    """Rounded to a number of decimals, halves to even."""
+    return xp.round(a, decimals)
+
+
+def round(a: ArrayLike, decimals: int = 0, out: Any = None) -> Any:
+    """Round to a number of decimals, halves to the even neighbour.
+
+    Examples
+    --------
+    >>> np.round([1.25, 1.35, -0.5], 1)
+    array([ 1.2,  1.4, -0.5])
+    """
+    return finish(apply(_round, (a,), (int(decimals),)), out, "round")
+
+
+around = round
+
+__all__ = [
+    "all", "amax", "amin", "any", "around", "clip", "cumprod", "cumsum", "max", "mean", "min", "nanmax", "nanmean", "nanmin",
+    "nanprod", "nansum", "prod", "ptp", "round", "std", "sum", "var",
+]  # fmt: skip

@@ -1,0 +1,260 @@
+"""Elements shifted, repeated and padded."""
+
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.dispatch import apply
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import as_shape, operator
+from npcompat.numpy._checks import shaping
+from npcompat.numpy._creation import asarray, copy_of, zeros
+from npcompat.numpy._manipulation import ravel
+from npcompat.numpy._selection import take
+from npcompat.numpy._typing import ArrayLike, AxisLike, ShapeLike
+
+@operator("_npi_roll", pattern="injective", rule=lambda types, attrs: ([None] * len(types), types[0]))
+def _roll(xp: Any, a: Any, *shifts: Any, axes: Any = None) -> Any:
+    """The elements shifted along axes; `shifts` are operands, so that shifts by other distances are the same program."""
+    if axes is None:
+        return xp.reshape(xp.roll(xp.ravel(a), shifts[0]), a.shape)
+    for shift, axis in zip(shifts, axes, strict=True):
+        a = xp.roll(a, shift, axis)
+    return a
+
+
+def roll(a: ArrayLike, shift: Any, axis: AxisLike = None) -> Any:
+    """The elements shifted along axes (all elements in C order, if none is given); what leaves at one end enters at the other.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    shift : int or tuple of int
+        By how many places; one for each axis, or one for all.
+    axis : int or tuple of int, optional
+        The axes.
+
+    Examples
+    --------
+    >>> np.roll([1, 2, 3, 4], 1)
+    array([4, 1, 2, 3])
+    """
+    a = asarray(a)
+    shifts = _distances(shift)
+    if axis is None:
+        for s in shifts or [0]:
+            a = apply(_roll, (a, s))
+        return a
+    axes = onp.lib.array_utils.normalize_axis_tuple(axis, a.ndim, allow_duplicate=True)
+    count = max(len(shifts), len(axes)) if min(len(shifts), len(axes)) else 0
+    if not all(len(group) in (1, count) for group in (shifts, axes)):
+        raise ValueError(f"'shift' and 'axis' should be scalars or 1D sequences of one length, got {len(shifts)} and {len(axes)} of them")
+    if not count:
+        return copy_of(a)
+    return apply(_roll, (a, *(shifts * count)[:count]), ((axes * count)[:count],))
+
+
+def _distances(shift: Any) -> list[Any]:
+    if isinstance(shift, Handle):
+        given: Any = shift
+        if given.ndim > 1:
+            raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+        return [given[i] for i in range(given.shape[0])] if given.ndim else [given]
+    host = onp.asarray(shift)
+    if host.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    return [int(s) for s in host.reshape(-1)]
+
+
+# --- repeating ---------------------------------------------------------------------------------------------------
+
+
+@operator("_npi_repeat", pattern="injective")
+def _repeat(xp: Any, a: Any, *, repeats: int, axis: Any = None) -> Any:
+    """Each element equally often."""
+    return xp.repeat(a, repeats, axis)
+
+
+def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Any:
+    """Each element several times in a row.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    repeats : int or array_like of int
+        How often: for all, or for each position along the axis.
+    axis : int, optional
+        The axis; if not given, the elements of all axes in C order.
+
+    Examples
+    --------
+    >>> np.repeat([1, 2], 2)
+    array([1, 1, 2, 2])
+    >>> np.repeat([1, 2], [1, 3])
+    array([1, 2, 2, 2])
+    """
+    a, counts = asarray(a), shaping(repeats, "repeat")
+    if counts.size == 0 and not isinstance(repeats, Handle | onp.ndarray):
+        counts = counts.astype(onp.int64)
+    if not onp.can_cast(counts.dtype, onp.int64, "safe"):
+        raise TypeError(f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe': repeats must be integers")
+    if (counts < 0).any():
+        raise ValueError("repeats may not contain negative values.")
+    if axis is None:
+        a, axis = ravel(a), 0
+    axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
+    if counts.size == 1:
+        return apply(_repeat, (a,), (int(counts.reshape(())), axis))
+    if counts.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    if counts.size != a.shape[axis]:
+        raise ValueError(f"operands could not be broadcast together with shape ({a.shape[axis]},) ({counts.size},)")
+    return take(a, onp.repeat(onp.arange(counts.size), counts), axis)
+
+
+@operator("_npi_tile", pattern="injective")
+def _tile(xp: Any, A: Any, *, reps: Any) -> Any:
+    """The whole array, repeated along axes."""
+    return xp.tile(A, reps)
+
+
+def tile(A: ArrayLike, reps: ShapeLike) -> Any:
+    """The whole array repeated: `reps` times along each axis; missing axes are added in front.
+
+    Examples
+    --------
+    >>> np.tile([1, 2], (2, 2))
+    array([[1, 2, 1, 2],
+           [1, 2, 1, 2]])
+    """
+    counts = as_shape(reps)
+    if any(n < 0 for n in counts):
+        raise ValueError(f"negative dimensions are not allowed: reps={counts}")
+    return apply(_tile, (asarray(A),), (counts,))
+
+
+@operator("_npi_resize", pattern="injective")
+def _resize(xp: Any, a: Any, *, shape: Any) -> Any:
+    """The elements, again and again, until the shape is filled."""
+    return xp.resize(a, shape)
+
+
+def resize(a: ArrayLike, new_shape: ShapeLike) -> Any:
+    """A new array of a shape, filled with the elements in C order, again and again.
+
+    The method `ndarray.resize` changes the array in place and adds zeros instead.
+
+    Examples
+    --------
+    >>> np.resize([1, 2, 3], (2, 2))
+    array([[1, 2],
+           [3, 1]])
+    """
+    shape = as_shape(new_shape)
+    if any(n < 0 for n in shape):
+        raise ValueError(f"all elements of `new_shape` must be non-negative, got {shape}")
+    a = asarray(a)
+    return zeros(shape, a.dtype) if a.size == 0 else apply(_resize, (a,), (shape,))
+
+
+# --- padding -----------------------------------------------------------------------------------------------------
+
+_PAD_OPTIONS: dict[str, tuple[str, ...]] = {
+    "constant": ("constant_values",),
+    "edge": (),
+    "empty": (),
+    "linear_ramp": ("end_values",),
+    "maximum": ("stat_length",),
+    "mean": ("stat_length",),
+    "median": ("stat_length",),
+    "minimum": ("stat_length",),
+    "reflect": ("reflect_type",),
+    "symmetric": ("reflect_type",),
+    "wrap": (),
+}
+
+
+@operator("_npi_pad", rule=lambda types, attrs: ([None], types[0]), pattern="injective")
+def _pad(xp: Any, array: Any, *, pad_width: Any, mode: str = "constant", option: Any = None) -> Any:
+    """The array with a border; `option` is the one setting that a mode has."""
+    options = {} if option is None else {_PAD_OPTIONS[mode][0]: option}
+    return xp.pad(array, pad_width, "constant" if mode == "empty" else mode, **options)
+
+
+def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
+    """The array with a border around it.
+
+    Parameters
+    ----------
+    array : array_like
+        The array.
+    pad_width : int, (int, int), one pair for each axis, or dict of axis to one of these
+        How many elements to add before and after.
+    mode : str
+        What the border holds: 'constant', 'edge', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum', 'reflect',
+        'symmetric', 'wrap', or 'empty' (zeros).  A function raises NotImplementedError.
+    **kwargs
+        `constant_values`, `end_values`, `stat_length` or `reflect_type`, for the modes that have them.
+
+    Examples
+    --------
+    >>> np.pad([1, 2], 1)
+    array([0, 1, 2, 0])
+    >>> np.pad([1, 2, 3], (2, 0), mode="reflect")
+    array([3, 2, 1, 2, 3])
+    """
+    if callable(mode):
+        raise NotImplementedError("pad(mode=<function>): only the named modes are supported")
+    if mode not in _PAD_OPTIONS:
+        raise ValueError(f"mode {mode!r} is not supported; expected one of {', '.join(_PAD_OPTIONS)}")
+    wrong = kwargs.keys() - set(_PAD_OPTIONS[mode])
+    if wrong:
+        raise ValueError(f"unsupported keyword arguments for mode {mode!r}: {wrong}")
+    array = asarray(array)
+    widths = _pairs(_as_widths(pad_width, array.ndim), array.ndim, "pad_width")
+    if any(n < 0 for pair in widths for n in pair):
+        raise ValueError("index can't contain negative values")
+    option: Any = kwargs.get(_PAD_OPTIONS[mode][0]) if kwargs else None
+    if mode in ("constant", "linear_ramp") and option is not None:
+        option = _cast_pairs(_pairs(option, array.ndim, _PAD_OPTIONS[mode][0]), array.dtype)
+    elif mode in ("maximum", "mean", "median", "minimum") and option is not None:
+        option = _pairs(option, array.ndim, "stat_length")
+        if any(n < 1 for pair in option for n in pair):
+            raise ValueError("stat_length of 0 yields no value for padding")
+    if mode not in ("constant", "empty"):
+        for axis, (n, pair) in enumerate(zip(array.shape, widths, strict=True)):
+            if n == 0 and any(pair):
+                raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+    return apply(_pad, (array,), (widths, mode, option))
+
+
+def _as_widths(pad_width: Any, ndim: int) -> Any:
+    """The `pad_width` argument as integers; a dict of axes becomes a list of pairs."""
+    if isinstance(pad_width, dict):
+        listed: list[Any] = [(0, 0)] * ndim
+        for axis, width in pad_width.items():
+            listed[axis] = width if isinstance(width, tuple | list) else (width, width)
+        pad_width = listed
+    host = shaping(pad_width, "pad")
+    if host.dtype.kind not in "iu":
+        raise TypeError("`pad_width` must be of integral type.")
+    return host
+
+
+def _pairs(given: Any, ndim: int, what: str) -> tuple[tuple[Any, Any], ...]:
+    """One (before, after) for each axis, as Python scalars."""
+    host = onp.asarray(shaping(given, "pad"))
+    try:
+        pairs = onp.broadcast_to(host, (ndim, 2)) if ndim or host.size != 2 else host.reshape(-1, 2)[:0]
+    except ValueError:
+        raise ValueError(f"pad: {what}: expected a scalar, a pair, or a pair for each of the {ndim} axes, got shape {host.shape}") from None
+    return tuple((before, after) for before, after in pairs.tolist())
+
+
+def _cast_pairs(pairs: tuple[tuple[Any, Any], ...], dtype: Any) -> tuple[tuple[Any, Any], ...]:
+    return tuple((before, after) for before, after in onp.asarray(pairs).reshape(-1, 2).astype(dtype).tolist())
+
+
+__all__ = ["pad", "repeat", "resize", "roll", "tile"]

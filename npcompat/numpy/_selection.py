@@ -1,0 +1,407 @@
+"""Elements picked and written by position or by condition."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, dtypes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
+from npcompat._internal.indexing import _check_bounds as check_bounds
+from npcompat._internal.op import operator
+from npcompat.numpy._checks import outside, refuse, shaping
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._manipulation import ravel
+from npcompat.numpy._typing import ArrayLike
+from npcompat.numpy._ufunc import finish
+
+_int64, _bool = onp.dtype("int64"), onp.dtype(bool)
+_MODES = ("raise", "wrap", "clip")
+
+
+# --- where -------------------------------------------------------------------------------------------------------
+
+
+def _chosen_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    common = dtypes.result_type(types[1:])
+    return [_bool, common, common], common
+
+
+@operator("_npi_where", rule=_chosen_types, pattern="broadcast")
+def _where(xp: Any, condition: Any, x: Any, y: Any) -> Any:
+    """`x` where the condition holds, `y` elsewhere."""
+    return xp.where(condition, x, y)
+
+
+def where(condition: ArrayLike, x: Any = None, y: Any = None, /) -> Any:
+    """Elements of `x` where a condition holds, of `y` elsewhere; without them, the positions where it holds.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        The condition.
+    x, y : array_like, optional
+        Values; all three are broadcast against each other.
+
+    Returns
+    -------
+    ndarray or tuple of ndarray
+        With `condition` alone the same as `nonzero`.
+
+    Examples
+    --------
+    >>> np.where([True, False], [1, 2], 0)
+    array([1, 0])
+    """
+    if x is None and y is None:
+        return nonzero(condition)
+    if x is None or y is None:
+        raise ValueError("either both or neither of x and y should be given")
+    return apply(_where, (condition, x, y))
+
+
+def nonzero(a: ArrayLike) -> tuple[Any, ...]:
+    """Positions of the elements that are not zero, in C order: one array for each axis.
+
+    Raises
+    ------
+    TracedValueError
+        In a compiled function: how many there are depends on values.
+
+    Examples
+    --------
+    >>> np.nonzero([3, 0, 4])
+    (array([0, 2]),)
+    """
+    host = shaping(a, "nonzero")
+    if host.ndim == 0:
+        raise ValueError(
+            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. "
+            "If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`."
+        )
+    return tuple(dispatch.array_of(found) for found in host.nonzero())
+
+
+def flatnonzero(a: ArrayLike) -> Any:
+    """Positions, among all elements in C order, of those that are not zero.
+
+    Examples
+    --------
+    >>> np.flatnonzero([[0, 1], [2, 0]])
+    array([1, 2])
+    """
+    return dispatch.array_of(onp.flatnonzero(shaping(a, "flatnonzero")))
+
+
+def argwhere(a: ArrayLike) -> Any:
+    """Positions of the elements that are not zero, one in each row.
+
+    Examples
+    --------
+    >>> np.argwhere([[0, 1], [2, 0]])
+    array([[0, 1],
+           [1, 0]])
+    """
+    return dispatch.array_of(onp.argwhere(shaping(a, "argwhere")))
+
+
+# --- take --------------------------------------------------------------------------------------------------------
+
+
+def _positions(indices: Any) -> Any:
+    """Positions as integers: an array, or a host array."""
+    found: Any = indices if isinstance(indices, Handle) else dispatch.host_array(indices)
+    if found.size == 0 and not isinstance(indices, Handle | onp.ndarray):
+        found = found.astype(_int64)
+    if not onp.can_cast(found.dtype, _int64, "safe"):
+        raise TypeError(f"Cannot cast array data from {found.dtype!r} to {_int64!r} according to the rule 'safe': positions must be integers")
+    return found.astype(_int64) if found.dtype == _bool else found
+
+
+def _in_range(xp: Any, positions: Any, size: int, mode: str) -> Any:
+    if mode == "wrap":
+        return xp.remainder(positions, size) if size else positions
+    if mode == "clip":
+        return xp.clip(positions, 0, max(size - 1, 0))
+    return xp.where(positions < 0, positions + size, positions)
+
+
+def _check_mode(mode: Any) -> str:
+    if mode not in _MODES:
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    return str(mode)
+
+
+@operator("_npi_take", rule=lambda types, attrs: ([None, _int64], dtypes.strong(types[0])), pattern="injective")
+def _take(xp: Any, a: Any, indices: Any, *, axis: Any = None, mode: str = "raise") -> Any:
+    """The elements at positions along an axis, or of the raveled array; positions are in range if the mode is 'raise'."""
+    if axis is None:
+        a, axis = xp.ravel(a), 0
+    return xp.take_at(a, (slice(None),) * axis + (_in_range(xp, indices, a.shape[axis], mode),))
+
+
+def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+    """The elements at positions along an axis.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    indices : array_like of int
+        Positions; negative ones count from the end.
+    axis : int, optional
+        The axis; if not given, positions are those among all elements in C order.
+    out : ndarray, optional
+        Where the result is written.
+    mode : {'raise', 'wrap', 'clip'}
+        What a position out of range means: an error, the position modulo the length, or the nearest valid one.
+
+    Raises
+    ------
+    IndexError
+        If a position is out of range and the mode is 'raise'.
+
+    Examples
+    --------
+    >>> np.take([5, 6, 7], [0, 2])
+    array([5, 7])
+    """
+    a, positions, mode = asarray(a), _positions(indices), _check_mode(mode)
+    if a.ndim == 0:
+        a, axis = a.reshape(1), 0 if axis is None else axis
+    if axis is not None:
+        axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
+    size = a.size if axis is None else a.shape[axis]
+    if size == 0 and positions.size:
+        raise IndexError("cannot do a non-empty take from an empty axes.")
+    if mode == "raise":
+        check_bounds(positions, size, 0 if axis is None else axis)
+    return finish(apply(_take, (a, positions), (axis, mode)), out, "take")
+
+
+@operator("_npi_take_along_axis", rule=lambda types, attrs: ([None, _int64], dtypes.strong(types[0])), pattern="injective")
+def _take_along_axis(xp: Any, a: Any, indices: Any, *, axis: int = -1) -> Any:
+    """One element for each position along an axis; positions are in range."""
+    size = a.shape[axis]
+    return xp.take_along_axis(a, _in_range(xp, indices, size, "raise"), axis)
+
+
+def _along(arr: Any, indices: Any, axis: int | None) -> tuple[Any, Any, int]:
+    positions = asarray(indices)
+    if positions.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if axis is None:
+        if positions.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        arr, axis = ravel(arr), 0
+    axis = onp.lib.array_utils.normalize_axis_index(axis, arr.ndim)
+    if positions.ndim != arr.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    check_bounds(positions, arr.shape[axis], axis)
+    return arr, positions, axis
+
+
+def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> Any:
+    """For each line along an axis, its elements at the positions that the same line of `indices` holds.
+
+    Examples
+    --------
+    >>> a = np.array([[30, 10], [20, 40]])
+    >>> np.take_along_axis(a, np.argsort(a, axis=1), axis=1)
+    array([[10, 30],
+           [20, 40]])
+    """
+    arr, positions, axis = _along(asarray(arr), indices, axis)
+    return apply(_take_along_axis, (arr, positions), (axis,))
+
+
+def put_along_axis(arr: Any, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None:
+    """For each line along an axis, write values at the positions that the same line of `indices` holds.
+
+    Examples
+    --------
+    >>> a = np.zeros((2, 2))
+    >>> np.put_along_axis(a, np.array([[1], [0]]), 7, axis=1)
+    >>> a
+    array([[0., 7.],
+           [7., 0.]])
+    """
+    _check_array(arr, "put_along_axis")
+    if axis is None:
+        _, positions, _ = _along(arr, indices, None)
+        arr.flat[positions] = values
+        return
+    arr, positions, axis = _along(arr, indices, axis)
+    key: list[Any] = []
+    for i, n in enumerate(arr.shape):
+        key.append(positions if i == axis else onp.arange(n).reshape((-1,) + (1,) * (arr.ndim - 1 - i)))
+    arr[tuple(key)] = values
+
+
+# --- put ---------------------------------------------------------------------------------------------------------
+
+
+def _check_array(a: Any, what: str) -> None:
+    if not isinstance(a, Handle):
+        raise TypeError(f"{what}: argument 1 must be an npcompat ndarray, not {type(a).__name__}")
+    if a._extra is not None and a._extra.readonly:
+        raise ValueError("assignment destination is read-only")
+
+
+def _written(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    kept = dtypes.strong(types[0])
+    return [None, _int64, kept], kept
+
+
+@operator("_npi_put", rule=_written, pattern="opaque")
+def _put(xp: Any, a: Any, ind: Any, v: Any, *, mode: str = "raise") -> Any:
+    """The array with values at positions among all its elements; values are repeated."""
+    flat, positions = xp.ravel(a), xp.ravel(_in_range(xp, ind, a.size, mode))
+    new = xp.resize(xp.ravel(v), positions.shape)
+    return xp.reshape(xp.put_at(flat, (positions,), new), a.shape)
+
+
+def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
+    """Write values at positions among all elements in C order; values are repeated if there are too few.
+
+    Examples
+    --------
+    >>> a = np.zeros(4, dtype=int)
+    >>> np.put(a, [0, 2], [5, 6])
+    >>> a
+    array([5, 0, 6, 0])
+    """
+    _check_array(a, "put")
+    positions, mode = _positions(ind), _check_mode(mode)
+    values = v if isinstance(v, Handle) else dispatch.host_array(v)
+    if positions.size == 0 or values.size == 0:  # type: ignore[attr-defined]
+        return
+    if a.size == 0:
+        raise IndexError("cannot replace elements of an empty array")
+    if mode == "raise":
+        check_bounds(positions, a.size, 0)
+    dispatch.write(a, dispatch.run(_put, [dispatch.as_value(x) for x in (a, positions, values)], (mode,)))
+
+
+def _masked(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    kept = dtypes.strong(types[0])
+    return [None, _bool, kept], kept
+
+
+@operator("_npi_place", rule=_masked, pattern="opaque")
+def _place(xp: Any, arr: Any, mask: Any, vals: Any) -> Any:
+    """The array with the first value at the first place of the mask, the second at the second, again and again."""
+    mask, vals = xp.reshape(mask, arr.shape), xp.ravel(vals)
+    rank = xp.cumsum(xp.ravel(mask)) - 1
+    return xp.where(mask, xp.reshape(xp.take_at(vals, (xp.remainder(rank, vals.size),)), arr.shape), arr)
+
+
+@operator("_npi_putmask", rule=_masked, pattern="opaque")
+def _putmask(xp: Any, a: Any, mask: Any, values: Any) -> Any:
+    """The array with its n-th element replaced by the n-th value (counted around) where the mask holds."""
+    return xp.where(xp.reshape(mask, a.shape), xp.resize(xp.ravel(values), a.shape), a)
+
+
+def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
+    """Write the first value at the first place where a mask holds, the second at the second; values are repeated.
+
+    Examples
+    --------
+    >>> a = np.arange(4)
+    >>> np.place(a, a > 1, [7, 8])
+    >>> a
+    array([0, 1, 7, 8])
+    """
+    _check_array(arr, "place")
+    mask, vals = asarray(mask), asarray(vals)
+    if mask.size != arr.size:
+        raise ValueError(f"place: mask and data must be the same size, got {mask.size} and {arr.size} elements")
+    if vals.size == 0:
+        if mask.any():
+            raise ValueError("Cannot insert from an empty array!")
+        return
+    dispatch.write(arr, dispatch.run(_place, [dispatch.read(x) for x in (arr, mask, vals)]))
+
+
+def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
+    """Where a mask holds, write the value at the same position; values are repeated to the array's size.
+
+    Examples
+    --------
+    >>> a = np.arange(4)
+    >>> np.putmask(a, a > 1, [5, 6, 7, 8])
+    >>> a
+    array([0, 1, 7, 8])
+    """
+    _check_array(a, "putmask")
+    mask, values = asarray(mask), asarray(values)
+    if mask.size != a.size:
+        raise ValueError(f"putmask: mask and data must be the same size, got {mask.size} and {a.size} elements")
+    if values.size:
+        dispatch.write(a, dispatch.run(_putmask, [dispatch.read(x) for x in (a, mask, values)]))
+
+
+# --- by condition ------------------------------------------------------------------------------------------------
+
+
+def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: Any = None) -> Any:
+    """The slices along an axis for which a condition holds.
+
+    Examples
+    --------
+    >>> np.compress([False, True], [[1, 2], [3, 4]], axis=0)
+    array([[3, 4]])
+    """
+    host = shaping(condition, "compress")
+    if host.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    return take(a, onp.flatnonzero(host), axis, out)
+
+
+def extract(condition: ArrayLike, arr: ArrayLike) -> Any:
+    """The elements for which a condition holds, along one axis.
+
+    Examples
+    --------
+    >>> np.extract([True, False, True], [1, 2, 3])
+    array([1, 3])
+    """
+    return take(ravel(arr), onp.flatnonzero(shaping(condition, "extract")))
+
+
+def _choice_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    common = dtypes.result_type(types[1:])
+    return [_int64, *[common] * (len(types) - 1)], common
+
+
+@operator("_npi_choose", rule=_choice_types, pattern="broadcast")
+def _choose(xp: Any, a: Any, *choices: Any, mode: str = "raise") -> Any:
+    """At each place the element of the choice that `a` names there."""
+    arrays = xp.broadcast_arrays(a, *choices)
+    index = _in_range(xp, arrays[0], len(choices), mode)
+    return xp.take_along_axis(xp.stack(arrays[1:]), index[None], 0)[0]
+
+
+def choose(a: ArrayLike, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    """At each place, the element of the array of `choices` that `a` names there; all are broadcast.
+
+    Examples
+    --------
+    >>> np.choose([0, 1, 0], [[1, 2, 3], [10, 20, 30]])
+    array([ 1, 20,  3])
+    """
+    positions, mode = _positions(a), _check_mode(mode)
+    arrays = list(choices)
+    if not arrays:
+        raise ValueError("choose: expected at least one choice")
+    if mode == "raise":
+        refuse(outside, (positions,), (0, len(arrays)), ValueError, f"invalid entry in choice array: expected 0 <= entry < {len(arrays)}")
+    return finish(apply(_choose, (positions, *arrays), (mode,)), out, "choose")
+
+
+__all__ = [
+    "argwhere", "choose", "compress", "extract", "flatnonzero", "nonzero", "place", "put", "put_along_axis", "putmask", "take",
+    "take_along_axis", "where",
+]  # fmt: skip

@@ -1,0 +1,351 @@
+"""Order: sorting, searching sorted arrays, positions of extremes, counting."""
+
+import operator as python
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dtypes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.op import Op, as_axis, operator
+from npcompat.numpy._checks import refuse
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._manipulation import ravel
+from npcompat.numpy._selection import take
+from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue
+from npcompat.numpy._ufunc import finish
+
+_int64 = onp.dtype("int64")
+
+
+def _as_positions(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    """The result holds positions or counts."""
+    return [None if isinstance(t, onp.dtype) else dtypes.strong(t) for t in types], _int64
+
+
+# --- sorting -----------------------------------------------------------------------------------------------------
+
+
+@operator("_npi_sort", pattern="opaque")
+def _sort(xp: Any, a: Any, *, axis: int = -1) -> Any:
+    """The elements in ascending order along an axis, nan last."""
+    return xp.sort(a, axis=axis)
+
+
+@operator("_npi_argsort", rule=_as_positions, differentiable=False)
+def _argsort(xp: Any, a: Any, *, axis: int = -1) -> Any:
+    """The positions that sort along an axis; equal elements keep their order."""
+    return xp.argsort(a, axis=axis, stable=True)
+
+
+
+def _check_sort(kind: Any, order: Any, stable: Any, what: str) -> None:
+    """`kind` and `stable` choose among algorithms with one result; here the sort is always stable."""
+    if order is not None:
+        raise NotImplementedError(f"{what}(order=...): there are no structured dtypes")
+    if kind is not None and stable is not None:
+        raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
+    if kind is not None and kind not in ("quicksort", "heapsort", "mergesort", "stable", "quick", "heap", "merge"):
+        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
+
+
+def sort(a: ArrayLike, axis: int | None = -1, kind: str | None = None, order: Any = None, *, stable: bool | None = None) -> Any:
+    """The elements in ascending order along an axis; nan comes last.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    axis : int, optional
+        The axis; with None, all elements in C order are sorted.
+    kind : {'quicksort', 'heapsort', 'mergesort', 'stable'}, optional
+        Without effect on the result: the sort is always stable.
+    order : None
+        Not supported: raises NotImplementedError.
+    stable : bool, optional
+        Whether equal elements keep their order; they always do.
+
+    Examples
+    --------
+    >>> np.sort([[3, 1], [2, 4]])
+    array([[1, 3],
+           [2, 4]])
+    """
+    _check_sort(kind, order, stable, "sort")
+    a = asarray(a)
+    if axis is None:
+        return apply(_sort, (ravel(a),), (-1,))
+    return apply(_sort, (a,), (onp.lib.array_utils.normalize_axis_index(axis, a.ndim),))
+
+
+def argsort(a: ArrayLike, axis: int | None = -1, kind: str | None = None, order: Any = None, *, stable: bool | None = None) -> Any:
+    """The positions that sort along an axis; the arguments are those of `sort`.
+
+    Examples
+    --------
+    >>> np.argsort([30, 10, 20])
+    array([1, 2, 0])
+    """
+    _check_sort(kind, order, stable, "argsort")
+    a = _with_axis(a, axis)
+    if axis is None:
+        return apply(_argsort, (a,), (-1,))
+    return apply(_argsort, (a,), (onp.lib.array_utils.normalize_axis_index(axis, a.ndim),))
+
+
+def _with_axis(a: Any, axis: int | None) -> Any:
+    """The array; raveled if there is no axis, and of at least one dimension (NumPy takes 0-d arrays so)."""
+    a = asarray(a)
+    return ravel(a) if axis is None or a.ndim == 0 else a
+
+
+def _check_kth(a: Any, kth: Any, axis: int, kind: str, order: Any, what: str) -> None:
+    if order is not None:
+        raise NotImplementedError(f"{what}(order=...): there are no structured dtypes")
+    if kind != "introselect":
+        raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
+    size = a.shape[axis]
+    places = onp.asarray(kth)
+    if places.dtype.kind not in "iu":
+        raise TypeError("Partition index must be integer")
+    for k in places.reshape(-1):
+        if not -size <= k < size:
+            raise ValueError(f"kth(={k}) out of bounds ({size})")
+
+
+def partition(a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+    """The elements rearranged along an axis so that the `kth` is where sorting would put it, none larger before it.
+
+    Here the result is fully sorted.
+
+    Examples
+    --------
+    >>> np.partition([3, 1, 2], 0)
+    array([1, 2, 3])
+    """
+    a = asarray(a)
+    if axis is None:
+        a, axis = ravel(a), -1
+    axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
+    _check_kth(a, kth, axis, kind, order, "partition")
+    return sort(a, axis)
+
+
+def argpartition(a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+    """The positions that rearrange as `partition` does; here those that sort.
+
+    Examples
+    --------
+    >>> np.argpartition([3, 1, 2], 0)
+    array([1, 2, 0])
+    """
+    a = _with_axis(a, axis)
+    axis = onp.lib.array_utils.normalize_axis_index(-1 if axis is None else axis, a.ndim)
+    _check_kth(a, kth, axis, kind, order, "argpartition")
+    return argsort(a, axis)
+
+
+@operator("_npi_lexsort", rule=_as_positions, differentiable=False)
+def _lexsort(xp: Any, *keys: Any, axis: int = -1) -> Any:
+    """The positions that sort by several keys, the last one first."""
+    return xp.lexsort(keys, axis)
+
+
+def lexsort(keys: Any, axis: int = -1) -> Any:
+    """The positions that sort by several keys: by the last, where that is equal by the one before, and so on.
+
+    Examples
+    --------
+    >>> np.lexsort(([3, 1, 2], [0, 1, 0]))
+    array([2, 0, 1])
+    """
+    parts = [asarray(k) for k in keys]
+    if not parts:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    if any(k.shape != parts[0].shape for k in parts):
+        raise ValueError("all keys need to be the same shape")
+    if parts[0].ndim:
+        axis = onp.lib.array_utils.normalize_axis_index(axis, parts[0].ndim)
+    return apply(_lexsort, parts, (axis,))
+
+
+# --- searching ---------------------------------------------------------------------------------------------------
+
+
+def _searched_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    common = dtypes.result_type(types)
+    return [common, common], _int64
+
+
+@operator("_npi_searchsorted", rule=_searched_types, differentiable=False)
+def _searchsorted(xp: Any, a: Any, v: Any, *, side: str = "left") -> Any:
+    """Where to insert values into a sorted vector."""
+    return xp.searchsorted(a, v, side)
+
+
+def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Any:
+    """Where to insert values into a sorted vector so that it stays sorted.
+
+    Parameters
+    ----------
+    a : array_like
+        The vector, in ascending order unless `sorter` is given.
+    v : array_like
+        The values.
+    side : {'left', 'right'}
+        Whether in front of elements equal to the value, or behind them.
+    sorter : array_like of int, optional
+        The positions that sort `a`.
+
+    Examples
+    --------
+    >>> np.searchsorted([1, 2, 2, 3], 2, side="right")
+    array(3)
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
+    a = asarray(a)
+    if a.ndim != 1:
+        raise ValueError("object of too small depth for desired array" if a.ndim == 0 else "object too deep for desired array")
+    if sorter is not None:
+        sorter = asarray(sorter)
+        if sorter.dtype.kind not in "iu":
+            raise TypeError("sorter must only contain integers")
+        if sorter.shape != a.shape:
+            raise ValueError("sorter.size must equal a.size")
+        a = take(a, sorter)
+    return apply(_searchsorted, (a, v), (side,))
+
+
+# --- extremes ----------------------------------------------------------------------------------------------------
+
+
+def _extreme(name: str, method: str) -> Op:
+    def compute(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+        return getattr(xp, method)(a, axis=axis, keepdims=keepdims)
+
+    return operator(name, rule=_as_positions, pattern="reduction", differentiable=False)(compute)
+
+
+_argmax = _extreme("_npi_argmax", "argmax")
+_argmin = _extreme("_npi_argmin", "argmin")
+
+
+def _position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
+    attrs = (None if axis is None else python.index(axis), False if keepdims is NoValue else bool(keepdims))
+    result = apply(op, (a,), attrs)
+    return result if out is None else finish(result, out, op.name.removeprefix("_npi_"))
+
+
+def argmax(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue) -> Any:
+    """Position of the largest element along an axis, of the first if there are several; nan counts as largest.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    axis : int, optional
+        The axis; if not given, the position is that among all elements in C order.
+    out : ndarray, optional
+        Where the result is written.
+    keepdims : bool, optional
+        Whether the axis stays, with length 1.
+
+    Examples
+    --------
+    >>> np.argmax([[1, 5], [7, 3]], axis=1)
+    array([1, 0])
+    """
+    return _position(_argmax, a, axis, out, keepdims)
+
+
+def argmin(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue) -> Any:
+    """Position of the smallest element along an axis; the arguments are those of `argmax`.
+
+    Examples
+    --------
+    >>> np.argmin([[1, 5], [7, 3]], axis=1)
+    array([0, 1])
+    """
+    return _position(_argmin, a, axis, out, keepdims)
+
+
+@operator("_npi_nan_replaced", pattern="elementwise", differentiable=False)
+def _nan_replaced(xp: Any, a: Any, *, value: float) -> Any:
+    """Another value in the place of nan."""
+    return xp.where(xp.isnan(a), xp.asarray(value, a.dtype), a)
+
+
+@operator("_npi_all_nan", pattern="reduction", differentiable=False)
+def _all_nan(xp: Any, a: Any, *, axis: Any = None) -> Any:
+    """Whether there is a line along the axis in which every element is nan."""
+    return xp.any(xp.all(xp.isnan(a), axis=axis))
+
+
+def _nan_position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any, least: float) -> Any:
+    a = asarray(a)
+    if dtypes.is_inexact(a.dtype):
+        axis = None if axis is None else onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
+        if a.size:
+            refuse(_all_nan, (a,), (axis,), ValueError, "All-NaN slice encountered")
+        a = apply(_nan_replaced, (a,), (least,))
+    return _position(op, a, axis, out, keepdims)
+
+
+def nanargmax(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue) -> Any:
+    """Position of the largest element that is not nan; the arguments are those of `argmax`.
+
+    Raises
+    ------
+    ValueError
+        If all elements along the axis are nan.
+
+    Examples
+    --------
+    >>> np.nanargmax([1.0, np.nan, 3.0])
+    array(2)
+    """
+    return _nan_position(_argmax, a, axis, out, keepdims, -onp.inf)
+
+
+def nanargmin(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue) -> Any:
+    """Position of the smallest element that is not nan; the arguments are those of `argmax`.
+
+    Raises
+    ------
+    ValueError
+        If all elements along the axis are nan.
+
+    Examples
+    --------
+    >>> np.nanargmin([np.nan, 2.0, 1.0])
+    array(2)
+    """
+    return _nan_position(_argmin, a, axis, out, keepdims, onp.inf)
+
+
+# --- counting ----------------------------------------------------------------------------------------------------
+
+
+@operator("_npi_count_nonzero", rule=_as_positions, pattern="reduction", differentiable=False)
+def _count_nonzero(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """How many elements are not zero."""
+    return xp.count_nonzero(a, axis=axis, keepdims=keepdims)
+
+
+def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Any:
+    """How many elements are not zero, over axes.
+
+    Examples
+    --------
+    >>> np.count_nonzero([[0, 1], [2, 3]], axis=1)
+    array([1, 2])
+    """
+    return apply(_count_nonzero, (a,), (as_axis(axis), bool(keepdims)))
+
+
+__all__ = [
+    "argmax", "argmin", "argpartition", "argsort", "count_nonzero", "lexsort", "nanargmax", "nanargmin", "partition", "searchsorted", "sort",
+]  # fmt: skip

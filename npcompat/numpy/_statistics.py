@@ -1,0 +1,3 @@
+"""Order statistics, histograms, differences and interpolation."""
+
+__all__: list[str] = []

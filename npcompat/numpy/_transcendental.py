@@ -1,0 +1,412 @@
+"""Exponents, logarithms, trigonometry.
+
+Each name is a ufunc: the operator is declared beside the function that users call.
+"""
+
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.op import elementwise
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
+from npcompat.numpy._ufunc import Out, call, document
+
+_exp = elementwise("_npi_exp", onp.exp)
+
+
+@document(_exp)
+def exp(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """e to the power of the operand.
+
+    Examples
+    --------
+    >>> np.exp([0.0, 1.0])
+    @@
+    """
+    return call(_exp, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_exp2 = elementwise("_npi_exp2", onp.exp2)
+
+
+@document(_exp2)
+def exp2(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """2 to the power of the operand.
+
+    Examples
+    --------
+    >>> np.exp2([0, 1, 3])
+    @@
+    """
+    return call(_exp2, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_expm1 = elementwise("_npi_expm1", onp.expm1)
+
+
+@document(_expm1)
+def expm1(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """exp(x) - 1, exact for small x.
+
+    Examples
+    --------
+    >>> np.expm1([0.0, 1.0])
+    @@
+    """
+    return call(_expm1, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_log = elementwise("_npi_log", onp.log)
+
+
+@document(_log)
+def log(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Natural logarithm.
+
+    Examples
+    --------
+    >>> np.log([1.0, 2.0])
+    @@
+    """
+    return call(_log, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_log2 = elementwise("_npi_log2", onp.log2)
+
+
+@document(_log2)
+def log2(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Logarithm to base 2.
+
+    Examples
+    --------
+    >>> np.log2([1, 8])
+    @@
+    """
+    return call(_log2, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_log10 = elementwise("_npi_log10", onp.log10)
+
+
+@document(_log10)
+def log10(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Logarithm to base 10.
+
+    Examples
+    --------
+    >>> np.log10([1, 1000])
+    @@
+    """
+    return call(_log10, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_log1p = elementwise("_npi_log1p", onp.log1p)
+
+
+@document(_log1p)
+def log1p(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """log(1 + x), exact for small x.
+
+    Examples
+    --------
+    >>> np.log1p([0.0, 1.0])
+    @@
+    """
+    return call(_log1p, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_logaddexp = elementwise("_npi_logaddexp", onp.logaddexp)
+
+
+@document(_logaddexp)
+def logaddexp(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """log(exp(x1) + exp(x2)), without overflow.
+
+    Examples
+    --------
+    >>> np.logaddexp(0.0, 0.0)
+    @@
+    """
+    return call(_logaddexp, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_logaddexp2 = elementwise("_npi_logaddexp2", onp.logaddexp2)
+
+
+@document(_logaddexp2)
+def logaddexp2(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """log2(2**x1 + 2**x2), without overflow.
+
+    Examples
+    --------
+    >>> np.logaddexp2(0.0, 0.0)
+    @@
+    """
+    return call(_logaddexp2, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_sin = elementwise("_npi_sin", onp.sin)
+
+
+@document(_sin)
+def sin(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Sine of an angle in radians.
+
+    Examples
+    --------
+    >>> np.sin([0.0, np.pi / 2])
+    @@
+    """
+    return call(_sin, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_cos = elementwise("_npi_cos", onp.cos)
+
+
+@document(_cos)
+def cos(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Cosine of an angle in radians.
+
+    Examples
+    --------
+    >>> np.cos([0.0, np.pi])
+    @@
+    """
+    return call(_cos, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_tan = elementwise("_npi_tan", onp.tan)
+
+
+@document(_tan)
+def tan(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Tangent of an angle in radians.
+
+    Examples
+    --------
+    >>> np.tan([0.0, 1.0])
+    @@
+    """
+    return call(_tan, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_arcsin = elementwise("_npi_arcsin", onp.arcsin)
+
+
+@document(_arcsin)
+def arcsin(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Inverse sine, in radians in [-pi/2, pi/2].
+
+    Examples
+    --------
+    >>> np.arcsin([0.0, 1.0])
+    @@
+    """
+    return call(_arcsin, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_arccos = elementwise("_npi_arccos", onp.arccos)
+
+
+@document(_arccos)
+def arccos(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Inverse cosine, in radians in [0, pi].
+
+    Examples
+    --------
+    >>> np.arccos([1.0, 0.0])
+    @@
+    """
+    return call(_arccos, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_arctan = elementwise("_npi_arctan", onp.arctan)
+
+
+@document(_arctan)
+def arctan(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Inverse tangent, in radians in [-pi/2, pi/2].
+
+    Examples
+    --------
+    >>> np.arctan([0.0, 1.0])
+    @@
+    """
+    return call(_arctan, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_arctan2 = elementwise("_npi_arctan2", onp.arctan2)
+
+
+@document(_arctan2)
+def arctan2(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Angle in radians of the point (x2, x1), in [-pi, pi].
+
+    Examples
+    --------
+    >>> np.arctan2([1.0, -1.0], [1.0, 1.0])
+    @@
+    """
+    return call(_arctan2, (x1, x2), out, where, casting, order, dtype, subok, signature)
+
+
+_sinh = elementwise("_npi_sinh", onp.sinh)
+
+
+@document(_sinh)
+def sinh(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Hyperbolic sine.
+
+    Examples
+    --------
+    >>> np.sinh([0.0, 1.0])
+    @@
+    """
+    return call(_sinh, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_cosh = elementwise("_npi_cosh", onp.cosh)
+
+
+@document(_cosh)
+def cosh(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Hyperbolic cosine.
+
+    Examples
+    --------
+    >>> np.cosh([0.0, 1.0])
+    @@
+    """
+    return call(_cosh, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_tanh = elementwise("_npi_tanh", onp.tanh)
+
+
+@document(_tanh)
+def tanh(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Hyperbolic tangent.
+
+    Examples
+    --------
+    >>> np.tanh([0.0, 1.0])
+    @@
+    """
+    return call(_tanh, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_arcsinh = elementwise("_npi_arcsinh", onp.arcsinh)
+
+
+@document(_arcsinh)
+def arcsinh(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Inverse hyperbolic sine.
+
+    Examples
+    --------
+    >>> np.arcsinh([0.0, 1.0])
+    @@
+    """
+    return call(_arcsinh, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_arccosh = elementwise("_npi_arccosh", onp.arccosh)
+
+
+@document(_arccosh)
+def arccosh(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Inverse hyperbolic cosine.
+
+    Examples
+    --------
+    >>> np.arccosh([1.0, 2.0])
+    @@
+    """
+    return call(_arccosh, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_arctanh = elementwise("_npi_arctanh", onp.arctanh)
+
+
+@document(_arctanh)
+def arctanh(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Inverse hyperbolic tangent.
+
+    Examples
+    --------
+    >>> np.arctanh([0.0, 0.5])
+    @@
+    """
+    return call(_arctanh, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_degrees = elementwise("_npi_degrees", onp.degrees)
+
+
+@document(_degrees)
+def degrees(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Radians to degrees.
+
+    Examples
+    --------
+    >>> np.degrees([0.0, np.pi])
+    @@
+    """
+    return call(_degrees, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_radians = elementwise("_npi_radians", onp.radians)
+
+
+@document(_radians)
+def radians(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Degrees to radians.
+
+    Examples
+    --------
+    >>> np.radians([0.0, 180.0])
+    @@
+    """
+    return call(_radians, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_deg2rad = elementwise("_npi_deg2rad", onp.deg2rad)
+
+
+@document(_deg2rad)
+def deg2rad(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Degrees to radians.
+
+    Examples
+    --------
+    >>> np.deg2rad([0.0, 180.0])
+    @@
+    """
+    return call(_deg2rad, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+_rad2deg = elementwise("_npi_rad2deg", onp.rad2deg)
+
+
+@document(_rad2deg)
+def rad2deg(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+    """Radians to degrees.
+
+    Examples
+    --------
+    >>> np.rad2deg([0.0, np.pi])
+    @@
+    """
+    return call(_rad2deg, (x,), out, where, casting, order, dtype, subok, signature)
+
+
+acos = arccos
+acosh = arccosh
+asin = arcsin
+asinh = arcsinh
+atan = arctan
+atan2 = arctan2
+atanh = arctanh
+
+__all__ = ["acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "deg2rad", "degrees", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2", "rad2deg", "radians", "sin", "sinh", "tan", "tanh"]

@@ -1,0 +1,592 @@
+"""np.linalg: norms, decompositions, linear systems.
+
+What NumPy raises for values (a singular matrix) is raised at once where values are known, and by the next read of an
+array where the call is part of a compiled program.
+"""
+
+import operator as python
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as onp
+from numpy.linalg import LinAlgError
+
+from npcompat._internal import dtypes, modes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.op import as_axis, operator
+from npcompat.numpy import _diagonals, _products
+from npcompat.numpy._checks import flagged, shaping
+from npcompat.numpy._creation import asarray, full
+from npcompat.numpy._decompositions import (
+    EighResult,
+    EigResult,
+    QRResult,
+    SVDResult,
+    cholesky,
+    eig,
+    eigh,
+    eigvals,
+    eigvalsh,
+    linear_types,
+    qr,
+    real_dtype,
+    stacked,
+    svd,
+    svdvals,
+    working_dtype,
+)
+from npcompat.numpy._manipulation import matrix_transpose, moveaxis
+from npcompat.numpy._selection import where
+from npcompat.numpy._sorting import count_nonzero
+from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
+from npcompat.numpy._ufunc import finish
+
+class SlogdetResult(NamedTuple):
+    """Sign of the determinant, and logarithm of its absolute value."""
+
+    sign: Any
+    logabsdet: Any
+
+
+# --- norms -------------------------------------------------------------------------------------------------------
+
+
+def _norm_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    dtype = dtypes.strong(types[0])
+    if not dtypes.is_inexact(dtype):
+        dtype = dtypes.default_float()
+    return [dtype], real_dtype(dtype)
+
+
+@operator("_npi_norm", rule=_norm_types, pattern="reduction")
+def _norm(xp: Any, x: Any, *, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Norm of vectors or matrices."""
+    return xp.linalg.norm(x, ord, axis, keepdims)
+
+
+@operator("_npi_vector_norm", rule=_norm_types, pattern="reduction")
+def _vector_norm(xp: Any, x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """Norm of vectors, which may lie along several axes."""
+    return xp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+
+
+def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = False) -> Any:
+    """Norm of vectors (one axis) or matrices (two axes).
+
+    Parameters
+    ----------
+    x : array_like
+        The array.
+    ord : {None, number, inf, -inf, 'fro', 'nuc'}
+        Which norm; None is the 2-norm of all elements.
+    axis : int or pair of int, optional
+        Along which axis the vectors lie, or in which two the matrices; all if not given.
+    keepdims : bool
+        Whether these axes stay, with length 1.
+
+    Examples
+    --------
+    >>> np.linalg.norm(np.array([3.0, 4.0]))
+    array(5.)
+    """
+    order = ord.item() if hasattr(ord, "item") else ord
+    return apply(_norm, (x,), (order, as_axis(axis), bool(keepdims)))
+
+
+def vector_norm(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """Norm of vectors along one or more axes, all if not given.
+
+    Examples
+    --------
+    >>> np.linalg.vector_norm(np.array([[3.0, 4.0]]))
+    array(5.)
+    """
+    order = ord.item() if hasattr(ord, "item") else ord
+    return apply(_vector_norm, (x,), (as_axis(axis), bool(keepdims), order))
+
+
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """Norm of matrices in the last two axes.
+
+    Examples
+    --------
+    >>> np.linalg.matrix_norm(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    array(5.)
+    """
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+# --- determinants and inverses -----------------------------------------------------------------------------------
+
+
+@operator("_npi_det", rule=linear_types("s"))
+def _det(xp: Any, a: Any) -> Any:
+    """Determinants."""
+    return xp.linalg.det(a)
+
+
+@operator("_npi_slogdet", rule=linear_types("sr"), outputs=2)
+def _slogdet(xp: Any, a: Any) -> Any:
+    """Signs of determinants, and logarithms of their absolute values."""
+    return tuple(xp.linalg.slogdet(a))
+
+
+@operator("_npi_inv", rule=linear_types("sb"), outputs=2)
+def _inv(xp: Any, a: Any) -> Any:
+    """Inverses, and whether any matrix is singular."""
+    return xp.inv_flagged(a)
+
+
+@operator("_npi_solve", rule=linear_types("sb"), outputs=2)
+def _solve(xp: Any, a: Any, b: Any) -> Any:
+    """Solutions of linear systems, and whether any matrix is singular."""
+    return xp.solve_flagged(a, b)
+
+
+def det(a: ArrayLike) -> Any:
+    """Determinant of a square matrix, or of each in a stack.
+
+    Examples
+    --------
+    >>> np.linalg.det(np.array([[2.0, 0.0], [0.0, 3.0]]))
+    array(6.)
+    """
+    return apply(_det, (stacked(a, True),))
+
+
+def slogdet(a: ArrayLike) -> SlogdetResult:
+    """Sign of the determinant, and the logarithm of its absolute value, which overflows later.
+
+    Examples
+    --------
+    >>> np.linalg.slogdet(np.eye(3)).sign
+    array(1.)
+    """
+    return SlogdetResult(*apply(_slogdet, (stacked(a, True),)))
+
+
+def inv(a: ArrayLike) -> Any:
+    """Inverse of a square matrix, or of each in a stack.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is singular or not square.
+
+    Examples
+    --------
+    >>> np.linalg.inv(np.array([[2.0, 0.0], [0.0, 4.0]]))
+    array([[0.5 , 0.  ],
+           [0.  , 0.25]])
+    """
+    found, singular = apply(_inv, (stacked(a, True),))
+    flagged(singular, LinAlgError, "Singular matrix")
+    return found
+
+
+def solve(a: ArrayLike, b: ArrayLike) -> Any:
+    """The solution `x` of `a @ x = b`.
+
+    Parameters
+    ----------
+    a : array_like
+        A square matrix, or a stack of them.
+    b : array_like
+        A vector, or matrices whose columns are right-hand sides.
+
+    Raises
+    ------
+    LinAlgError
+        If a matrix is singular or not square.
+
+    Examples
+    --------
+    >>> np.linalg.solve(np.array([[2.0, 0.0], [0.0, 4.0]]), np.array([2.0, 2.0]))
+    array([1. , 0.5])
+    """
+    a, b = stacked(a, True), asarray(b)
+    rows = b.shape[0 if b.ndim == 1 else -2] if b.ndim else None
+    if rows != a.shape[-1]:
+        raise ValueError(f"solve: expected right-hand sides of {a.shape[-1]} rows, as the matrix of shape {a.shape} has; got shape {b.shape}")
+    found, singular = apply(_solve, (a, b))
+    flagged(singular, LinAlgError, "Singular matrix")
+    return found
+
+
+@operator("_npi_matrix_power", pattern="complex")
+def _matrix_power(xp: Any, a: Any, *, n: int) -> Any:
+    """A matrix multiplied by itself."""
+    if n == 0:
+        return xp.broadcast_to(xp.eye(a.shape[-1], dtype=a.dtype), a.shape)
+    result, square = None, a
+    while n:
+        if n & 1:
+            result = square if result is None else xp.matmul(result, square)
+        n >>= 1
+        square = xp.matmul(square, square) if n else square
+    return result
+
+
+def matrix_power(a: ArrayLike, n: int) -> Any:
+    """A square matrix to an integer power; negative powers are those of its inverse.
+
+    Examples
+    --------
+    >>> np.linalg.matrix_power(np.array([[1, 1], [0, 1]]), 3)
+    array([[1, 3],
+           [0, 1]])
+    """
+    a = stacked(a, True)
+    try:
+        exponent = python.index(n)
+    except TypeError:
+        raise TypeError("exponent must be an integer") from None
+    return apply(_matrix_power, (inv(a) if exponent < 0 else a,), (abs(exponent),))
+
+
+def tensorinv(a: ArrayLike, ind: int = 2) -> Any:
+    """Inverse with respect to `tensordot` over the first `ind` axes.
+
+    Examples
+    --------
+    >>> np.linalg.tensorinv(np.eye(6).reshape(6, 2, 3), ind=1).shape
+    (2, 3, 6)
+    """
+    a = asarray(a)
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    rows = 1
+    for n in a.shape[ind:]:
+        rows *= n
+    return inv(a.reshape(rows, -1)).reshape(a.shape[ind:] + a.shape[:ind])
+
+
+def tensorsolve(a: ArrayLike, b: ArrayLike, axes: AxisLike = None) -> Any:
+    """The solution `x` of `tensordot(a, x, x.ndim) = b`.
+
+    Examples
+    --------
+    >>> np.linalg.tensorsolve(np.eye(6).reshape(2, 3, 6), np.ones((2, 3))).shape
+    (6,)
+    """
+    a, b = asarray(a), asarray(b)
+    if axes is not None:
+        moved = as_axis(axes)
+        moved = (moved,) if isinstance(moved, int) else moved or ()
+        a = moveaxis(a, moved, range(a.ndim - len(moved), a.ndim))
+    shape = a.shape[b.ndim :]
+    columns = 1
+    for n in shape:
+        columns *= n
+    if a.size != columns * columns:
+        raise LinAlgError(f"Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim]), got shape {a.shape}")
+    return solve(a.reshape(columns, columns), b.reshape(-1)).reshape(shape)
+
+
+# --- least squares and what singular values tell -----------------------------------------------------------------
+
+
+@operator("_npi_pinv", rule=linear_types("s"))
+def _pinv(xp: Any, a: Any, *, rcond: Any, hermitian: bool = False) -> Any:
+    """Pseudo-inverses."""
+    return xp.linalg.pinv(a, xp.asarray(rcond), hermitian)
+
+
+@operator("_npi_lstsq", rule=linear_types("srir"), outputs=4)
+def _lstsq(xp: Any, a: Any, b: Any, *, rcond: Any = None) -> Any:
+    """Least squares: solution, squared residuals, rank, singular values."""
+    return xp.lstsq(a, b, rcond)
+
+
+def _epsilon(dtype: Any) -> float:
+    return float(onp.finfo(dtype).eps)
+
+
+def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NoValue) -> Any:
+    """Pseudo-inverse (Moore, Penrose) of a matrix, or of each in a stack.
+
+    Parameters
+    ----------
+    a : array_like
+        The matrices.
+    rcond, rtol : float or array_like, optional
+        Singular values below this fraction of the largest count as zero; 1e-15 if not given, and the larger side times
+        the machine epsilon for ``rtol=None``.
+    hermitian : bool
+        Whether `a` is Hermitian, which is faster.
+
+    Examples
+    --------
+    >>> np.linalg.pinv(np.array([[2.0, 0.0], [0.0, 0.0]]))
+    array([[0.5, 0. ],
+           [0. , 0. ]])
+    """
+    a = stacked(a, hermitian)
+    if rcond is not None and rtol is not NoValue:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    if rcond is None:
+        rcond = 1e-15 if rtol is NoValue else rtol
+    if rcond is None:
+        rcond = max(a.shape[-2:]) * _epsilon(working_dtype([a.dtype]))
+    fractions = shaping(rcond, "linalg.pinv").tolist()
+    return apply(_pinv, (a,), (_frozen(fractions), bool(hermitian)))
+
+
+def _frozen(nested: Any) -> Any:
+    return tuple(_frozen(n) for n in nested) if isinstance(nested, list) else nested
+
+
+def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
+    """The `x` that makes `|b - a @ x|` least, of all such the shortest.
+
+    Parameters
+    ----------
+    a : array_like
+        A matrix of shape (m, n).
+    b : array_like
+        One right-hand side of m elements, or several as columns.
+    rcond : float, optional
+        Singular values below this fraction of the largest count as zero; the larger side times the machine epsilon if
+        not given, the epsilon itself for -1.
+
+    Returns
+    -------
+    tuple of ndarray
+        Solution; squared residuals, which are empty if `a` has not full rank or m <= n; rank; singular values.
+        In a compiled function, where the rank is not known, the residuals of a deficient matrix are nan instead.
+
+    Examples
+    --------
+    >>> np.linalg.lstsq(np.array([[1.0], [1.0]]), np.array([1.0, 3.0]))[0]
+    array([2.])
+    """
+    a, b = asarray(a), asarray(b)
+    if a.ndim != 2:
+        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
+    if b.ndim not in (1, 2):
+        raise LinAlgError(f"{b.ndim}-dimensional array given. Array must be two-dimensional")
+    rows, columns = a.shape
+    if rows != b.shape[0]:
+        raise LinAlgError(f"Incompatible dimensions: `a` has {rows} rows, `b` has {b.shape[0]}")
+    dtype = working_dtype([a.dtype, b.dtype])
+    fraction = _epsilon(dtype) * (max(rows, columns) if rcond is None else 1) if rcond in (None, -1) else float(rcond)  # type: ignore[arg-type]
+    x, squared, rank, s = apply(_lstsq, (a, b), (fraction,))
+    if rows <= columns:
+        squared = squared[:0].copy()
+    elif modes.current().trace is not None:
+        squared = where(rank == columns, squared, onp.nan)
+    elif int(rank) != columns:
+        squared = squared[:0].copy()
+    return x, squared, rank, s
+
+
+def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    """How many singular values are above a tolerance.
+
+    Parameters
+    ----------
+    A : array_like
+        A matrix, or a stack of them; a vector has rank 0 or 1.
+    tol : float or array_like, optional
+        The tolerance.
+    hermitian : bool
+        Whether `A` is Hermitian, which is faster.
+    rtol : float or array_like, optional
+        The tolerance as a fraction of the largest singular value; if neither is given, the larger side times the
+        machine epsilon.
+
+    Examples
+    --------
+    >>> np.linalg.matrix_rank(np.array([[1.0, 2.0], [2.0, 4.0]]))
+    array(1)
+    """
+    if tol is not None and rtol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
+    A = asarray(A)
+    if A.ndim < 2:
+        return (A != 0).any().astype("int64")
+    s = svd(A, compute_uv=False, hermitian=hermitian)
+    if tol is None:
+        fraction = max(A.shape[-2:]) * _epsilon(s.dtype) if rtol is None else asarray(rtol)[..., None]
+        tol = s.max(axis=-1, keepdims=True, initial=0) * fraction
+    else:
+        tol = asarray(tol)[..., None]
+    return count_nonzero(s > tol, axis=-1)
+
+
+def cond(x: ArrayLike, p: Any = None) -> Any:
+    """Condition number: the norm of a matrix times that of its inverse.
+
+    Parameters
+    ----------
+    x : array_like
+        A matrix, or a stack of them.
+    p : {None, 1, -1, 2, -2, inf, -inf, 'fro', 'nuc'}
+        Which norm; None is the 2-norm.
+
+    Examples
+    --------
+    >>> np.linalg.cond(np.array([[4.0, 0.0], [0.0, 2.0]]))
+    array(2.)
+    """
+    x = asarray(x)
+    if x.size == 0:
+        raise LinAlgError("cond is not defined on empty arrays")
+    x = stacked(x)
+    if p is None or p in (2, -2):
+        s = svdvals(x)
+        found = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    else:
+        found = norm(x, p, (-2, -1)) * norm(apply(_inv, (stacked(x, True),))[0], p, (-2, -1))
+    undefined = (found != found) & ~(x != x).any(axis=(-2, -1))  # noqa: PLR0124: only nan differs from itself
+    return where(undefined, full((), onp.inf, found.dtype), found)
+
+
+# --- products ----------------------------------------------------------------------------------------------------
+
+
+def multi_dot(arrays: Sequence[ArrayLike], *, out: Any = None) -> Any:
+    """The product of several matrices, in the order that costs least.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        Matrices; the first and the last may be vectors.
+    out : ndarray, optional
+        Where the result is written.
+
+    Examples
+    --------
+    >>> np.linalg.multi_dot([np.ones((2, 3)), np.ones((3, 4)), np.ones(4)])
+    array([12., 12.])
+    """
+    parts = [asarray(a) for a in arrays]
+    if len(parts) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    if len(parts) == 2:
+        return _products.dot(parts[0], parts[1], out)
+    shapes = [a.shape for a in parts]
+    if parts[0].ndim == 1:
+        shapes[0] = (1, *shapes[0])
+    if parts[-1].ndim == 1:
+        shapes[-1] = (*shapes[-1], 1)
+    for i, s in enumerate(shapes):
+        if len(s) != 2:
+            raise LinAlgError(f"{parts[i].ndim}-dimensional array given. Array must be two-dimensional")
+    split = _cheapest([s[0] for s in shapes] + [shapes[-1][1]])
+
+    def product(first: int, last: int) -> Any:
+        if first == last:
+            return parts[first]
+        middle = split[first, last]
+        return _products.dot(product(first, middle), product(middle + 1, last))
+
+    return finish(product(0, len(parts) - 1), out, "multi_dot")
+
+
+def _cheapest(sizes: list[int]) -> dict[tuple[int, int], int]:
+    """For each chain of factors behind which of them to split it; factor i has the shape (sizes[i], sizes[i + 1])."""
+    count = len(sizes) - 1
+    cost = {(i, i): 0 for i in range(count)}
+    split: dict[tuple[int, int], int] = {}
+    for length in range(2, count + 1):
+        for first in range(count - length + 1):
+            last = first + length - 1
+            options = [
+                (cost[first, k] + cost[k + 1, last] + sizes[first] * sizes[k + 1] * sizes[last + 1], k) for k in range(first, last)
+            ]
+            cost[first, last], split[first, last] = min(options)
+    return split
+
+
+def matmul(x1: ArrayLike, x2: ArrayLike, /) -> Any:
+    """Matrix product, as `np.matmul`.
+
+    Examples
+    --------
+    >>> np.linalg.matmul(np.array([[1, 2], [3, 4]]), np.array([1, 1]))
+    array([3, 7])
+    """
+    return _products.matmul(x1, x2)
+
+
+def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Any:
+    """Inner products of vectors along an axis, as `np.vecdot`.
+
+    Examples
+    --------
+    >>> np.linalg.vecdot(np.array([1, 2]), np.array([3, 4]))
+    array(11)
+    """
+    return _products.vecdot(x1, x2, axis=axis)
+
+
+def tensordot(x1: ArrayLike, x2: ArrayLike, /, *, axes: Any = 2) -> Any:
+    """Sum over pairs of axes, as `np.tensordot`.
+
+    Examples
+    --------
+    >>> np.linalg.tensordot(np.ones((2, 3)), np.ones((3, 4)), axes=1).shape
+    (2, 4)
+    """
+    return _products.tensordot(x1, x2, axes)
+
+
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> Any:
+    """Every element of one vector times every element of another.
+
+    Examples
+    --------
+    >>> np.linalg.outer(np.array([1, 2]), np.array([3, 4]))
+    array([[3, 4],
+           [6, 8]])
+    """
+    x1, x2 = asarray(x1), asarray(x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are x1.ndim={x1.ndim} and x2.ndim={x2.ndim}.")
+    return _products.outer(x1, x2)
+
+
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Any:
+    """The vector product of vectors with three elements along an axis.
+
+    Examples
+    --------
+    >>> np.linalg.cross(np.array([1, 0, 0]), np.array([0, 1, 0]))
+    array([0, 0, 1])
+    """
+    x1, x2 = asarray(x1), asarray(x2)
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {x1.shape[axis]} and {x2.shape[axis]} dimensional instead.")
+    return _products.cross(x1, x2, axis=axis)
+
+
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Any:
+    """Sum of a diagonal of the matrices in the last two axes.
+
+    Examples
+    --------
+    >>> np.linalg.trace(np.ones((2, 3, 3)))
+    array([3., 3.])
+    """
+    return _products.trace(x, offset, -2, -1, dtype)
+
+
+def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Any:
+    """A diagonal of the matrices in the last two axes, a read-only view.
+
+    Examples
+    --------
+    >>> np.linalg.diagonal(np.ones((2, 3, 3))).shape
+    (2, 3)
+    """
+    return _diagonals.diagonal(x, offset, -2, -1)
+
+
+__all__ = [
+    "EigResult", "EighResult", "LinAlgError", "QRResult", "SVDResult", "SlogdetResult", "cholesky", "cond", "cross", "det", "diagonal",
+    "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose",
+    "multi_dot", "norm", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace",
+    "vecdot", "vector_norm",
+]  # fmt: skip

@@ -1,0 +1,160 @@
+"""Branches and loops that compiled functions keep: `cond`, `while_loop`, `foreach`.  Eager, they are Python's own."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from npcompat._internal import control_flow, dispatch, modes
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.handle import Handle
+from npcompat.numpy._creation import asarray, zeros
+from npcompat.numpy._joining import concatenate, stack
+
+
+def cond(pred: Any, then_func: Callable[..., Any], else_func: Callable[..., Any], inputs: Any = None, name: str = "cond") -> Any:
+    """One of two functions, chosen by a condition on values.
+
+    Parameters
+    ----------
+    pred : array_like of bool, or callable
+        The condition, of one element; a function is called with the inputs.
+    then_func, else_func : callable
+        Functions of the inputs (of nothing, if there are none); in a compiled function both are traced, and both must
+        return the same structure, shapes and dtypes.
+    inputs : ndarray or sequence of ndarray, optional
+        Their arguments.
+    name : str
+        Not used: the operator's name is `_npx_cond`.
+
+    Returns
+    -------
+    ndarray or nested containers of ndarray
+        What the chosen function returns.
+
+    Examples
+    --------
+    >>> @npx.jit
+    ... def relu(x):
+    ...     return npx.cond(x.sum() > 0, lambda: x, lambda: 0 * x)
+    >>> relu(np.array([-1.0, 3.0]))
+    array([-1.,  3.])
+    """
+    given = () if inputs is None else _tuple(inputs)
+    condition = pred(*given) if callable(pred) else pred
+    if modes.current().trace is not None and isinstance(condition, Handle) and xla.is_tracer(dispatch.read(condition).payload):
+        return control_flow.branch(condition, lambda: then_func(*given), lambda: else_func(*given))
+    return then_func(*given) if bool(condition) else else_func(*given)
+
+
+def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states: Any, name: str = "foreach") -> tuple[Any, Any]:
+    """A loop over the leading axis that carries states.
+
+    Parameters
+    ----------
+    body : callable
+        ``out, states = body(slice, states)``; states keep their shapes and dtypes.
+    data : ndarray or list of ndarray
+        What is looped over.
+    init_states : ndarray or nested containers of ndarray
+        The first states.
+    name : str
+        Not used: the operator's name is `_npx_foreach`.
+
+    Returns
+    -------
+    outputs : ndarray or nested containers of ndarray
+        The outputs of all steps, stacked.
+    states : ndarray or nested containers of ndarray
+        The last states.
+
+    Examples
+    --------
+    >>> out, last = npx.foreach(lambda x, s: (x + s, x + s), np.arange(4), np.array(0))
+    >>> out, last
+    (array([0, 1, 3, 6]), array(6))
+    """
+    single = isinstance(data, Handle)
+    pieces = _tuple(data)
+    leaves, tree = xla.flatten(init_states)
+    states = [asarray(s) for s in leaves]
+
+    def step(piece: Sequence[Any], now: Sequence[Any]) -> tuple[Any, Any]:
+        return body(piece[0] if single else list(piece), xla.unflatten(tree, now))
+
+    if modes.current().trace is not None:
+        outs, out_tree, after, state_tree = control_flow.foreach(step, pieces, states)
+        return xla.unflatten(out_tree, outs), xla.unflatten(state_tree, after)
+    lengths = {len(p) for p in pieces}
+    if len(lengths) != 1:
+        raise ValueError(f"npx.foreach: data: expected arrays of one length, got {sorted(lengths)}")
+    if not lengths.pop():
+        raise ValueError("npx.foreach: data has no elements, so the shape of the outputs is unknown")
+    collected: list[list[Any]] = []
+    now: Any = init_states
+    out_tree: Any = None
+    for row in zip(*pieces, strict=True):
+        out, now = step(row, xla.flatten(now)[0])
+        flat, out_tree = xla.flatten(out)
+        collected.append([asarray(x) for x in flat])
+    return xla.unflatten(out_tree, [stack(list(column)) for column in zip(*collected, strict=True)]), now
+
+
+def while_loop(cond: Callable[..., Any], func: Callable[..., Any], loop_vars: Any, max_iterations: int | None = None, name: str = "while_loop") -> tuple[Any, Any]:
+    """A loop that runs while a condition on its variables holds.
+
+    Parameters
+    ----------
+    cond : callable
+        ``cond(*loop_vars)``: whether to go on.
+    func : callable
+        ``step_output, new_loop_vars = func(*loop_vars)``; the output may be None.
+    loop_vars : ndarray or sequence of ndarray
+        The first variables; they keep their shapes and dtypes.
+    max_iterations : int, optional
+        Most steps.  Needed in a compiled function if there are outputs, or to differentiate it.
+    name : str
+        Not used: the operator's name is `_npx_while_loop`.
+
+    Returns
+    -------
+    outputs : ndarray or nested containers of ndarray
+        The outputs of the steps, stacked, and padded with zeros up to `max_iterations` if it is given.
+    loop_vars : list of ndarray
+        The last variables.
+
+    Examples
+    --------
+    >>> out, (i, s) = npx.while_loop(lambda i, s: i < 4, lambda i, s: (s, [i + 1, s + i]), [np.array(0), np.array(0)], 5)
+    >>> out, s
+    (array([0, 0, 1, 3, 0]), array(6))
+    """
+    variables = [asarray(v) for v in _tuple(loop_vars)]
+    if modes.current().trace is not None:
+        outs, out_tree, after, _ = control_flow.while_loop(
+            lambda now: cond(*now), lambda now: _listed(func(*now)), variables, max_iterations
+        )
+        return xla.unflatten(out_tree, outs), after
+    collected: list[list[Any]] = []
+    out_tree = xla.flatten(None)[1]
+    while (max_iterations is None or len(collected) < max_iterations) and bool(cond(*variables)):
+        out, variables = _listed(func(*variables))
+        flat, out_tree = xla.flatten(out)
+        collected.append([asarray(x) for x in flat])
+    if not collected:
+        return [], variables
+    stacked = [stack(list(column)) for column in zip(*collected, strict=True)]
+    if max_iterations is not None and max_iterations > len(collected):
+        missing = max_iterations - len(collected)
+        stacked = [concatenate([s, zeros((missing, *s.shape[1:]), s.dtype)]) for s in stacked]
+    return xla.unflatten(out_tree, stacked), variables
+
+
+def _listed(step: Any) -> tuple[Any, list[Any]]:
+    out, variables = step
+    return out, list(_tuple(variables))
+
+
+def _tuple(arrays: Any) -> tuple[Any, ...]:
+    return (arrays,) if isinstance(arrays, Handle) or not isinstance(arrays, list | tuple) else tuple(arrays)
+
+
+__all__ = ["cond", "foreach", "while_loop"]

@@ -1,0 +1,194 @@
+"""The modes that users switch: dtype policy, backend, device."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+from npcompat._internal import dispatch, modes
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.devices import Device, as_device, current_device, device_of
+
+
+def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
+    """Choose NumPy's semantics, for the whole process.
+
+    Parameters
+    ----------
+    shape, array : bool
+        0-d and zero-size arrays, and arrays as parameters: always on, False raises.
+    dtype : bool
+        Whether the default float is NumPy's float64 (True) or float32.
+
+    Examples
+    --------
+    >>> npx.set_np(dtype=True)
+    >>> np.ones(2).dtype
+    dtype('float64')
+    >>> npx.reset_np()
+    """
+    if not shape or not array:
+        raise NotImplementedError("set_np(shape=False) and set_np(array=False): there are no other semantics than NumPy's")
+    modes.set_default(numpy_dtypes=int(bool(dtype)))
+
+
+def reset_np() -> None:
+    """Go back to the default semantics: float32 is the default float.
+
+    Examples
+    --------
+    >>> npx.reset_np()
+    >>> np.ones(2).dtype
+    dtype('float32')
+    """
+    set_np(dtype=False)
+
+
+def is_np_shape() -> bool:
+    """Whether 0-d and zero-size arrays are supported: always.
+
+    Examples
+    --------
+    >>> npx.is_np_shape()
+    True
+    """
+    return True
+
+
+def is_np_array() -> bool:
+    """Whether arrays have NumPy's semantics: always.
+
+    Examples
+    --------
+    >>> npx.is_np_array()
+    True
+    """
+    return True
+
+
+def is_np_default_dtype() -> bool:
+    """Whether the default float is float64.
+
+    Examples
+    --------
+    >>> npx.is_np_default_dtype()
+    False
+    """
+    return bool(modes.current().numpy_dtypes)
+
+
+def np_default_dtype(active: bool = True) -> AbstractContextManager[None]:
+    """A context in which the default float is NumPy's float64 (or, with False, float32).
+
+    Examples
+    --------
+    >>> with npx.np_default_dtype():
+    ...     np.ones(2).dtype
+    dtype('float64')
+    """
+    return modes.changed(numpy_dtypes=int(bool(active)))
+
+
+def use_np(func: Callable[..., Any]) -> Callable[..., Any]:
+    """MXNet's decorator for functions and classes with NumPy's semantics, which are always on: returns its argument.
+
+    Examples
+    --------
+    >>> @npx.use_np
+    ... def f(x):
+    ...     return x + 1
+    >>> f(np.array(1))
+    array(2)
+    """
+    return func
+
+
+def backend(name: str) -> AbstractContextManager[None]:
+    """A context in which new arrays are placed on a backend.
+
+    Parameters
+    ----------
+    name : {'jax', 'numpy'}
+        `jax`: XLA; `numpy`: the host.  What an operation runs on follows from its operands.
+
+    Examples
+    --------
+    >>> with npx.backend("numpy"):
+    ...     a = np.ones(2)
+    >>> a + 1
+    array([2., 2.])
+    """
+    if name not in modes.BACKENDS:
+        raise ValueError(f"backend: expected one of {', '.join(modes.BACKENDS)}, got {name!r}")
+    return modes.changed(backend=name)
+
+
+def current_backend() -> str:
+    """The backend on which new arrays are placed.
+
+    Examples
+    --------
+    >>> npx.current_backend() in ("jax", "numpy")
+    True
+    """
+    return modes.current().backend
+
+
+def cpu(device_id: int = 0) -> Device:
+    """The CPU as a device.
+
+    Examples
+    --------
+    >>> npx.cpu()
+    cpu(0)
+    """
+    return Device("cpu", device_id)
+
+
+def gpu(device_id: int = 0) -> Device:
+    """A GPU as a device.
+
+    Examples
+    --------
+    >>> npx.gpu(1)
+    gpu(1)
+    """
+    return Device("gpu", device_id)
+
+
+def device(name: Any) -> Device:
+    """A device from its name, such as `cpu`, `gpu` or `gpu(1)`.
+
+    Examples
+    --------
+    >>> npx.device("cpu")
+    cpu(0)
+    """
+    return as_device(name)
+
+
+def num_gpus() -> int:
+    """How many GPUs this process has.
+
+    Examples
+    --------
+    >>> npx.num_gpus() >= 0
+    True
+    """
+    return len(xla.devices("gpu"))
+
+
+def waitall() -> None:
+    """Wait until all computations have finished; their errors surface here.
+
+    Examples
+    --------
+    >>> npx.waitall()
+    """
+    xla.wait_all()
+    dispatch.raise_pending()
+
+
+__all__ = [
+    "Device", "backend", "cpu", "current_backend", "current_device", "device", "device_of", "gpu", "is_np_array", "is_np_default_dtype",
+    "is_np_shape", "np_default_dtype", "num_gpus", "reset_np", "set_np", "use_np", "waitall",
+]  # fmt: skip

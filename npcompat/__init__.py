@@ -1,11 +1,34 @@
 """npcompat: NumPy for accelerators and for learning.
 
     from npcompat import autograd, gluon, np, npx
+
+The learning layers (`gluon`, `init`, `lr_scheduler`, `optimizer`) are imported when they are first asked for.
 """
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from npcompat import autograd, numpy, numpy_extension
 from npcompat import numpy as np
 from npcompat import numpy_extension as npx
 
+if TYPE_CHECKING:
+    from npcompat import gluon, initializer, lr_scheduler, optimizer, test_utils
+    from npcompat import initializer as init
+
 __version__ = "0.1.0"
-__all__ = ["autograd", "np", "npx", "numpy", "numpy_extension"]
+_LATER = {
+    "gluon": "gluon",
+    "init": "initializer",
+    "initializer": "initializer",
+    "lr_scheduler": "lr_scheduler",
+    "optimizer": "optimizer",
+    "test_utils": "test_utils",
+}
+__all__ = ["autograd", "gluon", "init", "initializer", "lr_scheduler", "np", "npx", "numpy", "numpy_extension", "optimizer", "test_utils"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return importlib.import_module(f"npcompat.{_LATER[name]}")
+    raise AttributeError(f"module 'npcompat' has no attribute {name!r}")

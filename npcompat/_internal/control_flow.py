@@ -23,8 +23,8 @@ def _flat(result: Any) -> tuple[list[Any], Any]:
     return [leaf if isinstance(leaf, Handle) else dispatch.array_of(dispatch.host_array(leaf)) for leaf in leaves], tree
 
 
-def _signature(captured: Captured, outputs: int) -> list[str]:
-    return [f"{dtype}{list(shape)}" for shape, dtype in captured.types[:outputs]]
+def _signature(captured: Captured) -> list[str]:
+    return [f"{dtype}{list(shape)}" for shape, dtype in captured.split(captured.types)[0]]
 
 
 def _finish(results: Sequence[Value], outputs: int, written: Sequence[Handle], errors: Any) -> list[Any]:
@@ -57,10 +57,10 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
     found = [capture(f"cond_{name}", body(f), []) for name, f in (("then", then), ("else", otherwise))]
     first, second = found
     outputs = first.outputs
-    if first.result != second.result or _signature(first, outputs) != _signature(second, second.outputs):
+    if first.result != second.result or _signature(first) != _signature(second):
         raise ValueError(
             f"{user_location()}: npx.cond: both branches must return the same structure, shapes and dtypes; got "
-            f"{_signature(first, outputs)} and {_signature(second, second.outputs)}"
+            f"{_signature(first)} and {_signature(second)}"
         )
     reads = list({id(h): h for c in found for h in c.reads}.values())
     written = list({id(h): h for c in found for h in c.written}.values())
@@ -75,11 +75,11 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
 
         def arm(*arrays: Any) -> Any:
             out = compute(*[arrays[position[id(h)]] for h in captured.reads])
-            outs = (out,) if captured.op.outputs == 1 else tuple(out)
-            after = dict(zip(map(id, captured.written), outs[outputs:], strict=False))
-            result = [*outs[:outputs], *[after.get(id(h), arrays[position[id(h)]]) for h in written]]
+            outs, _, after, flagged = captured.split((out,) if captured.op.outputs == 1 else tuple(out))
+            new = dict(zip(map(id, captured.written), after, strict=True))
+            result = [*outs, *[new.get(id(h), arrays[position[id(h)]]) for h in written]]
             if errors:
-                flags = [outs[-1] if c.errors and c is captured else xla.no_flags(len(c.errors)) for c in found if c.errors]
+                flags = [flagged[0] if c is captured else xla.no_flags(len(c.errors)) for c in found if c.errors]
                 result.append(xla.joined_flags(flags))
             return tuple(result)
 
@@ -116,7 +116,7 @@ class _Loop:
         self.leading = self.captured.outputs - self.outs - count
         if count != len(states):
             raise ValueError(f"{name}: the body got {len(states)} states and returned {count}")
-        found = self.captured.types[self.leading + self.outs : self.captured.outputs]
+        found = self.captured.split(self.captured.types)[0][self.leading + self.outs :]
         for i, (value, after) in enumerate(zip(values, found, strict=True)):
             if (value.payload.shape, value.payload.dtype) != after:
                 raise ValueError(
@@ -133,11 +133,9 @@ class _Loop:
         """One step: (what came first, outputs, states, written, flags)."""
         by_id = dict(zip(map(id, self.fixed), fixed, strict=True)) | dict(zip(map(id, self.written), written, strict=True))
         out = self.compute(*[by_id[id(h)] for h in self.captured.reads], *data, *states)
-        outs = (out,) if self.captured.op.outputs == 1 else tuple(out)
+        outs, _, after, flags = self.captured.split((out,) if self.captured.op.outputs == 1 else tuple(out))
         a, b = self.leading, self.leading + self.outs
-        c = self.captured.outputs
-        d = c + len(self.written)
-        return outs[:a], outs[a:b], outs[b:c], outs[c:d], outs[d:]
+        return outs[:a], outs[a:b], outs[b:], tuple(after), flags
 
 
 def foreach(body: Python, data: Sequence[Handle], states: list[Any]) -> tuple[list[Any], Any, list[Any], Any]:

@@ -20,6 +20,7 @@ Resolution = tuple[Sequence[onp.dtype[Any] | None], Any]
 """The dtype to cast each input to (None: as it is), and the dtype of the output (a tuple if there are several)."""
 Rule = Callable[[tuple[Type, ...], Any], Resolution]
 
+_bool = onp.dtype(bool)
 _float64, _complex128 = onp.dtype("float64"), onp.dtype("complex128")
 _NARROW = {_float64: onp.dtype("float32"), _complex128: onp.dtype("complex64")}
 _WEAK = {float: _float64, complex: _complex128, int: onp.dtype(int), bool: onp.dtype(bool)}
@@ -95,6 +96,7 @@ def ufunc_rule(ufunc: onp.ufunc) -> Rule:
     """The rule of an operator that is a NumPy ufunc: whatever that ufunc would choose."""
 
     def rule(types: tuple[Type, ...], dtype: onp.dtype[Any] | None = None) -> Resolution:
+        types = tuple([_bool if t is bool else t for t in types])  # a Python bool is no weaker than NumPy's
         met = _weak_meets_extended(types)
         if met is not None:
             types = tuple([t if isinstance(t, onp.dtype) else met for t in types])

@@ -18,32 +18,73 @@ from npcompat._internal.op import operator
 
 def getitem(handle: Any, key: Any) -> Any:
     """`handle[key]`."""
+    starts = _element(key, handle.shape)
+    if starts is not None:
+        return dispatch.apply(lens.index_get, (handle, *starts), _ELEMENT[len(starts)])
     parsed = basic(handle, key)
     if parsed is None:
         return _get_advanced(handle, *_split(handle, key))
     found, scalar = parsed
     if scalar:
-        return dispatch.apply(found.get, (handle, *found.operands), found.attrs)
+        return dispatch.apply(lens.index_get, (handle, *found.operands), found.attrs)
     return lens.view(handle, found)
+
+
+_ELEMENT = tuple([(((INTEGER,),) * ndim,) for ndim in range(65)])
+"""The attributes of the index of one element, by number of axes."""
+
+
+def _element(key: Any, shape: tuple[int, ...]) -> list[int] | None:
+    """Where a key of ints points, if it names one element of the array; the most frequent keys are told apart first."""
+    kind = type(key)
+    if kind is int:
+        key = (key,)
+    elif kind is not tuple:
+        return None
+    if len(key) != len(shape):
+        return None
+    starts = []
+    for position, size in zip(key, shape, strict=True):
+        if type(position) is not int or not -size <= position < size:
+            return None
+        starts.append(position + size if position < 0 else position)
+    return starts
 
 
 def setitem(handle: Any, key: Any, new: Any) -> None:
     """`handle[key] = new`: broadcast to the part, cast to the array's dtype; nothing is written if that fails."""
-    parsed = basic(handle, key)
-    if parsed is None:
-        _set_advanced(handle, *_split(handle, key), new)
-        return
-    found, _ = parsed
+    starts = _element(key, handle.shape)
+    if starts is not None:
+        found = lens.index(tuple(starts), *_ELEMENT[len(starts)])
+    else:
+        parsed = basic(handle, key)
+        if parsed is None:
+            _set_advanced(handle, *_split(handle, key), new)
+            return
+        found = parsed[0]
     if isinstance(new, Handle) and new._view is not None and new._view.parent is handle and new._view.lens.same(found):
         return  # `a[key] += x` ends with `a[key] = that view`, which is already written
     if handle._extra is not None and handle._extra.readonly:
         raise ValueError("assignment destination is read-only")
-    target = _shape_of(handle, found)
-    value = fitted(new, target, handle.dtype)
-    if target == handle.shape and all(kind == (FULL,) for kind in found.attrs[0]):
+    whole = all([kind[0] == FULL for kind in found.attrs[0]])
+    if not whole and type(new) in _REAL:
+        dispatch.put(handle, found, Value(checked_scalar(new, handle.dtype)))  # the operator casts and broadcasts it
+        return
+    value = fitted(new, _shape_of(handle, found), handle.dtype)
+    if whole:
         dispatch.write(handle, value)
     else:
         dispatch.put(handle, found, value)
+
+
+_REAL = frozenset((bool, int, float))
+
+
+def checked_scalar(x: Any, dtype: onp.dtype[Any]) -> Any:
+    """A Python number, if an array of the dtype can hold it; else NumPy's error."""
+    if dtype.kind in "iu" or (type(x) is complex and dtype.kind != "c"):
+        onp.zeros((), dtype)[()] = x
+    return x
 
 
 def _shape_of(handle: Any, found: lens.Lens) -> tuple[int, ...]:
@@ -81,10 +122,8 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
     payload = value.payload
     if hasattr(payload, "dtype") and payload.dtype == dtype and payload.shape == shape:
         return dispatch.fresh(payload, value.node, value.index)
-    if type(payload) is int and dtype.kind in "iu":
-        limits = onp.iinfo(dtype)
-        if not limits.min <= payload <= limits.max:
-            raise OverflowError(f"Python integer {payload} out of bounds for {dtype}")
+    if type(payload) in (int, float, complex):
+        checked_scalar(payload, dtype)
     result: Value = dispatch.run(_fit, [value], (shape, dtype))
     return result
 
@@ -103,8 +142,6 @@ def basic(handle: Any, key: Any) -> tuple[lens.Lens, bool] | None:
         spec = ((INTEGER,), *[(FULL,)] * (len(shape) - 1))
         return lens.index((key + size if key < 0 else key,), spec), len(shape) == 1
     items = key if kind is tuple else (key,)
-    if len(items) == len(shape) and all([type(i) is int and -n <= i < n for i, n in zip(items, shape, strict=True)]):
-        return lens.index(tuple([i + n if i < 0 else i for i, n in zip(items, shape, strict=True)]), ((INTEGER,),) * len(shape)), True
     used = 0
     for item in items:
         if item is None or item is Ellipsis or type(item) is slice:

@@ -295,7 +295,7 @@ def _rebuilt(handle: Handle, chain: Sequence[Lens]) -> Any:
 class _Program:
     """One traced call: its operator, what it reads and writes, and how its results are put together."""
 
-    __slots__ = ("changed", "donated", "errors", "first_argument", "given", "nodes", "op", "outputs", "reads", "touched", "written")
+    __slots__ = ("captured", "changed", "donated", "errors", "first_argument", "given", "nodes", "op", "outputs", "reads", "touched", "written")
 
     def __init__(self, compiled: Compiled, call: _Call, reason: str) -> None:
         def body(inputs: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
@@ -305,9 +305,9 @@ class _Program:
             return _describe(result, trace, inputs, seen)
 
         found = capture(compiled.name, body, [dispatch.read(h) for h in call.inputs], reason)
+        self.captured = found
         self.op, self.reads, self.written, self.changed, self.errors = found.op, found.reads, found.written, found.changed, found.errors
         self.outputs: _Outputs = found.result
-        self.outputs.count = found.outputs
         written = {id(h) for h in found.written}
         self.first_argument = len(found.reads)
         # What is overwritten is given to the program: captured arrays, and arguments that are no views.
@@ -334,21 +334,19 @@ class _Program:
         for handle in self.written:
             if handle._extra is not None and handle._extra.readonly:
                 raise ValueError("assignment destination is read-only")
-        results = self._run(call, mode)
-        at = self.outputs.count
-        for i in self.changed:
-            dispatch.write(call.inputs[i], results[at])
-            at += 1
-        for handle, value in zip(self.written, results[at:], strict=False):
+        outputs, changed, written, flags = self.captured.split(self._run(call, mode))
+        for i, value in zip(self.changed, changed, strict=True):
+            dispatch.write(call.inputs[i], value)
+        for handle, value in zip(self.written, written, strict=True):
             rare = handle._extra
             if rare is not None:
                 rare.version = next(clock)
                 if rare.leaf is not None and value.node is None:
                     value.node = rare.leaf
             handle._value = value
-        if self.errors:
-            dispatch.expect(results[-1].payload, self.errors)
-        return self.outputs.build(results, call)
+        if flags:
+            dispatch.expect(flags[0].payload, self.errors)
+        return self.outputs.build(outputs, call)
 
     def _run(self, call: _Call, mode: modes.Mode) -> Sequence[Value]:
         given = self._given(call) if self.donated and not mode.recording else None
@@ -372,10 +370,10 @@ class _Program:
 class _Outputs:
     """How to put a function's result together: for each array in it, where it comes from."""
 
-    __slots__ = ("count", "sources", "statics", "tree")
+    __slots__ = ("sources", "statics", "tree")
 
     def __init__(self, tree: Any, sources: list[Any], statics: list[Any]) -> None:
-        self.tree, self.sources, self.statics, self.count = tree, sources, statics, 0
+        self.tree, self.sources, self.statics = tree, sources, statics
 
     def build(self, results: Sequence[Value], call: _Call) -> Any:
         """The result of one call."""

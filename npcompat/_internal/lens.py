@@ -12,6 +12,7 @@ import numpy as onp
 from npcompat._internal import dispatch, modes
 from npcompat._internal.backend.numpy_kernels import host_index
 from npcompat._internal.handle import Extra, Handle, View, extra
+from npcompat._internal.dtypes import Resolution, Type, strong
 from npcompat._internal.op import Attrs, Op, operator
 
 Array = onp.ndarray[Any, Any]
@@ -59,12 +60,17 @@ def view(parent: Handle, lens: Lens) -> Any:
 
 
 @operator("_npi_index_get", pattern="injective")
-def _index_get(xp: Any, a: Any, *starts: Any, spec: Any) -> Any:
+def index_get(xp: Any, a: Any, *starts: Any, spec: Any) -> Any:
     """The part of `a` that a basic index covers; start positions are operands."""
     return xp.index_get(a, starts, spec)
 
 
-@operator("_npi_index_put", pattern="injective")
+def _as_written(types: tuple[Type, ...], attrs: Any) -> Resolution:
+    """What is written gets the dtype of what it is written into."""
+    return [None, types[0], *[strong(t) for t in types[2:]]], types[0]  # type: ignore[list-item, return-value]
+
+
+@operator("_npi_index_put", pattern="injective", rule=_as_written)
 def _index_put(xp: Any, a: Any, new: Any, *starts: Any, spec: Any) -> Any:
     """`a` with the part that a basic index covers replaced."""
     return xp.index_put(a, new, starts, spec)
@@ -72,7 +78,7 @@ def _index_put(xp: Any, a: Any, new: Any, *starts: Any, spec: Any) -> Any:
 
 def index(starts: tuple[int, ...], spec: tuple[tuple[int, ...], ...]) -> Lens:
     """The lens of a basic index: `spec` says what it does with each axis, `starts` where."""
-    return Lens(_index_get, _index_put, (spec,), _look_at_index, starts)
+    return Lens(index_get, _index_put, (spec,), _look_at_index, starts)
 
 
 def _look_at_index(array: Array, attrs: Attrs, starts: tuple[int, ...]) -> Array:

@@ -10,6 +10,7 @@ Its positional parameters are the inputs, its keyword-only ones the attributes w
 come eager and compiled execution, the gradient, inference and the tests.
 """
 
+import operator as python
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -163,13 +164,13 @@ def as_axis(axis: Any) -> int | tuple[int, ...] | None:
     """An axis argument made hashable: None, an int, or a tuple of ints."""
     if axis is None or type(axis) is int:
         return axis
-    if isinstance(axis, Iterable):
-        return tuple(a.__index__() for a in axis)
-    return int(axis.__index__())
+    if isinstance(axis, Iterable) and not hasattr(axis, "__index__"):
+        return tuple([python.index(a) for a in axis])
+    return python.index(axis)
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:
     """A shape argument made a tuple of ints."""
-    if isinstance(shape, Iterable):
-        return tuple(s.__index__() for s in shape)
-    return (int(shape.__index__()),)
+    if hasattr(shape, "__index__") and not (hasattr(shape, "ndim") and shape.ndim):
+        return (python.index(shape),)
+    return tuple([python.index(s) for s in shape])

@@ -29,7 +29,8 @@ class CapturedTypeError(Exception):
 class Trace:
     """What is known while a function is traced; the dispatcher asks it instead of executing."""
 
-    def __init__(self, recorded_outside: bool) -> None:
+    def __init__(self, outer: "Trace | None", recorded_outside: bool) -> None:
+        self.outer = outer
         self.recorded_outside = recorded_outside
         self.captured: list[Handle] = []  # handles read from outside, in order
         self.constants: list[Any] = []  # what stands for each of them in the traced equations
@@ -51,7 +52,8 @@ class Trace:
         value = handle._value
         if id(value) in self.born:
             return value
-        constant = xla.distinct(on_xla(value.payload))
+        with xla.eagerly():
+            constant = xla.distinct(on_xla(value.payload))
         inside = self.adopt(Value(xla.lifted(constant), self.node_inside(handle, value)))
         self.captured.append(handle)
         self.constants.append(constant)
@@ -124,6 +126,15 @@ def outside() -> Iterator[None]:
         yield
 
 
+def value_outside(handle: Handle) -> Value:
+    """The value that a handle had before the running traces began."""
+    trace, value = modes.current().trace, handle._value
+    while trace is not None:
+        _, value = trace.before.get(id(handle), (handle, value))
+        trace = trace.outer
+    return value
+
+
 def on_xla(payload: Any) -> Any:
     """The payload as a trace takes it: host arrays go to XLA, Python scalars stay what they are."""
     return payload if xla.is_payload(payload) or not hasattr(payload, "dtype") else xla.asarray(payload)
@@ -131,22 +142,33 @@ def on_xla(payload: Any) -> Any:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Captured:
-    """A traced function: the operator `f(*reads, *arguments) -> (*outputs, *changed arguments, *written, [flags])`.
+    """A traced function: the operator `f(*reads, *arguments)`, whose results `split` tells apart.
 
     `reads` and `written` are the handles from outside that the function reads and writes; `changed` says which
     arguments it writes; `result` is what the function returned beside its outputs; `types` are shape and dtype of all
-    the operator's outputs.
+    the operator's results.
+
+    XLA gives the buffer of a donated operand to the first result of its type.  So what is overwritten comes first, in
+    the order of the operands: of `written` the `given` that are read, too, then the changed arguments.
     """
 
     op: Op
-    trace: Trace
     reads: list[Handle]
     written: list[Handle]
+    given: int
     changed: list[int]
     outputs: int
     result: Any
     errors: list[tuple[type[Exception], str]]
     types: list[tuple[tuple[int, ...], Any]]
+
+    def split(self, results: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any], Sequence[Any]]:
+        """The outputs, the changed arguments, what is written (in the order of `written`), and the flags."""
+        a = self.given
+        b = a + len(self.changed)
+        c = b + len(self.written) - a
+        d = c + self.outputs
+        return results[c:d], results[a:b], [*results[:a], *results[b:c]], results[d:]
 
 
 Body = Callable[[list[Any], Trace], tuple[Sequence[Value], Any]]
@@ -158,7 +180,7 @@ def capture(name: str, function: Body, arguments: Sequence[Value], reason: str =
     `function(proxies, trace)` returns the values to output and whatever its caller wants to know besides.
     """
     mode = modes.current()
-    trace = Trace(mode.recording)
+    trace = Trace(mode.trace, mode.recording)
     found: dict[str, Any] = {}
 
     def body(*tracers: Any) -> list[Any]:
@@ -169,9 +191,12 @@ def capture(name: str, function: Body, arguments: Sequence[Value], reason: str =
         with modes.changed(trace=trace):
             outputs, found["result"] = function(proxies, trace)
         changed = [i for i, (p, start) in enumerate(zip(proxies, starts, strict=True)) if p._value.payload is not start.payload]
-        written = trace.written()
-        values = [*outputs, *[proxies[i]._value for i in changed], *[h._value for h in written]]
-        found.update(changed=changed, written=written, outputs=len(outputs))
+        written = {id(h): h for h in trace.written()}
+        given = [h for h in trace.captured if written.pop(id(h), None) is not None]
+        rest = list(written.values())
+        before = [*[h._value for h in given], *[proxies[i]._value for i in changed], *[h._value for h in rest]]
+        values = [*before, *outputs]
+        found.update(changed=changed, written=given + rest, given=len(given), outputs=len(outputs))
         carries = [v.node is not None for v in values]
         flags = [xla.any_true(trace.flags)] if trace.flags else []
         found["carries"] = tuple(carries + [False] * len(flags))
@@ -194,9 +219,9 @@ def capture(name: str, function: Body, arguments: Sequence[Value], reason: str =
     op = Op(name, compute, ("arrays",), variadic=True, outputs=total, kernels={"jax": compute}, carries=found["carries"], reason=reason)
     return Captured(
         op,
-        trace,
         trace.captured,
         found["written"],
+        found["given"],
         found["changed"],
         found["outputs"],
         found["result"],

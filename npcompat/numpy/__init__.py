@@ -46,6 +46,7 @@ from npcompat.numpy import (
     _creation,
     _diagonals,
     _errstate,
+    _histograms,
     _joining,
     _logic,
     _manipulation,
@@ -55,6 +56,7 @@ from npcompat.numpy import (
     _reductions,
     _repeating,
     _selection,
+    _sets,
     _sorting,
     _statistics,
     _transcendental,
@@ -66,6 +68,7 @@ from npcompat.numpy._comparison import *
 from npcompat.numpy._creation import *
 from npcompat.numpy._diagonals import *
 from npcompat.numpy._errstate import *
+from npcompat.numpy._histograms import *
 from npcompat.numpy._joining import *
 from npcompat.numpy._logic import *
 from npcompat.numpy._manipulation import *
@@ -75,6 +78,7 @@ from npcompat.numpy._products import *
 from npcompat.numpy._reductions import *
 from npcompat.numpy._repeating import *
 from npcompat.numpy._selection import *
+from npcompat.numpy._sets import *
 from npcompat.numpy._sorting import *
 from npcompat.numpy._statistics import *
 from npcompat.numpy._transcendental import *
@@ -89,6 +93,7 @@ __all__ += _comparison.__all__
 __all__ += _creation.__all__
 __all__ += _diagonals.__all__
 __all__ += _errstate.__all__
+__all__ += _histograms.__all__
 __all__ += _joining.__all__
 __all__ += _logic.__all__
 __all__ += _manipulation.__all__
@@ -97,6 +102,7 @@ __all__ += _products.__all__
 __all__ += _reductions.__all__
 __all__ += _repeating.__all__
 __all__ += _selection.__all__
+__all__ += _sets.__all__
 __all__ += _sorting.__all__
 __all__ += _statistics.__all__
 __all__ += _transcendental.__all__

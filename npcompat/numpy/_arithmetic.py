@@ -9,7 +9,8 @@ import numpy as onp
 
 from npcompat._internal.op import elementwise
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
-from npcompat.numpy._ufunc import Out, call, document
+from npcompat.numpy._ufunc import Out, call
+from npcompat.numpy._ufunc_methods import document
 
 _add = elementwise("_npi_add", onp.add)
 
@@ -21,7 +22,7 @@ def add(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = 
     Examples
     --------
     >>> np.add([1, 2], [3, 4])
-    @@
+    array([4, 6])
     """
     return call(_add, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -36,7 +37,7 @@ def subtract(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLi
     Examples
     --------
     >>> np.subtract([5, 7], [1, 2])
-    @@
+    array([4, 5])
     """
     return call(_subtract, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -51,7 +52,7 @@ def multiply(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLi
     Examples
     --------
     >>> np.multiply([1, 2], [3, 4])
-    @@
+    array([3, 8])
     """
     return call(_multiply, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -66,7 +67,7 @@ def divide(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike
     Examples
     --------
     >>> np.divide([1, 2], 4)
-    @@
+    array([0.25, 0.5 ])
     """
     return call(_divide, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -81,7 +82,7 @@ def floor_divide(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: Arr
     Examples
     --------
     >>> np.floor_divide([7, -7], 2)
-    @@
+    array([ 3, -4])
     """
     return call(_floor_divide, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -96,7 +97,7 @@ def remainder(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayL
     Examples
     --------
     >>> np.remainder([7, -7], 3)
-    @@
+    array([1, 2])
     """
     return call(_remainder, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -111,7 +112,7 @@ def fmod(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike =
     Examples
     --------
     >>> np.fmod([7, -7], 3)
-    @@
+    array([ 1, -1])
     """
     return call(_fmod, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -126,7 +127,7 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /, out: Out = (None, None), *, where: A
     Examples
     --------
     >>> np.divmod(7, 3)
-    @@
+    (array(2), array(1))
     """
     return call(_divmod, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -141,7 +142,7 @@ def power(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike 
     Examples
     --------
     >>> np.power([1, 2, 3], 2)
-    @@
+    array([1, 4, 9])
     """
     return call(_power, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -155,8 +156,8 @@ def float_power(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: Arra
 
     Examples
     --------
-    >>> np.float_power([1, 2, 3], -1)
-    @@
+    >>> np.float_power([1, 2, 3], -1).round(4)
+    array([1.    , 0.5   , 0.3333])
     """
     return call(_float_power, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -171,7 +172,7 @@ def negative(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casti
     Examples
     --------
     >>> np.negative([1, -2])
-    @@
+    array([-1,  2])
     """
     return call(_negative, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -186,7 +187,7 @@ def positive(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casti
     Examples
     --------
     >>> np.positive([1, -2])
-    @@
+    array([ 1, -2])
     """
     return call(_positive, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -201,7 +202,7 @@ def absolute(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casti
     Examples
     --------
     >>> np.absolute([-1, 2])
-    @@
+    array([1, 2])
     """
     return call(_absolute, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -216,7 +217,7 @@ def fabs(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: 
     Examples
     --------
     >>> np.fabs([-1, 2])
-    @@
+    array([1., 2.])
     """
     return call(_fabs, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -231,7 +232,7 @@ def sign(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: 
     Examples
     --------
     >>> np.sign([-3, 0, 2])
-    @@
+    array([-1,  0,  1])
     """
     return call(_sign, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -246,7 +247,7 @@ def reciprocal(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, cas
     Examples
     --------
     >>> np.reciprocal([1.0, 2.0, 4.0])
-    @@
+    array([1.  , 0.5 , 0.25])
     """
     return call(_reciprocal, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -261,7 +262,7 @@ def square(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting
     Examples
     --------
     >>> np.square([1, 2, 3])
-    @@
+    array([1, 4, 9])
     """
     return call(_square, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -276,7 +277,7 @@ def sqrt(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: 
     Examples
     --------
     >>> np.sqrt([1, 4, 9])
-    @@
+    array([1., 2., 3.])
     """
     return call(_sqrt, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -291,7 +292,7 @@ def cbrt(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: 
     Examples
     --------
     >>> np.cbrt([1, 8, 27])
-    @@
+    array([1., 2., 3.])
     """
     return call(_cbrt, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -306,7 +307,7 @@ def rint(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: 
     Examples
     --------
     >>> np.rint([0.5, 1.5, 2.2])
-    @@
+    array([0., 2., 2.])
     """
     return call(_rint, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -321,7 +322,7 @@ def floor(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting:
     Examples
     --------
     >>> np.floor([-1.5, 1.5])
-    @@
+    array([-2.,  1.])
     """
     return call(_floor, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -336,7 +337,7 @@ def ceil(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: 
     Examples
     --------
     >>> np.ceil([-1.5, 1.5])
-    @@
+    array([-1.,  2.])
     """
     return call(_ceil, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -351,7 +352,7 @@ def trunc(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting:
     Examples
     --------
     >>> np.trunc([-1.5, 1.5])
-    @@
+    array([-1.,  1.])
     """
     return call(_trunc, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -366,7 +367,7 @@ def maximum(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLik
     Examples
     --------
     >>> np.maximum([1, 5], [3, 2])
-    @@
+    array([3, 5])
     """
     return call(_maximum, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -381,7 +382,7 @@ def minimum(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLik
     Examples
     --------
     >>> np.minimum([1, 5], [3, 2])
-    @@
+    array([1, 2])
     """
     return call(_minimum, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -396,7 +397,7 @@ def fmax(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike =
     Examples
     --------
     >>> np.fmax([1.0, np.nan], [3.0, 2.0])
-    @@
+    array([3., 2.])
     """
     return call(_fmax, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -411,7 +412,7 @@ def fmin(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike =
     Examples
     --------
     >>> np.fmin([1.0, np.nan], [3.0, 2.0])
-    @@
+    array([1., 2.])
     """
     return call(_fmin, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -426,7 +427,7 @@ def copysign(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLi
     Examples
     --------
     >>> np.copysign([1.0, 2.0], [-1.0, 1.0])
-    @@
+    array([-1.,  2.])
     """
     return call(_copysign, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -441,7 +442,7 @@ def heaviside(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayL
     Examples
     --------
     >>> np.heaviside([-1.5, 0, 2.0], 0.5)
-    @@
+    array([0. , 0.5, 1. ])
     """
     return call(_heaviside, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -456,7 +457,7 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike 
     Examples
     --------
     >>> np.hypot(3.0, 4.0)
-    @@
+    array(5.)
     """
     return call(_hypot, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -471,7 +472,7 @@ def gcd(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = 
     Examples
     --------
     >>> np.gcd([12, 20], 16)
-    @@
+    array([4, 4])
     """
     return call(_gcd, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -486,7 +487,7 @@ def lcm(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = 
     Examples
     --------
     >>> np.lcm([4, 6], 10)
-    @@
+    array([20, 30])
     """
     return call(_lcm, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -501,7 +502,7 @@ def nextafter(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayL
     Examples
     --------
     >>> np.nextafter(1.0, 2.0)
-    @@
+    array(1.0000001)
     """
     return call(_nextafter, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -516,7 +517,7 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike 
     Examples
     --------
     >>> np.ldexp([1.0, 2.0], [3, 1])
-    @@
+    array([8., 4.])
     """
     return call(_ldexp, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -531,7 +532,7 @@ def frexp(x: ArrayLike, /, out: Out = (None, None), *, where: ArrayLike = True, 
     Examples
     --------
     >>> np.frexp([1.0, 8.0])
-    @@
+    (array([0.5, 0.5]), array([1, 4], dtype=int32))
     """
     return call(_frexp, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -546,7 +547,7 @@ def modf(x: ArrayLike, /, out: Out = (None, None), *, where: ArrayLike = True, c
     Examples
     --------
     >>> np.modf([1.5, -2.25])
-    @@
+    (array([ 0.5 , -0.25]), array([ 1., -2.]))
     """
     return call(_modf, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -561,7 +562,7 @@ def conjugate(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, cast
     Examples
     --------
     >>> np.conjugate([1 + 2j])
-    @@
+    array([1.-2.j])
     """
     return call(_conjugate, (x,), out, where, casting, order, dtype, subok, signature)
 

@@ -9,7 +9,8 @@ import numpy as onp
 
 from npcompat._internal.op import elementwise
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
-from npcompat.numpy._ufunc import Out, call, document
+from npcompat.numpy._ufunc import Out, call
+from npcompat.numpy._ufunc_methods import document
 
 _equal = elementwise("_npi_equal", onp.equal, differentiable=False)
 
@@ -21,7 +22,7 @@ def equal(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike 
     Examples
     --------
     >>> np.equal([1, 2], [1, 3])
-    @@
+    array([ True, False])
     """
     return call(_equal, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -36,7 +37,7 @@ def not_equal(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayL
     Examples
     --------
     >>> np.not_equal([1, 2], [1, 3])
-    @@
+    array([False,  True])
     """
     return call(_not_equal, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -51,7 +52,7 @@ def less(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike =
     Examples
     --------
     >>> np.less([1, 2], 2)
-    @@
+    array([ True, False])
     """
     return call(_less, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -66,7 +67,7 @@ def less_equal(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: Array
     Examples
     --------
     >>> np.less_equal([1, 2], 1)
-    @@
+    array([ True, False])
     """
     return call(_less_equal, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -81,7 +82,7 @@ def greater(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLik
     Examples
     --------
     >>> np.greater([1, 2], 1)
-    @@
+    array([False,  True])
     """
     return call(_greater, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -96,7 +97,7 @@ def greater_equal(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: Ar
     Examples
     --------
     >>> np.greater_equal([1, 2], 2)
-    @@
+    array([False,  True])
     """
     return call(_greater_equal, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -111,7 +112,7 @@ def logical_and(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: Arra
     Examples
     --------
     >>> np.logical_and([True, False], True)
-    @@
+    array([ True, False])
     """
     return call(_logical_and, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -126,7 +127,7 @@ def logical_or(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: Array
     Examples
     --------
     >>> np.logical_or([True, False], False)
-    @@
+    array([ True, False])
     """
     return call(_logical_or, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -141,7 +142,7 @@ def logical_xor(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: Arra
     Examples
     --------
     >>> np.logical_xor([True, False], True)
-    @@
+    array([False,  True])
     """
     return call(_logical_xor, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -156,7 +157,7 @@ def logical_not(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, ca
     Examples
     --------
     >>> np.logical_not([True, False])
-    @@
+    array([False,  True])
     """
     return call(_logical_not, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -171,7 +172,7 @@ def bitwise_and(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: Arra
     Examples
     --------
     >>> np.bitwise_and([12, 10], 6)
-    @@
+    array([4, 2])
     """
     return call(_bitwise_and, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -186,7 +187,7 @@ def bitwise_or(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: Array
     Examples
     --------
     >>> np.bitwise_or([12, 10], 6)
-    @@
+    array([14, 14])
     """
     return call(_bitwise_or, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -201,7 +202,7 @@ def bitwise_xor(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: Arra
     Examples
     --------
     >>> np.bitwise_xor([12, 10], 6)
-    @@
+    array([10, 12])
     """
     return call(_bitwise_xor, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -216,7 +217,7 @@ def invert(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting
     Examples
     --------
     >>> np.invert([0, 5])
-    @@
+    array([-1, -6])
     """
     return call(_invert, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -231,7 +232,7 @@ def left_shift(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: Array
     Examples
     --------
     >>> np.left_shift([1, 2], 3)
-    @@
+    array([ 8, 16])
     """
     return call(_left_shift, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -246,7 +247,7 @@ def right_shift(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: Arra
     Examples
     --------
     >>> np.right_shift([8, -8], 2)
-    @@
+    array([ 2, -2])
     """
     return call(_right_shift, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -261,7 +262,7 @@ def isfinite(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casti
     Examples
     --------
     >>> np.isfinite([1.0, np.inf, np.nan])
-    @@
+    array([ True, False, False])
     """
     return call(_isfinite, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -276,7 +277,7 @@ def isinf(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting:
     Examples
     --------
     >>> np.isinf([1.0, np.inf, np.nan])
-    @@
+    array([False,  True, False])
     """
     return call(_isinf, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -291,7 +292,7 @@ def isnan(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting:
     Examples
     --------
     >>> np.isnan([1.0, np.inf, np.nan])
-    @@
+    array([False, False,  True])
     """
     return call(_isnan, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -306,7 +307,7 @@ def signbit(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, castin
     Examples
     --------
     >>> np.signbit([1.0, -0.0])
-    @@
+    array([False,  True])
     """
     return call(_signbit, (x,), out, where, casting, order, dtype, subok, signature)
 

@@ -22,14 +22,44 @@ def errstate(*, call: Any = None, all: str | None = None, divide: str | None = N
     ...     np.array([1.0]) / 0
     array([inf])
     """
-    chosen = {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid}
-    chosen = {k: v for k, v in chosen.items() if v is not None}
-    for name, how in chosen.items():
-        if how not in ("ignore", "warn"):
-            raise NotImplementedError(f"errstate({name}={how!r}): only 'ignore' and 'warn' are supported")
+    chosen = _supported("errstate", {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid})
     if call is not None:
         raise NotImplementedError("errstate(call=...): not supported")
     return onp.errstate(**chosen)  # type: ignore[arg-type]
 
 
-__all__ = ["errstate"]
+def seterr(all: str | None = None, divide: str | None = None, over: str | None = None, under: str | None = None, invalid: str | None = None) -> dict[str, str]:
+    """Set how floating-point errors are handled, until further notice; returns what held before.
+
+    The parameters are those of `errstate`.
+
+    Examples
+    --------
+    >>> before = np.seterr(divide="ignore")
+    >>> np.seterr(**before)["divide"]
+    'ignore'
+    """
+    return onp.seterr(**_supported("seterr", {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid}))  # type: ignore[arg-type]
+
+
+def geterr() -> dict[str, str]:
+    """How floating-point errors are handled.
+
+    Examples
+    --------
+    >>> np.geterr()["under"]
+    'ignore'
+    """
+    return onp.geterr()  # type: ignore[return-value]
+
+
+def _supported(function: str, chosen: dict[str, str | None]) -> dict[str, str]:
+    """The ways of handling that were given, all of them supported."""
+    given = {kind: how for kind, how in chosen.items() if how is not None}
+    for kind, how in given.items():
+        if how not in ("ignore", "warn"):
+            raise NotImplementedError(f"{function}({kind}={how!r}): only 'ignore' and 'warn' are supported")
+    return given
+
+
+__all__ = ["errstate", "geterr", "seterr"]

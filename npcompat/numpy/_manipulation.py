@@ -147,6 +147,8 @@ def squeeze(a: ArrayLike, axis: AxisLike = None) -> Any:
     """
     a = asarray(a)
     old = a.shape
+    if not old and axis in (0, -1):  # NumPy lets a 0-d array have this one axis here
+        axis = None
     chosen = [i for i, n in enumerate(old) if n == 1] if axis is None else normalized_axes(axis, len(old))
     if any(old[i] != 1 for i in chosen):
         raise ValueError(f"cannot select an axis to squeeze out which has size not equal to one: shape {old}, axis {axis}")

@@ -96,19 +96,19 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Any:
     array([1, 2, 2, 2])
     """
     a, counts = asarray(a), shaping(repeats, "repeat")
-    if counts.size == 0 and not isinstance(repeats, Handle | onp.ndarray):
+    if not isinstance(repeats, Handle | onp.ndarray | onp.generic):
         counts = counts.astype(onp.int64)
     if not onp.can_cast(counts.dtype, onp.int64, "safe"):
         raise TypeError(f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe': repeats must be integers")
-    if (counts < 0).any():
-        raise ValueError("repeats may not contain negative values.")
-    if axis is None:
-        a, axis = ravel(a), 0
-    axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
-    if counts.size == 1:
-        return apply(_repeat, (a,), (int(counts.reshape(())), axis))
     if counts.ndim > 1:
         raise ValueError("object too deep for desired array")
+    if axis is None or a.ndim == 0:
+        a, axis = ravel(a), 0 if axis is None else axis
+    axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
+    if (counts < 0).any() and a.shape[axis]:
+        raise ValueError("repeats may not contain negative values.")
+    if counts.size == 1:
+        return apply(_repeat, (a,), (max(int(counts.reshape(())), 0), axis))
     if counts.size != a.shape[axis]:
         raise ValueError(f"operands could not be broadcast together with shape ({a.shape[axis]},) ({counts.size},)")
     return take(a, onp.repeat(onp.arange(counts.size), counts), axis)
@@ -180,6 +180,8 @@ _PAD_OPTIONS: dict[str, tuple[str, ...]] = {
 def _pad(xp: Any, array: Any, *, pad_width: Any, mode: str = "constant", option: Any = None) -> Any:
     """The array with a border; `option` is the one setting that a mode has."""
     options = {} if option is None else {_PAD_OPTIONS[mode][0]: option}
+    if option == "odd" and array.dtype == onp.bool_:
+        array = xp.astype(array, onp.int64)
     return xp.pad(array, pad_width, "constant" if mode == "empty" else mode, **options)
 
 
@@ -216,18 +218,20 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
     widths = _pairs(_as_widths(pad_width, array.ndim), array.ndim, "pad_width")
     if any(n < 0 for pair in widths for n in pair):
         raise ValueError("index can't contain negative values")
+    if mode == "median" and array.dtype.kind == "c":
+        raise NotImplementedError("pad(mode='median') of a complex array")
     option: Any = kwargs.get(_PAD_OPTIONS[mode][0]) if kwargs else None
     if mode in ("constant", "linear_ramp") and option is not None:
         option = _cast_pairs(_pairs(option, array.ndim, _PAD_OPTIONS[mode][0]), array.dtype)
     elif mode in ("maximum", "mean", "median", "minimum") and option is not None:
         option = _pairs(option, array.ndim, "stat_length")
-        if any(n < 1 for pair in option for n in pair):
+        if mode in ("maximum", "minimum") and any(n < 1 for pair in option for n in pair):
             raise ValueError("stat_length of 0 yields no value for padding")
     if mode not in ("constant", "empty"):
         for axis, (n, pair) in enumerate(zip(array.shape, widths, strict=True)):
             if n == 0 and any(pair):
                 raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
-    return apply(_pad, (array,), (widths, mode, option))
+    return apply(_pad, (array,), (widths, mode, option)) if array.ndim else copy_of(array)
 
 
 def _as_widths(pad_width: Any, ndim: int) -> Any:
@@ -245,9 +249,9 @@ def _as_widths(pad_width: Any, ndim: int) -> Any:
 
 def _pairs(given: Any, ndim: int, what: str) -> tuple[tuple[Any, Any], ...]:
     """One (before, after) for each axis, as Python scalars."""
-    host = onp.asarray(shaping(given, "pad"))
+    host = shaping(given, "pad") if isinstance(given, Handle) else onp.asarray(given)
     try:
-        pairs = onp.broadcast_to(host, (ndim, 2)) if ndim or host.size != 2 else host.reshape(-1, 2)[:0]
+        pairs = onp.broadcast_to(host, (ndim, 2))
     except ValueError:
         raise ValueError(f"pad: {what}: expected a scalar, a pair, or a pair for each of the {ndim} axes, got shape {host.shape}") from None
     return tuple((before, after) for before, after in pairs.tolist())

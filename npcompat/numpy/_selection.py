@@ -113,9 +113,9 @@ def argwhere(a: ArrayLike) -> Any:
 def _positions(indices: Any) -> Any:
     """Positions as integers: an array, or a host array."""
     found: Any = indices if isinstance(indices, Handle) else dispatch.host_array(indices)
-    if found.size == 0 and not isinstance(indices, Handle | onp.ndarray):
-        found = found.astype(_int64)
-    if not onp.can_cast(found.dtype, _int64, "safe"):
+    if not isinstance(indices, Handle | onp.ndarray | onp.generic):
+        return found.astype(_int64)
+    if found.dtype.kind not in "biu":
         raise TypeError(f"Cannot cast array data from {found.dtype!r} to {_int64!r} according to the rule 'safe': positions must be integers")
     return found.astype(_int64) if found.dtype == _bool else found
 
@@ -168,17 +168,31 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = N
     >>> np.take([5, 6, 7], [0, 2])
     array([5, 7])
     """
-    a, positions, mode = asarray(a), _positions(indices), _check_mode(mode)
+    a, mode = asarray(a), _check_mode(mode)
     if a.ndim == 0:
         a, axis = a.reshape(1), 0 if axis is None else axis
     if axis is not None:
         axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
     size = a.size if axis is None else a.shape[axis]
+    positions = _positions(indices)
     if size == 0 and positions.size:
         raise IndexError("cannot do a non-empty take from an empty axes.")
     if mode == "raise":
-        check_bounds(positions, size, 0 if axis is None else axis)
-    return finish(apply(_take, (a, positions), (axis, mode)), out, "take")
+        if axis is None or 0 not in a.shape[:axis]:
+            check_bounds(positions, size, 0 if axis is None else axis)
+        else:
+            mode = "clip"  # nothing is read, whatever the positions
+    return finish_safely(apply(_take, (a, positions), (axis, mode)), out, "take")
+
+
+def finish_safely(result: Any, out: Any, what: str) -> Any:
+    """The result, written into `out` if there is one, whose dtype must be one that can be cast safely to the result's."""
+    if out is None:
+        return result
+    (target,) = out if isinstance(out, tuple) else (out,)
+    if isinstance(target, Handle) and not onp.can_cast(target.dtype, result.dtype, "safe"):  # type: ignore[attr-defined]
+        raise TypeError(f"Cannot cast array data from {target.dtype!r} to {result.dtype!r} according to the rule 'safe': `out` of {what}")  # type: ignore[attr-defined]
+    return finish(result.astype(target.dtype), target, what)  # type: ignore[attr-defined]
 
 
 @operator("_npi_take_along_axis", rule=lambda types, attrs: ([None, _int64], dtypes.strong(types[0])), pattern="injective")
@@ -190,8 +204,6 @@ def _take_along_axis(xp: Any, a: Any, indices: Any, *, axis: int = -1) -> Any:
 
 def _along(arr: Any, indices: Any, axis: int | None) -> tuple[Any, Any, int]:
     positions = asarray(indices)
-    if positions.dtype.kind not in "iu":
-        raise IndexError("`indices` must be an integer array")
     if axis is None:
         if positions.ndim != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")
@@ -199,6 +211,8 @@ def _along(arr: Any, indices: Any, axis: int | None) -> tuple[Any, Any, int]:
     axis = onp.lib.array_utils.normalize_axis_index(axis, arr.ndim)
     if positions.ndim != arr.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    if positions.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
     check_bounds(positions, arr.shape[axis], axis)
     return arr, positions, axis
 
@@ -276,10 +290,12 @@ def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     _check_array(a, "put")
     positions, mode = _positions(ind), _check_mode(mode)
     values = v if isinstance(v, Handle) else dispatch.host_array(v)
-    if positions.size == 0 or values.size == 0:  # type: ignore[attr-defined]
+    if positions.size == 0:
         return
     if a.size == 0:
         raise IndexError("cannot replace elements of an empty array")
+    if values.size == 0:  # type: ignore[attr-defined]
+        return
     if mode == "raise":
         check_bounds(positions, a.size, 0)
     dispatch.write(a, dispatch.run(_put, [dispatch.as_value(x) for x in (a, positions, values)], (mode,)))

@@ -13,9 +13,9 @@ from npcompat._internal.op import Op, as_axis, operator
 from npcompat.numpy._checks import refuse
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._manipulation import ravel
-from npcompat.numpy._selection import take
+from npcompat.numpy._selection import finish_safely, take
 from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue
-from npcompat.numpy._ufunc import finish
+from npcompat.numpy._ufunc import name_of
 
 _int64 = onp.dtype("int64")
 
@@ -110,6 +110,8 @@ def _check_kth(a: Any, kth: Any, axis: int, kind: str, order: Any, what: str) ->
     places = onp.asarray(kth)
     if places.dtype.kind not in "iu":
         raise TypeError("Partition index must be integer")
+    if not a.size:
+        return
     for k in places.reshape(-1):
         if not -size <= k < size:
             raise ValueError(f"kth(={k}) out of bounds ({size})")
@@ -175,7 +177,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 
 def _searched_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    common = dtypes.result_type(types)
+    common = dtypes.result_type([dtypes.strong(t) for t in types])
     return [common, common], _int64
 
 
@@ -236,7 +238,7 @@ _argmin = _extreme("_npi_argmin", "argmin")
 def _position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     attrs = (None if axis is None else python.index(axis), False if keepdims is NoValue else bool(keepdims))
     result = apply(op, (a,), attrs)
-    return result if out is None else finish(result, out, op.name.removeprefix("_npi_"))
+    return result if out is None else finish_safely(result, out, name_of(op))
 
 
 def argmax(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue) -> Any:
@@ -287,9 +289,9 @@ def _all_nan(xp: Any, a: Any, *, axis: Any = None) -> Any:
 def _nan_position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any, least: float) -> Any:
     a = asarray(a)
     if dtypes.is_inexact(a.dtype):
-        axis = None if axis is None else onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
+        axis = None if axis is None else onp.lib.array_utils.normalize_axis_index(axis, a.ndim or 1)
         if a.size:
-            refuse(_all_nan, (a,), (axis,), ValueError, "All-NaN slice encountered")
+            refuse(_all_nan, (a,), (axis if a.ndim else None,), ValueError, "All-NaN slice encountered")
         a = apply(_nan_replaced, (a,), (least,))
     return _position(op, a, axis, out, keepdims)
 

@@ -1,3 +1,324 @@
 """Order statistics, histograms, differences and interpolation."""
 
-__all__: list[str] = []
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dtypes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import as_axis, normalized_axes, operator
+from npcompat.numpy._checks import refuse
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._joining import concatenate
+from npcompat.numpy._manipulation import broadcast_to, ravel
+from npcompat.numpy._reductions import averaged
+from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue
+from npcompat.numpy._ufunc import finish
+
+_float64 = onp.dtype("float64")
+
+
+# --- median and quantiles ----------------------------------------------------------------------------------------
+
+
+def _lines(xp: Any, a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
+    """The array with the reduced axes joined as the last one; the result's shape with these axes kept."""
+    reduced = normalized_axes(axis, a.ndim)
+    kept = [i for i in range(a.ndim) if i not in reduced]
+    size = 1
+    for i in reduced:
+        size *= a.shape[i]
+    lines = xp.reshape(xp.transpose(a, (*kept, *reduced)), (*[a.shape[i] for i in kept], size))
+    return lines, tuple(1 if i in reduced else n for i, n in enumerate(a.shape))
+
+
+@operator("_npi_median", rule=lambda types, attrs: averaged(types, {"dtype": None}), pattern="reduction")
+def _median(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """The middle element, or the mean of the two middle ones; nan if one is nan."""
+    lines, kept = _lines(xp, a, axis)
+    n = lines.shape[-1]
+    if n == 0:
+        found = xp.full(lines.shape[:-1], onp.nan, a.dtype)
+    else:
+        ordered = xp.sort(lines, axis=-1)
+        low, high, last = ordered[..., (n - 1) // 2], ordered[..., n // 2], ordered[..., -1]
+        found = low if n % 2 else (low + high) / 2
+        found = xp.where(xp.isnan(last), last, found)
+    return xp.reshape(found, kept) if keepdims else found
+
+
+def median(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+    """The middle element over axes, or the mean of the two middle ones.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    axis : int or tuple of int, optional
+        The axes; all if not given.
+    out : ndarray, optional
+        Where the result is written.
+    overwrite_input : bool
+        A permission to use the memory of `a`, which is not needed.
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+
+    Examples
+    --------
+    >>> np.median([3, 1, 4, 2])
+    array(2.5)
+    """
+    return finish(apply(_median, (a,), (as_axis(axis), bool(keepdims))), out, "median")
+
+
+_PLOTTING = {"interpolated_inverted_cdf": (0.0, 1.0), "hazen": (0.5, 0.5), "weibull": (0.0, 0.0), "linear": (1.0, 1.0), "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8)}
+"""The continuous estimators of Hyndman and Fan (1996), by their plotting positions (alpha, beta)."""
+_EXACT = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
+"""The estimators whose result is always one of the elements."""
+_METHODS = (*_PLOTTING, *_EXACT, "averaged_inverted_cdf", "midpoint")
+
+
+def _neighbours(xp: Any, q: Any, n: int, method: str) -> tuple[Any, Any]:
+    """Where the quantiles of n sorted elements are: the position below, and the weight of the element above it."""
+    if method in _PLOTTING:
+        alpha, beta = _PLOTTING[method]
+        place = n * q + (alpha + q * (1 - alpha - beta)) - 1
+        below = xp.floor(place)
+        return below, place - below
+    if method in ("inverted_cdf", "averaged_inverted_cdf"):
+        place = n * q - 1
+        below = xp.floor(place)
+        return below, xp.where(place == below, 0.0 if method == "inverted_cdf" else 0.5, 1.0)
+    if method == "closest_observation":
+        place = n * q - 1.5
+        below = xp.floor(place)
+        return below, xp.where((place == below) & (below % 2 == 1), 0.0, 1.0)
+    place = (n - 1) * q
+    below = xp.floor(place)
+    if method == "lower":
+        return below, xp.zeros_like(below)
+    if method == "nearest":
+        return xp.round(place), xp.zeros_like(below)
+    return below, xp.where(place == below, 0.0, 1.0 if method == "higher" else 0.5)
+
+
+@operator("_npi_quantile", rule=lambda types, attrs: ([dtypes.strong(types[0]), None], attrs["dtype"]), pattern="reduction")
+def _quantile(xp: Any, a: Any, q: Any, *, axis: Any = None, method: str = "linear", keepdims: bool = False, dtype: Any = None) -> Any:
+    """Quantiles over axes; those of an array `q` are the first axes of the result."""
+    lines, kept = _lines(xp, a, axis)
+    n = lines.shape[-1]
+    ordered = xp.sort(lines, axis=-1)
+    flat = xp.ravel(q)
+    below, weight = _neighbours(xp, flat, n, method)
+    low = xp.take_at(ordered, (..., xp.astype(xp.clip(below, 0, n - 1), onp.int64)))
+    high = xp.take_at(ordered, (..., xp.astype(xp.clip(below + 1, 0, n - 1), onp.int64)))
+    if method in _EXACT:
+        found = xp.where(weight > 0, high, low)
+    else:
+        weight = xp.where(below < 0, 0.0, xp.where(below >= n - 1, 0.0, weight))
+        weight = xp.astype(weight, dtype)
+        step = high - low
+        found = xp.where(weight < 0.5, low + step * weight, high - step * (1 - weight))
+    if dtypes.is_inexact(onp.dtype(a.dtype)):
+        last = ordered[..., -1:]
+        found = xp.where(xp.isnan(last), last, found)
+    found = xp.moveaxis(found, -1, 0)
+    return xp.reshape(found, q.shape + (kept if keepdims else found.shape[1:]))
+
+
+@operator("_npi_not_within", pattern="reduction", differentiable=False)
+def _not_within(xp: Any, q: Any, *, low: float, high: float) -> Any:
+    """Whether any value lies outside `low <= q <= high`."""
+    return ~xp.all((q >= low) & (q <= high))
+
+
+def _quantiles(a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, method: str, keepdims: bool, weights: Any) -> Any:
+    if weights is not None:
+        raise NotImplementedError(f"{what.lower()}(weights=...): all elements count once")
+    if method not in _METHODS:
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(_METHODS)}")
+    a = asarray(a)
+    if a.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
+    carried: Type = float
+    if isinstance(q, Handle | onp.ndarray | onp.generic):
+        q = asarray(q)
+        carried = q.dtype if dtypes.is_inexact(q.dtype) else dtypes.default_float()
+        chosen: Any = q / scale if scale != 1 else q
+    else:
+        chosen = onp.asarray(q, a.dtype if isinstance(q, int | float) and a.dtype.kind == "f" else float) / scale
+        carried = float if isinstance(q, int | float) else dtypes.default_float()
+    if scale == 1 and method == "linear" and onp.result_type(q.dtype if hasattr(q, "dtype") else onp.asarray(q)).kind in "iu":
+        method = "lower"  # zero and one are elements, and stay integers
+    refuse(_not_within, (chosen,), (0, 1), ValueError, f"{what}s must be in the range [0, {scale}]")
+    size = 1
+    for i in normalized_axes(axis, a.ndim):
+        size *= a.shape[i]
+    if size == 0:
+        raise IndexError(f"{what.lower()}: no elements along axis {axis} of shape {a.shape}")
+    if a.dtype == onp.bool_ and method not in _EXACT:
+        raise TypeError(f"{what.lower()}: bool elements can't be subtracted; use .astype('int64')")
+    dtype = a.dtype if method in _EXACT else dtypes.result_type([a.dtype, carried])
+    return finish(apply(_quantile, (a, chosen), (as_axis(axis), method, bool(keepdims), dtype)), out, what.lower())
+
+
+def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input: bool = False, method: str = "linear", keepdims: bool = False, *, weights: Any = None) -> Any:
+    """Quantiles over axes: the value below which a fraction `q` of the elements lies.
+
+    Parameters
+    ----------
+    a : array_like of real
+        The array.
+    q : array_like
+        Fractions, from 0 to 1.  The axes of an array come first in the result.
+    axis : int or tuple of int, optional
+        The axes; all if not given.
+    out : ndarray, optional
+        Where the result is written.
+    overwrite_input : bool
+        A permission to use the memory of `a`, which is not needed.
+    method : str
+        How to estimate between elements: any of NumPy's thirteen, after Hyndman and Fan (1996).
+    keepdims : bool
+        Whether reduced axes stay, with length 1.
+    weights : None
+        Not supported: raises NotImplementedError.
+
+    Examples
+    --------
+    >>> np.quantile([1, 2, 3, 4, 5], [0.25, 0.5])
+    array([2., 3.])
+    """
+    return _quantiles(a, q, 1, "Quantile", axis, out, method, keepdims, weights)
+
+
+def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input: bool = False, method: str = "linear", keepdims: bool = False, *, weights: Any = None) -> Any:
+    """Percentiles over axes: as `quantile`, with `q` from 0 to 100.
+
+    Examples
+    --------
+    >>> np.percentile([1, 2, 3, 4, 5], 25)
+    array(2.)
+    """
+    return _quantiles(a, q, 100, "Percentile", axis, out, method, keepdims, weights)
+
+
+# --- differences and interpolation -------------------------------------------------------------------------------
+
+
+@operator("_npi_diff", pattern="injective")
+def _diff(xp: Any, a: Any, *, n: int = 1, axis: int = -1) -> Any:
+    """Differences of neighbours, `n` times."""
+    before = (slice(None),) * (axis % a.ndim)
+    for _ in range(n):
+        later, earlier = a[(*before, slice(1, None))], a[(*before, slice(None, -1))]
+        a = later != earlier if a.dtype == onp.bool_ else later - earlier
+    return a
+
+
+def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: Any = NoValue, append: Any = NoValue) -> Any:
+    """Differences of neighbours along an axis, `n` times.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    n : int
+        How many times.
+    axis : int
+        The axis.
+    prepend, append : array_like, optional
+        Elements to put before and after those of `a` first; a scalar stands for one slice.
+
+    Examples
+    --------
+    >>> np.diff([1, 4, 9])
+    array([3, 5])
+    """
+    a = asarray(a)
+    if n == 0:
+        return a
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n}")
+    if a.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
+    parts = []
+    for part in (prepend, a, append):
+        if part is NoValue:
+            continue
+        part = asarray(part)
+        parts.append(part if part.ndim else broadcast_to(part, (*a.shape[:axis], 1, *a.shape[axis + 1 :])))
+    return apply(_diff, (concatenate(parts, axis) if len(parts) > 1 else a,), (int(n), axis))
+
+
+def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Any:
+    """Differences of neighbours among all elements, between optional first and last ones.
+
+    Examples
+    --------
+    >>> np.ediff1d([1, 4, 9], to_begin=0)
+    array([0, 3, 5])
+    """
+    ary = ravel(ary)
+    if ary.dtype == onp.bool_:
+        raise TypeError("ediff1d: bool elements can't be subtracted; use .astype('int64')")
+    parts = [diff(ary)]
+    for name, given in (("to_begin", to_begin), ("to_end", to_end)):
+        if given is None:
+            continue
+        extra = asarray(given)
+        if not onp.can_cast(extra.dtype, ary.dtype, "same_kind"):
+            raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
+        parts.insert(0 if name == "to_begin" else len(parts), ravel(extra).astype(ary.dtype))
+    return concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def _interpolated_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    real = dtypes.narrow(_float64, types)
+    wide = dtypes.narrow(onp.dtype("c16"), types) if dtypes.strong(types[2]).kind == "c" else real
+    return [real, real, wide], wide
+
+
+@operator("_npi_interp", rule=_interpolated_types)
+def _interp(namespace: Any, x: Any, xp: Any, fp: Any, *, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """A piecewise linear function through points."""
+    return namespace.interp(x, xp, fp, left, right, period)
+
+
+def interp(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: Any = None, period: float | None = None) -> Any:
+    """The values at `x` of the piecewise linear function through the points (xp, fp).
+
+    Parameters
+    ----------
+    x : array_like
+        Where to evaluate.
+    xp, fp : array_like
+        The points, `xp` ascending unless there is a period.
+    left, right : scalar, optional
+        Values on both sides of the points; the first and the last of `fp` if not given.
+    period : float, optional
+        The period of `xp`.
+
+    Examples
+    --------
+    >>> np.interp(2.5, [1, 2, 3], [10, 20, 30])
+    array(25.)
+    """
+    xp, fp = asarray(xp), asarray(fp)
+    if xp.ndim != 1 or fp.ndim != 1:
+        raise ValueError(f"Data points must be 1-D sequences, got shapes {xp.shape} and {fp.shape}")
+    if xp.size == 0:
+        raise ValueError("array of sample points is empty")
+    if xp.size != fp.size:
+        raise ValueError(f"fp and xp are not of the same length: {fp.size} and {xp.size}")
+    if period == 0:
+        raise ValueError("period must be a non-zero value")
+    attrs = tuple(v.item() if hasattr(v, "item") else v for v in (left, right, period))
+    return apply(_interp, (x, xp, fp), attrs)
+
+
+__all__ = ["diff", "ediff1d", "interp", "median", "percentile", "quantile"]

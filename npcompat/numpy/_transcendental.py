@@ -9,7 +9,8 @@ import numpy as onp
 
 from npcompat._internal.op import elementwise
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
-from npcompat.numpy._ufunc import Out, call, document
+from npcompat.numpy._ufunc import Out, call
+from npcompat.numpy._ufunc_methods import document
 
 _exp = elementwise("_npi_exp", onp.exp)
 
@@ -20,8 +21,8 @@ def exp(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: C
 
     Examples
     --------
-    >>> np.exp([0.0, 1.0])
-    @@
+    >>> np.exp([0.0, 1.0]).round(4)
+    array([1.       , 2.7182999])
     """
     return call(_exp, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -36,7 +37,7 @@ def exp2(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: 
     Examples
     --------
     >>> np.exp2([0, 1, 3])
-    @@
+    array([1., 2., 8.])
     """
     return call(_exp2, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -50,8 +51,8 @@ def expm1(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting:
 
     Examples
     --------
-    >>> np.expm1([0.0, 1.0])
-    @@
+    >>> np.expm1([0.0, 1.0]).round(4)
+    array([0.    , 1.7183])
     """
     return call(_expm1, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -65,8 +66,8 @@ def log(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: C
 
     Examples
     --------
-    >>> np.log([1.0, 2.0])
-    @@
+    >>> np.log([1.0, 2.0]).round(4)
+    array([0.    , 0.6931])
     """
     return call(_log, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -81,7 +82,7 @@ def log2(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: 
     Examples
     --------
     >>> np.log2([1, 8])
-    @@
+    array([0., 3.])
     """
     return call(_log2, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -96,7 +97,7 @@ def log10(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting:
     Examples
     --------
     >>> np.log10([1, 1000])
-    @@
+    array([0., 3.])
     """
     return call(_log10, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -110,8 +111,8 @@ def log1p(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting:
 
     Examples
     --------
-    >>> np.log1p([0.0, 1.0])
-    @@
+    >>> np.log1p([0.0, 1.0]).round(4)
+    array([0.    , 0.6931])
     """
     return call(_log1p, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -125,8 +126,8 @@ def logaddexp(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayL
 
     Examples
     --------
-    >>> np.logaddexp(0.0, 0.0)
-    @@
+    >>> np.logaddexp(0.0, 0.0).round(4)
+    array(0.6931)
     """
     return call(_logaddexp, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -141,7 +142,7 @@ def logaddexp2(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: Array
     Examples
     --------
     >>> np.logaddexp2(0.0, 0.0)
-    @@
+    array(1.)
     """
     return call(_logaddexp2, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -156,7 +157,7 @@ def sin(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: C
     Examples
     --------
     >>> np.sin([0.0, np.pi / 2])
-    @@
+    array([0., 1.])
     """
     return call(_sin, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -171,7 +172,7 @@ def cos(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: C
     Examples
     --------
     >>> np.cos([0.0, np.pi])
-    @@
+    array([ 1., -1.])
     """
     return call(_cos, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -185,8 +186,8 @@ def tan(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: C
 
     Examples
     --------
-    >>> np.tan([0.0, 1.0])
-    @@
+    >>> np.tan([0.0, 1.0]).round(4)
+    array([0.    , 1.5574])
     """
     return call(_tan, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -200,8 +201,8 @@ def arcsin(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting
 
     Examples
     --------
-    >>> np.arcsin([0.0, 1.0])
-    @@
+    >>> np.arcsin([0.0, 1.0]).round(4)
+    array([0.    , 1.5708])
     """
     return call(_arcsin, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -215,8 +216,8 @@ def arccos(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting
 
     Examples
     --------
-    >>> np.arccos([1.0, 0.0])
-    @@
+    >>> np.arccos([1.0, 0.0]).round(4)
+    array([0.    , 1.5708])
     """
     return call(_arccos, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -230,8 +231,8 @@ def arctan(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting
 
     Examples
     --------
-    >>> np.arctan([0.0, 1.0])
-    @@
+    >>> np.arctan([0.0, 1.0]).round(4)
+    array([0.    , 0.7854])
     """
     return call(_arctan, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -245,8 +246,8 @@ def arctan2(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLik
 
     Examples
     --------
-    >>> np.arctan2([1.0, -1.0], [1.0, 1.0])
-    @@
+    >>> np.arctan2([1.0, -1.0], [1.0, 1.0]).round(4)
+    array([ 0.7854, -0.7854])
     """
     return call(_arctan2, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -260,8 +261,8 @@ def sinh(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: 
 
     Examples
     --------
-    >>> np.sinh([0.0, 1.0])
-    @@
+    >>> np.sinh([0.0, 1.0]).round(4)
+    array([0.    , 1.1752])
     """
     return call(_sinh, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -275,8 +276,8 @@ def cosh(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: 
 
     Examples
     --------
-    >>> np.cosh([0.0, 1.0])
-    @@
+    >>> np.cosh([0.0, 1.0]).round(4)
+    array([1.    , 1.5431])
     """
     return call(_cosh, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -290,8 +291,8 @@ def tanh(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: 
 
     Examples
     --------
-    >>> np.tanh([0.0, 1.0])
-    @@
+    >>> np.tanh([0.0, 1.0]).round(4)
+    array([0.        , 0.76159996])
     """
     return call(_tanh, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -305,8 +306,8 @@ def arcsinh(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, castin
 
     Examples
     --------
-    >>> np.arcsinh([0.0, 1.0])
-    @@
+    >>> np.arcsinh([0.0, 1.0]).round(4)
+    array([0.    , 0.8814])
     """
     return call(_arcsinh, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -320,8 +321,8 @@ def arccosh(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, castin
 
     Examples
     --------
-    >>> np.arccosh([1.0, 2.0])
-    @@
+    >>> np.arccosh([1.0, 2.0]).round(4)
+    array([0.       , 1.3169999])
     """
     return call(_arccosh, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -335,8 +336,8 @@ def arctanh(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, castin
 
     Examples
     --------
-    >>> np.arctanh([0.0, 0.5])
-    @@
+    >>> np.arctanh([0.0, 0.5]).round(4)
+    array([0.    , 0.5493])
     """
     return call(_arctanh, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -351,7 +352,7 @@ def degrees(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, castin
     Examples
     --------
     >>> np.degrees([0.0, np.pi])
-    @@
+    array([  0., 180.])
     """
     return call(_degrees, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -365,8 +366,8 @@ def radians(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, castin
 
     Examples
     --------
-    >>> np.radians([0.0, 180.0])
-    @@
+    >>> np.radians([0.0, 180.0]).round(4)
+    array([0.    , 3.1416])
     """
     return call(_radians, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -380,8 +381,8 @@ def deg2rad(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, castin
 
     Examples
     --------
-    >>> np.deg2rad([0.0, 180.0])
-    @@
+    >>> np.deg2rad([0.0, 180.0]).round(4)
+    array([0.    , 3.1416])
     """
     return call(_deg2rad, (x,), out, where, casting, order, dtype, subok, signature)
 
@@ -396,7 +397,7 @@ def rad2deg(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, castin
     Examples
     --------
     >>> np.rad2deg([0.0, np.pi])
-    @@
+    array([  0., 180.])
     """
     return call(_rad2deg, (x,), out, where, casting, order, dtype, subok, signature)
 

@@ -7,7 +7,6 @@ import numpy as onp
 
 from npcompat._internal import dispatch, dtypes, indexing
 from npcompat._internal.dispatch import apply
-from npcompat._internal.errors import OperatorError
 from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Op, operator
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
@@ -69,7 +68,8 @@ def call(
     """Apply a ufunc's operator with the arguments that all ufuncs have."""
     if signature is not None:
         raise NotImplementedError(f"{name_of(op)}: signature= is not supported; dtype= chooses the loop")
-    if (out is None or (type(out) is tuple and all([o is None for o in out]))) and where is True and dtype is None and casting == "same_kind" and (order == "K" or order == "C"):
+    plain = out is None or (type(out) is tuple and all([o is None for o in out]))
+    if plain and where is True and dtype is None and casting == "same_kind" and order == "K":
         return apply(op, args)
     return _general(op, args, out, where, casting, order, dtype)
 
@@ -157,21 +157,7 @@ def name_of(op: Op) -> str:
 
 def check_order(order: str | None) -> None:
     """Memory order can't be chosen yet; only what is indistinguishable from C order is accepted."""
-    if order not in ("K", "A", "C", None):
-        if order == "F":
+    if order not in ("K", "A", "C", "k", "a", "c", None):
+        if order in ("F", "f"):
             raise NotImplementedError("order='F': arrays are laid out in C order")
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
-
-
-def document(op: Op) -> Any:
-    """Complete the docstring of a ufunc's public function with what all ufuncs share."""
-
-    def complete(function: Any) -> Any:
-        if function.__name__ != name_of(op) and not op.name.startswith("_npx_"):
-            raise OperatorError(f"{function.__name__} wraps {op.name}")
-        returns = "The result." if op.outputs == 1 else "One array for each output."
-        head, _, rest = (function.__doc__ or "").partition("\n\n")
-        function.__doc__ = f"{head}\n{SHARED_PARAMETERS.format(inputs=', '.join(op.inputs), returns=returns)}\n{rest}"
-        return function
-
-    return complete

@@ -6,7 +6,7 @@ from typing import Any
 from npcompat._internal import control_flow, dispatch, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Handle
-from npcompat.numpy._creation import asarray, zeros
+from npcompat.numpy._creation import asarray, copy_of, zeros
 from npcompat.numpy._joining import concatenate, stack
 
 
@@ -89,10 +89,10 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
     if not lengths.pop():
         raise ValueError("npx.foreach: data has no elements, so the shape of the outputs is unknown")
     collected: list[list[Any]] = []
-    now: Any = init_states
     out_tree: Any = None
-    for row in zip(*pieces, strict=True):
-        out, now = step(row, xla.flatten(now)[0])
+    now = xla.unflatten(tree, [copy_of(s) for s in states])
+    for row in zip(*pieces, strict=True):  # copies: what the body writes into them is its own
+        out, now = step([r.copy() for r in row], xla.flatten(now)[0])
         flat, out_tree = xla.flatten(out)
         collected.append([asarray(x) for x in flat])
     return xla.unflatten(out_tree, [stack(list(column)) for column in zip(*collected, strict=True)]), now
@@ -127,7 +127,7 @@ def while_loop(cond: Callable[..., Any], func: Callable[..., Any], loop_vars: An
     >>> out, s
     (array([0, 0, 1, 3, 0]), array(6))
     """
-    variables = [asarray(v) for v in _tuple(loop_vars)]
+    variables = [copy_of(asarray(v)) for v in _tuple(loop_vars)]
     if modes.current().trace is not None:
         outs, out_tree, after, _ = control_flow.while_loop(
             lambda now: cond(*now), lambda now: _listed(func(*now)), variables, max_iterations

@@ -17,10 +17,11 @@ import numpy as onp
 from jax import lax
 from jax._src.array import ArrayImpl
 from jax.core import Tracer
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun
+from jax.interpreters import mlir
 
 from npcompat._internal import compile_log
-from npcompat._internal.backend import jax_kernels, jax_linalg, jax_nn, jax_random
+from npcompat._internal.backend import jax_kernels, jax_linalg, jax_nn, jax_order, jax_random, jax_ufuncs
 from npcompat._internal.backend.kernel import kernel
 from npcompat._internal.dtypes import Type, is_inexact
 from npcompat._internal.lazy import LazyModule
@@ -31,7 +32,8 @@ Array = ArrayImpl
 """The class of XLA arrays.  `jax.Array` is abstract: isinstance costs 0.4 us, `type(x) is` nothing."""
 name = "jax"
 slot = 0
-_KERNELS = (jax_kernels, jax_linalg, jax_nn, jax_random)
+_KERNELS = (jax_kernels, jax_linalg, jax_nn, jax_order, jax_random, jax_ufuncs)
+_SELDOM = LazyModule("npcompat._internal.backend.jax_optimizers")
 
 
 class _Namespace:
@@ -78,20 +80,15 @@ def asarray(array: Any, device: Any = None) -> Any:
         return result if device is None else jax.device_put(result, device)
 
 
-@lru_cache(maxsize=4096, typed=True)
+@lru_cache(maxsize=16384, typed=True)
 def _scalar(x: Any) -> Any:
     with jax.enable_x64(True):
         return _identity(x)
 
 
 def scalar(x: complex) -> Any:
-    """A Python scalar as a weak 64-bit array, cached; an int past the cache travels as it is.
-
-    Zeros are told apart by their sign, which a cache by equality does not.
-    """
-    if type(x) is int:
-        return x if 4096 <= x < 2**31 else _scalar(x)
-    if x or type(x) is bool:
+    """A Python scalar as a weak 64-bit array.  Zeros are told apart by their sign, which a cache by equality does not."""
+    if x or type(x) in (int, bool):
         return _scalar(x)
     with jax.enable_x64(True):
         return _identity(x)
@@ -140,10 +137,30 @@ def lowered() -> None:
 
 
 def _stay_exact() -> None:
-    """Enter x64 until `lowered`: some operators are lowered after the trace has ended, by functions that look at the flag."""
+    """Enter x64 until `lowered`."""
     if get_ident() not in lowering:
         context = lowering[get_ident()] = jax.enable_x64(True)
         context.__enter__()
+
+
+# Some operators are lowered after the trace has ended, by functions that look at the x64 flag; and a program is lowered
+# again for every device, without a trace.  So an identity stands first in each program, whose lowering sets the flag.
+_exact_p = Primitive("npcompat_exact")
+_exact_p.def_impl(lambda x: x)
+_exact_p.def_abstract_eval(lambda aval: aval)
+
+
+def _lower_exact(context: Any, x: Any) -> Any:
+    _stay_exact()
+    return [x]
+
+
+mlir.register_lowering(_exact_p, _lower_exact)
+
+
+def _exact_first(arrays: Sequence[Any]) -> Sequence[Any]:
+    """The operands of a program, the first of them through the identity that keeps lowering exact."""
+    return (_exact_p.bind(arrays[0]), *arrays[1:]) if arrays else arrays
 
 
 def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -151,7 +168,7 @@ def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
 
     def traced(*arrays: Any) -> Any:
         _stay_exact()
-        result = compute(*arrays)
+        result = compute(*_exact_first(arrays))
         compile_log.compiled(op.name, arrays, op.reason)
         return result
 
@@ -242,7 +259,8 @@ def forward_and_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...]) -> Callab
 
         def pull(residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
             _stay_exact()
-            return jax.tree.unflatten(tree, residuals)(_fill(shapes, cotangents))
+            given = iter(_exact_first([c for c in cotangents if c is not None]))
+            return jax.tree.unflatten(tree, residuals)(_fill(shapes, [None if c is None else next(given) for c in cotangents]))
 
         pull.__name__ = f"{op.name}_pullback"
         return outs, _Residuals(kept, _Recipe(sources, jax.jit(pull)))
@@ -426,7 +444,7 @@ def moved(payload: Any, device: Any) -> Any:
 
 def default_device() -> Any:
     """Where JAX places what nobody placed."""
-    return jax.config.read("jax_default_device") or jax.devices()[0]
+    return jax.config.jax_default_device or jax.devices()[0]
 
 
 def device_of(payload: Any) -> Any:

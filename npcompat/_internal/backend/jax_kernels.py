@@ -85,7 +85,7 @@ def index_put(a: Any, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ..
     if 0 in span:
         return a
     shape = tuple((s + abs(t) - 1) // abs(t) for s, t in zip(span, step, strict=True))
-    new = lax.convert_element_type(new, a.dtype).reshape(shape)
+    new = jnp.broadcast_to(new, shape) if jnp.ndim(new) == 0 else new.reshape(shape)
     begin = [jnp.asarray(b, jnp.int64) for b in begin]
     if any(s != 1 for s in step):
         window = lax.dynamic_slice(a, begin, span)
@@ -104,6 +104,11 @@ def take_at(a: Any, index: tuple[Any, ...]) -> Any:
 def put_at(a: Any, index: tuple[Any, ...], new: Any) -> Any:
     """`a[index] = new` with integer arrays among the index; of equal positions the last wins, as NumPy has it."""
     return a.at[index].set(new, mode="drop")
+
+
+def add_at(a: Any, index: Any, new: Any) -> Any:
+    """`a` with values added at positions; at equal positions all of them."""
+    return a.at[index].add(new, mode="drop")
 
 
 def set_static(a: Any, index: Any, new: Any) -> Any:
@@ -132,6 +137,7 @@ def to_device(x: Any, device: Any) -> Any:
 
 
 __all__ = [
+    "add_at",
     "astype",
     "index_get",
     "index_put",

@@ -28,6 +28,6 @@ def kernel(op: Op, attrs: Attrs, namespace: Any, type_of: Callable[[Any], Type])
 
 def cast(namespace: Any, array: Any, dtype: onp.dtype[Any]) -> Any:
     """The array in the dtype; itself if it has it and is no weak scalar."""
-    if getattr(array, "dtype", None) == dtype and not getattr(array, "weak_type", False):
-        return array
+    if hasattr(array, "dtype") and array.dtype == dtype and not getattr(array, "weak_type", False):
+        return array  # (NumPy's float64 equals None)
     return namespace.astype(array, dtype)

@@ -62,6 +62,13 @@ def put_at(a: Array, index: tuple[Any, ...], new: Any) -> Array:
     return out
 
 
+def add_at(a: Array, index: Any, new: Any) -> Array:
+    """`a` with values added at positions; at equal positions all of them."""
+    out = a.copy()
+    onp.add.at(out, index, new)
+    return out
+
+
 def set_static(a: Array, index: Any, new: Any) -> Array:
     """`a` with `a[index] = new`."""
     return put_at(a, index, new)

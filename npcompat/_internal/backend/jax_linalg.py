@@ -1,0 +1,135 @@
+"""Products of matrices as operators' computes see them on XLA.
+
+Products ask XLA for the highest precision: float32 then means float32 on GPUs and TPUs too, which else multiply with
+10 or 8 bits of mantissa.  On CPU it changes nothing.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+HIGHEST = lax.Precision.HIGHEST
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """Matrix product of the last two axes."""
+    return jnp.matmul(a, b, precision=HIGHEST)
+
+
+def vecdot(a: Any, b: Any) -> Any:
+    """Inner product of the last axes, the first operand conjugated."""
+    return jnp.vecdot(a, b, precision=HIGHEST)
+
+
+def matvec(a: Any, b: Any) -> Any:
+    """Matrices times vectors."""
+    return jnp.squeeze(jnp.matmul(a, b[..., None], precision=HIGHEST), -1)
+
+
+def vecmat(a: Any, b: Any) -> Any:
+    """Conjugated vectors times matrices."""
+    return jnp.squeeze(jnp.matmul(jnp.conj(a)[..., None, :], b, precision=HIGHEST), -2)
+
+
+def dot(a: Any, b: Any) -> Any:
+    """NumPy's `dot`."""
+    return jnp.dot(a, b, precision=HIGHEST)
+
+
+def vdot(a: Any, b: Any) -> Any:
+    """Inner product of all elements, the first operand conjugated."""
+    return jnp.vdot(a, b, precision=HIGHEST)
+
+
+def inner(a: Any, b: Any) -> Any:
+    """Sum over the last axes."""
+    return jnp.inner(a, b, precision=HIGHEST)
+
+
+def tensordot(a: Any, b: Any, axes: Any) -> Any:
+    """Sum over pairs of axes."""
+    return jnp.tensordot(a, b, axes, precision=HIGHEST)
+
+
+def einsum(subscripts: str, *operands: Any, optimize: Any) -> Any:
+    """Einstein's summation; XLA contracts two operands at a time, so there is always an order to choose."""
+    path: Any = list(optimize[1:]) if isinstance(optimize, Sequence) and not isinstance(optimize, str) else optimize
+    return jnp.einsum(subscripts, *operands, optimize=path or "auto", precision=HIGHEST)
+
+
+# --- decompositions: each failure is a flag, as a compiled program can't raise -----------------------------------
+
+
+def _any_zero_pivot(a: Any) -> Any:
+    """Whether elimination meets a pivot of exactly zero, which is what NumPy calls singular."""
+    if 0 in a.shape:
+        return jnp.asarray(False)
+    factors = lax.linalg.lu(lax.stop_gradient(a))[0]
+    return jnp.any(jnp.diagonal(factors, axis1=-2, axis2=-1) == 0)
+
+
+def inv_flagged(a: Any) -> tuple[Any, Any]:
+    """Inverses, and whether any matrix is singular."""
+    return jnp.linalg.inv(a), _any_zero_pivot(a)
+
+
+def solve_flagged(a: Any, b: Any) -> tuple[Any, Any]:
+    """Solutions of linear systems, and whether any matrix is singular."""
+    return jnp.linalg.solve(a, b), _any_zero_pivot(a)
+
+
+def _mirrored(a: Any, lower: bool) -> Any:
+    """The Hermitian matrix of which one triangle is given; the other triangle is not read, nor differentiated."""
+    strict = jnp.tril(a, -1) if lower else jnp.triu(a, 1)
+    diagonal = jnp.real(jnp.diagonal(a, axis1=-2, axis2=-1))
+    return strict + jnp.conj(jnp.swapaxes(strict, -1, -2)) + diagonal[..., None] * jnp.eye(a.shape[-1], dtype=a.dtype)
+
+
+def cholesky_flagged(a: Any, upper: bool) -> tuple[Any, Any]:
+    """Cholesky factors, and whether any matrix is not positive definite."""
+    factor = jnp.linalg.cholesky(_mirrored(a, not upper), symmetrize_input=False)
+    failed = jnp.any(jnp.isnan(jnp.diagonal(lax.stop_gradient(factor), axis1=-2, axis2=-1)))
+    return (jnp.conj(jnp.swapaxes(factor, -1, -2)) if upper else factor), failed
+
+
+def eigh(a: Any, uplo: str) -> tuple[Any, Any]:
+    """Eigenvalues and eigenvectors of Hermitian matrices, of which one triangle is read."""
+    values, vectors = jnp.linalg.eigh(_mirrored(a, uplo == "L"), symmetrize_input=False)
+    return values, vectors
+
+
+def eigvalsh(a: Any, uplo: str) -> Any:
+    """Eigenvalues of Hermitian matrices, of which one triangle is read."""
+    return jnp.linalg.eigh(_mirrored(a, uplo == "L"), symmetrize_input=False)[0]
+
+
+def eig_checked(a: Any) -> tuple[Any, Any, Any]:
+    """Eigenvalues and eigenvectors, and whether an element is not finite."""
+    values, vectors = jnp.linalg.eig(a)
+    return values, vectors, jnp.any(~jnp.isfinite(a))
+
+
+def eigvals_checked(a: Any) -> tuple[Any, Any]:
+    """Eigenvalues, and whether an element is not finite."""
+    return jnp.linalg.eigvals(a), jnp.any(~jnp.isfinite(a))
+
+
+def svd_flagged(a: Any, full_matrices: bool, hermitian: bool) -> tuple[Any, Any, Any, Any]:
+    """Singular value decompositions, and whether any did not converge."""
+    u, s, vh = jnp.linalg.svd(a, full_matrices, True, hermitian)
+    return u, s, vh, jnp.any(jnp.isnan(s))
+
+
+def svdvals_flagged(a: Any, hermitian: bool) -> tuple[Any, Any]:
+    """Singular values, and whether any decomposition did not converge."""
+    s = jnp.linalg.svd(a, compute_uv=False, hermitian=hermitian)
+    return s, jnp.any(jnp.isnan(s))
+
+
+def lstsq(a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any, Any]:
+    """Least squares: solution, squared residuals (of every column, whatever the rank), rank, singular values."""
+    x, _, rank, s = jnp.linalg.lstsq(a, b, rcond)
+    residual = b - matmul(a, x)
+    return x, jnp.atleast_1d(jnp.sum(jnp.real(residual * jnp.conj(residual)), axis=0)), rank, s

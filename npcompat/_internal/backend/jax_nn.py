@@ -1,0 +1,64 @@
+"""Kernels of network operators on XLA: convolution, pooling, dropout masks, special functions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+from jax import lax
+from jax.scipy import special
+
+sigmoid = jax.nn.sigmoid
+erf = special.erf
+erfinv = special.erfinv
+gamma = special.gamma
+gammaln = special.gammaln
+digamma = special.digamma
+
+
+def conv_nd(x: Any, weight: Any, stride: Sequence[int], pad: Sequence[int], dilate: Sequence[int], groups: int, layout: str) -> Any:
+    """Cross-correlation of a batch with filters; the filters' layout is the data's with O for N and I for C."""
+    filters = layout.replace("C", "I").replace("N", "O")
+    return lax.conv_general_dilated(
+        x,
+        weight,
+        window_strides=stride,
+        padding=[(p, p) for p in pad],
+        rhs_dilation=dilate,
+        dimension_numbers=(layout, filters, layout),
+        feature_group_count=groups,
+    )
+
+
+def pool_nd(x: Any, kind: str, window: Sequence[int], stride: Sequence[int], pad: Sequence[tuple[int, int]]) -> Any:
+    """Largest element (`max`) or sum (`sum`) of each window; arguments have one entry for each axis of `x`."""
+    if kind == "sum":
+        return lax.reduce_window(x, onp.zeros((), x.dtype), lax.add, window, stride, pad)
+    return lax.reduce_window(x, lowest(x.dtype), lax.max, window, stride, pad)
+
+
+def lowest(dtype: Any) -> Any:
+    """The neutral element of the maximum."""
+    if jnp.issubdtype(dtype, jnp.inexact):
+        return onp.array(-onp.inf, dtype)
+    return onp.array(False) if dtype == onp.bool_ else onp.array(onp.iinfo(dtype).min, dtype)
+
+
+def take_along(x: Any, positions: Any, axis: int) -> Any:
+    """`take_along_axis` for positions that are in range."""
+    return jnp.take_along_axis(x, positions, axis, mode="promise_in_bounds")
+
+
+def top_positions(x: Any, k: int, ascending: bool) -> Any:
+    """Positions of the k largest (smallest) elements along the last axis, in order; of equal ones the first comes first."""
+    if ascending or x.dtype == onp.bool_:
+        return jnp.argsort(x, axis=-1, stable=True, descending=not ascending)[..., :k]
+    return lax.top_k(x, k)[1]
+
+
+def keep_mask(key: Any, counter: Any, keep: float, shape: Sequence[int]) -> Any:
+    """True with probability `keep`, else False, from draw number `counter` of the stream `key`."""
+    at = jax.random.fold_in(jax.random.wrap_key_data(key), counter.astype(jnp.uint32))
+    threshold = min(round(keep * 2**32), 2**32 - 1)
+    return jax.random.bits(at, tuple(shape), jnp.uint32) < jnp.asarray(threshold, jnp.uint32)

@@ -1,0 +1,62 @@
+"""The order of complex numbers on XLA: by real part, then by imaginary part, those with nan last, as NumPy has it."""
+
+from typing import Any
+
+import jax.numpy as jnp
+
+
+def _keys(a: Any) -> tuple[Any, ...]:
+    """Sort keys of complex numbers, the most significant last."""
+    real, imag = a.real, a.imag
+    clean_real = jnp.where(jnp.isnan(real), 0, real)
+    clean_imag = jnp.where(jnp.isnan(imag), 0, imag)
+    return clean_imag, clean_real, jnp.isnan(imag), jnp.isnan(real)
+
+
+def sort(a: Any, axis: int = -1) -> Any:
+    """The elements in ascending order, nan last."""
+    if not jnp.iscomplexobj(a):
+        return jnp.sort(a, axis=axis)
+    return jnp.take_along_axis(a, argsort(a, axis), axis=axis)
+
+
+def argsort(a: Any, axis: int = -1, stable: bool = True) -> Any:
+    """The positions that sort; equal elements keep their order."""
+    if not jnp.iscomplexobj(a):
+        return jnp.argsort(a, axis=axis, stable=True)
+    return jnp.lexsort(_keys(a), axis=axis)
+
+
+def _complex_extreme(a: Any, axis: int | None, keepdims: bool, largest: bool) -> Any:
+    shape = a.shape
+    if axis is None:
+        a, along = a.ravel(), 0
+    else:
+        along = axis
+    worst = -jnp.inf if largest else jnp.inf
+    choose = jnp.max if largest else jnp.min
+    nan = jnp.isnan(a)
+    real = jnp.where(nan, worst, a.real)
+    at_real = real == choose(real, axis=along, keepdims=True)
+    imag = jnp.where(at_real & ~nan, a.imag, worst)
+    found = at_real & ~nan & (imag == choose(imag, axis=along, keepdims=True))
+    found = jnp.where(jnp.any(nan, axis=along, keepdims=True), nan, found)
+    position = jnp.argmax(found, axis=along, keepdims=keepdims)
+    return position.reshape((1,) * len(shape)) if axis is None and keepdims else position
+
+
+def argmax(a: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Position of the first largest element; nan is larger than all."""
+    if not jnp.iscomplexobj(a):
+        return jnp.argmax(a, axis=axis, keepdims=keepdims)
+    return _complex_extreme(a, axis, keepdims, True)
+
+
+def argmin(a: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+    """Position of the first smallest element; nan is smaller than all."""
+    if not jnp.iscomplexobj(a):
+        return jnp.argmin(a, axis=axis, keepdims=keepdims)
+    return _complex_extreme(a, axis, keepdims, False)
+
+
+__all__ = ["argmax", "argmin", "argsort", "sort"]

@@ -1,0 +1,89 @@
+"""Linear algebra on the host as operators' computes see it: NumPy's, with failures as a flag instead of an exception."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as onp
+from numpy.linalg import LinAlgError
+
+Array = onp.ndarray[Any, Any]
+
+
+def _attempted(function: Callable[..., Array], *arrays: Array) -> tuple[Array, Any]:
+    """The result and whether it failed; in a stack the others are still computed, as on XLA."""
+    try:
+        return function(*arrays), onp.False_
+    except LinAlgError:
+        lead = onp.broadcast_shapes(*[a.shape[:-2] for a in arrays])
+        if not lead:
+            return onp.full((arrays[0].shape[-1], *arrays[-1].shape[-1:]), onp.nan, arrays[0].dtype), onp.True_
+        stacks = [onp.broadcast_to(a, lead + a.shape[-2:]) for a in arrays]
+        parts = [_attempted(function, *[s[i] for s in stacks])[0] for i in onp.ndindex(lead)]
+        return onp.stack(parts).reshape(lead + parts[0].shape), onp.True_
+
+
+def inv_flagged(a: Array) -> tuple[Array, Any]:
+    """Inverses, and whether any matrix is singular."""
+    return _attempted(onp.linalg.inv, a)
+
+
+def solve_flagged(a: Array, b: Array) -> tuple[Array, Any]:
+    """Solutions of linear systems, and whether any matrix is singular."""
+    if b.ndim == 1:
+        made, flag = _attempted(onp.linalg.solve, a, b[:, None])
+        return made[..., 0], flag
+    return _attempted(onp.linalg.solve, a, b)
+
+
+def cholesky_flagged(a: Array, upper: bool) -> tuple[Array, Any]:
+    """Cholesky factors, and whether any matrix is not positive definite."""
+    return _attempted(lambda m: onp.linalg.cholesky(m, upper=upper), a)
+
+
+def eigh(a: Array, uplo: str) -> tuple[Array, Array]:
+    """Eigenvalues and eigenvectors of Hermitian matrices, of which one triangle is read."""
+    return tuple(onp.linalg.eigh(a, uplo))  # type: ignore[return-value]
+
+
+def eigvalsh(a: Array, uplo: str) -> Array:
+    """Eigenvalues of Hermitian matrices, of which one triangle is read."""
+    return onp.linalg.eigvalsh(a, uplo)
+
+
+def eig_checked(a: Array) -> tuple[Array, Array, Any]:
+    """Eigenvalues and eigenvectors, and whether an element is not finite; they are nan then."""
+    if not onp.isfinite(a).all():
+        return onp.full(a.shape[:-1], onp.nan, complex), onp.full(a.shape, onp.nan, complex), onp.True_
+    return (*onp.linalg.eig(a), onp.False_)
+
+
+def eigvals_checked(a: Array) -> tuple[Array, Any]:
+    """Eigenvalues, and whether an element is not finite; they are nan then."""
+    if not onp.isfinite(a).all():
+        return onp.full(a.shape[:-1], onp.nan, complex), onp.True_
+    return onp.linalg.eigvals(a), onp.False_
+
+
+def svd_flagged(a: Array, full_matrices: bool, hermitian: bool) -> tuple[Array, Array, Array, Any]:
+    """Singular value decompositions, and whether any did not converge."""
+    try:
+        return (*onp.linalg.svd(a, full_matrices, True, hermitian), onp.False_)
+    except LinAlgError:
+        shapes = onp.linalg.svd(onp.zeros_like(a), full_matrices, True, hermitian)
+        return (*[onp.full_like(x, onp.nan) for x in shapes], onp.True_)  # type: ignore[return-value]
+
+
+def svdvals_flagged(a: Array, hermitian: bool) -> tuple[Array, Any]:
+    """Singular values, and whether any decomposition did not converge."""
+    try:
+        return onp.linalg.svd(a, compute_uv=False, hermitian=hermitian), onp.False_
+    except LinAlgError:
+        return onp.full((*a.shape[:-2], min(a.shape[-2:])), onp.nan), onp.True_
+
+
+def lstsq(a: Array, b: Array, rcond: Any) -> tuple[Array, Array, Any, Array]:
+    """Least squares: solution, squared residuals (of every column, whatever the rank), rank, singular values."""
+    x, _, rank, s = onp.linalg.lstsq(a, b, rcond=rcond)
+    residual = b - a @ x
+    squared = onp.sum(onp.real(residual * residual.conj()), axis=0)
+    return x, onp.atleast_1d(squared), onp.int64(rank), s

@@ -1,0 +1,262 @@
+"""Counting elements by value: histograms, bins."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, dtypes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.op import operator
+from npcompat.numpy._checks import refuse, shaping
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._statistics import diff
+from npcompat.numpy._typing import ArrayLike
+
+_int64, _float64 = onp.dtype("int64"), onp.dtype("float64")
+
+
+# --- counting integers -------------------------------------------------------------------------------------------
+
+
+def _counted(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    if len(types) == 1:
+        return [_int64], _int64
+    weights = dtypes.narrow(_float64, types[1:])
+    return [_int64, weights], weights
+
+
+def _bincount_jax(xp: Any, x: Any, *weights: Any, length: int) -> Any:
+    return xp.bincount(x, *weights, length=length)
+
+
+@operator("_npi_bincount", rule=_counted, kernels={"jax": _bincount_jax, "numpy": lambda xp, x, *weights, length: xp.bincount(x, *weights, minlength=length)})
+def _bincount(xp: Any, x: Any, *weights: Any, length: int) -> Any:
+    """How often each of the numbers below `length` occurs, or the sum of its weights."""
+    return _bincount_jax(xp, x, *weights, length=length)
+
+
+def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int = 0) -> Any:
+    """How often each integer occurs, from 0 to the largest, or the sum of its weights.
+
+    Parameters
+    ----------
+    x : array_like of int
+        Integers that are not negative, along one axis.
+    weights : array_like, optional
+        What each of them counts.
+    minlength : int
+        Least length of the result.
+
+    Raises
+    ------
+    TracedValueError
+        In a compiled function: the length of the result depends on values.
+
+    Examples
+    --------
+    >>> np.bincount([0, 2, 2])
+    array([1, 0, 2])
+    """
+    host = shaping(x, "bincount")
+    if host.size == 0 and not hasattr(x, "dtype"):
+        host = host.astype(_int64)
+        x = host
+    if host.ndim != 1:
+        raise ValueError("object of too small depth for desired array" if host.ndim == 0 else "object too deep for desired array")
+    if not onp.can_cast(host.dtype, _int64, "safe"):
+        raise TypeError(f"Cannot cast array data from {host.dtype!r} to {_int64!r} according to the rule 'safe'")
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    if host.size and host.min() < 0:
+        raise ValueError("'list' argument must have no negative elements")
+    length = max(int(host.max()) + 1 if host.size else 0, minlength)
+    if weights is None or not host.size:
+        return apply(_bincount, (x,), (length,))
+    weights = asarray(weights)
+    if weights.dtype.kind == "c":
+        raise TypeError(f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'")
+    if weights.shape != host.shape:
+        raise ValueError(f"The weights and list don't have the same length: {weights.shape} and {host.shape}")
+    return apply(_bincount, (x, weights), (length,))
+
+
+# --- bins --------------------------------------------------------------------------------------------------------
+
+
+def _binned(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    return [dtypes.result_type(types)] * 2, _int64
+
+
+@operator("_npi_digitize", rule=_binned, differentiable=False)
+def _digitize(xp: Any, x: Any, bins: Any, *, right: bool = False) -> Any:
+    """The bin of each element, for ascending or descending edges."""
+    side, count = ("left" if right else "right"), bins.shape[0]
+    ascending = xp.searchsorted(bins, x, side)
+    if count < 2:
+        return ascending
+    return xp.where(bins[0] <= bins[-1], ascending, count - xp.searchsorted(bins[::-1], x, side))
+
+
+@operator("_npi_not_monotonic", pattern="reduction", differentiable=False)
+def _not_monotonic(xp: Any, bins: Any, *, descending: bool = True) -> Any:
+    """Whether edges neither ascend nor (if that is allowed) descend."""
+    falls = xp.any(bins[1:] < bins[:-1])
+    return falls & xp.any(bins[1:] > bins[:-1]) if descending else falls
+
+
+def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Any:
+    """In which bin each element lies: how many edges are at or below it.
+
+    Parameters
+    ----------
+    x : array_like
+        The elements.
+    bins : array_like
+        The edges, ascending or descending.
+    right : bool
+        Whether a bin contains its upper edge, instead of its lower one.
+
+    Raises
+    ------
+    ValueError
+        If the edges are in no order.
+
+    Examples
+    --------
+    >>> np.digitize([0.5, 1.0, 2.5], [1, 2])
+    array([0, 1, 2])
+    """
+    x, bins = asarray(x), asarray(bins)
+    if x.dtype.kind == "c":
+        raise TypeError("x may not be complex")
+    if bins.ndim != 1:
+        raise ValueError("object of too small depth for desired array" if bins.ndim == 0 else "object too deep for desired array")
+    refuse(_not_monotonic, (bins,), (), ValueError, "bins must be monotonically increasing or decreasing")
+    return apply(_digitize, (x, bins), (bool(right),))
+
+
+# --- histograms --------------------------------------------------------------------------------------------------
+
+
+@operator("_npi_bin_edges", rule=lambda types, attrs: ([_float64, _float64], attrs["dtype"]), differentiable=False)
+def _bin_edges(xp: Any, low: Any, high: Any, *, count: int, dtype: Any) -> Any:
+    """Edges of bins of one width; an empty interval is widened by one."""
+    empty = low == high
+    low, high = xp.where(empty, low - 0.5, low), xp.where(empty, high + 0.5, high)
+    return xp.linspace(low, high, count + 1)
+
+
+@operator("_npi_not_finite", pattern="reduction", differentiable=False)
+def _not_finite(xp: Any, low: Any, high: Any) -> Any:
+    """Whether an end of an interval is not finite."""
+    return ~(xp.isfinite(low) & xp.isfinite(high))
+
+
+def _histogram_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    carried = [dtypes.strong(t) for t in types[:2]]
+    return [onp.result_type(*carried)] * 2 + [None] * (len(types) - 2), dtypes.strong(types[2]) if len(types) > 2 else _int64
+
+
+@operator("_npi_histogram", rule=_histogram_types, differentiable=False)
+def _histogram(xp: Any, a: Any, edges: Any, *weights: Any) -> Any:
+    """How many elements lie in each bin, or the sum of their weights; the last bin contains both its edges."""
+    a, count = xp.ravel(a), edges.shape[0] - 1
+    if count < 1:
+        return xp.zeros((0,), onp.int64)
+    place = xp.where(a == edges[-1], count - 1, xp.searchsorted(edges, a, "right") - 1)
+    inside = (a >= edges[0]) & (a <= edges[-1])
+    each = xp.ravel(weights[0]) if weights else xp.ones(a.shape, onp.int64)
+    each = xp.where(inside, each, xp.zeros_like(each))
+    return xp.add_at(xp.zeros((count,), each.dtype), xp.where(inside, place, 0), each)
+
+
+def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+    """The edges of the bins that `histogram` uses.
+
+    Examples
+    --------
+    >>> np.histogram_bin_edges([1.0, 2.0, 5.0], 2)
+    array([1., 3., 5.])
+    """
+    a = asarray(a)
+    edges = _edges(a, bins, range, weights)
+    return edges.astype(dtypes.narrow(edges.dtype, [a.dtype])) if isinstance(bins, str | int | onp.integer) else edges
+
+
+def _edges(a: Any, bins: Any, range: Any, weights: Any) -> Any:
+    """Edges, of float64 where NumPy would choose that, so that integers are binned exactly."""
+    if isinstance(bins, str):
+        if weights is not None:
+            raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
+        return dispatch.array_of(onp.histogram_bin_edges(shaping(a, f"histogram(bins={bins!r})"), bins, range))
+    if not isinstance(bins, int | onp.integer):
+        edges = asarray(bins)
+        if edges.ndim == 0:
+            raise TypeError("`bins` must be an integer, a string, or an array")
+        if edges.ndim != 1:
+            raise ValueError("`bins` must be 1d, when an array")
+        refuse(_not_monotonic, (edges,), (False,), ValueError, "`bins` must increase monotonically, when an array")
+        return edges
+    if bins < 1:
+        raise ValueError("`bins` must be positive, when an integer")
+    if range is not None:
+        low, high = (v.item() if hasattr(v, "item") else v for v in range)
+        if low > high:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not onp.isfinite([low, high]).all():
+            raise ValueError(f"supplied range of [{low}, {high}] is not finite")
+    elif a.size == 0:
+        low, high = 0, 1
+    else:
+        low, high = a.min(), a.max()
+        refuse(_not_finite, (low, high), (), ValueError, "autodetected range is not finite")
+    dtype = onp.result_type(a.dtype, 1.0) if a.dtype.kind == "f" else _float64
+    return apply(_bin_edges, (low, high), (int(bins), dtype))
+
+
+def histogram(a: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None, weights: ArrayLike | None = None) -> tuple[Any, Any]:
+    """How many elements lie in each bin, and the bins' edges.
+
+    Parameters
+    ----------
+    a : array_like
+        The elements, of any shape.
+    bins : int, str or array_like
+        How many bins of one width, the name of a rule that chooses (one of NumPy's; computed on the host), or the edges.
+    range : (float, float), optional
+        First and last edge; the least and the largest element if not given.
+    density : bool, optional
+        Whether to return a density, whose integral over the range is one, instead of counts.
+    weights : array_like, optional
+        What each element counts.
+
+    Returns
+    -------
+    (ndarray, ndarray)
+        Counts, and edges, of which there is one more.
+
+    Examples
+    --------
+    >>> np.histogram([1, 2, 1], bins=[0, 1, 2, 3])
+    (array([0, 2, 1]), array([0, 1, 2, 3]))
+    """
+    a = asarray(a)
+    if a.dtype == onp.bool_:
+        a = a.astype(onp.uint8)
+    operands = []
+    if weights is not None:
+        weights = asarray(weights)
+        if weights.shape != a.shape:
+            raise ValueError(f"weights should have the same shape as a: {a.shape}, got {weights.shape}")
+        operands.append(weights)
+    edges = _edges(a, bins, range, weights)
+    counts = apply(_histogram, (a, edges, *operands))
+    shown = edges.astype(dtypes.narrow(edges.dtype, [a.dtype])) if isinstance(bins, str | int | onp.integer) else edges
+    if not density:
+        return counts, shown
+    return (counts / diff(shown)) / counts.sum(), shown
+
+
+__all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]

@@ -1,0 +1,532 @@
+"""Activation functions and the softmax family."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from npcompat._internal import dtypes, modes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.op import operator
+from npcompat.numpy import _transcendental
+from npcompat.numpy import random as np_random
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._typing import ArrayLike, DTypeLike
+from npcompat.numpy_extension._nn_types import int64, working_dtype
+
+# --- one function each -------------------------------------------------------------------------------------------
+
+
+def _relu_on_host(xp: Any, x: Any) -> Any:
+    return xp.maximum(x, x.dtype.type(0))
+
+
+@operator("_npx_relu", rule=dtypes.promote, pattern="elementwise", kernels={"numpy": _relu_on_host})
+def _relu(xp: Any, x: Any) -> Any:
+    """The elements, zero for negative ones; the derivative at zero is zero."""
+    return xp.where(x <= 0, xp.zeros_like(x), x)
+
+
+@operator("_npx_sigmoid", rule=dtypes.floating, pattern="elementwise")
+def _sigmoid(xp: Any, x: Any) -> Any:
+    """1 / (1 + exp(-x))."""
+    return xp.sigmoid(x)
+
+
+def _softplus_of(xp: Any, x: Any) -> Any:
+    return xp.logaddexp(x, xp.zeros_like(x))
+
+
+@operator("_npx_softplus", rule=dtypes.floating, pattern="elementwise")
+def _softplus(xp: Any, x: Any) -> Any:
+    """log(1 + exp(x))."""
+    return _softplus_of(xp, x)
+
+
+@operator("_npx_log_sigmoid", rule=dtypes.floating, pattern="elementwise")
+def _log_sigmoid(xp: Any, x: Any) -> Any:
+    """log(sigmoid(x)), exact for large negative x."""
+    return -_softplus_of(xp, -x)
+
+
+@operator("_npx_softsign", rule=dtypes.floating, pattern="elementwise")
+def _softsign(xp: Any, x: Any) -> Any:
+    """x / (1 + |x|)."""
+    return x / (1 + xp.abs(x))
+
+
+@operator("_npx_mish", rule=dtypes.floating, pattern="elementwise")
+def _mish(xp: Any, x: Any) -> Any:
+    """x tanh(log(1 + exp(x)))."""
+    return x * xp.tanh(_softplus_of(xp, x))
+
+
+@operator("_npx_silu", rule=dtypes.floating, pattern="elementwise")
+def _silu(xp: Any, x: Any, *, beta: float = 1.0) -> Any:
+    """x sigmoid(beta x)."""
+    return x * xp.sigmoid(x if beta == 1 else xp.asarray(beta, x.dtype) * x)
+
+
+@operator("_npx_gelu", rule=dtypes.floating, pattern="elementwise")
+def _gelu(xp: Any, x: Any, *, approximation: str = "erf") -> Any:
+    """x times the normal distribution function at x."""
+    if approximation == "tanh":
+        inner = xp.asarray(math.sqrt(2 / math.pi), x.dtype) * (x + xp.asarray(0.044715, x.dtype) * x * x * x)
+        return x * xp.asarray(0.5, x.dtype) * (1 + xp.tanh(inner))
+    return x * xp.asarray(0.5, x.dtype) * (1 + xp.erf(x * xp.asarray(math.sqrt(0.5), x.dtype)))
+
+
+@operator("_npx_leaky_relu", rule=dtypes.floating, pattern="elementwise")
+def _leaky(xp: Any, x: Any, *, slope: float = 0.25) -> Any:
+    """The elements, negative ones times a slope."""
+    return xp.where(x > 0, x, x * xp.asarray(slope, x.dtype))
+
+
+@operator("_npx_prelu", rule=dtypes.floating, pattern="broadcast")
+def _prelu(xp: Any, x: Any, slope: Any) -> Any:
+    """The elements, negative ones times a slope of their channel (axis 1)."""
+    if slope.ndim == 1 and x.ndim > 1:
+        slope = xp.reshape(slope, (-1,) + (1,) * (x.ndim - 2))
+    return xp.where(x > 0, x, x * slope)
+
+
+def _elu_of(xp: Any, x: Any, alpha: float) -> Any:
+    positive = x > 0
+    below = xp.where(positive, xp.zeros_like(x), x)  # where x is large, neither exp nor its derivative may overflow
+    return xp.where(positive, x, xp.asarray(alpha, x.dtype) * xp.expm1(below))
+
+
+@operator("_npx_elu", rule=dtypes.floating, pattern="elementwise")
+def _elu(xp: Any, x: Any, *, alpha: float = 1.0) -> Any:
+    """The elements, alpha (exp(x) - 1) for negative ones."""
+    return _elu_of(xp, x, alpha)
+
+
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
+
+
+@operator("_npx_selu", rule=dtypes.floating, pattern="elementwise")
+def _selu(xp: Any, x: Any) -> Any:
+    """ELU with the alpha and the scale that keep mean and variance."""
+    return xp.asarray(_SELU_SCALE, x.dtype) * _elu_of(xp, x, _SELU_ALPHA)
+
+
+def relu(data: ArrayLike) -> Any:
+    """Rectified linear unit: the elements, zero for negative ones.
+
+    Parameters
+    ----------
+    data : array_like
+        Operand, of any shape and real dtype.
+
+    Returns
+    -------
+    ndarray
+        Of the same shape and dtype.
+
+    Examples
+    --------
+    >>> npx.relu([-1.0, 0.0, 2.0])
+    array([0., 0., 2.])
+    """
+    return apply(_relu, (data,))
+
+
+def sigmoid(data: ArrayLike) -> Any:
+    """Logistic function, 1 / (1 + exp(-x)).
+
+    Parameters
+    ----------
+    data : array_like
+        Operand; integers become the default float.
+
+    Examples
+    --------
+    >>> [round(v, 3) for v in npx.sigmoid([-1.0, 0.0, 1.0]).tolist()]
+    [0.269, 0.5, 0.731]
+    """
+    return apply(_sigmoid, (data,))
+
+
+def log_sigmoid(data: ArrayLike) -> Any:
+    """Logarithm of the logistic function, exact where that is tiny.
+
+    Parameters
+    ----------
+    data : array_like
+        Operand; integers become the default float.
+
+    Examples
+    --------
+    >>> [round(v, 3) for v in npx.log_sigmoid([-100.0, 0.0]).tolist()]
+    [-100.0, -0.693]
+    """
+    return apply(_log_sigmoid, (data,))
+
+
+def softplus(data: ArrayLike) -> Any:
+    """Smooth rectifier, log(1 + exp(x)).
+
+    Parameters
+    ----------
+    data : array_like
+        Operand; integers become the default float.
+
+    Examples
+    --------
+    >>> [round(v, 3) for v in npx.softplus([0.0, 100.0]).tolist()]
+    [0.693, 100.0]
+    """
+    return apply(_softplus, (data,))
+
+
+def softsign(data: ArrayLike) -> Any:
+    """x / (1 + abs(x)), which lies between -1 and 1.
+
+    Parameters
+    ----------
+    data : array_like
+        Operand; integers become the default float.
+
+    Examples
+    --------
+    >>> npx.softsign([-1.0, 0.0, 3.0])
+    array([-0.5 ,  0.  ,  0.75])
+    """
+    return apply(_softsign, (data,))
+
+
+def mish(data: ArrayLike) -> Any:
+    """x tanh(softplus(x)) (Misra, 2019).
+
+    Parameters
+    ----------
+    data : array_like
+        Operand; integers become the default float.
+
+    Examples
+    --------
+    >>> [round(v, 3) for v in npx.mish([0.0, 1.0]).tolist()]
+    [0.0, 0.865]
+    """
+    return apply(_mish, (data,))
+
+
+def silu(data: ArrayLike, beta: float = 1.0) -> Any:
+    """x sigmoid(beta x), also called swish (Elfwing et al., 2018).
+
+    Parameters
+    ----------
+    data : array_like
+        Operand; integers become the default float.
+    beta : float
+        Steepness.
+
+    Examples
+    --------
+    >>> [round(v, 3) for v in npx.silu([0.0, 1.0]).tolist()]
+    [0.0, 0.731]
+    """
+    return apply(_silu, (data,), (float(beta),))
+
+
+def gelu(data: ArrayLike, approximation: str = "erf") -> Any:
+    """Gaussian error linear unit: x times the normal distribution function at x (Hendrycks and Gimpel, 2016).
+
+    Parameters
+    ----------
+    data : array_like
+        Operand; integers become the default float.
+    approximation : {'erf', 'tanh'}
+        Exact, or the approximation with tanh.
+
+    Examples
+    --------
+    >>> [round(v, 3) for v in npx.gelu([-1.0, 0.0, 1.0]).tolist()]
+    [-0.159, 0.0, 0.841]
+    """
+    if approximation not in ("erf", "tanh"):
+        raise ValueError(f"gelu: approximation must be 'erf' or 'tanh', got {approximation!r}")
+    return apply(_gelu, (data,), (approximation,))
+
+
+_ACTIVATIONS = {
+    "relu": relu,
+    "sigmoid": sigmoid,
+    "log_sigmoid": log_sigmoid,
+    "tanh": _transcendental.tanh,
+    "softrelu": softplus,
+    "softplus": softplus,
+    "softsign": softsign,
+    "mish": mish,
+    "gelu": gelu,
+    "silu": silu,
+}
+
+
+def activation(data: ArrayLike, act_type: str = "relu") -> Any:
+    """The activation function of a name.
+
+    Parameters
+    ----------
+    data : array_like
+        Operand.
+    act_type : {'relu', 'sigmoid', 'log_sigmoid', 'tanh', 'softrelu', 'softplus', 'softsign', 'mish', 'gelu', 'silu'}
+        Its name; softrelu and softplus are the same.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> npx.activation([-1.0, 2.0], act_type="relu")
+    array([0., 2.])
+    """
+    if act_type not in _ACTIVATIONS:
+        raise ValueError(f"activation: act_type must be one of {', '.join(_ACTIVATIONS)}; got {act_type!r}")
+    return _ACTIVATIONS[act_type](data)
+
+
+def leaky_relu(
+    data: ArrayLike,
+    gamma: ArrayLike | None = None,
+    act_type: str = "leaky",
+    slope: float = 0.25,
+    lower_bound: float = 0.125,
+    upper_bound: float = 0.334,
+) -> Any:
+    """Rectifiers that let something through for negative elements.
+
+    Parameters
+    ----------
+    data : array_like
+        Operand; integers become the default float.
+    gamma : array_like, optional
+        Slopes of `prelu`: one for each channel (axis 1), or one for all.
+    act_type : {'leaky', 'prelu', 'rrelu', 'elu', 'selu', 'gelu', 'gelu_erf', 'gelu_tanh'}
+        `leaky` and `prelu` multiply negative elements by a slope, `rrelu` by a random one when training (its mean when
+        predicting), `elu` and `selu` bend exponentially, `gelu` is smooth.
+    slope : float
+        Slope of `leaky`, alpha of `elu`.
+    lower_bound, upper_bound : float
+        Range of the random slope of `rrelu`.
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown, or `gamma` is given for another kind than `prelu` or missing there.
+
+    Examples
+    --------
+    >>> npx.leaky_relu([-1.0, 2.0], slope=0.1)
+    array([-0.1,  2. ])
+    """
+    if (gamma is not None) != (act_type == "prelu"):
+        raise ValueError(f"leaky_relu: gamma is the slopes of act_type='prelu' and of nothing else; got {act_type!r}")
+    if act_type == "leaky":
+        return apply(_leaky, (data,), (float(slope),))
+    if act_type == "prelu":
+        return apply(_prelu, (data, gamma))
+    if act_type == "rrelu":
+        if not modes.current().training:
+            return apply(_leaky, (data,), ((float(lower_bound) + float(upper_bound)) / 2,))
+        data = asarray(data)
+        return apply(_prelu, (data, np_random.uniform(lower_bound, upper_bound, data.shape)))
+    if act_type == "elu":
+        return apply(_elu, (data,), (float(slope),))
+    if act_type == "selu":
+        return apply(_selu, (data,))
+    if act_type in ("gelu", "gelu_erf", "gelu_tanh"):
+        return gelu(data, "tanh" if act_type == "gelu_tanh" else "erf")
+    raise ValueError(f"leaky_relu: act_type must be one of leaky, prelu, rrelu, elu, selu, gelu, gelu_erf, gelu_tanh; got {act_type!r}")
+
+
+# --- softmax -----------------------------------------------------------------------------------------------------
+
+
+def _normalized(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    source = dtypes.floating(types[:1])[1]
+    dtype = attrs["dtype"] or source
+    working = working_dtype(source if source.itemsize > dtype.itemsize else dtype)
+    rest = [int64 if attrs["length"] else dtypes.strong(t) for t in types[1:]]
+    return [working, *rest], dtype
+
+
+def _kept(xp: Any, x: Any, rest: tuple[Any, ...], axis: int, length: bool) -> Any:
+    """The mask of elements that take part; None for all."""
+    if not rest:
+        return None
+    if not length:
+        return xp.broadcast_to(rest[0] != 0, x.shape)
+    axis %= x.ndim
+    positions = xp.reshape(xp.arange(x.shape[axis]), (-1,) + (1,) * (x.ndim - 1 - axis))
+    return positions < xp.expand_dims(rest[0], axis)
+
+
+def _shifted(xp: Any, x: Any, kept: Any, axis: int, temperature: float | None, normalize: bool) -> Any:
+    """The logits less their largest, so that exp can't overflow; -inf where they do not take part."""
+    if temperature is not None and temperature != 1:
+        x = x / xp.asarray(temperature, x.dtype)
+    if kept is not None:
+        x = xp.where(kept, x, xp.asarray(-math.inf, x.dtype))
+    if not normalize:
+        return x
+    largest = xp.stop_gradient(xp.max(x, axis=axis, keepdims=True, initial=-math.inf))
+    return x - xp.where(xp.isfinite(largest), largest, xp.zeros_like(largest))
+
+
+@operator("_npx_softmax", rule=_normalized)
+def _softmax(
+    xp: Any,
+    x: Any,
+    *rest: Any,
+    axis: int = -1,
+    temperature: float | None = None,
+    length: bool = False,
+    normalize: bool = True,
+    dtype: Any = None,
+) -> Any:
+    """exp(x) divided by its sum along an axis; `rest` is a mask, or lengths."""
+    if x.size == 0 or x.ndim == 0:
+        return xp.ones_like(x)
+    exps = xp.exp(_shifted(xp, x, _kept(xp, x, rest, axis, length), axis, temperature, normalize))
+    total = xp.sum(exps, axis=axis, keepdims=True)
+    return exps / (total if not rest else xp.where(total == 0, xp.ones_like(total), total))
+
+
+@operator("_npx_log_softmax", rule=_normalized)
+def _log_softmax(
+    xp: Any,
+    x: Any,
+    *rest: Any,
+    axis: int = -1,
+    temperature: float | None = None,
+    length: bool = False,
+    normalize: bool = True,
+    dtype: Any = None,
+) -> Any:
+    """x less the logarithm of the sum of exp(x) along an axis; `rest` is a mask, or lengths."""
+    if x.size == 0 or x.ndim == 0:
+        return xp.zeros_like(x)
+    shifted = _shifted(xp, x, _kept(xp, x, rest, axis, length), axis, temperature, normalize)
+    total = xp.sum(xp.exp(shifted), axis=axis, keepdims=True)
+    return shifted - xp.log(total if not rest else xp.where(total == 0, xp.ones_like(total), total))
+
+
+def _apply_softmax(op: Any, data: ArrayLike, length: Any, axis: int, temperature: float | None, use_length: bool, dtype: DTypeLike) -> Any:
+    if use_length != (length is not None):
+        raise ValueError(
+            f"{op.name.removeprefix('_npx_')}: use_length={use_length}, but length is {'missing' if length is None else 'given'}"
+        )
+    wanted = None if dtype is None else dtypes.canonical(dtype)
+    attrs = (int(axis), None if temperature is None else float(temperature), use_length, True, wanted)
+    return apply(op, (data, length) if use_length else (data,), attrs)
+
+
+def softmax(
+    data: ArrayLike,
+    length: ArrayLike | None = None,
+    axis: int = -1,
+    temperature: float | None = None,
+    use_length: bool = False,
+    dtype: DTypeLike = None,
+) -> Any:
+    """Exponentials divided by their sum along an axis.
+
+    Parameters
+    ----------
+    data : array_like
+        Logits.
+    length : array_like of int, optional
+        How many elements along the axis take part, in the shape of `data` without it; the others become 0.
+    axis : int
+        The axis that sums to one.
+    temperature : float, optional
+        What the logits are divided by.
+    use_length : bool
+        Must be True if `length` is given.
+    dtype : dtype, optional
+        Dtype of the result; that of `data` if not given. 16-bit floats are summed in float32.
+
+    Examples
+    --------
+    >>> npx.softmax([[0.0, 0.0], [0.0, 1000.0]])
+    array([[0.5, 0.5],
+           [0. , 1. ]])
+    """
+    return _apply_softmax(_softmax, data, length, axis, temperature, use_length, dtype)
+
+
+def log_softmax(
+    data: ArrayLike,
+    axis: int = -1,
+    length: ArrayLike | None = None,
+    temperature: float | None = None,
+    use_length: bool = False,
+    dtype: DTypeLike = None,
+) -> Any:
+    """Logarithm of `softmax`, without its loss of accuracy.
+
+    The arguments are those of `softmax`; elements beyond `length` become -inf.
+
+    Examples
+    --------
+    >>> npx.log_softmax([0.0, 1000.0])
+    array([-1000.,     0.])
+    """
+    return _apply_softmax(_log_softmax, data, length, axis, temperature, use_length, dtype)
+
+
+def masked_softmax(data: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: float | None = 1.0, normalize: bool = True) -> Any:
+    """Softmax over the elements where a mask is true; the others become 0.
+
+    Parameters
+    ----------
+    data : array_like
+        Logits.
+    mask : array_like of bool
+        Which elements take part; broadcast to the shape of `data`.
+    axis : int
+        The axis that sums to one.
+    temperature : float, optional
+        What the logits are divided by.
+    normalize : bool
+        Whether the largest logit is subtracted first, so that large ones do not overflow.
+
+    Examples
+    --------
+    >>> npx.masked_softmax([1.0, 1.0, 5.0], [True, True, False])
+    array([0.5, 0.5, 0. ])
+    """
+    return apply(_softmax, (data, mask), (int(axis), None if temperature is None else float(temperature), False, bool(normalize), None))
+
+
+def masked_log_softmax(data: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: float | None = 1.0, normalize: bool = True) -> Any:
+    """Logarithm of `masked_softmax`: -inf where the mask is false.
+
+    Examples
+    --------
+    >>> [round(v, 3) for v in npx.masked_log_softmax([1.0, 1.0, 5.0], [True, True, False]).tolist()]
+    [-0.693, -0.693, -inf]
+    """
+    return apply(_log_softmax, (data, mask), (int(axis), None if temperature is None else float(temperature), False, bool(normalize), None))
+
+
+__all__ = [
+    "activation",
+    "gelu",
+    "leaky_relu",
+    "log_sigmoid",
+    "log_softmax",
+    "masked_log_softmax",
+    "masked_softmax",
+    "mish",
+    "relu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softplus",
+    "softsign",
+]

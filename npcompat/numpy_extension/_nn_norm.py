@@ -1,0 +1,315 @@
+"""Normalization over the batch, over layers, groups and instances."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+from npcompat._internal import dispatch, dtypes, modes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import Op, from_function, normalized_axes, operator, register
+from npcompat._internal.tape import detached
+from npcompat.numpy._typing import ArrayLike
+from npcompat.numpy_extension._nn_types import widened, working_dtype
+
+# --- what the operators share ------------------------------------------------------------------------------------
+
+
+def _with_statistics(outputs: int) -> Any:
+    """The result has the data's dtype; statistics are as wide as they are computed."""
+
+    def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+        dtype = dtypes.floating(types[:1])[1]
+        working = dtypes.result_type([working_dtype(dtype), *[working_dtype(dtypes.floating((t,))[1]) for t in types[1:]]])
+        return [working] * len(types), dtype if outputs == 1 else (dtype, *[working] * (outputs - 1))
+
+    return rule
+
+
+def _moments(xp: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    """Mean and variance over axes, which are kept."""
+    count = xp.asarray(max(math.prod(x.shape[a] for a in axes), 1), x.dtype)
+    mean = xp.sum(x, axis=axes, keepdims=True) / count
+    return mean, xp.sum(xp.square(x - mean), axis=axes, keepdims=True) / count
+
+
+def _scaled(xp: Any, x: Any, mean: Any, variance: Any, gamma: Any, beta: Any, eps: float) -> Any:
+    return (x - mean) * (gamma / xp.sqrt(variance + xp.asarray(eps, x.dtype))) + beta
+
+
+def _along(xp: Any, vector: Any, axis: int, ndim: int, what: str, length: int) -> Any:
+    """A vector of one entry per channel, shaped so that it broadcasts along the channel axis."""
+    if vector.shape != (length,):
+        raise ValueError(f"{what}: expected shape ({length},), one entry for each position along axis {axis}, got {vector.shape}")
+    return xp.reshape(vector, tuple(-1 if i == axis else 1 for i in range(ndim)))
+
+
+def _variants(name: str, statistics: int) -> Callable[[Callable[..., Any]], tuple[Op, Op]]:
+    """Declare two operators: one that gives the normalized data only, and one that gives statistics too."""
+
+    def declare(compute: Callable[..., Any]) -> tuple[Op, Op]:
+        @wraps(compute)
+        def alone(xp: Any, *arrays: Any, **attrs: Any) -> Any:
+            return compute(xp, *arrays, **attrs)[0]
+
+        full = from_function(f"{name}_statistics", compute, rule=_with_statistics(1 + statistics), outputs=1 + statistics)
+        only = replace(full, name=name, compute=alone, rule=_with_statistics(1), outputs=1, programs=from_function(name, compute).programs)
+        return register(only), register(full)
+
+    return declare
+
+
+# --- batch -------------------------------------------------------------------------------------------------------
+
+
+def _batch_norm_with(xp: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, axis: int, eps: float, fix_gamma: bool) -> Any:
+    length = x.shape[axis]
+    vectors = {"beta": beta, "mean": mean, "variance": variance} | ({} if fix_gamma else {"gamma": gamma})
+    shaped = {n: _along(xp, v, axis, x.ndim, f"batch_norm: {n}", length) for n, v in vectors.items()}
+    one = xp.asarray(1, x.dtype)
+    return _scaled(xp, x, shaped["mean"], shaped["variance"], shaped.get("gamma", one), shaped["beta"], eps)
+
+
+@operator("_npx_batch_norm", rule=_with_statistics(5), outputs=5)
+def _batch_norm(
+    xp: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any, *, eps: float, momentum: float, fix_gamma: bool, axis: int
+) -> Any:
+    """Normalized with the batch's statistics: the result, mean, variance, and the running ones moved towards them."""
+    axis %= x.ndim
+    if x.size == 0:
+        mean, variance = running_mean, running_var
+    else:
+        kept_mean, kept_variance = _moments(xp, x, tuple(i for i in range(x.ndim) if i != axis))
+        mean, variance = xp.reshape(kept_mean, -1), xp.reshape(kept_variance, -1)
+    y = _batch_norm_with(xp, x, gamma, beta, mean, variance, axis, eps, fix_gamma)
+    keep, add = xp.asarray(momentum, x.dtype), xp.asarray(1 - momentum, x.dtype)
+    return y, mean, variance, running_mean * keep + mean * add, running_var * keep + variance * add
+
+
+@operator("_npx_batch_norm_predict", rule=_with_statistics(1))
+def _batch_norm_predict(xp: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, *, eps: float, fix_gamma: bool, axis: int) -> Any:
+    """Normalized with given statistics."""
+    return _batch_norm_with(xp, x, gamma, beta, mean, variance, axis % x.ndim, eps, fix_gamma)
+
+
+def batch_norm(
+    x: ArrayLike,
+    gamma: ArrayLike,
+    beta: ArrayLike,
+    running_mean: Any,
+    running_var: Any,
+    eps: float = 1e-3,
+    momentum: float = 0.9,
+    fix_gamma: bool = True,
+    use_global_stats: bool = False,
+    output_mean_var: bool = False,
+    axis: int = 1,
+    cudnn_off: bool = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+) -> Any:
+    """Normalize each channel over the batch (Ioffe and Szegedy, 2015).
+
+    In training mode the batch's own mean and (biased) variance are used, and the running ones, which must be arrays of
+    npcompat, are moved towards them in place; in prediction mode the running ones are used.
+
+    Parameters
+    ----------
+    x : array_like
+        Batch.
+    gamma, beta : array_like, shape (channels,)
+        Scale and offset.
+    running_mean, running_var : ndarray, shape (channels,)
+        Statistics for prediction; written in training mode.
+    eps : float
+        What is added to the variance.
+    momentum : float
+        How much of the running statistics each batch keeps.
+    fix_gamma : bool
+        Whether the scale is 1, whatever `gamma` holds.
+    use_global_stats : bool
+        Whether the running statistics are used (and kept) in training too.
+    output_mean_var : bool
+        Whether the mean and the variance that were used are returned too.
+    axis : int
+        The axis of the channels.
+    cudnn_off
+        A hint to MXNet's implementation; it changes nothing.
+    min_calib_range, max_calib_range : None
+        Quantization is not supported: anything else raises NotImplementedError.
+
+    Returns
+    -------
+    ndarray, or tuple of three
+        The normalized batch; with `output_mean_var` also mean and variance.
+
+    Examples
+    --------
+    >>> mean, variance = np.zeros(1), np.ones(1)
+    >>> with autograd.train_mode():
+    ...     y = npx.batch_norm([[1.0], [3.0]], np.ones(1), np.zeros(1), mean, variance)
+    >>> y.round(2)
+    array([[-1.],
+           [ 1.]])
+    >>> mean
+    array([0.2])
+    """
+    if min_calib_range is not None or max_calib_range is not None:
+        raise NotImplementedError("batch_norm: min_calib_range and max_calib_range (quantization) are not supported")
+    attrs = (float(eps), float(momentum), bool(fix_gamma), int(axis))
+    if use_global_stats or not modes.current().training:
+        y = apply(_batch_norm_predict, (x, gamma, beta, running_mean, running_var), (attrs[0], attrs[2], attrs[3]))
+        return (y, running_mean, running_var) if output_mean_var else y
+    for what, running in (("running_mean", running_mean), ("running_var", running_var)):
+        if not isinstance(running, Handle):
+            raise TypeError(f"batch_norm: {what} is written in training mode and must be an npcompat ndarray, got {type(running).__name__}")
+    y, mean, variance, *moved = apply(_batch_norm, (x, gamma, beta, running_mean, running_var), attrs)
+    for running, new in zip((running_mean, running_var), moved, strict=True):
+        dispatch.write(running, detached(dispatch.read(new.astype(running.dtype, copy=False))))
+    return (y, mean, variance) if output_mean_var else y
+
+
+# --- layers, groups, instances -----------------------------------------------------------------------------------
+
+
+@_variants("_npx_layer_norm", 2)
+def _layer_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, axis: int, eps: float) -> Any:
+    """Normalized over one axis: the result, mean, and standard deviation."""
+    (axis,) = normalized_axes(axis, x.ndim)
+    mean, variance = _moments(xp, x, (axis,))
+    gamma, beta = (_along(xp, v, axis, x.ndim, f"layer_norm: {n}", x.shape[axis]) for v, n in ((gamma, "gamma"), (beta, "beta")))
+    return _scaled(xp, x, mean, variance, gamma, beta, eps), mean, xp.sqrt(variance + xp.asarray(eps, x.dtype))
+
+
+def layer_norm(data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False) -> Any:
+    """Normalize over one axis (Ba et al., 2016).
+
+    Parameters
+    ----------
+    data : array_like
+        Operand.
+    gamma, beta : array_like, shape (data.shape[axis],)
+        Scale and offset.
+    axis : int
+        The axis to normalize over.
+    eps : float
+        What is added to the variance.
+    output_mean_var : bool
+        Whether mean and standard deviation are returned too; the axis stays in them, with length 1.
+
+    Examples
+    --------
+    >>> npx.layer_norm([[1.0, 3.0]], np.ones(2), np.zeros(2)).round(3)
+    array([[-1.,  1.]])
+    """
+    return apply(_layer_norm[bool(output_mean_var)], (data, gamma, beta), (int(axis), float(eps)))
+
+
+@_variants("_npx_group_norm", 2)
+def _group_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, num_groups: int, eps: float) -> Any:
+    """Normalized over groups of channels: the result, mean, and standard deviation of each group."""
+    if x.ndim < 2 or x.shape[1] % num_groups:
+        raise ValueError(f"group_norm: data of shape {x.shape} must have channels (axis 1) that {num_groups} groups divide")
+    channels = x.shape[1]
+    grouped = xp.reshape(x, (x.shape[0], num_groups, channels // num_groups, *x.shape[2:]))
+    mean, variance = _moments(xp, grouped, tuple(range(2, grouped.ndim)))
+    deviation = xp.sqrt(variance + xp.asarray(eps, x.dtype))
+    y = xp.reshape((grouped - mean) / deviation, x.shape)
+    gamma, beta = (_along(xp, v, 1, x.ndim, f"group_norm: {n}", channels) for v, n in ((gamma, "gamma"), (beta, "beta")))
+    shape = (x.shape[0], num_groups)
+    return y * gamma + beta, xp.reshape(mean, shape), xp.reshape(deviation, shape)
+
+
+def group_norm(
+    data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, num_groups: int = 1, eps: float = 1e-3, output_mean_var: bool = False
+) -> Any:
+    """Normalize each group of channels over the group (Wu and He, 2018).
+
+    Parameters
+    ----------
+    data : array_like, shape (N, C, ...)
+        Batch.
+    gamma, beta : array_like, shape (C,)
+        Scale and offset of each channel.
+    num_groups : int
+        Number of groups, which must divide C.
+    eps : float
+        What is added to the variance.
+    output_mean_var : bool
+        Whether mean and standard deviation, of shape (N, num_groups), are returned too.
+
+    Examples
+    --------
+    >>> npx.group_norm([[1.0, 3.0, 5.0, 9.0]], np.ones(4), np.zeros(4), num_groups=2).round(2)
+    array([[-1.,  1., -1.,  1.]])
+    """
+    return apply(_group_norm[bool(output_mean_var)], (data, gamma, beta), (int(num_groups), float(eps)))
+
+
+@operator("_npx_instance_norm", rule=_with_statistics(1))
+def _instance_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, eps: float) -> Any:
+    """Each channel of each sample normalized over the spatial axes."""
+    if x.ndim < 3:
+        raise ValueError(f"instance_norm: data must have at least 3 axes (batch, channel, space), got shape {x.shape}")
+    mean, variance = _moments(xp, x, tuple(range(2, x.ndim)))
+    gamma, beta = (_along(xp, v, 1, x.ndim, f"instance_norm: {n}", x.shape[1]) for v, n in ((gamma, "gamma"), (beta, "beta")))
+    return _scaled(xp, x, mean, variance, gamma, beta, eps)
+
+
+def instance_norm(data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: float = 1e-3) -> Any:
+    """Normalize each channel of each sample over its spatial axes (Ulyanov et al., 2016).
+
+    Parameters
+    ----------
+    data : array_like, shape (N, C, ...)
+        Batch with at least one spatial axis.
+    gamma, beta : array_like, shape (C,)
+        Scale and offset of each channel.
+    eps : float
+        What is added to the variance.
+
+    Examples
+    --------
+    >>> npx.instance_norm([[[1.0, 3.0]]], np.ones(1), np.zeros(1)).round(2)
+    array([[[-1.,  1.]]])
+    """
+    return apply(_instance_norm, (data, gamma, beta), (float(eps),))
+
+
+@operator("_npx_l2_normalization", rule=widened)
+def _l2_normalization(xp: Any, x: Any, *, eps: float, mode: str) -> Any:
+    """Divided by the 2-norm over a part of the axes."""
+    axes = {"instance": tuple(range(1, x.ndim)), "channel": (1,), "spatial": tuple(range(2, x.ndim))}[mode]
+    if x.ndim < {"instance": 2, "channel": 2, "spatial": 3}[mode]:
+        raise ValueError(f"l2_normalization: mode={mode!r} needs more axes than data of shape {x.shape} has")
+    return x / xp.sqrt(xp.sum(x * x, axis=axes, keepdims=True) + xp.asarray(eps, x.dtype))
+
+
+def l2_normalization(data: ArrayLike, eps: float = 1e-10, mode: str = "instance") -> Any:
+    """Divide by the 2-norm: of each sample, of each position over the channels, or of each channel over space.
+
+    Parameters
+    ----------
+    data : array_like, shape (N, C, ...)
+        Batch.
+    eps : float
+        What is added to the sum of squares.
+    mode : {'instance', 'channel', 'spatial'}
+        What is divided by one norm.
+
+    Examples
+    --------
+    >>> npx.l2_normalization([[3.0, 4.0]])
+    array([[0.6, 0.8]])
+    """
+    if mode not in ("instance", "channel", "spatial"):
+        raise ValueError(f"l2_normalization: mode must be 'instance', 'channel' or 'spatial', got {mode!r}")
+    if not math.isfinite(eps):
+        raise ValueError(f"l2_normalization: eps must be finite, got {eps}")
+    return apply(_l2_normalization, (data,), (float(eps), mode))
+
+
+__all__ = ["batch_norm", "group_norm", "instance_norm", "l2_normalization", "layer_norm"]

@@ -1,4 +1,7 @@
-"""Eager calls on small arrays: npcompat against a bare `jax.jit` call of the same arity, `jax.numpy`, NumPy, and torch if installed."""
+"""Eager calls on small arrays: npcompat against a bare `jax.jit` call, `jax.numpy`, NumPy, and torch if installed.
+
+`/jit` is against the cheapest compiled call of the same arity (`x + x`), `/same` against the compiled call of the same function.
+"""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -54,11 +57,12 @@ def run(seconds: float) -> dict[str, float]:
     if find_spec("torch"):
         import torch  # optional: measured where it is installed
     ratios: dict[str, list[float]] = {}
-    print(f"{'eager call on 8x8, us':<22}{'npcompat':>9}{'jit':>8}{'/jit':>7}{'/jnp':>7}{'/numpy':>8}{'/torch':>8}")
+    print(f"{'eager call on 8x8, us':<22}{'npcompat':>9}{'jit':>8}{'/jit':>7}{'/same':>7}{'/jnp':>7}{'/numpy':>8}{'/torch':>8}")
     for name, (call, arity) in _calls().items():
         functions: dict[str, Callable[[], object]] = {
             "npcompat": lambda call=call: call(np, a, b),
             "jit": (lambda: bare[1](ja)) if arity == 1 else (lambda: bare[2](ja, jb)),
+            "same": lambda same=jax.jit(lambda x, y, call=call: call(jnp, x, y)): same(ja, jb),
             "jnp": lambda call=call: call(jnp, ja, jb),
             "numpy": lambda call=call: call(numpy, _HOST, _HOST.T),
         }
@@ -69,7 +73,8 @@ def run(seconds: float) -> dict[str, float]:
         row = {other: times["npcompat"] / times[other] for other in times if other != "npcompat"}
         for other, ratio in row.items():
             ratios.setdefault(other, []).append(ratio)
-        shown = "".join(f"{row[o]:>{w}.2f}" if o in row else " " * (w - 1) + "-" for o, w in (("jit", 7), ("jnp", 7), ("numpy", 8), ("torch", 8)))
+        widths = (("jit", 7), ("same", 7), ("jnp", 7), ("numpy", 8), ("torch", 8))
+        shown = "".join(f"{row[o]:>{w}.2f}" if o in row else " " * (w - 1) + "-" for o, w in widths)
         print(f"{name:<22}{times['npcompat']:>9.2f}{times['jit']:>8.2f}{shown}")
     means = {other: geometric_mean(found) for other, found in ratios.items()}
     print(f"geometric mean of {len(ratios['jit'])} calls: " + ", ".join(f"{m:.2f}x {o}" for o, m in means.items()))

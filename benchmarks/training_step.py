@@ -1,6 +1,7 @@
 """A whole training step (record, backward, `trainer.step`) under `npx.jit`, against a hand-written, donated `jax.jit` + optax step."""
 
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import jax
@@ -24,7 +25,7 @@ def _compare(width: int, batch: int, seconds: float) -> float:
 
     net = gluon.nn.HybridSequential()
     sizes = (64, width, width, 10)
-    for before, after in zip(sizes, sizes[1:], strict=False):
+    for before, after in pairwise(sizes):
         net.add(gluon.nn.Dense(after, in_units=before, activation="relu" if after != 10 else None))
     net.initialize()
     loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
@@ -67,5 +68,6 @@ def _compare(width: int, batch: int, seconds: float) -> float:
     numpy.testing.assert_allclose(first, expected, rtol=1e-4)
     times = interleaved({"npx.jit": lambda: step(x, y).wait_to_read(), "by hand": reference}, seconds)
     ratio = times["npx.jit"] / times["by hand"]
-    print(f"MLP 64-{width}-{width}-10, batch {batch}: npx.jit {times['npx.jit']:.1f} us, by hand {times['by hand']:.1f} us, ratio {ratio:.2f}")
+    ours, by_hand_time = times["npx.jit"], times["by hand"]
+    print(f"MLP 64-{width}-{width}-10, batch {batch}: npx.jit {ours:.1f} us, by hand {by_hand_time:.1f} us, ratio {ratio:.2f}")
     return ratio

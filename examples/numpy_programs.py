@@ -1,6 +1,6 @@
 """Small NumPy programs, run with NumPy and with npcompat: the same code, the same results.
 
-    python examples/numpy_programs.py [--backend jax|numpy]
+python examples/numpy_programs.py [--backend jax|numpy]
 """
 
 import argparse

@@ -295,7 +295,20 @@ def _rebuilt(handle: Handle, chain: Sequence[Lens]) -> Any:
 class _Program:
     """One traced call: its operator, what it reads and writes, and how its results are put together."""
 
-    __slots__ = ("captured", "changed", "donated", "errors", "first_argument", "given", "nodes", "op", "outputs", "reads", "touched", "written")
+    __slots__ = (
+        "captured",
+        "changed",
+        "donated",
+        "errors",
+        "first_argument",
+        "given",
+        "nodes",
+        "op",
+        "outputs",
+        "reads",
+        "touched",
+        "written",
+    )
 
     def __init__(self, compiled: Compiled, call: _Call, reason: str) -> None:
         def body(inputs: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:

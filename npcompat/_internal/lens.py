@@ -11,8 +11,8 @@ import numpy as onp
 
 from npcompat._internal import dispatch, modes
 from npcompat._internal.backend.numpy_kernels import host_index
-from npcompat._internal.handle import Extra, Handle, View, extra
 from npcompat._internal.dtypes import Resolution, Type, strong
+from npcompat._internal.handle import Extra, Handle, View, extra
 from npcompat._internal.op import Attrs, Op, operator
 
 Array = onp.ndarray[Any, Any]
@@ -67,7 +67,7 @@ def index_get(xp: Any, a: Any, *starts: Any, spec: Any) -> Any:
 
 def _as_written(types: tuple[Type, ...], attrs: Any) -> Resolution:
     """What is written gets the dtype of what it is written into."""
-    return [None, types[0], *[strong(t) for t in types[2:]]], types[0]  # type: ignore[list-item, return-value]
+    return [None, types[0], *[strong(t) for t in types[2:]]], types[0]  # type: ignore[list-item]
 
 
 @operator("_npi_index_put", pattern="injective", rule=_as_written)

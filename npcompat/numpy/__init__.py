@@ -3,6 +3,7 @@
 `import npcompat.numpy as np` is a drop-in for `import numpy as np`; docs/known_gaps.md lists what is not there yet.
 """
 
+from numpy import bool as bool  # noqa: PLC0414: the name is np.bool
 from numpy import (
     bool_,
     complex64,
@@ -37,7 +38,6 @@ from numpy import (
     uint32,
     uint64,
 )
-from numpy import bool as bool  # noqa: PLC0414: the name is np.bool
 
 from npcompat._internal.dtypes import bfloat16
 from npcompat.numpy import (
@@ -50,9 +50,9 @@ from npcompat.numpy import (
     _joining,
     _logic,
     _manipulation,
-    _ndarray,
     _printing,
     _products,
+    _ranges,
     _reductions,
     _repeating,
     _selection,
@@ -75,6 +75,7 @@ from npcompat.numpy._manipulation import *
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._printing import *
 from npcompat.numpy._products import *
+from npcompat.numpy._ranges import *
 from npcompat.numpy._reductions import *
 from npcompat.numpy._repeating import *
 from npcompat.numpy._selection import *
@@ -99,6 +100,7 @@ __all__ += _logic.__all__
 __all__ += _manipulation.__all__
 __all__ += _printing.__all__
 __all__ += _products.__all__
+__all__ += _ranges.__all__
 __all__ += _reductions.__all__
 __all__ += _repeating.__all__
 __all__ += _selection.__all__

@@ -7,6 +7,7 @@ import numpy as onp
 
 from npcompat._internal import dispatch, lens
 from npcompat._internal.handle import Handle, extra
+from npcompat._internal.op import operator
 
 _NAMES = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned", "X": "writebackifcopy"}
 
@@ -141,7 +142,7 @@ class Flat:
         return lens.reshaped(self._handle, (-1,)).copy()
 
 
-@lens.operator("_npi_cycled")
+@operator("_npi_cycled")
 def _cycled(xp: Any, a: Any, *, shape: Any) -> Any:
     """The elements, again and again, until a shape is filled."""
     size = 1

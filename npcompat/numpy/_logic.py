@@ -66,7 +66,7 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
         return False
     same = a1 == a2
     if equal_nan and dtypes.is_inexact(a1.dtype) and dtypes.is_inexact(a2.dtype):
-        same = same | ((a1 != a1) & (a2 != a2))  # noqa: PLR0124: only nan differs from itself
+        same = same | ((a1 != a1) & (a2 != a2))  # only nan differs from itself
     return bool(same.all())
 
 
@@ -281,7 +281,7 @@ def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
     >>> np.shares_memory(a[:2], a[1:]), np.shares_memory(a[:2], a[2:])
     (True, False)
     """
-    return bool(onp.shares_memory(_memory(a), _memory(b), max_work=max_work))
+    return bool(onp.shares_memory(_memory(a), _memory(b), max_work=max_work))  # type: ignore[arg-type]
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
@@ -293,7 +293,7 @@ def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
     >>> np.may_share_memory(a[::2], a[1::2])
     True
     """
-    return bool(onp.may_share_memory(_memory(a), _memory(b), max_work=max_work))
+    return bool(onp.may_share_memory(_memory(a), _memory(b), max_work=max_work))  # type: ignore[arg-type]
 
 
 __all__ = [

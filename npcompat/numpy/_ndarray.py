@@ -367,7 +367,9 @@ class ndarray(Operators):
         if self.grad is not None:
             self.grad[...] = 0
 
-    def backward(self, out_grad: "ndarray | None" = None, retain_graph: bool = False, train_mode: bool = True, create_graph: bool = False) -> None:
+    def backward(
+        self, out_grad: "ndarray | None" = None, retain_graph: bool = False, train_mode: bool = True, create_graph: bool = False
+    ) -> None:
         """Compute the gradients of all variables that this array was computed from.
 
         Parameters
@@ -440,11 +442,27 @@ class ndarray(Operators):
 
     # --- reductions
 
-    def sum(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: Any = NoValue) -> Any:
+    def sum(
+        self,
+        axis: AxisLike = None,
+        dtype: DTypeLike = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = NoValue,
+        where: Any = NoValue,
+    ) -> Any:
         """Sum over axes."""
         return _reductions.sum(self, axis, dtype, out, keepdims, initial, where)
 
-    def prod(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: Any = NoValue) -> Any:
+    def prod(
+        self,
+        axis: AxisLike = None,
+        dtype: DTypeLike = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = NoValue,
+        where: Any = NoValue,
+    ) -> Any:
         """Product over axes."""
         return _reductions.prod(self, axis, dtype, out, keepdims, initial, where)
 
@@ -460,11 +478,29 @@ class ndarray(Operators):
         """Arithmetic mean over axes."""
         return _reductions.mean(self, axis, dtype, out, keepdims, where=where)
 
-    def var(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = NoValue) -> Any:
+    def var(
+        self,
+        axis: AxisLike = None,
+        dtype: DTypeLike = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = NoValue,
+    ) -> Any:
         """Variance over axes."""
         return _reductions.var(self, axis, dtype, out, ddof, keepdims, where=where)
 
-    def std(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, ddof: float = 0, keepdims: bool = False, *, where: Any = NoValue) -> Any:
+    def std(
+        self,
+        axis: AxisLike = None,
+        dtype: DTypeLike = None,
+        out: Any = None,
+        ddof: float = 0,
+        keepdims: bool = False,
+        *,
+        where: Any = NoValue,
+    ) -> Any:
         """Standard deviation over axes."""
         return _reductions.std(self, axis, dtype, out, ddof, keepdims, where=where)
 
@@ -538,8 +574,6 @@ class ndarray(Operators):
 
     def __round__(self, ndigits: int | None = None) -> Any:
         return self.round(ndigits or 0)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:

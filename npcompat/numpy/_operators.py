@@ -97,7 +97,7 @@ class Operators(Handle):
     def __rpow__(self, other: Any, modulo: None = None) -> Any:
         return _binary(_arithmetic._power, other, self)
 
-    def __ipow__(self, other: Any) -> Any:
+    def __ipow__(self, other: Any) -> Any:  # type: ignore[misc]
         return _in_place(_arithmetic._power, self, other)
 
     def __and__(self, other: Any) -> Any:
@@ -172,10 +172,10 @@ class Operators(Handle):
     def __ge__(self, other: Any) -> Any:
         return _binary(_comparison._greater_equal, self, other)
 
-    def __eq__(self, other: Any) -> Any:  # type: ignore[override]
+    def __eq__(self, other: Any) -> Any:
         return _binary(_comparison._equal, self, other)
 
-    def __ne__(self, other: Any) -> Any:  # type: ignore[override]
+    def __ne__(self, other: Any) -> Any:
         return _binary(_comparison._not_equal, self, other)
 
     def __neg__(self) -> Any:
@@ -189,3 +189,5 @@ class Operators(Handle):
 
     def __invert__(self) -> Any:
         return _apply(_comparison._invert, (self,))
+
+    __hash__ = None  # type: ignore[assignment]

@@ -128,9 +128,7 @@ def _reduceat(xp: Any, a: Any, indices: Any, *, ufunc: str = REQUIRED, axis: int
 def _in_place(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     """The result has the array's dtype; the values are cast as the function wants them."""
     target = dtypes.strong(types[0])
-    casts, result = REGISTRY[f"_npi_{attrs['ufunc']}"].rule((target, *types[2:]), {"dtype": None})
-    if not onp.can_cast(result, target, "same_kind"):
-        raise TypeError(f"Cannot cast ufunc '{attrs['ufunc']}' output from {result!r} to {target!r} with casting rule 'same_kind'")
+    casts, _ = REGISTRY[f"_npi_{attrs['ufunc']}"].rule((target, *types[2:]), {"dtype": None})
     return [None, None, *casts[1:]], target
 
 
@@ -144,9 +142,9 @@ def _host_at(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str) -> Any:
 def _at(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str = REQUIRED) -> Any:
     """`a` with the function applied at positions of the flattened array."""
     value = xp.broadcast_to(values[0], positions.shape) if values else None
-    if ufunc in xp.SCATTERED:
+    casts, result = REGISTRY[f"_npi_{ufunc}"].rule((onp.dtype(a.dtype), *[onp.dtype(v.dtype) for v in values]), {"dtype": None})
+    if ufunc in xp.SCATTERED and result == a.dtype:
         return xp.scatter_at(ufunc, a, positions, value)
-    casts, _ = REGISTRY[f"_npi_{ufunc}"].rule((onp.dtype(a.dtype), *[onp.dtype(v.dtype) for v in values]), {"dtype": None})
     function = _pairwise(xp, ufunc)
     return xp.apply_at(lambda x, *v: function(xp.astype(x, casts[0]), *v), a, positions, value)
 
@@ -295,7 +293,7 @@ class _Methods:
         positions = dispatch.array_of(count)[indices]
         if b is not None and onp.broadcast_shapes(onp.shape(b) if not isinstance(b, Handle) else b.shape, positions.shape) != positions.shape:  # type: ignore[attr-defined]
             raise ValueError(f"array is not broadcastable to correct shape: the second operand of {self._name}.at must broadcast to {positions.shape}")
-        store(a, dispatch.read(apply(_at, (a, positions) if b is None else (a, positions, b), (self._name,))), what=self._name)
+        store(a, dispatch.read(apply(_at, (a, positions) if b is None else (a, positions, b), (self._name,))))
 
 
 def document(op: Op) -> Callable[[Callable[P, Any]], ufunc[P]]:

@@ -3,6 +3,7 @@
 The stream is Threefry's, not NumPy's: a key and a counter, the same numbers on every backend, eager and compiled.
 """
 
+import builtins
 from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
@@ -16,7 +17,8 @@ from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op, as_shape, operator
 from npcompat._internal.random import Stream
-from npcompat.numpy._creation import arange, asarray
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._ranges import arange
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
 from npcompat.numpy._ufunc import finish
@@ -112,7 +114,16 @@ class _Distributions:
             sample = dispatch.wrap(self._stream.draw(op, operands, attrs))
         return finish(sample, out, op.name.removeprefix("_npi_random_"))
 
-    def uniform(self, low: ArrayLike = 0.0, high: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DTypeLike = None, device: Any = None, ctx: Any = None, out: Any = None) -> Any:
+    def uniform(
+        self,
+        low: ArrayLike = 0.0,
+        high: ArrayLike = 1.0,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
         """Samples that are uniform on [low, high).
 
         Parameters
@@ -137,7 +148,16 @@ class _Distributions:
         """
         return self._draw(_uniform, (low, high), (_size(size), _float(dtype)), out, device if device is not None else ctx)
 
-    def normal(self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: ShapeLike | None = None, dtype: DTypeLike = None, device: Any = None, ctx: Any = None, out: Any = None) -> Any:
+    def normal(
+        self,
+        loc: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = None,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
         """Samples of a normal distribution with mean `loc` and standard deviation `scale`; see `uniform`.
 
         Examples
@@ -274,7 +294,16 @@ class _Distributions:
             raise TypeError(f"shuffle: expected an npcompat ndarray, got {type(x).__name__}")
         x[...] = self.permutation(x)  # type: ignore[index]
 
-    def choice(self, a: Any, size: ShapeLike | None = None, replace: bool = True, p: ArrayLike | None = None, device: Any = None, ctx: Any = None, out: Any = None) -> Any:
+    def choice(
+        self,
+        a: Any,
+        size: ShapeLike | None = None,
+        replace: bool = True,
+        p: ArrayLike | None = None,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
         """Elements of an array (or of a range) at random.
 
         Parameters
@@ -321,7 +350,7 @@ class _Distributions:
         chosen = self._draw(_choice, operands, (n, shape, bool(replace)), None, device if device is not None else ctx)
         return finish(take(pool, chosen, axis=0), out, "choice")
 
-    def bytes(self, length: int) -> bytes:
+    def bytes(self, length: int) -> builtins.bytes:
         """Random bytes.
 
         Examples
@@ -329,7 +358,7 @@ class _Distributions:
         >>> len(np.random.bytes(4))
         4
         """
-        drawn: bytes = self._draw(_integers, (0, 256), ((int(length),), onp.dtype("uint8"))).tobytes()
+        drawn: builtins.bytes = self._draw(_integers, (0, 256), ((int(length),), onp.dtype("uint8"))).tobytes()
         return drawn
 
 
@@ -424,7 +453,16 @@ class RandomState(_Distributions):
         """
         self._stream.seed(seed)
 
-    def randint(self, low: Any, high: Any = None, size: ShapeLike | None = None, dtype: DTypeLike = int, device: Any = None, ctx: Any = None, out: Any = None) -> Any:
+    def randint(
+        self,
+        low: Any,
+        high: Any = None,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = int,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
         """Integers that are uniform on [low, high), or on [0, low) if `high` is not given.
 
         Examples

@@ -89,7 +89,6 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
     if not lengths.pop():
         raise ValueError("npx.foreach: data has no elements, so the shape of the outputs is unknown")
     collected: list[list[Any]] = []
-    out_tree: Any = None
     now = xla.unflatten(tree, [copy_of(s) for s in states])
     for row in zip(*pieces, strict=True):  # copies: what the body writes into them is its own
         out, now = step([r.copy() for r in row], xla.flatten(now)[0])
@@ -98,7 +97,9 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
     return xla.unflatten(out_tree, [stack(list(column)) for column in zip(*collected, strict=True)]), now
 
 
-def while_loop(cond: Callable[..., Any], func: Callable[..., Any], loop_vars: Any, max_iterations: int | None = None, name: str = "while_loop") -> tuple[Any, Any]:
+def while_loop(
+    cond: Callable[..., Any], func: Callable[..., Any], loop_vars: Any, max_iterations: int | None = None, name: str = "while_loop"
+) -> tuple[Any, Any]:
     """A loop that runs while a condition on its variables holds.
 
     Parameters

@@ -7,7 +7,9 @@ from npcompat._internal.jit import Compiled
 
 
 @overload
-def jit(function: Callable[..., Any], *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()) -> Compiled: ...
+def jit(
+    function: Callable[..., Any], *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()
+) -> Compiled: ...
 @overload
 def jit(
     function: None = None, *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()

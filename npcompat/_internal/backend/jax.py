@@ -444,7 +444,7 @@ def moved(payload: Any, device: Any) -> Any:
 
 def default_device() -> Any:
     """Where JAX places what nobody placed."""
-    return jax.config.jax_default_device or jax.devices()[0]
+    return getattr(jax.config, "jax_default_device", None) or jax.devices()[0]
 
 
 def device_of(payload: Any) -> Any:

@@ -1,0 +1,1 @@
+"""The core: operators, dispatch, handles and lenses, tape, trace, backends.  Nothing here is public."""

@@ -1,0 +1,236 @@
+"""Ranges and grids."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, dtypes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import as_shape, operator
+from npcompat.numpy._creation import asarray, check_like, copy_of, full, placed_on
+from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
+
+
+@operator("_npi_arange", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
+def _arange(xp: Any, *, start: Any, stop: Any, step: Any, dtype: Any) -> Any:
+    """Evenly spaced values by step."""
+    return xp.asarray(onp.arange(start, stop, step, dtype=dtype))
+
+
+def arange(
+    start_or_stop: Any,
+    /,
+    stop: Any = None,
+    step: Any = 1,
+    *,
+    dtype: DTypeLike = None,
+    device: Any = None,
+    ctx: Any = None,
+    like: Any = None,
+) -> Any:
+    """Values from `start` (0 if only one bound is given) up to, but not including, `stop`.
+
+    Parameters
+    ----------
+    start_or_stop : scalar
+        The first value; or, if `stop` is not given, the end.
+    stop : scalar, optional
+        End of the range.
+    step : scalar
+        Distance between values.
+    dtype : dtype, optional
+        int64 for integer bounds and the default float for floats, if not given.
+    device, ctx : Device or str, optional
+        Where to place it.
+    like : ndarray, optional
+        Must be an npcompat array.
+
+    Examples
+    --------
+    >>> np.arange(3)
+    array([0, 1, 2])
+    >>> np.arange(1, 2, 0.25)
+    array([1.  , 1.25, 1.5 , 1.75])
+    """
+    check_like(None, like)
+    start, end = (0, start_or_stop) if stop is None else (start_or_stop, stop)
+    bounds = [_number(x) for x in (start, end, step)]
+    wanted = dtypes.canonical(dtype) if dtype is not None else _range_dtype(bounds)
+    with placed_on(device if device is not None else ctx):
+        return apply(_arange, (), (*bounds, wanted))
+
+
+def _number(x: Any) -> Any:
+    return x.item() if isinstance(x, Handle) else x  # type: ignore[attr-defined]
+
+
+def _range_dtype(bounds: list[Any]) -> Any:
+    found = onp.arange(bounds[0] * 0, bounds[1] * 0, 1 + bounds[2] * 0).dtype
+    return dtypes.narrow(found, [b.dtype for b in bounds if hasattr(b, "dtype")])
+
+
+def _spaced_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    computed = dtypes.floating(types)[1]
+    return [computed] * len(types), attrs["dtype"] or computed
+
+
+@operator("_npi_linspace", rule=_spaced_rule)
+def _linspace(xp: Any, start: Any, stop: Any, *, num: int, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+    """Evenly spaced values by number."""
+    made = xp.linspace(start, stop, num, endpoint, axis=axis)
+    return xp.floor(made) if dtype is not None and dtype.kind in "iu" else made
+
+
+def linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+    ctx: Any = None,
+) -> Any:
+    """`num` values from `start` to `stop`, evenly spaced.
+
+    Parameters
+    ----------
+    start, stop : array_like
+        First and last value.
+    num : int
+        How many.
+    endpoint : bool
+        Whether `stop` is among them.
+    retstep : bool
+        Whether the distance between values is returned too.
+    dtype : dtype, optional
+        Dtype of the result; a float if not given.
+    axis : int
+        Where the new axis goes, if the bounds are arrays.
+    device, ctx : Device or str, optional
+        Where to place it.
+
+    Raises
+    ------
+    ValueError
+        If `num` is negative.
+
+    Examples
+    --------
+    >>> np.linspace(0, 1, 5)
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    """
+    count = num.__index__()
+    if count < 0:
+        raise ValueError(f"Number of samples, {count}, must be non-negative.")
+    with placed_on(device if device is not None else ctx):
+        wanted = None if dtype is None else dtypes.canonical(dtype)
+        made = apply(_linspace, (start, stop), (count, bool(endpoint), wanted, axis))
+        if not retstep:
+            return made
+        parts = count - 1 if endpoint else count
+        distance = (asarray(stop) - asarray(start)) / parts if parts > 0 else asarray(math.nan)
+        return made, distance
+
+
+def logspace(
+    start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, base: ArrayLike = 10.0, dtype: DTypeLike = None, axis: int = 0
+) -> Any:
+    """Values whose logarithms are evenly spaced, from `base**start` to `base**stop`.
+
+    Examples
+    --------
+    >>> np.logspace(0, 2, 3)
+    array([  1.,  10., 100.])
+    """
+    powers = linspace(start, stop, num, endpoint, axis=axis)
+    base = asarray(base)
+    made = (base.reshape((*base.shape[:axis], 1, *base.shape[axis:])) if base.shape else base) ** powers
+    return made if dtype is None else made.astype(dtype)
+
+
+def geomspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, dtype: DTypeLike = None, axis: int = 0) -> Any:
+    """Values in geometric progression from `start` to `stop`.
+
+    Examples
+    --------
+    >>> np.geomspace(1, 8, 4)
+    array([1., 2., 4., 8.])
+    """
+    host = [dispatch.to_host(x) if isinstance(x, Handle) else dispatch.host_array(x) for x in (start, stop)]
+    made = onp.geomspace(host[0], host[1], num, endpoint, axis=axis)
+    wanted = dtypes.narrow(made.dtype, [h.dtype for h in host]) if dtype is None else dtypes.canonical(dtype)
+    return dispatch.array_of(made.astype(wanted))
+
+
+# --- grids -------------------------------------------------------------------------------------------------------
+
+
+def meshgrid(*xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+    """Coordinate arrays of a grid, from the coordinates along each axis.
+
+    Examples
+    --------
+    >>> x, y = np.meshgrid([1, 2, 3], [4, 5])
+    >>> y
+    array([[4, 4, 4],
+           [5, 5, 5]])
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    arrays = [asarray(x) for x in xi]
+    order = list(range(len(arrays)))
+    if indexing == "xy" and len(arrays) > 1:
+        order[0], order[1] = 1, 0
+    shaped = [a.reshape([-1 if i == order[k] else 1 for i in range(len(arrays))]) for k, a in enumerate(arrays)]
+    if not sparse:
+        shape = onp.broadcast_shapes(*[s.shape for s in shaped])
+        return tuple(full(shape, s) for s in shaped)
+    return tuple(copy_of(s) for s in shaped) if copy else tuple(shaped)
+
+
+def indices(dimensions: ShapeLike, dtype: DTypeLike = int, sparse: bool = False) -> Any:
+    """The coordinates of each element of a grid, one array for each axis, stacked (a tuple if `sparse`).
+
+    Examples
+    --------
+    >>> np.indices((2, 2))[1]
+    array([[0, 1],
+           [0, 1]])
+    """
+    found: Any = onp.indices(as_shape(dimensions), dtypes.canonical(dtype), bool(sparse))  # type: ignore[call-overload]
+    return tuple(dispatch.array_of(f) for f in found) if sparse else dispatch.array_of(found)
+
+
+def ix_(*args: ArrayLike) -> tuple[Any, ...]:
+    """Index arrays that pick the rows, columns, ... named by each sequence.
+
+    Examples
+    --------
+    >>> np.arange(6).reshape(2, 3)[np.ix_([0, 1], [0, 2])]
+    array([[0, 2],
+           [3, 5]])
+    """
+    return tuple(dispatch.array_of(onp.array(a)) for a in onp.ix_(*[dispatch.to_host(a) if isinstance(a, Handle) else a for a in args]))
+
+
+def fromfunction(function: Callable[..., Any], shape: ShapeLike, *, dtype: DTypeLike = float, like: Any = None, **kwargs: Any) -> Any:
+    """What a function makes of the coordinates of a grid.
+
+    Examples
+    --------
+    >>> np.fromfunction(lambda i, j: i + j, (2, 2), dtype=int)
+    array([[0, 1],
+           [1, 2]])
+    """
+    check_like(None, like)
+    return function(*indices(shape, dtype=dtype), **kwargs)
+
+
+__all__ = ["arange", "fromfunction", "geomspace", "indices", "ix_", "linspace", "logspace", "meshgrid"]

@@ -298,31 +298,22 @@ def array_of(array: onp.ndarray[Any, Any]) -> Any:
 
 
 def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, Any]:
-    """What NumPy makes of an array-like; floats that carried no dtype get the default one."""
-    if isinstance(x, list | tuple) and _contains_handle(x):
-        x = _on_host(x)
+    """What NumPy makes of an array-like; where no element carries a 64-bit float, floats have the default dtype."""
     array = onp.asarray(x) if dtype is None else onp.asarray(x, dtype)
-    if dtype is None and not isinstance(x, onp.ndarray | onp.generic):
+    if dtype is None:
         narrowed = dtypes.narrow(array.dtype, ())
-        if narrowed != array.dtype and not _carries_dtype(x):
+        if narrowed != array.dtype and not _carries(x, array.dtype):
             return array.astype(narrowed)
     return array
 
 
-def _contains_handle(x: Any) -> bool:
-    return any(isinstance(e, Handle) or (isinstance(e, list | tuple) and _contains_handle(e)) for e in x)
-
-
-def _on_host(x: Any) -> Any:
-    if isinstance(x, Handle):
-        return to_host(x)
-    return [_on_host(e) for e in x] if isinstance(x, list | tuple) else x
-
-
-def _carries_dtype(x: Any) -> bool:
-    if isinstance(x, list | tuple):
-        return any(type(e) is not float and _carries_dtype(e) for e in x)
-    return hasattr(x, "dtype") or hasattr(x, "__array_interface__")
+def _carries(x: Any, dtype: onp.dtype[Any]) -> bool:
+    """Whether an array-like, or an element of nested sequences, has a dtype of its own as wide as this one."""
+    if type(x) is list or type(x) is tuple:
+        return any(type(e) is not float and type(e) is not int and _carries(e, dtype) for e in x)
+    if hasattr(x, "dtype"):
+        return bool(dtypes.narrow(x.dtype, ()) != x.dtype)
+    return hasattr(x, "__array_interface__") or hasattr(x, "__array__")
 
 
 def to_host(handle: Handle) -> onp.ndarray[Any, Any]:

@@ -15,7 +15,7 @@ from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 
 _INEXACT = frozenset(onp.dtype(c) for c in ("f4", "f8", "c8", "c16"))
-_bool, _int64 = onp.dtype(bool), onp.dtype("int64")
+_bool, _int32 = onp.dtype(bool), onp.dtype("int32")
 
 
 class EigResult(NamedTuple):
@@ -53,14 +53,15 @@ class SVDResult(NamedTuple):
 def working_dtype(types: Sequence[Type]) -> onp.dtype[Any]:
     """The dtype in which a decomposition is computed: what is no float becomes the default one."""
     found = [dtypes.strong(t) for t in types]
+    for t in found:
+        if dtypes.is_inexact(t) and t not in _INEXACT:
+            raise TypeError(f"array type {t} is unsupported in linalg")
     common = onp.result_type(*[t if dtypes.is_inexact(t) else onp.dtype("f8") for t in found])
-    dtype = dtypes.narrow(common, found)
-    if dtype not in _INEXACT:
-        raise TypeError(f"array type {dtype} is unsupported in linalg")
-    return dtype
+    return dtypes.narrow(common, found)
 
 
 def real_dtype(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
+    """The dtype of the absolute value."""
     return onp.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 
@@ -70,7 +71,7 @@ def linear_types(outputs: str) -> Any:
     def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
         dtype = working_dtype(types)
         real = real_dtype(dtype)
-        of = {"s": dtype, "r": real, "c": onp.dtype(f"c{real.itemsize * 2}"), "b": _bool, "i": _int64}
+        of = {"s": dtype, "r": real, "c": onp.dtype(f"c{real.itemsize * 2}"), "b": _bool, "i": _int32}
         outs = tuple([of[letter] for letter in outputs])
         return [dtype] * len(types), outs if len(outs) > 1 else outs[0]
 

@@ -101,7 +101,7 @@ def _places(op: Op, axes: Any, axis: Any, keepdims: Any) -> list[tuple[int, ...]
     if len(given) == 2 and wanted[2] == 0:
         given.append(())
     elif len(given) == 2 and keepdims:
-        given.append(given[0])
+        given.append((-1,))
     if len(given) != 3:
         raise ValueError("axes should be a list with an entry for all 3 inputs and outputs; entries for outputs can only be omitted if none of them has core axes.")
     for i, (entry, count) in enumerate(zip(given, wanted, strict=True)):
@@ -412,17 +412,21 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     if kwargs.get("order", "K") not in ("K", "C", "A"):
         raise NotImplementedError(f"einsum(order={kwargs['order']!r}): arrays are laid out in C order")
     subscripts, arrays = _subscripts(operands)
+    casting = kwargs.get("casting", "safe")
     dtype = None if kwargs.get("dtype") is None else dtypes.canonical(kwargs["dtype"])
     if dtype is not None:
         for a in map(asarray, arrays):
-            if not onp.can_cast(a.dtype, dtype, kwargs.get("casting", "safe")):
-                raise TypeError(f"einsum: cannot cast operand from {a.dtype!r} to {dtype!r} according to the rule '{kwargs.get('casting', 'safe')}'")
+            if not onp.can_cast(a.dtype, dtype, casting):
+                raise TypeError(f"einsum: cannot cast operand from {a.dtype!r} to {dtype!r} according to the rule '{casting}'")
     if len(arrays) == 1 and out is None and dtype is None:
         found = _rearranged(subscripts, asarray(arrays[0]))
         if found is not None:
             return found
     path = tuple(tuple(p) if isinstance(p, Sequence) and not isinstance(p, str) else p for p in optimize) if isinstance(optimize, list | tuple) else optimize
-    return finish(apply(_einsum, arrays, (subscripts, path, dtype)), out, "einsum")
+    result = apply(_einsum, arrays, (subscripts, path, dtype))
+    if isinstance(out, Handle) and not onp.can_cast(result.dtype, out.dtype, casting):  # type: ignore[attr-defined]
+        raise TypeError(f"einsum: cannot cast the result from {result.dtype!r} to the {out.dtype!r} of `out` according to the rule '{casting}'")  # type: ignore[attr-defined]
+    return finish(result, out, "einsum")
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:

@@ -12,7 +12,7 @@ from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import Op, as_axis, operator
 from npcompat.numpy._checks import refuse
 from npcompat.numpy._creation import asarray
-from npcompat.numpy._manipulation import ravel
+from npcompat.numpy._manipulation import ndim, ravel
 from npcompat.numpy._selection import finish_safely, take
 from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue
 from npcompat.numpy._ufunc import name_of
@@ -235,8 +235,13 @@ _argmax = _extreme("_npi_argmax", "argmax")
 _argmin = _extreme("_npi_argmin", "argmin")
 
 
+def _axis_of(a: Any, axis: Any) -> Any:
+    """The axis; None for the one axis that NumPy lets 0-d arrays have."""
+    return None if axis in (0, -1) and ndim(a) == 0 else axis
+
+
 def _position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
-    attrs = (None if axis is None else python.index(axis), False if keepdims is NoValue else bool(keepdims))
+    attrs = (None if axis is None else _axis_of(a, python.index(axis)), False if keepdims is NoValue else bool(keepdims))
     result = apply(op, (a,), attrs)
     return result if out is None else finish_safely(result, out, name_of(op))
 
@@ -345,7 +350,7 @@ def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False
     >>> np.count_nonzero([[0, 1], [2, 3]], axis=1)
     array([1, 2])
     """
-    return apply(_count_nonzero, (a,), (as_axis(axis), bool(keepdims)))
+    return apply(_count_nonzero, (a,), (_axis_of(a, as_axis(axis)), bool(keepdims)))
 
 
 __all__ = [

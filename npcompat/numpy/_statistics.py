@@ -85,7 +85,7 @@ def _neighbours(xp: Any, q: Any, n: int, method: str) -> tuple[Any, Any]:
     """Where the quantiles of n sorted elements are: the position below, and the weight of the element above it."""
     if method in _PLOTTING:
         alpha, beta = _PLOTTING[method]
-        place = n * q + (alpha + q * (1 - alpha - beta)) - 1
+        place = (n - 1) * q if method == "linear" else n * q + (alpha + q * (1 - alpha - beta)) - 1
         below = xp.floor(place)
         return below, place - below
     if method in ("inverted_cdf", "averaged_inverted_cdf"):

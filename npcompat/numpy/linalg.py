@@ -17,7 +17,7 @@ from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import as_axis, operator
 from npcompat.numpy import _diagonals, _products
 from npcompat.numpy._checks import flagged, shaping
-from npcompat.numpy._creation import asarray, full
+from npcompat.numpy._creation import asarray, full, zeros
 from npcompat.numpy._decompositions import (
     EighResult,
     EigResult,
@@ -206,6 +206,7 @@ def solve(a: ArrayLike, b: ArrayLike) -> Any:
     array([1. , 0.5])
     """
     a, b = stacked(a, True), asarray(b)
+    working_dtype([a.dtype, b.dtype])
     rows = b.shape[0 if b.ndim == 1 else -2] if b.ndim else None
     if rows != a.shape[-1]:
         raise ValueError(f"solve: expected right-hand sides of {a.shape[-1]} rows, as the matrix of shape {a.shape} has; got shape {b.shape}")
@@ -325,6 +326,8 @@ def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any 
     a = stacked(a, hermitian)
     if rcond is not None and rtol is not NoValue:
         raise ValueError("`rtol` and `rcond` can't be both set.")
+    if 0 in a.shape[-2:]:
+        return zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
     if rcond is None:
         rcond = 1e-15 if rtol is NoValue else rtol
     if rcond is None:
@@ -348,7 +351,7 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, 
         One right-hand side of m elements, or several as columns.
     rcond : float, optional
         Singular values below this fraction of the largest count as zero; the larger side times the machine epsilon if
-        not given, the epsilon itself for -1.
+        not given, half the epsilon for -1.
 
     Returns
     -------
@@ -370,7 +373,10 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, 
     if rows != b.shape[0]:
         raise LinAlgError(f"Incompatible dimensions: `a` has {rows} rows, `b` has {b.shape[0]}")
     dtype = working_dtype([a.dtype, b.dtype])
-    fraction = _epsilon(dtype) * (max(rows, columns) if rcond is None else 1) if rcond in (None, -1) else float(rcond)  # type: ignore[arg-type]
+    if rcond is None:
+        fraction = _epsilon(dtype) * max(rows, columns)
+    else:
+        fraction = _epsilon(dtype) / 2 if rcond == -1 else float(rcond)
     x, squared, rank, s = apply(_lstsq, (a, b), (fraction,))
     if rows <= columns:
         squared = squared[:0].copy()
@@ -431,7 +437,7 @@ def cond(x: ArrayLike, p: Any = None) -> Any:
     array(2.)
     """
     x = asarray(x)
-    if x.size == 0:
+    if x.ndim >= 2 and 0 in x.shape[-2:]:
         raise LinAlgError("cond is not defined on empty arrays")
     x = stacked(x)
     if p is None or p in (2, -2):

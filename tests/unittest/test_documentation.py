@@ -1,10 +1,17 @@
 """What the documents say is true: the names they mention exist, and what they tell to do works."""
 
 import ast
+import doctest
+import importlib.util
 import re
 from pathlib import Path
 
 import pytest
+import test_registry
+from registry_cases import CASES
+
+from npcompat import autograd, np, npx
+from npcompat._internal.op import REGISTRY
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -52,14 +59,69 @@ def blocks(page: str) -> dict[str, str]:
     return dict(found)
 
 
-def test_every_unsupported_argument_is_a_known_gap():
-    """Whatever raises NotImplementedError stands in the list, with its reason."""
-    listed = (ROOT / "docs" / "known_gaps.md").read_text()
-    missing = []
-    for file in sorted((ROOT / "npcompat").rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.FunctionDef):
-                for inner in ast.walk(node):
-                    if isinstance(inner, ast.Raise) and "NotImplementedError" in ast.unparse(inner) and f"`{node.name}`" not in listed:
-                        missing.append(f"{file.relative_to(ROOT)}::{node.name}")
-    assert not missing, f"docs/known_gaps.md does not name {sorted(set(missing))}"
+def unsupported() -> set[str]:
+    """Where the package raises NotImplementedError, abstract methods left out."""
+    found = set()
+
+    def visit(file: Path, node: ast.AST, names: tuple[str, ...]) -> None:
+        for child in ast.iter_child_nodes(node):
+            inside = (*names, child.name) if isinstance(child, ast.FunctionDef | ast.ClassDef) else names
+            text = ast.unparse(child) if isinstance(child, ast.Raise) else ""
+            abstract = "must define" in text or "does not define" in text or text == "raise NotImplementedError"
+            if "NotImplementedError" in text and not abstract:
+                found.add(f"{file.relative_to(ROOT)}::{'.'.join(names)}")
+            visit(file, child, inside)
+
+    for file in (ROOT / "npcompat").rglob("*.py"):
+        visit(file, ast.parse(file.read_text()), ())
+    return found
+
+
+def test_the_known_gaps_are_what_raises_not_implemented():
+    listed = set(re.findall(r"`(npcompat/[\w/]+\.py::[\w.]+)`", (ROOT / "docs" / "known_gaps.md").read_text()))
+    assert unsupported() - listed == set(), "raised, but not listed in docs/known_gaps.md"
+    assert listed - unsupported() == set(), "listed in docs/known_gaps.md, but not raised"
+
+
+@pytest.fixture
+def followed(tmp_path):
+    """What docs/add_an_operator.md says, done: the module it adds, with its cases declared; undone afterwards."""
+    written = blocks("add_an_operator.md")
+    modules = {}
+    before = dict(REGISTRY), dict(CASES), list(npx.__all__)
+    for file, code in written.items():
+        path = tmp_path / Path(file).name
+        path.write_text(code)
+        spec = importlib.util.spec_from_file_location(f"followed_{path.stem}", path)
+        modules[file] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(modules[file])
+        if file.startswith("npcompat/"):
+            npx.scan_sum = modules[file].scan_sum
+    yield modules
+    del npx.scan_sum
+    for table, was in zip((REGISTRY, CASES), before, strict=False):
+        table.clear()
+        table.update(was)
+
+
+def test_the_page_adds_an_operator_that_the_template_accepts(followed):
+    operator, cases = followed
+    assert (operator.split("/")[0], cases.split("/")[0]) == ("npcompat", "tests"), "one file in npcompat/, one case in the tests"
+    name = "_npx_scan_sum"
+    test_registry.test_every_operator_has_cases_that_run_it(name)
+    for template in ("test_host", "test_xla", "test_compiled", "test_gradients", "test_second_order"):
+        getattr(test_registry, template)(name)
+    results = doctest.testmod(followed[operator], extraglobs={"np": np, "npx": npx})
+    assert results.attempted == 1 and results.failed == 0
+    x = np.array([[1.0, 2.0, 4.0]])
+    x.attach_grad()
+    with autograd.record():
+        y = npx.jit(lambda x: npx.scan_sum(x, exclusive=True))(x)
+    y.backward()
+    assert y.tolist() == [[0, 1, 3]] and x.grad.tolist() == [[2, 1, 0]]
+
+
+def test_a_new_operator_without_a_case_fails(followed):
+    CASES.pop("_npx_scan_sum")
+    with pytest.raises(AssertionError, match="_npx_scan_sum has no case: add one to tests/unittest/registry_cases/"):
+        test_registry.test_every_operator_has_cases_that_run_it("_npx_scan_sum")

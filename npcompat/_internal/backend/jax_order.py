@@ -1,5 +1,6 @@
 """The order of complex numbers on XLA: by real part, then by imaginary part, those with nan last, as NumPy has it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -25,6 +26,11 @@ def argsort(a: Any, axis: int = -1, stable: bool = True) -> Any:
     if not jnp.iscomplexobj(a):
         return jnp.argsort(a, axis=axis, stable=True)
     return jnp.lexsort(_keys(a), axis=axis)
+
+
+def lexsort(keys: Sequence[Any], axis: int = -1) -> Any:
+    """The positions that sort by several keys, the last one first."""
+    return jnp.lexsort([k for key in keys for k in (_keys(key) if jnp.iscomplexobj(key) else (key,))], axis=axis)
 
 
 def _complex_extreme(a: Any, axis: int | None, keepdims: bool, largest: bool) -> Any:
@@ -59,4 +65,4 @@ def argmin(a: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     return _complex_extreme(a, axis, keepdims, False)
 
 
-__all__ = ["argmax", "argmin", "argsort", "sort"]
+__all__ = ["argmax", "argmin", "argsort", "lexsort", "sort"]

@@ -147,20 +147,39 @@ def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: tuple[int, .
     """
     mode = modes.current()
     payloads = [v.payload for v in values]
-    backend: Any = xla
     if mode.trace is not None:
         return mode.trace.run(op, values, payloads, attrs, mode)
-    for payload in payloads:
-        if type(payload) is not _XLA_ARRAY:
-            backend = place(op, payloads, attrs, mode)
-            break
-    else:
-        if not payloads:
-            return _create(op, attrs, mode)
+    if not payloads:
+        return _create(op, attrs, mode)
+    backend = _backend_of(op, payloads, attrs, mode)
     if mode.recording and op.differentiable:
         for v in values:
             if v.node is not None:
                 return _recorder(op, values, payloads, attrs, backend, mode)
+    out = _call(op, payloads, attrs, donate, backend, mode)
+    if op.outputs == 1:
+        return Value(out)
+    return tuple([Value(o) for o in out])
+
+
+def execute(op: Op, payloads: list[Any], donate: tuple[int, ...]) -> Sequence[Any]:
+    """Run an operator without attributes on payloads, neither recorded nor traced; returns its outputs' payloads."""
+    mode = modes.current()
+    if not payloads:
+        out = _create(op, (), mode)
+        return [out.payload] if op.outputs == 1 else [v.payload for v in out]
+    out = _call(op, payloads, (), donate, _backend_of(op, payloads, (), mode), mode)
+    return (out,) if op.outputs == 1 else out
+
+
+def _backend_of(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
+    for payload in payloads:
+        if type(payload) is not _XLA_ARRAY:
+            return place(op, payloads, attrs, mode)
+    return xla
+
+
+def _call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: tuple[int, ...], backend: Any, mode: modes.Mode) -> Any:
     if donate:
         programs, key = op.programs[DONATING + backend.slot + mode.numpy_dtypes], (attrs, donate)
     else:
@@ -169,15 +188,12 @@ def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: tuple[int, .
     if program is None:
         program = programs[key] = backend.forward(op, attrs, donate)
     try:
-        out = program(*payloads)
+        return program(*payloads)
     except _CALL_ERRORS as error:
         raise explained(op, payloads, attrs, error) from error
     finally:
         if _lowering:
             xla.lowered()
-    if op.outputs == 1:
-        return Value(out)
-    return tuple([Value(o) for o in out])
 
 
 def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:

@@ -121,7 +121,8 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
     value = dispatch.as_value(new)
     payload = value.payload
     if hasattr(payload, "dtype") and payload.dtype == dtype and payload.shape == shape:
-        return dispatch.fresh(payload, value.node, value.index)
+        node = value.node if modes.current().recording else None  # what is not recorded is a constant
+        return dispatch.fresh(payload, node, value.index)
     if type(payload) in (int, float, complex):
         checked_scalar(payload, dtype)
     result: Value = dispatch.run(_fit, [value], (shape, dtype))

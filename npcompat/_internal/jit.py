@@ -293,22 +293,10 @@ def _rebuilt(handle: Handle, chain: Sequence[Lens]) -> Any:
 
 
 class _Program:
-    """One traced call: its operator, what it reads and writes, and how its results are put together."""
+    """One traced call: its operator, what it reads and writes, and how its results are put together.
 
-    __slots__ = (
-        "captured",
-        "changed",
-        "donated",
-        "errors",
-        "first_argument",
-        "given",
-        "nodes",
-        "op",
-        "outputs",
-        "reads",
-        "touched",
-        "written",
-    )
+    Hot path: `replay` without recording works on payloads, and makes values only of what it writes and returns.
+    """
 
     def __init__(self, compiled: Compiled, call: _Call, reason: str) -> None:
         def body(inputs: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
@@ -317,18 +305,16 @@ class _Program:
             result = compiled.function(*args, **kwargs)
             return _describe(result, trace, inputs, seen)
 
-        found = capture(compiled.name, body, [dispatch.read(h) for h in call.inputs], reason)
-        self.captured = found
-        self.op, self.reads, self.written, self.changed, self.errors = found.op, found.reads, found.written, found.changed, found.errors
+        found = self.captured = capture(compiled.name, body, [dispatch.read(h) for h in call.inputs], reason)
+        self.reads = found.reads
         self.outputs: _Outputs = found.result
-        written = {id(h) for h in found.written}
-        self.first_argument = len(found.reads)
-        # What is overwritten is given to the program: captured arrays, and arguments that are no views.
-        self.given = [(i, h) for i, h in enumerate(found.reads) if id(h) in written]
-        arguments = [self.first_argument + i for i in found.changed if call.inputs[i]._view is None]
-        self.donated = tuple([i for i, _ in self.given] + arguments)
         self.nodes = [h._value.node is not None for h in found.reads]
         self.touched = {id(h) for h in (*found.reads, *found.written)}
+        # What is overwritten is given to the program: captured arrays and arguments.
+        position = {id(h): i for i, h in enumerate(found.reads)}
+        self.given = found.written[: found.given]
+        self.given_at = [position[id(h)] for h in self.given]
+        self.donated = (*self.given_at, *[len(found.reads) + i for i in found.changed])
 
     def fits(self, recording: bool) -> bool:
         """Whether what is captured is differentiated as it was when the function was traced."""
@@ -336,21 +322,21 @@ class _Program:
 
     def own_arrays(self, call: _Call) -> _Own:
         """Arguments that the function also captures, if one of the two is written: they can't be told apart."""
-        if not self.touched or not (self.changed or self.written) or call.kept:
+        if not self.touched or not (self.captured.changed or self.captured.written) or call.kept:
             return ()
         touched = self.touched
         return tuple([(i, id(_root(h)), _path(h)) for i, h in enumerate(call.handles) if id(_root(h)) in touched])
 
     def replay(self, call: _Call) -> Any:
         """Run the program, write what it writes, and put its results together."""
-        mode = modes.current()
-        for handle in self.written:
+        found = self.captured
+        for handle in found.written:
             if handle._extra is not None and handle._extra.readonly:
                 raise ValueError("assignment destination is read-only")
-        outputs, changed, written, flags = self.captured.split(self._run(call, mode))
-        for i, value in zip(self.changed, changed, strict=True):
+        outputs, changed, written, flags = found.split(self._recorded(call) if modes.current().recording else self._executed(call))
+        for i, value in zip(found.changed, changed, strict=True):
             dispatch.write(call.inputs[i], value)
-        for handle, value in zip(self.written, written, strict=True):
+        for handle, value in zip(found.written, written, strict=True):
             rare = handle._extra
             if rare is not None:
                 rare.version = next(clock)
@@ -358,26 +344,32 @@ class _Program:
                     value.node = rare.leaf
             handle._value = value
         if flags:
-            dispatch.expect(flags[0].payload, self.errors)
+            dispatch.expect(flags[0].payload, found.errors)
         return self.outputs.build(outputs, call)
 
-    def _run(self, call: _Call, mode: modes.Mode) -> Sequence[Value]:
-        given = self._given(call) if self.donated and not mode.recording else None
+    def _recorded(self, call: _Call) -> Sequence[Value]:
         values = [h._value for h in self.reads]
         values += [h._value if h._view is None else dispatch.read(h) for h in call.inputs]
-        if given is None:
-            result = dispatch.run(self.op, values, ())
-        else:
-            for i in given:
-                values[i] = Value(xla.copied(values[i].payload))
-            result = dispatch.run(self.op, values, (), self.donated)
-        return (result,) if self.op.outputs == 1 else result
+        result = dispatch.run(self.captured.op, values)
+        return (result,) if self.captured.op.outputs == 1 else result
 
-    def _given(self, call: _Call) -> list[int]:
+    def _executed(self, call: _Call) -> Sequence[Value]:
+        copied = self._held_elsewhere(call) if self.donated else ()
+        payloads = [h._value.payload for h in self.reads]
+        for handle in call.inputs:
+            payloads.append(handle._value.payload if handle._view is None else dispatch.read(handle).payload)
+        for i in copied:
+            payloads[i] = xla.copied(payloads[i])
+        return [Value(p) for p in dispatch.execute(self.captured.op, payloads, self.donated)]
+
+    def _held_elsewhere(self, call: _Call) -> list[int]:
         """Operands whose buffers the program is given, but which somebody else holds too: they are copied first."""
-        found = [self.given[i][0] for i in dispatch.shared([h for _, h in self.given])]
-        arguments = [i for i in self.changed if call.inputs[i]._view is None]
-        return found + [self.first_argument + arguments[i] for i in dispatch.shared([call.inputs[i] for i in arguments])]
+        found = [self.given_at[i] for i in dispatch.shared(self.given)] if self.given else []
+        for i in self.captured.changed:
+            handle = call.inputs[i]
+            if handle._view is not None or dispatch.shared((handle,)):
+                found.append(len(self.reads) + i)
+        return found
 
 
 class _Outputs:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.op import elementwise
+from npcompat._internal import dispatch, modes
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import elementwise, operator
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
 from npcompat.numpy._ufunc import Out, call
 from npcompat.numpy._ufunc_methods import document
@@ -135,6 +137,28 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /, out: Out = (None, None), *, where: A
 _power = elementwise("_npi_power", onp.power)
 
 
+@operator("_npi_any_negative", pattern="reduction", differentiable=False)
+def _any_negative(xp: Any, x: Any) -> Any:
+    """Whether an element is negative."""
+    return xp.any(x < 0)
+
+
+def refuse_negative_powers(x1: Any, x2: Any) -> None:
+    """Raise what NumPy raises for integers to negative powers; in a compiled function, when a result is read."""
+    if type(x2) is float or (type(x2) is int and x2 >= 0):
+        return
+    base, exponent = (onp.dtype(type(x)) if type(x) in (bool, int, float, complex) else getattr(x, "dtype", None) for x in (x1, x2))
+    if base is None or exponent is None or base.kind not in "iub" or exponent.kind != "i":
+        return
+    message = "Integers to negative integer powers are not allowed."
+    negative = dispatch.run(_any_negative, [dispatch.as_value(x2)])
+    trace = modes.current().trace
+    if trace is not None and isinstance(x2, Handle):
+        trace.expect(negative.payload, ValueError, message)
+    elif dispatch.to_host(dispatch.wrap(negative)):
+        raise ValueError(message)
+
+
 @document(_power)
 def power(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
     """Raise the first operand to the power of the second; integers to negative powers raise ValueError.
@@ -144,6 +168,7 @@ def power(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike 
     >>> np.power([1, 2, 3], 2)
     array([1, 4, 9])
     """
+    refuse_negative_powers(x1, x2)
     return call(_power, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
 

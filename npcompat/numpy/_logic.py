@@ -172,7 +172,8 @@ def imag(val: ArrayLike) -> Any:
 
 
 def _angle_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    dtype = dtypes.floating(types)[1]
+    known = tuple([onp.dtype(int) if t == onp.bool_ else t for t in types])
+    dtype = dtypes.floating(known)[1]
     return [dtype], onp.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 

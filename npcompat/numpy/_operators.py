@@ -92,12 +92,15 @@ class Operators(Handle):
         return _in_place(_arithmetic._remainder, self, other)
 
     def __pow__(self, other: Any, modulo: None = None) -> Any:
+        _arithmetic.refuse_negative_powers(self, other)
         return _binary(_arithmetic._power, self, other)
 
     def __rpow__(self, other: Any, modulo: None = None) -> Any:
+        _arithmetic.refuse_negative_powers(other, self)
         return _binary(_arithmetic._power, other, self)
 
     def __ipow__(self, other: Any) -> Any:  # type: ignore[misc]
+        _arithmetic.refuse_negative_powers(self, other)
         return _in_place(_arithmetic._power, self, other)
 
     def __and__(self, other: Any) -> Any:

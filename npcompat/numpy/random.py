@@ -110,6 +110,7 @@ class _Distributions:
         self._stream = stream
 
     def _draw(self, op: Op, operands: tuple[Any, ...], attrs: tuple[Any, ...], out: Any = None, device: Any = None) -> Any:
+        _check_size(op.named(attrs).get("size"), () if op is _choice else operands)
         with nullcontext() if device is None else as_device(device):
             sample = dispatch.wrap(self._stream.draw(op, operands, attrs))
         return finish(sample, out, op.name.removeprefix("_npi_random_"))
@@ -360,6 +361,15 @@ class _Distributions:
         """
         drawn: builtins.bytes = self._draw(_integers, (0, 256), ((int(length),), onp.dtype("uint8"))).tobytes()
         return drawn
+
+
+def _check_size(size: Any, parameters: tuple[Any, ...]) -> None:
+    """Raise what NumPy raises for a size that can't be, or that the parameters don't fit."""
+    if size is not None and any(n < 0 for n in size):
+        raise ValueError("negative dimensions are not allowed")
+    needed = onp.broadcast_shapes(*[getattr(p, "shape", ()) for p in parameters])
+    if size is not None and onp.broadcast_shapes(needed, size) != size:
+        raise ValueError(f"Output size {size} is not compatible with broadcast dimensions of inputs {needed}.")
 
 
 def _not_negative(name: str, x: Any) -> None:

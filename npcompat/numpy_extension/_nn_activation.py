@@ -1,7 +1,7 @@
 """Activation functions and the softmax family."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from npcompat._internal import dtypes, modes
@@ -250,7 +250,7 @@ def gelu(data: ArrayLike, approximation: str = "erf") -> Any:
     return apply(_gelu, (data,), (approximation,))
 
 
-_ACTIVATIONS = {
+_ACTIVATIONS: dict[str, Callable[[ArrayLike], Any]] = {
     "relu": relu,
     "sigmoid": sigmoid,
     "log_sigmoid": log_sigmoid,

@@ -1,0 +1,21 @@
+"""gluon: blocks, parameters, losses, training, data and metrics, with MXNet's names."""
+
+from npcompat._internal.errors import DeferredInitializationError
+from npcompat.gluon import data, loss, metric, nn, utils
+from npcompat.gluon.block import Block, HybridBlock
+from npcompat.gluon.parameter import Constant, Parameter
+from npcompat.gluon.trainer import Trainer
+
+__all__ = [
+    "Block",
+    "Constant",
+    "DeferredInitializationError",
+    "HybridBlock",
+    "Parameter",
+    "Trainer",
+    "data",
+    "loss",
+    "metric",
+    "nn",
+    "utils",
+]

@@ -1,0 +1,581 @@
+"""Blocks: trees of layers with parameters, and `hybridize`, which compiles them."""
+
+import os
+import re
+import warnings
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as onp
+
+from npcompat import initializer
+from npcompat._internal import modes, safetensors_file
+from npcompat._internal.errors import ParameterFileError
+from npcompat._internal.jit import Compiled
+from npcompat.gluon._front import F
+from npcompat.gluon._summary import print_summary
+from npcompat.gluon.parameter import Parameter, draw_seed, once, one_of, single_device
+from npcompat.gluon.utils import HookHandle
+from npcompat.numpy._typing import DTypeLike
+
+_Self = TypeVar("_Self", bound="Block")
+Hook = Callable[..., Any]
+
+
+class Block:
+    """A layer, or a tree of them.
+
+    Blocks and parameters that are assigned to attributes are registered.  A subclass defines `forward`:
+
+        class Net(gluon.Block):
+            def __init__(self):
+                super().__init__()
+                self.hidden = nn.Dense(16, activation="relu")
+                self.output = nn.Dense(2)
+
+            def forward(self, x):
+                return self.output(self.hidden(x))
+
+    A block that has parameters whose shape depends on its input defines `infer_shape(self, *inputs)` too.
+    """
+
+    _children: dict[str, "Block"]
+    _reg_params: dict[str, Parameter]
+    _forward_hooks: dict[Any, Hook]
+    _forward_pre_hooks: dict[Any, Hook]
+    _parents: "weakref.WeakSet[Block]"
+
+    def __init__(self) -> None:
+        state: dict[str, Any] = {
+            "_children": {},
+            "_reg_params": {},
+            "_forward_hooks": {},
+            "_forward_pre_hooks": {},
+            "_parents": weakref.WeakSet(),
+        }
+        self.__dict__.update(state)
+
+    # --- the tree
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if "_children" not in self.__dict__:
+            raise RuntimeError(f"{type(self).__name__}: call super().__init__() before setting attribute {name!r}")
+        before = self.__dict__.get(name)
+        for kind, registry in ((Parameter, self._reg_params), (Block, self._children)):
+            if isinstance(before, kind) and not isinstance(value, kind):
+                if value is not None:
+                    raise TypeError(f"{type(self).__name__}.{name} is a {kind.__name__}; it can't become a {type(value).__name__}")
+                registry.pop(name, None)
+        if isinstance(value, Parameter):
+            self._reg_params[name] = value
+        elif isinstance(value, Block):
+            self.register_child(value, name)
+        super().__setattr__(name, value)
+        if value is not before and modes.current().trace is None:
+            self._changed()  # programs are compiled with what attributes were
+
+    def __delattr__(self, name: str) -> None:
+        self._reg_params.pop(name, None)
+        self._children.pop(name, None)
+        self._changed()
+        super().__delattr__(name)
+
+    def register_child(self, block: "Block", name: str | None = None) -> None:
+        """Make a block part of this one; assigning it to an attribute does the same.
+
+        Parameters
+        ----------
+        block : Block
+            The child.
+        name : str, optional
+            Its name; the number of children before it if not given.
+        """
+        if not isinstance(block, Block):
+            raise TypeError(f"register_child: expected a Block, got {type(block).__name__}")
+        self._children[str(len(self._children)) if name is None else name] = block
+        block._parents.add(self)
+        self._changed()
+
+    def _changed(self) -> None:
+        """Forget what was compiled: of this block, and of those that it is part of."""
+        for parent in self._parents:
+            parent._changed()
+
+    @property
+    def params(self) -> dict[str, Parameter]:
+        """The parameters of this block alone, by attribute."""
+        return dict(self._reg_params)
+
+    def collect_params(self, select: str | None = None) -> dict[str, Parameter]:
+        """The parameters of this block and all blocks in it.
+
+        Parameters
+        ----------
+        select : str, optional
+            Regular expression that the beginning of a name must match.
+
+        Returns
+        -------
+        dict of str to Parameter
+            By name: the attributes that lead there, joined by dots.
+
+        Examples
+        --------
+        >>> net = nn.Sequential()
+        >>> net.add(nn.Dense(2), nn.Dense(2))
+        >>> list(net.collect_params(".*weight"))
+        ['0.weight', '1.weight']
+        """
+        self._check_containers()
+        found = self._named_params("")
+        if select is None:
+            return found
+        pattern = re.compile(select)
+        return {name: p for name, p in found.items() if pattern.match(name)}
+
+    def _named_params(self, prefix: str) -> dict[str, Parameter]:
+        found = {prefix + name: p for name, p in self._reg_params.items()}
+        for name, child in self._children.items():
+            found |= child._named_params(f"{prefix}{name}.")
+        return found
+
+    def _check_containers(self) -> None:
+        """Warn of blocks in lists and dicts: they are easily thought to be registered."""
+        known = set(map(id, self._children.values()))
+        for name, value in self.__dict__.items():
+            if name.startswith("_"):
+                continue
+            held = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+            if any(isinstance(b, Block) and id(b) not in known for b in held):
+                warnings.warn(
+                    f"{type(self).__name__}.{name} is a {type(value).__name__} that holds blocks, which are not registered: "
+                    "use nn.Sequential, or register_child for each",
+                    stacklevel=4,
+                )
+        for child in self._children.values():
+            child._check_containers()
+
+    def apply(self: _Self, fn: Callable[["Block"], Any]) -> _Self:
+        """Call a function on each block in this one, then on itself.
+
+        Examples
+        --------
+        >>> net = nn.Sequential()
+        >>> net.add(nn.Dense(2))
+        >>> _ = net.apply(lambda block: print(type(block).__name__))
+        Dense
+        Sequential
+        """
+        for child in self._children.values():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def __repr__(self) -> str:
+        lines = [f"  ({name}): {_indented(repr(child))}" for name, child in self._children.items()]
+        return f"{type(self).__name__}(\n{chr(10).join(lines)}\n)" if lines else f"{type(self).__name__}()"
+
+    # --- parameters
+
+    def initialize(
+        self, init: Any = None, device: Any = None, verbose: bool = False, force_reinit: bool = False, *, ctx: Any = None
+    ) -> None:
+        """Give all parameters their values; those whose shape is not known get them at the first call.
+
+        Each parameter draws from a random stream of its own, begun here: values don't depend on when shapes become known,
+        nor on what else is drawn.
+
+        Parameters
+        ----------
+        init : Initializer or str, optional
+            For parameters that have no initializer of their own; `Uniform()` if not given.
+        device, ctx : Device or str, optional
+            Where to place them.
+        verbose : bool
+            Whether to print what is initialized.
+        force_reinit : bool
+            Whether parameters that have values get new ones.
+
+        Examples
+        --------
+        >>> net = nn.Dense(2, in_units=3)
+        >>> net.initialize(init.One())
+        >>> net.weight.data()
+        array([[1., 1., 1.],
+               [1., 1., 1.]])
+        """
+        target = single_device(one_of(device, ctx, "initialize"), "initialize")
+        chosen = initializer.create("uniform" if init is None else init)
+        if verbose and isinstance(chosen, initializer.Initializer):
+            chosen.set_verbosity(True)
+        base = draw_seed()
+        for i, (name, parameter) in enumerate(once(self.collect_params()).items()):
+            parameter._initialize(None, target, chosen, force_reinit, lambda i=i: base + i, name)
+
+    def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False) -> None:
+        """Write all parameters into a safetensors file; an interruption leaves an older file as it was.
+
+        Parameters
+        ----------
+        filename : path
+            The file.
+        deduplicate : bool
+            Whether a parameter that has several names is written under the first one only.
+
+        Raises
+        ------
+        RuntimeError
+            If a parameter has no values yet.
+        """
+        found = self.collect_params()
+        safetensors_file.save(filename, {n: p.data().asnumpy() for n, p in (once(found) if deduplicate else found).items()})
+
+    def load_parameters(
+        self,
+        filename: str | os.PathLike[str],
+        device: Any = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+        *,
+        ctx: Any = None,
+    ) -> None:
+        """Read all parameters from a file that `save_parameters` wrote.
+
+        Nothing is changed unless everything fits.
+
+        Parameters
+        ----------
+        filename : path
+            The file.
+        device, ctx : Device or str, optional
+            Where to place parameters that were not initialized.
+        allow_missing : bool
+            Whether parameters that are not in the file are left as they are.
+        ignore_extra : bool
+            Whether the file may hold more.
+        cast_dtype : bool
+            Whether dtypes may differ.
+        dtype_source : {'current', 'saved'}
+            Which dtype parameters have afterwards, if they may differ.
+
+        Raises
+        ------
+        ParameterFileError
+            If the file is damaged, or does not fit: names, shapes and dtypes that differ are listed.
+        """
+        loaded = safetensors_file.load(filename)
+        self._load(
+            loaded, os.fspath(filename), one_of(device, ctx, "load_parameters"), allow_missing, ignore_extra, cast_dtype, dtype_source
+        )
+
+    def load_dict(
+        self,
+        param_dict: Mapping[str, Any],
+        device: Any = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+        *,
+        ctx: Any = None,
+    ) -> None:
+        """Take over all parameters from a dict of arrays; the other arguments are those of `load_parameters`.
+
+        Examples
+        --------
+        >>> net = nn.Dense(1, in_units=2, use_bias=False)
+        >>> net.load_dict({"weight": np.array([[1.0, 2.0]])})
+        >>> net.weight.data()
+        array([[1., 2.]])
+        """
+        loaded = {n: a.data() if isinstance(a, Parameter) else a for n, a in param_dict.items()}
+        arrays = {n: a.asnumpy() if hasattr(a, "asnumpy") else onp.asarray(a) for n, a in loaded.items()}
+        self._load(arrays, "the dict", one_of(device, ctx, "load_dict"), allow_missing, ignore_extra, cast_dtype, dtype_source)
+
+    def _load(
+        self,
+        arrays: Mapping[str, Any],
+        source: str,
+        device: Any,
+        allow_missing: bool,
+        ignore_extra: bool,
+        cast_dtype: bool,
+        dtype_source: str,
+    ) -> None:
+        if dtype_source not in ("current", "saved"):
+            raise ValueError(f"dtype_source must be 'current' or 'saved', got {dtype_source!r}")
+        target = single_device(device, "load_parameters")
+        params = self.collect_params()
+        differences = [] if allow_missing else _missing(params, arrays)
+        differences += [] if ignore_extra else [f"{n}: not a parameter of the block" for n in sorted(arrays) if n not in params]
+        fitting = {n: p for n, p in params.items() if n in arrays}
+        differences += [
+            f"{n}: has shape {tuple(arrays[n].shape)} there, {p.shape} in the block"
+            for n, p in fitting.items()
+            if not p._accepts(arrays[n].shape)
+        ]
+        if not cast_dtype:
+            differences += [
+                f"{n}: has dtype {arrays[n].dtype} there, {p.dtype} in the block (cast_dtype=True casts)"
+                for n, p in fitting.items()
+                if p.dtype != arrays[n].dtype
+            ]
+        if differences:
+            listed = "\n  ".join(differences)
+            raise ParameterFileError(f"parameters of {source} do not fit {type(self).__name__}; nothing was loaded:\n  {listed}")
+        for name, parameter in fitting.items():
+            if dtype_source == "saved":
+                parameter.cast(arrays[name].dtype)
+            parameter._load(arrays[name], target)
+
+    def share_parameters(self: _Self, shared: Mapping[str, Parameter]) -> _Self:
+        """Use parameters of another block in the place of those of the same name.
+
+        Parameters
+        ----------
+        shared : dict of str to Parameter
+            What `collect_params` of the other block gives.
+
+        Examples
+        --------
+        >>> a, b = nn.Dense(2, in_units=2), nn.Dense(2, in_units=2)
+        >>> _ = b.share_parameters(a.collect_params())
+        >>> b.weight is a.weight
+        True
+        """
+        for name, parameter in shared.items():
+            *path, last = name.split(".")
+            block: Block | None = self
+            for part in path:
+                block = block._children.get(part) if block is not None else None
+            if block is not None and last in block._reg_params:
+                setattr(block, last, parameter)
+        return self
+
+    def setattr(self, name: str, value: Any) -> None:
+        """Set an attribute of all parameters, such as `grad_req` or `lr_mult`.
+
+        Examples
+        --------
+        >>> net = nn.Dense(2)
+        >>> net.setattr("grad_req", "null")
+        >>> net.weight.grad_req
+        'null'
+        """
+        for parameter in self.collect_params().values():
+            setattr(parameter, name, value)
+
+    def zero_grad(self) -> None:
+        """Set all gradients to zero."""
+        for parameter in self.collect_params().values():
+            parameter.zero_grad()
+
+    def reset_device(self, device: Any) -> None:
+        """Move all parameters to another device."""
+        for parameter in self.collect_params().values():
+            parameter.reset_device(device)
+
+    def reset_ctx(self, ctx: Any) -> None:
+        """Move all parameters to another device, as `reset_device`."""
+        self.reset_device(ctx)
+
+    def cast(self, dtype: DTypeLike) -> None:
+        """Change the dtype of all parameters."""
+        for child in self._children.values():
+            child.cast(dtype)
+        for parameter in self._reg_params.values():
+            parameter.cast(dtype)
+        self._changed()
+
+    # --- calls
+
+    def forward(self, *args: Any) -> Any:
+        """What the block computes; subclasses define it."""
+        raise NotImplementedError(f"{type(self).__name__} must define forward(self, x, ...)")
+
+    def infer_shape(self, *args: Any) -> None:
+        """Set the shapes of this block's own parameters from its inputs; blocks whose parameters need it define it."""
+        unknown = [name for name, p in self._reg_params.items() if not p.shape_is_known]
+        if unknown:
+            raise NotImplementedError(
+                f"{type(self).__name__} has parameters of unknown shape ({', '.join(unknown)}): give their shapes, or define "
+                "infer_shape(self, *inputs) so that it sets them"
+            )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._forward_pre_hooks:
+            for hook in list(self._forward_pre_hooks.values()):
+                hook(self, args)
+        out = self._run(*args, **kwargs)
+        if self._forward_hooks:
+            for hook in list(self._forward_hooks.values()):
+                hook(self, args, out)
+        return out
+
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
+        for parameter in self._reg_params.values():
+            if parameter._data is None:
+                self._complete(*args)
+                break
+        return self.forward(*args, **kwargs)
+
+    def _complete(self, *args: Any) -> None:
+        """Give deferred parameters their values: their shapes follow from the inputs."""
+        waiting = [p for p in self._reg_params.values() if p._data is None and p._waiting is not None]
+        if any(not p.shape_is_known for p in waiting):
+            self.infer_shape(*args)
+        for parameter in waiting:
+            parameter._finish_deferred()
+
+    def register_forward_pre_hook(self, hook: Hook) -> HookHandle:
+        """Have `hook(block, inputs)` called before each call; the handle's `detach()` ends that.
+
+        In a compiled block, hooks of the blocks in it are called once, while it is compiled.
+        """
+        return HookHandle(self._forward_pre_hooks, hook)
+
+    def register_forward_hook(self, hook: Hook) -> HookHandle:
+        """Have `hook(block, inputs, output)` called after each call; the handle's `detach()` ends that.
+
+        In a compiled block, hooks of the blocks in it are called once, while it is compiled.
+        """
+        return HookHandle(self._forward_hooks, hook)
+
+    def register_op_hook(self, callback: Hook, monitor_all: bool = False) -> None:
+        """Not supported yet: hooks on operators."""
+        raise NotImplementedError("register_op_hook: operators can't be hooked yet; register_forward_hook hooks blocks")
+
+    def hybridize(self, active: bool = True, **kwargs: Any) -> None:
+        """Compile the hybrid blocks in this one; the arguments are those of `HybridBlock.hybridize`."""
+        for child in self._children.values():
+            child.hybridize(active, **kwargs)
+
+    def summary(self, *inputs: Any) -> None:
+        """Print a table of the layers, the shapes of their outputs and their numbers of parameters.
+
+        Parameters
+        ----------
+        *inputs : ndarray
+            A batch; the block is called on it in prediction mode.
+
+        Examples
+        --------
+        >>> net = nn.Dense(2)
+        >>> net.initialize()
+        >>> net.summary(np.zeros((4, 3)))
+        Layer        Output shape    Parameters
+        ---------------------------------------
+        Input              (4, 3)             0
+        Dense              (4, 2)             8
+        ---------------------------------------
+        8 parameters, 8 of them trainable
+        """
+        print_summary(self, inputs)
+
+    # --- copies
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k not in ("_parents", "_compiled")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _parents=weakref.WeakSet(), _compiled=None)
+        for child in self._children.values():
+            child._parents.add(self)
+
+
+class HybridBlock(Block):
+    """A block that can be compiled.
+
+    A subclass defines `forward(self, x, ...)`, or `hybrid_forward(self, F, x, ..., **params)`, which gets its parameters'
+    arrays by name, and in `F` the functions of `npx` and `np`.
+    """
+
+    _active: bool
+    _compiled: Compiled | None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.__dict__.update(_active=False, _compiled=None)
+
+    def hybridize(  # type: ignore[override]
+        self,
+        active: bool = True,
+        partition_if_dynamic: bool = True,
+        static_alloc: bool = False,
+        static_shape: bool = False,
+        inline_limit: int = 2,
+        forward_bulk_size: int | None = None,
+        backward_bulk_size: int | None = None,
+    ) -> None:
+        """Compile the block: the same results, random draws and errors, by one program for each kind of call.
+
+        Parameters
+        ----------
+        active : bool
+            Whether calls are compiled from now on.
+        static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size, partition_if_dynamic
+            Hints to MXNet's executor, which change nothing here: XLA always plans memory ahead, each kind of shapes has a
+            program of its own, and all layers are in one program.
+
+        Examples
+        --------
+        >>> net = nn.Dense(2)
+        >>> net.initialize()
+        >>> net.hybridize()
+        >>> net(np.zeros((4, 3))).shape
+        (4, 2)
+        """
+        self.__dict__.update(_active=bool(active), _compiled=None)
+        for child in self._children.values():
+            child.hybridize(active)
+        self._changed()
+
+    def _changed(self) -> None:
+        self.__dict__["_compiled"] = None
+        super()._changed()
+
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
+        if not self._active or modes.current().trace is not None:
+            return super()._run(*args, **kwargs)
+        compiled = self._compiled
+        if compiled is None:
+            compiled = self.__dict__["_compiled"] = Compiled(super()._run, name=type(self).__name__)
+        return compiled(*args, **kwargs)
+
+    def forward(self, *args: Any) -> Any:
+        """What the block computes; without a definition of its own, `hybrid_forward` on `F` and its parameters' arrays."""
+        return self.hybrid_forward(F, *args, **{name: p.data() for name, p in self._reg_params.items()})
+
+    def hybrid_forward(self, F: Any, *args: Any, **params: Any) -> Any:
+        """What the block computes, in MXNet's older form; subclasses define it, or `forward`."""
+        raise NotImplementedError(f"{type(self).__name__} must define forward(self, x, ...) or hybrid_forward(self, F, x, ..., **params)")
+
+    def infer_type(self, *args: Any) -> None:
+        """Not supported yet: inference of dtypes without running."""
+        raise NotImplementedError("infer_type: dtypes are not inferred without running yet; that comes with npcompat.symbol")
+
+    def optimize_for(self, x: Any, *args: Any, backend: str | None = None, **kwargs: Any) -> None:
+        """Not supported: XLA is the only compiler."""
+        raise NotImplementedError(f"optimize_for(backend={backend!r}): XLA is the only compiler; use hybridize()")
+
+    def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> None:
+        """Not supported yet: writing a compiled block to a file."""
+        raise NotImplementedError(
+            "export: compiled blocks are not written to files yet; that comes with npcompat.symbol. Use save_parameters"
+        )
+
+
+def _missing(params: Mapping[str, Parameter], arrays: Mapping[str, Any]) -> list[str]:
+    """Parameters that are there under none of their names."""
+    present = {id(p) for n, p in params.items() if n in arrays}
+    return [f"{n}: a parameter of the block, missing there" for n, p in params.items() if id(p) not in present]
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
+
+
+__all__ = ["Block", "HybridBlock"]

@@ -1,0 +1,20 @@
+"""Data: datasets, samplers, and the loader that makes batches of them."""
+
+from npcompat.gluon.data import batchify
+from npcompat.gluon.data._dataset import ArrayDataset, Dataset, SimpleDataset
+from npcompat.gluon.data._loader import DataLoader
+from npcompat.gluon.data._sampler import BatchSampler, FilterSampler, IntervalSampler, RandomSampler, Sampler, SequentialSampler
+
+__all__ = [
+    "ArrayDataset",
+    "BatchSampler",
+    "DataLoader",
+    "Dataset",
+    "FilterSampler",
+    "IntervalSampler",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+    "SimpleDataset",
+    "batchify",
+]

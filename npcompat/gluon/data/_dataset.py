@@ -1,0 +1,218 @@
+"""Datasets: what can be indexed by the number of a sample."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch
+from npcompat._internal.handle import Handle
+from npcompat.gluon.data._sampler import Sampler
+from npcompat.numpy._creation import array
+
+
+class Dataset:
+    """Base of datasets; a subclass defines `__getitem__(idx)` and `__len__()`.
+
+    A sample is anything: an array, a number, a tuple of such.
+    """
+
+    def __getitem__(self, idx: int) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} must define __getitem__(idx)")
+
+    def __len__(self) -> int:
+        raise NotImplementedError(f"{type(self).__name__} must define __len__()")
+
+    def filter(self, fn: Callable[[Any], bool]) -> "Dataset":
+        """The samples for which a function is true; it is called on all of them now.
+
+        Examples
+        --------
+        >>> list(gluon.data.SimpleDataset([1, 2, 3]).filter(lambda x: x > 1))
+        [2, 3]
+        """
+        return _Selected(self, [i for i in range(len(self)) if fn(self[i])])
+
+    def shard(self, num_shards: int, index: int) -> "Dataset":
+        """One of several parts, whose sizes differ by one at most.
+
+        Parameters
+        ----------
+        num_shards : int
+            Number of parts.
+        index : int
+            Which of them.
+
+        Examples
+        --------
+        >>> list(gluon.data.SimpleDataset([1, 2, 3]).shard(2, 0))
+        [1, 2]
+        """
+        if not 0 <= index < num_shards:
+            raise ValueError(f"shard: index must be in [0, {num_shards}), got {index}")
+        size, larger = divmod(len(self), num_shards)
+        begin = size * index + min(index, larger)
+        return _Selected(self, range(begin, begin + size + (index < larger)))
+
+    def take(self, count: int | None) -> "Dataset":
+        """The first samples; all with None.
+
+        Examples
+        --------
+        >>> list(gluon.data.SimpleDataset([1, 2, 3]).take(2))
+        [1, 2]
+        """
+        return _Selected(self, range(len(self) if count is None else min(count, len(self))))
+
+    def sample(self, sampler: Sampler) -> "Dataset":
+        """The samples whose numbers a sampler gives, which is asked now.
+
+        Examples
+        --------
+        >>> list(gluon.data.SimpleDataset([1, 2, 3]).sample(gluon.data.SequentialSampler(2, start=1)))
+        [2, 3]
+        """
+        if not isinstance(sampler, Sampler):
+            raise TypeError(f"sample: expected a Sampler, got {type(sampler).__name__}")
+        return _Selected(self, list(sampler))
+
+    def transform(self, fn: Callable[..., Any], lazy: bool = True) -> "Dataset":
+        """What a function makes of each sample; a tuple is given to it as several arguments.
+
+        Parameters
+        ----------
+        fn : callable
+            The function.
+        lazy : bool
+            Whether it is called each time a sample is asked for, or for all samples now.
+
+        Examples
+        --------
+        >>> list(gluon.data.SimpleDataset([1, 2]).transform(lambda x: 10 * x))
+        [10, 20]
+        """
+        transformed = _Transformed(self, fn)
+        return transformed if lazy else SimpleDataset([transformed[i] for i in range(len(transformed))])
+
+    def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> "Dataset":
+        """As `transform`, for the first element of each sample only.
+
+        Examples
+        --------
+        >>> list(gluon.data.ArrayDataset([1, 2], [3, 4]).transform_first(lambda x: 10 * x))
+        [(10, 3), (20, 4)]
+        """
+        return self.transform(_First(fn), lazy)
+
+
+class _Selected(Dataset):
+    """Some samples of another dataset."""
+
+    def __init__(self, dataset: Dataset, positions: Sequence[int]) -> None:
+        self._dataset, self._positions = dataset, positions
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def __getitem__(self, idx: int) -> Any:
+        return self._dataset[self._positions[idx]]
+
+
+class _Transformed(Dataset):
+    """What a function makes of the samples of another dataset."""
+
+    def __init__(self, dataset: Dataset, fn: Callable[..., Any]) -> None:
+        self._dataset, self._fn = dataset, fn
+
+    def __len__(self) -> int:
+        return len(self._dataset)
+
+    def __getitem__(self, idx: int) -> Any:
+        sample = self._dataset[idx]
+        return self._fn(*sample) if isinstance(sample, tuple) else self._fn(sample)
+
+
+class _First:
+    """A function of the first of several arguments; a class, so that it can be sent to other processes."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self._fn = fn
+
+    def __call__(self, first: Any, *rest: Any) -> Any:
+        return (self._fn(first), *rest) if rest else self._fn(first)
+
+
+class SimpleDataset(Dataset):
+    """A list, or anything that can be indexed, as a dataset.
+
+    Parameters
+    ----------
+    data : sequence
+        The samples.
+
+    Examples
+    --------
+    >>> gluon.data.SimpleDataset([1, 2, 3])[1]
+    2
+    """
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __getitem__(self, idx: int) -> Any:
+        return self._data[idx]
+
+
+class ArrayDataset(Dataset):
+    """Arrays of equal length: sample i is the tuple of their elements i.
+
+    Parameters
+    ----------
+    *args : array or sequence
+        The arrays.
+
+    Raises
+    ------
+    ValueError
+        If their lengths differ.
+
+    Examples
+    --------
+    >>> data = gluon.data.ArrayDataset(np.array([[1.0], [2.0]]), [0, 1])
+    >>> len(data)
+    2
+    >>> data[1]
+    (array([2.]), 1)
+    """
+
+    def __init__(self, *args: Any) -> None:
+        if not args:
+            raise ValueError("ArrayDataset: expected at least one array")
+        lengths = [len(a) for a in args]
+        if len(set(lengths)) > 1:
+            raise ValueError(f"ArrayDataset: all arrays must have the same length, got {', '.join(map(str, lengths))}")
+        self._length, self._data = lengths[0], args
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, idx: int) -> Any:
+        return self._data[0][idx] if len(self._data) == 1 else tuple([a[idx] for a in self._data])
+
+    def _batch(self, indices: Sequence[int]) -> Any:
+        """The samples of a batch, put together already: what the default batchify gives, only faster."""
+        parts = [array(_on_host(a)[list(indices)]) for a in self._data]
+        return parts[0] if len(parts) == 1 else parts
+
+    def _has_batches(self) -> bool:
+        return all(isinstance(a, Handle | onp.ndarray) for a in self._data)
+
+
+def _on_host(data: Any) -> onp.ndarray[Any, Any]:
+    return dispatch.to_host(data) if isinstance(data, Handle) else data
+
+
+__all__ = ["ArrayDataset", "Dataset", "SimpleDataset"]

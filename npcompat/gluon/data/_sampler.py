@@ -1,0 +1,171 @@
+"""Samplers: in which order the numbers of samples come."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from npcompat.numpy import random
+
+
+class Sampler:
+    """Base of samplers; a subclass defines `__iter__()` and `__len__()`."""
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError(f"{type(self).__name__} must define __iter__()")
+
+    def __len__(self) -> int:
+        raise NotImplementedError(f"{type(self).__name__} must define __len__()")
+
+
+class SequentialSampler(Sampler):
+    """Numbers in order.
+
+    Parameters
+    ----------
+    length : int
+        How many.
+    start : int
+        The first.
+
+    Examples
+    --------
+    >>> list(gluon.data.SequentialSampler(3))
+    [0, 1, 2]
+    """
+
+    def __init__(self, length: int, start: int = 0) -> None:
+        self._length, self._start = length, start
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self._start, self._start + self._length))
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class RandomSampler(Sampler):
+    """The numbers below a length in random order, another one each time; `np.random` gives it.
+
+    Parameters
+    ----------
+    length : int
+        How many.
+
+    Examples
+    --------
+    >>> sorted(gluon.data.RandomSampler(3))
+    [0, 1, 2]
+    """
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(random.permutation(self._length).tolist())
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class FilterSampler(Sampler):
+    """The numbers of samples for which a function is true; it is called on all of them now.
+
+    Parameters
+    ----------
+    fn : callable
+        The function.
+    dataset : Dataset
+        The samples.
+
+    Examples
+    --------
+    >>> list(gluon.data.FilterSampler(lambda x: x > 1, gluon.data.SimpleDataset([1, 2, 3])))
+    [1, 2]
+    """
+
+    def __init__(self, fn: Callable[[Any], bool], dataset: Any) -> None:
+        self._indices = [i for i in range(len(dataset)) if fn(dataset[i])]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._indices)
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+
+class BatchSampler(Sampler):
+    """Lists of the numbers that another sampler gives.
+
+    Parameters
+    ----------
+    sampler : Sampler
+        The other sampler.
+    batch_size : int
+        Numbers in each list.
+    last_batch : {'keep', 'discard', 'rollover'}
+        Whether an incomplete list at the end is given, left out, or begins the next round.
+
+    Examples
+    --------
+    >>> list(gluon.data.BatchSampler(gluon.data.SequentialSampler(5), 2, "discard"))
+    [[0, 1], [2, 3]]
+    """
+
+    def __init__(self, sampler: Any, batch_size: int, last_batch: str = "keep") -> None:
+        if last_batch not in ("keep", "discard", "rollover"):
+            raise ValueError(f"last_batch must be 'keep', 'discard' or 'rollover', got {last_batch!r}")
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        self._sampler, self._batch_size, self._last_batch = sampler, batch_size, last_batch
+        self._left: list[int] = []
+
+    def __iter__(self) -> Iterator[list[int]]:
+        batch, self._left = self._left, []
+        for number in self._sampler:
+            batch.append(number)
+            if len(batch) == self._batch_size:
+                yield batch
+                batch = []
+        if batch and self._last_batch == "keep":
+            yield batch
+        elif self._last_batch == "rollover":
+            self._left = batch
+
+    def __len__(self) -> int:
+        count = len(self._sampler) + len(self._left)
+        return -(-count // self._batch_size) if self._last_batch == "keep" else count // self._batch_size
+
+
+class IntervalSampler(Sampler):
+    """Every so-many-th number.
+
+    Parameters
+    ----------
+    length : int
+        Numbers are below it.
+    interval : int
+        Difference between numbers.
+    rollover : bool
+        Whether it begins again at 1, 2, ... until all have come.
+
+    Examples
+    --------
+    >>> list(gluon.data.IntervalSampler(5, 2))
+    [0, 2, 4, 1, 3]
+    >>> list(gluon.data.IntervalSampler(5, 2, rollover=False))
+    [0, 2, 4]
+    """
+
+    def __init__(self, length: int, interval: int, rollover: bool = True) -> None:
+        if not 1 <= interval <= length:
+            raise ValueError(f"IntervalSampler: interval must be in [1, {length}], got {interval}")
+        self._length, self._interval, self._rollover = length, interval, rollover
+
+    def __iter__(self) -> Iterator[int]:
+        for begin in range(self._interval if self._rollover else 1):
+            yield from range(begin, self._length, self._interval)
+
+    def __len__(self) -> int:
+        return self._length if self._rollover else -(-self._length // self._interval)
+
+
+__all__ = ["BatchSampler", "FilterSampler", "IntervalSampler", "RandomSampler", "Sampler", "SequentialSampler"]

@@ -1,0 +1,180 @@
+"""Functions that put samples together to a batch."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as onp
+
+import npcompat.numpy as np
+from npcompat._internal import dispatch
+from npcompat._internal.handle import Handle
+from npcompat.numpy._typing import DTypeLike
+
+
+def _hosts(samples: Sequence[Any]) -> list[onp.ndarray[Any, Any]]:
+    return [dispatch.to_host(s) if isinstance(s, Handle) else dispatch.host_array(s) for s in samples]
+
+
+def _not_shared(use_shared_mem: bool, what: str) -> None:
+    if use_shared_mem:
+        raise NotImplementedError(f"{what}(use_shared_mem=True): workers send batches as they are")
+
+
+class Stack:
+    """Samples of equal shape along a new first axis.
+
+    Parameters
+    ----------
+    use_shared_mem : bool
+        Not supported: True raises NotImplementedError.
+
+    Examples
+    --------
+    >>> gluon.data.batchify.Stack()([[1, 2], [3, 4]])
+    array([[1, 2],
+           [3, 4]])
+    """
+
+    def __init__(self, use_shared_mem: bool = False) -> None:
+        _not_shared(use_shared_mem, "Stack")
+
+    def __call__(self, data: Sequence[Any]) -> Any:
+        """The batch."""
+        arrays = _hosts(data)
+        shapes = sorted({a.shape for a in arrays})
+        if len(shapes) > 1:
+            raise ValueError(
+                f"samples of a batch must have one shape to be stacked, got {', '.join(map(str, shapes))}; batchify.Pad pads them"
+            )
+        return np.array(onp.stack(arrays))
+
+
+class Pad:
+    """Samples padded at the end of each axis to the largest among them, along a new first axis.
+
+    Parameters
+    ----------
+    val : float, optional
+        What is filled in; 0 if not given.
+    dtype : dtype, optional
+        Dtype of the batch; that of the samples if not given.
+    round_to : int, optional
+        Lengths are rounded up to a multiple of it, so that fewer different shapes occur.
+    use_shared_mem : bool
+        Not supported: True raises NotImplementedError.
+
+    Examples
+    --------
+    >>> gluon.data.batchify.Pad(val=-1)([[1, 2, 3], [4]])
+    array([[ 1,  2,  3],
+           [ 4, -1, -1]])
+    """
+
+    def __init__(
+        self, val: float | None = None, dtype: DTypeLike = None, round_to: int | None = None, use_shared_mem: bool = False
+    ) -> None:
+        _not_shared(use_shared_mem, "Pad")
+        self._value, self._dtype, self._round_to = 0 if val is None else val, dtype, round_to
+
+    def __call__(self, data: Sequence[Any]) -> Any:
+        """The batch."""
+        arrays = _hosts(data)
+        if len({a.ndim for a in arrays}) > 1:
+            raise ValueError(f"Pad: samples must have the same number of axes, got shapes {', '.join(str(a.shape) for a in arrays)}")
+        shape = [max(lengths) for lengths in zip(*[a.shape for a in arrays], strict=True)]
+        if self._round_to is not None:
+            shape = [-(-n // self._round_to) * self._round_to for n in shape]
+        batch = onp.full((len(arrays), *shape), self._value, onp.result_type(*arrays))
+        for row, sample in zip(batch, arrays, strict=True):
+            row[tuple(slice(n) for n in sample.shape)] = sample
+        return np.array(batch, dtype=self._dtype)
+
+
+class Append:
+    """Samples as a list of arrays, each with a new axis for the batch.
+
+    Parameters
+    ----------
+    expand : bool
+        Whether the axis is added.
+    batch_axis : int
+        Where.
+    use_shared_mem : bool
+        Not supported: True raises NotImplementedError.
+
+    Examples
+    --------
+    >>> gluon.data.batchify.Append()([[1, 2], [3]])
+    [array([[1, 2]]), array([[3]])]
+    """
+
+    def __init__(self, expand: bool = True, batch_axis: int = 0, use_shared_mem: bool = False) -> None:
+        _not_shared(use_shared_mem, "Append")
+        self._expand, self._batch_axis = expand, batch_axis
+
+    def __call__(self, data: Sequence[Any]) -> list[Any]:
+        """The batch."""
+        return [np.array(onp.expand_dims(a, self._batch_axis) if self._expand else a) for a in _hosts(data)]
+
+
+class Group:
+    """One function for each element of samples that are tuples.
+
+    Parameters
+    ----------
+    fn : callable or sequence of callable
+        The function for the first element, or all functions.
+    *args : callable
+        The functions for the others.
+
+    Examples
+    --------
+    >>> batchify = gluon.data.batchify
+    >>> batchify.Group(batchify.Pad(), batchify.Stack())([([1, 2], 0), ([3], 1)])
+    (array([[1, 2],
+           [3, 0]]), array([0, 1]))
+    """
+
+    def __init__(self, fn: Any, *args: Callable[..., Any]) -> None:
+        self._functions: list[Callable[..., Any]] = [fn, *args] if callable(fn) else list(fn)
+        if not all(map(callable, self._functions)) or (args and not callable(fn)):
+            raise TypeError("Group: expected functions, or one sequence of them")
+
+    def __call__(self, data: Sequence[Any]) -> tuple[Any, ...]:
+        """The batch: what each function gives."""
+        if any(len(sample) != len(self._functions) for sample in data):
+            raise ValueError(
+                f"Group: {len(self._functions)} functions need samples of as many elements, got {sorted({len(s) for s in data})}"
+            )
+        return tuple([function([sample[i] for sample in data]) for i, function in enumerate(self._functions)])
+
+
+class AsList:
+    """The samples as a list.
+
+    Examples
+    --------
+    >>> gluon.data.batchify.AsList()(["a", "b"])
+    ['a', 'b']
+    """
+
+    def __call__(self, data: Sequence[Any]) -> list[Any]:
+        """The batch."""
+        return list(data)
+
+
+def default_batchify_fn(data: Sequence[Any]) -> Any:
+    """Samples stacked; of tuples, each element by itself.
+
+    Examples
+    --------
+    >>> gluon.data.batchify.default_batchify_fn([([1, 2], 0), ([3, 4], 1)])
+    [array([[1, 2],
+           [3, 4]]), array([0, 1])]
+    """
+    if isinstance(data[0], tuple):
+        return [default_batchify_fn(elements) for elements in zip(*data, strict=True)]
+    return Stack()(data)
+
+
+__all__ = ["Append", "AsList", "Group", "Pad", "Stack", "default_batchify_fn"]

@@ -1,0 +1,449 @@
+"""Losses: blocks that give one number for each sample of a batch."""
+
+import math
+from typing import Any
+
+import npcompat.numpy as np
+import npcompat.numpy_extension as npx
+from npcompat.gluon.block import HybridBlock
+
+
+class Loss(HybridBlock):
+    """Base of losses.
+
+    Parameters
+    ----------
+    weight : float, optional
+        What the loss is multiplied with.
+    batch_axis : int
+        The axis of samples; over the others the mean is taken.
+    """
+
+    def __init__(self, weight: float | None, batch_axis: int) -> None:
+        super().__init__()
+        self._weight, self._batch_axis = weight, int(batch_axis)
+
+    def _weighted(self, loss: Any, sample_weight: Any) -> Any:
+        if sample_weight is not None:
+            loss = loss * sample_weight
+        return loss if self._weight is None else loss * self._weight
+
+    def _mean(self, loss: Any, sample_weight: Any) -> Any:
+        """Weighted, and the mean of each sample."""
+        loss = self._weighted(loss, sample_weight)
+        return loss.mean(axis=self._other_axes(loss))
+
+    def _other_axes(self, loss: Any) -> tuple[int, ...]:
+        axis = self._batch_axis % loss.ndim if loss.ndim else 0
+        return tuple(i for i in range(loss.ndim) if i != axis)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
+
+
+class L2Loss(Loss):
+    """Half the squared difference.
+
+    Called with predictions, labels with as many elements, and optionally weights that broadcast to the predictions.
+
+    Parameters
+    ----------
+    weight : float, optional
+        What the loss is multiplied with.
+    batch_axis : int
+        The axis of samples; over the others the mean is taken.
+
+    Examples
+    --------
+    >>> gluon.loss.L2Loss()(np.array([1.0, 2.0]), np.array([0.0, 4.0]))
+    array([0.5, 2. ])
+    """
+
+    def __init__(self, weight: float | None = 1.0, batch_axis: int = 0) -> None:
+        super().__init__(weight, batch_axis)
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """One number for each sample."""
+        return self._mean(np.square(npx.reshape_like(label, pred) - pred) * 0.5, sample_weight)
+
+
+class L1Loss(Loss):
+    """The absolute difference.
+
+    Called with predictions, labels with as many elements, and optionally weights that broadcast to the predictions.
+
+    Parameters
+    ----------
+    weight : float, optional
+        What the loss is multiplied with.
+    batch_axis : int
+        The axis of samples; over the others the mean is taken.
+
+    Examples
+    --------
+    >>> gluon.loss.L1Loss()(np.array([1.0, 2.0]), np.array([0.0, 4.0]))
+    array([1., 2.])
+    """
+
+    def __init__(self, weight: float | None = None, batch_axis: int = 0) -> None:
+        super().__init__(weight, batch_axis)
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """One number for each sample."""
+        return self._mean(np.abs(npx.reshape_like(label, pred) - pred), sample_weight)
+
+
+_TINY = 1e-12
+
+
+class SigmoidBinaryCrossEntropyLoss(Loss):
+    """Cross-entropy of yes or no, for each element.
+
+    Called with predictions, labels between 0 and 1 with as many elements, and optionally weights of samples and weights
+    of positive labels, which broadcast to the predictions.
+
+    Parameters
+    ----------
+    from_sigmoid : bool
+        Whether predictions are probabilities, or logits (which is more accurate).
+    weight : float, optional
+        What the loss is multiplied with.
+    batch_axis : int
+        The axis of samples; over the others the mean is taken.
+
+    Examples
+    --------
+    >>> [round(v, 3) for v in gluon.loss.SigmoidBCELoss()(np.array([0.0, 2.0]), np.array([1.0, 1.0])).tolist()]
+    [0.693, 0.127]
+    """
+
+    def __init__(self, from_sigmoid: bool = False, weight: float | None = None, batch_axis: int = 0) -> None:
+        super().__init__(weight, batch_axis)
+        self._from_sigmoid = bool(from_sigmoid)
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None, pos_weight: Any = None) -> Any:
+        """One number for each sample."""
+        label = npx.reshape_like(label, pred)
+        if self._from_sigmoid:
+            yes, no = np.log(pred + _TINY) * label, np.log(1.0 - pred + _TINY) * (1.0 - label)
+            loss = -(yes if pos_weight is None else yes * pos_weight) - no
+        elif pos_weight is None:
+            loss = npx.softplus(pred) - pred * label
+        else:
+            loss = npx.softplus(-pred) * (1.0 + (pos_weight - 1.0) * label) + pred * (1.0 - label)
+        return self._mean(loss, sample_weight)
+
+
+SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
+
+
+class SoftmaxCrossEntropyLoss(Loss):
+    """Cross-entropy of one class of several.
+
+    Called with predictions, labels, and optionally weights of samples that broadcast to the predictions with axis `axis`
+    of length 1.
+
+    Parameters
+    ----------
+    axis : int
+        The axis of classes.
+    sparse_label : bool
+        Whether labels are numbers of classes, in the shape of the predictions without that axis, or probabilities, in the
+        shape of the predictions.
+    from_logits : bool
+        Whether predictions are logarithms of probabilities already.
+    weight : float, optional
+        What the loss is multiplied with.
+    batch_axis : int
+        The axis of samples; over the others the mean is taken.
+
+    Examples
+    --------
+    >>> [round(v, 3) for v in gluon.loss.SoftmaxCELoss()(np.array([[0.0, 0.0], [0.0, 2.0]]), np.array([0, 1])).tolist()]
+    [0.693, 0.127]
+    """
+
+    def __init__(
+        self, axis: int = -1, sparse_label: bool = True, from_logits: bool = False, weight: float | None = None, batch_axis: int = 0
+    ) -> None:
+        super().__init__(weight, batch_axis)
+        self._axis, self._sparse_label, self._from_logits = int(axis), bool(sparse_label), bool(from_logits)
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """One number for each sample."""
+        if not self._from_logits:
+            pred = npx.log_softmax(pred, axis=self._axis)
+        if self._sparse_label:
+            loss = -npx.pick(pred, label, axis=self._axis, keepdims=True)
+        else:
+            loss = -(pred * npx.reshape_like(label, pred)).sum(axis=self._axis, keepdims=True)
+        return self._mean(loss, sample_weight)
+
+
+SoftmaxCELoss = SoftmaxCrossEntropyLoss
+
+
+class KLDivLoss(Loss):
+    """Kullback-Leibler divergence of predicted from true distributions.
+
+    Called with predictions, true probabilities of the same shape, and optionally weights of samples.
+
+    Parameters
+    ----------
+    from_logits : bool
+        Whether predictions are logarithms of probabilities; else softmax is applied.
+    axis : int
+        The axis of classes, for softmax.
+    weight : float, optional
+        What the loss is multiplied with.
+    batch_axis : int
+        The axis of samples; over the others the mean is taken.
+
+    Examples
+    --------
+    >>> gluon.loss.KLDivLoss(from_logits=False)(np.zeros((1, 2)), np.array([[0.5, 0.5]])).round(3)
+    array([0.])
+    """
+
+    def __init__(self, from_logits: bool = True, axis: int = -1, weight: float | None = None, batch_axis: int = 0) -> None:
+        super().__init__(weight, batch_axis)
+        self._from_logits, self._axis = bool(from_logits), int(axis)
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """One number for each sample."""
+        if not self._from_logits:
+            pred = npx.log_softmax(pred, axis=self._axis)
+        return self._mean(label * (np.log(label + _TINY) - pred), sample_weight)
+
+
+class HuberLoss(Loss):
+    """Quadratic for small differences, linear for large ones (Huber, 1964).
+
+    Called with predictions, labels with as many elements, and optionally weights of samples.
+
+    Parameters
+    ----------
+    rho : float
+        Where the two parts meet.
+    weight : float, optional
+        What the loss is multiplied with.
+    batch_axis : int
+        The axis of samples; over the others the mean is taken.
+
+    Examples
+    --------
+    >>> gluon.loss.HuberLoss()(np.array([0.5, 3.0]), np.array([0.0, 0.0]))
+    array([0.125, 2.5  ])
+    """
+
+    def __init__(self, rho: float = 1, weight: float | None = None, batch_axis: int = 0) -> None:
+        super().__init__(weight, batch_axis)
+        self._rho = float(rho)
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """One number for each sample."""
+        size = np.abs(npx.reshape_like(label, pred) - pred)
+        return self._mean(np.where(size > self._rho, size - 0.5 * self._rho, np.square(size) * (0.5 / self._rho)), sample_weight)
+
+
+class HingeLoss(Loss):
+    """How far a prediction falls short of a margin, on the side of its label.
+
+    Called with predictions, labels that are -1 or 1, and optionally weights of samples.
+
+    Parameters
+    ----------
+    margin : float
+        The margin.
+    weight : float, optional
+        What the loss is multiplied with.
+    batch_axis : int
+        The axis of samples; over the others the mean is taken.
+
+    Examples
+    --------
+    >>> gluon.loss.HingeLoss()(np.array([0.5, 2.0]), np.array([1.0, 1.0]))
+    array([0.5, 0. ])
+    """
+
+    def __init__(self, margin: float = 1, weight: float | None = None, batch_axis: int = 0) -> None:
+        super().__init__(weight, batch_axis)
+        self._margin = margin
+
+    def _shortfall(self, pred: Any, label: Any) -> Any:
+        return npx.relu(self._margin - pred * npx.reshape_like(label, pred))
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """One number for each sample."""
+        return self._mean(self._shortfall(pred, label), sample_weight)
+
+
+class SquaredHingeLoss(HingeLoss):
+    """The square of how far a prediction falls short of a margin; otherwise as `HingeLoss`.
+
+    Examples
+    --------
+    >>> gluon.loss.SquaredHingeLoss()(np.array([0.5, 2.0]), np.array([1.0, 1.0]))
+    array([0.25, 0.  ])
+    """
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """One number for each sample."""
+        return self._mean(np.square(self._shortfall(pred, label)), sample_weight)
+
+
+class LogisticLoss(Loss):
+    """Logistic loss of yes or no.
+
+    Called with predictions, labels, and optionally weights of samples.
+
+    Parameters
+    ----------
+    weight : float, optional
+        What the loss is multiplied with.
+    batch_axis : int
+        The axis of samples; over the others the mean is taken.
+    label_format : {'signed', 'binary'}
+        Whether labels are -1 or 1, or 0 or 1.
+
+    Examples
+    --------
+    >>> [round(v, 3) for v in gluon.loss.LogisticLoss()(np.array([0.0, 2.0]), np.array([1.0, 1.0])).tolist()]
+    [0.693, 0.127]
+    """
+
+    def __init__(self, weight: float | None = None, batch_axis: int = 0, label_format: str = "signed") -> None:
+        super().__init__(weight, batch_axis)
+        if label_format not in ("signed", "binary"):
+            raise ValueError(f"LogisticLoss: label_format must be 'signed' or 'binary', got {label_format!r}")
+        self._label_format = label_format
+
+    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+        """One number for each sample."""
+        label = npx.reshape_like(label, pred)
+        if self._label_format == "signed":
+            label = (label + 1.0) * 0.5
+        return self._mean(npx.softplus(pred) - pred * label, sample_weight)
+
+
+class TripletLoss(Loss):
+    """How much nearer a sample is to a negative example than to a positive one, plus a margin, if that is positive.
+
+    Called with predictions, positive and negative examples with as many elements, and optionally weights of samples.
+    Squared distances are summed over each sample.
+
+    Parameters
+    ----------
+    margin : float
+        The margin.
+    weight : float, optional
+        What the loss is multiplied with.
+    batch_axis : int
+        The axis of samples.
+
+    Examples
+    --------
+    >>> gluon.loss.TripletLoss()(np.array([[0.0]]), np.array([[1.0]]), np.array([[2.0]]))
+    array([0.])
+    """
+
+    def __init__(self, margin: float = 1, weight: float | None = None, batch_axis: int = 0) -> None:
+        super().__init__(weight, batch_axis)
+        self._margin = margin
+
+    def forward(self, pred: Any, positive: Any, negative: Any, sample_weight: Any = None) -> Any:
+        """One number for each sample."""
+        near = np.square(npx.reshape_like(positive, pred) - pred)
+        far = np.square(npx.reshape_like(negative, pred) - pred)
+        distance = near - far
+        return self._weighted(npx.relu(distance.sum(axis=self._other_axes(distance)) + self._margin), sample_weight)
+
+
+class PoissonNLLLoss(Loss):
+    """Negative logarithm of the probability of counts under a Poisson distribution; the mean over everything.
+
+    Called with predictions, counts, and optionally weights of samples and what is added inside of logarithms.
+
+    Parameters
+    ----------
+    weight : float, optional
+        What the loss is multiplied with.
+    from_logits : bool
+        Whether predictions are logarithms of rates.
+    batch_axis : int
+        The axis of samples.
+    compute_full : bool
+        Whether the term that does not depend on predictions is added, in Stirling's approximation.
+
+    Examples
+    --------
+    >>> gluon.loss.PoissonNLLLoss()(np.array([0.0]), np.array([2.0]))
+    array(1.)
+    """
+
+    def __init__(self, weight: float | None = None, from_logits: bool = True, batch_axis: int = 0, compute_full: bool = False) -> None:
+        super().__init__(weight, batch_axis)
+        self._from_logits, self._compute_full = bool(from_logits), bool(compute_full)
+
+    def forward(self, pred: Any, target: Any, sample_weight: Any = None, epsilon: float = 1e-8) -> Any:
+        """One number for the batch."""
+        target = npx.reshape_like(target, pred)
+        loss = np.exp(pred) - target * pred if self._from_logits else pred - target * np.log(pred + epsilon)
+        if self._compute_full:
+            stirling = target * np.log(target + epsilon) - target + 0.5 * np.log(2 * math.pi * (target + epsilon))
+            loss = loss + np.where(target > 1, stirling, 0.0)
+        return self._weighted(loss, sample_weight).mean()
+
+
+class CosineEmbeddingLoss(Loss):
+    """1 minus the cosine of the angle between vectors that belong together; for others the cosine beyond a margin.
+
+    Called with two batches of vectors, labels (1: together, -1: not), and optionally weights of samples.
+
+    Parameters
+    ----------
+    weight : float, optional
+        What the loss is multiplied with.
+    batch_axis : int
+        The axis of samples.
+    margin : float
+        The margin.
+
+    Examples
+    --------
+    >>> a, b = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
+    >>> gluon.loss.CosineEmbeddingLoss()(a, b, np.array([1]))
+    array([1.])
+    """
+
+    def __init__(self, weight: float | None = None, batch_axis: int = 0, margin: float = 0) -> None:
+        super().__init__(weight, batch_axis)
+        self._margin = margin
+
+    def forward(self, input1: Any, input2: Any, label: Any, sample_weight: Any = None) -> Any:
+        """One number for each sample."""
+        input1 = npx.reshape_like(input1, input2)
+        squares = np.square(input1).sum(axis=-1) * np.square(input2).sum(axis=-1)
+        cosine = (input1 * input2).sum(axis=-1) / np.sqrt(np.maximum(squares, _TINY))
+        label = npx.reshape_like(label, cosine)
+        loss = np.where(label == 1, 1.0 - cosine, npx.relu(cosine - self._margin))
+        return self._mean(loss, sample_weight)
+
+
+__all__ = [
+    "CosineEmbeddingLoss",
+    "HingeLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "L2Loss",
+    "LogisticLoss",
+    "Loss",
+    "PoissonNLLLoss",
+    "SigmoidBCELoss",
+    "SigmoidBinaryCrossEntropyLoss",
+    "SoftmaxCELoss",
+    "SoftmaxCrossEntropyLoss",
+    "SquaredHingeLoss",
+    "TripletLoss",
+]

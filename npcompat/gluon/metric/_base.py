@@ -1,0 +1,292 @@
+"""The base of metrics, several at once, and functions as metrics."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as onp
+
+_REGISTRY: dict[str, type["EvalMetric"]] = {}
+_Class = TypeVar("_Class", bound="type[EvalMetric]")
+Array = onp.ndarray[Any, Any]
+
+
+def register(klass: _Class) -> _Class:
+    """Make a metric known by the name of its class, in lower case.
+
+    Examples
+    --------
+    >>> @gluon.metric.register
+    ... class Count(gluon.metric.EvalMetric):
+    ...     def update(self, labels, preds):
+    ...         self._add(1, 1)
+    >>> gluon.metric.create("count", "n").name
+    'n'
+    """
+    _REGISTRY[klass.__name__.lower()] = klass
+    return klass
+
+
+def alias(*names: str) -> Callable[[_Class], _Class]:
+    """Make a metric known by further names.
+
+    Examples
+    --------
+    >>> gluon.metric.create("acc").name
+    'accuracy'
+    """
+
+    def register_names(klass: _Class) -> _Class:
+        _REGISTRY.update({name.lower(): klass for name in names})
+        return klass
+
+    return register_names
+
+
+def create(metric: Any, *args: Any, **kwargs: Any) -> "EvalMetric":
+    """A metric from its name, a function, several of these, or itself.
+
+    Parameters
+    ----------
+    metric : str, callable, EvalMetric or list
+        What to measure; a function is called with labels and predictions.
+    *args, **kwargs
+        Arguments of its class.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> gluon.metric.create(["accuracy", "mse"]).get()
+    (['accuracy', 'mse'], [nan, nan])
+    """
+    if isinstance(metric, EvalMetric):
+        return metric
+    if isinstance(metric, list):
+        return CompositeEvalMetric([create(m, *args, **kwargs) for m in metric])
+    if callable(metric):
+        return CustomMetric(metric, *args, **kwargs)
+    if not isinstance(metric, str) or metric.lower() not in _REGISTRY:
+        raise ValueError(f"metric {metric!r}: expected an EvalMetric, a function, or one of {', '.join(sorted(_REGISTRY))}")
+    return _REGISTRY[metric.lower()](*args, **kwargs)
+
+
+def _host(array: Any) -> Array:
+    return onp.asarray(array.asnumpy() if hasattr(array, "asnumpy") else array)
+
+
+def as_lists(arrays: Any) -> list[Array]:
+    """Arrays on the host, as a list."""
+    return [_host(a) for a in arrays] if isinstance(arrays, list | tuple) else [_host(arrays)]
+
+
+def check_label_shapes(labels: Any, preds: Any, wrap: bool = False, shape: bool = False) -> tuple[Any, Any]:
+    """Check that there are as many labels as predictions.
+
+    Parameters
+    ----------
+    labels, preds : ndarray or list of ndarray
+        What is compared.
+    wrap : bool
+        Whether single arrays are returned as lists of one.
+    shape : bool
+        Whether shapes are compared, or numbers of arrays.
+
+    Raises
+    ------
+    ValueError
+        If they differ.
+    """
+    counts = (labels.shape, preds.shape) if shape else (len(labels), len(preds))
+    if counts[0] != counts[1]:
+        raise ValueError(f"labels and predictions must fit: {counts[0]} labels, {counts[1]} predictions")
+    if wrap:
+        labels, preds = ([a] if hasattr(a, "shape") else a for a in (labels, preds))
+    return labels, preds
+
+
+def pairs(labels: Any, preds: Any) -> list[tuple[Array, Array]]:
+    """Labels and predictions on the host, in pairs."""
+    labels, preds = as_lists(labels), as_lists(preds)
+    check_label_shapes(labels, preds)
+    return list(zip(labels, preds, strict=True))
+
+
+class EvalMetric:
+    """Base of metrics: a sum over what was seen, divided by how much that was.
+
+    A subclass defines `update(labels, preds)`, which calls `_add(sum, count)`.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    output_names, label_names : sequence of str, optional
+        Which entries `update_dict` takes; all if not given.
+    **kwargs
+        Arguments of the subclass, for `get_config`.
+    """
+
+    def __init__(
+        self, name: str, output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None, **kwargs: Any
+    ) -> None:
+        self.name, self.output_names, self.label_names = str(name), output_names, label_names
+        self._kwargs = kwargs
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was seen."""
+        self.num_inst, self.sum_metric = 0, 0.0
+
+    def _add(self, total: float, count: int) -> None:
+        self.sum_metric += float(total)
+        self.num_inst += int(count)
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """See a batch.
+
+        Parameters
+        ----------
+        labels, preds : ndarray or list of ndarray
+            What is true, and what was predicted.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define update(labels, preds)")
+
+    def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
+        """See a batch given as dicts, from which entries are taken by name."""
+        chosen = [pred[n] for n in self.output_names] if self.output_names is not None else list(pred.values())
+        truth = [label[n] for n in self.label_names] if self.label_names is not None else list(label.values())
+        self.update(truth, chosen)
+
+    def get(self) -> tuple[Any, Any]:
+        """Name and value; nan if nothing was seen."""
+        return self.name, self.sum_metric / self.num_inst if self.num_inst else math.nan
+
+    def get_name_value(self) -> list[tuple[str, Any]]:
+        """Names and values, as a list of pairs."""
+        names, values = self.get()
+        if not isinstance(names, list):
+            names, values = [names], [values]
+        return list(zip(names, values, strict=True))
+
+    def get_config(self) -> dict[str, Any]:
+        """What makes an equal metric again."""
+        own = {"metric": type(self).__name__, "name": self.name, "output_names": self.output_names, "label_names": self.label_names}
+        return {**self._kwargs, **own}
+
+    def __str__(self) -> str:
+        return f"EvalMetric: {dict(self.get_name_value())}"
+
+
+class CompositeEvalMetric(EvalMetric):
+    """Several metrics at once.
+
+    Parameters
+    ----------
+    metrics : list, optional
+        The metrics, or what `create` makes one of.
+    name, output_names, label_names
+        As for `EvalMetric`.
+
+    Examples
+    --------
+    >>> metric = gluon.metric.CompositeEvalMetric(["acc", "mae"])
+    >>> metric.update(np.array([1.0, 0.0]), np.array([1.0, 1.0]))
+    >>> metric.get()
+    (['accuracy', 'mae'], [0.5, 0.5])
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[Any] | None = None,
+        name: str = "composite",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        self.metrics = [create(m) for m in metrics or ()]
+        super().__init__(name, output_names, label_names)
+
+    def add(self, metric: Any) -> None:
+        """Append a metric."""
+        self.metrics.append(create(metric))
+
+    def get_metric(self, index: int) -> EvalMetric:
+        """One of the metrics."""
+        return self.metrics[index]
+
+    def reset(self) -> None:
+        """Forget what was seen."""
+        for metric in self.metrics:
+            metric.reset()
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """See a batch."""
+        for metric in self.metrics:
+            metric.update(labels, preds)
+
+    def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
+        """See a batch given as dicts."""
+        for metric in self.metrics:
+            metric.update_dict(label, pred)
+
+    def get(self) -> tuple[Any, Any]:
+        """Names and values."""
+        pairs = [pair for metric in self.metrics for pair in metric.get_name_value()]
+        return [name for name, _ in pairs], [value for _, value in pairs]
+
+    def get_config(self) -> dict[str, Any]:
+        """What makes an equal metric again."""
+        return {**super().get_config(), "metrics": [m.get_config() for m in self.metrics]}
+
+
+class CustomMetric(EvalMetric):
+    """A function of labels and predictions, as a metric.
+
+    Parameters
+    ----------
+    feval : callable
+        Called with NumPy arrays; gives a number, or a pair of a sum and a count.
+    name : str, optional
+        Its name; that of the function if not given.
+    allow_extra_outputs : bool
+        Whether there may be more predictions than labels.
+    output_names, label_names
+        As for `EvalMetric`.
+
+    Examples
+    --------
+    >>> metric = gluon.metric.CustomMetric(lambda label, pred: abs(label - pred).max(), name="worst")
+    >>> metric.update(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
+    >>> metric.get()
+    ('worst', 2.0)
+    """
+
+    def __init__(
+        self,
+        feval: Callable[[Any, Any], Any],
+        name: str | None = None,
+        allow_extra_outputs: bool = False,
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(f"custom({feval.__name__})" if name is None else name, output_names, label_names)
+        self._feval, self._allow_extra_outputs = feval, allow_extra_outputs
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """See a batch."""
+        labels, preds = as_lists(labels), as_lists(preds)
+        if not self._allow_extra_outputs:
+            check_label_shapes(labels, preds)
+        for label, pred in zip(labels, preds, strict=False):
+            found = self._feval(label, pred)
+            self._add(*(found if isinstance(found, tuple) else (found, 1)))
+
+    def get_config(self) -> dict[str, Any]:
+        """A function can't be made again from its name: raises NotImplementedError."""
+        raise NotImplementedError("CustomMetric can't be made again from a config")
+
+
+__all__ = ["CompositeEvalMetric", "CustomMetric", "EvalMetric", "alias", "as_lists", "check_label_shapes", "create", "pairs", "register"]

@@ -1,0 +1,204 @@
+"""Blocks made of other blocks."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import npcompat.numpy as np
+import npcompat.numpy_extension as npx
+from npcompat.gluon.block import Block, HybridBlock
+
+
+class _Stack(Block):
+    """What `Sequential` and `HybridSequential` share: blocks in order."""
+
+    def add(self, *blocks: Block) -> None:
+        """Append blocks."""
+        for block in blocks:
+            self.register_child(block)
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """Each block called on what the one before it gave; further arguments go to the first."""
+        for block in self._children.values():
+            x = block(x, *args)
+            args = ()
+            if isinstance(x, tuple | list):
+                x, *args = x  # type: ignore[assignment]
+                args = tuple(args)
+        return (x, *args) if args else x
+
+    def __getitem__(self, key: int | slice) -> Any:
+        """A block, or some of them as a container of the same kind."""
+        blocks = list(self._children.values())[key]
+        if not isinstance(blocks, list):
+            return blocks
+        part = type(self)()
+        part.add(*blocks)
+        return part
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+    def __iter__(self) -> Iterator[Block]:
+        return iter(self._children.values())
+
+    def __bool__(self) -> bool:
+        return True
+
+
+class Sequential(_Stack):
+    """Blocks that are called one after another.
+
+    Examples
+    --------
+    >>> net = nn.Sequential()
+    >>> net.add(nn.Dense(4, activation="relu"), nn.Dense(2))
+    >>> net.initialize()
+    >>> net(np.zeros((5, 3))).shape
+    (5, 2)
+    >>> len(net[:1])
+    1
+    """
+
+
+class HybridSequential(_Stack, HybridBlock):
+    """Blocks that are called one after another, and can be compiled together.
+
+    Examples
+    --------
+    >>> net = nn.HybridSequential()
+    >>> net.add(nn.Dense(4, activation="relu"), nn.Dense(2))
+    >>> net.initialize()
+    >>> net.hybridize()
+    >>> net(np.zeros((5, 3))).shape
+    (5, 2)
+    """
+
+
+class Concatenate(Sequential):
+    """Blocks that are called on the same input, and whose results are joined.
+
+    Parameters
+    ----------
+    axis : int
+        The axis along which they are joined.
+
+    Examples
+    --------
+    >>> net = nn.Concatenate(axis=1)
+    >>> net.add(nn.Identity(), nn.Identity())
+    >>> net(np.zeros((2, 3))).shape
+    (2, 6)
+    """
+
+    def __init__(self, axis: int = -1) -> None:
+        super().__init__()
+        self.axis = axis
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """The joined results."""
+        return np.concatenate([block(x, *args) for block in self._children.values()], axis=self.axis)
+
+
+class HybridConcatenate(HybridSequential):
+    """Blocks that are called on the same input, and whose results are joined; can be compiled.
+
+    Parameters
+    ----------
+    axis : int
+        The axis along which they are joined.
+
+    Examples
+    --------
+    >>> net = nn.HybridConcatenate(axis=1)
+    >>> net.add(nn.Identity(), nn.Identity())
+    >>> net(np.zeros((2, 3))).shape
+    (2, 6)
+    """
+
+    def __init__(self, axis: int = -1) -> None:
+        super().__init__()
+        self.axis = axis
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """The joined results."""
+        return np.concatenate([block(x, *args) for block in self._children.values()], axis=self.axis)
+
+
+class Identity(HybridBlock):
+    """Gives back its input.
+
+    Examples
+    --------
+    >>> nn.Identity()(np.array([1, 2]))
+    array([1, 2])
+    """
+
+    def forward(self, x: Any) -> Any:
+        """The input."""
+        return x
+
+
+def _function(function: str | Callable[..., Any], what: str) -> tuple[Callable[..., Any], str]:
+    if isinstance(function, str):
+        found = getattr(np, function, None) or getattr(npx, function, None)
+        if found is None:
+            raise ValueError(f"{what}: neither np nor npx has a function {function!r}")
+        return found, function
+    if not callable(function):
+        raise TypeError(f"{what}: expected a function or the name of one, got {type(function).__name__}")
+    return function, getattr(function, "__name__", type(function).__name__)
+
+
+class Lambda(Block):
+    """A function as a block.
+
+    Parameters
+    ----------
+    function : str or callable
+        A function, or the name of one in np or npx.
+
+    Examples
+    --------
+    >>> nn.Lambda("tanh")(np.zeros(2))
+    array([0., 0.])
+    """
+
+    def __init__(self, function: str | Callable[..., Any]) -> None:
+        super().__init__()
+        self._function, self._name = _function(function, "Lambda")
+
+    def forward(self, *args: Any) -> Any:
+        """The function's result."""
+        return self._function(*args)
+
+    def __repr__(self) -> str:
+        return f"Lambda({self._name})"
+
+
+class HybridLambda(HybridBlock):
+    """A function as a block that can be compiled.
+
+    Parameters
+    ----------
+    function : str or callable
+        A function, or the name of one in np or npx.
+
+    Examples
+    --------
+    >>> nn.HybridLambda(lambda x: x * 2)(np.ones(2))
+    array([2., 2.])
+    """
+
+    def __init__(self, function: str | Callable[..., Any]) -> None:
+        super().__init__()
+        self._function, self._name = _function(function, "HybridLambda")
+
+    def forward(self, *args: Any) -> Any:
+        """The function's result."""
+        return self._function(*args)
+
+    def __repr__(self) -> str:
+        return f"HybridLambda({self._name})"
+
+
+__all__ = ["Concatenate", "HybridConcatenate", "HybridLambda", "HybridSequential", "Identity", "Lambda", "Sequential"]

@@ -1,0 +1,579 @@
+"""Convolution and pooling layers over one to three spatial axes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import npcompat.numpy_extension as npx
+from npcompat._internal.op import as_shape
+from npcompat.gluon.block import HybridBlock
+from npcompat.gluon.nn._activations import Activation
+from npcompat.gluon.parameter import Parameter
+
+Sizes = int | Sequence[int]
+
+
+def _sizes(what: str, sizes: Sizes, layout: str) -> tuple[int, ...]:
+    spatial = len(layout) - 2
+    found = (sizes,) * spatial if isinstance(sizes, int) else as_shape(sizes)
+    if len(found) != spatial:
+        raise ValueError(f"{what}: expected a number, or one for each of {spatial} axes, got {sizes}")
+    return found
+
+
+def _check_layout(layer: Any, layout: str, allowed: tuple[str, ...]) -> None:
+    if layout not in allowed:
+        raise ValueError(f"{type(layer).__name__}: layout must be one of {', '.join(allowed)}, got {layout!r}")
+
+
+# --- convolution -------------------------------------------------------------------------------------------------
+
+
+class _Conv(HybridBlock):
+    """A convolution layer; subclasses say over how many axes.
+
+    Parameters
+    ----------
+    channels : int
+        Number of filters.
+    kernel_size, strides, padding, dilation : int or sequence of int
+        Size of the window, its step, padding at both ends, and the step between its elements.
+    groups : int
+        Groups of channels that are convolved separately.
+    layout : str
+        Order of the axes, which is the weight's too: (filters, channels / groups, ...) or (filters, ..., channels / groups).
+    activation : str, optional
+        Name of an activation function; none if not given.
+    use_bias : bool
+        Whether something is added to each channel of the result.
+    weight_initializer, bias_initializer : Initializer or str, optional
+        Their own initializers; weights without one use that of `initialize`.
+    in_channels : int
+        Number of channels; found at the first call if 0.
+    """
+
+    _layouts: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: Sizes,
+        strides: Sizes,
+        padding: Sizes,
+        dilation: Sizes,
+        groups: int,
+        layout: str,
+        activation: str | None,
+        use_bias: bool,
+        weight_initializer: Any,
+        bias_initializer: Any,
+        in_channels: int,
+    ) -> None:
+        super().__init__()
+        _check_layout(self, layout, self._layouts)
+        self._layout, self._channels, self._groups = layout, int(channels), int(groups)
+        self._kernel = _sizes("kernel_size", kernel_size, layout)
+        self._strides, self._padding = _sizes("strides", strides, layout), _sizes("padding", padding, layout)
+        self._dilation = _sizes("dilation", dilation, layout)
+        self.weight = Parameter("weight", shape=self._weight_shape(in_channels), init=weight_initializer, allow_deferred_init=True)
+        self.bias = Parameter("bias", shape=(channels,), init=bias_initializer, allow_deferred_init=True) if use_bias else None
+        self.act = None if activation is None else Activation(activation)
+
+    def _weight_shape(self, in_channels: int) -> tuple[int, ...]:
+        if in_channels % self._groups or self._channels % self._groups:
+            raise ValueError(
+                f"{type(self).__name__}: {self._groups} groups must divide {in_channels} input and {self._channels} output channels"
+            )
+        per_group = in_channels // self._groups
+        return (self._channels, per_group, *self._kernel) if self._layout[1] == "C" else (self._channels, *self._kernel, per_group)
+
+    def infer_shape(self, x: Any, *args: Any) -> None:
+        """The number of channels."""
+        if x.ndim != len(self._layout):
+            raise ValueError(f"{type(self).__name__}: expected data with axes {self._layout}, got shape {x.shape}")
+        self.weight.shape = self._weight_shape(x.shape[self._layout.index("C")])
+
+    def forward(self, x: Any) -> Any:
+        """The activated channels."""
+        y = npx.convolution(
+            x,
+            self.weight.data(),
+            None if self.bias is None else self.bias.data(),
+            stride=self._strides,
+            dilate=self._dilation,
+            pad=self._padding,
+            num_group=self._groups,
+            layout=self._layout,
+        )
+        return y if self.act is None else self.act(y)
+
+    def __repr__(self) -> str:
+        shape = self.weight.shape or ()
+        per_group = shape[1 if self._layout[1] == "C" else -1]
+        options = f"kernel_size={self._kernel}, stride={self._strides}, padding={self._padding}"
+        return f"{type(self).__name__}({per_group * self._groups if per_group != -1 else None} -> {self._channels}, {options})"
+
+
+class Conv1D(_Conv):
+    """Convolution over one axis.
+
+    The parameters are those of `Conv2D`.
+
+    Examples
+    --------
+    >>> layer = nn.Conv1D(4, kernel_size=3)
+    >>> layer.initialize()
+    >>> layer(np.zeros((2, 3, 10))).shape
+    (2, 4, 8)
+    """
+
+    _layouts = ("NCW", "NWC")
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: Sizes,
+        strides: Sizes = 1,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        layout: str = "NCW",
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+    ) -> None:
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            in_channels,
+        )
+
+
+class Conv2D(_Conv):
+    """Convolution over two axes.
+
+    Parameters
+    ----------
+    channels : int
+        Number of filters.
+    kernel_size, strides, padding, dilation : int or sequence of int
+        Size of the window, its step, padding at both ends, and the step between its elements.
+    groups : int
+        Groups of channels that are convolved separately.
+    layout : {'NCHW', 'NHWC'}
+        Order of the axes, also of the weight, where N is filters.
+    activation : str, optional
+        Name of an activation function; none if not given.
+    use_bias : bool
+        Whether something is added to each channel of the result.
+    weight_initializer, bias_initializer : Initializer or str, optional
+        Their own initializers; weights without one use that of `initialize`.
+    in_channels : int
+        Number of channels; found at the first call if 0.
+
+    Examples
+    --------
+    >>> layer = nn.Conv2D(4, kernel_size=3, padding=1, activation="relu")
+    >>> layer.initialize()
+    >>> layer(np.zeros((2, 1, 8, 8))).shape
+    (2, 4, 8, 8)
+    """
+
+    _layouts = ("NCHW", "NHWC")
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: Sizes,
+        strides: Sizes = (1, 1),
+        padding: Sizes = (0, 0),
+        dilation: Sizes = (1, 1),
+        groups: int = 1,
+        layout: str = "NCHW",
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+    ) -> None:
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            in_channels,
+        )
+
+
+class Conv3D(_Conv):
+    """Convolution over three axes.
+
+    The parameters are those of `Conv2D`.
+
+    Examples
+    --------
+    >>> layer = nn.Conv3D(4, kernel_size=2)
+    >>> layer.initialize()
+    >>> layer(np.zeros((2, 1, 4, 4, 4))).shape
+    (2, 4, 3, 3, 3)
+    """
+
+    _layouts = ("NCDHW", "NDHWC")
+
+    def __init__(
+        self,
+        channels: int,
+        kernel_size: Sizes,
+        strides: Sizes = (1, 1, 1),
+        padding: Sizes = (0, 0, 0),
+        dilation: Sizes = (1, 1, 1),
+        groups: int = 1,
+        layout: str = "NCDHW",
+        activation: str | None = None,
+        use_bias: bool = True,
+        weight_initializer: Any = None,
+        bias_initializer: Any = "zeros",
+        in_channels: int = 0,
+    ) -> None:
+        super().__init__(
+            channels,
+            kernel_size,
+            strides,
+            padding,
+            dilation,
+            groups,
+            layout,
+            activation,
+            use_bias,
+            weight_initializer,
+            bias_initializer,
+            in_channels,
+        )
+
+
+# --- pooling -----------------------------------------------------------------------------------------------------
+
+
+class _Pooling(HybridBlock):
+    """A pooling layer; subclasses say what is made of a window, and over how many axes."""
+
+    _kind = "max"
+    _layouts: tuple[str, ...] = ()
+
+    def __init__(
+        self, pool_size: Sizes, strides: Sizes | None, padding: Sizes, ceil_mode: bool, layout: str, count_include_pad: bool = True
+    ) -> None:
+        super().__init__()
+        _check_layout(self, layout, self._layouts)
+        self._layout, self._ceil, self._count_include_pad = layout, bool(ceil_mode), bool(count_include_pad)
+        self._kernel = _sizes("pool_size", pool_size, layout)
+        self._strides = self._kernel if strides is None else _sizes("strides", strides, layout)
+        self._padding = _sizes("padding", padding, layout)
+
+    def forward(self, x: Any) -> Any:
+        """The pooled batch."""
+        return npx.pooling(
+            x,
+            kernel=self._kernel,
+            stride=self._strides,
+            pad=self._padding,
+            pool_type=self._kind,
+            pooling_convention="full" if self._ceil else "valid",
+            count_include_pad=self._count_include_pad,
+            layout=self._layout,
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(size={self._kernel}, stride={self._strides}, padding={self._padding}, ceil_mode={self._ceil})"
+
+
+class _GlobalPooling(HybridBlock):
+    """A pooling layer with one window, as large as the data."""
+
+    _kind = "max"
+    _layouts: tuple[str, ...] = ()
+
+    def __init__(self, layout: str) -> None:
+        super().__init__()
+        _check_layout(self, layout, self._layouts)
+        self._layout = layout
+
+    def forward(self, x: Any) -> Any:
+        """The pooled batch; spatial axes stay, with length 1."""
+        return npx.pooling(x, pool_type=self._kind, global_pool=True, layout=self._layout)
+
+
+class MaxPool1D(_Pooling):
+    """Largest element of each window over one axis; the parameters are those of `MaxPool2D`.
+
+    Examples
+    --------
+    >>> nn.MaxPool1D()(np.arange(4.0).reshape(1, 1, 4))
+    array([[[1., 3.]]])
+    """
+
+    _layouts = ("NCW", "NWC")
+
+    def __init__(
+        self, pool_size: Sizes = 2, strides: Sizes | None = None, padding: Sizes = 0, layout: str = "NCW", ceil_mode: bool = False
+    ) -> None:
+        super().__init__(pool_size, strides, padding, ceil_mode, layout)
+
+
+class MaxPool2D(_Pooling):
+    """Largest element of each window over two axes.
+
+    Parameters
+    ----------
+    pool_size : int or sequence of int
+        Size of the window.
+    strides : int or sequence of int, optional
+        Its step; its size if not given.
+    padding : int or sequence of int
+        Padding at both ends.
+    layout : {'NCHW', 'NHWC'}
+        Order of the axes.
+    ceil_mode : bool
+        Whether a last window that only partly covers data is kept.
+
+    Examples
+    --------
+    >>> nn.MaxPool2D()(np.arange(16.0).reshape(1, 1, 4, 4))
+    array([[[[ 5.,  7.],
+             [13., 15.]]]])
+    """
+
+    _layouts = ("NCHW", "NHWC")
+
+    def __init__(
+        self, pool_size: Sizes = (2, 2), strides: Sizes | None = None, padding: Sizes = 0, layout: str = "NCHW", ceil_mode: bool = False
+    ) -> None:
+        super().__init__(pool_size, strides, padding, ceil_mode, layout)
+
+
+class MaxPool3D(_Pooling):
+    """Largest element of each window over three axes; the parameters are those of `MaxPool2D`.
+
+    Examples
+    --------
+    >>> nn.MaxPool3D()(np.zeros((1, 1, 4, 4, 4))).shape
+    (1, 1, 2, 2, 2)
+    """
+
+    _layouts = ("NCDHW", "NDHWC")
+
+    def __init__(
+        self, pool_size: Sizes = (2, 2, 2), strides: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False, layout: str = "NCDHW"
+    ) -> None:
+        super().__init__(pool_size, strides, padding, ceil_mode, layout)
+
+
+class AvgPool1D(_Pooling):
+    """Mean of each window over one axis; the parameters are those of `AvgPool2D`.
+
+    Examples
+    --------
+    >>> nn.AvgPool1D()(np.arange(4.0).reshape(1, 1, 4))
+    array([[[0.5, 2.5]]])
+    """
+
+    _kind, _layouts = "avg", ("NCW", "NWC")
+
+    def __init__(
+        self,
+        pool_size: Sizes = 2,
+        strides: Sizes | None = None,
+        padding: Sizes = 0,
+        layout: str = "NCW",
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__(pool_size, strides, padding, ceil_mode, layout, count_include_pad)
+
+
+class AvgPool2D(_Pooling):
+    """Mean of each window over two axes.
+
+    Parameters
+    ----------
+    pool_size : int or sequence of int
+        Size of the window.
+    strides : int or sequence of int, optional
+        Its step; its size if not given.
+    padding : int or sequence of int
+        Padding at both ends.
+    ceil_mode : bool
+        Whether a last window that only partly covers data is kept.
+    layout : {'NCHW', 'NHWC'}
+        Order of the axes.
+    count_include_pad : bool
+        Whether means count padding as zeros.
+
+    Examples
+    --------
+    >>> nn.AvgPool2D()(np.arange(16.0).reshape(1, 1, 4, 4))
+    array([[[[ 2.5,  4.5],
+             [10.5, 12.5]]]])
+    """
+
+    _kind, _layouts = "avg", ("NCHW", "NHWC")
+
+    def __init__(
+        self,
+        pool_size: Sizes = (2, 2),
+        strides: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        layout: str = "NCHW",
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__(pool_size, strides, padding, ceil_mode, layout, count_include_pad)
+
+
+class AvgPool3D(_Pooling):
+    """Mean of each window over three axes; the parameters are those of `AvgPool2D`.
+
+    Examples
+    --------
+    >>> nn.AvgPool3D()(np.zeros((1, 1, 4, 4, 4))).shape
+    (1, 1, 2, 2, 2)
+    """
+
+    _kind, _layouts = "avg", ("NCDHW", "NDHWC")
+
+    def __init__(
+        self,
+        pool_size: Sizes = (2, 2, 2),
+        strides: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        layout: str = "NCDHW",
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__(pool_size, strides, padding, ceil_mode, layout, count_include_pad)
+
+
+class GlobalMaxPool1D(_GlobalPooling):
+    """Largest element of each channel over one axis, which stays with length 1.
+
+    Examples
+    --------
+    >>> nn.GlobalMaxPool1D()(np.arange(4.0).reshape(1, 1, 4))
+    array([[[3.]]])
+    """
+
+    _layouts = ("NCW", "NWC")
+
+    def __init__(self, layout: str = "NCW") -> None:
+        super().__init__(layout)
+
+
+class GlobalMaxPool2D(_GlobalPooling):
+    """Largest element of each channel over two axes, which stay with length 1.
+
+    Examples
+    --------
+    >>> nn.GlobalMaxPool2D()(np.zeros((2, 3, 4, 4))).shape
+    (2, 3, 1, 1)
+    """
+
+    _layouts = ("NCHW", "NHWC")
+
+    def __init__(self, layout: str = "NCHW") -> None:
+        super().__init__(layout)
+
+
+class GlobalMaxPool3D(_GlobalPooling):
+    """Largest element of each channel over three axes, which stay with length 1.
+
+    Examples
+    --------
+    >>> nn.GlobalMaxPool3D()(np.zeros((2, 3, 4, 4, 4))).shape
+    (2, 3, 1, 1, 1)
+    """
+
+    _layouts = ("NCDHW", "NDHWC")
+
+    def __init__(self, layout: str = "NCDHW") -> None:
+        super().__init__(layout)
+
+
+class GlobalAvgPool1D(_GlobalPooling):
+    """Mean of each channel over one axis, which stays with length 1.
+
+    Examples
+    --------
+    >>> nn.GlobalAvgPool1D()(np.arange(4.0).reshape(1, 1, 4))
+    array([[[1.5]]])
+    """
+
+    _kind, _layouts = "avg", ("NCW", "NWC")
+
+    def __init__(self, layout: str = "NCW") -> None:
+        super().__init__(layout)
+
+
+class GlobalAvgPool2D(_GlobalPooling):
+    """Mean of each channel over two axes, which stay with length 1.
+
+    Examples
+    --------
+    >>> nn.GlobalAvgPool2D()(np.zeros((2, 3, 4, 4))).shape
+    (2, 3, 1, 1)
+    """
+
+    _kind, _layouts = "avg", ("NCHW", "NHWC")
+
+    def __init__(self, layout: str = "NCHW") -> None:
+        super().__init__(layout)
+
+
+class GlobalAvgPool3D(_GlobalPooling):
+    """Mean of each channel over three axes, which stay with length 1.
+
+    Examples
+    --------
+    >>> nn.GlobalAvgPool3D()(np.zeros((2, 3, 4, 4, 4))).shape
+    (2, 3, 1, 1, 1)
+    """
+
+    _kind, _layouts = "avg", ("NCDHW", "NDHWC")
+
+    def __init__(self, layout: str = "NCDHW") -> None:
+        super().__init__(layout)
+
+
+__all__ = [
+    "AvgPool1D",
+    "AvgPool2D",
+    "AvgPool3D",
+    "Conv1D",
+    "Conv2D",
+    "Conv3D",
+    "GlobalAvgPool1D",
+    "GlobalAvgPool2D",
+    "GlobalAvgPool3D",
+    "GlobalMaxPool1D",
+    "GlobalMaxPool2D",
+    "GlobalMaxPool3D",
+    "MaxPool1D",
+    "MaxPool2D",
+    "MaxPool3D",
+]

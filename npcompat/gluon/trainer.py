@@ -1,0 +1,207 @@
+"""Trainer: applies an optimizer to the parameters of a block, after each backward."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat import optimizer as optimizers
+from npcompat._internal import modes, safetensors_file
+from npcompat._internal.errors import ParameterFileError
+from npcompat._internal.handle import extra
+from npcompat.gluon.parameter import Parameter, once
+
+
+class Trainer:
+    """Updates parameters with an optimizer.
+
+    Parameters
+    ----------
+    params : dict of str to Parameter, or sequence of Parameter
+        What is trained, usually `net.collect_params()`.
+    optimizer : str or Optimizer
+        An optimizer, or its name.
+    optimizer_params : dict, optional
+        Arguments of the optimizer, if it is a name.
+    kvstore : {'device', 'local', None}
+        Where MXNet sums gradients of several devices.  There is one here, so these mean the same; names of distributed
+        stores raise NotImplementedError.
+    compression_params : None
+        Gradients are not compressed: anything else raises NotImplementedError.
+    update_on_kvstore : {None, False}
+        Parameters are updated where they are: True raises NotImplementedError.
+
+    Examples
+    --------
+    >>> net = nn.Dense(1, in_units=1, weight_initializer="ones")
+    >>> net.initialize()
+    >>> trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
+    >>> with autograd.record():
+    ...     loss = net(np.array([[2.0]]))
+    >>> loss.backward()
+    >>> trainer.step(batch_size=1)
+    >>> net.weight.data()
+    array([[0.8]])
+    """
+
+    def __init__(
+        self,
+        params: Mapping[str, Parameter] | Sequence[Parameter],
+        optimizer: Any,
+        optimizer_params: Mapping[str, Any] | None = None,
+        kvstore: str | None = "device",
+        compression_params: Mapping[str, Any] | None = None,
+        update_on_kvstore: bool | None = None,
+    ) -> None:
+        if kvstore not in ("device", "local", "nccl", None):
+            raise NotImplementedError(f"Trainer(kvstore={kvstore!r}): training is not distributed; expected 'device', 'local' or None")
+        if compression_params is not None:
+            raise NotImplementedError("Trainer(compression_params=...): gradients are not compressed")
+        if update_on_kvstore:
+            raise NotImplementedError("Trainer(update_on_kvstore=True): parameters are updated where they are")
+        self._params = _checked(params)
+        by_index = dict(enumerate(self._params))
+        if isinstance(optimizer, optimizers.Optimizer):
+            if optimizer_params:
+                raise ValueError("Trainer: optimizer_params go with the name of an optimizer; an Optimizer has its parameters already")
+            self._optimizer = optimizer
+            optimizer.param_dict = by_index
+        else:
+            self._optimizer = optimizers.create(optimizer, param_dict=by_index, **dict(optimizer_params or {}))
+        self._updater = optimizers.Updater(self._optimizer)
+        self._scale = self._optimizer.rescale_grad
+        self._seen: dict[int, int] = {}
+        self._optimizer._known(range(len(self._params)))
+        for parameter in self._params:
+            parameter._trainers.add(self)
+
+    @property
+    def optimizer(self) -> Any:
+        """The optimizer."""
+        return self._optimizer
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate."""
+        return self._optimizer.learning_rate
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Change the learning rate; compiles nothing.
+
+        Raises
+        ------
+        UserWarning
+            If the optimizer has a scheduler.
+        """
+        self._optimizer.set_learning_rate(lr)
+
+    def _multipliers_changed(self) -> None:
+        self._optimizer._multipliers_changed()
+
+    def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
+        """Update the parameters with their gradients, divided by the size of the batch.
+
+        Parameters
+        ----------
+        batch_size : int
+            What gradients are divided by.
+        ignore_stale_grad : bool
+            Whether parameters whose gradient was not computed since the last step are left alone; else they raise.
+
+        Raises
+        ------
+        UserWarning
+            If a gradient is stale.
+        """
+        self.allreduce_grads()
+        self.update(batch_size, ignore_stale_grad)
+
+    def allreduce_grads(self) -> None:
+        """Sum the gradients of several devices; there is one, so nothing is left to do."""
+
+    def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
+        """Update the parameters, after `allreduce_grads`; the arguments are those of `step`."""
+        self._optimizer.rescale_grad = self._scale / batch_size
+        trained = [i for i, p in enumerate(self._params) if p.grad_req != "null"]
+        grads = {i: self._params[i].grad() for i in trained}
+        stale = self._stale(grads)
+        if stale and not ignore_stale_grad:
+            names = ", ".join(f"{i} ({self._params[i].name})" for i in stale)
+            raise UserWarning(
+                f"the gradients of parameters {names} were not computed by backward since the last step. Were they part of what was "
+                "recorded? Pass ignore_stale_grad=True to leave such parameters alone"
+            )
+        chosen = [i for i in trained if i not in stale]
+        if chosen:
+            self._updater(chosen, [grads[i] for i in chosen], [self._params[i].data() for i in chosen])
+        if modes.current().trace is None:
+            self._seen = {i: extra(grads[i]).version for i in trained}
+
+    def _stale(self, grads: Mapping[int, Any]) -> list[int]:
+        """Parameters whose gradient was not written since the last step.
+
+        In a compiled function that runs backward itself, these are the gradients that it does not write; in one that does
+        not, nothing is known of them.
+        """
+        trace = modes.current().trace
+        if trace is None:
+            return [i for i, g in grads.items() if self._seen.get(i) == extra(g).version]
+        written = set(map(id, trace.written()))
+        found = [i for i, g in grads.items() if id(g) not in written]
+        return found if len(found) < len(grads) else []
+
+    # --- states
+
+    def save_states(self, fname: str | os.PathLike[str]) -> None:
+        """Write what the optimizer keeps into a safetensors file; an interruption leaves an older file as it was."""
+        safetensors_file.save(fname, {name: array.asnumpy() for name, array in self._state_arrays().items()})
+
+    def load_states(self, fname: str | os.PathLike[str]) -> None:
+        """Read what `save_states` wrote; nothing is changed unless everything fits.
+
+        Raises
+        ------
+        ParameterFileError
+            If the file is damaged, or was written by another optimizer or for other parameters.
+        """
+        loaded = safetensors_file.load(fname)
+        for i, parameter in enumerate(self._params):
+            if parameter.grad_req != "null" and i not in self._updater.states:
+                self._updater.states[i] = self._optimizer.create_state_multi_precision(i, parameter.data())
+        arrays = self._state_arrays()
+        differences = [f"{n}: missing there" for n in arrays if n not in loaded]
+        differences += [f"{n}: not a state of this trainer" for n in sorted(loaded) if n not in arrays]
+        differences += [
+            f"{n}: has shape {loaded[n].shape} and dtype {loaded[n].dtype} there, {a.shape} and {a.dtype} here"
+            for n, a in arrays.items()
+            if n in loaded and (loaded[n].shape, loaded[n].dtype) != (a.shape, a.dtype)
+        ]
+        if differences:
+            listed = "\n  ".join(differences)
+            raise ParameterFileError(f"states of {os.fspath(fname)} do not fit the trainer; nothing was loaded:\n  {listed}")
+        for name, array in arrays.items():
+            array[...] = onp.array(loaded[name])
+
+    def _state_arrays(self) -> dict[str, Any]:
+        found = {"learning_rate": self._optimizer._lr}
+        found |= {f"counts.{i}": group.counts for i, group in enumerate(self._optimizer._groups)}
+        for i, state in self._updater.states.items():
+            found |= {f"{i}.{j}": array for j, array in enumerate(state or ())}
+        return found
+
+
+def _checked(params: Any) -> list[Parameter]:
+    found = (
+        dict(params)
+        if isinstance(params, Mapping)
+        else {str(i): p for i, p in enumerate(params)}
+        if isinstance(params, list | tuple)
+        else None
+    )
+    if found is None or not all(isinstance(p, Parameter) for p in found.values()):
+        raise TypeError(f"Trainer: params must be what collect_params() gives, or a list of Parameters; got {type(params).__name__}")
+    return list(once(found).values())
+
+
+__all__ = ["Trainer"]

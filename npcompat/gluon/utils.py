@@ -1,0 +1,253 @@
+"""Splitting batches, clipping gradients, hooks and downloads: the small functions of MXNet's `gluon.utils`."""
+
+import hashlib
+import math
+import os
+import urllib.error
+import urllib.request
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import atomic, dtypes, modes
+from npcompat._internal.devices import as_device
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.op import operator
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._typing import ArrayLike
+
+
+class HookHandle:
+    """What registering a hook returns; `detach()` takes the hook away again.
+
+    Examples
+    --------
+    >>> layer = gluon.nn.Flatten()
+    >>> handle = layer.register_forward_hook(lambda block, inputs, output: print(output.shape))
+    >>> y = layer(np.zeros((2, 3, 4)))
+    (2, 12)
+    >>> handle.detach()
+    >>> y = layer(np.zeros((2, 3, 4)))
+    """
+
+    __slots__ = ("_hooks",)
+
+    def __init__(self, hooks: dict[Any, Callable[..., Any]], hook: Callable[..., Any]) -> None:
+        self._hooks: dict[Any, Callable[..., Any]] | None = hooks
+        hooks[self] = hook
+
+    def detach(self) -> None:
+        """Take the hook away; does nothing the second time."""
+        if self._hooks is not None:
+            self._hooks.pop(self, None)
+            self._hooks = None
+
+    def __enter__(self) -> "HookHandle":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.detach()
+
+
+def split_data(data: ArrayLike, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[Any]:
+    """Cut a batch into parts, one for each device.
+
+    Parameters
+    ----------
+    data : array_like
+        Batch.
+    num_slice : int
+        Number of parts.
+    batch_axis : int
+        The axis to cut.
+    even_split : bool
+        Whether parts must be of equal size; if not, some may have one element more than others.
+
+    Raises
+    ------
+    ValueError
+        If the batch is too small, or can't be cut evenly.
+
+    Examples
+    --------
+    >>> gluon.utils.split_data(np.arange(4), 2)
+    [array([0, 1]), array([2, 3])]
+    """
+    data = asarray(data)
+    size = data.shape[batch_axis]
+    if size < num_slice:
+        raise ValueError(f"split_data: {size} elements along axis {batch_axis} can't be cut into {num_slice} parts")
+    if even_split and size % num_slice:
+        raise ValueError(
+            f"split_data: {size} elements along axis {batch_axis} can't be cut into {num_slice} equal parts; pass even_split=False"
+        )
+    ends = [size * (i + 1) // num_slice for i in range(num_slice)]
+    before: tuple[slice, ...] = (slice(None),) * (batch_axis % data.ndim)
+    return [data[(*before, slice(begin, end))] for begin, end in zip([0, *ends], ends, strict=False)]
+
+
+def split_and_load(data: ArrayLike, ctx_list: Sequence[Any], batch_axis: int = 0, even_split: bool = True) -> list[Any]:
+    """Cut a batch into parts, and move each to its device.
+
+    Parameters
+    ----------
+    data : array_like
+        Batch.
+    ctx_list : sequence of Device or str
+        The devices.
+    batch_axis, even_split
+        As for `split_data`.
+
+    Examples
+    --------
+    >>> gluon.utils.split_and_load(np.arange(4), [npx.cpu()])
+    [array([0, 1, 2, 3])]
+    """
+    parts = split_data(data, len(ctx_list), batch_axis, even_split)
+    return [part.to_device(as_device(device)) for part, device in zip(parts, ctx_list, strict=True)]
+
+
+def _normed(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    working = dtypes.result_type([onp.dtype("float32"), *[dtypes.strong(t) for t in types]])
+    return [working] * len(types), working
+
+
+@operator("_npx_global_norm", rule=_normed, pattern="reduction")
+def _global_norm(xp: Any, *arrays: Any) -> Any:
+    """The 2-norm of all elements of all arrays."""
+    total = xp.sum(xp.square(arrays[0]))
+    for array in arrays[1:]:
+        total = total + xp.sum(xp.square(array))
+    return xp.sqrt(total)
+
+
+def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: bool = True) -> Any:
+    """Scale arrays in place so that the norm of all of them together is at most a limit.
+
+    Parameters
+    ----------
+    arrays : sequence of ndarray
+        What is scaled, usually gradients.
+    max_norm : float
+        The limit.
+    check_isfinite : bool
+        Whether to warn, and leave the arrays alone, if the norm is not finite.  That waits for the computation, and is not
+        possible in a compiled function.
+
+    Returns
+    -------
+    float or ndarray
+        The norm before; an array if `check_isfinite` is False.
+
+    Examples
+    --------
+    >>> g = np.array([3.0, 4.0])
+    >>> gluon.utils.clip_global_norm([g], 1.0)
+    5.0
+    >>> g
+    array([0.6, 0.8])
+    """
+    if not arrays:
+        raise ValueError("clip_global_norm: expected at least one array")
+    with modes.changed(recording=False):
+        norm = apply(_global_norm, arrays)
+        if check_isfinite:
+            value = float(norm)
+            if not math.isfinite(value):
+                warnings.warn(f"clip_global_norm: the norm is {value}; the arrays are left as they are", stacklevel=2)
+                return value
+        factor = (max_norm / (norm + 1e-8)).clip(None, 1.0)
+        for array in arrays:
+            array *= factor.astype(array.dtype)
+    return value if check_isfinite else norm
+
+
+def check_sha1(filename: str | os.PathLike[str], sha1_hash: str) -> bool:
+    """Whether the SHA-1 of a file's content is the one given, in hexadecimal.
+
+    Examples
+    --------
+    >>> import os
+    >>> gluon.utils.check_sha1(os.devnull, "da39a3ee5e6b4b0d3255bfef95601890afd80709")
+    True
+    """
+    with open(filename, "rb") as file:
+        return hashlib.file_digest(file, "sha1").hexdigest() == sha1_hash.lower()
+
+
+def replace_file(src: str | os.PathLike[str], dst: str | os.PathLike[str]) -> None:
+    """Move a file to where another one may be, in one step.
+
+    Parameters
+    ----------
+    src, dst : path
+        From where, and to where, on the same file system.
+    """
+    os.replace(src, dst)
+
+
+def download(
+    url: str,
+    path: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    sha1_hash: str | None = None,
+    retries: int = 5,
+    verify_ssl: bool = True,
+) -> str:
+    """Fetch a file, unless it is there already.
+
+    Parameters
+    ----------
+    url : str
+        From where.
+    path : path, optional
+        A file, or a folder to put it into; the running folder if not given.
+    overwrite : bool
+        Whether a file that is there is fetched again.
+    sha1_hash : str, optional
+        SHA-1 that the content must have.
+    retries : int
+        How often to try again.
+    verify_ssl : bool
+        Certificates are always checked: False raises NotImplementedError.
+
+    Returns
+    -------
+    str
+        Path of the file.
+
+    Raises
+    ------
+    OSError
+        If it can't be fetched, or has another SHA-1.
+    """
+    if not verify_ssl:
+        raise NotImplementedError("download(verify_ssl=False): certificates are always checked")
+    if retries < 0:
+        raise ValueError(f"download: retries must not be negative, got {retries}")
+    name = url.rsplit("/", 1)[-1]
+    target = Path(name if path is None else path).expanduser()
+    if target.is_dir():
+        target /= name
+    if target.exists() and not overwrite and (sha1_hash is None or check_sha1(target, sha1_hash)):
+        return str(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for attempt in range(retries + 1):
+        try:
+            with urllib.request.urlopen(url) as answer:
+                content = answer.read()
+        except urllib.error.URLError:
+            if attempt == retries:
+                raise
+            continue
+        if sha1_hash is None or hashlib.sha1(content).hexdigest() == sha1_hash.lower():
+            atomic.write(target, content)
+            return str(target)
+    raise OSError(f"download: {url} has another SHA-1 than {sha1_hash}, also after {retries + 1} tries")
+
+
+__all__ = ["HookHandle", "check_sha1", "clip_global_norm", "download", "replace_file", "split_and_load", "split_data"]

@@ -1,0 +1,146 @@
+"""Initializers for particular layers, and for parameters by name."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat.initializer._base import Initializer, register
+
+# --- for particular layers ---------------------------------------------------------------------------------------
+
+
+@register
+class Bilinear(Initializer):
+    """The weights with which a transposed convolution enlarges images by bilinear interpolation.
+
+    Examples
+    --------
+    >>> a = np.zeros((1, 1, 4, 4))
+    >>> init.Bilinear()("weight", a)
+    >>> a[0, 0, 1]
+    array([0.1875, 0.5625, 0.5625, 0.1875])
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        if arr.ndim != 4:
+            raise ValueError(f"Bilinear: {name} must be the weight of a 2-d convolution, with 4 axes, got shape {arr.shape}")
+        arr[...] = onp.outer(_triangle(arr.shape[2]), _triangle(arr.shape[3]))
+
+
+def _triangle(size: int) -> Any:
+    half = math.ceil(size / 2)
+    centre = (2 * half - 1 - half % 2) / (2 * half)
+    return 1 - onp.abs(onp.arange(size) / half - centre)
+
+
+@register
+class LSTMBias(Initializer):
+    """Zero, but for the forget gate of an LSTM: the second quarter of its bias.
+
+    Parameters
+    ----------
+    forget_bias : float
+        Bias of the forget gate.
+
+    Examples
+    --------
+    >>> a = np.zeros(4)
+    >>> init.LSTMBias()("lstm_bias", a)
+    >>> a
+    array([0., 1., 0., 0.])
+    """
+
+    def __init__(self, forget_bias: float = 1.0) -> None:
+        super().__init__(forget_bias=forget_bias)
+        self.forget_bias = forget_bias
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        quarter = arr.shape[0] // 4
+        arr[...] = 0
+        arr[quarter : 2 * quarter] = self.forget_bias
+
+    _init_bias = _init_weight
+
+
+# --- by name -----------------------------------------------------------------------------------------------------
+
+
+@register
+class Load:
+    """The arrays of a dict, by name.
+
+    Parameters
+    ----------
+    param : dict of str to ndarray
+        Arrays; a prefix `arg:` or `aux:` of names is left out.
+    default_init : Initializer, optional
+        For names that are not in the dict.
+    verbose : bool
+        Whether each array is reported.
+
+    Examples
+    --------
+    >>> a = np.zeros(2)
+    >>> init.Load({"weight": np.ones(2)})("weight", a)
+    >>> a
+    array([1., 1.])
+    """
+
+    def __init__(self, param: Mapping[str, Any], default_init: Any = None, verbose: bool = False) -> None:
+        if not isinstance(param, Mapping):
+            raise TypeError(f"Load: expected a dict of arrays, got {type(param).__name__}")
+        self.param = {name.removeprefix("arg:").removeprefix("aux:"): array for name, array in param.items()}
+        self.default_init, self.verbose = default_init, verbose
+
+    def __call__(self, name: str, arr: Any) -> None:
+        """Write the array."""
+        if name in self.param:
+            if self.param[name].shape != arr.shape:
+                raise ValueError(f"Load: {name} has shape {arr.shape}, but the loaded array has {self.param[name].shape}")
+            arr[...] = self.param[name]
+        elif self.default_init is None:
+            raise ValueError(f"Load: there is no array for {name}, and no default_init")
+        else:
+            self.default_init(str(name), arr)
+        if self.verbose:
+            print(f"initialized {name} {'from a loaded array' if name in self.param else 'by default'}")
+
+
+@register
+class Mixed:
+    """The first initializer whose pattern fits the name.
+
+    Parameters
+    ----------
+    patterns : sequence of str
+        Regular expressions, matched at the beginning of the name.
+    initializers : sequence of Initializer
+        One for each.
+
+    Examples
+    --------
+    >>> a = np.zeros(2)
+    >>> init.Mixed(["bias", ".*"], [init.Zero(), init.One()])("weight", a)
+    >>> a
+    array([1., 1.])
+    """
+
+    def __init__(self, patterns: Sequence[str], initializers: Sequence[Any]) -> None:
+        self.map = [(re.compile(p), i) for p, i in zip(patterns, initializers, strict=True)]
+
+    def __call__(self, name: str, arr: Any) -> None:
+        """Write the array."""
+        for pattern, initializer in self.map:
+            if pattern.match(name):
+                initializer(str(name), arr)
+                return
+        raise ValueError(f"Mixed: no pattern fits {name!r}; add '.*' with a default initializer at the end")
+
+
+__all__ = ["Bilinear", "LSTMBias", "Load", "Mixed"]

@@ -1,0 +1,258 @@
+"""Learning rates that depend on how many updates were made.
+
+A scheduler is called with the number of updates, a Python number or an array; in a compiled training step it is an array
+whose value is not known yet, so a scheduler of your own that shall be compiled computes with `np.where` instead of `if`.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as onp
+
+import npcompat.numpy as np
+
+
+class LRScheduler:
+    """Base of schedulers: a warmup, then what a subclass defines in `schedule`.
+
+    Parameters
+    ----------
+    base_lr : float
+        Rate at the end of the warmup.
+    warmup_steps : int
+        Number of updates of the warmup.
+    warmup_begin_lr : float
+        Rate at its beginning.
+    warmup_mode : {'linear', 'constant'}
+        Whether the rate rises, or stays at its beginning.
+    """
+
+    def __init__(self, base_lr: float = 0.01, warmup_steps: int = 0, warmup_begin_lr: float = 0, warmup_mode: str = "linear") -> None:
+        if warmup_mode not in ("linear", "constant"):
+            raise ValueError(f"{type(self).__name__}: warmup_mode must be 'linear' or 'constant', got {warmup_mode!r}")
+        if warmup_steps < 0 or not isinstance(warmup_steps, int):
+            raise ValueError(f"{type(self).__name__}: warmup_steps must be an int that is not negative, got {warmup_steps}")
+        if warmup_begin_lr > base_lr:
+            raise ValueError(f"{type(self).__name__}: base_lr={base_lr} must not be less than warmup_begin_lr={warmup_begin_lr}")
+        self.base_lr = base_lr
+        self.warmup_steps, self.warmup_begin_lr, self.warmup_mode = warmup_steps, warmup_begin_lr, warmup_mode
+
+    def schedule(self, xp: Any, num_update: Any) -> Any:
+        """The rate after the warmup, computed with the functions of `xp`: of NumPy for numbers, of npcompat for arrays."""
+        raise NotImplementedError(f"{type(self).__name__} must define schedule(xp, num_update), or __call__(num_update)")
+
+    def get_warmup_lr(self, num_update: Any) -> Any:
+        """The rate during the warmup."""
+        if self.warmup_mode == "constant":
+            return self.warmup_begin_lr
+        return self.warmup_begin_lr + (self.base_lr - self.warmup_begin_lr) * (num_update / max(self.warmup_steps, 1))
+
+    def __call__(self, num_update: Any) -> Any:
+        """The rate of an update.
+
+        Parameters
+        ----------
+        num_update : int or ndarray
+            Its number; the first is 1.
+
+        Returns
+        -------
+        float or ndarray
+            An array if `num_update` is one.
+        """
+        if isinstance(num_update, np.ndarray):
+            return np.where(num_update < self.warmup_steps, self.get_warmup_lr(num_update), self.schedule(np, num_update))
+        if num_update < self.warmup_steps:
+            return float(self.get_warmup_lr(num_update))
+        return float(self.schedule(onp, num_update))
+
+
+class FactorScheduler(LRScheduler):
+    """The rate is multiplied with a factor after every so many updates.
+
+    Parameters
+    ----------
+    step : int
+        Number of updates between two changes.
+    factor : float
+        The factor.
+    stop_factor_lr : float
+        Least rate.
+    base_lr, warmup_steps, warmup_begin_lr, warmup_mode
+        As for `LRScheduler`.
+
+    Examples
+    --------
+    >>> schedule = lr_scheduler.FactorScheduler(step=10, factor=0.5, base_lr=1.0)
+    >>> [schedule(n) for n in (1, 10, 11, 21)]
+    [1.0, 1.0, 0.5, 0.25]
+    """
+
+    def __init__(
+        self,
+        step: int,
+        factor: float = 1,
+        stop_factor_lr: float = 1e-8,
+        base_lr: float = 0.01,
+        warmup_steps: int = 0,
+        warmup_begin_lr: float = 0,
+        warmup_mode: str = "linear",
+    ) -> None:
+        super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        if step < 1:
+            raise ValueError(f"FactorScheduler: step must be at least 1, got {step}")
+        if factor > 1:
+            raise ValueError(f"FactorScheduler: factor must be at most 1, so that the rate falls; got {factor}")
+        self.step, self.factor, self.stop_factor_lr = step, factor, stop_factor_lr
+
+    def schedule(self, xp: Any, num_update: Any) -> Any:
+        """The rate after the warmup."""
+        changes = xp.maximum(num_update - 1, 0) // self.step
+        return xp.maximum(self.base_lr * xp.power(float(self.factor), changes), self.stop_factor_lr)
+
+
+class MultiFactorScheduler(LRScheduler):
+    """The rate is multiplied with a factor at given updates.
+
+    Parameters
+    ----------
+    step : sequence of int
+        After which updates, ascending.
+    factor : float
+        The factor.
+    base_lr, warmup_steps, warmup_begin_lr, warmup_mode
+        As for `LRScheduler`.
+
+    Examples
+    --------
+    >>> schedule = lr_scheduler.MultiFactorScheduler(step=[5, 8], factor=0.1, base_lr=1.0)
+    >>> [round(schedule(n), 3) for n in (5, 6, 8, 9)]
+    [1.0, 0.1, 0.1, 0.01]
+    """
+
+    def __init__(
+        self,
+        step: Sequence[int],
+        factor: float = 1,
+        base_lr: float = 0.01,
+        warmup_steps: int = 0,
+        warmup_begin_lr: float = 0,
+        warmup_mode: str = "linear",
+    ) -> None:
+        super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        if not step or list(step) != sorted(set(step)) or step[0] < 1:
+            raise ValueError(f"MultiFactorScheduler: step must be ascending numbers of updates, from 1 on; got {step}")
+        if factor > 1:
+            raise ValueError(f"MultiFactorScheduler: factor must be at most 1, so that the rate falls; got {factor}")
+        self.step, self.factor = list(step), factor
+
+    def schedule(self, xp: Any, num_update: Any) -> Any:
+        """The rate after the warmup."""
+        rate = self.base_lr
+        for step in self.step:
+            rate = rate * xp.where(num_update > step, float(self.factor), 1.0)
+        return rate
+
+
+class _Annealing(LRScheduler):
+    """From `base_lr` to `final_lr` over `max_update` updates, warmup included; constant after."""
+
+    def __init__(
+        self, max_update: int, base_lr: float, final_lr: float, warmup_steps: int, warmup_begin_lr: float, warmup_mode: str
+    ) -> None:
+        super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        if max_update < 1 or not isinstance(max_update, int):
+            raise ValueError(f"{type(self).__name__}: max_update must be an int of at least 1, got {max_update}")
+        self.max_update, self.final_lr = max_update, final_lr
+
+    def shape(self, xp: Any, progress: Any) -> Any:
+        """What is left of the way at a progress from 0 to 1: 1 at the beginning, 0 at the end."""
+        raise NotImplementedError
+
+    def schedule(self, xp: Any, num_update: Any) -> Any:
+        """The rate after the warmup."""
+        steps = max(self.max_update - self.warmup_steps, 1)
+        progress = xp.clip((num_update - self.warmup_steps) / steps, 0.0, 1.0)
+        return self.final_lr + (self.base_lr - self.final_lr) * self.shape(xp, progress)
+
+
+class PolyScheduler(_Annealing):
+    """The rate falls as a power of what is left of the way.
+
+    Parameters
+    ----------
+    max_update : int
+        The update at which `final_lr` is reached.
+    base_lr : float
+        Rate at the end of the warmup.
+    pwr : int
+        The power.
+    final_lr : float
+        Rate at the end.
+    warmup_steps, warmup_begin_lr, warmup_mode
+        As for `LRScheduler`.
+
+    Examples
+    --------
+    >>> schedule = lr_scheduler.PolyScheduler(max_update=10, base_lr=1.0, pwr=2)
+    >>> [schedule(n) for n in (0, 5, 10, 20)]
+    [1.0, 0.25, 0.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        max_update: int,
+        base_lr: float = 0.01,
+        pwr: int = 2,
+        final_lr: float = 0,
+        warmup_steps: int = 0,
+        warmup_begin_lr: float = 0,
+        warmup_mode: str = "linear",
+    ) -> None:
+        super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        self.power = pwr
+
+    def shape(self, xp: Any, progress: Any) -> Any:
+        """What is left of the way."""
+        return (1 - progress) ** self.power
+
+
+class CosineScheduler(_Annealing):
+    """The rate falls as half a cosine (Loshchilov and Hutter, 2017).
+
+    Parameters
+    ----------
+    max_update : int
+        The update at which `final_lr` is reached.
+    base_lr : float
+        Rate at the end of the warmup.
+    final_lr : float
+        Rate at the end.
+    warmup_steps, warmup_begin_lr, warmup_mode
+        As for `LRScheduler`.
+
+    Examples
+    --------
+    >>> schedule = lr_scheduler.CosineScheduler(max_update=10, base_lr=1.0)
+    >>> [round(schedule(n), 3) for n in (0, 5, 10, 20)]
+    [1.0, 0.5, 0.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        max_update: int,
+        base_lr: float = 0.01,
+        final_lr: float = 0,
+        warmup_steps: int = 0,
+        warmup_begin_lr: float = 0,
+        warmup_mode: str = "linear",
+    ) -> None:
+        super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+
+    def shape(self, xp: Any, progress: Any) -> Any:
+        """What is left of the way."""
+        return (1 + xp.cos(math.pi * progress)) / 2
+
+
+__all__ = ["CosineScheduler", "FactorScheduler", "LRScheduler", "MultiFactorScheduler", "PolyScheduler"]

@@ -1,0 +1,458 @@
+"""The base of optimizers: learning rates, counts of updates, and the step, which is one operator over all parameters.
+
+Whatever a step reads and writes (weights, states, counts, the learning rate, factors of single parameters) is an array,
+written in place.  So a step can be compiled with the rest of training, and changing the learning rate compiles nothing.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, TypeVar
+
+import numpy as onp
+
+import npcompat.numpy as np
+from npcompat._internal import dispatch, dtypes, modes
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle, Value
+from npcompat._internal.op import Op
+from npcompat._internal.trace import outside, value_outside
+
+_float64 = onp.dtype("float64")
+
+
+# --- the operator ------------------------------------------------------------------------------------------------
+
+
+def _step_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    return [_float64, _float64, *[None] * (len(types) - 2)], None
+
+
+def _step(xp: Any, *arrays: Any, places: Any, groups: int, sizes: Any, rule: str, hyper: Any, clip: float | None, masters: Any) -> Any:
+    """Learning rate, gradient scale, counts, factors, weights, gradients, states -> weights, states, counts."""
+    rest = iter(arrays)
+    lr, rescale = next(rest), next(rest)
+    counts, multipliers = ([next(rest) for _ in range(groups)] for _ in range(2))
+    weights, grads = ([next(rest) for _ in places] for _ in range(2))
+    states = [[next(rest) for _ in range(size)] for size in sizes]
+    new = xp.optimizer_step(lr, rescale, counts, multipliers, weights, grads, states, places, rule, hyper, clip, masters)
+    return tuple(new)
+
+
+@cache
+def _step_op(outputs: int) -> Op:
+    """The operator for a number of outputs: the backend's cache tells apart what else differs."""
+    names = ("places", "groups", "sizes", "rule", "hyper", "clip", "masters")
+    compute = _step if outputs > 1 else lambda xp, *arrays, **attrs: _step(xp, *arrays, **attrs)[0]
+    return Op(
+        "_npx_optimizer_step",
+        compute,
+        ("arrays",),
+        variadic=True,
+        attrs=dict.fromkeys(names),
+        rule=_step_types,
+        outputs=outputs,
+        kernels={"jax": compute},
+        differentiable=False,
+    )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Group:
+    """Parameters that were made known together: how often each was updated, and its factors."""
+
+    indices: list[Any]
+    counts: Any  # int32, (n,)
+    multipliers: Any  # float64, (2, n): factor of the learning rate, weight decay
+
+
+# --- the registry ------------------------------------------------------------------------------------------------
+
+_REGISTRY: dict[str, type["Optimizer"]] = {}
+_Class = TypeVar("_Class", bound="type[Optimizer]")
+
+
+def register(klass: _Class) -> _Class:
+    """Make an optimizer known by the name of its class, in lower case.
+
+    Examples
+    --------
+    >>> @optimizer.register
+    ... class Still(optimizer.Optimizer):
+    ...     def step(self, indices, weights, grads, states):
+    ...         pass
+    >>> type(optimizer.create("still")).__name__
+    'Still'
+    """
+    _REGISTRY[klass.__name__.lower()] = klass
+    return klass
+
+
+def create(name: Any, **kwargs: Any) -> "Optimizer":
+    """The optimizer of a name, or itself.
+
+    Parameters
+    ----------
+    name : str or Optimizer
+        A registered name.
+    **kwargs
+        Arguments of its class, if it is a name.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+
+    Examples
+    --------
+    >>> optimizer.create("sgd", learning_rate=0.5).learning_rate
+    0.5
+    """
+    if isinstance(name, Optimizer):
+        return name
+    if not isinstance(name, str) or name.lower() not in _REGISTRY:
+        raise ValueError(f"optimizer {name!r}: expected an Optimizer, or one of {', '.join(sorted(_REGISTRY))}")
+    return _REGISTRY[name.lower()](**kwargs)
+
+
+# --- the base ----------------------------------------------------------------------------------------------------
+
+
+class Optimizer:
+    """Base of optimizers.
+
+    A subclass of your own defines `create_state(index, weight)` and `step(indices, weights, grads, states)`; in `step` it
+    calls `_update_count(index)`, and gets rates with `_get_lr(index)` and `_get_wd(index)`.
+
+    Parameters
+    ----------
+    rescale_grad : float
+        What gradients are multiplied with.
+    param_idx2name : dict of int to str, optional
+        Names of parameters, for `set_lr_mult` and `set_wd_mult`.
+    wd : float
+        Weight decay.
+    clip_gradient : float, optional
+        Bound of the absolute value of each element of a gradient.
+    learning_rate : float, optional
+        The learning rate; that of the scheduler, or 0.01, if not given.
+    lr_scheduler : LRScheduler, optional
+        Gives the learning rate for the number of updates made.
+    sym : None
+        Symbols are not supported: anything else raises NotImplementedError.
+    begin_num_update : int
+        How many updates were made before.
+    multi_precision : bool
+        Whether parameters of 16 bits are updated in float32, in a copy that is kept with the state.
+    param_dict : dict of int to Parameter, optional
+        The parameters, for their factors `lr_mult` and `wd_mult`.
+    aggregate_num, use_fused_step
+        Hints to MXNet's implementation, which change nothing: all parameters are updated in one program.
+    """
+
+    rule: ClassVar[str | None] = None
+    default_learning_rate: ClassVar[float] = 0.01
+    opt_registry: ClassVar[dict[str, type["Optimizer"]]] = _REGISTRY
+    register: ClassVar[Callable[..., Any]] = staticmethod(register)
+    create_optimizer: ClassVar[Callable[..., "Optimizer"]] = staticmethod(create)
+
+    def __init__(
+        self,
+        rescale_grad: float = 1.0,
+        param_idx2name: Mapping[Any, str] | None = None,
+        wd: float = 0.0,
+        clip_gradient: float | None = None,
+        learning_rate: float | None = None,
+        lr_scheduler: Any = None,
+        sym: None = None,
+        begin_num_update: int = 0,
+        multi_precision: bool = False,
+        param_dict: Mapping[Any, Any] | None = None,
+        aggregate_num: int | None = None,
+        use_fused_step: bool | None = None,
+    ) -> None:
+        if sym is not None:
+            raise NotImplementedError("Optimizer(sym=...): there is no symbol interface yet")
+        self.rescale_grad: Any = rescale_grad
+        self.lr_scheduler = lr_scheduler
+        if lr_scheduler is not None and learning_rate is not None:
+            lr_scheduler.base_lr = learning_rate
+        if learning_rate is None:
+            learning_rate = self.default_learning_rate if lr_scheduler is None else lr_scheduler.base_lr
+        self.clip_gradient = clip_gradient
+        self.begin_num_update = int(begin_num_update)
+        self.multi_precision = bool(multi_precision)
+        self.idx2name, self.param_dict = dict(param_idx2name or {}), dict(param_dict or {})
+        self.lr_mult: dict[Any, float] = {}
+        self.wd_mult: dict[Any, float] = {}
+        self._wd = float(wd)
+        self._groups: list[_Group] = []
+        self._places: dict[Any, tuple[int, int]] = {}
+        with outside():
+            self._lr = np.array(learning_rate, dtype=_float64)
+
+    # --- rates
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate: the scheduler's, if there is one."""
+        if self.lr_scheduler is not None:
+            return float(self.lr_scheduler(self.num_update))
+        return float(self._lr)
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Change the learning rate; compiles nothing.
+
+        Raises
+        ------
+        UserWarning
+            If there is a scheduler.
+        """
+        if self.lr_scheduler is not None:
+            raise UserWarning("set_learning_rate: there is an lr_scheduler, which gives the learning rate")
+        self._lr[...] = lr
+
+    lr = property(lambda self: self.learning_rate, set_learning_rate, doc="The learning rate.")
+
+    @property
+    def wd(self) -> float:
+        """Weight decay."""
+        return self._wd
+
+    @wd.setter
+    def wd(self, wd: float) -> None:
+        self._wd = float(wd)
+        self._multipliers_changed()
+
+    def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
+        """Set factors of the learning rate, by index or name of a parameter."""
+        self.lr_mult = dict(args_lr_mult)
+        self._multipliers_changed()
+
+    def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
+        """Set factors of the weight decay, by index or name of a parameter."""
+        self.wd_mult = dict(args_wd_mult)
+        self._multipliers_changed()
+
+    def _factor(self, index: Any, attribute: str) -> float:
+        if index in self.param_dict:
+            return float(getattr(self.param_dict[index], attribute))
+        given: dict[Any, float] = getattr(self, attribute)
+        return float(given.get(index, given.get(self.idx2name.get(index), 1.0)))
+
+    def _multipliers(self, indices: Sequence[Any]) -> onp.ndarray[Any, Any]:
+        return onp.array(
+            [[self._factor(i, "lr_mult") for i in indices], [self._wd * self._factor(i, "wd_mult") for i in indices]], _float64
+        )
+
+    def _multipliers_changed(self) -> None:
+        for group in self._groups:
+            group.multipliers[...] = self._multipliers(group.indices)
+
+    @property
+    def num_update(self) -> int:
+        """How many updates were made."""
+        return max([self.begin_num_update, *[int(g.counts.max()) for g in self._groups]])
+
+    def _known(self, indices: Sequence[Any]) -> None:
+        """Make parameters known that are not yet."""
+        new = [i for i in indices if i not in self._places]
+        if not new:
+            return
+        with outside():
+            counts = np.array(onp.full(len(new), self.begin_num_update, onp.int32))
+            multipliers = np.array(self._multipliers(new))
+        self._places.update({index: (len(self._groups), at) for at, index in enumerate(new)})
+        self._groups.append(_Group(list(new), counts, multipliers))
+
+    # --- rates, as steps of one's own ask for them
+
+    def _update_count(self, index: Any) -> None:
+        """Count an update of a parameter."""
+        self._known([index])
+        group, at = self._places[index]
+        self._groups[group].counts[at] += 1
+
+    def _get_lr(self, index: Any) -> Any:
+        """Learning rate of a parameter, an array."""
+        self._known([index])
+        group, at = self._places[index]
+        lr = self._lr if self.lr_scheduler is None else np.asarray(self.lr_scheduler(self._groups[group].counts[at]))
+        return (lr * self._groups[group].multipliers[0, at]).astype("float32")
+
+    def _get_wd(self, index: Any) -> Any:
+        """Weight decay of a parameter, an array."""
+        self._known([index])
+        group, at = self._places[index]
+        return self._groups[group].multipliers[1, at].astype("float32")
+
+    # --- states
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        """What the optimizer keeps of a parameter: a tuple of arrays; None if it keeps nothing."""
+        if self.rule is None:
+            return None
+        size = xla.xp.optimizer_state_size(self.rule, self._hyper())
+        with outside():
+            return tuple([np.zeros(weight.shape, dtype=weight.dtype) for _ in range(size)])
+
+    def create_state_multi_precision(self, index: Any, weight: Any) -> Any:
+        """As `create_state`; a parameter of 16 bits that is updated in float32 has its copy in front."""
+        if not (self.multi_precision and _is_narrow(weight.dtype)):
+            return self.create_state(index, weight)
+        with outside():
+            master = dispatch.wrap(value_outside(weight)).astype("float32")
+        return (master, *(self.create_state(index, master) or ()))
+
+    def _hyper(self) -> tuple[tuple[str, Any], ...]:
+        """The hyperparameters of the rule, which are part of the program."""
+        return ()
+
+    # --- steps
+
+    def step(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any], states: Sequence[Any]) -> None:
+        """Update parameters in place.
+
+        Parameters
+        ----------
+        indices : sequence
+            What each parameter is known by.
+        weights, grads : sequence of ndarray
+            Parameters and their gradients.
+        states : sequence
+            What `create_state` gave for each.
+        """
+        if self.rule is None:
+            raise NotImplementedError(f"{type(self).__name__} must define step(self, indices, weights, grads, states)")
+        self._apply_rule(indices, weights, grads, states)
+
+    def fused_step(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any], states: Sequence[Any]) -> None:
+        """Update parameters in place, as `step`."""
+        self.step(indices, weights, grads, states)
+
+    def update(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
+        """Update one parameter, or several; the arguments are those of `step`, or lists of one entry left out."""
+        if not isinstance(indices, list | tuple):
+            indices, weights, grads, states = [indices], [weights], [grads], [states]
+        self._known(indices)
+        with modes.changed(recording=False):
+            self.step(indices, weights, grads, states)
+
+    def update_multi_precision(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
+        """As `update`, with states that `create_state_multi_precision` gave."""
+        if not isinstance(indices, list | tuple):
+            indices, weights, grads, states = [indices], [weights], [grads], [states]
+        if self.rule is not None or not self.multi_precision:
+            self.update(indices, weights, grads, states)
+            return
+        for index, weight, grad, state in zip(indices, weights, grads, states, strict=True):
+            if _is_narrow(weight.dtype):
+                master, *rest = state
+                self.update([index], [master], [grad.astype("float32")], [tuple(rest) or None])
+                weight[...] = master
+            else:
+                self.update([index], [weight], [grad], [state])
+
+    def _scheduled(self) -> Value:
+        """The learning rate of the update that is about to be made."""
+        if self.lr_scheduler is None:
+            return dispatch.read(self._lr)
+        latest = self._groups[0].counts.max()
+        for group in self._groups[1:]:
+            latest = np.maximum(latest, group.counts.max())
+        return dispatch.as_value(self.lr_scheduler(latest + 1))
+
+    def _apply_rule(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any], states: Sequence[Any]) -> None:
+        """The step of an optimizer that has a rule: one operator."""
+        self._known(indices)
+        kept = [tuple(s) if s is not None else () for s in states]
+        masters = tuple([self.multi_precision and _is_narrow(w.dtype) for w in weights])
+        counts, multipliers = [g.counts for g in self._groups], [g.multipliers for g in self._groups]
+        flat = [a for state in kept for a in state]
+        attrs = (
+            tuple([self._places[i] for i in indices]),
+            len(self._groups),
+            tuple(map(len, kept)),
+            self.rule,
+            self._hyper(),
+            self.clip_gradient,
+            masters,
+        )
+        written = [*weights, *flat, *counts]
+        op = _step_op(len(written))
+        values = [self._scheduled(), dispatch.as_value(self.rescale_grad)]
+        values += [dispatch.read(a) for a in (*counts, *multipliers, *weights, *grads, *flat)]
+        first = 2 + 2 * len(counts)
+        states_at = first + 2 * len(weights)
+        positions = (*range(first, first + len(weights)), *range(states_at, states_at + len(flat)), *range(2, 2 + len(counts)))
+        results = _run_in_place(op, values, attrs, written, positions)
+        for handle, value in zip(written, results if op.outputs > 1 else (results,), strict=True):
+            dispatch.write(handle, value)
+
+
+def _is_narrow(dtype: onp.dtype[Any]) -> bool:
+    return dtypes.is_float(dtype) and dtype.itemsize < 4
+
+
+def _run_in_place(op: Op, values: list[Value], attrs: Any, written: Sequence[Handle], positions: tuple[int, ...]) -> Any:
+    """Run an operator, giving it the buffers of what it writes; of those that somebody else holds too, copies."""
+    if modes.current().trace is not None or any(h._view is not None or isinstance(h._value.payload, onp.ndarray) for h in written):
+        return dispatch.run(op, values, attrs)
+    for i in positions:
+        values[i] = _NOTHING  # references held here are not somebody else's
+    held = set(dispatch.shared(written))
+    for j, (i, handle) in enumerate(zip(positions, written, strict=True)):
+        values[i] = Value(xla.copied(handle._value.payload)) if j in held else handle._value
+    return dispatch.run(op, values, attrs, positions)
+
+
+_NOTHING = Value(None)
+
+
+# --- updater -----------------------------------------------------------------------------------------------------
+
+
+class Updater:
+    """An optimizer with the states of the parameters that it updates.
+
+    Parameters
+    ----------
+    optimizer : Optimizer
+        The optimizer.
+
+    Examples
+    --------
+    >>> update = optimizer.get_updater(optimizer.SGD(learning_rate=0.5))
+    >>> weight, grad = np.ones(2), np.ones(2)
+    >>> update(0, grad, weight)
+    >>> weight
+    array([0.5, 0.5])
+    """
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self.optimizer = optimizer
+        self.states: dict[Any, Any] = {}
+
+    def __call__(self, index: Any, grad: Any, weight: Any) -> None:
+        """Update one parameter, or lists of them."""
+        if not isinstance(index, list | tuple):
+            index, grad, weight = [index], [grad], [weight]
+        for i, w in zip(index, weight, strict=True):
+            if i not in self.states:
+                self.states[i] = self.optimizer.create_state_multi_precision(i, w)
+        self.optimizer.update_multi_precision(index, weight, grad, [self.states[i] for i in index])
+
+
+def get_updater(optimizer: Optimizer) -> Updater:
+    """An updater of an optimizer.
+
+    Examples
+    --------
+    >>> type(optimizer.get_updater(optimizer.Adam())).__name__
+    'Updater'
+    """
+    return Updater(optimizer)
+
+
+__all__ = ["Optimizer", "Updater", "create", "get_updater", "register"]

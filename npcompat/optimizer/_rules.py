@@ -1,0 +1,267 @@
+"""Optimizers that have a rule: hyperparameters, and the name of what optax computes."""
+
+from typing import Any, ClassVar
+
+from npcompat.optimizer._optimizer import Optimizer, register
+
+Hyper = tuple[tuple[str, Any], ...]
+
+
+@register
+class SGD(Optimizer):
+    """Stochastic gradient descent, with momentum.
+
+    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, `m = momentum * m - lr * g` and `weight += m`.
+
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate; if not given, that of the scheduler, or 0.1.
+    momentum : float
+        How much of the last change is kept.
+    lazy_update : bool
+        Sparse gradients are not supported: True raises NotImplementedError.
+    multi_precision : bool
+        Whether parameters of 16 bits are updated in float32.
+    use_fused_step, aggregate_num
+        Hints to MXNet's implementation, which change nothing.
+    **kwargs
+        As for `Optimizer`.
+
+    Examples
+    --------
+    >>> weight, grad = np.ones(2), np.ones(2)
+    >>> sgd = optimizer.SGD(learning_rate=0.1)
+    >>> sgd.update(0, weight, grad, sgd.create_state(0, weight))
+    >>> weight
+    array([0.9, 0.9])
+    """
+
+    rule: ClassVar[str | None] = "sgd"
+    default_learning_rate: ClassVar[float] = 0.1
+    _nesterov = False
+
+    def __init__(
+        self,
+        learning_rate: float | None = None,
+        momentum: float = 0.0,
+        lazy_update: bool = False,
+        multi_precision: bool = False,
+        use_fused_step: bool = True,
+        aggregate_num: int = 1,
+        **kwargs: Any,
+    ) -> None:
+        _dense(self, lazy_update)
+        super().__init__(learning_rate=learning_rate, multi_precision=multi_precision, **kwargs)
+        self.momentum = float(momentum)
+
+    def _hyper(self) -> Hyper:
+        return (("momentum", self.momentum), ("nesterov", self._nesterov))
+
+
+@register
+class NAG(SGD):
+    """Stochastic gradient descent with Nesterov's momentum.
+
+    As `SGD`, but the weight changes by what momentum would make of the step: `weight += momentum * m - lr * g`.
+
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate; if not given, that of the scheduler, or 0.1.
+    momentum : float
+        How much of the last change is kept.
+    multi_precision : bool
+        Whether parameters of 16 bits are updated in float32.
+    use_fused_step
+        A hint to MXNet's implementation, which changes nothing.
+    **kwargs
+        As for `Optimizer`.
+    """
+
+    _nesterov = True
+
+    def __init__(
+        self,
+        learning_rate: float | None = None,
+        momentum: float = 0.9,
+        multi_precision: bool = False,
+        use_fused_step: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate, momentum, multi_precision=multi_precision, **kwargs)
+
+
+@register
+class Adam(Optimizer):
+    """Adam (Kingma and Ba, 2015), on `optax.scale_by_adam`.
+
+    The weight decay is added to the gradient.  `epsilon` is added to the root of the bias-corrected second moment.
+
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate; if not given, that of the scheduler, or 0.001.
+    beta1, beta2 : float
+        Decay of the first and second moment.
+    epsilon : float
+        What is added to the denominator.
+    lazy_update : bool
+        Sparse gradients are not supported: True raises NotImplementedError.
+    use_fused_step
+        A hint to MXNet's implementation, which changes nothing.
+    **kwargs
+        As for `Optimizer`.
+
+    Examples
+    --------
+    >>> weight, grad = np.ones(2), np.array([1.0, -5.0])
+    >>> adam = optimizer.Adam(learning_rate=0.1)
+    >>> adam.update(0, weight, grad, adam.create_state(0, weight))
+    >>> weight
+    array([0.9, 1.1])
+    """
+
+    rule: ClassVar[str | None] = "adam"
+    default_learning_rate: ClassVar[float] = 0.001
+
+    def __init__(
+        self,
+        learning_rate: float | None = None,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        lazy_update: bool = False,
+        use_fused_step: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        _dense(self, lazy_update)
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.beta1, self.beta2, self.epsilon = float(beta1), float(beta2), float(epsilon)
+
+    def _hyper(self) -> Hyper:
+        return (("beta1", self.beta1), ("beta2", self.beta2), ("epsilon", self.epsilon))
+
+
+@register
+class AdamW(Adam):
+    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019): the weight shrinks by `lr * wd` beside the step.
+
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate; if not given, that of the scheduler, or 0.001.
+    beta1, beta2 : float
+        Decay of the first and second moment.
+    epsilon : float
+        What is added to the denominator.
+    correct_bias : bool
+        Whether moments are corrected for having begun at zero.
+    use_fused_step
+        A hint to MXNet's implementation, which changes nothing.
+    **kwargs
+        As for `Optimizer`.
+    """
+
+    rule: ClassVar[str | None] = "adamw"
+    default_learning_rate: ClassVar[float] = 0.001
+
+    def __init__(
+        self,
+        learning_rate: float | None = None,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-6,
+        correct_bias: bool = True,
+        use_fused_step: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate, beta1, beta2, epsilon, **kwargs)
+        self.correct_bias = bool(correct_bias)
+
+    def _hyper(self) -> Hyper:
+        return (*super()._hyper(), ("correct_bias", self.correct_bias))
+
+
+@register
+class RMSProp(Optimizer):
+    """Steps divided by a running root mean square (Tieleman and Hinton, 2012; centered: Graves, 2013).
+
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate; if not given, that of the scheduler, or 0.001.
+    rho : float
+        Decay of the mean square.
+    momentum : float
+        How much of the last change is kept; of the centered form only, as in MXNet.
+    epsilon : float
+        What is added to the root (centered: under the root).
+    centered : bool
+        Whether the mean square is taken about the mean.
+    clip_weights : float, optional
+        Not supported: anything but None raises NotImplementedError.
+    use_fused_step
+        A hint to MXNet's implementation, which changes nothing.
+    **kwargs
+        As for `Optimizer`.
+    """
+
+    rule: ClassVar[str | None] = "rmsprop"
+    default_learning_rate: ClassVar[float] = 0.001
+
+    def __init__(
+        self,
+        learning_rate: float | None = None,
+        rho: float = 0.9,
+        momentum: float = 0.9,
+        epsilon: float = 1e-8,
+        centered: bool = False,
+        clip_weights: float | None = None,
+        use_fused_step: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        if clip_weights is not None:
+            raise NotImplementedError("RMSProp(clip_weights=...) is not supported")
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.rho, self.momentum, self.epsilon, self.centered = float(rho), float(momentum), float(epsilon), bool(centered)
+
+    def _hyper(self) -> Hyper:
+        return (("rho", self.rho), ("momentum", self.momentum), ("epsilon", self.epsilon), ("centered", self.centered))
+
+
+@register
+class AdaGrad(Optimizer):
+    """Steps divided by the root of the sum of all squared gradients (Duchi et al., 2011), on `optax.scale_by_rss`.
+
+    The square of `epsilon` is added under the root, where MXNet adds `epsilon` to the root.
+
+    Parameters
+    ----------
+    learning_rate : float, optional
+        The learning rate; if not given, that of the scheduler, or 0.01.
+    epsilon : float
+        Least denominator.
+    use_fused_step
+        A hint to MXNet's implementation, which changes nothing.
+    **kwargs
+        As for `Optimizer`.
+    """
+
+    rule: ClassVar[str | None] = "adagrad"
+    default_learning_rate: ClassVar[float] = 0.01
+
+    def __init__(self, learning_rate: float | None = None, epsilon: float = 1e-6, use_fused_step: bool = True, **kwargs: Any) -> None:
+        super().__init__(learning_rate=learning_rate, **kwargs)
+        self.epsilon = float(epsilon)
+
+    def _hyper(self) -> Hyper:
+        return (("epsilon", self.epsilon),)
+
+
+def _dense(optimizer: Optimizer, lazy_update: bool) -> None:
+    if lazy_update:
+        raise NotImplementedError(f"{type(optimizer).__name__}(lazy_update=True): gradients are dense")
+
+
+__all__ = ["NAG", "SGD", "AdaGrad", "Adam", "AdamW", "RMSProp"]

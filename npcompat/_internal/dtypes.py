@@ -131,8 +131,8 @@ def first(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
 
 
 def floating(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
-    """As `promote`, but what is not inexact becomes a float first, of the size NumPy's `exp` would choose."""
+    """As `promote`, but what is not inexact becomes the default float first."""
     dtype = result_type(types)
     if not is_inexact(dtype):
-        dtype = narrow(onp.exp.resolve_dtypes((dtype, None))[1], types)
+        dtype = default_float()
     return [dtype] * len(types), dtype

@@ -126,6 +126,16 @@ def outside() -> Iterator[None]:
         yield
 
 
+def in_trace(handle: Handle) -> bool:
+    """Whether a running trace has read or written the handle."""
+    trace = modes.current().trace
+    while trace is not None:
+        if id(handle._value) in trace.born:
+            return True
+        trace = trace.outer
+    return False
+
+
 def value_outside(handle: Handle) -> Value:
     """The value that a handle had before the running traces began."""
     trace, value = modes.current().trace, handle._value

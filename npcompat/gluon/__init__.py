@@ -3,7 +3,7 @@
 from npcompat._internal.errors import DeferredInitializationError
 from npcompat.gluon import data, loss, metric, nn, utils
 from npcompat.gluon.block import Block, HybridBlock
-from npcompat.gluon.parameter import Constant, Parameter
+from npcompat.gluon.parameter import Constant, Parameter, ParameterDict
 from npcompat.gluon.trainer import Trainer
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "DeferredInitializationError",
     "HybridBlock",
     "Parameter",
+    "ParameterDict",
     "Trainer",
     "data",
     "loss",

@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 
 import numpy as onp
 
-from npcompat import initializer
 from npcompat._internal import modes, safetensors_file
 from npcompat._internal.errors import ParameterFileError
 from npcompat._internal.jit import Compiled
 from npcompat.gluon._front import F
 from npcompat.gluon._summary import print_summary
-from npcompat.gluon.parameter import Parameter, draw_seed, once, one_of, single_device
+from npcompat.gluon.parameter import Parameter, ParameterDict, once, one_of, single_device
 from npcompat.gluon.utils import HookHandle
 from npcompat.numpy._typing import DTypeLike
 
@@ -103,11 +102,11 @@ class Block:
             parent._changed()
 
     @property
-    def params(self) -> dict[str, Parameter]:
+    def params(self) -> ParameterDict:
         """The parameters of this block alone, by attribute."""
-        return dict(self._reg_params)
+        return ParameterDict(self._reg_params)
 
-    def collect_params(self, select: str | None = None) -> dict[str, Parameter]:
+    def collect_params(self, select: str | None = None) -> ParameterDict:
         """The parameters of this block and all blocks in it.
 
         Parameters
@@ -117,7 +116,7 @@ class Block:
 
         Returns
         -------
-        dict of str to Parameter
+        ParameterDict
             By name: the attributes that lead there, joined by dots.
 
         Examples
@@ -129,10 +128,8 @@ class Block:
         """
         self._check_containers()
         found = self._named_params("")
-        if select is None:
-            return found
-        pattern = re.compile(select)
-        return {name: p for name, p in found.items() if pattern.match(name)}
+        pattern = re.compile(select or "")
+        return ParameterDict({name: p for name, p in found.items() if pattern.match(name)})
 
     def _named_params(self, prefix: str) -> dict[str, Parameter]:
         found = {prefix + name: p for name, p in self._reg_params.items()}
@@ -205,13 +202,7 @@ class Block:
         array([[1., 1., 1.],
                [1., 1., 1.]])
         """
-        target = single_device(one_of(device, ctx, "initialize"), "initialize")
-        chosen = initializer.create("uniform" if init is None else init)
-        if verbose and isinstance(chosen, initializer.Initializer):
-            chosen.set_verbosity(True)
-        base = draw_seed()
-        for i, (name, parameter) in enumerate(once(self.collect_params()).items()):
-            parameter._initialize(None, target, chosen, force_reinit, lambda i=i: base + i, name)
+        self.collect_params().initialize(init, device, verbose, force_reinit, ctx=ctx)
 
     def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False) -> None:
         """Write all parameters into a safetensors file; an interruption leaves an older file as it was.
@@ -365,18 +356,15 @@ class Block:
         >>> net.weight.grad_req
         'null'
         """
-        for parameter in self.collect_params().values():
-            setattr(parameter, name, value)
+        self.collect_params().setattr(name, value)
 
     def zero_grad(self) -> None:
         """Set all gradients to zero."""
-        for parameter in self.collect_params().values():
-            parameter.zero_grad()
+        self.collect_params().zero_grad()
 
     def reset_device(self, device: Any) -> None:
         """Move all parameters to another device."""
-        for parameter in self.collect_params().values():
-            parameter.reset_device(device)
+        self.collect_params().reset_device(device)
 
     def reset_ctx(self, ctx: Any) -> None:
         """Move all parameters to another device, as `reset_device`."""

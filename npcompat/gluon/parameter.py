@@ -228,9 +228,11 @@ class Parameter:
             If its shape is not known, and deferred initialization is not allowed.
         """
         device = single_device(one_of(device, ctx, "initialize"), "initialize")
-        self._initialize(init, device, default_init, force_reinit, draw_seed, self.name)
+        self._initialize(init, device, default_init, force_reinit, None, self.name)
 
-    def _initialize(self, init: Any, device: Device | None, default_init: Any, force_reinit: bool, seed: Any, description: str) -> None:
+    def _initialize(
+        self, init: Any, device: Device | None, default_init: Any, force_reinit: bool, seed: int | None, description: str
+    ) -> None:
         if self._data is not None and not force_reinit:
             warnings.warn(
                 f"Parameter '{description}' is initialized already and is left as it is; pass force_reinit=True to change that",
@@ -241,7 +243,7 @@ class Parameter:
         default = default_init if default_init is not None else initializer.Uniform()
         if device is None and modes.current().device is not None:
             device = current_device()
-        waiting = _Waiting(default if chosen is None else chosen, device, default, seed(), description)
+        waiting = _Waiting(default if chosen is None else chosen, device, default, draw_seed() if seed is None else seed, description)
         if not self.shape_is_known:
             if not self._allow_deferred_init:
                 raise ValueError(
@@ -489,4 +491,67 @@ class Constant(Parameter):
         self._shape = self.value.shape
 
 
-__all__ = ["Constant", "DeferredInitializationError", "Parameter"]
+class ParameterDict(dict[str, Parameter]):
+    """Parameters by name, and what can be done with all of them: what `collect_params` gives.
+
+    Examples
+    --------
+    >>> net = nn.Dense(2, in_units=3)
+    >>> params = net.collect_params()
+    >>> params.setattr("lr_mult", 0.5)
+    >>> net.weight.lr_mult
+    0.5
+    """
+
+    def get(self, name: str, default: Any = None, **kwargs: Any) -> Any:
+        """The parameter of a name; with keywords, one is made if there is none, to be assigned to an attribute of a block.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        default : Parameter, optional
+            What is returned if there is none, and no keyword.
+        **kwargs
+            Arguments of `Parameter`.
+
+        Examples
+        --------
+        >>> gluon.Block().params.get("weight", shape=(2, 3))
+        Parameter weight (shape=(2, 3), dtype=float32)
+        """
+        return self[name] if name in self else Parameter(name, **kwargs) if kwargs else default
+
+    def initialize(
+        self, init: Any = None, device: Any = None, verbose: bool = False, force_reinit: bool = False, *, ctx: Any = None
+    ) -> None:
+        """Give all parameters their values; the arguments are those of `Block.initialize`."""
+        target = single_device(one_of(device, ctx, "initialize"), "initialize")
+        chosen = initializer.create("uniform" if init is None else init)
+        if verbose and isinstance(chosen, initializer.Initializer):
+            chosen.set_verbosity(True)
+        base = draw_seed()
+        for i, (name, parameter) in enumerate(once(self).items()):
+            parameter._initialize(None, target, chosen, force_reinit, base + i, name)
+
+    def setattr(self, name: str, value: Any) -> None:
+        """Set an attribute of all parameters, such as `grad_req` or `lr_mult`."""
+        for parameter in self.values():
+            setattr(parameter, name, value)
+
+    def zero_grad(self) -> None:
+        """Set all gradients to zero."""
+        for parameter in self.values():
+            parameter.zero_grad()
+
+    def reset_device(self, device: Any) -> None:
+        """Move all parameters to another device."""
+        for parameter in self.values():
+            parameter.reset_device(device)
+
+    def reset_ctx(self, ctx: Any) -> None:
+        """Move all parameters to another device, as `reset_device`."""
+        self.reset_device(ctx)
+
+
+__all__ = ["Constant", "DeferredInitializationError", "Parameter", "ParameterDict"]

@@ -72,7 +72,7 @@ class Trainer:
         self._updater = optimizers.Updater(self._optimizer)
         self._scale = self._optimizer.rescale_grad
         self._seen: dict[int, int] = {}
-        self._optimizer._known(range(len(self._params)))
+        self._optimizer._known([i for i, p in by_index.items() if p.grad_req != "null"])
         for parameter in self._params:
             parameter._trainers.add(self)
 
@@ -155,7 +155,7 @@ class Trainer:
 
     def save_states(self, fname: str | os.PathLike[str]) -> None:
         """Write what the optimizer keeps into a safetensors file; an interruption leaves an older file as it was."""
-        safetensors_file.save(fname, {name: array.asnumpy() for name, array in self._state_arrays().items()})
+        safetensors_file.save(fname, self._states())
 
     def load_states(self, fname: str | os.PathLike[str]) -> None:
         """Read what `save_states` wrote; nothing is changed unless everything fits.
@@ -169,26 +169,32 @@ class Trainer:
         for i, parameter in enumerate(self._params):
             if parameter.grad_req != "null" and i not in self._updater.states:
                 self._updater.states[i] = self._optimizer.create_state_multi_precision(i, parameter.data())
-        arrays = self._state_arrays()
-        differences = [f"{n}: missing there" for n in arrays if n not in loaded]
-        differences += [f"{n}: not a state of this trainer" for n in sorted(loaded) if n not in arrays]
+        here = self._states()
+        differences = [f"{n}: missing there" for n in here if n not in loaded]
+        differences += [f"{n}: not a state of this trainer" for n in sorted(loaded) if n not in here]
         differences += [
             f"{n}: has shape {loaded[n].shape} and dtype {loaded[n].dtype} there, {a.shape} and {a.dtype} here"
-            for n, a in arrays.items()
+            for n, a in here.items()
             if n in loaded and (loaded[n].shape, loaded[n].dtype) != (a.shape, a.dtype)
         ]
         if differences:
             listed = "\n  ".join(differences)
             raise ParameterFileError(f"states of {os.fspath(fname)} do not fit the trainer; nothing was loaded:\n  {listed}")
-        for name, array in arrays.items():
+        self._optimizer._lr[...] = onp.array(loaded["learning_rate"])
+        for i, group in enumerate(self._optimizer._groups):
+            group.set_counts(loaded[f"counts.{i}"])
+        for name, array in self._memory().items():
             array[...] = onp.array(loaded[name])
 
-    def _state_arrays(self) -> dict[str, Any]:
-        found = {"learning_rate": self._optimizer._lr}
-        found |= {f"counts.{i}": group.counts for i, group in enumerate(self._optimizer._groups)}
-        for i, state in self._updater.states.items():
-            found |= {f"{i}.{j}": array for j, array in enumerate(state or ())}
-        return found
+    def _states(self) -> dict[str, onp.ndarray[Any, Any]]:
+        """All that the optimizer keeps, on the host: learning rate, counts of updates, and what is kept of each parameter."""
+        found = {"learning_rate": self._optimizer._lr.asnumpy()}
+        for i, group in enumerate(self._optimizer._groups):
+            found[f"counts.{i}"] = onp.broadcast_to(group.counts.asnumpy(), (len(group.indices),))
+        return found | {name: array.asnumpy() for name, array in self._memory().items()}
+
+    def _memory(self) -> dict[str, Any]:
+        return {f"{i}.{j}": array for i, state in self._updater.states.items() for j, array in enumerate(state or ())}
 
 
 def _checked(params: Any) -> list[Parameter]:

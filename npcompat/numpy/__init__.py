@@ -42,10 +42,15 @@ from numpy import (
 from npcompat._internal.dtypes import bfloat16
 from npcompat.numpy import (
     _arithmetic,
+    _bits,
     _comparison,
     _creation,
     _diagonals,
+    _einsum,
     _errstate,
+    _exponents,
+    _extremes,
+    _floats,
     _histograms,
     _joining,
     _logic,
@@ -59,15 +64,20 @@ from npcompat.numpy import (
     _sets,
     _sorting,
     _statistics,
-    _transcendental,
+    _trigonometry,
     linalg,
     random,
 )
 from npcompat.numpy._arithmetic import *
+from npcompat.numpy._bits import *
 from npcompat.numpy._comparison import *
 from npcompat.numpy._creation import *
 from npcompat.numpy._diagonals import *
+from npcompat.numpy._einsum import *
 from npcompat.numpy._errstate import *
+from npcompat.numpy._exponents import *
+from npcompat.numpy._extremes import *
+from npcompat.numpy._floats import *
 from npcompat.numpy._histograms import *
 from npcompat.numpy._joining import *
 from npcompat.numpy._logic import *
@@ -82,7 +92,7 @@ from npcompat.numpy._selection import *
 from npcompat.numpy._sets import *
 from npcompat.numpy._sorting import *
 from npcompat.numpy._statistics import *
-from npcompat.numpy._transcendental import *
+from npcompat.numpy._trigonometry import *
 
 __all__ = [
     "bfloat16", "bool", "bool_", "complex64", "complex128", "dtype", "e", "euler_gamma", "exceptions", "finfo", "float16", "float32",
@@ -90,10 +100,15 @@ __all__ = [
     "ndarray", "ndindex", "newaxis", "number", "pi", "random", "s_", "uint8", "uint16", "uint32", "uint64",
 ]  # fmt: skip
 __all__ += _arithmetic.__all__
+__all__ += _bits.__all__
 __all__ += _comparison.__all__
 __all__ += _creation.__all__
 __all__ += _diagonals.__all__
+__all__ += _einsum.__all__
 __all__ += _errstate.__all__
+__all__ += _exponents.__all__
+__all__ += _extremes.__all__
+__all__ += _floats.__all__
 __all__ += _histograms.__all__
 __all__ += _joining.__all__
 __all__ += _logic.__all__
@@ -107,4 +122,4 @@ __all__ += _selection.__all__
 __all__ += _sets.__all__
 __all__ += _sorting.__all__
 __all__ += _statistics.__all__
-__all__ += _transcendental.__all__
+__all__ += _trigonometry.__all__

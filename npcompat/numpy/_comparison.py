@@ -1,4 +1,4 @@
-"""Comparisons, logic, bits, and the classes of floats.
+"""Comparisons, logic, and the classes of floats.
 
 Each name is a ufunc: the operator is declared beside the function that users call.
 """
@@ -16,7 +16,19 @@ _equal = elementwise("_npi_equal", onp.equal, differentiable=False)
 
 
 @document(_equal)
-def equal(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def equal(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Whether the operands are equal.
 
     Examples
@@ -31,7 +43,19 @@ _not_equal = elementwise("_npi_not_equal", onp.not_equal, differentiable=False)
 
 
 @document(_not_equal)
-def not_equal(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def not_equal(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Whether the operands differ.
 
     Examples
@@ -46,7 +70,19 @@ _less = elementwise("_npi_less", onp.less, differentiable=False)
 
 
 @document(_less)
-def less(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def less(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Whether the first operand is below the second.
 
     Examples
@@ -61,7 +97,19 @@ _less_equal = elementwise("_npi_less_equal", onp.less_equal, differentiable=Fals
 
 
 @document(_less_equal)
-def less_equal(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def less_equal(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Whether the first operand is not above the second.
 
     Examples
@@ -76,7 +124,19 @@ _greater = elementwise("_npi_greater", onp.greater, differentiable=False)
 
 
 @document(_greater)
-def greater(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def greater(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Whether the first operand is above the second.
 
     Examples
@@ -91,7 +151,19 @@ _greater_equal = elementwise("_npi_greater_equal", onp.greater_equal, differenti
 
 
 @document(_greater_equal)
-def greater_equal(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def greater_equal(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Whether the first operand is not below the second.
 
     Examples
@@ -106,7 +178,19 @@ _logical_and = elementwise("_npi_logical_and", onp.logical_and, differentiable=F
 
 
 @document(_logical_and)
-def logical_and(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def logical_and(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Whether both operands are true.
 
     Examples
@@ -121,7 +205,19 @@ _logical_or = elementwise("_npi_logical_or", onp.logical_or, differentiable=Fals
 
 
 @document(_logical_or)
-def logical_or(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def logical_or(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Whether any operand is true.
 
     Examples
@@ -136,7 +232,19 @@ _logical_xor = elementwise("_npi_logical_xor", onp.logical_xor, differentiable=F
 
 
 @document(_logical_xor)
-def logical_xor(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def logical_xor(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Whether exactly one operand is true.
 
     Examples
@@ -151,7 +259,18 @@ _logical_not = elementwise("_npi_logical_not", onp.logical_not, differentiable=F
 
 
 @document(_logical_not)
-def logical_not(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def logical_not(
+    x: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Whether the operand is false.
 
     Examples
@@ -162,101 +281,22 @@ def logical_not(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, ca
     return call(_logical_not, (x,), out, where, casting, order, dtype, subok, signature)
 
 
-_bitwise_and = elementwise("_npi_bitwise_and", onp.bitwise_and, differentiable=False)
-
-
-@document(_bitwise_and)
-def bitwise_and(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
-    """The bits set in both integers.
-
-    Examples
-    --------
-    >>> np.bitwise_and([12, 10], 6)
-    array([4, 2])
-    """
-    return call(_bitwise_and, (x1, x2), out, where, casting, order, dtype, subok, signature)
-
-
-_bitwise_or = elementwise("_npi_bitwise_or", onp.bitwise_or, differentiable=False)
-
-
-@document(_bitwise_or)
-def bitwise_or(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
-    """The bits set in any of the integers.
-
-    Examples
-    --------
-    >>> np.bitwise_or([12, 10], 6)
-    array([14, 14])
-    """
-    return call(_bitwise_or, (x1, x2), out, where, casting, order, dtype, subok, signature)
-
-
-_bitwise_xor = elementwise("_npi_bitwise_xor", onp.bitwise_xor, differentiable=False)
-
-
-@document(_bitwise_xor)
-def bitwise_xor(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
-    """The bits set in exactly one of the integers.
-
-    Examples
-    --------
-    >>> np.bitwise_xor([12, 10], 6)
-    array([10, 12])
-    """
-    return call(_bitwise_xor, (x1, x2), out, where, casting, order, dtype, subok, signature)
-
-
-_invert = elementwise("_npi_invert", onp.invert, differentiable=False)
-
-
-@document(_invert)
-def invert(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
-    """The integer with all bits turned over.
-
-    Examples
-    --------
-    >>> np.invert([0, 5])
-    array([-1, -6])
-    """
-    return call(_invert, (x,), out, where, casting, order, dtype, subok, signature)
-
-
-_left_shift = elementwise("_npi_left_shift", onp.left_shift, differentiable=False)
-
-
-@document(_left_shift)
-def left_shift(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
-    """The bits moved up by so many places.
-
-    Examples
-    --------
-    >>> np.left_shift([1, 2], 3)
-    array([ 8, 16])
-    """
-    return call(_left_shift, (x1, x2), out, where, casting, order, dtype, subok, signature)
-
-
-_right_shift = elementwise("_npi_right_shift", onp.right_shift, differentiable=False)
-
-
-@document(_right_shift)
-def right_shift(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
-    """The bits moved down by so many places; the sign is kept.
-
-    Examples
-    --------
-    >>> np.right_shift([8, -8], 2)
-    array([ 2, -2])
-    """
-    return call(_right_shift, (x1, x2), out, where, casting, order, dtype, subok, signature)
-
-
 _isfinite = elementwise("_npi_isfinite", onp.isfinite, differentiable=False)
 
 
 @document(_isfinite)
-def isfinite(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def isfinite(
+    x: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Whether the operand is neither infinite nor nan.
 
     Examples
@@ -271,7 +311,18 @@ _isinf = elementwise("_npi_isinf", onp.isinf, differentiable=False)
 
 
 @document(_isinf)
-def isinf(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def isinf(
+    x: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Whether the operand is infinite.
 
     Examples
@@ -286,7 +337,18 @@ _isnan = elementwise("_npi_isnan", onp.isnan, differentiable=False)
 
 
 @document(_isnan)
-def isnan(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def isnan(
+    x: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Whether the operand is nan.
 
     Examples
@@ -301,7 +363,18 @@ _signbit = elementwise("_npi_signbit", onp.signbit, differentiable=False)
 
 
 @document(_signbit)
-def signbit(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def signbit(
+    x: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Whether the sign bit is set; true for -0.0 as well.
 
     Examples
@@ -312,9 +385,19 @@ def signbit(x: ArrayLike, /, out: Out = None, *, where: ArrayLike = True, castin
     return call(_signbit, (x,), out, where, casting, order, dtype, subok, signature)
 
 
-bitwise_invert = invert
-bitwise_not = invert
-bitwise_left_shift = left_shift
-bitwise_right_shift = right_shift
-
-__all__ = ["bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "equal", "greater", "greater_equal", "invert", "isfinite", "isinf", "isnan", "left_shift", "less", "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "not_equal", "right_shift", "signbit"]
+__all__ = [
+    "equal",
+    "greater",
+    "greater_equal",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "less",
+    "less_equal",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "not_equal",
+    "signbit",
+]

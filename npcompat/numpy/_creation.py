@@ -296,8 +296,9 @@ def full(
     """
     check_like(order, like)
     with placed_on(device if device is not None else ctx):
-        value = asarray(fill_value)
-        wanted = value.dtype if dtype is None else dtypes.canonical(dtype)
+        wanted = None if dtype is None else dtypes.canonical(dtype)
+        value: Any = fill_value if isinstance(fill_value, Handle) else asarray(fill_value, wanted)
+        wanted = wanted or value.dtype
         return apply(_broadcast_fill, (value,), (as_shape(shape), wanted))
 
 

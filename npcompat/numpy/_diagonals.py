@@ -114,6 +114,7 @@ def triu(m: ArrayLike, k: int = 0) -> Any:
     """
     return apply(_triu, (_check_triangle(asarray(m)),), (python.index(k),))
 
+
 def fill_diagonal(a: Any, val: ArrayLike, wrap: bool = False) -> None:
     """Write values on the main diagonal; of more than two axes, where all positions are equal.
 

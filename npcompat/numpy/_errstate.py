@@ -6,7 +6,15 @@ from typing import Any
 import numpy as onp
 
 
-def errstate(*, call: Any = None, all: str | None = None, divide: str | None = None, over: str | None = None, under: str | None = None, invalid: str | None = None) -> AbstractContextManager[Any]:
+def errstate(
+    *,
+    call: Any = None,
+    all: str | None = None,
+    divide: str | None = None,
+    over: str | None = None,
+    under: str | None = None,
+    invalid: str | None = None,
+) -> AbstractContextManager[Any]:
     """A context in which floating-point errors are handled otherwise.
 
     Parameters
@@ -28,7 +36,9 @@ def errstate(*, call: Any = None, all: str | None = None, divide: str | None = N
     return onp.errstate(**chosen)  # type: ignore[arg-type]
 
 
-def seterr(all: str | None = None, divide: str | None = None, over: str | None = None, under: str | None = None, invalid: str | None = None) -> dict[str, str]:
+def seterr(
+    all: str | None = None, divide: str | None = None, over: str | None = None, under: str | None = None, invalid: str | None = None
+) -> dict[str, str]:
     """Set how floating-point errors are handled, until further notice; returns what held before.
 
     The parameters are those of `errstate`.
@@ -39,10 +49,11 @@ def seterr(all: str | None = None, divide: str | None = None, over: str | None =
     >>> np.seterr(**before)["divide"]
     'ignore'
     """
-    return onp.seterr(**_supported("seterr", {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid}))  # type: ignore[arg-type]
+    chosen = _supported("seterr", {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid})
+    return dict(onp.seterr(**chosen))  # type: ignore[arg-type]
 
 
-def geterr() -> dict[str, str]:
+def geterr() -> dict[str, Any]:
     """How floating-point errors are handled.
 
     Examples
@@ -50,7 +61,7 @@ def geterr() -> dict[str, str]:
     >>> np.geterr()["under"]
     'ignore'
     """
-    return onp.geterr()  # type: ignore[return-value]
+    return {**onp.geterr()}
 
 
 def _supported(function: str, chosen: dict[str, str | None]) -> dict[str, str]:

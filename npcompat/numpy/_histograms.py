@@ -31,7 +31,11 @@ def _bincount_jax(xp: Any, x: Any, *weights: Any, length: int) -> Any:
     return xp.bincount(x, *weights, length=length)
 
 
-@operator("_npi_bincount", rule=_counted, kernels={"jax": _bincount_jax, "numpy": lambda xp, x, *weights, length: xp.bincount(x, *weights, minlength=length)})
+@operator(
+    "_npi_bincount",
+    rule=_counted,
+    kernels={"jax": _bincount_jax, "numpy": lambda xp, x, *weights, length: xp.bincount(x, *weights, minlength=length)},
+)
 def _bincount(xp: Any, x: Any, *weights: Any, length: int) -> Any:
     """How often each of the numbers below `length` occurs, or the sum of its weights."""
     return _bincount_jax(xp, x, *weights, length=length)
@@ -216,7 +220,9 @@ def _edges(a: Any, bins: Any, range: Any, weights: Any) -> Any:
     return apply(_bin_edges, (low, high), (int(bins), dtype))
 
 
-def histogram(a: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None, weights: ArrayLike | None = None) -> tuple[Any, Any]:
+def histogram(
+    a: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None, weights: ArrayLike | None = None
+) -> tuple[Any, Any]:
     """How many elements lie in each bin, and the bins' edges.
 
     Parameters

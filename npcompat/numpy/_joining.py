@@ -1,5 +1,6 @@
 """Arrays put together and taken apart."""
 
+import itertools
 import operator as python
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asarray, copy_of
 from npcompat.numpy._manipulation import atleast_1d, atleast_2d, atleast_3d, moveaxis, ndim, ravel
 from npcompat.numpy._selection import take
-from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike
+from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
 from npcompat.numpy._ufunc import _select_where, store
 
 # --- joining -----------------------------------------------------------------------------------------------------
@@ -50,7 +51,9 @@ def _join(op: Any, arrays: Sequence[Any], axis: int | None, out: Any, dtype: DTy
         for i, a in enumerate(arrays):
             source = a.dtype if hasattr(a, "dtype") else asarray(a).dtype
             if not onp.can_cast(source, target, casting):
-                raise TypeError(f"Cannot cast array data from {source!r} to {target!r} according to the rule '{casting}' (array {i} of {what})")
+                raise TypeError(
+                    f"Cannot cast array data from {source!r} to {target!r} according to the rule '{casting}' (array {i} of {what})"
+                )
     result = apply(op, arrays, (None if axis is None else python.index(axis), target if out is not None else wanted))
     if out is None:
         return result
@@ -209,7 +212,10 @@ def _depth(part: Any, path: tuple[int, ...]) -> int:
     """How deep lists are nested, the same everywhere."""
     where = "arrays" + "".join(f"[{i}]" for i in path)
     if isinstance(part, tuple):
-        raise TypeError(f"{where} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow implicit conversion from tuple to ndarray.")
+        raise TypeError(
+            f"{where} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow implicit conversion "
+            "from tuple to ndarray."
+        )
     if not isinstance(part, list):
         return 0
     if not part:
@@ -252,7 +258,7 @@ def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list
     else:
         cuts = [0, *[int(i) for i in indices_or_sections], total]
     before = (slice(None),) * axis
-    return [ary[(*before, slice(start, stop))] for start, stop in zip(cuts[:-1], cuts[1:], strict=True)]
+    return [ary[(*before, slice(start, stop))] for start, stop in itertools.pairwise(cuts)]
 
 
 def _is_count(sections: Any) -> bool:

@@ -172,8 +172,9 @@ def imag(val: ArrayLike) -> Any:
 
 
 def _angle_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    known = tuple([onp.dtype(int) if t == onp.bool_ else t for t in types])
-    dtype = dtypes.floating(known)[1]
+    dtype = dtypes.strong(types[0])
+    if not dtypes.is_inexact(dtype):  # arctan2 of it and zero; a bool counts as an int
+        dtype = dtypes.narrow(onp.arctan2.resolve_dtypes((onp.dtype(int) if dtype.kind == "b" else dtype,) * 2 + (None,))[2], types)
     return [dtype], onp.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 

@@ -277,7 +277,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Any:
     return lens.view(a, lens.transpose(tuple(order)))
 
 
-def moveaxis(a: ArrayLike, source: AxisLike, destination: AxisLike) -> Any:
+def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Any:
     """Axes moved to other positions, the rest in their order; a view.
 
     Examples
@@ -341,7 +341,7 @@ def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> Any
     return lens.view(array, lens.broadcast_to(target))
 
 
-def broadcast_shapes(*args: ShapeLike) -> tuple[int, ...]:
+def broadcast_shapes(*args: Any) -> tuple[int, ...]:
     """The shape that arrays of these shapes broadcast to.
 
     Examples
@@ -349,7 +349,7 @@ def broadcast_shapes(*args: ShapeLike) -> tuple[int, ...]:
     >>> np.broadcast_shapes((2, 1), (3,))
     (2, 3)
     """
-    found: tuple[int, ...] = onp.broadcast_shapes(*args)  # type: ignore[arg-type]
+    found: tuple[int, ...] = onp.broadcast_shapes(*args)
     return found
 
 
@@ -364,7 +364,9 @@ def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[Any, ...]:
            [4, 4]])
     """
     arrays = [asarray(a) for a in args]
-    target = onp.broadcast(*[dispatch.layout(a) for a in arrays]).shape if len(arrays) < 32 else broadcast_shapes(*[a.shape for a in arrays])
+    target = (
+        onp.broadcast(*[dispatch.layout(a) for a in arrays]).shape if len(arrays) < 32 else broadcast_shapes(*[a.shape for a in arrays])
+    )
     return tuple(a if a.shape == target else broadcast_to(a, target) for a in arrays)
 
 

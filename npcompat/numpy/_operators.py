@@ -10,7 +10,7 @@ import numpy as onp
 from npcompat._internal import dispatch
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op
-from npcompat.numpy import _arithmetic, _comparison, _products
+from npcompat.numpy import _arithmetic, _bits, _comparison, _products
 from npcompat.numpy._ufunc import name_of, store
 
 _apply = dispatch.apply
@@ -104,49 +104,49 @@ class Operators(Handle):
         return _in_place(_arithmetic._power, self, other)
 
     def __and__(self, other: Any) -> Any:
-        return _binary(_comparison._bitwise_and, self, other)
+        return _binary(_bits._bitwise_and, self, other)
 
     def __rand__(self, other: Any) -> Any:
-        return _binary(_comparison._bitwise_and, other, self)
+        return _binary(_bits._bitwise_and, other, self)
 
     def __iand__(self, other: Any) -> Any:
-        return _in_place(_comparison._bitwise_and, self, other)
+        return _in_place(_bits._bitwise_and, self, other)
 
     def __or__(self, other: Any) -> Any:
-        return _binary(_comparison._bitwise_or, self, other)
+        return _binary(_bits._bitwise_or, self, other)
 
     def __ror__(self, other: Any) -> Any:
-        return _binary(_comparison._bitwise_or, other, self)
+        return _binary(_bits._bitwise_or, other, self)
 
     def __ior__(self, other: Any) -> Any:
-        return _in_place(_comparison._bitwise_or, self, other)
+        return _in_place(_bits._bitwise_or, self, other)
 
     def __xor__(self, other: Any) -> Any:
-        return _binary(_comparison._bitwise_xor, self, other)
+        return _binary(_bits._bitwise_xor, self, other)
 
     def __rxor__(self, other: Any) -> Any:
-        return _binary(_comparison._bitwise_xor, other, self)
+        return _binary(_bits._bitwise_xor, other, self)
 
     def __ixor__(self, other: Any) -> Any:
-        return _in_place(_comparison._bitwise_xor, self, other)
+        return _in_place(_bits._bitwise_xor, self, other)
 
     def __lshift__(self, other: Any) -> Any:
-        return _binary(_comparison._left_shift, self, other)
+        return _binary(_bits._left_shift, self, other)
 
     def __rlshift__(self, other: Any) -> Any:
-        return _binary(_comparison._left_shift, other, self)
+        return _binary(_bits._left_shift, other, self)
 
     def __ilshift__(self, other: Any) -> Any:
-        return _in_place(_comparison._left_shift, self, other)
+        return _in_place(_bits._left_shift, self, other)
 
     def __rshift__(self, other: Any) -> Any:
-        return _binary(_comparison._right_shift, self, other)
+        return _binary(_bits._right_shift, self, other)
 
     def __rrshift__(self, other: Any) -> Any:
-        return _binary(_comparison._right_shift, other, self)
+        return _binary(_bits._right_shift, other, self)
 
     def __irshift__(self, other: Any) -> Any:
-        return _in_place(_comparison._right_shift, self, other)
+        return _in_place(_bits._right_shift, self, other)
 
     def __matmul__(self, other: Any) -> Any:
         return _binary(_products._matmul, self, other)
@@ -191,6 +191,6 @@ class Operators(Handle):
         return _apply(_arithmetic._absolute, (self,))
 
     def __invert__(self) -> Any:
-        return _apply(_comparison._invert, (self,))
+        return _apply(_bits._invert, (self,))
 
     __hash__ = None  # type: ignore[assignment]

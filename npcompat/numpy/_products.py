@@ -2,7 +2,7 @@
 
 import operator as python
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as onp
@@ -13,8 +13,7 @@ from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op, as_axis, operator
 from npcompat.numpy._creation import asarray
-from npcompat.numpy._diagonals import writeable_diagonal
-from npcompat.numpy._manipulation import moveaxis, transpose
+from npcompat.numpy._manipulation import moveaxis
 from npcompat.numpy._reductions import accumulated
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import Out, call, finish, name_of, store
@@ -58,7 +57,20 @@ _CORES: dict[Op, tuple[int, int, int]] = {_matmul: (2, 2, 2), _vecdot: (1, 1, 0)
 _SIGNATURES = {_matmul: "(n?,k),(k,m?)->(n?,m?)", _matvec: "(m,n),(n)->(m)", _vecmat: "(n),(n,m)->(m)"}
 
 
-def _product(op: Op, x1: Any, x2: Any, out: Any, axes: Any, axis: Any, keepdims: Any, casting: Casting, order: Order, dtype: Any, subok: bool, signature: Any) -> Any:
+def _product(
+    op: Op,
+    x1: Any,
+    x2: Any,
+    out: Any,
+    axes: Any,
+    axis: Any,
+    keepdims: Any,
+    casting: Casting,
+    order: Order,
+    dtype: Any,
+    subok: bool,
+    signature: Any,
+) -> Any:
     """Apply a ufunc with core dimensions, with the arguments that all of them have."""
     if axes is NoValue and axis is NoValue and keepdims is False:
         return call(op, (x1, x2), out, True, casting, order, dtype, subok, signature)
@@ -103,14 +115,31 @@ def _places(op: Op, axes: Any, axis: Any, keepdims: Any) -> list[tuple[int, ...]
     elif len(given) == 2 and keepdims:
         given.append((-1,))
     if len(given) != 3:
-        raise ValueError("axes should be a list with an entry for all 3 inputs and outputs; entries for outputs can only be omitted if none of them has core axes.")
+        raise ValueError(
+            "axes should be a list with an entry for all 3 inputs and outputs; entries for outputs can only be omitted if none of "
+            "them has core axes."
+        )
     for i, (entry, count) in enumerate(zip(given, wanted, strict=True)):
         if len(entry) != count:
             raise ValueError(f"{name}: operand {i} has {count} core dimensions, but {len(entry)} dimensions are specified by axes tuple.")
     return given
 
 
-def matmul(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, axes: Any = NoValue, axis: Any = NoValue, keepdims: bool = False, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def matmul(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    axes: Any = NoValue,
+    axis: Any = NoValue,
+    keepdims: bool = False,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Matrix product of the last two axes; the others are broadcast.
 
     Parameters
@@ -139,7 +168,21 @@ def matmul(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, axes: Any = NoVa
     return _product(_matmul, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature)
 
 
-def vecdot(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, axes: Any = NoValue, axis: Any = NoValue, keepdims: bool = False, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def vecdot(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    axes: Any = NoValue,
+    axis: Any = NoValue,
+    keepdims: bool = False,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Inner products of vectors along the last axis (or `axis`), the first operand conjugated; see `matmul`.
 
     Examples
@@ -150,7 +193,21 @@ def vecdot(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, axes: Any = NoVa
     return _product(_vecdot, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature)
 
 
-def matvec(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, axes: Any = NoValue, axis: Any = NoValue, keepdims: bool = False, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def matvec(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    axes: Any = NoValue,
+    axis: Any = NoValue,
+    keepdims: bool = False,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Matrices times vectors; see `matmul`.
 
     Examples
@@ -162,7 +219,21 @@ def matvec(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, axes: Any = NoVa
     return _product(_matvec, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature)
 
 
-def vecmat(x1: ArrayLike, x2: ArrayLike, /, out: Out = None, *, axes: Any = NoValue, axis: Any = NoValue, keepdims: bool = False, casting: Casting = "same_kind", order: Order = "K", dtype: DTypeLike = None, subok: bool = True, signature: Any = None) -> Any:
+def vecmat(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    out: Out = None,
+    *,
+    axes: Any = NoValue,
+    axis: Any = NoValue,
+    keepdims: bool = False,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Vectors, conjugated, times matrices; see `matmul`.
 
     Examples
@@ -322,128 +393,6 @@ def _as_axes(axes: Any) -> tuple[int, ...]:
     return (found,) if isinstance(found, int) else found or ()
 
 
-# --- einsum ------------------------------------------------------------------------------------------------------
-
-
-@operator("_npi_einsum", rule=product_types, pattern="complex")
-def _einsum(xp: Any, *operands: Any, subscripts: str, optimize: Any = False, dtype: Any = None) -> Any:
-    """Einstein's summation."""
-    return xp.einsum(subscripts, *operands, optimize=optimize)
-
-
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-
-def _labels(sublist: Any) -> str:
-    """The subscripts that a list of integers stands for."""
-    labels = []
-    for entry in sublist:
-        if entry is Ellipsis:
-            labels.append("...")
-            continue
-        number = python.index(entry)
-        if not 0 <= number < len(_LETTERS):
-            raise ValueError("subscript is not within the valid range [0, 52)")
-        labels.append(_LETTERS[number])
-    return "".join(labels)
-
-
-def _subscripts(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
-    """The subscripts as a string, and the arrays, from either form of calling `einsum`."""
-    if not operands:
-        raise ValueError("must specify the einstein sum subscripts string and at least one operand, or at least one operand and its corresponding subscripts list")
-    if isinstance(operands[0], str):
-        return operands[0].replace(" ", ""), list(operands[1:])
-    pairs, result = operands[: len(operands) // 2 * 2], operands[len(operands) // 2 * 2 :]
-    text = ",".join(_labels(sublist) for sublist in pairs[1::2])
-    return text + (f"->{_labels(result[0])}" if result else ""), list(pairs[::2])
-
-
-def _rearranged(subscripts: str, a: Any) -> Any:
-    """The view that an einsum of one operand is, if nothing is summed; None if something is."""
-    source, arrow, target = subscripts.partition("->")
-    if not arrow or "." in subscripts or len(source) != a.ndim or len(set(target)) != len(target) or set(source) != set(target):
-        return None
-    labels = list(source)
-    while len(labels) > len(target):
-        twice = next(c for c in labels if labels.count(c) > 1)
-        first = labels.index(twice)
-        second = labels.index(twice, first + 1)
-        if a.shape[first] != a.shape[second]:
-            return None
-        a = writeable_diagonal(a, 0, first, second)
-        labels = [c for i, c in enumerate(labels) if i not in (first, second)] + [twice]
-    return transpose(a, [labels.index(c) for c in target])
-
-
-def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
-    """Einstein's summation: products of elements, summed over the subscripts that the result lacks.
-
-    Parameters
-    ----------
-    *operands
-        Subscripts such as ``"ij,jk->ik"`` and the arrays; or each array followed by a list of integers, and a list for
-        the result.
-    out : ndarray, optional
-        Where the result is written.
-    optimize : bool, str or path
-        In which order operands are contracted.
-    **kwargs
-        `dtype` and `casting` (which casts to it are allowed; 'safe' if not given); `order` as for every ufunc.
-
-    Returns
-    -------
-    ndarray
-        A view that can be written if there is one operand and nothing is summed.
-
-    Examples
-    --------
-    >>> np.einsum("ij,j->i", [[1, 2], [3, 4]], [1, 1])
-    array([3, 7])
-    >>> a = np.zeros((2, 2))
-    >>> np.einsum("ii->i", a)[...] = 1
-    >>> a
-    array([[1., 0.],
-           [0., 1.]])
-    """
-    unknown = kwargs.keys() - {"dtype", "casting", "order"}
-    if unknown:
-        raise TypeError(f"Did not understand the following kwargs: {sorted(unknown)}")
-    if kwargs.get("order", "K") not in ("K", "C", "A"):
-        raise NotImplementedError(f"einsum(order={kwargs['order']!r}): arrays are laid out in C order")
-    subscripts, arrays = _subscripts(operands)
-    casting = kwargs.get("casting", "safe")
-    dtype = None if kwargs.get("dtype") is None else dtypes.canonical(kwargs["dtype"])
-    if dtype is not None:
-        for a in map(asarray, arrays):
-            if not onp.can_cast(a.dtype, dtype, casting):
-                raise TypeError(f"einsum: cannot cast operand from {a.dtype!r} to {dtype!r} according to the rule '{casting}'")
-    if len(arrays) == 1 and out is None and dtype is None:
-        found = _rearranged(subscripts, asarray(arrays[0]))
-        if found is not None:
-            return found
-    path = tuple(tuple(p) if isinstance(p, Sequence) and not isinstance(p, str) else p for p in optimize) if isinstance(optimize, list | tuple) else optimize
-    result = apply(_einsum, arrays, (subscripts, path, dtype))
-    if isinstance(out, Handle) and not onp.can_cast(result.dtype, out.dtype, casting):  # type: ignore[attr-defined]
-        raise TypeError(f"einsum: cannot cast the result from {result.dtype!r} to the {out.dtype!r} of `out` according to the rule '{casting}'")  # type: ignore[attr-defined]
-    return finish(result, out, "einsum")
-
-
-def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
-    """The order in which `einsum` would contract its operands, and a text that says what it costs.
-
-    Examples
-    --------
-    >>> path, text = np.einsum_path("ij,jk,kl->il", np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 2)))
-    >>> path[0]
-    'einsum_path'
-    """
-    if einsum_call:
-        raise NotImplementedError("einsum_path(einsum_call=True): it is internal to NumPy")
-    subscripts, arrays = _subscripts(operands)
-    return onp.einsum_path(subscripts, *[dispatch.layout(asarray(a)) for a in arrays], optimize=optimize)
-
-
 # --- cross and trace ---------------------------------------------------------------------------------------------
 
 
@@ -492,7 +441,9 @@ def cross(a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: i
     if any(n not in (2, 3) for n in lengths):
         raise ValueError(f"incompatible dimensions for cross product\n(dimension must be 2 or 3, got {lengths[0]} and {lengths[1]})")
     if 2 in lengths:
-        warnings.warn("Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors instead.", DeprecationWarning, stacklevel=2)
+        warnings.warn(
+            "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors instead.", DeprecationWarning, stacklevel=2
+        )
     if lengths != (2, 2):
         axisc = onp.lib.array_utils.normalize_axis_index(axisc, max(a.ndim, b.ndim), "axisc")
     return apply(_cross, (a, b), (axisa, axisb, axisc))
@@ -517,5 +468,5 @@ def trace(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: 
 
 
 __all__ = [
-    "cross", "dot", "einsum", "einsum_path", "inner", "kron", "matmul", "matvec", "outer", "tensordot", "trace", "vdot", "vecdot", "vecmat",
+    "cross", "dot", "inner", "kron", "matmul", "matvec", "outer", "tensordot", "trace", "vdot", "vecdot", "vecmat",
 ]  # fmt: skip

@@ -1,6 +1,5 @@
 """Sums, products, extremes, means, and other summaries over axes."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,8 +9,10 @@ from npcompat._internal import dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import Op, as_axis, operator
-from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
-from npcompat.numpy._ufunc import finish, name_of
+from npcompat.numpy import _arithmetic, _extremes
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
+from npcompat.numpy._ufunc import call, finish, name_of, reduced_axis
 
 _int64, _uint64 = onp.dtype("int64"), onp.dtype("uint64")
 
@@ -66,7 +67,7 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
         options: dict[str, Any] = {"where": xp.astype(where[0], onp.bool_)} if where else {}
         if initial is not None:
             options["initial"] = initial
-        return getattr(xp, method)(a, axis=axis, keepdims=keepdims, **options)
+        return getattr(xp, method)(a, axis=axis if method == "mean" else reduced_axis(a, axis), keepdims=keepdims, **options)
 
     return operator(name, rule=rule, pattern="reduction", **declaration)(compute)
 
@@ -102,7 +103,15 @@ _nanmin = reduction("_npi_nanmin", "nanmin", kept)
 _nanmean = reduction("_npi_nanmean", "nanmean", averaged)
 
 
-def sum(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+def sum(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
+) -> Any:
     """Sum of elements over axes; integers narrower than 64 bits are summed in 64.
 
     Parameters
@@ -140,7 +149,15 @@ def sum(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any =
     return reduce(_sum, a, axis, dtype, out, keepdims, initial, where)
 
 
-def prod(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+def prod(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
+) -> Any:
     """Product of elements over axes; the arguments are those of `sum`.
 
     Examples
@@ -208,7 +225,9 @@ def any(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
     return reduce(_any, a, axis, None, out, keepdims, NoValue, where)
 
 
-def mean(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Any:
+def mean(
+    a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
+) -> Any:
     """Arithmetic mean over axes; integers are averaged as floats.
 
     Examples
@@ -219,33 +238,54 @@ def mean(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any 
     return reduce(_mean, a, axis, dtype, out, keepdims, NoValue, where)
 
 
+def _spread_options(xp: Any, rest: tuple[Any, ...], given: str) -> dict[str, Any]:
+    """The optional inputs of `var` and `std`, whose initials `given` names: the mean, the mask."""
+    found = dict(zip(given, rest, strict=True))
+    options = {"mean": found["m"]} if "m" in given else {}
+    return {**options, "where": xp.astype(found["w"], onp.bool_)} if "w" in given else options
+
+
 @operator("_npi_var", rule=spread, pattern="reduction")
-def _var(xp: Any, a: Any, *where: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ddof: float = 0) -> Any:
+def _var(xp: Any, a: Any, *rest: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ddof: float = 0, given: str = "") -> Any:
     """Mean squared distance from the mean."""
-    options = {"where": xp.astype(where[0], onp.bool_)} if where else {}
-    return xp.var(a, axis=axis, ddof=ddof, keepdims=keepdims, **options)
+    return xp.var(a, axis=axis, ddof=ddof, keepdims=keepdims, **_spread_options(xp, rest, given))
 
 
 @operator("_npi_std", rule=spread, pattern="reduction")
-def _std(xp: Any, a: Any, *where: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ddof: float = 0) -> Any:
+def _std(xp: Any, a: Any, *rest: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ddof: float = 0, given: str = "") -> Any:
     """Square root of the mean squared distance from the mean."""
-    options = {"where": xp.astype(where[0], onp.bool_)} if where else {}
-    return xp.std(a, axis=axis, ddof=ddof, keepdims=keepdims, **options)
+    return xp.std(a, axis=axis, ddof=ddof, keepdims=keepdims, **_spread_options(xp, rest, given))
 
 
 def _spread(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdims: Any, where: Any, mean: Any, correction: Any) -> Any:
-    if mean is not NoValue:
-        raise NotImplementedError(f"{name_of(op)}(mean=...): the mean is computed here")
     if correction is not NoValue:
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
-    attrs = (as_axis(axis), None if dtype is None else dtypes.canonical(dtype), keepdims is not NoValue and bool(keepdims), ddof)
-    args = (a,) if where is NoValue or where is True else (a, where)
+    masked, centered = where is not NoValue and where is not True, mean is not NoValue
+    attrs = (
+        as_axis(axis),
+        None if dtype is None else dtypes.canonical(dtype),
+        keepdims is not NoValue and bool(keepdims),
+        ddof,
+        "m" * centered + "w" * masked,
+    )
+    args = (a, *([mean] if centered else []), *([where] if masked else []))
     return finish(apply(op, args, attrs), out, name_of(op))
 
 
-def var(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, ddof: float = 0, keepdims: Any = NoValue, *, where: Any = NoValue, mean: Any = NoValue, correction: Any = NoValue) -> Any:
+def var(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: Any = NoValue,
+    *,
+    where: Any = NoValue,
+    mean: Any = NoValue,
+    correction: Any = NoValue,
+) -> Any:
     """Variance over axes: mean squared distance from the mean, divided by `n - ddof`.
 
     Examples
@@ -256,7 +296,18 @@ def var(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any =
     return _spread(_var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
-def std(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, ddof: float = 0, keepdims: Any = NoValue, *, where: Any = NoValue, mean: Any = NoValue, correction: Any = NoValue) -> Any:
+def std(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: Any = NoValue,
+    *,
+    where: Any = NoValue,
+    mean: Any = NoValue,
+    correction: Any = NoValue,
+) -> Any:
     """Standard deviation over axes: square root of `var`.
 
     Examples
@@ -279,7 +330,15 @@ def ptp(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
     return finish(result, out, "ptp")
 
 
-def nansum(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+def nansum(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
+) -> Any:
     """Sum over axes with nan counted as zero; the arguments are those of `sum`.
 
     Examples
@@ -290,7 +349,15 @@ def nansum(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: An
     return reduce(_nansum, a, axis, dtype, out, keepdims, initial, where)
 
 
-def nanprod(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+def nanprod(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
+) -> Any:
     """Product over axes with nan counted as one; the arguments are those of `sum`.
 
     Examples
@@ -301,7 +368,9 @@ def nanprod(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: A
     return reduce(_nanprod, a, axis, dtype, out, keepdims, initial, where)
 
 
-def nanmax(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+def nanmax(
+    a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
+) -> Any:
     """Largest element over axes that is not nan; the arguments are those of `sum`.
 
     Examples
@@ -312,7 +381,9 @@ def nanmax(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any =
     return reduce(_nanmax, a, axis, None, out, keepdims, initial, where)
 
 
-def nanmin(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+def nanmin(
+    a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
+) -> Any:
     """Smallest element over axes that is not nan; the arguments are those of `sum`.
 
     Examples
@@ -323,7 +394,9 @@ def nanmin(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any =
     return reduce(_nanmin, a, axis, None, out, keepdims, initial, where)
 
 
-def nanmean(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Any:
+def nanmean(
+    a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
+) -> Any:
     """Mean over axes of the elements that are not nan.
 
     Examples
@@ -340,13 +413,13 @@ def nanmean(a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: A
 @operator("_npi_cumsum", rule=accumulated)
 def _cumsum(xp: Any, a: Any, *, axis: Any = None, dtype: Any = None) -> Any:
     """Running sum."""
-    return xp.cumsum(a, axis=axis)
+    return xp.cumsum(a, axis=reduced_axis(a, axis))
 
 
 @operator("_npi_cumprod", rule=accumulated)
 def _cumprod(xp: Any, a: Any, *, axis: Any = None, dtype: Any = None) -> Any:
     """Running product."""
-    return xp.cumprod(a, axis=axis)
+    return xp.cumprod(a, axis=reduced_axis(a, axis))
 
 
 def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> Any:
@@ -377,18 +450,19 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out:
 
 
 def _clip_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    return dtypes.promote(types)
+    dtype = attrs["dtype"] or dtypes.result_type(types)
+    return [dtype] * len(types), dtype
 
 
 @operator("_npi_clip", rule=_clip_types, pattern="broadcast")
-def _clip(xp: Any, a: Any, *limits: Any, bounds: str = "both") -> Any:
-    """The values limited from below, above, or both."""
-    if bounds != "max":
-        a = xp.maximum(a, limits[0])
-    return xp.minimum(a, limits[-1]) if bounds != "min" else a
+def _clip(xp: Any, a: Any, low: Any, high: Any, *, dtype: Any = None) -> Any:
+    """The values limited from below and above."""
+    return xp.minimum(xp.maximum(a, low), high)
 
 
-def clip(a: ArrayLike, a_min: Any = NoValue, a_max: Any = NoValue, out: Any = None, *, min: Any = NoValue, max: Any = NoValue, **kwargs: Any) -> Any:
+def clip(
+    a: ArrayLike, a_min: Any = NoValue, a_max: Any = NoValue, out: Any = None, *, min: Any = NoValue, max: Any = NoValue, **kwargs: Any
+) -> Any:
     """The values limited to the interval [a_min, a_max]; None leaves a side open.
 
     Parameters
@@ -400,29 +474,53 @@ def clip(a: ArrayLike, a_min: Any = NoValue, a_max: Any = NoValue, out: Any = No
     out : ndarray, optional
         Where the result is written.
     **kwargs
-        ``where``, ``casting``, ``dtype`` and ``order`` of ufuncs are not supported: NotImplementedError.
+        ``where``, ``casting``, ``dtype``, ``order`` and ``subok`` as ufuncs have them.
 
     Examples
     --------
     >>> np.clip([-1, 0, 5], 0, 3)
     array([0, 0, 3])
     """
-    if kwargs:
-        raise NotImplementedError(f"clip: {', '.join(sorted(kwargs))} is not supported; apply it to the result")
-    if (a_min is not NoValue or a_max is not NoValue) and (min is not NoValue or max is not NoValue):
-        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
-    low = min if a_min is NoValue else a_min
-    high = max if a_max is NoValue else a_max
-    low, high = (None if x is NoValue else x for x in (low, high))
+    low, high = _bounds(a_min, a_max, min, max)
+    a = asarray(a)
+    if a.dtype.kind in "iu":  # a Python int that no element passes is no bound
+        limits = onp.iinfo(a.dtype)
+        low = None if type(low) is int and low <= limits.min else low
+        high = None if type(high) is int and high >= limits.max else high
     if low is None and high is None:
-        from npcompat.numpy._creation import array
-
-        return finish(array(a), out, "clip")
+        return _arithmetic.positive(a, out, **kwargs)
     if low is None:
-        return finish(apply(_clip, (a, high), ("max",)), out, "clip")
+        return _extremes.minimum(a, high, out, **kwargs)
     if high is None:
-        return finish(apply(_clip, (a, low), ("min",)), out, "clip")
-    return finish(apply(_clip, (a, low, high), ("both",)), out, "clip")
+        return _extremes.maximum(a, low, out, **kwargs)
+    return _clipped(a, low, high, out, **kwargs)
+
+
+def _bounds(a_min: Any, a_max: Any, low: Any, high: Any) -> tuple[Any, Any]:
+    """The bounds, from either pair of names."""
+    if a_min is NoValue and a_max is NoValue:
+        return None if low is NoValue else low, None if high is NoValue else high
+    if a_min is NoValue or a_max is NoValue:
+        raise TypeError(f"clip() missing 1 required positional argument: '{'a_min' if a_min is NoValue else 'a_max'}'")
+    if low is not NoValue or high is not NoValue:
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+    return a_min, a_max
+
+
+def _clipped(
+    a: Any,
+    low: Any,
+    high: Any,
+    out: Any,
+    *,
+    where: ArrayLike = True,
+    casting: Casting = "same_kind",
+    order: Order = "K",
+    dtype: DTypeLike = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
+    return call(_clip, (a, low, high), out, where, casting, order, dtype, subok, signature)
 
 
 @operator("_npi_round", pattern="elementwise", rule=lambda types, attrs: ([dtypes.strong(types[0])], dtypes.strong(types[0])))

@@ -11,7 +11,8 @@ from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asarray, copy_of, zeros
 from npcompat.numpy._manipulation import ravel
 from npcompat.numpy._selection import take
-from npcompat.numpy._typing import ArrayLike, AxisLike, ShapeLike
+from npcompat.numpy._typing import ArrayLike, ShapeLike
+
 
 @operator("_npi_roll", pattern="injective", rule=lambda types, attrs: ([None] * len(types), types[0]))
 def _roll(xp: Any, a: Any, *shifts: Any, axes: Any = None) -> Any:
@@ -23,7 +24,7 @@ def _roll(xp: Any, a: Any, *shifts: Any, axes: Any = None) -> Any:
     return a
 
 
-def roll(a: ArrayLike, shift: Any, axis: AxisLike = None) -> Any:
+def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Any:
     """The elements shifted along axes (all elements in C order, if none is given); what leaves at one end enters at the other.
 
     Parameters
@@ -99,7 +100,9 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Any:
     if not isinstance(repeats, Handle | onp.ndarray | onp.generic):
         counts = counts.astype(onp.int64)
     if not onp.can_cast(counts.dtype, onp.int64, "safe"):
-        raise TypeError(f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe': repeats must be integers")
+        raise TypeError(
+            f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe': repeats must be integers"
+        )
     if counts.ndim > 1:
         raise ValueError("object too deep for desired array")
     if axis is None or a.ndim == 0:
@@ -180,8 +183,6 @@ _PAD_OPTIONS: dict[str, tuple[str, ...]] = {
 def _pad(xp: Any, array: Any, *, pad_width: Any, mode: str = "constant", option: Any = None) -> Any:
     """The array with a border; `option` is the one setting that a mode has."""
     options = {} if option is None else {_PAD_OPTIONS[mode][0]: option}
-    if option == "odd" and array.dtype == onp.bool_:
-        array = xp.astype(array, onp.int64)
     return xp.pad(array, pad_width, "constant" if mode == "empty" else mode, **options)
 
 
@@ -220,12 +221,14 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
         raise ValueError("index can't contain negative values")
     if mode == "median" and array.dtype.kind == "c":
         raise NotImplementedError("pad(mode='median') of a complex array")
+    if kwargs.get("reflect_type") == "odd" and array.dtype == onp.bool_:
+        raise NotImplementedError("pad(reflect_type='odd') of a bool array")
     option: Any = kwargs.get(_PAD_OPTIONS[mode][0]) if kwargs else None
     if mode in ("constant", "linear_ramp") and option is not None:
         option = _cast_pairs(_pairs(option, array.ndim, _PAD_OPTIONS[mode][0]), array.dtype)
     elif mode in ("maximum", "mean", "median", "minimum") and option is not None:
         option = _pairs(option, array.ndim, "stat_length")
-        if mode in ("maximum", "minimum") and any(n < 1 for pair in option for n in pair):
+        if any(n < 1 for pair in option for n in pair):
             raise ValueError("stat_length of 0 yields no value for padding")
     if mode not in ("constant", "empty"):
         for axis, (n, pair) in enumerate(zip(array.shape, widths, strict=True)):

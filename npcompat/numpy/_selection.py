@@ -116,7 +116,9 @@ def _positions(indices: Any) -> Any:
     if not isinstance(indices, Handle | onp.ndarray | onp.generic):
         return found.astype(_int64)
     if found.dtype.kind not in "biu":
-        raise TypeError(f"Cannot cast array data from {found.dtype!r} to {_int64!r} according to the rule 'safe': positions must be integers")
+        raise TypeError(
+            f"Cannot cast array data from {found.dtype!r} to {_int64!r} according to the rule 'safe': positions must be integers"
+        )
     return found.astype(_int64) if found.dtype == _bool else found
 
 
@@ -192,7 +194,7 @@ def finish_safely(result: Any, out: Any, what: str) -> Any:
     (target,) = out if isinstance(out, tuple) else (out,)
     if isinstance(target, Handle) and not onp.can_cast(target.dtype, result.dtype, "safe"):  # type: ignore[attr-defined]
         raise TypeError(f"Cannot cast array data from {target.dtype!r} to {result.dtype!r} according to the rule 'safe': `out` of {what}")  # type: ignore[attr-defined]
-    return finish(result.astype(target.dtype), target, what)  # type: ignore[attr-defined]
+    return finish(result.astype(target.dtype), target, what)
 
 
 @operator("_npi_take_along_axis", rule=lambda types, attrs: ([None, _int64], dtypes.strong(types[0])), pattern="injective")
@@ -244,8 +246,10 @@ def put_along_axis(arr: Any, indices: ArrayLike, values: ArrayLike, axis: int | 
     """
     _check_array(arr, "put_along_axis")
     if axis is None:
-        _, positions, _ = _along(arr, indices, None)
-        arr.flat[positions] = values
+        flat, positions, _ = _along(arr, indices, None)
+        flat[positions] = values
+        if flat._view is None:  # the elements don't lie in C order: they were copied
+            arr[...] = flat.reshape(arr.shape)
         return
     arr, positions, axis = _along(arr, indices, axis)
     key: list[Any] = []
@@ -289,12 +293,12 @@ def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """
     _check_array(a, "put")
     positions, mode = _positions(ind), _check_mode(mode)
-    values = v if isinstance(v, Handle) else dispatch.host_array(v)
+    values: Any = v if isinstance(v, Handle) else dispatch.host_array(v)
     if positions.size == 0:
         return
     if a.size == 0:
         raise IndexError("cannot replace elements of an empty array")
-    if values.size == 0:  # type: ignore[attr-defined]
+    if values.size == 0:
         return
     if mode == "raise":
         check_bounds(positions, a.size, 0)

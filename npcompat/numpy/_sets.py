@@ -35,7 +35,16 @@ class UniqueInverseResult(NamedTuple):
     inverse_indices: Any
 
 
-def unique(ar: ArrayLike, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True, sorted: bool = True) -> Any:
+def unique(
+    ar: ArrayLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
     """The distinct elements, in ascending order; computed on the host, as how many there are depends on values.
 
     Parameters
@@ -61,8 +70,8 @@ def unique(ar: ArrayLike, return_index: bool = False, return_inverse: bool = Fal
     >>> np.unique([3, 1, 1], return_counts=True)
     (array([1, 3]), array([2, 1]))
     """
-    host = shaping(ar, "unique")
-    found = onp.unique(host, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
+    find: Any = onp.unique
+    found = find(shaping(ar, "unique"), return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
     if isinstance(found, tuple):
         return tuple(dispatch.array_of(f) for f in found)
     return dispatch.array_of(found)
@@ -118,7 +127,9 @@ def _isin(xp: Any, element: Any, test_elements: Any, *, invert: bool = False) ->
     return xp.isin(element, test_elements, invert=invert)
 
 
-def isin(element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None) -> Any:
+def isin(
+    element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
+) -> Any:
     """Whether each element is among others.
 
     Parameters
@@ -148,5 +159,6 @@ def isin(element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = Fal
 
 
 __all__ = [
-    "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult", "isin", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values",
+    "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult", "isin", "unique", "unique_all", "unique_counts", "unique_inverse",
+    "unique_values",
 ]  # fmt: skip

@@ -40,7 +40,6 @@ def _argsort(xp: Any, a: Any, *, axis: int = -1) -> Any:
     return xp.argsort(a, axis=axis, stable=True)
 
 
-
 def _check_sort(kind: Any, order: Any, stable: Any, what: str) -> None:
     """`kind` and `stable` choose among algorithms with one result; here the sort is always stable."""
     if order is not None:
@@ -168,7 +167,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     if any(k.shape != parts[0].shape for k in parts):
         raise ValueError("all keys need to be the same shape")
-    if parts[0].ndim:
+    if parts[0].ndim or axis not in (0, -1):
         axis = onp.lib.array_utils.normalize_axis_index(axis, parts[0].ndim)
     return apply(_lexsort, parts, (axis,))
 
@@ -354,5 +353,6 @@ def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False
 
 
 __all__ = [
-    "argmax", "argmin", "argpartition", "argsort", "count_nonzero", "lexsort", "nanargmax", "nanargmin", "partition", "searchsorted", "sort",
+    "argmax", "argmin", "argpartition", "argsort", "count_nonzero", "lexsort", "nanargmax", "nanargmin", "partition", "searchsorted",
+    "sort",
 ]  # fmt: skip

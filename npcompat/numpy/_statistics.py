@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes
+from npcompat._internal import dispatch, dtypes, modes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
@@ -74,7 +74,14 @@ def median(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input
     return finish(apply(_median, (a,), (as_axis(axis), bool(keepdims))), out, "median")
 
 
-_PLOTTING = {"interpolated_inverted_cdf": (0.0, 1.0), "hazen": (0.5, 0.5), "weibull": (0.0, 0.0), "linear": (1.0, 1.0), "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8)}
+_PLOTTING = {
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "linear": (1.0, 1.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
 """The continuous estimators of Hyndman and Fan (1996), by their plotting positions (alpha, beta)."""
 _EXACT = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
 """The estimators whose result is always one of the elements."""
@@ -105,17 +112,24 @@ def _neighbours(xp: Any, q: Any, n: int, method: str) -> tuple[Any, Any]:
     return below, xp.where(place == below, 0.0, 1.0 if method == "higher" else 0.5)
 
 
-@operator("_npi_quantile", rule=lambda types, attrs: ([dtypes.strong(types[0]), None], attrs["dtype"]), pattern="reduction")
-def _quantile(xp: Any, a: Any, q: Any, *, axis: Any = None, method: str = "linear", keepdims: bool = False, dtype: Any = None) -> Any:
-    """Quantiles over axes; those of an array `q` are the first axes of the result."""
+@operator("_npi_quantile_places", outputs=2)
+def _places(xp: Any, q: Any, *, n: int, method: str) -> Any:
+    """Where the quantiles of n sorted elements are."""
+    return _neighbours(xp, q, n, method)
+
+
+@operator("_npi_quantile", rule=lambda types, attrs: ([dtypes.strong(types[0]), None, None], attrs["dtype"]), pattern="reduction")
+def _quantile(
+    xp: Any, a: Any, below: Any, weight: Any, *, axis: Any = None, exact: bool = False, keepdims: bool = False, dtype: Any = None
+) -> Any:
+    """Quantiles over axes, by their places among the sorted elements; the axes of the places come first."""
     lines, kept = _lines(xp, a, axis)
     n = lines.shape[-1]
     ordered = xp.sort(lines, axis=-1)
-    flat = xp.ravel(q)
-    below, weight = _neighbours(xp, flat, n, method)
+    below, weight, shape = xp.ravel(below), xp.ravel(weight), below.shape
     low = xp.take_at(ordered, (..., xp.astype(xp.clip(below, 0, n - 1), onp.int64)))
     high = xp.take_at(ordered, (..., xp.astype(xp.clip(below + 1, 0, n - 1), onp.int64)))
-    if method in _EXACT:
+    if exact:
         found = xp.where(weight > 0, high, low)
     else:
         weight = xp.where(below < 0, 0.0, xp.where(below >= n - 1, 0.0, weight))
@@ -126,7 +140,7 @@ def _quantile(xp: Any, a: Any, q: Any, *, axis: Any = None, method: str = "linea
         last = ordered[..., -1:]
         found = xp.where(xp.isnan(last), last, found)
     found = xp.moveaxis(found, -1, 0)
-    return xp.reshape(found, q.shape + (kept if keepdims else found.shape[1:]))
+    return xp.reshape(found, shape + (kept if keepdims else found.shape[1:]))
 
 
 @operator("_npi_not_within", pattern="reduction", differentiable=False)
@@ -148,6 +162,8 @@ def _quantiles(a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, metho
         q = asarray(q)
         carried = q.dtype if dtypes.is_inexact(q.dtype) else dtypes.default_float()
         chosen: Any = q / scale if scale != 1 else q
+        if modes.current().trace is None and dispatch.read(chosen).node is None:
+            chosen = dispatch.to_host(chosen)
     else:
         chosen = onp.asarray(q, a.dtype if isinstance(q, int | float) and a.dtype.kind == "f" else float) / scale
         carried = float if isinstance(q, int | float) else dtypes.default_float()
@@ -162,10 +178,24 @@ def _quantiles(a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, metho
     if a.dtype == onp.bool_ and method not in _EXACT:
         raise TypeError(f"{what.lower()}: bool elements can't be subtracted; use .astype('int64')")
     dtype = a.dtype if method in _EXACT else dtypes.result_type([a.dtype, carried])
-    return finish(apply(_quantile, (a, chosen), (as_axis(axis), method, bool(keepdims), dtype)), out, what.lower())
+    # The places among the elements are found on the host where that is possible: XLA contracts `n * q - 1` to one
+    # rounding, which moves places that are whole numbers.
+    places = apply(_places, (chosen,), (size, method)) if isinstance(chosen, Handle) else _neighbours(onp, chosen, size, method)
+    result = apply(_quantile, (a, *map(asarray, places)), (as_axis(axis), method in _EXACT, bool(keepdims), dtype))
+    return finish(result, out, what.lower())
 
 
-def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input: bool = False, method: str = "linear", keepdims: bool = False, *, weights: Any = None) -> Any:
+def quantile(
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: AxisLike = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Any:
     """Quantiles over axes: the value below which a fraction `q` of the elements lies.
 
     Parameters
@@ -195,7 +225,17 @@ def quantile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, out: Any = None,
     return _quantiles(a, q, 1, "Quantile", axis, out, method, keepdims, weights)
 
 
-def percentile(a: ArrayLike, q: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input: bool = False, method: str = "linear", keepdims: bool = False, *, weights: Any = None) -> Any:
+def percentile(
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: AxisLike = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Any:
     """Percentiles over axes: as `quantile`, with `q` from 0 to 100.
 
     Examples
@@ -317,7 +357,8 @@ def interp(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: 
         raise ValueError(f"fp and xp are not of the same length: {fp.size} and {xp.size}")
     if period == 0:
         raise ValueError("period must be a non-zero value")
-    attrs = tuple(v.item() if hasattr(v, "item") else v for v in (left, right, period))
+    ends: tuple[Any, ...] = (left, right, period)
+    attrs = tuple(v.item() if hasattr(v, "item") else v for v in ends)
     return apply(_interp, (x, xp, fp), attrs)
 
 

@@ -74,6 +74,15 @@ def call(
     return _general(op, args, out, where, casting, order, dtype)
 
 
+def positional_outs(out1: Any, out2: Any, out: Any) -> Any:
+    """The `out` of a function with two outputs, whose parts may also be given by position."""
+    if out1 is None and out2 is None:
+        return out
+    if out != (None, None):
+        raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+    return out1, out2
+
+
 def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting, order: str, dtype: Any) -> Any:
     check_order(order)
     outs: tuple[Any, ...] = out if isinstance(out, tuple) else (out,) + (None,) * (op.outputs - 1)
@@ -85,7 +94,7 @@ def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting
     operands = [a if type(a) in (bool, int, float, complex) or isinstance(a, Handle) else dispatch.host_array(a) for a in args]
     types = tuple([a.dtype if hasattr(a, "dtype") else type(a) for a in operands])
     loop = None if dtype is None else dtypes.canonical(dtype)
-    casts, results = op.rule(types, {"dtype": loop})
+    casts, _ = op.rule(types, {"dtype": loop})
     for operand, wanted in zip(types, casts, strict=True):
         source = dtypes.strong(operand)
         if wanted is not None and isinstance(operand, onp.dtype) and not onp.can_cast(source, wanted, casting):
@@ -153,6 +162,11 @@ def finish(result: Any, out: Any, what: str) -> Any:
 def name_of(op: Op) -> str:
     """The public name of an operator."""
     return op.name.removeprefix("_npi_")
+
+
+def reduced_axis(a: Any, axis: Any) -> Any:
+    """The axis of a reduction.  NumPy takes a 0-d array for one of one axis, except where it averages."""
+    return None if a.ndim == 0 and axis in (0, -1) else axis
 
 
 def check_order(order: str | None) -> None:

@@ -16,8 +16,9 @@ from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.errors import OperatorError, user_location
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import REGISTRY, REQUIRED, Op, as_axis, normalized_axes, operator
+from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
-from npcompat.numpy._ufunc import SHARED_PARAMETERS, finish, name_of, store
+from npcompat.numpy._ufunc import SHARED_PARAMETERS, finish, name_of, reduced_axis, store
 
 P = ParamSpec("P")
 IDENTITY = "identity"
@@ -25,10 +26,8 @@ IDENTITY = "identity"
 
 _WHOLE = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
 _RUNNING = {"add": "cumsum", "multiply": "cumprod"}
-_ASSOCIATIVE = frozenset(
-    """add multiply maximum minimum fmax fmin logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor gcd lcm hypot
-    logaddexp logaddexp2""".split()
-)
+_ASSOCIATIVE = {"add", "multiply", "maximum", "minimum", "fmax", "fmin", "gcd", "hypot", "logaddexp", "logaddexp2"}
+_ASSOCIATIVE |= {"logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"}
 
 
 @runtime_checkable
@@ -47,7 +46,17 @@ class ufunc(Protocol[P]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Apply the function element by element."""
 
-    def reduce(self, array: ArrayLike, /, axis: AxisLike = 0, dtype: DTypeLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: ArrayLike = True) -> Any:
+    def reduce(
+        self,
+        array: ArrayLike,
+        /,
+        axis: AxisLike = 0,
+        dtype: DTypeLike = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = NoValue,
+        where: ArrayLike = True,
+    ) -> Any:
         """Apply the function to the elements along axes, from left to right, until one is left."""
 
     def accumulate(self, array: ArrayLike, /, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:
@@ -88,9 +97,11 @@ def _host_reduce(xp: Any, a: Any, *where: Any, ufunc: str, axis: Any, dtype: Any
 
 
 @operator("_npi_ufunc_reduce", rule=_folded, pattern="reduction", kernels={"numpy": _host_reduce})
-def _reduce(xp: Any, a: Any, *where: Any, ufunc: str = REQUIRED, axis: Any = 0, dtype: Any = None, keepdims: bool = False, initial: Any = IDENTITY) -> Any:
+def _reduce(
+    xp: Any, a: Any, *where: Any, ufunc: str = REQUIRED, axis: Any = 0, dtype: Any = None, keepdims: bool = False, initial: Any = IDENTITY
+) -> Any:
     """A fold over axes."""
-    axes = normalized_axes(axis, a.ndim)
+    axes = normalized_axes(reduced_axis(a, axis), a.ndim)
     mask = xp.astype(where[0], onp.bool_) if where else None
     if ufunc in _WHOLE and (initial == IDENTITY or (initial is not None and not ufunc.startswith("logical"))):
         options = {} if mask is None else {"where": mask}
@@ -105,7 +116,11 @@ def _reduce(xp: Any, a: Any, *where: Any, ufunc: str = REQUIRED, axis: Any = 0, 
     return xp.expand_dims(total, axes) if keepdims else total
 
 
-@operator("_npi_ufunc_accumulate", rule=_folded, kernels={"numpy": lambda xp, a, *, ufunc, axis, dtype: getattr(onp, ufunc).accumulate(a, axis, a.dtype)})
+@operator(
+    "_npi_ufunc_accumulate",
+    rule=_folded,
+    kernels={"numpy": lambda xp, a, *, ufunc, axis, dtype: getattr(onp, ufunc).accumulate(a, axis, a.dtype)},
+)
 def _accumulate(xp: Any, a: Any, *, ufunc: str = REQUIRED, axis: int = 0, dtype: Any = None) -> Any:
     """Folds of growing parts of an axis."""
     (axis,) = normalized_axes(axis, a.ndim)
@@ -143,7 +158,7 @@ def _at(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str = REQUIRED) ->
     """`a` with the function applied at positions of the flattened array."""
     value = xp.broadcast_to(values[0], positions.shape) if values else None
     casts, result = REGISTRY[f"_npi_{ufunc}"].rule((onp.dtype(a.dtype), *[onp.dtype(v.dtype) for v in values]), {"dtype": None})
-    if ufunc in xp.SCATTERED and result == a.dtype:
+    if ufunc in xp.SCATTERED and result == a.dtype and result != onp.bool_:
         return xp.scatter_at(ufunc, a, positions, value)
     function = _pairwise(xp, ufunc)
     return xp.apply_at(lambda x, *v: function(xp.astype(x, casts[0]), *v), a, positions, value)
@@ -169,7 +184,17 @@ class _Methods:
             kind = "binary functions" if len(self._op.inputs) != 2 else "functions returning a single value"
             raise ValueError(f"{method} only supported for {kind}")
 
-    def reduce(self, array: ArrayLike, /, axis: AxisLike = 0, dtype: DTypeLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: ArrayLike = True) -> Any:
+    def reduce(
+        self,
+        array: ArrayLike,
+        /,
+        axis: AxisLike = 0,
+        dtype: DTypeLike = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = NoValue,
+        where: ArrayLike = True,
+    ) -> Any:
         """Apply the function to the elements along axes, from left to right, until one is left.
 
         Parameters
@@ -229,10 +254,10 @@ class _Methods:
         array([3, 7])
         """
         self._binary("reduceat")
-        array = array if isinstance(array, Handle) else dispatch.array_of(dispatch.host_array(array))
-        indices = indices if isinstance(indices, Handle) else dispatch.array_of(onp.asarray(indices, dtype=None if onp.size(indices) else onp.intp))
-        (checked,) = normalized_axes(axis, len(array.shape))  # type: ignore[attr-defined]
-        self._check_starts(indices, array.shape[checked])  # type: ignore[attr-defined]
+        array = asarray(array)
+        indices = asarray(indices, None if onp.size(indices) else onp.intp)
+        (checked,) = normalized_axes(axis, array.ndim)
+        self._check_starts(indices, array.shape[checked])
         attrs = (self._name, checked, None if dtype is None else dtypes.canonical(dtype))
         return finish(apply(_reduceat, (array, indices), attrs), out, f"{self._name}.reduceat")
 
@@ -261,9 +286,7 @@ class _Methods:
         """
         if len(self._op.inputs) != 2:
             raise ValueError("outer product only supported for binary functions")
-        first = A if isinstance(A, Handle) else dispatch.array_of(dispatch.host_array(A))
-        others = len(B.shape) if isinstance(B, Handle) else onp.ndim(B)  # type: ignore[attr-defined]
-        return self._function(first[(..., *[None] * others)], B, **kwargs)  # type: ignore[index]
+        return self._function(asarray(A)[(..., *[None] * onp.ndim(B))], B, **kwargs)
 
     def at(self, a: Any, indices: Any, b: ArrayLike = None, /) -> None:
         """Apply the function in place at the indices; an index that occurs twice is served twice.
@@ -287,13 +310,17 @@ class _Methods:
         if not isinstance(a, Handle):
             raise TypeError(f"first operand must be array: `a` must be an npcompat ndarray, got {type(a).__name__}")
         if len(self._op.inputs) != (1 if b is None else 2) or self._op.outputs != 1:
-            raise ValueError(f"{self._name}.at: {'a' if b is not None else 'no'} second operand was given, but the function takes {len(self._op.inputs)}")
-        shape: tuple[int, ...] = a.shape  # type: ignore[attr-defined]
-        count = onp.arange(onp.prod(shape, dtype=onp.int64)).reshape(shape)
-        positions = dispatch.array_of(count)[indices]
-        if b is not None and onp.broadcast_shapes(onp.shape(b) if not isinstance(b, Handle) else b.shape, positions.shape) != positions.shape:  # type: ignore[attr-defined]
-            raise ValueError(f"array is not broadcastable to correct shape: the second operand of {self._name}.at must broadcast to {positions.shape}")
-        store(a, dispatch.read(apply(_at, (a, positions) if b is None else (a, positions, b), (self._name,))))
+            raise ValueError(
+                f"{self._name}.at: {'a' if b is not None else 'no'} second operand was given, but the function takes {len(self._op.inputs)}"
+            )
+        target: Any = a
+        positions = dispatch.array_of(onp.arange(target.size).reshape(target.shape))[indices]
+        if b is not None and onp.broadcast_shapes(onp.shape(b), positions.shape) != positions.shape:
+            raise ValueError(
+                f"array is not broadcastable to correct shape: the second operand of {self._name}.at has shape {onp.shape(b)}, "
+                f"which does not broadcast to {positions.shape}, the shape of a[indices]"
+            )
+        store(target, dispatch.read(apply(_at, (target, positions) if b is None else (target, positions, b), (self._name,))))
 
 
 def document(op: Op) -> Callable[[Callable[P, Any]], ufunc[P]]:

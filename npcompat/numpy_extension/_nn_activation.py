@@ -8,7 +8,7 @@ from npcompat._internal import dtypes, modes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import operator
-from npcompat.numpy import _transcendental
+from npcompat.numpy import _trigonometry
 from npcompat.numpy import random as np_random
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike
@@ -254,7 +254,7 @@ _ACTIVATIONS: dict[str, Callable[[ArrayLike], Any]] = {
     "relu": relu,
     "sigmoid": sigmoid,
     "log_sigmoid": log_sigmoid,
-    "tanh": _transcendental.tanh,
+    "tanh": _trigonometry.tanh,
     "softrelu": softplus,
     "softplus": softplus,
     "softsign": softsign,

@@ -5,6 +5,7 @@ written in place.  So a step can be compiled with the rest of training, and chan
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar, TypeVar
@@ -15,9 +16,9 @@ import npcompat.numpy as np
 from npcompat._internal import dispatch, dtypes, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle, Value
+from npcompat._internal.handle import Handle, Value, extra
 from npcompat._internal.op import Op
-from npcompat._internal.trace import outside, value_outside
+from npcompat._internal.trace import in_trace, outside, value_outside
 
 _float64 = onp.dtype("float64")
 
@@ -30,13 +31,13 @@ def _step_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution
 
 
 def _step(xp: Any, *arrays: Any, places: Any, groups: int, sizes: Any, rule: str, hyper: Any, clip: float | None, masters: Any) -> Any:
-    """Learning rate, gradient scale, counts, factors, weights, gradients, states -> weights, states, counts."""
+    """Learning rate, gradient scale, counts, factors, decays, weights, gradients, states -> weights, states, counts."""
     rest = iter(arrays)
     lr, rescale = next(rest), next(rest)
-    counts, multipliers = ([next(rest) for _ in range(groups)] for _ in range(2))
+    counts, factors, decays = ([next(rest) for _ in range(groups)] for _ in range(3))
     weights, grads = ([next(rest) for _ in places] for _ in range(2))
     states = [[next(rest) for _ in range(size)] for size in sizes]
-    new = xp.optimizer_step(lr, rescale, counts, multipliers, weights, grads, states, places, rule, hyper, clip, masters)
+    new = xp.optimizer_step(lr, rescale, counts, factors, decays, weights, grads, states, places, rule, hyper, clip, masters)
     return tuple(new)
 
 
@@ -60,11 +61,48 @@ def _step_op(outputs: int) -> Op:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Group:
-    """Parameters that were made known together: how often each was updated, and its factors."""
+    """Parameters that were made known together.
+
+    Each array is a scalar while it is the same for all of them, then a vector; so the usual program is that of one
+    parameter, and a compiled step is compiled anew when that changes, as the shape does.
+    """
 
     indices: list[Any]
-    counts: Any  # int32, (n,)
-    multipliers: Any  # float64, (2, n): factor of the learning rate, weight decay
+    counts: Any  # int32: how often each was updated
+    factors: Any  # float64: of the learning rate; empty if all are 1
+    decays: Any  # float64: weight decay; empty if all are 0
+
+    def at(self, array: Any, position: int, neutral: float) -> Any:
+        """One parameter's entry of an array of the group."""
+        if array.ndim == 0:
+            return array
+        return np.array(neutral) if array.shape == (0,) else array[position]
+
+    def set_counts(self, counts: onp.ndarray[Any, Any]) -> None:
+        """Set how often each was updated."""
+        same = (counts == counts[:1]).all()
+        _replace(self.counts, dispatch.constant(onp.array(counts[0] if same else counts)))
+
+    def separate(self) -> None:
+        """Count each parameter for itself from now on."""
+        if self.counts.ndim == 0:
+            with nullcontext() if in_trace(self.counts) else outside():
+                _replace(self.counts, dispatch.read(np.broadcast_to(self.counts, (len(self.indices),)).copy()))
+
+
+def _shortest(values: Sequence[float], neutral: float) -> onp.ndarray[Any, Any]:
+    """Values as an array: empty if all are neutral, a scalar if all are equal."""
+    array = onp.array(values, _float64)
+    if (array == neutral).all():
+        return array[:0]
+    return onp.array(array[0]) if (array == array[0]).all() else array
+
+
+def _replace(handle: Handle, value: Value) -> None:
+    """Give an array another value, which may have another shape."""
+    with modes.changed(recording=False):
+        dispatch.write(handle, value)
+    extra(handle).layout = None
 
 
 # --- the registry ------------------------------------------------------------------------------------------------
@@ -241,14 +279,15 @@ class Optimizer:
         given: dict[Any, float] = getattr(self, attribute)
         return float(given.get(index, given.get(self.idx2name.get(index), 1.0)))
 
-    def _multipliers(self, indices: Sequence[Any]) -> onp.ndarray[Any, Any]:
-        return onp.array(
-            [[self._factor(i, "lr_mult") for i in indices], [self._wd * self._factor(i, "wd_mult") for i in indices]], _float64
-        )
+    def _multipliers(self, indices: Sequence[Any]) -> tuple[onp.ndarray[Any, Any], onp.ndarray[Any, Any]]:
+        factors = _shortest([self._factor(i, "lr_mult") for i in indices], 1.0)
+        return factors, _shortest([self._wd * self._factor(i, "wd_mult") for i in indices], 0.0)
 
     def _multipliers_changed(self) -> None:
         for group in self._groups:
-            group.multipliers[...] = self._multipliers(group.indices)
+            for array, new in zip((group.factors, group.decays), self._multipliers(group.indices), strict=True):
+                with nullcontext() if in_trace(array) else outside():
+                    _replace(array, dispatch.constant(new))
 
     @property
     def num_update(self) -> int:
@@ -261,31 +300,37 @@ class Optimizer:
         if not new:
             return
         with outside():
-            counts = np.array(onp.full(len(new), self.begin_num_update, onp.int32))
-            multipliers = np.array(self._multipliers(new))
+            counts = np.array(onp.int32(self.begin_num_update))
+            factors, decays = map(np.array, self._multipliers(new))
         self._places.update({index: (len(self._groups), at) for at, index in enumerate(new)})
-        self._groups.append(_Group(list(new), counts, multipliers))
+        self._groups.append(_Group(list(new), counts, factors, decays))
 
     # --- rates, as steps of one's own ask for them
 
+    def _place(self, index: Any) -> tuple[_Group, int]:
+        self._known([index])
+        which, at = self._places[index]
+        return self._groups[which], at
+
     def _update_count(self, index: Any) -> None:
         """Count an update of a parameter."""
-        self._known([index])
-        group, at = self._places[index]
-        self._groups[group].counts[at] += 1
+        group, at = self._place(index)
+        if len(group.indices) == 1:
+            group.counts[...] += 1
+        else:
+            group.separate()
+            group.counts[at] += 1
 
     def _get_lr(self, index: Any) -> Any:
         """Learning rate of a parameter, an array."""
-        self._known([index])
-        group, at = self._places[index]
-        lr = self._lr if self.lr_scheduler is None else np.asarray(self.lr_scheduler(self._groups[group].counts[at]))
-        return (lr * self._groups[group].multipliers[0, at]).astype("float32")
+        group, at = self._place(index)
+        lr = self._lr if self.lr_scheduler is None else np.asarray(self.lr_scheduler(group.at(group.counts, at, 0)))
+        return (lr * group.at(group.factors, at, 1.0)).astype("float32")
 
     def _get_wd(self, index: Any) -> Any:
         """Weight decay of a parameter, an array."""
-        self._known([index])
-        group, at = self._places[index]
-        return self._groups[group].multipliers[1, at].astype("float32")
+        group, at = self._place(index)
+        return group.at(group.decays, at, 0.0).astype("float32")
 
     # --- states
 
@@ -368,7 +413,11 @@ class Optimizer:
         self._known(indices)
         kept = [tuple(s) if s is not None else () for s in states]
         masters = tuple([self.multi_precision and _is_narrow(w.dtype) for w in weights])
-        counts, multipliers = [g.counts for g in self._groups], [g.multipliers for g in self._groups]
+        touched = [self._places[i][0] for i in indices]
+        for which, group in enumerate(self._groups):
+            if touched.count(which) not in (0, len(group.indices)):
+                group.separate()
+        counts, scalars = [g.counts for g in self._groups], [*[g.factors for g in self._groups], *[g.decays for g in self._groups]]
         flat = [a for state in kept for a in state]
         attrs = (
             tuple([self._places[i] for i in indices]),
@@ -382,8 +431,8 @@ class Optimizer:
         written = [*weights, *flat, *counts]
         op = _step_op(len(written))
         values = [self._scheduled(), dispatch.as_value(self.rescale_grad)]
-        values += [dispatch.read(a) for a in (*counts, *multipliers, *weights, *grads, *flat)]
-        first = 2 + 2 * len(counts)
+        values += [dispatch.read(a) for a in (*counts, *scalars, *weights, *grads, *flat)]
+        first = 2 + 3 * len(counts)
         states_at = first + 2 * len(weights)
         positions = (*range(first, first + len(weights)), *range(states_at, states_at + len(flat)), *range(2, 2 + len(counts)))
         results = _run_in_place(op, values, attrs, written, positions)

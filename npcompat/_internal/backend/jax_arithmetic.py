@@ -1,33 +1,131 @@
-"""Arithmetic that XLA does otherwise than NumPy: integers divided by zero give zero."""
+"""Arithmetic on XLA as NumPy does it: division by zero, with signed zeros, by a constant; means and rounding, which divide.
 
-from collections.abc import Callable
+XLA makes a product of a quotient whose divisor it knows, and rounds otherwise: `ones(41).mean()` would not be 1.
+"""
+
+import math
 from typing import Any
 
 import jax.numpy as jnp
+from jax import lax
+
+from npcompat._internal.dtypes import is_inexact
 
 
-def _guarded(divide: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
-    if not jnp.issubdtype(jnp.result_type(x, y), jnp.integer):
-        return divide(x, y)
-    zero = y == 0
-    return jnp.where(zero, 0, divide(x, jnp.where(zero, 1, y)))
+def opaque(constant: Any, dtype: Any) -> Any:
+    """A constant that XLA does not see."""
+    return lax.optimization_barrier(jnp.asarray(constant, dtype))
 
 
-def floor_divide(x: Any, y: Any) -> Any:
-    """Division rounded down."""
-    return _guarded(jnp.floor_divide, x, y)
-
-
-def remainder(x: Any, y: Any) -> Any:
-    """Remainder with the sign of the divisor."""
-    return _guarded(jnp.remainder, x, y)
-
-
-def fmod(x: Any, y: Any) -> Any:
-    """Remainder with the sign of the dividend."""
-    return _guarded(jnp.fmod, x, y)
+# --- quotient and remainder --------------------------------------------------------------------------------------
 
 
 def divmod(x: Any, y: Any) -> tuple[Any, Any]:
-    """Quotient and remainder."""
-    return floor_divide(x, y), remainder(x, y)
+    """Quotient rounded down, and remainder with the sign of the divisor; an integer divided by zero is zero."""
+    x, y = jnp.broadcast_arrays(x, y)
+    if not is_inexact(x.dtype):
+        zero = y == 0
+        divisor = jnp.where(zero, jnp.ones_like(y), y)
+        quotient, rest = lax.div(x, divisor), lax.rem(x, divisor)
+        down = (rest != 0) & ((rest < 0) != (divisor < 0))
+        quotient, rest = quotient - down.astype(x.dtype), jnp.where(down, rest + divisor, rest)
+        return jnp.where(zero, jnp.zeros_like(x), quotient), jnp.where(zero, jnp.zeros_like(x), rest)
+    rest = lax.rem(x, y)
+    exact = (x - rest) / y
+    below = (rest != 0) & ((rest < 0) != (y < 0))
+    exact = exact - below.astype(x.dtype)
+    rest = jnp.where(rest == 0, jnp.copysign(jnp.zeros_like(x), y), jnp.where(below, rest + y, rest))
+    down = jnp.floor(exact)
+    down = jnp.where(exact - down > 0.5, down + 1, down)
+    quotient = jnp.where(exact == 0, jnp.copysign(jnp.zeros_like(x), x / y), down)
+    return jnp.where(y == 0, x / y, quotient), jnp.where(y == 0, jnp.full_like(x, jnp.nan), rest)
+
+
+def floor_divide(x: Any, y: Any) -> Any:
+    """The quotient of `divmod`."""
+    return divmod(x, y)[0]
+
+
+def remainder(x: Any, y: Any) -> Any:
+    """The remainder of `divmod`."""
+    return divmod(x, y)[1]
+
+
+def fmod(x: Any, y: Any) -> Any:
+    """Remainder with the sign of the dividend; that of an integer divided by zero is zero."""
+    x, y = jnp.broadcast_arrays(x, y)
+    if is_inexact(x.dtype):
+        return lax.rem(x, y)
+    return jnp.where(y == 0, jnp.zeros_like(x), lax.rem(x, jnp.where(y == 0, jnp.ones_like(y), y)))
+
+
+def power(x: Any, y: Any) -> Any:
+    """The power; zero to a complex power with a positive real part is zero, an unsigned exponent may be any."""
+    x, y = jnp.broadcast_arrays(x, y)
+    if jnp.iscomplexobj(x):
+        return jnp.where((x == 0) & (y.real > 0), jnp.zeros_like(x), jnp.power(x, y))
+    if not jnp.issubdtype(y.dtype, jnp.unsignedinteger):
+        return jnp.power(x, y)
+
+    def square(_: Any, state: Any) -> Any:
+        total, factor, rest = state
+        return jnp.where(rest & 1, total * factor, total), factor * factor, rest >> 1
+
+    return lax.fori_loop(0, y.dtype.itemsize * 8, square, (jnp.ones_like(x), x, y))[0]
+
+
+float_power = power
+
+
+# --- means -------------------------------------------------------------------------------------------------------
+
+
+def _count(a: Any, axis: Any, keepdims: bool, where: Any, dtype: Any) -> Any:
+    if where is None:
+        axes = range(a.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+        return opaque(math.prod(a.shape[i] for i in axes), dtype)
+    return jnp.sum(jnp.broadcast_to(where, a.shape), axis, keepdims=keepdims, dtype=dtype)
+
+
+def _real(dtype: Any) -> Any:
+    return jnp.zeros((), dtype).real.dtype
+
+
+def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None) -> Any:
+    """Arithmetic mean."""
+    total = jnp.sum(a, axis, dtype, keepdims=keepdims, where=where)
+    return total / _count(a, axis, keepdims, where, _real(total.dtype))
+
+
+def var(
+    a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False, where: Any = None, mean: Any = None
+) -> Any:
+    """Mean squared distance from the mean, which may be given with its axes kept."""
+    center = _mean(a, axis, dtype, keepdims=True, where=where) if mean is None else mean
+    distance = a - center
+    squares = (distance * distance.conj()).real if jnp.iscomplexobj(distance) else distance * distance
+    count = _count(a, axis, keepdims, where, squares.dtype)
+    return jnp.sum(squares, axis, keepdims=keepdims, where=where) / jnp.maximum(count - opaque(ddof, count.dtype), 0)
+
+
+_mean = mean
+
+
+def std(a: Any, axis: Any = None, dtype: Any = None, **options: Any) -> Any:
+    """Square root of `var`."""
+    return jnp.sqrt(var(a, axis, dtype, **options))
+
+
+def round(a: Any, decimals: int = 0) -> Any:
+    """Rounded to a number of decimals, halves to even."""
+    if not is_inexact(a.dtype):
+        return a if decimals >= 0 else jnp.round(a, decimals)
+    if decimals == 0:
+        return jnp.round(a)
+    if jnp.iscomplexobj(a):
+        return lax.complex(round(a.real, decimals), round(a.imag, decimals))
+    power = opaque(10.0 ** abs(decimals), a.dtype)
+    return jnp.rint(a * power) / power if decimals > 0 else jnp.rint(a / power) * power
+
+
+__all__ = ["divmod", "float_power", "floor_divide", "fmod", "mean", "power", "remainder", "round", "std", "var"]

@@ -23,13 +23,20 @@ def vecdot(a: Any, b: Any) -> Any:
     return jnp.vecdot(a, b, precision=HIGHEST)
 
 
+def _check_rank(a: Any, least: int) -> None:
+    if a.ndim < least:
+        raise ValueError(f"expected an operand of at least {least} dimensions, got {a.ndim}")
+
+
 def matvec(a: Any, b: Any) -> Any:
     """Matrices times vectors."""
+    _check_rank(a, 2)
     return jnp.squeeze(jnp.matmul(a, b[..., None], precision=HIGHEST), -1)
 
 
 def vecmat(a: Any, b: Any) -> Any:
     """Conjugated vectors times matrices."""
+    _check_rank(b, 2)
     return jnp.squeeze(jnp.matmul(jnp.conj(a)[..., None, :], b, precision=HIGHEST), -2)
 
 
@@ -90,7 +97,8 @@ def _mirrored(a: Any, lower: bool) -> Any:
 def cholesky_flagged(a: Any, upper: bool) -> tuple[Any, Any]:
     """Cholesky factors, and whether any matrix is not positive definite."""
     factor = jnp.linalg.cholesky(_mirrored(a, not upper), symmetrize_input=False)
-    failed = jnp.any(jnp.isnan(jnp.diagonal(lax.stop_gradient(factor), axis1=-2, axis2=-1)))
+    failed = jnp.isnan(jnp.diagonal(lax.stop_gradient(factor), axis1=-2, axis2=-1)).any(-1)
+    failed = jnp.any(failed & jnp.isfinite(jnp.tril(a) if not upper else jnp.triu(a)).all((-2, -1)))
     return (jnp.conj(jnp.swapaxes(factor, -1, -2)) if upper else factor), failed
 
 
@@ -116,16 +124,27 @@ def eigvals_checked(a: Any) -> tuple[Any, Any]:
     return jnp.linalg.eigvals(a), jnp.any(~jnp.isfinite(a))
 
 
+def _not_converged(a: Any, s: Any) -> Any:
+    """Whether singular values are nan that NumPy calls a failure: of a matrix with nan, or of a finite one."""
+    only_infinite = jnp.isinf(a).any((-2, -1)) & ~jnp.isnan(a).any((-2, -1))
+    return jnp.any(jnp.isnan(s).any(-1) & ~only_infinite)
+
+
 def svd_flagged(a: Any, full_matrices: bool, hermitian: bool) -> tuple[Any, Any, Any, Any]:
     """Singular value decompositions, and whether any did not converge."""
     u, s, vh = jnp.linalg.svd(a, full_matrices, True, hermitian)
-    return u, s, vh, jnp.any(jnp.isnan(s))
+    return u, s, vh, _not_converged(a, s)
 
 
 def svdvals_flagged(a: Any, hermitian: bool) -> tuple[Any, Any]:
     """Singular values, and whether any decomposition did not converge."""
     s = jnp.linalg.svd(a, compute_uv=False, hermitian=hermitian)
-    return s, jnp.any(jnp.isnan(s))
+    return s, _not_converged(a, s)
+
+
+def pinv_flagged(a: Any, rcond: Any, hermitian: bool) -> tuple[Any, Any]:
+    """Pseudo-inverses, and whether any matrix holds nan, so that NumPy's decomposition does not converge."""
+    return jnp.linalg.pinv(a, rcond, hermitian), jnp.any(jnp.isnan(a))
 
 
 def lstsq(a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any, Any]:

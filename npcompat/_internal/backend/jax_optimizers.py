@@ -1,11 +1,12 @@
 """Update rules of optimizers: optax's, applied to all parameters in one program.
 
 A rule is a function of its hyperparameters, and of learning rate and weight decay, which are values known only when the
-program runs; it gives an optax transformation.  Its state is kept as plain arrays: what optax counts is one vector for
-all parameters, and what it accumulates stands in the order of the transformation's leaves.
+program runs; it gives an optax transformation.  Its state is kept as plain arrays: what optax counts is kept for all
+parameters together, and what it accumulates stands, for each parameter, in the order of the transformation's leaves.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
@@ -16,20 +17,25 @@ import optax
 Hyper = Mapping[str, Any]
 
 
+def _decayed(wd: Any) -> list[optax.GradientTransformation]:
+    """The addition of `wd` times the parameters; nothing for None."""
+    return [] if wd is None else [optax.add_decayed_weights(wd)]
+
+
 def _sgd(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    steps = [optax.add_decayed_weights(wd), optax.scale(-lr)]  # the rate comes first: what has momentum keeps the rate it was made with
+    steps = [*_decayed(wd), optax.scale(-lr)]  # the rate comes first: what has momentum keeps the rate it was made with
     if h["momentum"]:
         steps.append(optax.trace(h["momentum"], nesterov=h["nesterov"]))
     return optax.chain(*steps)
 
 
 def _adam(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    return optax.chain(optax.add_decayed_weights(wd), optax.scale_by_adam(h["beta1"], h["beta2"], h["epsilon"]), optax.scale(-lr))
+    return optax.chain(*_decayed(wd), optax.scale_by_adam(h["beta1"], h["beta2"], h["epsilon"]), optax.scale(-lr))
 
 
 def _adamw(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
     moments = optax.scale_by_adam if h["correct_bias"] else _scale_by_uncorrected_adam
-    return optax.chain(moments(h["beta1"], h["beta2"], h["epsilon"]), optax.add_decayed_weights(wd), optax.scale(-lr))
+    return optax.chain(moments(h["beta1"], h["beta2"], h["epsilon"]), *_decayed(wd), optax.scale(-lr))
 
 
 def _scale_by_uncorrected_adam(b1: float, b2: float, eps: float) -> optax.GradientTransformation:
@@ -48,14 +54,12 @@ def _scale_by_uncorrected_adam(b1: float, b2: float, eps: float) -> optax.Gradie
 
 def _rmsprop(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
     if not h["centered"]:
-        return optax.chain(optax.add_decayed_weights(wd), optax.scale_by_rms(h["rho"], h["epsilon"], eps_in_sqrt=False), optax.scale(-lr))
-    return optax.chain(
-        optax.add_decayed_weights(wd), optax.scale_by_stddev(h["rho"], h["epsilon"]), optax.scale(-lr), optax.trace(h["momentum"])
-    )
+        return optax.chain(*_decayed(wd), optax.scale_by_rms(h["rho"], h["epsilon"], eps_in_sqrt=False), optax.scale(-lr))
+    return optax.chain(*_decayed(wd), optax.scale_by_stddev(h["rho"], h["epsilon"]), optax.scale(-lr), optax.trace(h["momentum"]))
 
 
 def _adagrad(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    return optax.chain(optax.add_decayed_weights(wd), optax.scale_by_rss(0.0, h["epsilon"] ** 2), optax.scale(-lr))
+    return optax.chain(*_decayed(wd), optax.scale_by_rss(0.0, h["epsilon"] ** 2), optax.scale(-lr))
 
 
 RULES = {"sgd": _sgd, "adam": _adam, "adamw": _adamw, "rmsprop": _rmsprop, "adagrad": _adagrad}
@@ -63,29 +67,55 @@ RULES = {"sgd": _sgd, "adam": _adam, "adamw": _adamw, "rmsprop": _rmsprop, "adag
 
 def optimizer_state_size(rule: str, hyper: tuple[tuple[str, Any], ...]) -> int:
     """How many arrays of a parameter's shape the rule keeps for each; they begin as zeros."""
-    state = jax.eval_shape(RULES[rule](dict(hyper), 0.0, 0.0).init, jax.ShapeDtypeStruct((), jnp.float32))
+    state = jax.eval_shape(RULES[rule](dict(hyper), 0.0, None).init, jax.ShapeDtypeStruct((), jnp.float32))
     return sum(leaf.dtype.kind == "f" for leaf in jax.tree.leaves(state))
 
 
-def _counts(leaf: Any) -> bool:
+@dataclass(eq=False)
+class _Bucket:
+    """Parameters that share all scalars and the dtype: optax updates them together."""
+
+    count: Any
+    lr: Any
+    wd: Any
+    members: list[int] = field(default_factory=list)
+
+
+def _is_count(leaf: Any) -> bool:
     return not jnp.issubdtype(leaf.dtype, jnp.inexact)
 
 
-def _updated(rule: str, hyper: Hyper, weight: Any, grad: Any, state: Sequence[Any], count: Any, lr: Any, wd: Any) -> tuple[Any, list[Any]]:
-    """One parameter's new value and state."""
-    transformation = RULES[rule](hyper, lr.astype(weight.dtype), wd.astype(weight.dtype))
-    leaves, structure = jax.tree.flatten(transformation.init(weight))
-    given = iter(state)
-    before = jax.tree.unflatten(structure, [count.astype(leaf.dtype) if _counts(leaf) else next(given) for leaf in leaves])
-    updates, after = transformation.update(grad, before, weight)
-    return optax.apply_updates(weight, updates), [leaf for leaf in jax.tree.leaves(after) if not _counts(leaf)]
+def _updated(
+    rule: str, hyper: Hyper, bucket: _Bucket, weights: list[Any], grads: list[Any], states: list[Any]
+) -> tuple[list[Any], list[Any]]:
+    """New values and states of the parameters of a bucket."""
+    dtype = weights[0].dtype
+    wd = None if bucket.wd is None else bucket.wd.astype(dtype)
+    transformation = RULES[rule](hyper, bucket.lr.astype(dtype), wd)
+    leaves, structure = jax.tree.flatten(transformation.init(weights))
+    given = iter([array for arrays in zip(*states, strict=True) for array in arrays])  # optax has one tree for each kind of memory
+    before = jax.tree.unflatten(structure, [bucket.count.astype(leaf.dtype) if _is_count(leaf) else next(given) for leaf in leaves])
+    updates, after = transformation.update(grads, before, weights)
+    kept = [leaf for leaf in jax.tree.leaves(after) if not _is_count(leaf)]
+    size = len(weights)
+    return optax.apply_updates(weights, updates), [kept[i::size] for i in range(size)]
+
+
+def _pick(values: Sequence[Any], place: tuple[int, int]) -> tuple[Any, Any]:
+    """One parameter's entry, and what it is shared by: all (no entries: None), a group (one entry), nobody."""
+    which, at = place
+    array = values[which]
+    if array.ndim == 0:
+        return array, which
+    return (None, None) if array.shape == (0,) else (array[at], place)
 
 
 def optimizer_step(
     lr: Any,
     rescale: Any,
     counts: Sequence[Any],
-    multipliers: Sequence[Any],
+    factors: Sequence[Any],
+    decays: Sequence[Any],
     weights: Sequence[Any],
     grads: Sequence[Any],
     states: Sequence[Sequence[Any]],
@@ -97,23 +127,36 @@ def optimizer_step(
 ) -> list[Any]:
     """New weights, new states (flat), new counts.
 
-    `places` says in which vector, and where in it, a parameter's count, learning rate factor and weight decay stand.
-    Where `masters` is True, the first array of the state is the parameter in float32.
+    `counts`, `factors` (of the learning rate) and `decays` have an entry for each group of parameters: a scalar for all of
+    the group, or a vector, in which `places` says where each stands; empty factors and decays mean none.  Where `masters`
+    is True, the first array of a state is the parameter in float32.
     """
-    new_weights, new_states = [], []
-    for weight, grad, state, (which, at), has_master in zip(weights, grads, states, places, masters, strict=True):
-        full, rest = (state[0], state[1:]) if has_master else (weight, state)
-        grad = grad.astype(full.dtype) * rescale.astype(full.dtype)
-        if clip is not None:
-            grad = jnp.clip(grad, -clip, clip)
-        factor, decay = multipliers[which][:, at]
-        new, after = _updated(rule, dict(hyper), full, grad, rest, counts[which][at], lr * factor, decay)
-        new_weights.append(new.astype(weight.dtype))
-        new_states += [new, *after] if has_master else after
-    return [*new_weights, *new_states, *[c + _increment(c, i, places) for i, c in enumerate(counts)]]
+    buckets: dict[Any, _Bucket] = {}
+    full: list[Any] = []
+    scaled: list[Any] = []
+    for i, (weight, grad, state, place) in enumerate(zip(weights, grads, states, places, strict=True)):
+        full.append(state[0] if masters[i] else weight)
+        dtype = full[i].dtype
+        grad = grad.astype(dtype) * rescale.astype(dtype)
+        scaled.append(grad if clip is None else jnp.clip(grad, -clip, clip))
+        (count, a), (factor, b), (decay, c) = _pick(counts, place), _pick(factors, place), _pick(decays, place)
+        key = (a, b, c, dtype)
+        if key not in buckets:
+            buckets[key] = _Bucket(count, lr if factor is None else lr * factor, decay)
+        buckets[key].members.append(i)
+    new: list[Any] = [None] * len(weights)
+    memory: list[Any] = [None] * len(weights)
+    for bucket in buckets.values():
+        rest = [states[i][masters[i] :] for i in bucket.members]
+        found = _updated(rule, dict(hyper), bucket, [full[i] for i in bucket.members], [scaled[i] for i in bucket.members], rest)
+        for i, value, after in zip(bucket.members, *found, strict=True):
+            new[i] = value.astype(weights[i].dtype)
+            memory[i] = [value, *after] if masters[i] else after
+    return [*new, *[a for after in memory for a in after], *[_counted(c, i, places) for i, c in enumerate(counts)]]
 
 
-def _increment(counts: Any, which: int, places: tuple[tuple[int, int], ...]) -> Any:
+def _counted(counts: Any, which: int, places: tuple[tuple[int, int], ...]) -> Any:
     stepped = onp.zeros(counts.shape, counts.dtype)
-    stepped[[at for group, at in places if group == which]] = 1
-    return stepped
+    touched = [at for group, at in places if group == which]
+    stepped[() if counts.ndim == 0 else touched] = 1 if touched else 0
+    return counts + stepped

@@ -82,6 +82,8 @@ def fold_between(f: Pairwise, a: Any, starts: Any, axis: int) -> Any:
 def apply_at(f: Callable[..., Any], a: Any, positions: Any, values: Any) -> Any:
     """`a[p] = f(a[p], value)` for one position of the flattened array after the other; the values may be None."""
     flat, positions = a.reshape(-1), positions.reshape(-1)
+    if not positions.size:
+        return a
     operands = () if values is None else (values.reshape(-1),)
 
     def step(i: Any, flat: Any) -> Any:

@@ -40,14 +40,16 @@ def cholesky_flagged(a: Array, upper: bool) -> tuple[Array, Any]:
     return _attempted(lambda m: onp.linalg.cholesky(m, upper=upper), a)
 
 
-def eigh(a: Array, uplo: str) -> tuple[Array, Array]:
+def eigh(a: Array, uplo: Any) -> tuple[Array, Array]:
     """Eigenvalues and eigenvectors of Hermitian matrices, of which one triangle is read."""
-    return tuple(onp.linalg.eigh(a, uplo))  # type: ignore[return-value]
+    values, vectors = onp.linalg.eigh(a, uplo)
+    return values, vectors
 
 
-def eigvalsh(a: Array, uplo: str) -> Array:
+def eigvalsh(a: Array, uplo: Any) -> Array:
     """Eigenvalues of Hermitian matrices, of which one triangle is read."""
-    return onp.linalg.eigvalsh(a, uplo)
+    found: Array = onp.linalg.eigvalsh(a, uplo)
+    return found
 
 
 def eig_checked(a: Array) -> tuple[Array, Array, Any]:
@@ -70,7 +72,7 @@ def svd_flagged(a: Array, full_matrices: bool, hermitian: bool) -> tuple[Array, 
         return (*onp.linalg.svd(a, full_matrices, True, hermitian), onp.False_)
     except LinAlgError:
         shapes = onp.linalg.svd(onp.zeros_like(a), full_matrices, True, hermitian)
-        return (*[onp.full_like(x, onp.nan) for x in shapes], onp.True_)  # type: ignore[return-value]
+        return (*[onp.full_like(x, onp.nan) for x in shapes], onp.True_)
 
 
 def svdvals_flagged(a: Array, hermitian: bool) -> tuple[Array, Any]:
@@ -79,6 +81,14 @@ def svdvals_flagged(a: Array, hermitian: bool) -> tuple[Array, Any]:
         return onp.linalg.svd(a, compute_uv=False, hermitian=hermitian), onp.False_
     except LinAlgError:
         return onp.full((*a.shape[:-2], min(a.shape[-2:])), onp.nan), onp.True_
+
+
+def pinv_flagged(a: Array, rcond: Any, hermitian: bool) -> tuple[Array, Any]:
+    """Pseudo-inverses, and whether any decomposition did not converge."""
+    try:
+        return onp.linalg.pinv(a, rcond, hermitian), onp.False_
+    except LinAlgError:
+        return onp.full((*a.shape[:-2], a.shape[-1], a.shape[-2]), onp.nan, a.dtype), onp.True_
 
 
 def lstsq(a: Array, b: Array, rcond: Any) -> tuple[Array, Array, Any, Array]:

@@ -1,0 +1,23 @@
+"""What doctests see without importing it, and how much hypothesis tries (`HYPOTHESIS_PROFILE=thorough` for more)."""
+
+import os
+from typing import Any
+
+import hypothesis
+import numpy
+import pytest
+
+import npcompat
+
+hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, database=None, print_blob=True)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000, print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@pytest.fixture(autouse=True)
+def doctest_names(doctest_namespace: dict[str, Any]) -> None:
+    """`np`, `npx`, `autograd`, `gluon` and its siblings are npcompat's in every doctest; `onp` is the real NumPy."""
+    for name in ("np", "npx", "autograd", "gluon", "init", "lr_scheduler", "optimizer"):
+        doctest_namespace[name] = getattr(npcompat, name)
+    doctest_namespace["nn"] = npcompat.gluon.nn
+    doctest_namespace["onp"] = numpy

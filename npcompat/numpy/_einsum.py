@@ -1,0 +1,148 @@
+"""Einstein's summation."""
+
+import operator as python
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, dtypes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.op import operator
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._diagonals import writeable_diagonal
+from npcompat.numpy._manipulation import transpose
+from npcompat.numpy._products import product_types
+from npcompat.numpy._ufunc import finish
+
+
+@operator("_npi_einsum", rule=product_types, pattern="complex")
+def _einsum(xp: Any, *operands: Any, subscripts: str, optimize: Any = False, dtype: Any = None) -> Any:
+    """Einstein's summation."""
+    return xp.einsum(subscripts, *operands, optimize=optimize)
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def _labels(sublist: Any) -> str:
+    """The subscripts that a list of integers stands for."""
+    labels = []
+    for entry in sublist:
+        if entry is Ellipsis:
+            labels.append("...")
+            continue
+        number = python.index(entry)
+        if not 0 <= number < len(_LETTERS):
+            raise ValueError("subscript is not within the valid range [0, 52)")
+        labels.append(_LETTERS[number])
+    return "".join(labels)
+
+
+def _subscripts(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
+    """The subscripts as a string, and the arrays, from either form of calling `einsum`."""
+    if not operands:
+        raise ValueError(
+            "must specify the einstein sum subscripts string and at least one operand, "
+            "or at least one operand and its corresponding subscripts list"
+        )
+    if isinstance(operands[0], str):
+        return operands[0].replace(" ", ""), list(operands[1:])
+    pairs, result = operands[: len(operands) // 2 * 2], operands[len(operands) // 2 * 2 :]
+    text = ",".join(_labels(sublist) for sublist in pairs[1::2])
+    return text + (f"->{_labels(result[0])}" if result else ""), list(pairs[::2])
+
+
+def _rearranged(subscripts: str, a: Any) -> Any:
+    """The view that an einsum of one operand is, if nothing is summed; None if something is."""
+    source, arrow, target = subscripts.partition("->")
+    if not arrow or "." in subscripts or len(source) != a.ndim or len(set(target)) != len(target) or set(source) != set(target):
+        return None
+    labels = list(source)
+    while len(labels) > len(target):
+        twice = next(c for c in labels if labels.count(c) > 1)
+        first = labels.index(twice)
+        second = labels.index(twice, first + 1)
+        if a.shape[first] != a.shape[second]:
+            return None
+        a = writeable_diagonal(a, 0, first, second)
+        labels = [c for i, c in enumerate(labels) if i not in (first, second)] + [twice]
+    return transpose(a, [labels.index(c) for c in target])
+
+
+def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any) -> Any:
+    """Einstein's summation: products of elements, summed over the subscripts that the result lacks.
+
+    Parameters
+    ----------
+    *operands
+        Subscripts such as ``"ij,jk->ik"`` and the arrays; or each array followed by a list of integers, and a list for
+        the result.
+    out : ndarray, optional
+        Where the result is written.
+    optimize : bool, str or path
+        In which order operands are contracted.
+    **kwargs
+        `dtype` and `casting` (which casts to it are allowed; 'safe' if not given); `order` as for every ufunc.
+
+    Returns
+    -------
+    ndarray
+        A view that can be written if there is one operand and nothing is summed.
+
+    Examples
+    --------
+    >>> np.einsum("ij,j->i", [[1, 2], [3, 4]], [1, 1])
+    array([3, 7])
+    >>> a = np.zeros((2, 2))
+    >>> np.einsum("ii->i", a)[...] = 1
+    >>> a
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    unknown = kwargs.keys() - {"dtype", "casting", "order"}
+    if unknown:
+        raise TypeError(f"Did not understand the following kwargs: {sorted(unknown)}")
+    if kwargs.get("order", "K") not in ("K", "C", "A"):
+        raise NotImplementedError(f"einsum(order={kwargs['order']!r}): arrays are laid out in C order")
+    subscripts, arrays = _subscripts(operands)
+    casting = kwargs.get("casting", "safe")
+    dtype = None if kwargs.get("dtype") is None else dtypes.canonical(kwargs["dtype"])
+    if dtype is not None:
+        for a in map(asarray, arrays):
+            if not onp.can_cast(a.dtype, dtype, casting):
+                raise TypeError(f"einsum: cannot cast operand from {a.dtype!r} to {dtype!r} according to the rule '{casting}'")
+    if len(arrays) == 1 and out is None and dtype is None:
+        found = _rearranged(subscripts, asarray(arrays[0]))
+        if found is not None:
+            return found
+    path = (
+        tuple(tuple(p) if isinstance(p, Sequence) and not isinstance(p, str) else p for p in optimize)
+        if isinstance(optimize, list | tuple)
+        else optimize
+    )
+    result: Any = apply(_einsum, arrays, (subscripts, path, dtype))
+    wanted = getattr(out, "dtype", result.dtype)
+    if not onp.can_cast(result.dtype, wanted, casting):
+        raise TypeError(
+            f"einsum: cannot cast the result from {result.dtype!r} to the {wanted!r} of `out` according to the rule '{casting}'"
+        )
+    return finish(result, out, "einsum")
+
+
+def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
+    """The order in which `einsum` would contract its operands, and a text that says what it costs.
+
+    Examples
+    --------
+    >>> path, text = np.einsum_path("ij,jk,kl->il", np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 2)))
+    >>> path[0]
+    'einsum_path'
+    """
+    if einsum_call:
+        raise NotImplementedError("einsum_path(einsum_call=True): it is internal to NumPy")
+    subscripts, arrays = _subscripts(operands)
+    return onp.einsum_path(subscripts, *[dispatch.layout(asarray(a)) for a in arrays], optimize=optimize)
+
+
+__all__ = ["einsum", "einsum_path"]

@@ -1,0 +1,87 @@
+"""Norms of vectors and matrices."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from npcompat._internal import dtypes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.op import as_axis, normalized_axes, operator
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._decompositions import real_dtype, working_dtype
+from npcompat.numpy._typing import ArrayLike, AxisLike
+
+
+def _norm_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    dtype = dtypes.strong(types[0])
+    if not dtypes.is_inexact(dtype):
+        dtype = dtypes.default_float()
+    return [dtype], real_dtype(dtype)
+
+
+@operator("_npi_norm", rule=_norm_types, pattern="reduction")
+def _norm(xp: Any, x: Any, *, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Norm of vectors or matrices."""
+    return xp.linalg.norm(x, ord, axis, keepdims)
+
+
+@operator("_npi_vector_norm", rule=_norm_types, pattern="reduction")
+def _vector_norm(xp: Any, x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """Norm of vectors, which may lie along several axes."""
+    return xp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+
+
+def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = False) -> Any:
+    """Norm of vectors (one axis) or matrices (two axes).
+
+    Parameters
+    ----------
+    x : array_like
+        The array.
+    ord : {None, number, inf, -inf, 'fro', 'nuc'}
+        Which norm; None is the 2-norm of all elements.
+    axis : int or pair of int, optional
+        Along which axis the vectors lie, or in which two the matrices; all if not given.
+    keepdims : bool
+        Whether these axes stay, with length 1.
+
+    Examples
+    --------
+    >>> np.linalg.norm(np.array([3.0, 4.0]))
+    array(5.)
+    """
+    order = ord.item() if hasattr(ord, "item") else ord
+    x, chosen = asarray(x), as_axis(axis)
+    of_matrices = x.ndim == 2 if chosen is None else isinstance(chosen, tuple) and len(chosen) == 2
+    if of_matrices and order is not None:
+        if len(set(normalized_axes(chosen, x.ndim))) < 2:
+            raise ValueError("Duplicate axes given.")
+        if order in (2, -2, "nuc"):
+            working_dtype([x.dtype])
+    return apply(_norm, (x,), (order, chosen, bool(keepdims)))
+
+
+def vector_norm(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """Norm of vectors along one or more axes, all if not given.
+
+    Examples
+    --------
+    >>> np.linalg.vector_norm(np.array([[3.0, 4.0]]))
+    array(5.)
+    """
+    order = ord.item() if hasattr(ord, "item") else ord
+    return apply(_vector_norm, (x,), (as_axis(axis), bool(keepdims), order))
+
+
+def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """Norm of matrices in the last two axes.
+
+    Examples
+    --------
+    >>> np.linalg.matrix_norm(np.array([[3.0, 4.0], [0.0, 0.0]]))
+    array(5.)
+    """
+    return norm(x, ord, (-2, -1), keepdims)
+
+
+__all__ = ["matrix_norm", "norm", "vector_norm"]

@@ -1,0 +1,6 @@
+"""NumPy's own test files, one module here for each file and backend.
+
+Every file runs on the numpy backend.  Those about indexing and shapes run on XLA, too, because views, writes and
+bounds are what npcompat does there on its own; the others are kernels, which the registry's template covers on both
+backends, and thousands of shapes and dtypes to compile.
+"""

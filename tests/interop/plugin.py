@@ -1,0 +1,182 @@
+"""The pytest plugin that holds NumPy's own tests to what they are known to do on npcompat.
+
+`exclusions.toml` lists what is not run, with reasons; `failing.txt` what fails: these tests are expected to fail, and
+one that passes must be struck from the list; `pass_counts.toml` how many pass, which may only rise.  The counts are
+printed at the end of the run.  `python -m tests.interop --update` rewrites the last two files.
+"""
+
+import tomllib
+from collections import Counter, defaultdict
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import numpy as onp
+import pytest
+
+from npcompat import npx
+
+HERE = Path(__file__).parent
+EXCLUSIONS, FAILING, PASS_COUNTS = HERE / "exclusions.toml", HERE / "failing.txt", HERE / "pass_counts.toml"
+SECONDS_PER_TEST = 60
+NUMPYS_MARKERS = ("slow", "thread_unsafe", "valgrind_error", "leaks_references", "parallel_threads", "iterations")
+COLLECTED = pytest.StashKey[dict[str, set[str]]]()
+RUN = pytest.StashKey["Run"]()
+
+
+# --- the lists ---------------------------------------------------------------------------------------------------
+
+
+def exclusions():
+    """(reason, pattern) for each pattern of `file::test` that is not run."""
+    groups = tomllib.loads(EXCLUSIONS.read_text())
+    return [(group["reason"], f"{file}::{test}") for group in groups.values() for file, tests in group["tests"].items() for test in tests]
+
+
+def failing():
+    """The tests that are known to fail, as "backend file::test"."""
+    return set(FAILING.read_text().splitlines())
+
+
+def pass_counts():
+    """How many tests pass, by "backend file"."""
+    recorded = tomllib.loads(PASS_COUNTS.read_text())
+    return {f"{backend} {file}": count for file, counts in recorded["passed"].items() for backend, count in counts.items()}
+
+
+def recorded_numpy():
+    """The NumPy version that the lists were made with."""
+    return tomllib.loads(PASS_COUNTS.read_text())["numpy"]
+
+
+def write_lists(run):
+    """Replace what the lists say about the files that were run."""
+    kept = {line for line in failing() if line.split("::")[0] not in run.outcomes}
+    FAILING.write_text("".join(f"{line}\n" for line in sorted(kept | run.failed)))
+    counts = {**pass_counts(), **{suite: outcomes["passed"] for suite, outcomes in run.outcomes.items()}}
+    by_file = defaultdict(dict)
+    for suite, count in sorted(counts.items()):
+        backend, file = suite.split()
+        by_file[file][backend] = count
+    lines = [f'"{file}" = {{ {", ".join(f"{b} = {n}" for b, n in found.items())} }}' for file, found in sorted(by_file.items())]
+    PASS_COUNTS.write_text(f'numpy = "{onp.__version__}"\n\n[passed]\n' + "".join(f"{line}\n" for line in lines))
+
+
+# --- collecting --------------------------------------------------------------------------------------------------
+
+
+def pytest_addoption(parser):
+    """The option behind `python -m tests.interop --update`."""
+    parser.addoption(
+        "--update-interop", action="store_true", help="rewrite the lists of failing tests and the pass counts of tests/interop"
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Leave out what is excluded, and mark what is known to fail."""
+    collected = config.stash.setdefault(COLLECTED, defaultdict(set))
+    patterns, known = [pattern for _, pattern in exclusions()], failing()
+    kept, excluded = [], []
+    for item in items:
+        file = getattr(getattr(item, "module", None), "NUMPYS_FILE", None)
+        if file is None:
+            kept.append(item)
+            continue
+        suite = f"{item.module.BACKEND} {file}"
+        name = f"{suite}::{item.nodeid.split('::', 1)[1]}"
+        collected[suite].add(name)
+        if any(fnmatchcase(name.split(" ", 1)[1], pattern) for pattern in patterns):
+            excluded.append(item)
+            continue
+        kept.append(item)
+        item.user_properties.append(("numpys_test", name))
+        item.fixturenames.insert(0, "numpys_semantics")
+        item.add_marker(pytest.mark.timeout(SECONDS_PER_TEST))
+        item.add_marker(pytest.mark.filterwarnings("error"), append=False)
+        if name in known and not config.getoption("update_interop"):
+            item.add_marker(pytest.mark.xfail(strict=True, reason="passes now: remove it from tests/interop/failing.txt"))
+    if excluded:
+        config.hook.pytest_deselected(items=excluded)
+        items[:] = kept
+
+
+@pytest.fixture
+def numpys_semantics(request):
+    """What one of NumPy's tests runs under: NumPy's dtypes, and the backend of its module."""
+    with npx.np_default_dtype(), npx.backend(request.module.BACKEND):
+        yield
+
+
+# --- counting ----------------------------------------------------------------------------------------------------
+
+
+class Run:
+    """The outcomes of a run, by suite ("backend file")."""
+
+    def __init__(self):
+        self.outcomes = defaultdict(Counter)
+        self.failed = set()
+
+    def add(self, report):
+        """Count a report, if it is of one of NumPy's tests."""
+        name = dict(report.user_properties).get("numpys_test")
+        if name is None or (report.when != "call" and report.outcome == "passed"):
+            return
+        outcome = "listed as failing" if hasattr(report, "wasxfail") else report.outcome
+        self.outcomes[name.split("::")[0]][outcome] += 1
+        if outcome == "failed":
+            self.failed.add(name)
+
+
+def pytest_configure(config):
+    """Begin to count; make NumPy's own markers known."""
+    for marker in NUMPYS_MARKERS:
+        config.addinivalue_line("markers", f"{marker}: a mark of NumPy's tests")
+    config.stash[RUN] = Run()
+    config.pluginmanager.register(_Counting(config.stash[RUN]))
+
+
+class _Counting:
+    def __init__(self, run):
+        self.run = run
+
+    def pytest_runtest_logreport(self, report):
+        self.run.add(report)
+
+
+def _whole(config):
+    """Whether all tests of the files were run."""
+    options = config.option
+    chosen = options.keyword or options.markexpr or options.lf or options.deselect
+    return not chosen and not any("::" in argument for argument in config.args)
+
+
+def _fallen(config):
+    recorded = pass_counts()
+    run = config.stash[RUN]
+    return [s for s, outcomes in run.outcomes.items() if outcomes["passed"] < recorded.get(s, 0)] if _whole(config) else []
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session, exitstatus):
+    """Fail if a pass count has fallen; on request, rewrite the lists."""
+    config = session.config
+    if hasattr(config, "workerinput") or exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        return
+    if config.getoption("update_interop"):
+        write_lists(config.stash[RUN])
+        session.exitstatus = pytest.ExitCode.OK
+    elif _fallen(config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Print the counts."""
+    run, recorded, fallen = config.stash[RUN], pass_counts(), _fallen(config)
+    if run.outcomes:
+        terminalreporter.section("NumPy's own tests on npcompat")
+    for suite, outcomes in sorted(run.outcomes.items(), key=lambda pair: pair[0].split()[::-1]):
+        backend, file = suite.split()
+        counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items(), reverse=True))
+        note = f"; FEWER PASS than the {recorded[suite]} recorded in pass_counts.toml" if suite in fallen else ""
+        terminalreporter.line(f"{file} on {backend}: {counts}{note}")

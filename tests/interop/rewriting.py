@@ -1,0 +1,185 @@
+"""NumPy's own test files, loaded so that what they import as NumPy is npcompat.
+
+The source is read from the installed NumPy and executed as it is; only its import statements are answered otherwise
+(`__import__` is what they call), so that line numbers and tracebacks stay NumPy's.  Three rules say what they get:
+
+- a name that `npcompat.numpy` has is npcompat's;
+- types, constants and testing tools, which compute nothing on arrays, are NumPy's (`BORROWED`);
+- any other name raises AttributeError when it is used, not when it is imported, so that one gap does not hide a file.
+
+The assertions of `numpy.testing` compare the values, dtypes and shapes of npcompat arrays as NumPy arrays.
+"""
+
+import builtins
+import functools
+import importlib
+import warnings
+from pathlib import Path
+
+import hypothesis
+import numpy as onp
+import pytest
+
+import npcompat.numpy
+import npcompat.numpy.random
+from npcompat import npx
+
+BORROWED = frozenset(
+    """
+    bytes_ character clongdouble complexfloating csingle cdouble datetime64 double flexible floating generic half int_ intc
+    long longdouble longlong object_ short signedinteger single str_ timedelta64 typecodes ubyte uint uintc uintp ulong ulonglong
+    unsignedinteger ushort byte void True_ False_ ScalarType sctypeDict _NoValue __config__ __version__ dtypes ufunc sctypes
+    little_endian matrix broadcast
+    """.split()
+)
+"""Types and constants that tests take from `numpy`, and that hold no arrays."""
+
+NUMPYS_OWN = ("numpy.exceptions", "numpy.testing._private", "numpy._core._rational_tests", "numpy._core.numerictypes", "numpy.ma")
+"""Modules that stay NumPy's."""
+
+
+class Missing:
+    """A name that npcompat does not have; using it fails, having it does not."""
+
+    def __init__(self, name):
+        self.__dict__["_name"] = name
+
+    def _fail(self, *args, **kwargs):
+        raise AttributeError(f"npcompat.numpy has no {self._name}")
+
+    __call__ = __getattr__ = __getitem__ = __iter__ = _fail
+
+
+def on_host(x):
+    """An argument with the npcompat arrays in it made NumPy arrays, at any depth of lists, tuples and dicts."""
+    if isinstance(x, npcompat.numpy.ndarray):
+        return x.asnumpy()
+    if type(x) in (list, tuple):
+        return type(x)(map(on_host, x))
+    if type(x) is dict:
+        return {key: on_host(value) for key, value in x.items()}
+    return x
+
+
+class Testing:
+    """`numpy.testing`, whose assertions take npcompat arrays; those that call a function are NumPy's own."""
+
+    HAS_REFCOUNT = False  # what tests count are the references to NumPy's own C objects
+    CALLING = ("assert_raises", "assert_raises_regex", "assert_warns", "assert_no_warnings", "assert_no_gc_cycles")
+
+    def __getattr__(self, name):
+        found = getattr(onp.testing, name)
+        if not name.startswith("assert_") or name in self.CALLING:
+            return found
+
+        @functools.wraps(found)
+        def compare(*args, **kwargs):
+            __tracebackhide__ = True
+            return found(*map(on_host, args), **{key: on_host(value) for key, value in kwargs.items()})
+
+        return compare
+
+
+class Marks:
+    """`pytest.mark`, with the values that tests are parametrized with made at once, while the modes of `load` hold."""
+
+    def __getattr__(self, name):
+        return getattr(pytest.mark, name)
+
+    @staticmethod
+    def parametrize(names, values, **options):
+        return pytest.mark.parametrize(names, list(values), **options)
+
+
+class Pytest:
+    """`pytest` with those marks."""
+
+    mark = Marks()
+
+    def __getattr__(self, name):
+        return getattr(pytest, name)
+
+
+class Namespace:
+    """What tests see as `numpy`, or as one of its submodules."""
+
+    def __init__(self, name, modules):
+        self._name, self._modules = name, modules
+
+    def __getattr__(self, name):
+        for module in self._modules:
+            if hasattr(module, name):
+                return getattr(module, name)
+        if name in BORROWED:
+            return getattr(onp, name, None) or getattr(onp._core, name)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Missing(f"{self._name}.{name}".removeprefix("numpy."))
+
+
+class Core(Namespace):
+    """`numpy._core` and its parts: the same functions under other names."""
+
+    def __getattr__(self, name):
+        if name in ("_umath_tests", "_multiarray_tests", "_rational_tests"):
+            return importlib.import_module(f"numpy._core.{name}")
+        if name in ("umath", "numeric", "multiarray", "fromnumeric", "shape_base"):
+            return self
+        constant = getattr(onp._core.umath, name, None)
+        return constant if isinstance(constant, float) else super().__getattr__(name)
+
+
+class Root(Namespace):
+    """`numpy` itself."""
+
+    def __getattr__(self, name):
+        if name == "testing":
+            return Testing()
+        if name == "ma":
+            return onp.ma
+        if name in ("_core", "lib"):
+            return Core("numpy", (npcompat.numpy,))
+        return super().__getattr__(name)
+
+
+ROOT = Root("numpy", (npcompat.numpy,))
+
+
+def _import(name, globals=None, locals=None, fromlist=(), level=0):
+    """What an import statement of a test file gets."""
+    if name == "pytest":
+        return Pytest()
+    if level or name.split(".")[0] != "numpy" or name.startswith(NUMPYS_OWN):
+        return builtins.__import__(name, globals, locals, fromlist, level)
+    found = ROOT
+    if fromlist:
+        for part in name.split(".")[1:]:
+            found = getattr(found, part)
+    return found
+
+
+def load(file, backend):
+    """The namespace of one of NumPy's test files, run against npcompat in NumPy's dtype mode.
+
+    Parameters
+    ----------
+    file : str
+        Path below `site-packages`, as "numpy/_core/tests/test_indexing.py".
+    backend : {'jax', 'numpy'}
+        Where new arrays are placed, while the file is loaded and while its tests run.
+    """
+    path = Path(onp.__file__).parent.parent / file
+    namespace = {"__name__": path.stem, "__file__": str(path), "__builtins__": {**vars(builtins), "__import__": _import}}
+    # NumPy's own run of its tests has the same settings: no deadline, nothing random.
+    quiet = hypothesis.settings(deadline=None, database=None, derandomize=True, suppress_health_check=list(hypothesis.HealthCheck))
+    hypothesis.settings.register_profile("numpy", quiet)
+    before = hypothesis.settings.get_current_profile_name()
+    hypothesis.settings.load_profile("numpy")
+    try:
+        with npx.np_default_dtype(), npx.backend(backend), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), namespace)
+    finally:
+        hypothesis.settings.load_profile(before)
+    tests = {name: found for name, found in namespace.items() if not name.startswith("__")}
+    return {**tests, "NUMPYS_FILE": file, "BACKEND": backend}

@@ -1,0 +1,9 @@
+"""One line or two for every operator of the registry: how it is called, on what, and what NumPy says of it.
+
+A chapter declares its cases when it is imported; `CASES` has them by operator.
+"""
+
+from registry_cases import creation, neural, products, reductions, shaping, sorting, ufuncs
+from registry_cases.case import CASES, Case
+
+__all__ = ["CASES", "Case", "creation", "neural", "products", "reductions", "shaping", "sorting", "ufuncs"]

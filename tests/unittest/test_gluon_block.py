@@ -1,0 +1,483 @@
+"""Blocks: the tree, names, files, hooks, and `hybridize`, which must change nothing but the speed."""
+
+import os
+
+import numpy as onp
+import pytest
+
+from npcompat import autograd, gluon, init, np, npx
+from npcompat.gluon import nn
+
+
+class Scaled(gluon.HybridBlock):
+    """A layer with a parameter of its own, completed by its input."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = gluon.Parameter("scale", shape=(0,), init="ones", allow_deferred_init=True)
+
+    def infer_shape(self, x):
+        self.scale.shape = (x.shape[-1],)
+
+    def forward(self, x):
+        return x * self.scale.data()
+
+
+class Older(gluon.HybridBlock):
+    """A layer in MXNet's older form."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = gluon.Parameter("weight", shape=(2, 3), init="ones")
+
+    def hybrid_forward(self, F, x, weight):
+        return F.relu(F.np.dot(x, weight.T)) + F.npx.sigmoid(x).sum()
+
+
+def network(**options):
+    net = nn.HybridSequential()
+    net.add(
+        nn.Conv2D(4, 3, activation="relu"),
+        nn.BatchNorm(),
+        nn.MaxPool2D(),
+        nn.Flatten(),
+        nn.Dropout(0.3),
+        nn.Dense(8, activation="tanh"),
+        nn.LayerNorm(),
+        nn.Dense(3),
+    )
+    return net
+
+
+# --- the tree ----------------------------------------------------------------------------------------------------
+
+
+def test_attributes_register_children_and_parameters():
+    class Net(gluon.Block):
+        def __init__(self):
+            super().__init__()
+            self.body = nn.Sequential()
+            self.body.add(nn.Dense(2), Scaled())
+            self.head = nn.Dense(1, use_bias=False)
+            self.shift = gluon.Parameter("shift", shape=1)
+
+    net = Net()
+    assert list(net.collect_params()) == ["shift", "body.0.weight", "body.0.bias", "body.1.scale", "head.weight"]
+    assert list(net.collect_params(".*weight|shift")) == ["shift", "body.0.weight", "head.weight"]
+    assert list(net.params) == ["shift"]
+    del net.head
+    assert "head.weight" not in net.collect_params()
+    net.shift = None
+    assert list(net.collect_params()) == ["body.0.weight", "body.0.bias", "body.1.scale"]
+
+
+def test_wrong_assignments_are_errors():
+    class Early(gluon.Block):
+        def __init__(self):
+            self.layer = nn.Dense(1)
+
+    with pytest.raises(RuntimeError, match=r"call super\(\).__init__\(\) before setting attribute 'layer'"):
+        Early()
+    net = nn.Dense(1)
+    with pytest.raises(TypeError, match=r"Dense\.weight is a Parameter; it can't become a int"):
+        net.weight = 3
+    with pytest.raises(TypeError, match="expected a Block, got int"):
+        nn.Sequential().add(3)
+
+
+def test_blocks_in_a_list_are_warned_of():
+    net = gluon.Block()
+    net.layers = [nn.Dense(1)]
+    with pytest.warns(UserWarning, match="Block.layers is a list that holds blocks, which are not registered"):
+        net.collect_params()
+
+
+def test_sequential_is_a_sequence():
+    net = nn.HybridSequential()
+    layers = [nn.Dense(3), nn.Activation("relu"), nn.Dense(2)]
+    net.add(*layers)
+    assert len(net) == 3 and net[1] is layers[1] and net[-1] is layers[2] and list(net) == layers
+    assert type(net[:2]) is nn.HybridSequential and list(net[:2]) == layers[:2]
+    assert repr(net).splitlines()[1] == "  (0): Dense(None -> 3, linear)"
+
+
+def test_sequential_passes_tuples_on_as_arguments():
+    net = nn.Sequential()
+    net.add(nn.Lambda(lambda x: (x, x + 1)), nn.Lambda(lambda a, b: (a + b, a)))
+    first, second = net(np.array([1.0]))
+    assert first.tolist() == [3] and second.tolist() == [1]
+
+
+def test_apply_setattr_and_zero_grad():
+    net = network()
+    seen = []
+    assert net.apply(lambda block: seen.append(type(block).__name__)) is net
+    assert seen[-1] == "HybridSequential" and len(seen) == 11
+    net.setattr("grad_req", "add")
+    assert net[0].weight.grad_req == "add" and net[1].running_mean.grad_req == "null"
+    net.initialize()
+    with autograd.record():
+        y = net(np.ones((2, 1, 8, 8))).sum()
+    y.backward()
+    assert (net[0].bias.grad() != 0).any()
+    net.zero_grad()
+    assert (net[0].bias.grad() == 0).all()
+
+
+def test_a_dict_of_parameters_does_what_a_block_does():
+    class Affine(gluon.Block):
+        """As books write it: `params.get` makes the parameter."""
+
+        def __init__(self):
+            super().__init__()
+            self.weight = self.params.get("weight", shape=(2, 3), init="ones")
+
+        def forward(self, x):
+            return np.dot(x, self.weight.data().T)
+
+    net = Affine()
+    params = net.collect_params()
+    params.initialize(ctx=npx.cpu())
+    assert net(np.ones((1, 3))).tolist() == [[3, 3]]
+    assert net.params.get("weight") is net.weight and net.params.get("bias") is None
+    params.setattr("grad_req", "add")
+    with autograd.record():
+        y = net(np.ones((1, 3)))
+    y.backward()
+    params.zero_grad()
+    params.reset_ctx(npx.cpu())
+    assert net.weight.grad_req == "add" and (net.weight.grad() == 0).all()
+
+
+def test_initializing_verbosely_says_what_was_done(capsys):
+    net = nn.Dense(1, in_units=2)
+    net.initialize(init.One(), verbose=True)
+    assert "initialized weight with One(): root mean square 1" in capsys.readouterr().out
+
+
+def test_parameters_can_be_shared():
+    a, b = nn.Dense(2, in_units=2), nn.HybridSequential()
+    b.add(nn.Dense(2, in_units=2))
+    b.share_parameters({"0.weight": a.weight})
+    assert b[0].weight is a.weight and b[0].bias is not a.bias
+    b.initialize()
+    a.bias.initialize()
+    assert a(np.ones((1, 2))).shape == (1, 2)
+
+
+# --- calls -------------------------------------------------------------------------------------------------------
+
+
+def test_deferred_shapes_are_completed_at_the_first_call(backend):
+    net = nn.HybridSequential()
+    net.add(nn.Dense(4), Scaled(), nn.BatchNorm(), nn.Dense(2))
+    net.initialize()
+    assert net[0].weight.shape == (4, -1)
+    assert net(np.ones((5, 3))).shape == (5, 2)
+    assert [p.shape for p in net.collect_params(".*(weight|scale|gamma)").values()] == [(4, 3), (4,), (4,), (2, 4)]
+
+
+def test_a_block_that_can_not_tell_its_shape_says_so():
+    class Lost(Scaled):
+        infer_shape = gluon.Block.infer_shape
+
+    net = Lost()
+    net.initialize()
+    with pytest.raises(NotImplementedError, match=r"Lost has parameters of unknown shape \(scale\)"):
+        net(np.ones(2))
+
+    class Forgetful(Scaled):
+        def infer_shape(self, x):
+            pass
+
+    net = Forgetful()
+    net.initialize()
+    with pytest.raises(gluon.DeferredInitializationError, match="still not known after infer_shape"):
+        net(np.ones(2))
+
+
+def test_calling_an_uninitialized_block_says_so():
+    for net in (nn.Dense(2), nn.Dense(2, in_units=2)):
+        with pytest.raises(RuntimeError, match="has not been initialized"):
+            net(np.ones((1, 2)))
+
+
+def test_a_block_without_forward_says_so():
+    with pytest.raises(NotImplementedError, match="Block must define forward"):
+        gluon.Block()(1)
+    with pytest.raises(NotImplementedError, match=r"must define forward\(self, x, ...\) or hybrid_forward"):
+        gluon.HybridBlock()(1)
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_the_older_form_gets_functions_and_parameters(hybridized):
+    net = Older()
+    net.initialize()
+    net.hybridize(hybridized)
+    x = np.ones((1, 3))
+    onp.testing.assert_allclose(net(x).asnumpy(), [[3 + 3 * 0.7310586] * 2], rtol=1e-6)
+    with pytest.raises(AttributeError, match=r"F\.nothing: neither npx nor np"):
+        gluon.block.F.nothing
+
+
+def test_hooks_see_calls_and_can_be_taken_away():
+    net = nn.Dense(2, in_units=2)
+    net.initialize()
+    seen = []
+    before = net.register_forward_pre_hook(lambda block, inputs: seen.append(("before", inputs[0].shape)))
+    after = net.register_forward_hook(lambda block, inputs, out: seen.append(("after", out.shape)))
+    net(np.ones((3, 2)))
+    before.detach()
+    before.detach()
+    net.hybridize()
+    net(np.ones((4, 2)))
+    with after:
+        pass
+    net(np.ones((5, 2)))
+    assert seen == [("before", (3, 2)), ("after", (3, 2)), ("after", (4, 2))]
+
+
+def test_summary_counts_every_parameter_once(capsys):
+    net = network()
+    net.initialize()
+    net.hybridize()
+    net.summary(np.zeros((2, 1, 8, 8)))
+    table = capsys.readouterr().out
+    total = sum(int(onp.prod(p.shape)) for p in net.collect_params().values())
+    assert f"{total} parameters" in table and "  0: Conv2D" in table and "(2, 4, 6, 6)" in table
+    assert net._active
+
+
+# --- hybridize ---------------------------------------------------------------------------------------------------
+
+
+def train(hybridized, steps=4):
+    np.random.seed(11)
+    net = network()
+    net.initialize(init.Xavier())
+    if hybridized:
+        net.hybridize(static_alloc=True, static_shape=True)
+    x, losses = np.random.normal(size=(6, 1, 8, 8)), []
+    for _ in range(steps):
+        with autograd.record():
+            y = net(x)
+            loss = (y * y).sum()
+        loss.backward()
+        losses.append(loss.item())
+        for p in net.collect_params().values():
+            if p.grad_req != "null":
+                p.data()[...] -= 0.01 * p.grad()
+    return losses, net(x).asnumpy(), {n: p.data().asnumpy() for n, p in net.collect_params().items()}
+
+
+def test_hybridized_means_the_same_as_eager():
+    """Losses, dropout's draws, running statistics, gradients, predictions."""
+    eager, hybrid = train(False), train(True)
+    onp.testing.assert_allclose(hybrid[0], eager[0], rtol=1e-5)
+    onp.testing.assert_allclose(hybrid[1], eager[1], rtol=1e-4, atol=1e-5)
+    for name, value in eager[2].items():
+        onp.testing.assert_allclose(hybrid[2][name], value, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+def test_the_backends_train_alike():
+    with npx.backend("numpy"):
+        onp.testing.assert_allclose(train(False)[0], train(True)[0], rtol=1e-4)
+        host = train(False)
+    onp.testing.assert_allclose(host[0], train(False)[0], rtol=1e-4)
+
+
+def test_one_program_for_each_kind_of_call():
+    net = network()
+    net.initialize()
+    net.hybridize()
+    with npx.compile_log() as log:
+        for _ in range(3):
+            net(np.ones((2, 1, 8, 8)))
+    assert [e.name for e in log].count("HybridSequential") == 1
+    with npx.compile_log() as log:
+        net(np.ones((3, 1, 8, 8)))
+        with autograd.train_mode():
+            net(np.ones((3, 1, 8, 8)))
+    reasons = [e.reason for e in log if e.name == "HybridSequential"]
+    assert len(reasons) == 2 and "shape" in reasons[0] and "training" in reasons[1]
+
+
+def test_what_changes_a_block_compiles_it_again():
+    net = nn.HybridSequential()
+    net.add(nn.Dense(2, in_units=2, weight_initializer="ones", use_bias=False), nn.HybridSequential())
+    net.initialize()
+    net.hybridize()
+    x = np.ones((1, 2))
+    assert net(x).tolist() == [[2, 2]]
+    net[1].add(nn.HybridLambda(lambda y: y + 1))
+    assert net(x).tolist() == [[3, 3]]
+    net[0].act = nn.HybridLambda(lambda y: y * 10)
+    assert net(x).tolist() == [[21, 21]]
+    net[0].weight.set_data(np.zeros((2, 2)))
+    assert net(x).tolist() == [[1, 1]]
+    net.cast("float64")
+    assert net(x.astype("float64")).dtype == "float64"
+    net[0].weight = gluon.Parameter("weight", shape=(2, 2), init="ones", dtype="float64")
+    net[0].weight.initialize()
+    assert net(x.astype("float64")).tolist() == [[21, 21]]
+    net.hybridize(False)
+    assert net(x.astype("float64")).tolist() == [[21, 21]]
+
+
+def test_an_attribute_that_forward_reads_is_seen_after_compilation():
+    class Times(gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.factor = 2
+
+        def forward(self, x):
+            return x * self.factor
+
+    inner, net = Times(), nn.HybridSequential()
+    net.add(inner)
+    net.hybridize()
+    assert net(np.ones(1)).tolist() == [2]
+    inner.factor = 3
+    assert net(np.ones(1)).tolist() == [3]
+
+
+def test_parameters_completed_while_compiling_are_ordinary_ones():
+    net = network()
+    net.initialize(init.Xavier())
+    net.hybridize()
+    step = npx.jit(lambda x: net(x))
+    y = step(np.ones((2, 1, 8, 8)))
+    assert net[0].weight.data().asnumpy().shape == (4, 1, 3, 3)
+    onp.testing.assert_allclose(net(np.ones((2, 1, 8, 8))).asnumpy(), y.asnumpy(), rtol=1e-5)
+
+
+def test_what_is_not_there_yet_says_so():
+    net = nn.Dense(2)
+    for call in (
+        lambda: net.export("x"),
+        lambda: net.optimize_for(np.ones(1)),
+        lambda: net.infer_type(np.ones(1)),
+        lambda: net.register_op_hook(print),
+    ):
+        with pytest.raises(NotImplementedError):
+            call()
+
+
+# --- files -------------------------------------------------------------------------------------------------------
+
+
+def test_parameters_survive_a_file(tmp_path, backend):
+    net, twin, path = network(), network(), tmp_path / "net.params"
+    net.initialize(init.Normal(0.5))
+    x = np.random.normal(size=(2, 1, 8, 8))
+    y = net(x)
+    net.save_parameters(path)
+    twin.load_parameters(path)
+    onp.testing.assert_array_equal(twin(x).asnumpy(), y.asnumpy())
+    twin.initialize(force_reinit=True)
+    twin.hybridize()
+    assert not (twin(x) == y).all()
+    twin.load_parameters(str(path))
+    onp.testing.assert_allclose(twin(x).asnumpy(), y.asnumpy(), rtol=1e-5, atol=1e-6)
+    assert os.listdir(tmp_path) == ["net.params"], "no temporary file is left"
+
+
+def test_a_file_that_does_not_fit_is_refused_with_all_differences(tmp_path):
+    path = tmp_path / "net.params"
+    saved = nn.HybridSequential()
+    saved.add(nn.Dense(2, in_units=3), nn.Dense(2, in_units=2), nn.LayerNorm(in_channels=2))
+    saved.initialize()
+    saved[1].cast("float16")
+    saved.save_parameters(path)
+    net = nn.HybridSequential()
+    net.add(nn.Dense(2, in_units=4), nn.Dense(2, in_units=2), nn.Dense(1, in_units=1))
+    net.initialize(init.One())
+    with pytest.raises(ValueError, match="do not fit HybridSequential; nothing was loaded") as caught:
+        net.load_parameters(path)
+    assert str(caught.value).splitlines()[1:] == [
+        "  2.weight: a parameter of the block, missing there",
+        "  2.bias: a parameter of the block, missing there",
+        "  2.beta: not a parameter of the block",
+        "  2.gamma: not a parameter of the block",
+        "  0.weight: has shape (2, 3) there, (2, 4) in the block",
+        "  1.weight: has dtype float16 there, float32 in the block (cast_dtype=True casts)",
+        "  1.bias: has dtype float16 there, float32 in the block (cast_dtype=True casts)",
+    ]
+    assert (net[1].weight.data() == 1).all() and (net[0].bias.data() == 0).all()
+
+
+def test_a_truncated_file_is_refused_and_changes_nothing(tmp_path):
+    path = tmp_path / "net.params"
+    net = nn.Dense(8, in_units=8)
+    net.initialize(init.One())
+    net.save_parameters(path)
+    whole = path.read_bytes()
+    net.weight.data()[...] = 2
+    for damaged in (whole[:-1], whole[:20], b"", b"something else altogether"):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="not a whole safetensors file"):
+            net.load_parameters(path)
+    assert (net.weight.data() == 2).all()
+
+
+def test_an_interrupted_save_leaves_the_older_file(tmp_path, monkeypatch):
+    path = tmp_path / "net.params"
+    net = nn.Dense(2, in_units=2)
+    net.initialize()
+    net.save_parameters(path)
+    before = path.read_bytes()
+
+    def fail(*_):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        net.save_parameters(path)
+    assert path.read_bytes() == before and os.listdir(tmp_path) == ["net.params"]
+
+
+def test_options_of_loading(tmp_path):
+    path = tmp_path / "net.params"
+    one = nn.Dense(2, in_units=2)
+    one.initialize(init.One())
+    one.save_parameters(path)
+    two = nn.HybridSequential()
+    two.add(nn.Dense(1))
+    two.load_parameters(path, allow_missing=True, ignore_extra=True)
+    half = nn.Dense(2, in_units=2, dtype="float16")
+    half.load_parameters(path, cast_dtype=True)
+    assert half.weight.data().dtype == "float16"
+    half.load_parameters(path, cast_dtype=True, dtype_source="saved")
+    assert half.weight.data().dtype == "float32" and half.weight.dtype == "float32"
+    one.load_dict({"weight": np.zeros((2, 2)), "bias": one.bias})
+    assert (one.weight.data() == 0).all()
+    with pytest.raises(ValueError, match="dtype_source must be"):
+        one.load_parameters(path, dtype_source="mine")
+    with pytest.raises(FileNotFoundError):
+        one.load_parameters(tmp_path / "nothing")
+
+
+def test_shared_parameters_are_saved_once_if_asked(tmp_path):
+    path = tmp_path / "net.params"
+
+    def tied():
+        net = nn.HybridSequential()
+        net.add(nn.Dense(2, in_units=2), nn.Dense(2, in_units=2))
+        net[1].weight = net[0].weight
+        return net
+
+    net = tied()
+    net.initialize()
+    net.save_parameters(path, deduplicate=True)
+    twin = tied()
+    twin.load_parameters(path)
+    onp.testing.assert_array_equal(twin[1].weight.data().asnumpy(), net[0].weight.data().asnumpy())
+
+
+def test_low_precision_parameters_survive_a_file(tmp_path):
+    net = nn.Dense(2, in_units=2, dtype="bfloat16")
+    net.initialize()
+    net.save_parameters(tmp_path / "p")
+    twin = nn.Dense(2, in_units=2, dtype="bfloat16")
+    twin.load_parameters(tmp_path / "p")
+    assert twin.weight.data().dtype == net.weight.data().dtype and (twin.weight.data() == net.weight.data()).all()

@@ -1,0 +1,201 @@
+"""Datasets, samplers, batchify functions, and the loader with threads and processes."""
+
+import time
+
+import numpy as onp
+import pytest
+
+from npcompat import gluon, np, npx
+from npcompat.gluon.data import batchify
+
+DATA = onp.arange(20, dtype="float32").reshape(10, 2)
+
+
+def times_ten(x):
+    return x * 10
+
+
+def add_noise(x, y):
+    return x + np.random.uniform(size=x.shape), y
+
+
+class Slow(gluon.data.Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, idx):
+        time.sleep(30)
+        return idx
+
+
+class Broken(gluon.data.Dataset):
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, idx):
+        raise KeyError(f"sample {idx} is missing")
+
+
+# --- datasets and samplers ---------------------------------------------------------------------------------------
+
+
+def test_array_datasets():
+    data = gluon.data.ArrayDataset(np.array(DATA), range(10))
+    assert len(data) == 10 and data[3][0].tolist() == [6, 7] and data[3][1] == 3
+    assert gluon.data.ArrayDataset(DATA)[1].tolist() == [2, 3]
+    with pytest.raises(ValueError, match="all arrays must have the same length, got 10, 3"):
+        gluon.data.ArrayDataset(DATA, range(3))
+
+
+def test_datasets_made_of_others():
+    data = gluon.data.SimpleDataset(list(range(7)))
+    assert list(data.filter(lambda x: x % 2)) == [1, 3, 5] and list(data.take(2)) == [0, 1] and len(data.take(None)) == 7
+    assert [list(data.shard(3, i)) for i in range(3)] == [[0, 1, 2], [3, 4], [5, 6]]
+    assert list(data.sample(gluon.data.IntervalSampler(7, 3, rollover=False))) == [0, 3, 6]
+    calls = []
+    lazy = data.transform(lambda x: calls.append(x) or -x)
+    assert calls == [] and lazy[2] == -2 and calls == [2]
+    eager = data.transform(times_ten, lazy=False)
+    assert eager[2] == 20 and isinstance(eager, gluon.data.SimpleDataset)
+    pairs = gluon.data.ArrayDataset([1, 2], [3, 4])
+    assert pairs.transform(lambda a, b: a + b)[1] == 6 and pairs.transform_first(times_ten)[1] == (20, 4)
+    with pytest.raises(ValueError, match="index must be in"):
+        data.shard(2, 2)
+    with pytest.raises(TypeError, match="expected a Sampler"):
+        data.sample([1])
+
+
+def test_samplers():
+    assert list(gluon.data.SequentialSampler(3, 2)) == [2, 3, 4]
+    assert list(gluon.data.IntervalSampler(5, 2)) == [0, 2, 4, 1, 3] and len(gluon.data.IntervalSampler(5, 2, rollover=False)) == 3
+    assert list(gluon.data.FilterSampler(lambda x: x > 1, [1, 2, 3])) == [1, 2]
+    shuffled = gluon.data.RandomSampler(50)
+    first, second = list(shuffled), list(shuffled)
+    assert sorted(first) == list(range(50)) and first != second
+    np.random.seed(20260101)
+    assert list(shuffled) == first
+
+
+def test_the_last_batch():
+    def batches(last, rounds=2):
+        sampler = gluon.data.BatchSampler(gluon.data.SequentialSampler(5), 2, last)
+        found = []
+        for _ in range(rounds):
+            expected = len(sampler)
+            found.append(list(sampler))
+            assert len(found[-1]) == expected
+        return found
+
+    assert batches("keep")[0] == [[0, 1], [2, 3], [4]] and batches("discard")[1] == [[0, 1], [2, 3]]
+    assert batches("rollover") == [[[0, 1], [2, 3]], [[4, 0], [1, 2], [3, 4]]]
+    with pytest.raises(ValueError, match="last_batch must be"):
+        batches("drop")
+
+
+# --- batches -----------------------------------------------------------------------------------------------------
+
+
+def test_batchify_functions(backend):
+    stacked = batchify.Stack()([np.ones(2), onp.zeros(2, "float32"), [3.0, 4.0]])
+    assert stacked.tolist() == [[1, 1], [0, 0], [3, 4]] and stacked.dtype == "float32"
+    with pytest.raises(ValueError, match=r"must have one shape to be stacked, got \(1,\), \(2,\)"):
+        batchify.Stack()([[1], [1, 2]])
+    padded = batchify.Pad(val=-1, round_to=4, dtype="int32")([[1, 2, 3], [4], [5, 6, 7, 8, 9]])
+    assert padded.shape == (3, 8) and padded.dtype == "int32" and padded[1].tolist() == [4] + [-1] * 7
+    first, second = batchify.Group(batchify.Pad(), batchify.AsList())([([1], "a"), ([2, 3], "b")])
+    assert first.tolist() == [[1, 0], [2, 3]] and second == ["a", "b"]
+    assert [a.shape for a in batchify.Append()([[1], [2, 3]])] == [(1, 1), (1, 2)]
+    with pytest.raises(ValueError, match="2 functions need samples of as many elements"):
+        batchify.Group(batchify.Stack(), batchify.Stack())([(1,)])
+    with pytest.raises(NotImplementedError, match="use_shared_mem"):
+        batchify.Stack(use_shared_mem=True)
+
+
+# --- the loader --------------------------------------------------------------------------------------------------
+
+
+def test_batches_in_order_and_shuffled(backend):
+    data = gluon.data.ArrayDataset(np.array(DATA), onp.arange(10))
+    loader = gluon.data.DataLoader(data, batch_size=4)
+    assert len(loader) == 3
+    x, y = next(iter(loader))
+    assert isinstance(x, np.ndarray) and x.dtype == "float32" and y.tolist() == [0, 1, 2, 3]
+    onp.testing.assert_array_equal(x.asnumpy(), DATA[:4])
+    shuffled = gluon.data.DataLoader(data, 4, shuffle=True, last_batch="discard")
+    orders = [[int(i) for _, y in shuffled for i in y] for _ in range(2)]
+    assert len(orders[0]) == 8 and orders[0] != orders[1]
+    for x, y in shuffled:
+        onp.testing.assert_array_equal(x.asnumpy()[:, 0], 2 * y.asnumpy())
+
+
+def test_an_array_changed_meanwhile_is_seen():
+    x = np.zeros(4)
+    loader = gluon.data.DataLoader(gluon.data.ArrayDataset(x), 2)
+    x[...] = 5
+    batches = list(loader)
+    batches[0][0] = 7
+    assert [b.tolist() for b in batches] == [[7, 5], [5, 5]] and x.tolist() == [5, 5, 5, 5]
+
+
+@pytest.mark.parametrize("threads", [True, False])
+def test_workers_give_the_same_batches_in_the_same_order(threads):
+    data = gluon.data.ArrayDataset(np.array(DATA), onp.arange(10)).transform_first(times_ten)
+
+    def epoch(workers):
+        np.random.seed(2)
+        loader = gluon.data.DataLoader(data, 3, shuffle=True, num_workers=workers, thread_pool=threads)
+        return [(x.tolist(), y.tolist()) for _ in range(2) for x, y in loader] + [np.random.uniform().item()]
+
+    assert epoch(2) == epoch(0)
+
+
+def test_random_transforms_in_processes_follow_the_seed():
+    data = gluon.data.ArrayDataset(np.array(DATA), onp.arange(10)).transform(add_noise)
+    loader = gluon.data.DataLoader(data, 5, num_workers=1)
+
+    def epoch():
+        np.random.seed(2)
+        return onp.concatenate([x.asnumpy() for x, _ in loader]) - DATA
+
+    first = epoch()
+    onp.testing.assert_array_equal(first, epoch())
+    assert len(onp.unique(first)) == 20 and first.min() >= 0
+
+
+def test_errors_of_workers_arrive():
+    for threads in (True, False):
+        with pytest.raises(KeyError, match="sample 0 is missing"):
+            list(gluon.data.DataLoader(Broken(), 2, num_workers=1, thread_pool=threads))
+
+
+def test_a_stuck_worker_is_reported():
+    loader = gluon.data.DataLoader(Slow(), 2, num_workers=1, timeout=0.2, batchify_fn=list)
+    with pytest.raises(TimeoutError, match=r"no batch came within 0\.2 seconds"):
+        next(iter(loader))
+    for process in list(loader._pool._processes.values()):
+        process.terminate()
+
+
+def test_threads_work_in_the_context_of_the_loop():
+    data = gluon.data.ArrayDataset(DATA).transform(lambda x: np.array(x))
+    with npx.backend("numpy"):
+        for x in gluon.data.DataLoader(data, 5, num_workers=2, thread_pool=True):
+            assert isinstance(x._value.payload, onp.ndarray)
+
+
+def test_arguments_that_contradict_each_other_are_errors():
+    data = gluon.data.ArrayDataset(DATA)
+    sampler = gluon.data.SequentialSampler(10)
+    for options, text in (
+        ({}, "batch_size is needed"),
+        ({"batch_size": 2, "shuffle": True, "sampler": sampler}, "sampler comes instead of shuffle"),
+        ({"batch_size": 2, "batch_sampler": gluon.data.BatchSampler(sampler, 2)}, "batch_sampler comes instead"),
+        ({"batch_size": 0}, "batch_size must be at least 1"),
+        ({"batch_size": 2, "num_workers": -1}, "must not be negative"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            gluon.data.DataLoader(data, **options)
+    with pytest.raises(NotImplementedError, match="try_nopython"):
+        gluon.data.DataLoader(data, 2, try_nopython=True)
+    batches = gluon.data.DataLoader(data, batch_sampler=gluon.data.BatchSampler(sampler, 6), batchify_fn=len)
+    assert list(batches) == [6, 4]

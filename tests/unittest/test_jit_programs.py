@@ -1,0 +1,174 @@
+"""Which programs `npx.jit` makes, and why: signatures, modes, dtype policy, random draws, backends; the compile log."""
+
+import gc
+import weakref
+
+from oracle import both
+
+from npcompat import autograd, np, npx
+
+
+
+def reasons(f, *calls):
+    """Why `f` was compiled in these calls."""
+    with npx.compile_log() as log:
+        for args in calls:
+            f(*args)
+    return [entry.reason for entry in log if entry.name == f.__name__]
+
+
+def test_each_compilation_is_logged_with_its_reason():
+    def f(x, k=1):
+        return x * k
+
+    narrow, wide, exact = np.ones((32, 8)), np.ones((31, 8)), np.ones((31, 8), dtype="float64")
+    assert reasons(npx.jit(f), (narrow,), (narrow,), (wide,), (exact,), (wide,)) == [
+        "first call",
+        "argument 0: shape (32, 8) became (31, 8)",
+        "argument 0: dtype float32 became float64",
+    ]
+    assert reasons(npx.jit(f), (wide, 1), (wide, 2), (wide, 1)) == ["first call", "static argument: 1 became 2"]
+    assert "static argument became an array" in reasons(npx.jit(f), (wide, 1), (wide, np.array(2)))[1]
+    assert "nested otherwise" in reasons(npx.jit(f), (wide,), (wide, 1))[1]
+    compiled = npx.jit(f)
+    assert reasons(compiled, (wide,)) == ["first call"]
+    with autograd.train_mode():
+        assert reasons(compiled, (wide,)) == ["training: False became True"]
+    with npx.np_default_dtype():
+        assert reasons(compiled, (wide,)) == ["training: True became False"]
+    assert reasons(compiled, (wide,)) == []
+
+
+def test_the_log_names_the_line_of_the_call_and_the_types():
+    f = npx.jit(lambda x: x + 1)
+    with npx.compile_log() as log:
+        f(np.ones((2, 3)))
+    (entry,) = log
+    assert entry.types == ("float32[2,3]",)
+    assert "test_jit_programs.py:" in entry.location and str(entry).endswith("compiled <lambda>(float32[2,3]): first call")
+
+
+def test_changing_values_does_not_recompile():
+    w = np.ones(3)
+
+    @npx.jit
+    def f(x, i):
+        w[i] += x
+        return w.sum()
+
+    with npx.compile_log() as log:
+        for i in range(20):
+            f(np.array(float(i)), np.array(i % 3))
+            w[0] = i
+    assert sum(entry.name == "f" for entry in log) == 1
+
+
+def test_a_captured_array_of_another_shape_or_dtype_recompiles():
+    a, calls = np.ones(3), []
+
+    @npx.jit
+    def f(x):
+        calls.append(a.shape)
+        return (a * x).sum()
+
+    assert f(np.array(2.0)).item() == 6
+    a.resize(5)
+    a[...] = 1
+    with npx.compile_log() as log:
+        assert f(np.array(2.0)).item() == 10
+    assert [e.reason for e in log if e.name == "f"] == ["a captured array has another shape or dtype"]
+    a.shape = (5, 1)
+    assert f(np.array(3.0)).item() == 15 and calls == [(3,), (5,), (5, 1)]
+
+
+def test_clear_forgets_programs():
+    traced = []
+    f = npx.jit(lambda x: traced.append(1) or x + 1)
+    x = np.ones(1)
+    f(x), f(x)
+    f.clear()
+    assert f(x).tolist() == [2] and len(traced) == 2
+
+
+def test_programs_do_not_keep_arguments_alive():
+    f = npx.jit(lambda x: x * 2)
+    x = np.ones(1000)
+    ref = weakref.ref(x)
+    f(x)
+    del x
+    gc.collect()
+    assert ref() is None
+
+
+# --- modes and draws ---------------------------------------------------------------------------------------------
+
+
+def test_draws_are_those_of_eager_code_and_differ_between_calls():
+    def make(jit):
+        np.random.seed(11)
+
+        @jit
+        def f():
+            return np.random.normal(size=3), np.random.uniform(size=(2,)), np.random.randint(0, 10, size=4)
+
+        before = np.random.uniform()
+        found = [f() for _ in range(3)]
+        return before, found, np.random.normal()
+
+    _, found, _ = both(make)
+    assert found[0][0].tolist() != found[1][0].tolist()
+
+
+def test_draws_from_a_generator_and_seeding_inside():
+    def make(jit):
+        rng = np.random.default_rng(5)
+
+        @jit
+        def f(x):
+            return x + rng.normal(size=2) + rng.permutation(2)
+
+        return f(np.zeros(2)), f(np.zeros(2)), rng.uniform()
+
+    both(make)
+
+
+def test_training_and_predict_mode_are_seen_and_kept_apart():
+    @npx.jit
+    def f(x):
+        return x * (2 if autograd.is_training() else 1), autograd.is_recording()
+
+    x = np.ones(1)
+    assert f(x)[0].item() == 1
+    with autograd.train_mode():
+        assert f(x)[0].item() == 2
+    with autograd.record():
+        assert f(x)[0].item() == 2 and f(x)[1] is True
+    with autograd.record(train_mode=False):
+        assert f(x)[0].item() == 1
+    assert f(x)[0].item() == 1
+
+
+def test_the_dtype_policy_is_seen():
+    f = npx.jit(lambda x: (x / 2, np.ones(2), x + 0.5))
+    x = np.arange(2)
+    assert [r.dtype.name for r in f(x)] == ["float32"] * 3
+    with npx.np_default_dtype():
+        assert [r.dtype.name for r in f(x)] == ["float64"] * 3
+    assert [r.dtype.name for r in f(x)] == ["float32"] * 3
+
+
+def test_arrays_of_the_host_backend_are_arguments_too():
+    with npx.backend("numpy"):
+        a, w = np.arange(3.0), np.ones(3)
+
+        @npx.jit
+        def f(x):
+            w[...] += x
+            x *= 2
+            return x.sum() + w[0]
+
+        assert f(a).item() == 7 and a.tolist() == [0, 2, 4] and w.tolist() == [1, 2, 3]
+        assert f(a).item() == 13 and a.tolist() == [0, 4, 8] and w.tolist() == [1, 4, 7]
+        a[0] = 1
+        w += 1
+        assert f(a).item() == 26 + 3 and w.tolist() == [3, 9, 16]

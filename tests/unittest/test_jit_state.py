@@ -1,0 +1,255 @@
+"""Compiled functions write what the function writes: arguments, captured arrays, views of both, aliasing or not."""
+
+import numpy as onp
+import pytest
+from oracle import agrees, both
+
+from npcompat import np, npx
+
+
+
+def test_written_arguments_and_captured_arrays_are_updated():
+    def make(jit):
+        total, history = np.zeros(3), np.zeros((4, 3))
+        count = np.array(0)
+
+        @jit
+        def f(x):
+            x *= 2
+            total[...] = total + x
+            history[count] = x
+            count[...] += 1
+            return total.sum()
+
+        x = np.ones(3)
+        returned = [f(x) for _ in range(4)]
+        return returned, x, total, history, count
+
+    both(make)
+
+
+def test_an_argument_written_back_and_forth():
+    def program(xp, a, b):
+        t = a.copy()
+        a[...] = b
+        b[...] = t
+        return a.sum()
+
+    agrees(program, onp.arange(3.0), onp.ones(3))
+
+
+def test_views_as_arguments_write_their_base():
+    def make(jit):
+        a = np.arange(12.0).reshape(3, 4)
+
+        @jit
+        def f(v):
+            v += 10
+            v[0] = -1
+            return v, v.T, v.sum()
+
+        found = f(a[1]), f(a[:, 2]), f(a.T[0]), f(a.reshape(-1)[5:9]), f(a[1:, ::2])
+        return found, a, [r[0].base is a for r in found], [r[1].base is a for r in found]
+
+    both(make)
+
+
+def test_a_view_made_before_sees_what_the_compiled_function_writes():
+    def make(jit):
+        a, c = np.zeros(4), np.zeros(4)
+        v, w = a[1:3], c[::-1]
+        read = [v + 0, w + 0]
+
+        @jit
+        def f(x):
+            x += 1
+            c[0] = 5
+            w[0] = 7
+
+        f(a)
+        return read, v, w, a, c
+
+    both(make)
+
+
+def test_a_captured_view_is_read_and_written():
+    def make(jit):
+        a = np.arange(6.0).reshape(2, 3)
+        row, column = a[0], a[:, 1]
+
+        @jit
+        def f(k):
+            row[...] += k
+            column[...] *= 2
+            return row.sum() + column[1], row[1:]
+
+        found = [f(np.array(1.0)), f(np.array(2.0))]
+        a[0] = 0
+        found.append(f(np.array(3.0)))
+        return found, a, row, column
+
+    both(make)
+
+
+@pytest.mark.parametrize(
+    "alias",
+    [
+        lambda a: (a, a),
+        lambda a: (a[:3], a[1:4]),
+        lambda a: (a, a[1:3]),
+        lambda a: (a[::-1], a),
+        lambda a: (a[::2], a[1::2]),
+        lambda a: (a[2:], a[2:]),
+        lambda a: (a.reshape(2, 3), a.reshape(3, 2)),
+        lambda a: (a[0], a[0, ...]) if a.ndim > 1 else (a[0, ...], a[:1]),
+    ],
+)
+def test_arguments_that_alias(alias):
+    def make(jit):
+        a = np.arange(6.0)
+
+        @jit
+        def f(x, y):
+            x += 1
+            y *= 2
+            x.reshape(-1)[0] += y.sum()
+            return x, y, x.sum() + y.sum()
+
+        found = [f(*alias(a)) for _ in range(3)]
+        return found, a
+
+    both(make)
+
+
+def test_the_same_function_with_aliasing_and_without():
+    def make(jit):
+        @jit
+        def f(x, y):
+            x += y
+            y += x
+            return x * 1
+
+        a, b, c = np.arange(3.0), np.ones(3), np.arange(5.0)
+        return f(a, b), f(a, a), f(b, a), f(c[:3], c[2:]), f(c[:3], b), f(c[1:4], c[1:4]), a, b, c
+
+    both(make)
+
+
+def test_an_argument_that_is_also_captured():
+    def make(jit):
+        a = np.zeros(3)
+
+        @jit
+        def f(x):
+            x += 1
+            seen = a.sum()
+            a[0] = 10
+            return seen, x.sum()
+
+        b = np.ones(3)
+        return f(b), f(a), f(b), f(a[1:]), f(a), a, b
+
+    both(make)
+
+
+def test_a_view_of_a_captured_array_as_argument():
+    def make(jit):
+        state = np.zeros((2, 3))
+
+        @jit
+        def f(x):
+            state[1] = x * 2
+            x -= 1
+            return state.sum()
+
+        return f(np.ones(3)), f(state[0]), f(state[1]), f(state[:, 0][:1].reshape(1)), f(state[0, :]), state
+
+    both(make)
+
+
+def test_one_array_twice_in_containers():
+    def make(jit):
+        a = np.ones(2)
+
+        @jit
+        def f(xs, d):
+            xs[0] += 1
+            d["k"] *= 3
+            xs[1] += d["k"]
+            return xs[0], d
+
+        found = f([a, np.zeros(2)], {"k": a})
+        return found[0], found[1]["k"], a
+
+    both(make)
+
+
+def test_captured_arrays_of_one_buffer_are_told_apart():
+    def make(jit):
+        a = np.arange(3.0)
+        b = a.copy()  # nothing is copied until one of the two is written
+        c = np.array(a)
+
+        @jit
+        def f(x):
+            b[...] = b + x
+            return a.sum(), b.sum(), c * x
+
+        first = f(np.array(1.0))
+        a[0] = 100
+        return first, f(np.array(2.0)), a, b, c
+
+    both(make)
+
+
+def test_donation_spares_buffers_that_are_shared():
+    w = np.arange(4.0)
+    exported = onp.asarray(w)
+    held = w.copy()
+    view_read = w[1:] + 0
+
+    @npx.jit
+    def f(x):
+        w[...] = w + x
+        x[...] = 0
+        return w.sum()
+
+    x = np.ones(4)
+    x_copy = x.copy()
+    for _ in range(3):
+        f(x)
+        x += 1
+    assert exported.tolist() == [0, 1, 2, 3] and held.tolist() == [0, 1, 2, 3] and view_read.tolist() == [1, 2, 3]
+    assert x_copy.tolist() == [1, 1, 1, 1] and w.tolist() == [3, 4, 5, 6]
+    taken = w.asnumpy()
+    f(x)
+    assert taken.tolist() == [3, 4, 5, 6]
+
+
+def test_one_buffer_as_two_arguments_of_which_one_is_written():
+    a = np.arange(3.0)
+    b = a.copy()
+
+    @npx.jit
+    def f(x, y):
+        x += 1
+        return x + y
+
+    assert f(a, b).tolist() == [1, 3, 5] and a.tolist() == [1, 2, 3] and b.tolist() == [0, 1, 2]
+
+
+def test_a_read_only_argument_is_not_written():
+    a = np.arange(3)
+    a.flags.writeable = False
+
+    @npx.jit
+    def f(x):
+        x += 1
+
+    with pytest.raises(ValueError, match="read-only"):
+        f(a)
+    b = np.arange(3)
+    f(b)
+    assert a.tolist() == [0, 1, 2] and b.tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match="read-only"):
+        f(np.broadcast_to(b, (2, 3)))

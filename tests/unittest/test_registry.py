@@ -1,0 +1,338 @@
+"""The template: every operator, by its cases, against NumPy, on each backend, eager and compiled, forward and backward.
+
+Layouts are ordinary, 0-d, zero-size, and non-contiguous views.  The host backend is cheap: every dtype in every layout,
+in both dtype policies.  XLA compiles: a compiled function runs every dtype and, with one of them, every layout, in one
+program for each policy; eager runs one dtype in every layout.
+"""
+
+import contextlib
+import sys
+import warnings
+import zlib
+
+import jax
+import numpy as onp
+import pytest
+from oracle import public
+from registry_cases import CASES
+from registry_cases.case import INTS, as_dtype, samples
+
+import npcompat.gluon  # declares operators, too
+from npcompat import autograd, np, npx, test_utils
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.op import REGISTRY
+
+assert npcompat.gluon
+OPERATORS = sorted(n for n in REGISTRY if not n.startswith("_npi_test"))
+DIFFERENTIABLE = [n for n in OPERATORS if REGISTRY[n].differentiable and any(c.grad != () for c in CASES.get(n, ()))]
+SECOND = [n for n in DIFFERENTIABLE if any(c.second for c in CASES[n])]
+WIDE = {onp.dtype("float64"): onp.dtype("float32"), onp.dtype("complex128"): onp.dtype("complex64")}
+
+
+@contextlib.contextmanager
+def quiet():
+    """NumPy warns of nan, overflow and empty slices; XLA does not: warnings are no part of the comparison."""
+    with onp.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+# --- what is expected --------------------------------------------------------------------------------------------
+
+
+def expected_of(case, arrays):
+    """What the oracle returns for copies of the arrays: a flat list of arrays, or its exception."""
+    if case.oracle is None:
+        return None
+    try:
+        with quiet():
+            return flat(case.oracle(*[a.copy() for a in arrays]))
+    except Exception as error:  # noqa: BLE001: NumPy decides which
+        return error
+
+
+def flat(result):
+    """The arrays of a result, in order."""
+    if isinstance(result, list | tuple):
+        return [leaf for part in result for leaf in flat(part)]
+    return [result if isinstance(result, np.ndarray) else onp.asarray(result)]
+
+
+def by_policy(case, dtype, arrays, numpy_policy):
+    """The dtype of a result: NumPy's, or under the default policy float32 where no operand is a 64-bit float."""
+    if numpy_policy or dtype not in WIDE:
+        return dtype
+    if case.policy is not None:
+        return case.policy(dtype, arrays)
+    return dtype if any(a.dtype in WIDE for a in arrays) else WIDE[dtype]
+
+
+def verify(case, sample, found, expected, numpy_policy, where):
+    """Compare results, or an exception, with what the oracle says."""
+    label = f"{case.name}, {where}, {sample.layout}, {sample.dtype}: {[f'{a.dtype}{list(a.shape)}' for a in sample.arrays]}"
+    if isinstance(expected, Exception):
+        assert isinstance(found, public(type(expected))), f"{label}: expected {expected!r}, got {found!r}"
+        return
+    if isinstance(found, Exception):
+        raise AssertionError(f"{label}: raised {found!r}") from found
+    if expected is None:
+        assert case.holds(*found, *sample.arrays), f"{label}: {found} does not hold"
+        return
+    assert len(found) == len(expected), f"{label}: expected {len(expected)} results, got {len(found)}"
+    for i, (mine, theirs) in enumerate(zip(found, expected, strict=True)):
+        what = f"{label}: result {i}"
+        wanted = by_policy(case, theirs.dtype, sample.arrays, numpy_policy)
+        if case.value_dtype:
+            assert mine.dtype == wanted, f"{what}: expected dtype {wanted}, got {mine.dtype}"
+        assert mine.shape == theirs.shape, f"{what}: expected shape {theirs.shape}, got {mine.shape}"
+        rtol, atol = (case.loose * t for t in test_utils.tolerances(mine.dtype, wanted, *[a.dtype for a in sample.arrays if a.dtype.itemsize == 2]))
+        with quiet():
+            theirs = theirs.astype(wanted)
+        test_utils.assert_almost_equal(mine, theirs, rtol, atol, names=(what, "expected"))
+
+
+# --- calls -------------------------------------------------------------------------------------------------------
+
+
+def given(sample):
+    """The sample's arrays, as arrays or as views that are not contiguous."""
+    return [as_view(a) if sample.layout == "view" else np.array(a) for a in sample.arrays]
+
+
+def as_view(a):
+    """A view of a larger array, strided and backwards, with the values of `a`."""
+    if not a.ndim:
+        return np.array(onp.stack([a, a]))[1, ...]
+    wide = onp.repeat(a, 2, axis=-1)[..., ::-1]
+    return np.array(onp.ascontiguousarray(wide.T)).T[..., ::-2]
+
+
+def outcome(case, arrays):
+    """The results of a call, read, or its exception."""
+    try:
+        with quiet():
+            found = flat(case.call(np, *arrays))
+            for f in found:
+                f.wait_to_read()
+    except Exception as error:  # noqa: BLE001: it is compared
+        return error
+    return found
+
+
+def main_dtype(case):
+    """The dtype in which XLA runs every layout."""
+    own = codes(case)
+    return "f" if "f" in own else own[-1]
+
+
+def codes(case):
+    """The dtypes that a case runs with; those with operands of their own dtypes once."""
+    if all(o.dtype for o in case.operands):
+        return [case.operands[0].dtype if case.operands else "f"]
+    return case.dtypes.split()
+
+
+# --- the template ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_every_operator_has_cases_that_run_it(name):
+    cases = CASES.get(name)
+    assert cases, f"{name} has no case: add one to tests/unittest/registry_cases/"
+    op = REGISTRY[name]
+    for programs in op.programs:
+        programs.clear()
+    called = []
+    for case in cases:
+        assert (case.oracle is None) != (case.holds is None), f"{name}: expected an oracle, or what holds"
+        with npx.backend("numpy" if case.on_host else "jax"):
+            sample = next(samples(case, codes(case)[:1], ("ordinary",)))
+            sys.setprofile(lambda frame, event, _: called.append(1) if frame.f_code is op.compute.__code__ else None)
+            try:
+                outcome(case, given(sample))
+            finally:
+                sys.setprofile(None)
+    # what has no operands is not cached; the computes of ufuncs share their code
+    assert called if not op.inputs else any(op.programs), f"{name}: its cases don't run it"
+
+
+def test_every_case_belongs_to_an_operator():
+    assert sorted(CASES.keys() - REGISTRY.keys()) == []
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_host(name):
+    for case in CASES.get(name, ()):
+        for numpy_policy in (False, True) if case.on_host else ():
+            with npx.backend("numpy"), npx.np_default_dtype(numpy_policy):
+                for sample in samples(case, codes(case), case.layouts):
+                    verify(case, sample, outcome(case, given(sample)), expected_of(case, sample.arrays), numpy_policy, "host")
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_xla(name):
+    for i, case in enumerate(CASES.get(name, ())):
+        layouts = case.layouts if i == 0 else ("ordinary",)
+        for sample in samples(case, [main_dtype(case)], layouts):
+            verify(case, sample, outcome(case, given(sample)), expected_of(case, sample.arrays), False, "XLA")
+
+
+@pytest.mark.parametrize("numpy_policy", [False, True], ids=["default", "numpy"])
+@pytest.mark.parametrize("name", OPERATORS)
+def test_compiled(name, numpy_policy):
+    runs = []
+    for case in CASES.get(name, ()):
+        own, main = codes(case), main_dtype(case)
+        if numpy_policy:  # only what is made of integers differs
+            chosen = [*samples(case, [code for code in own if code in INTS.split()], ("ordinary",))]
+        else:
+            chosen = [*samples(case, [main], case.layouts), *samples(case, [code for code in own if code != main], ("ordinary",))]
+        for sample in chosen:
+            expected = expected_of(case, sample.arrays)
+            if not isinstance(expected, Exception):
+                runs.append((case, sample, expected))
+
+    @npx.jit
+    def program(batch):
+        return [flat(case.call(np, *arrays)) for (case, _, _), arrays in zip(runs, batch, strict=True)]
+
+    with npx.np_default_dtype(numpy_policy):
+        results = program([given(sample) for _, sample, _ in runs])
+    for (case, sample, expected), found in zip(runs, results, strict=True):
+        verify(case, sample, found, expected, numpy_policy, "compiled")
+
+
+@pytest.mark.parametrize("name", [n for n in OPERATORS if any(c.bad for c in CASES.get(n, ()))])
+def test_exceptions(name):
+    for case in CASES[name]:
+        for arguments in case.bad:
+            expected = None
+            try:
+                with quiet():
+                    case.oracle(*[onp.asarray(a, dtype=onp.float32 if isinstance(a, list) and isinstance(a[0], float) else None) if isinstance(a, list) else a for a in arguments])
+            except Exception as error:  # noqa: BLE001
+                expected = error
+            assert expected is not None, f"{name}{arguments}: the oracle accepts it"
+            for backend in ("jax", "numpy"):
+                with npx.backend(backend), pytest.raises(public(type(expected))):
+                    flat(case.call(np, *[np.array(a) if isinstance(a, list) else a for a in arguments]))[0].wait_to_read()
+
+
+# --- backward ----------------------------------------------------------------------------------------------------
+
+
+def differentiated(case):
+    """A float64 sample of a case in each layout, and the positions of the operands that are differentiated."""
+    fixed = [o.dtype for o in case.operands]
+    for sample in samples(case, ["d"], case.layouts):
+        if sample.layout == "special" or isinstance(expected_of(case, sample.arrays), Exception):
+            continue
+        wanted = [i for i, d in enumerate(fixed) if (d is None or as_dtype(d).kind in "fc") and (case.grad is None or i in case.grad)]
+        if wanted:
+            yield sample, wanted
+
+
+def head_of(name, i, out):
+    rng = onp.random.default_rng(zlib.crc32(f"{name} head {i}".encode()))
+    head = rng.uniform(0.5, 1.5, out.shape)
+    return head + 1j * rng.uniform(-1, 1, out.shape) if out.dtype.kind == "c" else head
+
+
+def loss_of(case, arrays):
+    outs = [o for o in flat(case.call(np, *arrays)) if isinstance(o, np.ndarray) and o.dtype.kind in "fc"]
+    parts = [(o * np.array(head_of(case.name, i, o))).sum() for i, o in enumerate(outs)]
+    parts = [p.real if p.dtype.kind == "c" else p for p in parts]
+    return sum(parts[1:], parts[0])
+
+
+def central_differences(case, sample, position, step=1e-6):
+    found = onp.zeros_like(sample.arrays[position])
+    for at in onp.ndindex(found.shape):
+        values = []
+        for sign in (1, -1):
+            arrays = [a.copy() for a in sample.arrays]
+            arrays[position][at] += sign * step
+            values.append(float(loss_of(case, [np.array(a) for a in arrays])))
+        found[at] = (values[0] - values[1]) / (2 * step)
+    return found
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradients(name):
+    for i, case in enumerate(CASES[name]):
+        if case.grad == ():
+            continue
+        checks = []
+        with npx.backend("numpy"), quiet():
+            for sample, wanted in differentiated(case):
+                if i == 0 or sample.layout in ("ordinary", "view"):
+                    checks.append((sample, wanted, [central_differences(case, sample, p) for p in wanted]))
+
+        def recorded(sample, wanted, loss):
+            arrays = given(sample)
+            for p in wanted:
+                arrays[p].attach_grad()
+            with autograd.record():
+                total = loss(arrays)
+            total.backward()
+            return [arrays[p].grad for p in wanted]
+
+        def confirm(grads, sample, expected, where):
+            for grad, difference in zip(grads, expected, strict=True):
+                test_utils.assert_almost_equal(grad, difference, 1e-5 * case.loose, 1e-6 * case.loose, names=(f"{name}, {sample.layout}, {where}: gradient", "central difference"))
+
+        for sample, wanted, expected in checks:
+            if sample.layout != "view":
+                confirm(recorded(sample, wanted, lambda arrays: loss_of(case, arrays)), sample, expected, "eager")
+            if sample.layout == "ordinary" and i == 0 and case.on_host:
+                with npx.backend("numpy"):
+                    confirm(recorded(sample, wanted, lambda arrays: loss_of(case, arrays)), sample, expected, "host")
+
+        @npx.jit
+        def backward_inside(batch):
+            for (_, wanted, _), arrays in zip(checks, batch, strict=True):
+                for p in wanted:
+                    arrays[p].attach_grad()
+                with autograd.record():
+                    total = loss_of(case, arrays)
+                total.backward()
+            return [[arrays[p].grad for p in wanted] for (_, wanted, _), arrays in zip(checks, batch, strict=True)]
+
+        for (sample, _, expected), grads in zip(checks, backward_inside([given(s) for s, _, _ in checks]) if checks else [], strict=True):
+            confirm(grads, sample, expected, "backward inside npx.jit")
+        for sample, wanted, expected in checks[:1]:
+            whole = npx.jit(lambda arrays: loss_of(case, arrays))
+            confirm(recorded(sample, wanted, whole), sample, expected, "through npx.jit")
+
+
+@pytest.mark.parametrize("name", SECOND)
+def test_second_order(name):
+    """The gradient of a gradient is what JAX makes of the operator's compute: a Hessian times a vector."""
+    case = next(c for c in CASES[name] if c.second)
+    sample, wanted = next(differentiated(case))
+    arrays = given(sample)
+    for p in wanted:
+        arrays[p].attach_grad()
+    rng = onp.random.default_rng(zlib.crc32(name.encode()))
+    directions = [rng.uniform(-1, 1, arrays[p].shape) for p in wanted]
+    with autograd.record():
+        out = flat(case.call(np, *arrays))[0]
+        node = out._value.node
+        head = head_of(name, 0, out)
+        grads = autograd.grad((out * np.array(head)).sum(), [arrays[p] for p in wanted], create_graph=True)
+        total = sum(((g * np.array(v)).sum() for g, v in zip(grads, directions, strict=True)), np.array(0.0, dtype="float64"))
+    total.backward()
+    assert node.op is REGISTRY[name], f"{name}: the case's last operator is {node.op.name}"
+    compute = xla.function(node.op, node.attrs)
+    with jax.enable_x64(True):
+
+        def loss(*some):
+            rest = dict(zip(wanted, some, strict=True))
+            return (compute(*[rest.get(i, a) for i, a in enumerate(sample.arrays)]) * head).sum()
+
+        points = tuple(jax.numpy.asarray(sample.arrays[p]) for p in wanted)
+        gradient = jax.grad(loss, argnums=tuple(range(len(wanted))))
+        expected = jax.jvp(gradient, points, tuple(map(jax.numpy.asarray, directions)))[1]
+    for p, e in zip(wanted, expected, strict=True):
+        test_utils.assert_almost_equal(arrays[p].grad, onp.asarray(e), 1e-9, 1e-10, names=(f"{name}: second order", "JAX"))
+

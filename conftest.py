@@ -9,6 +9,7 @@ import pytest
 
 import npcompat
 
+pytest_plugins = ["tests.interop.plugin"]
 hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, database=None, print_blob=True)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

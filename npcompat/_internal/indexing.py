@@ -142,7 +142,7 @@ def basic(handle: Any, key: Any) -> tuple[lens.Lens, bool] | None:
             raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
         spec = ((INTEGER,), *[(FULL,)] * (len(shape) - 1))
         return lens.index((key + size if key < 0 else key,), spec), len(shape) == 1
-    items = key if kind is tuple else (key,)
+    items = tuple(key) if isinstance(key, tuple) else (key,)
     used = 0
     for item in items:
         if item is None or item is Ellipsis or type(item) is slice:
@@ -210,7 +210,7 @@ def _numpy_error(handle: Any, key: Any) -> Exception:
 
 def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
     """An advanced key as a basic view followed by one index per axis: an array, or None for a whole axis."""
-    items = key if type(key) is tuple else (key,)
+    items = tuple(key) if isinstance(key, tuple) else (key,)
     arrays = [_as_index(item) for item in items]
     consumed = sum(_consumes(a) for a in arrays)
     if consumed > len(handle.shape) or sum(a is Ellipsis for a in arrays) > 1:

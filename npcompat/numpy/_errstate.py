@@ -1,9 +1,14 @@
-"""How floating-point errors are handled: as NumPy does on the host; XLA computes on without a word."""
+"""How floating-point errors are handled: as NumPy does on the host; XLA computes on without a word.
+
+Where arrays are placed on XLA, ways of handling that it can't keep to are refused.
+"""
 
 from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as onp
+
+from npcompat._internal import modes
 
 
 def errstate(
@@ -19,10 +24,11 @@ def errstate(
 
     Parameters
     ----------
-    all, divide, over, under, invalid : {'ignore', 'warn'}, optional
-        What to do.  XLA never warns; on the host, NumPy's own handling applies.  Other ways raise NotImplementedError.
-    call : None
-        Not supported.
+    all, divide, over, under, invalid : {'ignore', 'warn', 'raise', 'call', 'print', 'log'}, optional
+        What to do.  XLA never warns; ways other than 'ignore' and 'warn' work on the numpy backend, and raise
+        NotImplementedError on the jax backend.
+    call : callable or object with a method `write`, optional
+        What 'call' and 'log' use.
 
     Examples
     --------
@@ -31,9 +37,7 @@ def errstate(
     array([inf])
     """
     chosen = _supported("errstate", {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid})
-    if call is not None:
-        raise NotImplementedError("errstate(call=...): not supported")
-    return onp.errstate(**chosen)  # type: ignore[arg-type]
+    return onp.errstate(**chosen, **({} if call is None else {"call": call}))  # type: ignore[arg-type]
 
 
 def seterr(
@@ -68,8 +72,10 @@ def _supported(function: str, chosen: dict[str, str | None]) -> dict[str, str]:
     """The ways of handling that were given, all of them supported."""
     given = {kind: how for kind, how in chosen.items() if how is not None}
     for kind, how in given.items():
-        if how not in ("ignore", "warn"):
-            raise NotImplementedError(f"{function}({kind}={how!r}): only 'ignore' and 'warn' are supported")
+        if how not in ("ignore", "warn") and modes.current().backend != "numpy":
+            raise NotImplementedError(
+                f"{function}({kind}={how!r}): XLA does not report errors; use the numpy backend, or 'ignore' or 'warn'"
+            )
     return given
 
 

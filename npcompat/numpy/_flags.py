@@ -77,6 +77,13 @@ class Flags:
             raise KeyError("Unknown flag")
         self.writeable = wanted
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Flags):
+            return NotImplemented
+        return all([getattr(self, name) == getattr(other, name) for name in _NAMES.values()])
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         return "\n".join(f"  {name.upper()} : {getattr(self, name)}" for name in _NAMES.values())
 
@@ -117,11 +124,31 @@ class Flat:
         self._position += 1
         return self[self._position - 1]
 
+    def _key(self, key: Any) -> Any:
+        """The index, one along the one axis; NumPy's errors for what is none."""
+        if type(key) is tuple:
+            if len(key) > 1:
+                raise IndexError(f"too many indices for flat iterator: flat iterator is 1-dimensional, but {len(key)} were indexed")
+            key = key[0] if key else Ellipsis
+        if key is None:
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid indices; "
+                "np.newaxis does not index a flat iterator"
+            )
+        if isinstance(key, list) and key and all([isinstance(k, bool) for k in key]):
+            raise IndexError("boolean indices for iterators are not supported; index with a boolean array")
+        if getattr(key, "dtype", None) == onp.bool_ and key.shape not in ((), (len(self),)):
+            raise IndexError(f"boolean index did not match indexed flat iterator: it has {len(self)} elements, the index shape {key.shape}")
+        return key
+
     def __getitem__(self, key: Any) -> Any:
-        found = lens.reshaped(self._handle, (-1,))[key]
+        found = lens.reshaped(self._handle, (-1,))[self._key(key)]
         return found.copy() if found._view is not None else found
 
     def __setitem__(self, key: Any, new: Any) -> None:
+        if isinstance(key, tuple) and not key:
+            raise IndexError("Assigning to a flat iterator with a 0-D index is not supported; use `a.flat[...] = value`")
+        key = self._key(key)
         flat = lens.reshaped(self._handle, (-1,))
         target = onp.empty(flat.shape, onp.bool_)[key]
         size = target.size

@@ -97,7 +97,10 @@ def concatenate(arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype:
     >>> np.concatenate([[1, 2], [3]])
     array([1, 2, 3])
     """
-    return _join(_concatenate, _listed(arrays, "concatenate"), axis, out, dtype, casting)
+    parts = _listed(arrays, "concatenate")
+    if not parts:
+        raise ValueError("need at least one array to concatenate")
+    return _join(_concatenate, parts, axis, out, dtype, casting)
 
 
 concat = concatenate
@@ -479,7 +482,7 @@ def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: Arra
     target: Any = dst
     if type(src) in (bool, int, float, complex):
         source = onp.asarray(src).dtype
-        fits = casting == "unsafe" or onp.result_type(target.dtype, type(src)(1)) == target.dtype
+        fits = casting == "unsafe" or dtypes.result_type([target.dtype, type(src)]) == target.dtype
     else:
         src = asarray(src)
         source = src.dtype

@@ -1,5 +1,6 @@
 """Questions about arrays and dtypes: equality within tolerances, kinds, shared memory; real and imaginary parts."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,8 +27,9 @@ def _isclose(xp: Any, a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool =
     """Whether the operands are equal within tolerances."""
     if a.dtype == onp.bool_:
         a, b = xp.astype(a, onp.int8), xp.astype(b, onp.int8)
-    working = xp.astype(b, xp.result_type(b.dtype, onp.float32)) if a.dtype.kind in "iu" else b
-    close = (abs(a - working) <= atol + rtol * abs(working)) & xp.isfinite(working) | (a == b)
+    working = xp.astype(b, onp.float64) if a.dtype.kind in "iu" else b
+    with onp.errstate(invalid="ignore"):
+        close = (abs(a - working) <= atol + rtol * abs(working)) & xp.isfinite(working) | (a == b)
     return close | (xp.isnan(a) & xp.isnan(b)) if equal_nan else close
 
 
@@ -39,6 +41,8 @@ def isclose(a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1.0e-5, atol: ArrayLik
     >>> np.isclose([1.0, 2.0], [1.0 + 1e-7, 2.1])
     array([ True, False])
     """
+    if not all([0 <= t < onp.inf for t in (rtol, atol) if isinstance(t, int | float)]):
+        warnings.warn(f"One of rtol or atol is not valid, atol: {atol}, rtol: {rtol}", RuntimeWarning, stacklevel=2)
     return apply(_isclose, (a, b, rtol, atol), (bool(equal_nan),))
 
 
@@ -229,7 +233,14 @@ def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
     >>> np.can_cast("int32", "float64")
     True
     """
-    source = from_.dtype if isinstance(from_, Handle) else dtypes.canonical(from_)  # type: ignore[attr-defined]
+    if to is None:
+        raise TypeError("can_cast: expected a dtype to cast to, got None")
+    if type(from_) in (bool, int, float, complex):
+        raise TypeError(
+            "can_cast() does not support Python ints, floats, and complex: whether they fit depends on their value; pass a dtype"
+        )
+    carries = isinstance(from_, Handle | onp.generic | onp.ndarray)
+    source = _dtype_of(from_) if carries else dtypes.canonical(from_)
     return onp.can_cast(source, dtypes.canonical(to), casting)
 
 

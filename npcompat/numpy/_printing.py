@@ -4,7 +4,15 @@ import re
 from typing import Any
 
 import numpy as onp
-from numpy import format_float_positional, format_float_scientific, get_printoptions, printoptions, set_printoptions
+from numpy import (
+    base_repr,
+    binary_repr,
+    format_float_positional,
+    format_float_scientific,
+    get_printoptions,
+    printoptions,
+    set_printoptions,
+)
 
 from npcompat._internal import dispatch, modes
 from npcompat._internal.handle import Handle
@@ -62,6 +70,6 @@ def array2string(a: Any, *args: Any, **kwargs: Any) -> str:
 
 
 __all__ = [
-    "array2string", "array_repr", "array_str", "format_float_positional", "format_float_scientific", "get_printoptions",
-    "printoptions", "set_printoptions",
+    "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "format_float_positional", "format_float_scientific",
+    "get_printoptions", "printoptions", "set_printoptions",
 ]  # fmt: skip

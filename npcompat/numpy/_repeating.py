@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal import dispatch
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_shape, operator
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asarray, copy_of, zeros
-from npcompat.numpy._manipulation import ravel
+from npcompat.numpy._manipulation import broadcast_to, ravel
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, ShapeLike
 
@@ -179,10 +180,11 @@ _PAD_OPTIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-@operator("_npi_pad", rule=lambda types, attrs: ([None], types[0]), pattern="injective")
-def _pad(xp: Any, array: Any, *, pad_width: Any, mode: str = "constant", option: Any = None) -> Any:
-    """The array with a border; `option` is the one setting that a mode has."""
-    options = {} if option is None else {_PAD_OPTIONS[mode][0]: option}
+@operator("_npi_pad", rule=lambda types, attrs: ([None, *types[: len(types) - 1]], types[0]), pattern="injective")
+def _pad(xp: Any, array: Any, *border: Any, pad_width: Any, mode: str = "constant", option: Any = None) -> Any:
+    """The array with a border: of constants given for both ends of each axis, or with the one setting that a mode has."""
+    given = border[0] if border else option
+    options = {} if given is None else {_PAD_OPTIONS[mode][0]: given}
     return xp.pad(array, pad_width, "constant" if mode == "empty" else mode, **options)
 
 
@@ -219,22 +221,31 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
     widths = _pairs(_as_widths(pad_width, array.ndim), array.ndim, "pad_width")
     if any(n < 0 for pair in widths for n in pair):
         raise ValueError("index can't contain negative values")
+    if not array.ndim:
+        return copy_of(array)
     if mode == "median" and array.dtype.kind == "c":
         raise NotImplementedError("pad(mode='median') of a complex array")
     if kwargs.get("reflect_type") == "odd" and array.dtype == onp.bool_:
         raise NotImplementedError("pad(reflect_type='odd') of a bool array")
     option: Any = kwargs.get(_PAD_OPTIONS[mode][0]) if kwargs else None
-    if mode in ("constant", "linear_ramp") and option is not None:
-        option = _cast_pairs(_pairs(option, array.ndim, _PAD_OPTIONS[mode][0]), array.dtype)
+    operands = [array]
+    if mode == "constant" and option is not None:
+        operands.append(_border(option, array))
+        option = None
+    elif mode == "linear_ramp" and option is not None:
+        ends = _paired(shaping(option, "pad") if isinstance(option, Handle) else onp.asarray(option), array.ndim, "end_values")
+        option = tuple((before, after) for before, after in ends.astype(array.dtype).tolist())
     elif mode in ("maximum", "mean", "median", "minimum") and option is not None:
         option = _pairs(option, array.ndim, "stat_length")
         if any(n < 1 for pair in option for n in pair):
             raise ValueError("stat_length of 0 yields no value for padding")
+    elif option not in (None, "even", "odd"):
+        raise ValueError(f"pad: reflect_type: expected 'even' or 'odd', got {option!r}")
     if mode not in ("constant", "empty"):
         for axis, (n, pair) in enumerate(zip(array.shape, widths, strict=True)):
             if n == 0 and any(pair):
                 raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
-    return apply(_pad, (array,), (widths, mode, option)) if array.ndim else copy_of(array)
+    return apply(_pad, operands, (widths, mode, option))
 
 
 def _as_widths(pad_width: Any, ndim: int) -> Any:
@@ -250,18 +261,25 @@ def _as_widths(pad_width: Any, ndim: int) -> Any:
     return host
 
 
-def _pairs(given: Any, ndim: int, what: str) -> tuple[tuple[Any, Any], ...]:
-    """One (before, after) for each axis, as Python scalars."""
-    host = shaping(given, "pad") if isinstance(given, Handle) else onp.asarray(given)
-    try:
-        pairs = onp.broadcast_to(host, (ndim, 2))
-    except ValueError:
-        raise ValueError(f"pad: {what}: expected a scalar, a pair, or a pair for each of the {ndim} axes, got shape {host.shape}") from None
+def _pairs(given: Any, ndim: int, what: str) -> tuple[tuple[int, int], ...]:
+    """One (before, after) for each axis, as Python integers."""
+    pairs = _paired(shaping(given, "pad"), ndim, what)
     return tuple((before, after) for before, after in pairs.tolist())
 
 
-def _cast_pairs(pairs: tuple[tuple[Any, Any], ...], dtype: Any) -> tuple[tuple[Any, Any], ...]:
-    return tuple((before, after) for before, after in onp.asarray(pairs).reshape(-1, 2).astype(dtype).tolist())
+def _border(given: Any, array: Any) -> Any:
+    """The values of a constant border at both ends of each axis, in the dtype of the array."""
+    if isinstance(given, Handle):
+        _paired(dispatch.layout(given), array.ndim, "constant_values")
+        return broadcast_to(given, (array.ndim, 2))
+    return _paired(onp.asarray(given), array.ndim, "constant_values").astype(array.dtype)
+
+
+def _paired(host: onp.ndarray[Any, Any], ndim: int, what: str) -> onp.ndarray[Any, Any]:
+    try:
+        return onp.broadcast_to(host, (ndim, 2))
+    except ValueError:
+        raise ValueError(f"pad: {what}: expected a scalar, a pair, or a pair for each of the {ndim} axes, got shape {host.shape}") from None
 
 
 __all__ = ["pad", "repeat", "resize", "roll", "tile"]

@@ -85,6 +85,8 @@ def positional_outs(out1: Any, out2: Any, out: Any) -> Any:
 
 def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting, order: str, dtype: Any) -> Any:
     check_order(order)
+    if op.outputs > 1 and not isinstance(out, tuple):
+        raise TypeError(f"'out' must be a tuple of arrays: {name_of(op)} has {op.outputs} outputs, got {type(out).__name__}")
     outs: tuple[Any, ...] = out if isinstance(out, tuple) else (out,) + (None,) * (op.outputs - 1)
     if len(outs) != op.outputs:
         raise ValueError(f"The 'out' tuple must have exactly one entry per ufunc output: expected {op.outputs}, got {len(outs)}")

@@ -286,7 +286,7 @@ class _Methods:
         """
         if len(self._op.inputs) != 2:
             raise ValueError("outer product only supported for binary functions")
-        return self._function(asarray(A)[(..., *[None] * onp.ndim(B))], B, **kwargs)
+        return self._function(asarray(A).reshape(onp.shape(A) + (1,) * onp.ndim(B)), B, **kwargs)
 
     def at(self, a: Any, indices: Any, b: ArrayLike = None, /) -> None:
         """Apply the function in place at the indices; an index that occurs twice is served twice.

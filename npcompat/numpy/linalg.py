@@ -264,7 +264,7 @@ def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any 
     a = stacked(a, hermitian)
     if rcond is not None and rtol is not NoValue:
         raise ValueError("`rtol` and `rcond` can't be both set.")
-    if 0 in a.shape[-2:]:
+    if 0 in a.shape[-2:] and a.dtype.char not in "fdFD":  # NumPy computes nothing here, so that no dtype is refused
         return zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
     epsilon = _epsilon(working_dtype([a.dtype]))
     if rcond is None:

@@ -28,8 +28,8 @@ BORROWED = frozenset(
     """
     bytes_ character clongdouble complexfloating csingle cdouble datetime64 double flexible floating generic half int_ intc
     long longdouble longlong object_ short signedinteger single str_ timedelta64 typecodes ubyte uint uintc uintp ulong ulonglong
-    unsignedinteger ushort byte void True_ False_ ScalarType sctypeDict _NoValue __config__ __version__ dtypes ufunc sctypes
-    little_endian matrix broadcast
+    unsignedinteger ushort byte void True_ False_ ScalarType sctypeDict _NoValue __config__ __version__ dtypes sctypes
+    little_endian matrix broadcast ravel_multi_index
     """.split()
 )
 """Types and constants that tests take from `numpy`, and that hold no arrays."""
@@ -127,6 +127,11 @@ class Core(Namespace):
             return self
         constant = getattr(onp._core.umath, name, None)
         return constant if isinstance(constant, float) else super().__getattr__(name)
+
+
+    @property
+    def __dict__(self):
+        return vars(npcompat.numpy)
 
 
 class Root(Namespace):

@@ -109,8 +109,12 @@ def test_the_page_adds_an_operator_that_the_template_accepts(followed):
     assert (operator.split("/")[0], cases.split("/")[0]) == ("npcompat", "tests"), "one file in npcompat/, one case in the tests"
     name = "_npx_scan_sum"
     test_registry.test_every_operator_has_cases_that_run_it(name)
-    for template in ("test_host", "test_xla", "test_compiled", "test_gradients", "test_second_order"):
-        getattr(test_registry, template)(name)
+    test_registry.test_host(name)
+    test_registry.test_xla(name)
+    for numpy_policy in (False, True):
+        test_registry.test_compiled(name, numpy_policy)
+    test_registry.test_gradients(name)
+    test_registry.test_second_order(name)
     results = doctest.testmod(followed[operator], extraglobs={"np": np, "npx": npx})
     assert results.attempted == 1 and results.failed == 0
     x = np.array([[1.0, 2.0, 4.0]])

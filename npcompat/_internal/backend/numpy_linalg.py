@@ -1,4 +1,4 @@
-"""Linear algebra on the host as operators' computes see it: NumPy's, with failures as a flag instead of an exception."""
+"""Linear algebra on the host, as operators' computes see it: NumPy's, with failures as a flag instead of an exception."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,6 +7,12 @@ import numpy as onp
 from numpy.linalg import LinAlgError
 
 Array = onp.ndarray[Any, Any]
+
+
+def einsum(subscripts: str, *operands: Array, optimize: Any) -> Array:
+    """Einstein's summation; what NumPy has no loop for (bfloat16) is computed in float32."""
+    found: Array = onp.einsum(subscripts, *[a.astype(onp.float32) if a.dtype.kind == "V" else a for a in operands], optimize=optimize)
+    return found
 
 
 def _attempted(function: Callable[..., Array], *arrays: Array) -> tuple[Array, Any]:

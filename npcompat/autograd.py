@@ -1,10 +1,10 @@
 """Recording and differentiating: `record`, `backward`, `grad`, and operators with gradients of their own.
 
-    x.attach_grad()
-    with autograd.record():
-        y = (x * x).sum()
-    y.backward()
-    x.grad
+x.attach_grad()
+with autograd.record():
+    y = (x * x).sum()
+y.backward()
+x.grad
 """
 
 from collections.abc import Sequence
@@ -189,7 +189,14 @@ def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, tra
         tape.backward(listed, None if head_grads is None else _listed(head_grads), retain_graph, create_graph)
 
 
-def grad(heads: Any, variables: Any, head_grads: Any = None, retain_graph: bool | None = None, create_graph: bool = False, train_mode: bool = True) -> Any:
+def grad(
+    heads: Any,
+    variables: Any,
+    head_grads: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    train_mode: bool = True,
+) -> Any:
     """The gradients of the heads with respect to variables; their `grad` is left as it is.
 
     Parameters

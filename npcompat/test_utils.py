@@ -96,7 +96,12 @@ def almost_equal(a: ArrayLike, b: ArrayLike, rtol: float | None = None, atol: fl
 
 
 def assert_almost_equal(
-    a: ArrayLike, b: ArrayLike, rtol: float | None = None, atol: float | None = None, equal_nan: bool = True, names: tuple[str, str] = ("a", "b")
+    a: ArrayLike,
+    b: ArrayLike,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    names: tuple[str, str] = ("a", "b"),
 ) -> None:
     """Assert that two arrays have the same shape and elements that are close.
 
@@ -230,7 +235,14 @@ def _wide(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
 
 
 def check_numeric_gradient(
-    f: Callable[..., Any], inputs: Sequence[Any], *, step: float = 1e-6, rtol: float = 1e-5, atol: float = 1e-7, jit: bool = False, seed: int = 0
+    f: Callable[..., Any],
+    inputs: Sequence[Any],
+    *,
+    step: float = 1e-6,
+    rtol: float = 1e-5,
+    atol: float = 1e-7,
+    jit: bool = False,
+    seed: int = 0,
 ) -> None:
     """Assert that the recorded gradients of a function are its central differences.
 
@@ -309,7 +321,14 @@ def _central_differences(f: Callable[[Any], float], x: onp.ndarray[Any, Any], st
 
 
 def check_consistency(
-    f: Callable[..., Any], inputs: Sequence[Any], *, rtol: float | None = None, atol: float | None = None, jit: bool = True, backends: Sequence[str] = ("jax", "numpy"), seed: int = 0
+    f: Callable[..., Any],
+    inputs: Sequence[Any],
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    jit: bool = True,
+    backends: Sequence[str] = ("jax", "numpy"),
+    seed: int = 0,
 ) -> Any:
     """Assert that a function does the same on each backend, eager and compiled.
 

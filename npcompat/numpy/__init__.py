@@ -62,7 +62,7 @@ from numpy import (
     unsignedinteger,
     ushort,
 )
-from numpy import bool as bool  # noqa: PLC0414: the name is np.bool
+from numpy import bool as bool  # the name is np.bool
 
 from npcompat._internal.dtypes import bfloat16
 from npcompat.numpy import (

@@ -25,12 +25,55 @@ import npcompat.numpy.random
 from npcompat import npx
 
 BORROWED = frozenset(
-    """
-    bytes_ character clongdouble complexfloating csingle cdouble datetime64 double flexible floating generic half int_ intc
-    long longdouble longlong object_ short signedinteger single str_ timedelta64 typecodes ubyte uint uintc uintp ulong ulonglong
-    unsignedinteger ushort byte void True_ False_ ScalarType sctypeDict _NoValue __config__ __version__ dtypes sctypes
-    little_endian matrix broadcast ravel_multi_index
-    """.split()
+    [
+        "bytes_",
+        "character",
+        "clongdouble",
+        "complexfloating",
+        "csingle",
+        "cdouble",
+        "datetime64",
+        "double",
+        "flexible",
+        "floating",
+        "generic",
+        "half",
+        "int_",
+        "intc",
+        "long",
+        "longdouble",
+        "longlong",
+        "object_",
+        "short",
+        "signedinteger",
+        "single",
+        "str_",
+        "timedelta64",
+        "typecodes",
+        "ubyte",
+        "uint",
+        "uintc",
+        "uintp",
+        "ulong",
+        "ulonglong",
+        "unsignedinteger",
+        "ushort",
+        "byte",
+        "void",
+        "True_",
+        "False_",
+        "ScalarType",
+        "sctypeDict",
+        "_NoValue",
+        "__config__",
+        "__version__",
+        "dtypes",
+        "sctypes",
+        "little_endian",
+        "matrix",
+        "broadcast",
+        "ravel_multi_index",
+    ]
 )
 """Types and constants that tests take from `numpy`, and that hold no arrays."""
 
@@ -127,7 +170,6 @@ class Core(Namespace):
             return self
         constant = getattr(onp._core.umath, name, None)
         return constant if isinstance(constant, float) else super().__getattr__(name)
-
 
     @property
     def __dict__(self):

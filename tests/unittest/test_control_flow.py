@@ -132,7 +132,10 @@ def test_cond_on_a_known_condition_traces_one_branch():
 
 def test_branches_that_differ_are_refused_with_both_types():
     f = npx.jit(lambda x: npx.cond(x.sum() > 0, lambda: x, lambda: x[:1]))
-    with pytest.raises(ValueError, match=r"test_control_flow\.py:\d+: npx\.cond: both branches must return the same structure, shapes and dtypes; got .*\[3\].* and .*\[1\]"):
+    with pytest.raises(
+        ValueError,
+        match=r"test_control_flow\.py:\d+: npx\.cond: both branches must return the same structure, shapes and dtypes; got .*\[3\].* and .*\[1\]",
+    ):
         f(np.ones(3))
     with pytest.raises(ValueError, match="both branches must return"):
         npx.jit(lambda x: npx.cond(x.sum() > 0, lambda: (x, x), lambda: x))(np.ones(3))
@@ -275,7 +278,9 @@ def test_while_loop_pads_its_outputs():
     def make(jit):
         @jit
         def f(n):
-            return npx.while_loop(lambda i, s: i < n, lambda i, s: ((s * 2, i), (i + 1, s + 1)), [np.array(0), np.ones(2)], max_iterations=4)
+            return npx.while_loop(
+                lambda i, s: i < n, lambda i, s: ((s * 2, i), (i + 1, s + 1)), [np.array(0), np.ones(2)], max_iterations=4
+            )
 
         return [f(np.array(n)) for n in (3, 4, 9)]
 

@@ -197,7 +197,18 @@ def test_views_and_arrays_are_no_cycles():
 
 def test_the_same_call_compiles_once():
     a = np.ones((3, 7))
-    calls = [lambda: a + a, lambda: a + 1.5, lambda: a + 2.5, lambda: a.sum(axis=0), lambda: a.T, lambda: np.exp(a), lambda: a[1], lambda: a[a > 0], lambda: np.zeros((3, 7)), lambda: a.reshape(7, 3)]
+    calls = [
+        lambda: a + a,
+        lambda: a + 1.5,
+        lambda: a + 2.5,
+        lambda: a.sum(axis=0),
+        lambda: a.T,
+        lambda: np.exp(a),
+        lambda: a[1],
+        lambda: a[a > 0],
+        lambda: np.zeros((3, 7)),
+        lambda: a.reshape(7, 3),
+    ]
     for call in calls:
         call()
         with npx.compile_log() as log:
@@ -249,7 +260,13 @@ def test_backends_are_refused_by_name():
 def test_environment_variables_choose_policies(variables, line, expected):
     import os
 
-    done = subprocess.run([sys.executable, "-c", f"from npcompat import np, npx\n{line}"], env={**os.environ, **variables}, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", f"from npcompat import np, npx\n{line}"],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert expected in done.stdout + done.stderr
 
 
@@ -278,7 +295,7 @@ def test_threads_compute_and_keep_their_modes():
                 y = (x * n).sum()
             y.backward()
             results.append((n, x.grad.tolist(), x.dtype.name))
-        except Exception as error:  # noqa: BLE001: whatever it is, the test reports it
+        except Exception as error:  # whatever it is, the test reports it
             errors.append(error)
 
     threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]

@@ -8,9 +8,62 @@ import pytest
 
 from npcompat import np, npx
 
-DTYPES = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
-UFUNCS = ["add", "subtract", "multiply", "divide", "floor_divide", "power", "maximum", "equal", "less", "logical_and", "bitwise_and", "left_shift", "arctan2", "hypot", "float_power", "remainder", "copysign", "logaddexp"]
-UNARY = ["negative", "absolute", "sqrt", "exp", "sin", "floor", "rint", "sign", "square", "reciprocal", "invert", "logical_not", "isnan", "conjugate", "cbrt", "signbit", "positive", "angle"]
+DTYPES = [
+    "bool",
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
+UFUNCS = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "floor_divide",
+    "power",
+    "maximum",
+    "equal",
+    "less",
+    "logical_and",
+    "bitwise_and",
+    "left_shift",
+    "arctan2",
+    "hypot",
+    "float_power",
+    "remainder",
+    "copysign",
+    "logaddexp",
+]
+UNARY = [
+    "negative",
+    "absolute",
+    "sqrt",
+    "exp",
+    "sin",
+    "floor",
+    "rint",
+    "sign",
+    "square",
+    "reciprocal",
+    "invert",
+    "logical_not",
+    "isnan",
+    "conjugate",
+    "cbrt",
+    "signbit",
+    "positive",
+    "angle",
+]
 SCALARS = [True, 1, 1.5, 1j]
 NARROW = {onp.dtype("float64"): onp.dtype("float32"), onp.dtype("complex128"): onp.dtype("complex64")}
 
@@ -25,7 +78,12 @@ def kind_or_error(call):
         with onp.errstate(all="ignore"):
             return call().dtype
     except (TypeError, ValueError, OverflowError) as error:
-        return type(error).__name__.replace("_UFuncNoLoopError", "TypeError").replace("_UFuncBinaryResolutionError", "TypeError").replace("UFuncTypeError", "TypeError")
+        return (
+            type(error)
+            .__name__.replace("_UFuncNoLoopError", "TypeError")
+            .replace("_UFuncBinaryResolutionError", "TypeError")
+            .replace("UFuncTypeError", "TypeError")
+        )
 
 
 # --- promotion ---------------------------------------------------------------------------------------------------
@@ -75,7 +133,16 @@ def test_unary_functions_promote_as_numpy_or_by_default(name, policy):
 
 
 def test_xla_promotes_as_the_host():
-    pairs = [("int8", "uint8"), ("int64", "uint64"), ("int32", "float32"), ("int64", "float16"), ("bool", "bool"), ("uint64", "float32"), ("complex64", "float64"), ("int8", "complex64")]
+    pairs = [
+        ("int8", "uint8"),
+        ("int64", "uint64"),
+        ("int32", "float32"),
+        ("int64", "float16"),
+        ("bool", "bool"),
+        ("uint64", "float32"),
+        ("complex64", "float64"),
+        ("int8", "complex64"),
+    ]
     for policy in (False, True):
         with npx.np_default_dtype(policy):
             for a, b in pairs:
@@ -157,7 +224,12 @@ def test_switching_the_policy_for_the_process():
 def test_64_bits_are_exact_on_xla():
     big = 2**53 + 1
     a = np.array([big, -big])
-    assert (a + 0).tolist() == [big, -big] and (a * 3).tolist() == [big * 3, -big * 3] and int(a.sum()) == 0 and (a + big).tolist() == [2 * big, 0]
+    assert (
+        (a + 0).tolist() == [big, -big]
+        and (a * 3).tolist() == [big * 3, -big * 3]
+        and int(a.sum()) == 0
+        and (a + big).tolist() == [2 * big, 0]
+    )
     f = np.array([1.0, 1e-17], dtype="float64")
     assert (f + 1e-17).tolist() == [1.0, 2e-17]
     onp.testing.assert_allclose((f / 3).asnumpy(), onp.array([1.0, 1e-17]) / 3, rtol=4e-16)
@@ -180,7 +252,14 @@ def test_python_floats_keep_64_bits_where_the_dtype_has_them(backend):
 
 def test_python_ints_that_do_not_fit_are_refused(backend):
     a = np.ones(2, dtype="uint8")
-    for call in (lambda: a + 256, lambda: a - (-1), lambda: np.add(a, 1000), lambda: a.__setitem__(0, 300), lambda: a.__iadd__(-1), lambda: np.ones(1, dtype="int64") + 2**63):
+    for call in (
+        lambda: a + 256,
+        lambda: a - (-1),
+        lambda: np.add(a, 1000),
+        lambda: a.__setitem__(0, 300),
+        lambda: a.__iadd__(-1),
+        lambda: np.ones(1, dtype="int64") + 2**63,
+    ):
         with pytest.raises(OverflowError, match=r"Python integer -?\d+ out of bounds for (u?int\d+)"):
             call()
     assert (a < 1000).tolist() == [True, True] and (a == -1).tolist() == [False, False] and (a > -5).tolist() == [True, True]
@@ -207,7 +286,9 @@ def test_casts_are_numpys(backend):
             onp.testing.assert_array_equal(np.array(values[:3]).astype(dtype).asnumpy(), values[:3].astype(dtype))
     assert np.array([1 + 2j]).astype("float32").tolist() == [1]
     assert np.array([0.5, 0.0]).astype(bool).tolist() == [True, False]
-    with pytest.raises(TypeError, match=r"Cannot cast array data from dtype\('float32'\) to dtype\('int64'\) according to the rule 'same_kind'"):
+    with pytest.raises(
+        TypeError, match=r"Cannot cast array data from dtype\('float32'\) to dtype\('int64'\) according to the rule 'same_kind'"
+    ):
         np.ones(2).astype("int64", casting="same_kind")
     a = np.ones(2)
     assert a.astype("float32", copy=False) is a and a.astype("float32") is not a
@@ -215,7 +296,9 @@ def test_casts_are_numpys(backend):
 
 def test_unsafe_casting_into_out_is_refused(backend):
     out = np.zeros(2, dtype="int64")
-    with pytest.raises(TypeError, match=r"Cannot cast ufunc 'add' output from dtype\('float32'\) to dtype\('int64'\) with casting rule 'same_kind'"):
+    with pytest.raises(
+        TypeError, match=r"Cannot cast ufunc 'add' output from dtype\('float32'\) to dtype\('int64'\) with casting rule 'same_kind'"
+    ):
         np.add(np.ones(2), 1, out=out)
     np.add(np.ones(2), 1.5, out=out, casting="unsafe")
     assert out.tolist() == [2, 2]
@@ -230,7 +313,26 @@ def test_unsafe_casting_into_out_is_refused(backend):
 def test_half_precision_keeps_its_dtype(dtype, backend):
     a = np.array([1.0, 2.0, 3.0], dtype=dtype)
     expected = onp.dtype(ml_dtypes.bfloat16) if dtype == "bfloat16" else onp.dtype("float16")
-    for found in (a, a + a, a * 2, a / 2.5, a - 1, a.sum(), a.mean(), np.exp(a), a[1:], a.T, a.reshape(3, 1), np.maximum(a, 0.5), -a, a**2, np.dot(a, a), np.concatenate([a, a]), np.sqrt(a), np.where(a > 1, a, 0)):
+    for found in (
+        a,
+        a + a,
+        a * 2,
+        a / 2.5,
+        a - 1,
+        a.sum(),
+        a.mean(),
+        np.exp(a),
+        a[1:],
+        a.T,
+        a.reshape(3, 1),
+        np.maximum(a, 0.5),
+        -a,
+        a**2,
+        np.dot(a, a),
+        np.concatenate([a, a]),
+        np.sqrt(a),
+        np.where(a > 1, a, 0),
+    ):
         assert found.dtype == expected, found
     assert (a + np.ones(3)).dtype == "float32" and (a > 1).tolist() == [False, True, True]
     a[0] = 5
@@ -240,7 +342,14 @@ def test_half_precision_keeps_its_dtype(dtype, backend):
 
 def test_bfloat16_promotes():
     b = np.ones(2, dtype="bfloat16")
-    for other, expected in (("float32", "float32"), ("float64", "float64"), ("int8", "bfloat16"), ("bool", "bfloat16"), ("bfloat16", "bfloat16"), ("float16", "float32")):
+    for other, expected in (
+        ("float32", "float32"),
+        ("float64", "float64"),
+        ("int8", "bfloat16"),
+        ("bool", "bfloat16"),
+        ("bfloat16", "bfloat16"),
+        ("float16", "float32"),
+    ):
         assert (b + np.ones(2, dtype=other)).dtype == np.zeros(1, dtype=expected).dtype, other
 
 

@@ -10,9 +10,17 @@ from npcompat._internal.errors import AutogradError, DeferredInitializationError
 @pytest.mark.parametrize(
     ("call", "kind", "text"),
     [
-        (lambda a: np.matmul(a, a), ValueError, r"matmul: Input operand 1 has a mismatch in its core dimension 0.*size 2 is different from 3"),
+        (
+            lambda a: np.matmul(a, a),
+            ValueError,
+            r"matmul: Input operand 1 has a mismatch in its core dimension 0.*size 2 is different from 3",
+        ),
         (lambda a: np.matmul(a, 2.0), ValueError, r"matmul: Input operand 1 does not have enough dimensions"),
-        (lambda a: np.concatenate([a, np.ones((2, 2))]), ValueError, r"along dimension 1, the array at index 0 has size 3 and .* index 1 has size 2"),
+        (
+            lambda a: np.concatenate([a, np.ones((2, 2))]),
+            ValueError,
+            r"along dimension 1, the array at index 0 has size 3 and .* index 1 has size 2",
+        ),
         (lambda a: np.concatenate([]), ValueError, r"need at least one array to concatenate"),
         (lambda a: a.reshape(4), ValueError, r"cannot reshape array of size 6 into shape \(4,\)"),
         (lambda a: a.reshape(-1, -1), ValueError, r"can only specify one unknown dimension"),
@@ -24,7 +32,11 @@ from npcompat._internal.errors import AutogradError, DeferredInitializationError
         (lambda a: a[1.5], IndexError, r"only integers, slices|arrays used as indices must be of integer"),
         (lambda a: a.sum(axis=2), onp.exceptions.AxisError, r"axis 2 is out of bounds for array of dimension 2"),
         (lambda a: np.stack([a, a], axis=5), onp.exceptions.AxisError, r"axis 5 is out of bounds for array of dimension 3"),
-        (lambda a: np.add(a, 1, out=np.zeros((2, 3), int)), TypeError, r"Cannot cast ufunc 'add' output from dtype\('float32'\) to dtype\('int64'\)"),
+        (
+            lambda a: np.add(a, 1, out=np.zeros((2, 3), int)),
+            TypeError,
+            r"Cannot cast ufunc 'add' output from dtype\('float32'\) to dtype\('int64'\)",
+        ),
         (lambda a: np.add(a, a, out=np.zeros(3)), ValueError, r"non-broadcastable output operand with shape \(3,\)"),
         (lambda a: np.broadcast_to(a, (2, 2, 3)).__setitem__(0, 1), ValueError, r"assignment destination is read-only"),
         (lambda a: a.__setitem__(0, np.ones(2)), ValueError, r"could not broadcast input array from shape \(2,\) into shape \(3,\)"),

@@ -182,7 +182,13 @@ def test_bad_keys_raise_what_numpy_raises_and_write_nothing(key):
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [(0, onp.ones(3)), (slice(0, 2), onp.ones((3, 4, 5))), ([0, 1], onp.ones((3, 4, 5))), (CUBE > 30, onp.ones(3)), ((0, 0, 0), onp.ones(2))],
+    [
+        (0, onp.ones(3)),
+        (slice(0, 2), onp.ones((3, 4, 5))),
+        ([0, 1], onp.ones((3, 4, 5))),
+        (CUBE > 30, onp.ones(3)),
+        ((0, 0, 0), onp.ones(2)),
+    ],
     ids=["row", "slice", "array", "mask", "element"],
 )
 def test_values_that_do_not_fit_are_refused_and_nothing_is_written(key, value):

@@ -7,7 +7,6 @@ from oracle import agrees, both
 from npcompat import autograd, np, npx
 
 
-
 def test_arguments_and_results_are_nested_containers():
     @npx.jit
     def f(pair, options, *rest, scale, more=None):
@@ -121,7 +120,9 @@ def test_an_argument_that_is_no_array_and_not_hashable_is_refused():
     class Unhashable:
         __hash__ = None
 
-    with pytest.raises(TypeError, match="argument 1 of a compiled function: expected an array, a container of arrays or something hashable, got Unhashable"):
+    with pytest.raises(
+        TypeError, match="argument 1 of a compiled function: expected an array, a container of arrays or something hashable, got Unhashable"
+    ):
         npx.jit(lambda x, y: x)(np.ones(1), Unhashable())
 
 

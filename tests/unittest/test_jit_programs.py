@@ -8,7 +8,6 @@ from oracle import both
 from npcompat import autograd, np, npx
 
 
-
 def reasons(f, *calls):
     """Why `f` was compiled in these calls."""
     with npx.compile_log() as log:

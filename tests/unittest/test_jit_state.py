@@ -7,7 +7,6 @@ from oracle import agrees, both
 from npcompat import np, npx
 
 
-
 def test_written_arguments_and_captured_arrays_are_updated():
     def make(jit):
         total, history = np.zeros(3), np.zeros((4, 3))

@@ -47,7 +47,7 @@ def expected_of(case, arrays):
     try:
         with quiet():
             return flat(case.oracle(*[a.copy() for a in arrays]))
-    except Exception as error:  # noqa: BLE001: NumPy decides which
+    except Exception as error:  # NumPy decides which
         return error
 
 
@@ -85,7 +85,9 @@ def verify(case, sample, found, expected, numpy_policy, where):
         if case.value_dtype:
             assert mine.dtype == wanted, f"{what}: expected dtype {wanted}, got {mine.dtype}"
         assert mine.shape == theirs.shape, f"{what}: expected shape {theirs.shape}, got {mine.shape}"
-        rtol, atol = (case.loose * t for t in test_utils.tolerances(mine.dtype, wanted, *[a.dtype for a in sample.arrays if a.dtype.itemsize == 2]))
+        rtol, atol = (
+            case.loose * t for t in test_utils.tolerances(mine.dtype, wanted, *[a.dtype for a in sample.arrays if a.dtype.itemsize == 2])
+        )
         with quiet():
             theirs = theirs.astype(wanted)
         test_utils.assert_almost_equal(mine, theirs, rtol, atol, names=(what, "expected"))
@@ -114,7 +116,7 @@ def outcome(case, arrays):
             found = flat(case.call(np, *arrays))
             for f in found:
                 f.wait_to_read()
-    except Exception as error:  # noqa: BLE001: it is compared
+    except Exception as error:  # it is compared
         return error
     return found
 
@@ -209,8 +211,15 @@ def test_exceptions(name):
             expected = None
             try:
                 with quiet():
-                    case.oracle(*[onp.asarray(a, dtype=onp.float32 if isinstance(a, list) and isinstance(a[0], float) else None) if isinstance(a, list) else a for a in arguments])
-            except Exception as error:  # noqa: BLE001
+                    case.oracle(
+                        *[
+                            onp.asarray(a, dtype=onp.float32 if isinstance(a, list) and isinstance(a[0], float) else None)
+                            if isinstance(a, list)
+                            else a
+                            for a in arguments
+                        ]
+                    )
+            except Exception as error:
                 expected = error
             assert expected is not None, f"{name}{arguments}: the oracle accepts it"
             for backend in ("jax", "numpy"):
@@ -279,7 +288,13 @@ def test_gradients(name):
 
         def confirm(grads, sample, expected, where):
             for grad, difference in zip(grads, expected, strict=True):
-                test_utils.assert_almost_equal(grad, difference, 1e-5 * case.loose, 1e-6 * case.loose, names=(f"{name}, {sample.layout}, {where}: gradient", "central difference"))
+                test_utils.assert_almost_equal(
+                    grad,
+                    difference,
+                    1e-5 * case.loose,
+                    1e-6 * case.loose,
+                    names=(f"{name}, {sample.layout}, {where}: gradient", "central difference"),
+                )
 
         for sample, wanted, expected in checks:
             if sample.layout != "view":
@@ -335,4 +350,3 @@ def test_second_order(name):
         expected = jax.jvp(gradient, points, tuple(map(jax.numpy.asarray, directions)))[1]
     for p, e in zip(wanted, expected, strict=True):
         test_utils.assert_almost_equal(arrays[p].grad, onp.asarray(e), 1e-9, 1e-10, names=(f"{name}: second order", "JAX"))
-

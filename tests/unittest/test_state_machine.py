@@ -64,7 +64,11 @@ class Programs(RuleBasedStateMachine):
         self.start = []
         for i, (shape, dtype) in enumerate(zip(shapes, dtypes, strict=False)):
             values = onp.arange(onp.prod(shape, dtype=int)).reshape(shape) - i - 1
-            self.start.append((values % 2 == 0) if dtype == "bool" else (values + (1j * values[..., ::-1] if dtype == "complex128" and shape else 0)).astype(dtype))
+            self.start.append(
+                (values % 2 == 0)
+                if dtype == "bool"
+                else (values + (1j * values[..., ::-1] if dtype == "complex128" and shape else 0)).astype(dtype)
+            )
         self.theirs = [a.copy() for a in self.start]
         with npx.backend(self.backend):
             self.mine = [np.array(a) for a in self.start]
@@ -188,7 +192,12 @@ class Programs(RuleBasedStateMachine):
         where = True if mask is None else onp.array(mask)
         self.do(lambda xp, p: getattr(xp, name)(p[i], p[j], out=p[k], where=where) is None or None)
 
-    @rule(i=places, name=st.sampled_from(["sum", "max", "min", "any", "all", "mean", "cumsum"]), axis=st.sampled_from([None, 0, -1, 1, 2]), into=places)
+    @rule(
+        i=places,
+        name=st.sampled_from(["sum", "max", "min", "any", "all", "mean", "cumsum"]),
+        axis=st.sampled_from([None, 0, -1, 1, 2]),
+        into=places,
+    )
     def reduced(self, i, name, axis, into):
         i = self.pick(i)
         self.do(lambda xp, p: getattr(p[i], name)(axis=axis), into)

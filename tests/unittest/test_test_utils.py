@@ -7,12 +7,28 @@ from npcompat import autograd, np, npx, test_utils
 
 
 def test_equal_arrays_pass_whatever_holds_them():
-    for a, b in [(np.ones(2), onp.ones(2)), ([1, 2], np.array([1, 2])), (3, 3.0), (np.zeros((0, 3)), onp.zeros((0, 3))), (np.array([onp.inf, onp.nan]), [onp.inf, onp.nan]), (True, np.array(True))]:
+    for a, b in [
+        (np.ones(2), onp.ones(2)),
+        ([1, 2], np.array([1, 2])),
+        (3, 3.0),
+        (np.zeros((0, 3)), onp.zeros((0, 3))),
+        (np.array([onp.inf, onp.nan]), [onp.inf, onp.nan]),
+        (True, np.array(True)),
+    ]:
         test_utils.assert_almost_equal(a, b)
         assert test_utils.same(a, b) and test_utils.almost_equal(a, b)
 
 
-@pytest.mark.parametrize(("dtype", "passes", "fails"), [("float16", 1.001, 1.01), ("bfloat16", 1.02, 1.1), ("float32", 1.000005, 1.0001), ("float64", 1 + 1e-10, 1 + 1e-8), ("complex64", 1.000005, 1.0001)])
+@pytest.mark.parametrize(
+    ("dtype", "passes", "fails"),
+    [
+        ("float16", 1.001, 1.01),
+        ("bfloat16", 1.02, 1.1),
+        ("float32", 1.000005, 1.0001),
+        ("float64", 1 + 1e-10, 1 + 1e-8),
+        ("complex64", 1.000005, 1.0001),
+    ],
+)
 def test_tolerances_follow_the_dtype(dtype, passes, fails):
     one = np.ones(3, dtype=dtype)
     assert test_utils.almost_equal(one, np.full(3, passes, dtype=dtype))
@@ -31,7 +47,10 @@ def test_messages_name_the_worst_element():
     a, b = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 2.5], [3.0, 14.0]])
     with pytest.raises(AssertionError) as error:
         test_utils.assert_almost_equal(a, b, rtol=1e-3, atol=0, names=("mine", "theirs"))
-    assert str(error.value) == "mine and theirs differ in 2 of 4 elements (rtol=0.001, atol=0)\nworst at [1, 1]: mine = 4.0, theirs = 14.0, off by 10"
+    assert (
+        str(error.value)
+        == "mine and theirs differ in 2 of 4 elements (rtol=0.001, atol=0)\nworst at [1, 1]: mine = 4.0, theirs = 14.0, off by 10"
+    )
     for x, y, message in [
         (np.ones(2), np.ones(3), r"a has shape \(2,\), b has shape \(3,\)"),
         ([1, onp.nan], [1, 2], r"worst at \[1\]: a = nan, b = 2"),

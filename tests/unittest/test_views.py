@@ -94,7 +94,18 @@ def test_a_reshape_that_needs_a_copy_does_not_alias():
 def test_what_numpy_calls_a_copy_or_a_view_of_a_reshape():
     def program(xp, a):
         b = a.reshape(2, 3, 4)
-        cases = [b[:, :, 0], b[:, 0], b[0], b[:, ::2], b[::-1], b.transpose(1, 0, 2), b.transpose(2, 1, 0), b[:, :, None], b[:1], b[:, :1, :]]
+        cases = [
+            b[:, :, 0],
+            b[:, 0],
+            b[0],
+            b[:, ::2],
+            b[::-1],
+            b.transpose(1, 0, 2),
+            b.transpose(2, 1, 0),
+            b[:, :, None],
+            b[:1],
+            b[:, :1, :],
+        ]
         return [c.reshape(-1).base is not None for c in cases[:1]], [xp.shares_memory(c.reshape(-1), a) for c in cases]
 
     agrees(program, onp.arange(24.0))
@@ -199,7 +210,9 @@ def test_the_diagonal_is_a_read_only_view():
     agrees(program, matrix())
 
 
-@pytest.mark.parametrize("make", [lambda xp, a: a.diagonal(), lambda xp, a: xp.broadcast_to(a, (2, 4, 5))], ids=["diagonal", "broadcast_to"])
+@pytest.mark.parametrize(
+    "make", [lambda xp, a: a.diagonal(), lambda xp, a: xp.broadcast_to(a, (2, 4, 5))], ids=["diagonal", "broadcast_to"]
+)
 def test_writing_a_read_only_view_says_so(make):
     def program(xp, a):
         make(xp, a)[...] = 1
@@ -261,7 +274,15 @@ def test_a_read_only_array_makes_read_only_views(backend):
 def test_a_refused_write_changes_nothing(backend):
     a = np.arange(4)
     a.flags["WRITEABLE"] = False
-    for write in (lambda: a.__setitem__(slice(None), 1), lambda: a.__setitem__([0], 1), lambda: a.__setitem__(a > 1, 1), lambda: a.__iadd__(1), lambda: np.add(a, 1, out=a), lambda: a.sort(), lambda: a.fill(3)):
+    for write in (
+        lambda: a.__setitem__(slice(None), 1),
+        lambda: a.__setitem__([0], 1),
+        lambda: a.__setitem__(a > 1, 1),
+        lambda: a.__iadd__(1),
+        lambda: np.add(a, 1, out=a),
+        lambda: a.sort(),
+        lambda: a.fill(3),
+    ):
         with pytest.raises(ValueError, match="read-only"):
             write()
     assert a.tolist() == [0, 1, 2, 3]

@@ -128,7 +128,9 @@ DOMAINS: dict[str, Callable[[Any, Any], Any]] = {
     "bits": lambda rng, shape: rng.integers(0, 6, shape),
     "mask": lambda rng, shape: rng.random(shape) < 0.6,
     "probability": lambda rng, shape: (lambda p: p / p.sum() if p.size else p)(rng.uniform(0.1, 1, shape)),
-    "hermitian": lambda rng, shape: (lambda a: a + onp.swapaxes(a, -1, -2) if len(shape) > 1 and shape[-1] == shape[-2] else a)(rng.uniform(-1, 1, shape)),
+    "hermitian": lambda rng, shape: (lambda a: a + onp.swapaxes(a, -1, -2) if len(shape) > 1 and shape[-1] == shape[-2] else a)(
+        rng.uniform(-1, 1, shape)
+    ),
 }
 SPECIAL = [onp.nan, onp.inf, -onp.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e4]
 
@@ -163,7 +165,10 @@ def _drawn(operand: Operand, shape: tuple[int, ...], dtype: Any, rng: Any) -> An
             b = rng.uniform(-1, 1, shape)
             return (values + 1j * (b - onp.swapaxes(b, -1, -2))).astype(dtype)
         other = onp.asarray(DOMAINS[operand.domain](rng, shape))
-        return (values + (0.3 if operand.domain in ("definite", "dominant") else 1) * 1j * (other * 0 if operand.domain == "definite" else other)).astype(dtype)
+        return (
+            values
+            + (0.3 if operand.domain in ("definite", "dominant") else 1) * 1j * (other * 0 if operand.domain == "definite" else other)
+        ).astype(dtype)
     return values.astype(dtype)
 
 

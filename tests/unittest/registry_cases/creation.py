@@ -7,13 +7,29 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.op import REGISTRY
 from registry_cases.case import FEW, FEW_REAL, KEPT, case
 
-case("_npi_full", lambda xp: (xp.zeros((2, 3)), xp.ones((), "int8"), xp.zeros(0, complex), xp.ones_like(xp.zeros(2, "e"))), value_dtype=True, policy=lambda d, a: {"f8": onp.dtype("f4"), "c16": onp.dtype("c8")}.get(d.str[1:], d))
+case(
+    "_npi_full",
+    lambda xp: (xp.zeros((2, 3)), xp.ones((), "int8"), xp.zeros(0, complex), xp.ones_like(xp.zeros(2, "e"))),
+    value_dtype=True,
+    policy=lambda d, a: {"f8": onp.dtype("f4"), "c16": onp.dtype("c8")}.get(d.str[1:], d),
+)
 case("_npi_full", lambda xp: xp.full((2, 2), 7, "float64"), policy=KEPT)
 case("_npi_broadcast_fill", lambda xp, a: xp.full((2, 3), a), "3", dtypes=FEW)
 case("_npi_broadcast_fill", lambda xp, a: xp.full_like(xp.zeros((2, 3), "float64"), a), "2,1", dtypes="i f d", policy=KEPT)
 case("_npi_eye", lambda xp: (xp.eye(3), xp.eye(2, 4, -1, "int32"), xp.identity(2)))
 case("_npi_tri", lambda xp: (xp.tri(3), xp.tri(2, 4, 1, "int32")))
-case("_npi_arange", lambda xp: (xp.arange(5), xp.arange(2, 9, 3), xp.arange(3.0), xp.arange(0, 1, 0.25), xp.arange(5, 0, -2), xp.arange(3, dtype="int8"), xp.arange(0)))
+case(
+    "_npi_arange",
+    lambda xp: (
+        xp.arange(5),
+        xp.arange(2, 9, 3),
+        xp.arange(3.0),
+        xp.arange(0, 1, 0.25),
+        xp.arange(5, 0, -2),
+        xp.arange(3, dtype="int8"),
+        xp.arange(0),
+    ),
+)
 case("_npi_linspace", lambda xp, a, b: xp.linspace(a, b, 4), "3", "2,1", dtypes=FEW_REAL, second=True)
 case("_npi_linspace", lambda xp, a, b: xp.linspace(a, b, 3, endpoint=False, axis=-1), "2", "2", dtypes="f d F")
 case("_npi_linspace", lambda xp: (xp.linspace(0, 1, 5), xp.linspace(2, 8, 3, dtype="int64"), xp.linspace(0, 1, 0), xp.linspace(0, 1, 1)))
@@ -34,7 +50,9 @@ def drawn(name, draw, holds):
         same = sample.dtype.kind in "iub" or onp.allclose(sample.asnumpy(), again.asnumpy(), rtol=1e-5, atol=1e-6)
         return same and sample.shape == again.shape and bool(holds(sample.asnumpy()))
 
-    return lambda *operands, **options: case(f"_npi_random_{name}", call, *operands, oracle=None, holds=check, grad=(), layouts=("ordinary",), **options)
+    return lambda *operands, **options: case(
+        f"_npi_random_{name}", call, *operands, oracle=None, holds=check, grad=(), layouts=("ordinary",), **options
+    )
 
 
 def floats(low=-onp.inf, high=onp.inf):
@@ -65,4 +83,11 @@ def _bernoulli(p):
     return apply(REGISTRY["_npi_random_bernoulli"], (key, counter, p), ((200,), onp.dtype(bool)))[0]
 
 
-case("_npi_random_bernoulli", lambda xp, p: _bernoulli(p), "()  fraction float64", oracle=None, holds=lambda x, p: x.dtype == bool and abs(x.asnumpy().mean() - p) < 0.15, layouts=("ordinary",))
+case(
+    "_npi_random_bernoulli",
+    lambda xp, p: _bernoulli(p),
+    "()  fraction float64",
+    oracle=None,
+    holds=lambda x, p: x.dtype == bool and abs(x.asnumpy().mean() - p) < 0.15,
+    layouts=("ordinary",),
+)

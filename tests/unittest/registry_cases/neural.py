@@ -47,18 +47,45 @@ activation("softsign", lambda x: x / (1 + abs(x)), lambda a: npx.softsign(a), sp
 activation("mish", lambda x: x * onp.tanh(softplus(x)), lambda a: npx.mish(a), special=False)
 activation("silu", lambda x: x * sigmoid(1.5 * x), lambda a: npx.silu(a, 1.5), special=False)
 activation("gelu", lambda x: x * special.ndtr(x), lambda a: npx.gelu(a), special=False)
-activation("gelu", lambda x: 0.5 * x * (1 + onp.tanh(onp.sqrt(2 / onp.pi) * (x + 0.044715 * x**3))), lambda a: npx.gelu(a, "tanh"), special=False)
+activation(
+    "gelu", lambda x: 0.5 * x * (1 + onp.tanh(onp.sqrt(2 / onp.pi) * (x + 0.044715 * x**3))), lambda a: npx.gelu(a, "tanh"), special=False
+)
 activation("leaky_relu", lambda x: onp.where(x > 0, x, 0.1 * x), lambda a: npx.leaky_relu(a, slope=0.1), second=False)
-activation("elu", lambda x: onp.where(x > 0, x, 0.7 * onp.expm1(onp.minimum(x, 0))), lambda a: npx.leaky_relu(a, act_type="elu", slope=0.7), special=False)
-activation("selu", lambda x: 1.0507009873554805 * onp.where(x > 0, x, 1.6732632423543772 * onp.expm1(onp.minimum(x, 0))), lambda a: npx.leaky_relu(a, act_type="selu"), special=False)
+activation(
+    "elu",
+    lambda x: onp.where(x > 0, x, 0.7 * onp.expm1(onp.minimum(x, 0))),
+    lambda a: npx.leaky_relu(a, act_type="elu", slope=0.7),
+    special=False,
+)
+activation(
+    "selu",
+    lambda x: 1.0507009873554805 * onp.where(x > 0, x, 1.6732632423543772 * onp.expm1(onp.minimum(x, 0))),
+    lambda a: npx.leaky_relu(a, act_type="selu"),
+    special=False,
+)
 activation("erf", special.erf, lambda a: npx.erf(a))
 activation("erfinv", special.erfinv, lambda a: npx.erfinv(a), "unit", dtypes=f"? {FLOATS} bfloat16", special=False)
 activation("gamma", special.gamma, lambda a: npx.gamma(a), "positive", special=False, loose=16)
 activation("gammaln", special.gammaln, lambda a: npx.gammaln(a), "positive", special=False, loose=16)
 activation("digamma", special.digamma, lambda a: npx.digamma(a), "positive", special=False, loose=16)
 activation("smooth_l1", lambda x: onp.where(abs(x) < 0.25, 2 * x * x, abs(x) - 0.125), lambda a: npx.smooth_l1(a, 2.0), second=False)
-case("_npx_relu", lambda xp, a: npx.relu(a), "2,3 nonzero", oracle=lambda a: onp.where(a > 0, a, a * 0 if a.dtype.kind != "b" else a), dtypes=KINDS, special=False)
-case("_npx_prelu", lambda xp, a, s: npx.leaky_relu(a, s, act_type="prelu"), "2,3,2 nonzero", "3 fraction", oracle=wide(lambda a, s: onp.where(a > 0, a, a * (s[:, None] if s.ndim and a.ndim > 1 else s))), dtypes="i e f d", layouts=("ordinary", "0-d", "view"))
+case(
+    "_npx_relu",
+    lambda xp, a: npx.relu(a),
+    "2,3 nonzero",
+    oracle=lambda a: onp.where(a > 0, a, a * 0 if a.dtype.kind != "b" else a),
+    dtypes=KINDS,
+    special=False,
+)
+case(
+    "_npx_prelu",
+    lambda xp, a, s: npx.leaky_relu(a, s, act_type="prelu"),
+    "2,3,2 nonzero",
+    "3 fraction",
+    oracle=wide(lambda a, s: onp.where(a > 0, a, a * (s[:, None] if s.ndim and a.ndim > 1 else s))),
+    dtypes="i e f d",
+    layouts=("ordinary", "0-d", "view"),
+)
 
 # --- softmax -----------------------------------------------------------------------------------------------------
 
@@ -79,11 +106,48 @@ def log(p):
 
 
 case("_npx_softmax", lambda xp, a: npx.softmax(a), "2,3 wide", oracle=wide(softmax), **USUAL)
-case("_npx_softmax", lambda xp, a: npx.softmax(a, axis=0, temperature=2.0), "2,3,2", oracle=wide(lambda a: softmax(a, 0, 2.0)), dtypes="f d", layouts=("ordinary", "empty", "view"))
-case("_npx_softmax", lambda xp, a, m: npx.masked_softmax(a, m), "2,3", "2,3 mask bool", oracle=wide(lambda a, m: softmax(a, -1, 1.0, m != 0)), dtypes="e f d", layouts=("ordinary", "empty", "view"))
-case("_npx_softmax", lambda xp, a, n: npx.softmax(a, n, use_length=True), "2,3", "2 index4 int32", oracle=wide(lambda a, n: softmax(a, -1, 1.0, onp.arange(3) < n[:, None])), dtypes="f d", layouts=("ordinary", "view"))
-case("_npx_log_softmax", lambda xp, a: npx.log_softmax(a), "2,3 wide", oracle=wide(lambda a: special.log_softmax(a, axis=-1) if a.size and a.ndim else a * 0), **USUAL)
-case("_npx_log_softmax", lambda xp, a, m: xp_exp(npx.masked_log_softmax(a, m)), "2,3", "2,3 mask bool", oracle=wide(lambda a, m: softmax(a, -1, 1.0, m != 0)), dtypes="f d", layouts=("ordinary", "view"))
+case(
+    "_npx_softmax",
+    lambda xp, a: npx.softmax(a, axis=0, temperature=2.0),
+    "2,3,2",
+    oracle=wide(lambda a: softmax(a, 0, 2.0)),
+    dtypes="f d",
+    layouts=("ordinary", "empty", "view"),
+)
+case(
+    "_npx_softmax",
+    lambda xp, a, m: npx.masked_softmax(a, m),
+    "2,3",
+    "2,3 mask bool",
+    oracle=wide(lambda a, m: softmax(a, -1, 1.0, m != 0)),
+    dtypes="e f d",
+    layouts=("ordinary", "empty", "view"),
+)
+case(
+    "_npx_softmax",
+    lambda xp, a, n: npx.softmax(a, n, use_length=True),
+    "2,3",
+    "2 index4 int32",
+    oracle=wide(lambda a, n: softmax(a, -1, 1.0, onp.arange(3) < n[:, None])),
+    dtypes="f d",
+    layouts=("ordinary", "view"),
+)
+case(
+    "_npx_log_softmax",
+    lambda xp, a: npx.log_softmax(a),
+    "2,3 wide",
+    oracle=wide(lambda a: special.log_softmax(a, axis=-1) if a.size and a.ndim else a * 0),
+    **USUAL,
+)
+case(
+    "_npx_log_softmax",
+    lambda xp, a, m: xp_exp(npx.masked_log_softmax(a, m)),
+    "2,3",
+    "2,3 mask bool",
+    oracle=wide(lambda a, m: softmax(a, -1, 1.0, m != 0)),
+    dtypes="f d",
+    layouts=("ordinary", "view"),
+)
 
 
 def xp_exp(a):
@@ -92,12 +156,69 @@ def xp_exp(a):
 
 # --- dense layers ------------------------------------------------------------------------------------------------
 
-case("_npx_fully_connected", lambda xp, x, w, b: npx.fully_connected(x, w, b, no_bias=False), "2,3,2", "4,6", "4", oracle=wide(lambda x, w, b: x.reshape(len(x), -1) @ w.T + b), dtypes="i f d bfloat16", second=True, loose=8, layouts=("ordinary", "view"))
-case("_npx_fully_connected", lambda xp, x, w: npx.fully_connected(x, w, flatten=False), "2,3,2", "4,2", oracle=wide(lambda x, w: x @ w.T), dtypes="f d", loose=8, layouts=("ordinary", "empty", "view"))
-case("_npx_batch_dot", lambda xp, a, b: npx.batch_dot(a, b, transpose_b=True), "2,3,2", "2,4,2", oracle=lambda a, b: onp.matmul(a, onp.swapaxes(b, -1, -2)), dtypes="i f d", second=True, loose=8, layouts=("ordinary", "empty", "view"))
-case("_npx_batch_dot", lambda xp, a, b: npx.batch_dot(a, b, transpose_a=True), "2,3,2", "2,3,4", oracle=lambda a, b: onp.matmul(onp.swapaxes(a, -1, -2), b), dtypes="f d", loose=8, layouts=("ordinary", "view"))
-case("_npx_batch_flatten", lambda xp, a: npx.batch_flatten(a), "2,3,2", oracle=lambda a: a.reshape(len(a), onp.prod(a.shape[1:], dtype=int)), dtypes=KINDS, second=True, layouts=("ordinary", "empty", "view"))
-case("_npx_global_norm", lambda xp, a, b: apply(REGISTRY["_npx_global_norm"], (a, b)), "2,3", "3", oracle=wide(lambda a, b: onp.sqrt((a * a).sum() + (b * b).sum())), dtypes="f d", loose=4, layouts=("ordinary", "view"), second=True)
+case(
+    "_npx_fully_connected",
+    lambda xp, x, w, b: npx.fully_connected(x, w, b, no_bias=False),
+    "2,3,2",
+    "4,6",
+    "4",
+    oracle=wide(lambda x, w, b: x.reshape(len(x), -1) @ w.T + b),
+    dtypes="i f d bfloat16",
+    second=True,
+    loose=8,
+    layouts=("ordinary", "view"),
+)
+case(
+    "_npx_fully_connected",
+    lambda xp, x, w: npx.fully_connected(x, w, flatten=False),
+    "2,3,2",
+    "4,2",
+    oracle=wide(lambda x, w: x @ w.T),
+    dtypes="f d",
+    loose=8,
+    layouts=("ordinary", "empty", "view"),
+)
+case(
+    "_npx_batch_dot",
+    lambda xp, a, b: npx.batch_dot(a, b, transpose_b=True),
+    "2,3,2",
+    "2,4,2",
+    oracle=lambda a, b: onp.matmul(a, onp.swapaxes(b, -1, -2)),
+    dtypes="i f d",
+    second=True,
+    loose=8,
+    layouts=("ordinary", "empty", "view"),
+)
+case(
+    "_npx_batch_dot",
+    lambda xp, a, b: npx.batch_dot(a, b, transpose_a=True),
+    "2,3,2",
+    "2,3,4",
+    oracle=lambda a, b: onp.matmul(onp.swapaxes(a, -1, -2), b),
+    dtypes="f d",
+    loose=8,
+    layouts=("ordinary", "view"),
+)
+case(
+    "_npx_batch_flatten",
+    lambda xp, a: npx.batch_flatten(a),
+    "2,3,2",
+    oracle=lambda a: a.reshape(len(a), onp.prod(a.shape[1:], dtype=int)),
+    dtypes=KINDS,
+    second=True,
+    layouts=("ordinary", "empty", "view"),
+)
+case(
+    "_npx_global_norm",
+    lambda xp, a, b: apply(REGISTRY["_npx_global_norm"], (a, b)),
+    "2,3",
+    "3",
+    oracle=wide(lambda a, b: onp.sqrt((a * a).sum() + (b * b).sum())),
+    dtypes="f d",
+    loose=4,
+    layouts=("ordinary", "view"),
+    second=True,
+)
 
 
 def _dropped(p, x):
@@ -115,12 +236,24 @@ case(
     lambda xp, x: _dropped(0.4, x),
     "20,10 positive",
     oracle=None,
-    holds=lambda y, x: 0.4 < (y.asnumpy() != 0).mean() < 0.8 and onp.allclose(y.asnumpy()[y.asnumpy() != 0], (x / 0.6)[y.asnumpy() != 0], rtol=1e-2) and y.dtype == x.dtype,
+    holds=lambda y, x: (
+        0.4 < (y.asnumpy() != 0).mean() < 0.8
+        and onp.allclose(y.asnumpy()[y.asnumpy() != 0], (x / 0.6)[y.asnumpy() != 0], rtol=1e-2)
+        and y.dtype == x.dtype
+    ),
     dtypes="e f d",
     grad=(),
     layouts=("ordinary", "view"),
 )
-case("_npx_dropout", lambda xp, x: _dropped(0.4, x), "2,3 positive", oracle=None, holds=lambda y, x: y.shape == x.shape, dtypes="d", layouts=("ordinary", "0-d", "empty"))
+case(
+    "_npx_dropout",
+    lambda xp, x: _dropped(0.4, x),
+    "2,3 positive",
+    oracle=None,
+    holds=lambda y, x: y.shape == x.shape,
+    dtypes="d",
+    layouts=("ordinary", "0-d", "empty"),
+)
 case("_npx_dropout", lambda xp, x: _dropped(1.0, x), "2,3", oracle=lambda x: x * 0, dtypes="f d", layouts=("ordinary",))
 
 # --- normalization -----------------------------------------------------------------------------------------------
@@ -133,13 +266,69 @@ def normalized(x, axes, gamma, beta, eps, channel):
 
 
 NORM = {"dtypes": "e f d bfloat16", "loose": 40.0, "layouts": ("ordinary", "view")}
-case("_npx_layer_norm", lambda xp, x, g, b: npx.layer_norm(x, g, b, axis=1), "2,4,3", "4 positive", "4", oracle=wide(lambda x, g, b: normalized(x, (1,), g, b, 1e-5, 1)), second=True, **NORM)
-case("_npx_layer_norm_statistics", lambda xp, x, g, b: npx.layer_norm(x, g, b, output_mean_var=True), "2,4", "4 positive", "4", oracle=wide(lambda x, g, b: (normalized(x, (1,), g, b, 1e-5, 1), x.mean(-1, keepdims=True), onp.sqrt(x.var(-1, keepdims=True) + 1e-5))), **{**NORM, "dtypes": "f d"})
-case("_npx_group_norm", lambda xp, x, g, b: npx.group_norm(x, g, b, num_groups=2), "2,4,3", "4 positive", "4", oracle=wide(lambda x, g, b: grouped(x, g, b)[0]), second=True, **NORM)
-case("_npx_group_norm_statistics", lambda xp, x, g, b: npx.group_norm(x, g, b, num_groups=2, output_mean_var=True), "2,4,3", "4 positive", "4", oracle=wide(lambda x, g, b: grouped(x, g, b)), **{**NORM, "dtypes": "f d"})
-case("_npx_instance_norm", lambda xp, x, g, b: npx.instance_norm(x, g, b), "2,3,4", "3 positive", "3", oracle=wide(lambda x, g, b: normalized(x, (2,), g, b, 1e-3, 1)), second=True, **NORM)
-case("_npx_l2_normalization", lambda xp, x: npx.l2_normalization(x, mode="channel"), "2,3,4 nonzero", oracle=wide(lambda x: x / onp.sqrt((x * x).sum(1, keepdims=True) + 1e-10)), second=True, **NORM)
-case("_npx_l2_normalization", lambda xp, x: npx.l2_normalization(x), "2,3,4 nonzero", oracle=wide(lambda x: x / onp.sqrt((x * x).sum((1, 2), keepdims=True) + 1e-10)), **{**NORM, "dtypes": "f d"})
+case(
+    "_npx_layer_norm",
+    lambda xp, x, g, b: npx.layer_norm(x, g, b, axis=1),
+    "2,4,3",
+    "4 positive",
+    "4",
+    oracle=wide(lambda x, g, b: normalized(x, (1,), g, b, 1e-5, 1)),
+    second=True,
+    **NORM,
+)
+case(
+    "_npx_layer_norm_statistics",
+    lambda xp, x, g, b: npx.layer_norm(x, g, b, output_mean_var=True),
+    "2,4",
+    "4 positive",
+    "4",
+    oracle=wide(lambda x, g, b: (normalized(x, (1,), g, b, 1e-5, 1), x.mean(-1, keepdims=True), onp.sqrt(x.var(-1, keepdims=True) + 1e-5))),
+    **{**NORM, "dtypes": "f d"},
+)
+case(
+    "_npx_group_norm",
+    lambda xp, x, g, b: npx.group_norm(x, g, b, num_groups=2),
+    "2,4,3",
+    "4 positive",
+    "4",
+    oracle=wide(lambda x, g, b: grouped(x, g, b)[0]),
+    second=True,
+    **NORM,
+)
+case(
+    "_npx_group_norm_statistics",
+    lambda xp, x, g, b: npx.group_norm(x, g, b, num_groups=2, output_mean_var=True),
+    "2,4,3",
+    "4 positive",
+    "4",
+    oracle=wide(lambda x, g, b: grouped(x, g, b)),
+    **{**NORM, "dtypes": "f d"},
+)
+case(
+    "_npx_instance_norm",
+    lambda xp, x, g, b: npx.instance_norm(x, g, b),
+    "2,3,4",
+    "3 positive",
+    "3",
+    oracle=wide(lambda x, g, b: normalized(x, (2,), g, b, 1e-3, 1)),
+    second=True,
+    **NORM,
+)
+case(
+    "_npx_l2_normalization",
+    lambda xp, x: npx.l2_normalization(x, mode="channel"),
+    "2,3,4 nonzero",
+    oracle=wide(lambda x: x / onp.sqrt((x * x).sum(1, keepdims=True) + 1e-10)),
+    second=True,
+    **NORM,
+)
+case(
+    "_npx_l2_normalization",
+    lambda xp, x: npx.l2_normalization(x),
+    "2,3,4 nonzero",
+    oracle=wide(lambda x: x / onp.sqrt((x * x).sum((1, 2), keepdims=True) + 1e-10)),
+    **{**NORM, "dtypes": "f d"},
+)
 
 
 def grouped(x, g, b):
@@ -178,7 +367,16 @@ def windows(x, kernel, stride, dilate, pad, fill=0.0):
     x = onp.pad(x, [(0, 0), (0, 0), *[(p, p) for p in pad]], constant_values=fill)
     out = [(x.shape[i + 2] - dilate[i] * (kernel[i] - 1) - 1) // stride[i] + 1 for i in range(spatial)]
     for at in itertools.product(*map(range, out)):
-        yield at, x[(slice(None), slice(None), *[slice(a * s, a * s + d * (k - 1) + 1, d) for a, s, d, k in zip(at, stride, dilate, kernel, strict=True)])]
+        yield (
+            at,
+            x[
+                (
+                    slice(None),
+                    slice(None),
+                    *[slice(a * s, a * s + d * (k - 1) + 1, d) for a, s, d, k in zip(at, stride, dilate, kernel, strict=True)],
+                )
+            ],
+        )
 
 
 def convolved(x, w, b, stride, dilate, pad, groups=1):
@@ -197,10 +395,44 @@ def convolved(x, w, b, stride, dilate, pad, groups=1):
 
 
 CONV = {"dtypes": "e f d", "loose": 16.0, "layouts": ("ordinary", "view")}
-case("_npx_convolution", lambda xp, x, w, b: npx.convolution(x, w, b, stride=2, pad=(1, 0)), "2,3,5,4", "4,3,3,2", "4", oracle=wide(lambda x, w, b: convolved(x, w, b, (2, 2), (1, 1), (1, 0))), second=True, **CONV)
-case("_npx_convolution", lambda xp, x, w, b: npx.convolution(x, w, b, num_group=2, dilate=2), "1,4,5,5", "2,2,2,2", "2", oracle=wide(lambda x, w, b: convolved(x, w, b, (1, 1), (2, 2), (0, 0), 2)), **CONV)
-case("_npx_convolution", lambda xp, x, w, b: npx.convolution(x, w, b, pad=1), "2,2,5", "3,2,3", "3", oracle=wide(lambda x, w, b: convolved(x, w, b, (1,), (1,), (1,))), **CONV)
-case("_npx_convolution", lambda xp, x, w: npx.convolution(x, w, layout="NHWC"), "1,4,3,2", "3,2,2,2", oracle=wide(lambda x, w: onp.moveaxis(convolved(onp.moveaxis(x, -1, 1), onp.moveaxis(w, -1, 1), onp.zeros(3), (1, 1), (1, 1), (0, 0)), 1, -1)), **CONV)
+case(
+    "_npx_convolution",
+    lambda xp, x, w, b: npx.convolution(x, w, b, stride=2, pad=(1, 0)),
+    "2,3,5,4",
+    "4,3,3,2",
+    "4",
+    oracle=wide(lambda x, w, b: convolved(x, w, b, (2, 2), (1, 1), (1, 0))),
+    second=True,
+    **CONV,
+)
+case(
+    "_npx_convolution",
+    lambda xp, x, w, b: npx.convolution(x, w, b, num_group=2, dilate=2),
+    "1,4,5,5",
+    "2,2,2,2",
+    "2",
+    oracle=wide(lambda x, w, b: convolved(x, w, b, (1, 1), (2, 2), (0, 0), 2)),
+    **CONV,
+)
+case(
+    "_npx_convolution",
+    lambda xp, x, w, b: npx.convolution(x, w, b, pad=1),
+    "2,2,5",
+    "3,2,3",
+    "3",
+    oracle=wide(lambda x, w, b: convolved(x, w, b, (1,), (1,), (1,))),
+    **CONV,
+)
+case(
+    "_npx_convolution",
+    lambda xp, x, w: npx.convolution(x, w, layout="NHWC"),
+    "1,4,3,2",
+    "3,2,2,2",
+    oracle=wide(
+        lambda x, w: onp.moveaxis(convolved(onp.moveaxis(x, -1, 1), onp.moveaxis(w, -1, 1), onp.zeros(3), (1, 1), (1, 1), (0, 0)), 1, -1)
+    ),
+    **CONV,
+)
 
 
 def pooled(x, kernel, stride, pad, summary, fill=0.0):
@@ -212,12 +444,49 @@ def pooled(x, kernel, stride, pad, summary, fill=0.0):
 
 
 POOL = {"dtypes": "e f d", "loose": 8.0, "layouts": ("ordinary", "view")}
-case("_npx_pooling", lambda xp, x: npx.pooling(x, 2, 2, pad=1), "2,2,5,4 distinct", oracle=wide(lambda x: pooled(x, (2, 2), (2, 2), (1, 1), lambda p: p.max((2, 3)), -onp.inf)), **POOL)
-case("_npx_pooling", lambda xp, x: npx.pooling(x, (2, 3), (1, 2), pool_type="avg", pad=(0, 1)), "2,2,4,5", oracle=wide(lambda x: pooled(x, (2, 3), (1, 2), (0, 1), lambda p: p.mean((2, 3)))), second=True, **POOL)
-case("_npx_pooling", lambda xp, x: npx.pooling(x, 2, pool_type="sum"), "2,3,4", oracle=wide(lambda x: pooled(x, (2,), (1,), (0,), lambda p: p.sum(2))), **POOL)
-case("_npx_pooling", lambda xp, x: npx.pooling(x, 2, 2, pool_type="lp", p_value=3), "1,2,4,4 nonzero", oracle=wide(lambda x: pooled(x, (2, 2), (2, 2), (0, 0), lambda p: (abs(p) ** 3).sum((2, 3)) ** (1 / 3))), **POOL)
-case("_npx_pooling", lambda xp, x: npx.pooling(x, pool_type="avg", global_pool=True), "2,3,2,4", oracle=wide(lambda x: x.mean((2, 3), keepdims=True)), **POOL)
-case("_npx_pooling", lambda xp, x: npx.pooling(x, 3, 2, pool_type="avg", pad=1, count_include_pad=False), "1,2,4,4", oracle=wide(lambda x: pooled(x, (3, 3), (2, 2), (1, 1), lambda p: onp.nanmean(p, (2, 3)), onp.nan)), **POOL)
+case(
+    "_npx_pooling",
+    lambda xp, x: npx.pooling(x, 2, 2, pad=1),
+    "2,2,5,4 distinct",
+    oracle=wide(lambda x: pooled(x, (2, 2), (2, 2), (1, 1), lambda p: p.max((2, 3)), -onp.inf)),
+    **POOL,
+)
+case(
+    "_npx_pooling",
+    lambda xp, x: npx.pooling(x, (2, 3), (1, 2), pool_type="avg", pad=(0, 1)),
+    "2,2,4,5",
+    oracle=wide(lambda x: pooled(x, (2, 3), (1, 2), (0, 1), lambda p: p.mean((2, 3)))),
+    second=True,
+    **POOL,
+)
+case(
+    "_npx_pooling",
+    lambda xp, x: npx.pooling(x, 2, pool_type="sum"),
+    "2,3,4",
+    oracle=wide(lambda x: pooled(x, (2,), (1,), (0,), lambda p: p.sum(2))),
+    **POOL,
+)
+case(
+    "_npx_pooling",
+    lambda xp, x: npx.pooling(x, 2, 2, pool_type="lp", p_value=3),
+    "1,2,4,4 nonzero",
+    oracle=wide(lambda x: pooled(x, (2, 2), (2, 2), (0, 0), lambda p: (abs(p) ** 3).sum((2, 3)) ** (1 / 3))),
+    **POOL,
+)
+case(
+    "_npx_pooling",
+    lambda xp, x: npx.pooling(x, pool_type="avg", global_pool=True),
+    "2,3,2,4",
+    oracle=wide(lambda x: x.mean((2, 3), keepdims=True)),
+    **POOL,
+)
+case(
+    "_npx_pooling",
+    lambda xp, x: npx.pooling(x, 3, 2, pool_type="avg", pad=1, count_include_pad=False),
+    "1,2,4,4",
+    oracle=wide(lambda x: pooled(x, (3, 3), (2, 2), (1, 1), lambda p: onp.nanmean(p, (2, 3)), onp.nan)),
+    **POOL,
+)
 
 # --- selecting ---------------------------------------------------------------------------------------------------
 
@@ -230,10 +499,64 @@ def ranked(x, k, axis=-1):
     return onp.flip(onp.argsort(x, axis=axis, kind="stable"), axis).take(range(k), axis)
 
 
-case("_npx_one_hot", lambda xp, i: npx.one_hot(i, 4, 2.0, -1.0), "2,3 below5 int64", oracle=lambda i: onp.where(i[..., None] == onp.arange(4), 2, -1).astype("f"))
-case("_npx_pick", lambda xp, x, i: npx.pick(x, i), "2,3", "2 below5 int64", oracle=picked, dtypes="i f d", second=True, layouts=("ordinary", "view"))
-case("_npx_pick", lambda xp, x, i: npx.pick(x, i, axis=0, keepdims=True), "2,3", "3 index2 float32", oracle=lambda x, i: picked(x, i, 0)[None], dtypes="f d", grad=(0,), layouts=("ordinary", "view"))
-case("_npx_sequence_mask", lambda xp, x, n: npx.sequence_mask(x, n, True, value=-1.0), "3,2,2", "2 index4 int32", oracle=lambda x, n: onp.where(onp.arange(3)[:, None, None] < n[:, None], x, x.dtype.type(-1)), dtypes="f d", second=True, layouts=("ordinary", "view"))
-case("_npx_topk", lambda xp, x: npx.topk(x, k=2), "2,4 distinct", oracle=lambda x: ranked(x, 2).astype("f"), dtypes="i l f d", layouts=("ordinary", "view"))
-case("_npx_topk_value", lambda xp, x: npx.topk(x, axis=0, k=2, ret_typ="value"), "4,3 distinct", oracle=lambda x: onp.take_along_axis(x, ranked(x, 2, 0), 0), dtypes="i f d", second=True, layouts=("ordinary", "view"))
-case("_npx_topk_mask", lambda xp, x: npx.topk(x, k=2, ret_typ="mask"), "2,4 distinct", oracle=lambda x: (x >= onp.sort(x)[:, -2:-1]).astype(x.dtype), dtypes="i f d", layouts=("ordinary", "view"))
+case(
+    "_npx_one_hot",
+    lambda xp, i: npx.one_hot(i, 4, 2.0, -1.0),
+    "2,3 below5 int64",
+    oracle=lambda i: onp.where(i[..., None] == onp.arange(4), 2, -1).astype("f"),
+)
+case(
+    "_npx_pick",
+    lambda xp, x, i: npx.pick(x, i),
+    "2,3",
+    "2 below5 int64",
+    oracle=picked,
+    dtypes="i f d",
+    second=True,
+    layouts=("ordinary", "view"),
+)
+case(
+    "_npx_pick",
+    lambda xp, x, i: npx.pick(x, i, axis=0, keepdims=True),
+    "2,3",
+    "3 index2 float32",
+    oracle=lambda x, i: picked(x, i, 0)[None],
+    dtypes="f d",
+    grad=(0,),
+    layouts=("ordinary", "view"),
+)
+case(
+    "_npx_sequence_mask",
+    lambda xp, x, n: npx.sequence_mask(x, n, True, value=-1.0),
+    "3,2,2",
+    "2 index4 int32",
+    oracle=lambda x, n: onp.where(onp.arange(3)[:, None, None] < n[:, None], x, x.dtype.type(-1)),
+    dtypes="f d",
+    second=True,
+    layouts=("ordinary", "view"),
+)
+case(
+    "_npx_topk",
+    lambda xp, x: npx.topk(x, k=2),
+    "2,4 distinct",
+    oracle=lambda x: ranked(x, 2).astype("f"),
+    dtypes="i l f d",
+    layouts=("ordinary", "view"),
+)
+case(
+    "_npx_topk_value",
+    lambda xp, x: npx.topk(x, axis=0, k=2, ret_typ="value"),
+    "4,3 distinct",
+    oracle=lambda x: onp.take_along_axis(x, ranked(x, 2, 0), 0),
+    dtypes="i f d",
+    second=True,
+    layouts=("ordinary", "view"),
+)
+case(
+    "_npx_topk_mask",
+    lambda xp, x: npx.topk(x, k=2, ret_typ="mask"),
+    "2,4 distinct",
+    oracle=lambda x: (x >= onp.sort(x)[:, -2:-1]).astype(x.dtype),
+    dtypes="i f d",
+    layouts=("ordinary", "view"),
+)

@@ -37,20 +37,60 @@ def weights(n):
 
 case("_npi_norm", lambda xp, a: xp.linalg.norm(a), "2,3 nonzero", dtypes="? i f d F D", second=True, loose=4)
 for order, axis in ((1, None), ("fro", None), (2, 0), (onp.inf, 1), (3, -1), (0, 0), (-1, (0, 1))):
-    case("_npi_norm", lambda xp, a, order=order, axis=axis: xp.linalg.norm(a, order, axis), "2,3 distinct", dtypes="i f d", loose=4, grad=() if order == 0 else None)
+    case(
+        "_npi_norm",
+        lambda xp, a, order=order, axis=axis: xp.linalg.norm(a, order, axis),
+        "2,3 distinct",
+        dtypes="i f d",
+        loose=4,
+        grad=() if order == 0 else None,
+    )
 case("_npi_norm", lambda xp, a: xp.linalg.norm(a, "nuc") + xp.linalg.norm(a, 2), "3,2 dominant", dtypes="f d", loose=40)
-case("_npi_vector_norm", lambda xp, a: xp.linalg.vector_norm(a, axis=1, keepdims=True), "2,3 nonzero", dtypes="i f d F D", second=True, loose=4)
+case(
+    "_npi_vector_norm",
+    lambda xp, a: xp.linalg.vector_norm(a, axis=1, keepdims=True),
+    "2,3 nonzero",
+    dtypes="i f d F D",
+    second=True,
+    loose=4,
+)
 case("_npi_det", lambda xp, a: xp.linalg.det(a), "2,3,3 dominant", second=True, **MATRIX, **NOT_SQUARE)
 case("_npi_slogdet", lambda xp, a: xp.linalg.slogdet(a), "2,3,3 dominant", **MATRIX, **NOT_SQUARE)
-case("_npi_inv", lambda xp, a: xp.linalg.inv(a), "2,3,3 dominant", second=True, bad=(([[1.0, 2.0]],), ([[1.0, 1.0], [1.0, 1.0]],)), **MATRIX)
-case("_npi_solve", lambda xp, a, b: xp.linalg.solve(a, b), "3,3 dominant", "3,2", second=True, bad=(([[1.0, 2.0]], [1.0]), ([[0.0]], [1.0])), **MATRIX)
+case(
+    "_npi_inv", lambda xp, a: xp.linalg.inv(a), "2,3,3 dominant", second=True, bad=(([[1.0, 2.0]],), ([[1.0, 1.0], [1.0, 1.0]],)), **MATRIX
+)
+case(
+    "_npi_solve",
+    lambda xp, a, b: xp.linalg.solve(a, b),
+    "3,3 dominant",
+    "3,2",
+    second=True,
+    bad=(([[1.0, 2.0]], [1.0]), ([[0.0]], [1.0])),
+    **MATRIX,
+)
 case("_npi_solve", lambda xp, a, b: xp.linalg.solve(a, b), "3,3 dominant", "3", dtypes="f d", loose=40)
-case("_npi_matrix_power", lambda xp, a: xp.linalg.matrix_power(a, 3), "2,2,2 unit", dtypes="i l f d F D", loose=40, second=True, **NOT_SQUARE)
+case(
+    "_npi_matrix_power", lambda xp, a: xp.linalg.matrix_power(a, 3), "2,2,2 unit", dtypes="i l f d F D", loose=40, second=True, **NOT_SQUARE
+)
 case("_npi_matrix_power", lambda xp, a: xp.linalg.matrix_power(a, 0), "3,3", dtypes="i f d", grad=())
 case("_npi_pinv", lambda xp, a: xp.linalg.pinv(a), "3,2 dominant", **MATRIX)
-case("_npi_lstsq", lambda xp, a, b: xp.linalg.lstsq(a, b)[:2], "4,2 definite", "4,3", dtypes="f d F D", loose=100, layouts=("ordinary", "view"))
+case(
+    "_npi_lstsq",
+    lambda xp, a, b: xp.linalg.lstsq(a, b)[:2],
+    "4,2 definite",
+    "4,3",
+    dtypes="f d F D",
+    loose=100,
+    layouts=("ordinary", "view"),
+)
 case("_npi_cholesky", lambda xp, a: xp.linalg.cholesky(a), "2,3,3 definite", grad=(), bad=(([[1.0, 2.0]],), ([[-1.0]],)), **MATRIX)
-case("_npi_cholesky", lambda xp, a: xp.linalg.cholesky(xp.matmul(a, xp.swapaxes(a, -1, -2)) + 2 * xp.eye(3), upper=True), "3,3", dtypes="f d", loose=40)
+case(
+    "_npi_cholesky",
+    lambda xp, a: xp.linalg.cholesky(xp.matmul(a, xp.swapaxes(a, -1, -2)) + 2 * xp.eye(3), upper=True),
+    "3,3",
+    dtypes="f d",
+    loose=40,
+)
 case("_npi_qr", lambda xp, a: tuple(factors(xp, *xp.linalg.qr(a))), "3,2 dominant", **MATRIX, bad=(([1.0],),))
 case("_npi_qr_r", lambda xp, a: abs(xp.linalg.qr(a, mode="r")), "3,2 dominant", **MATRIX)
 case("_npi_svd", lambda xp, a: decomposed(xp, *xp.linalg.svd(a, full_matrices=False)), "3,2 dominant", **MATRIX, bad=(([1.0],),))

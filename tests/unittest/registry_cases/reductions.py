@@ -16,7 +16,13 @@ def reduction(names, domain="any", dtypes=FEW, **options):
         case(f"_npi_{name}", along, shape, dtypes=ALL if dtypes == FEW else dtypes, **{"bad": BAD, **options})
         for axis in (1, (0, -1), ()):
             case(f"_npi_{name}", lambda xp, a, along=along, axis=axis: along(xp, a, axis), shape, dtypes="i f d", **options)
-        case(f"_npi_{name}", lambda xp, a, name=name: getattr(xp, name)(a, axis=-2, keepdims=True), shape, dtypes="l f F" if "F" in dtypes else "l f", **options)
+        case(
+            f"_npi_{name}",
+            lambda xp, a, name=name: getattr(xp, name)(a, axis=-2, keepdims=True),
+            shape,
+            dtypes="l f F" if "F" in dtypes else "l f",
+            **options,
+        )
 
 
 def masked(names, initial, domain="any", dtypes="l f d", **options):

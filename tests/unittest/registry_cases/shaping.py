@@ -75,8 +75,19 @@ case(
     "4 below4 int64",
     oracle=lambda i: ((i < -3) | (i >= 3)).any(),
 )
-case("_npi_outside", lambda xp, i: apply(REGISTRY["_npi_outside"], (i,), (-1, 2)), "4 below4 int64", oracle=lambda i: ((i < -1) | (i >= 2)).any())
-case("_npi_stop_gradient", lambda xp, a: np.array(0, dtype=a.dtype) + apply(REGISTRY["_npi_stop_gradient"], (a,)), "2,3", oracle=lambda a: a, dtypes=ALL)
+case(
+    "_npi_outside",
+    lambda xp, i: apply(REGISTRY["_npi_outside"], (i,), (-1, 2)),
+    "4 below4 int64",
+    oracle=lambda i: ((i < -1) | (i >= 2)).any(),
+)
+case(
+    "_npi_stop_gradient",
+    lambda xp, a: np.array(0, dtype=a.dtype) + apply(REGISTRY["_npi_stop_gradient"], (a,)),
+    "2,3",
+    oracle=lambda a: a,
+    dtypes=ALL,
+)
 
 
 def flattened(a, b):
@@ -88,7 +99,15 @@ def flattened(a, b):
 
 # --- joining -----------------------------------------------------------------------------------------------------
 
-case("_npi_concatenate", lambda xp, a, b: xp.concatenate([a, b], axis=-1), "2,3", "2,1", dtypes=ALL, second=True, bad=(([1.0, 2.0], [[1.0]]),))
+case(
+    "_npi_concatenate",
+    lambda xp, a, b: xp.concatenate([a, b], axis=-1),
+    "2,3",
+    "2,1",
+    dtypes=ALL,
+    second=True,
+    bad=(([1.0, 2.0], [[1.0]]),),
+)
 case("_npi_concatenate", lambda xp, a, b: xp.concatenate([a, b, a], axis=None), "2,3", "2", dtypes="i f d")
 case("_npi_concatenate", lambda xp, a, b: xp.concatenate([a, b], dtype="float64"), "2,3", "1,3 any int32", dtypes="i l f d", policy=KEPT)
 case("_npi_concatenate", lambda xp, a, b: (xp.hstack([a, b]), xp.vstack([a, a]), xp.dstack([a, b])), "2,3", "2,3", dtypes="i f d")

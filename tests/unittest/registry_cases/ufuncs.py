@@ -59,11 +59,27 @@ binary("equal not_equal less less_equal greater greater_equal", "bits", "bits", 
 binary("logical_and logical_or logical_xor", "bits", "bits", second=False)
 binary("bitwise_and bitwise_or bitwise_xor left_shift right_shift gcd lcm", "bits", "bits", second=False, dtypes=f"{INTS} f", special=False)
 
-case("_npi_add", lambda xp, a, b: xp.add(a, b, out=xp.zeros((2, 3), "d"), where=b > 0), "2,3", "3", dtypes=REAL, layouts=("ordinary", "view"), policy=KEPT)
+case(
+    "_npi_add",
+    lambda xp, a, b: xp.add(a, b, out=xp.zeros((2, 3), "d"), where=b > 0),
+    "2,3",
+    "3",
+    dtypes=REAL,
+    layouts=("ordinary", "view"),
+    policy=KEPT,
+)
 case("_npi_subtract", lambda xp, a: (3 - a) - 1.5, "2,3", dtypes="b i l L e f d F")
 case("_npi_multiply", lambda xp, a, b: xp.multiply(a, b, dtype="float64"), "2,3", "2,3", dtypes="i l f d", policy=KEPT)
 case("_npi_isnan", lambda xp, a: xp.isnan(a), "2,3 nan", dtypes="e f d")
-case("_npi_select_where", lambda xp, a, b, m: xp.add(a, b, out=a * 1, where=m), "2,3", "3", "2,3 mask bool", dtypes="i l e f d F", layouts=("ordinary", "empty", "view"))
+case(
+    "_npi_select_where",
+    lambda xp, a, b, m: xp.add(a, b, out=a * 1, where=m),
+    "2,3",
+    "3",
+    "2,3 mask bool",
+    dtypes="i l e f d F",
+    layouts=("ordinary", "empty", "view"),
+)
 case(
     "_npi_zeros_for_where",
     lambda xp, a, m: xp.sin(a, where=m),
@@ -72,6 +88,15 @@ case(
     oracle=lambda a, m: onp.where(m, onp.sin(a), onp.zeros((), onp.sin(a).dtype)),
     dtypes="i e f d F",
 )
-case("_npi_cast", lambda xp, a: (a.astype("float64"), a.astype("int64"), a.astype("bool"), a.astype("float16")), "2,3", dtypes="? b B i l e f d", grad=(), policy=KEPT)
+case(
+    "_npi_cast",
+    lambda xp, a: (a.astype("float64"), a.astype("int64"), a.astype("bool"), a.astype("float16")),
+    "2,3",
+    dtypes="? b B i l e f d",
+    grad=(),
+    policy=KEPT,
+)
 case("_npi_cast", lambda xp, a: a.astype("float64") * 2, "2,3", dtypes="i f d", policy=KEPT)
-case("_npi_cast", lambda xp, a: xp.stack([a.astype("complex64").imag, a.astype("D").real]), "2,3", dtypes="? l f d F D", grad=(), policy=KEPT)
+case(
+    "_npi_cast", lambda xp, a: xp.stack([a.astype("complex64").imag, a.astype("D").real]), "2,3", dtypes="? l f d F D", grad=(), policy=KEPT
+)

@@ -40,11 +40,16 @@ def _stack(xp: Any, *arrays: Any, axis: int = 0, dtype: Any = None) -> Any:
     return xp.stack(arrays, axis=axis)
 
 
+_CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
 def _join(op: Any, arrays: Sequence[Any], axis: int | None, out: Any, dtype: DTypeLike, casting: Casting) -> Any:
     """Join arrays, with the arguments that `concatenate` and `stack` share."""
     what = op.name.removeprefix("_npi_")
     if out is not None and dtype is not None:
         raise TypeError(f"{what}() only takes `out` or `dtype` as an argument, but both were provided.")
+    if casting not in _CASTINGS:
+        raise ValueError(f"casting must be one of {', '.join(map(repr, _CASTINGS))} (got {casting!r})")
     wanted = None if dtype is None else dtypes.canonical(dtype)
     target = out.dtype if isinstance(out, Handle) else wanted  # type: ignore[attr-defined]
     if target is not None:
@@ -66,8 +71,12 @@ def _join(op: Any, arrays: Sequence[Any], axis: int | None, out: Any, dtype: DTy
 
 
 def _listed(arrays: Any, what: str) -> list[Any]:
-    if not isinstance(arrays, Iterable) or (isinstance(arrays, Handle) and not arrays.shape):  # type: ignore[attr-defined]
-        raise TypeError(f"{what}: expected a sequence of arrays, got {type(arrays).__name__}")
+    if isinstance(arrays, Handle):
+        arrays = arrays if arrays.shape else None  # type: ignore[attr-defined]
+    elif not hasattr(arrays, "__getitem__"):
+        raise TypeError(f'{what}: arrays to stack must be passed as a "sequence" type such as list or tuple, got {type(arrays).__name__}')
+    if arrays is None:
+        raise TypeError(f"{what}: iteration over a 0-d array")
     return list(arrays)
 
 
@@ -190,7 +199,10 @@ def block(arrays: Any) -> Any:
     array([[1, 1, 0],
            [3, 4, 5]])
     """
-    depth = _depth(arrays, ())
+    empty: list[str] = []
+    depth = _depth(arrays, (), empty)
+    if empty:
+        raise ValueError(f"List at {empty[0]} cannot be empty")
     deepest = max(depth, max((ndim(a) for a in _leaves(arrays)), default=0))
 
     def joined(part: Any, level: int) -> Any:
@@ -211,8 +223,8 @@ def _leaves(part: Any) -> Iterable[Any]:
         yield part
 
 
-def _depth(part: Any, path: tuple[int, ...]) -> int:
-    """How deep lists are nested, the same everywhere."""
+def _depth(part: Any, path: tuple[int, ...], empty: list[str]) -> int:
+    """How deep lists are nested, the same everywhere; notes where they are empty."""
     where = "arrays" + "".join(f"[{i}]" for i in path)
     if isinstance(part, tuple):
         raise TypeError(
@@ -222,8 +234,9 @@ def _depth(part: Any, path: tuple[int, ...]) -> int:
     if not isinstance(part, list):
         return 0
     if not part:
-        raise ValueError(f"List at {where} cannot be empty")
-    depths = [_depth(p, (*path, i)) for i, p in enumerate(part)]
+        empty.append(where)
+        return 1
+    depths = [_depth(p, (*path, i), empty) for i, p in enumerate(part)]
     for i, d in enumerate(depths):
         if d != depths[0]:
             level = len(path) + 1

@@ -228,7 +228,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: AxisLike = None) -> Any:
 @operator("_npi_pinv", rule=linear_types("sb"), outputs=2)
 def _pinv(xp: Any, a: Any, *, rcond: Any, hermitian: bool = False) -> Any:
     """Pseudo-inverses, and whether any decomposition did not converge."""
-    return xp.pinv_flagged(a, xp.asarray(rcond, real_dtype(a.dtype)), hermitian)
+    return xp.pinv_flagged(a, onp.asarray(rcond, real_dtype(onp.dtype(a.dtype))), hermitian)
 
 
 @operator("_npi_lstsq", rule=linear_types("srir"), outputs=4)

@@ -246,6 +246,6 @@ class OnXla(Programs):
 
 
 TestHost = Programs.TestCase
-TestHost.settings = hypothesis.settings(max_examples=2000 if THOROUGH else 150, stateful_step_count=30)
+TestHost.settings = hypothesis.settings(max_examples=2000 if THOROUGH else 5, stateful_step_count=30)
 TestXla = OnXla.TestCase
 TestXla.settings = hypothesis.settings(max_examples=1000 if THOROUGH else 12, stateful_step_count=20)

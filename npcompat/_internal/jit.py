@@ -292,6 +292,11 @@ def _rebuilt(handle: Handle, chain: Sequence[Lens]) -> Any:
     return handle
 
 
+def _type(handle: Handle) -> tuple[tuple[int, ...], Any]:
+    payload = dispatch.read(handle).payload
+    return payload.shape, payload.dtype
+
+
 class _Program:
     """One traced call: its operator, what it reads and writes, and how its results are put together.
 
@@ -310,11 +315,13 @@ class _Program:
         self.outputs: _Outputs = found.result
         self.nodes = [h._value.node is not None for h in found.reads]
         self.touched = {id(h) for h in (*found.reads, *found.written)}
-        # What is overwritten is given to the program: captured arrays and arguments.
+        # What is overwritten by a value of its type is given to the program: captured arrays and arguments.
         position = {id(h): i for i, h in enumerate(found.reads)}
-        self.given = found.written[: found.given]
+        _, changed, written, _ = found.split(found.types)
+        self.given = [h for h, after in zip(found.written[: found.given], written, strict=False) if _type(h) == after]
         self.given_at = [position[id(h)] for h in self.given]
-        self.donated = (*self.given_at, *[len(found.reads) + i for i in found.changed])
+        self.given_arguments = [i for i, after in zip(found.changed, changed, strict=True) if _type(call.inputs[i]) == after]
+        self.donated = (*self.given_at, *[len(found.reads) + i for i in self.given_arguments])
 
     def fits(self, recording: bool) -> bool:
         """Whether what is captured is differentiated as it was when the function was traced."""
@@ -365,7 +372,7 @@ class _Program:
     def _held_elsewhere(self, call: _Call) -> list[int]:
         """Operands whose buffers the program is given, but which somebody else holds too: they are copied first."""
         found = [self.given_at[i] for i in dispatch.shared(self.given)] if self.given else []
-        for i in self.captured.changed:
+        for i in self.given_arguments:
             handle = call.inputs[i]
             if handle._view is not None or dispatch.shared((handle,)):
                 found.append(len(self.reads) + i)

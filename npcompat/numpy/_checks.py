@@ -1,4 +1,4 @@
-"""What a function must know of values: that none is wrong, or all of them where they decide the result's shape.
+"""What functions check: that no value is wrong, that values which decide a result's shape are known, and rules of casting.
 
 Eager, the values are looked at.  While a function is compiled, a wrong value is flagged by the program when it runs,
 and a shape that depends on values is an error.
@@ -49,4 +49,13 @@ def shaping(a: Any, what: str) -> onp.ndarray[Any, Any]:
     return dispatch.to_host(a)
 
 
-__all__ = ["flagged", "outside", "refuse", "shaping"]
+_CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
+def check_casting(casting: Any) -> None:
+    """Raise an error if the argument names no rule of casting."""
+    if casting not in _CASTINGS:
+        raise ValueError(f"casting must be one of {', '.join(map(repr, _CASTINGS))} (got {casting!r})")
+
+
+__all__ = ["check_casting", "flagged", "outside", "refuse", "shaping"]

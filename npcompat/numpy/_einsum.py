@@ -9,11 +9,12 @@ import numpy as onp
 from npcompat._internal import dispatch, dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.op import operator
+from npcompat.numpy._checks import check_casting
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._diagonals import writeable_diagonal
 from npcompat.numpy._manipulation import transpose
 from npcompat.numpy._products import product_types
-from npcompat.numpy._ufunc import finish
+from npcompat.numpy._ufunc import check_order, finish
 
 
 @operator("_npi_einsum", rule=product_types, pattern="complex")
@@ -53,10 +54,19 @@ def _subscripts(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
     return text + (f"->{_labels(result[0])}" if result else ""), list(pairs[::2])
 
 
+def _labelled(subscripts: str, ndim: int) -> tuple[str, str]:
+    """One label for each axis of a single operand and of its result, with the ellipsis and what is implied written out."""
+    source, arrow, target = subscripts.partition("->")
+    if not arrow:
+        target = "..." * ("..." in source) + "".join(sorted(c for c in set(source) if c.isalpha() and source.count(c) == 1))
+    spare = "".join(chr(0x4E00 + i) for i in range(ndim - len(source.replace("...", ""))))
+    return source.replace("...", spare), target.replace("...", spare)
+
+
 def _rearranged(subscripts: str, a: Any) -> Any:
     """The view that an einsum of one operand is, if nothing is summed; None if something is."""
-    source, arrow, target = subscripts.partition("->")
-    if not arrow or "." in subscripts or len(source) != a.ndim or len(set(target)) != len(target) or set(source) != set(target):
+    source, target = _labelled(subscripts, a.ndim)
+    if len(source) != a.ndim or len(set(target)) != len(target) or set(source) != set(target) or not (source + "a").isalpha():
         return None
     labels = list(source)
     while len(labels) > len(target):
@@ -103,10 +113,10 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     unknown = kwargs.keys() - {"dtype", "casting", "order"}
     if unknown:
         raise TypeError(f"Did not understand the following kwargs: {sorted(unknown)}")
-    if kwargs.get("order", "K") not in ("K", "C", "A"):
-        raise NotImplementedError(f"einsum(order={kwargs['order']!r}): arrays are laid out in C order")
+    check_order(kwargs.get("order", "K"))
     subscripts, arrays = _subscripts(operands)
     casting = kwargs.get("casting", "safe")
+    check_casting(casting)
     dtype = None if kwargs.get("dtype") is None else dtypes.canonical(kwargs["dtype"])
     if dtype is not None:
         for a in map(asarray, arrays):
@@ -122,12 +132,14 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         else optimize
     )
     result: Any = apply(_einsum, arrays, (subscripts, path, dtype))
+    if out is None:
+        return result
     wanted = getattr(out, "dtype", result.dtype)
     if not onp.can_cast(result.dtype, wanted, casting):
         raise TypeError(
             f"einsum: cannot cast the result from {result.dtype!r} to the {wanted!r} of `out` according to the rule '{casting}'"
         )
-    return finish(result, out, "einsum")
+    return finish(result.astype(wanted), out, "einsum")
 
 
 def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:

@@ -13,7 +13,7 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import operator
-from npcompat.numpy._checks import shaping
+from npcompat.numpy._checks import check_casting, shaping
 from npcompat.numpy._creation import asarray, copy_of
 from npcompat.numpy._manipulation import atleast_1d, atleast_2d, atleast_3d, moveaxis, ndim, ravel
 from npcompat.numpy._selection import take
@@ -40,16 +40,12 @@ def _stack(xp: Any, *arrays: Any, axis: int = 0, dtype: Any = None) -> Any:
     return xp.stack(arrays, axis=axis)
 
 
-_CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
-
-
 def _join(op: Any, arrays: Sequence[Any], axis: int | None, out: Any, dtype: DTypeLike, casting: Casting) -> Any:
     """Join arrays, with the arguments that `concatenate` and `stack` share."""
     what = op.name.removeprefix("_npi_")
     if out is not None and dtype is not None:
         raise TypeError(f"{what}() only takes `out` or `dtype` as an argument, but both were provided.")
-    if casting not in _CASTINGS:
-        raise ValueError(f"casting must be one of {', '.join(map(repr, _CASTINGS))} (got {casting!r})")
+    check_casting(casting)
     wanted = None if dtype is None else dtypes.canonical(dtype)
     target = out.dtype if isinstance(out, Handle) else wanted  # type: ignore[attr-defined]
     if target is not None:
@@ -492,6 +488,7 @@ def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: Arra
     """
     if not isinstance(dst, Handle):
         raise TypeError(f"copyto() argument 1 must be an npcompat ndarray, not {type(dst).__name__}")
+    check_casting(casting)
     target: Any = dst
     if type(src) in (bool, int, float, complex):
         source = onp.asarray(src).dtype

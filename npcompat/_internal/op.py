@@ -171,6 +171,6 @@ def as_axis(axis: Any) -> int | tuple[int, ...] | None:
 
 def as_shape(shape: Any) -> tuple[int, ...]:
     """A shape argument made a tuple of ints."""
-    if hasattr(shape, "__index__") and not (hasattr(shape, "ndim") and shape.ndim):
-        return (python.index(shape),)
-    return tuple([python.index(s) for s in shape])
+    if isinstance(shape, Iterable) and not (hasattr(shape, "__index__") and getattr(shape, "ndim", 0) == 0):
+        return tuple([python.index(s) for s in shape])
+    return (python.index(shape),)

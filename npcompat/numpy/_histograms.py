@@ -1,5 +1,6 @@
 """Counting elements by value: histograms, bins."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,8 +9,9 @@ import numpy as onp
 from npcompat._internal import dispatch, dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
 from npcompat._internal.op import operator
-from npcompat.numpy._checks import refuse, shaping
+from npcompat.numpy._checks import flagged, refuse, shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._statistics import diff
 from npcompat.numpy._typing import ArrayLike
@@ -160,20 +162,25 @@ def _not_finite(xp: Any, low: Any, high: Any) -> Any:
 
 def _histogram_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     carried = [dtypes.strong(t) for t in types[:2]]
-    return [onp.result_type(*carried)] * 2 + [None] * (len(types) - 2), dtypes.strong(types[2]) if len(types) > 2 else _int64
+    kept = [None] * (len(types) - 2)
+    return [onp.result_type(*carried)] * 2 + kept, dtypes.strong(types[-1]) if len(types) % 2 else _int64
 
 
 @operator("_npi_histogram", rule=_histogram_types, differentiable=False)
-def _histogram(xp: Any, a: Any, edges: Any, *weights: Any) -> Any:
-    """How many elements lie in each bin, or the sum of their weights; the last bin contains both its edges."""
+def _histogram(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
+    """How many elements lie in each bin, or the sum of their weights; the last bin contains both its edges.
+
+    After the edges come both ends of the range, if the edges are but its rounded division, and the weights, if any.
+    """
     a, count = xp.ravel(a), edges.shape[0] - 1
     if count < 1:
         return xp.zeros((0,), onp.int64)
+    low, high = rest[:2] if len(rest) > 1 else (edges[0], edges[-1])
     place = xp.where(a == edges[-1], count - 1, xp.searchsorted(edges, a, "right") - 1)
-    inside = (a >= edges[0]) & (a <= edges[-1])
-    each = xp.ravel(weights[0]) if weights else xp.ones(a.shape, onp.int64)
+    inside = (a >= low) & (a <= high)
+    each = xp.ravel(rest[-1]) if len(rest) % 2 else xp.ones(a.shape, onp.int64)
     each = xp.where(inside, each, xp.zeros_like(each))
-    return xp.add_at(xp.zeros((count,), each.dtype), xp.where(inside, place, 0), each)
+    return xp.add_at(xp.zeros((count,), each.dtype), (xp.clip(place, 0, count - 1),), each)
 
 
 def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
@@ -185,16 +192,20 @@ def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights
     array([1., 3., 5.])
     """
     a = asarray(a)
-    edges = _edges(a, bins, range, weights)
+    return _shown(_edges(a, bins, range, weights)[0], bins, a)
+
+
+def _shown(edges: Any, bins: Any, a: Any) -> Any:
+    """The edges as they are returned: those that were computed in the dtype that the default-float rule gives."""
     return edges.astype(dtypes.narrow(edges.dtype, [a.dtype])) if isinstance(bins, str | int | onp.integer) else edges
 
 
-def _edges(a: Any, bins: Any, range: Any, weights: Any) -> Any:
-    """Edges, of float64 where NumPy would choose that, so that integers are binned exactly."""
+def _edges(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, list[Any]]:
+    """Edges, of float64 where NumPy would choose that, so that integers are binned exactly; and the ends of the range."""
     if isinstance(bins, str):
         if weights is not None:
             raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
-        return dispatch.array_of(onp.histogram_bin_edges(shaping(a, f"histogram(bins={bins!r})"), bins, range))
+        return dispatch.array_of(onp.histogram_bin_edges(shaping(a, f"histogram(bins={bins!r})"), bins, range)), []
     if not isinstance(bins, int | onp.integer):
         edges = asarray(bins)
         if edges.ndim == 0:
@@ -202,22 +213,31 @@ def _edges(a: Any, bins: Any, range: Any, weights: Any) -> Any:
         if edges.ndim != 1:
             raise ValueError("`bins` must be 1d, when an array")
         refuse(_not_monotonic, (edges,), (False,), ValueError, "`bins` must increase monotonically, when an array")
-        return edges
+        return edges, []
     if bins < 1:
         raise ValueError("`bins` must be positive, when an integer")
+    ends = _ends(a, range)
+    dtype = onp.result_type(a.dtype, 1.0) if a.dtype.kind == "f" else _float64
+    edges = apply(_bin_edges, ends, (int(bins), dtype))
+    message = f"Too many bins for data range. Cannot create {bins} finite-sized bins."
+    flagged((edges[1:] <= edges[:-1]).any(), ValueError, message)
+    return edges, ends if range is not None else []
+
+
+def _ends(a: Any, range: Any) -> list[Any]:
+    """The first and the last edge: those given, or the least and the largest element."""
     if range is not None:
-        low, high = (v.item() if hasattr(v, "item") else v for v in range)
+        low, high = (onp.asarray(dispatch.to_host(v) if isinstance(v, Handle) else v) for v in range)
         if low > high:
             raise ValueError("max must be larger than min in range parameter.")
-        if not onp.isfinite([low, high]).all():
+        if not (onp.isfinite(low) and onp.isfinite(high)):
             raise ValueError(f"supplied range of [{low}, {high}] is not finite")
-    elif a.size == 0:
-        low, high = 0, 1
-    else:
-        low, high = a.min(), a.max()
-        refuse(_not_finite, (low, high), (), ValueError, "autodetected range is not finite")
-    dtype = onp.result_type(a.dtype, 1.0) if a.dtype.kind == "f" else _float64
-    return apply(_bin_edges, (low, high), (int(bins), dtype))
+        return [low, high]
+    if a.size == 0:
+        return [0, 1]
+    ends = [a.min(), a.max()]
+    refuse(_not_finite, ends, (), ValueError, "autodetected range is not finite")
+    return ends
 
 
 def histogram(
@@ -250,16 +270,15 @@ def histogram(
     """
     a = asarray(a)
     if a.dtype == onp.bool_:
+        warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning, stacklevel=2)
         a = a.astype(onp.uint8)
-    operands = []
     if weights is not None:
         weights = asarray(weights)
         if weights.shape != a.shape:
             raise ValueError(f"weights should have the same shape as a: {a.shape}, got {weights.shape}")
-        operands.append(weights)
-    edges = _edges(a, bins, range, weights)
-    counts = apply(_histogram, (a, edges, *operands))
-    shown = edges.astype(dtypes.narrow(edges.dtype, [a.dtype])) if isinstance(bins, str | int | onp.integer) else edges
+    edges, ends = _edges(a, bins, range, weights)
+    counts = apply(_histogram, (a, edges, *ends, *([] if weights is None else [weights])))
+    shown = _shown(edges, bins, a)
     if not density:
         return counts, shown
     return (counts / diff(shown)) / counts.sum(), shown

@@ -74,8 +74,12 @@ def _range_dtype(bounds: list[Any]) -> Any:
 
 
 def _spaced_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    computed = dtypes.floating(types)[1]
-    return [computed] * len(types), attrs["dtype"] or computed
+    wanted = attrs["dtype"]
+    if wanted is None:
+        computed = dtypes.floating(types)[1]
+    else:  # as exact as NumPy's, which computes with 64 bits
+        computed = onp.result_type(*[dtypes.strong_by_numpy(t) for t in types], onp.float64)
+    return [computed] * len(types), wanted or computed
 
 
 @operator("_npi_linspace", rule=_spaced_rule)

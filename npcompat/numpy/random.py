@@ -100,7 +100,12 @@ def _size(size: Any) -> tuple[int, ...] | None:
 
 
 def _float(dtype: Any) -> onp.dtype[Any]:
-    return dtypes.default_float() if dtype is None else dtypes.canonical(dtype)
+    if dtype is None:
+        return dtypes.default_float()
+    wanted = dtypes.canonical(dtype)
+    if not dtypes.is_float(wanted):
+        raise TypeError(f"Unsupported dtype {wanted!r} for random: expected a float dtype")
+    return wanted
 
 
 class _Distributions:

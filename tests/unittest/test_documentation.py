@@ -53,6 +53,13 @@ def test_the_architecture_follows_add_through_the_three_modes():
     assert len(re.findall(r"`npcompat/[\w/]+\.py::[\w.]+`", text)) >= 30
 
 
+def test_the_readme_example_prints_what_it_says(capsys):
+    (code,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), flags=re.MULTILINE | re.DOTALL)
+    exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
+    assert capsys.readouterr().out == "8.75 [ 2. -2.  1.]\n" * 2
+    assert len([line for line in code.splitlines() if line]) == 15
+
+
 def blocks(page: str) -> dict[str, str]:
     """The code blocks of a page that name the file they belong to."""
     found = re.findall(r"^```python file=(\S+)\n(.*?)^```$", (ROOT / "docs" / page).read_text(), flags=re.MULTILINE | re.DOTALL)

@@ -19,6 +19,7 @@ from registry_cases.case import INTS, as_dtype, samples
 
 import npcompat.gluon  # declares operators, too
 from npcompat import autograd, np, npx, test_utils
+from npcompat._internal import dispatch
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.op import REGISTRY
 
@@ -234,7 +235,11 @@ def differentiated(case):
     """A float64 sample of a case in each layout, and the positions of the operands that are differentiated."""
     fixed = [o.dtype for o in case.operands]
     for sample in samples(case, ["d"], case.layouts):
-        if sample.layout == "special" or isinstance(expected_of(case, sample.arrays), Exception):
+        if (
+            sample.layout == "special"
+            or (sample.layout == "0-d" and not case.smooth)
+            or isinstance(expected_of(case, sample.arrays), Exception)
+        ):
             continue
         wanted = [i for i, d in enumerate(fixed) if (d is None or as_dtype(d).kind in "fc") and (case.grad is None or i in case.grad)]
         if wanted:
@@ -256,13 +261,15 @@ def loss_of(case, arrays):
 
 def central_differences(case, sample, position, step=1e-6):
     found = onp.zeros_like(sample.arrays[position])
+    directions = (1, 1j) if found.dtype.kind == "c" else (1,)
     for at in onp.ndindex(found.shape):
-        values = []
-        for sign in (1, -1):
-            arrays = [a.copy() for a in sample.arrays]
-            arrays[position][at] += sign * step
-            values.append(float(loss_of(case, [np.array(a) for a in arrays])))
-        found[at] = (values[0] - values[1]) / (2 * step)
+        for direction in directions:
+            values = []
+            for sign in (1, -1):
+                arrays = [a.copy() for a in sample.arrays]
+                arrays[position][at] += sign * step * direction
+                values.append(float(loss_of(case, [np.array(a) for a in arrays])))
+            found[at] += (values[0] - values[1]) / (2 * step) * onp.conj(direction)
     return found
 
 
@@ -272,7 +279,7 @@ def test_gradients(name):
         if case.grad == ():
             continue
         checks = []
-        with npx.backend("numpy"), quiet():
+        with npx.backend("numpy" if case.on_host else "jax"), quiet():
             for sample, wanted in differentiated(case):
                 if i == 0 or sample.layout in ("ordinary", "view"):
                     checks.append((sample, wanted, [central_differences(case, sample, p) for p in wanted]))
@@ -332,7 +339,7 @@ def test_second_order(name):
     directions = [rng.uniform(-1, 1, arrays[p].shape) for p in wanted]
     with autograd.record():
         out = flat(case.call(np, *arrays))[0]
-        node = out._value.node
+        node = dispatch.read(out).node
         head = head_of(name, 0, out)
         grads = autograd.grad((out * np.array(head)).sum(), [arrays[p] for p in wanted], create_graph=True)
         total = sum(((g * np.array(v)).sum() for g, v in zip(grads, directions, strict=True)), np.array(0.0, dtype="float64"))
@@ -343,7 +350,7 @@ def test_second_order(name):
 
         def loss(*some):
             rest = dict(zip(wanted, some, strict=True))
-            return (compute(*[rest.get(i, a) for i, a in enumerate(sample.arrays)]) * head).sum()
+            return (compute(*[rest.get(i, jax.numpy.asarray(a)) for i, a in enumerate(sample.arrays)]) * jax.numpy.asarray(head)).sum()
 
         points = tuple(jax.numpy.asarray(sample.arrays[p]) for p in wanted)
         gradient = jax.grad(loss, argnums=tuple(range(len(wanted))))

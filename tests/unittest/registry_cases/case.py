@@ -50,6 +50,7 @@ class Case:
     grad: tuple[int, ...] | None = None  # positions of the operands that are differentiated; None: all floats
     second: bool = False
     layouts: tuple[str, ...] = LAYOUTS
+    smooth: bool = True  # whether it has a derivative at 0-d arrays
     special: bool = False  # also run on nan, infinities and signed zeros
     loose: float = 1.0  # factor on the tolerances of the dtype
     bad: tuple[tuple[Any, ...], ...] = ()  # arguments that must raise what the oracle raises
@@ -111,6 +112,15 @@ def _with_nan(rng: Any, shape: Any) -> Any:
     return a
 
 
+def _mask(rng: Any, shape: Any) -> Any:
+    """A mask that selects something along each axis."""
+    found = onp.asarray(rng.random(shape) < 0.6)
+    if found.ndim and found.size:
+        found[0] = True
+        found[..., 0] = True
+    return found
+
+
 DOMAINS: dict[str, Callable[[Any, Any], Any]] = {
     "any": _spread(-2, 2),
     "positive": _spread(0.4, 2.5),
@@ -126,7 +136,7 @@ DOMAINS: dict[str, Callable[[Any, Any], Any]] = {
     "dominant": lambda rng, shape: rng.uniform(-1, 1, shape) + (2 * onp.eye(shape[-1]) if len(shape) > 1 and shape[-1] == shape[-2] else 0),
     "nan": _with_nan,
     "bits": lambda rng, shape: rng.integers(0, 6, shape),
-    "mask": lambda rng, shape: rng.random(shape) < 0.6,
+    "mask": _mask,
     "probability": lambda rng, shape: (lambda p: p / p.sum() if p.size else p)(rng.uniform(0.1, 1, shape)),
     "hermitian": lambda rng, shape: (lambda a: a + onp.swapaxes(a, -1, -2) if len(shape) > 1 and shape[-1] == shape[-2] else a)(
         rng.uniform(-1, 1, shape)

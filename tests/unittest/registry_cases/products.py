@@ -20,7 +20,7 @@ case("_npi_outer", lambda xp, a, b: xp.outer(a, b), "2,3", "2", **PRODUCT)
 case("_npi_kron", lambda xp, a, b: xp.kron(a, b), "2,3", "2,2", **PRODUCT)
 case("_npi_tensordot", lambda xp, a, b: xp.tensordot(a, b, axes=([1, 0], [0, 1])), "2,3", "3,2,4", bad=(([[1.0]], [1.0]),), **PRODUCT)
 case("_npi_tensordot", lambda xp, a, b: xp.tensordot(a, b, 1), "2,3", "3,2", dtypes="i f d")
-case("_npi_einsum", lambda xp, a, b: xp.einsum("ij,jk->ki", a, b), "2,3", "3,4", bad=(([[1.0]], [[1.0], [2.0]]),), **PRODUCT)
+case("_npi_einsum", lambda xp, a, b: xp.einsum("ij,jk->ki", a, b), "2,3", "3,4", bad=(([[1.0, 2.0]], [[1.0], [2.0], [3.0]]),), **PRODUCT)
 case("_npi_einsum", lambda xp, a: xp.einsum("ii->i", a) + xp.einsum("ij->j", a) * xp.einsum("...ii", a), "3,3", dtypes="i f d")
 case("_npi_cross", lambda xp, a, b: xp.cross(a, b), "2,3", "3", bad=(([1.0], [1.0]),), **PRODUCT)
 

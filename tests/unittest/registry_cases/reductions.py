@@ -1,5 +1,9 @@
 """Cases of sums, extremes, means and running sums: whole, along axes, with `keepdims`, `where`, `initial` and `dtype`."""
 
+import numpy as onp
+
+from npcompat._internal.dispatch import apply
+from npcompat._internal.op import REGISTRY
 from registry_cases.case import ALL, FEW, FEW_REAL, INEXACT, KEPT, REAL, case
 
 BAD = (([[1.0, 2.0]], 2), ([[1.0, 2.0]], -3), ([[1.0, 2.0]], (0, 0)), ([[1.0]], 1.5))
@@ -25,6 +29,10 @@ def reduction(names, domain="any", dtypes=FEW, **options):
         )
 
 
+def _negative(xp, a):
+    return apply(REGISTRY["_npi_any_negative"], (a,)) if xp is not onp else (a < 0).any()
+
+
 def masked(names, initial, domain="any", dtypes="l f d", **options):
     """The same with `where` and `initial`."""
     for name in names.split():
@@ -42,7 +50,8 @@ def masked(names, initial, domain="any", dtypes="l f d", **options):
 reduction("sum", second=True)
 reduction("prod", second=True)
 reduction("mean", second=True)
-reduction("var std", second=True)
+reduction("var", second=True)
+reduction("std", second=True, smooth=False)
 reduction("max min", "distinct", dtypes=ALL)
 reduction("all any")
 reduction("nansum nanprod", "nan", grad=())
@@ -55,7 +64,8 @@ masked("mean var std", None, dtypes="f d", layouts=("ordinary", "view"))
 case("_npi_sum", lambda xp, a: xp.sum(a, axis=1, dtype="float64"), "2,3", dtypes=REAL, policy=KEPT)
 case("_npi_mean", lambda xp, a: xp.mean(a, dtype="float64"), "2,3", dtypes=FEW_REAL, policy=KEPT)
 case("_npi_var", lambda xp, a: xp.var(a, axis=0, ddof=1), "3,2", dtypes="i f d F", loose=4)
-case("_npi_std", lambda xp, a: xp.std(a, axis=0, ddof=1, keepdims=True), "3,2", dtypes="i f d F", loose=4)
+case("_npi_std", lambda xp, a: xp.std(a, axis=0, ddof=1, keepdims=True), "3,2", dtypes="i f d F", loose=4, smooth=False)
+case("_npi_any_negative", lambda xp, a: _negative(xp, a), "2,3", dtypes=FEW_REAL)
 
 for name in ("cumsum", "cumprod"):
     case(f"_npi_{name}", lambda xp, a, axis=None, name=name: getattr(xp, name)(a, axis), "2,3", dtypes=ALL, second=True, bad=BAD[:2])

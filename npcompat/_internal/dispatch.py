@@ -64,7 +64,7 @@ def read(handle: Handle) -> Value:
     value: Value = run(lens.get, [parent, *[Value(i) for i in lens.operands]], lens.attrs)
     if handle._extra is not None and handle._extra.leaf is not None:
         value = fresh(value.payload, handle._extra.leaf)
-    if lens.caches(value.payload):
+    if value.node is not None or type(value.payload) is not onp.ndarray:  # NumPy's views are free, and would pin the buffer
         view.cached, view.version = value, version
     return value
 

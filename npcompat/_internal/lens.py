@@ -31,11 +31,6 @@ class Lens:
         """The part of a NumPy array that the lens looks at, as a view."""
         return self.look(array, self.attrs, self.operands)
 
-    @staticmethod
-    def caches(payload: Any) -> bool:
-        """Whether what was read is worth keeping: a NumPy view is free to make, and would pin its base's buffer."""
-        return type(payload) is not onp.ndarray
-
     def same(self, other: "Lens") -> bool:
         """Whether both look at the same part in the same way."""
         return self.get is other.get and self.attrs == other.attrs and self.operands == other.operands

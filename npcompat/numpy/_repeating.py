@@ -142,7 +142,7 @@ def tile(A: ArrayLike, reps: ShapeLike) -> Any:
 @operator("_npi_resize", pattern="injective")
 def _resize(xp: Any, a: Any, *, shape: Any) -> Any:
     """The elements, again and again, until the shape is filled."""
-    return xp.resize(a, shape)
+    return xp.resize(a, shape) if a.size else xp.zeros(shape, a.dtype)
 
 
 def resize(a: ArrayLike, new_shape: ShapeLike) -> Any:
@@ -159,8 +159,7 @@ def resize(a: ArrayLike, new_shape: ShapeLike) -> Any:
     shape = as_shape(new_shape)
     if any(n < 0 for n in shape):
         raise ValueError(f"all elements of `new_shape` must be non-negative, got {shape}")
-    a = asarray(a)
-    return zeros(shape, a.dtype) if a.size == 0 else apply(_resize, (a,), (shape,))
+    return apply(_resize, (a,), (shape,))
 
 
 # --- padding -----------------------------------------------------------------------------------------------------

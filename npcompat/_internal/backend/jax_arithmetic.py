@@ -41,6 +41,12 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
     return jnp.where(y == 0, x / y, quotient), jnp.where(y == 0, jnp.full_like(x, jnp.nan), rest)
 
 
+def modf(x: Any) -> tuple[Any, Any]:
+    """Fractional and integral part, both with the sign of the number; an infinity has no fraction."""
+    whole = jnp.trunc(x)
+    return jnp.copysign(jnp.where(jnp.isinf(x), 0, x - whole), x), whole
+
+
 def floor_divide(x: Any, y: Any) -> Any:
     """The quotient of `divmod`."""
     return divmod(x, y)[0]
@@ -128,4 +134,4 @@ def round(a: Any, decimals: int = 0) -> Any:
     return jnp.rint(a * power) / power if decimals > 0 else jnp.rint(a / power) * power
 
 
-__all__ = ["divmod", "float_power", "floor_divide", "fmod", "mean", "power", "remainder", "round", "std", "var"]
+__all__ = ["divmod", "float_power", "floor_divide", "fmod", "mean", "modf", "power", "remainder", "round", "std", "var"]

@@ -99,8 +99,26 @@ SCATTERED = {"add": "add", "subtract": "subtract", "multiply": "multiply", "maxi
 
 def scatter_at(name: str, a: Any, positions: Any, values: Any) -> Any:
     """As `apply_at`, for the ufuncs of `SCATTERED`."""
-    method = getattr(a.reshape(-1).at[positions.reshape(-1)], SCATTERED[name])
-    return method(values.reshape(-1).astype(a.dtype)).reshape(a.shape)
+    positions, values = positions.reshape(-1), values.reshape(-1).astype(a.dtype)
+    if name == "multiply" and jnp.issubdtype(a.dtype, jnp.inexact) and positions.size:
+        return a * _products_at(positions, values, a.size).reshape(a.shape)
+    return getattr(a.reshape(-1).at[positions], SCATTERED[name])(values).reshape(a.shape)
+
+
+def _products_at(positions: Any, values: Any, size: int) -> Any:
+    """For each of `size` places, the product of the values there; a scatter of products has no gradient in JAX, this has."""
+    positions = jnp.where(positions < 0, positions + size, positions)
+    order = jnp.argsort(positions, stable=True)
+    positions, values = positions[order], values[order]
+    changes = positions[1:] != positions[:-1]
+    edge = jnp.ones(1, bool)
+
+    def combine(left: Any, right: Any) -> Any:
+        return left[0] | right[0], jnp.where(right[0], right[1], left[1] * right[1])
+
+    _, totals = lax.associative_scan(combine, (jnp.concatenate([edge, changes]), values))
+    complete = jnp.concatenate([changes, edge])
+    return jnp.ones(size, values.dtype).at[jnp.where(complete, positions, size)].set(totals, mode="drop", unique_indices=True)
 
 
 __all__ = ["SCATTERED", "apply_at", "fold", "fold_between", "running_fold", "scatter_at"]

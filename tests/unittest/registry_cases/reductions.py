@@ -18,7 +18,7 @@ def reduction(names, domain="any", dtypes=FEW, **options):
 
         shape = f"2,3,2 {domain}"
         case(f"_npi_{name}", along, shape, dtypes=ALL if dtypes == FEW else dtypes, **{"bad": BAD, **options})
-        for axis in (1, (0, -1), ()):
+        for axis in (1, (0, -1), *([] if name == "std" else [()])):
             case(f"_npi_{name}", lambda xp, a, along=along, axis=axis: along(xp, a, axis), shape, dtypes="i f d", **options)
         case(
             f"_npi_{name}",
@@ -60,7 +60,8 @@ reduction("nanmax nanmin", "nan", dtypes=REAL, grad=())
 masked("sum prod nansum", 2)
 masked("max min nanmax nanmin", 1, "distinct")
 masked("all any", None)
-masked("mean var std", None, dtypes="f d", layouts=("ordinary", "view"))
+masked("mean var", None, dtypes="f d", layouts=("ordinary", "view"))
+case("_npi_std", lambda xp, a, m: xp.std(a, where=m), "2,3", "2,3 mask bool", dtypes="f d", layouts=("ordinary", "view"))
 case("_npi_sum", lambda xp, a: xp.sum(a, axis=1, dtype="float64"), "2,3", dtypes=REAL, policy=KEPT)
 case("_npi_mean", lambda xp, a: xp.mean(a, dtype="float64"), "2,3", dtypes=FEW_REAL, policy=KEPT)
 case("_npi_var", lambda xp, a: xp.var(a, axis=0, ddof=1), "3,2", dtypes="i f d F", loose=4)

@@ -93,6 +93,13 @@ case(
     layouts=("ordinary", "0-d", "view"),
 )
 case("_npi_median", lambda xp, a: xp.median(a, axis=0), "3,2 nan", dtypes="f d", grad=())
+case(
+    "_npi_quantile_places",
+    lambda xp, q: apply(REGISTRY["_npi_quantile_places"], (q,), (5, "linear")),
+    "2,3 fraction",
+    oracle=lambda q: (onp.floor(4 * q), 4 * q % 1),
+    dtypes="f d",
+)
 case("_npi_quantile", lambda xp, a: xp.quantile(a, 0.3), "2,3 distinct", dtypes="i l f d", bad=(([],),)[:0])
 case("_npi_quantile", lambda xp, a, q: xp.quantile(a, q, axis=1), "2,4 distinct", "2 fraction", dtypes="f d")
 for method in ("lower", "higher", "nearest", "midpoint", "median_unbiased"):
@@ -178,6 +185,7 @@ for name in ("add", "multiply", "maximum", "subtract", "logical_and", "bitwise_o
         lambda xp, a, name=name: getattr(xp, name).reduce(a, axis=1, keepdims=True),
         "2,3 distinct",
         dtypes=kinds,
+        grad=() if name in ("logical_and", "bitwise_or", "gcd") else None,
         bad=(([1.0],),) if name == "add" else (),
     )
 case(

@@ -41,6 +41,8 @@ unary("absolute fabs", "nonzero", second=False)
 unary("sign rint floor ceil trunc", "noninteger", second=False)
 unary("isnan isinf isfinite signbit logical_not invert", second=False)
 unary("frexp modf", "noninteger", second=False)
+unary("spacing", second=False, dtypes="? e f d")
+unary("bitwise_count", "bits", second=False, dtypes=f"? {INTS} f", special=False)
 
 binary("add subtract multiply")
 binary("divide", right="nonzero")

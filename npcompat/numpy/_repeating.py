@@ -9,7 +9,7 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_shape, operator
 from npcompat.numpy._checks import shaping
-from npcompat.numpy._creation import asarray, copy_of, zeros
+from npcompat.numpy._creation import asarray, copy_of
 from npcompat.numpy._manipulation import broadcast_to, ravel
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, ShapeLike

@@ -15,7 +15,7 @@ from npcompat._internal import dtypes, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy as host
 from npcompat._internal.errors import LeakedTracerError, TracedValueError, user_location
-from npcompat._internal.handle import Extra, Handle, Value, extra, touch
+from npcompat._internal.handle import Extra, Handle, Value, clock, extra, root_of, touch
 from npcompat._internal.op import DONATING, Attrs, Op
 
 _XLA_ARRAY = xla.Array
@@ -44,6 +44,14 @@ def connect(array_type: type[Handle] | None = None, recorder: Recorder | None = 
 
 def wrap(value: Value) -> Any:
     """A new handle that holds the value."""
+    handle = _new(ndarray)
+    handle._value, handle._view, handle._extra = value, None, None
+    return handle
+
+
+def _wrapped(payload: Any) -> Any:
+    value = _new(Value)
+    value.payload, value.node, value.index = payload, None, 0
     handle = _new(ndarray)
     handle._value, handle._view, handle._extra = value, None, None
     return handle
@@ -95,25 +103,72 @@ def _replace(handle: Handle, value: Value) -> None:
 
 
 def put(parent: Handle, lens: Any, value: Value) -> None:
-    """Write a value into a handle through a lens; an owned buffer is changed in place.
+    """Write a value, broadcast and cast, into the part of a handle that a lens looks at.
 
     A view may be written when its base, made read-only later, may not: the caller has asked the one that is written.
     """
-    operands = [value, *[Value(i) for i in lens.operands]]
+    target = buffer(parent, value)
+    if target is not None:
+        lens.on_host(target)[...] = host_payload(value)
+    else:
+        update(parent, lens.put, [value, *[Value(i) for i in lens.operands]], lens.attrs)
+
+
+def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ()) -> None:
+    """Replace what the handle means by `op(handle, *operands)`, which has its shape and dtype.
+
+    A payload on XLA that is not shared is given away: the program writes into its buffer.
+    """
+    if handle._view is None and _may_overwrite(handle, operands) and type(handle._value.payload) is _XLA_ARRAY:
+        _replace(handle, run(op, [handle._value, *operands], attrs, (0,)))
+    else:
+        _replace(handle, run(op, [read(handle), *operands], attrs))
+
+
+def live(handle: Handle) -> Any:
+    """What a handle on the host means, as a NumPy array that sees later writes: to be used now and not kept.
+
+    None if the values are on XLA, or if a trace must see that they are read.
+    """
+    view = handle._view
+    if view is None:
+        payload = handle._value.payload
+        return payload if type(payload) is onp.ndarray and modes.current().trace is None else None
+    parent = live(view.parent)
+    return None if parent is None else view.lens.on_host(parent)
+
+
+def buffer(handle: Handle, *operands: Value) -> Any:
+    """The same, to be written: the root's buffer is its own then, copied if anybody else holds it.
+
+    None also if the write must be recorded.
+    """
+    root = root_of(handle)
+    if type(root._value.payload) is not onp.ndarray:
+        return None
     mode = modes.current()
-    if parent._view is None and mode.trace is None and type(parent._value.payload) is not onp.ndarray:
-        taped = mode.recording and (parent._value.node is not None or value.node is not None)
-        if not taped and not shared((parent,)):
-            # A payload that is not shared is given away: the program writes into its buffer.
-            result = run(lens.put, [parent._value, *operands], lens.attrs, (0,))
-            _replace(parent, result)
-            return
-    _replace(parent, run(lens.put, [read(parent), *operands], lens.attrs))
+    if mode.trace is not None or (mode.recording and (root._value.node is not None or any([v.node is not None for v in operands]))):
+        return None
+    if root._value.payload.base is not None or _references(root) != _UNSHARED:
+        root._value = Value(root._value.payload.copy(order="K"))
+    rare = root._extra
+    if rare is not None:
+        rare.version = next(clock)
+        if not mode.recording:
+            root._value.node = rare.leaf
+    return live(handle)
 
 
-def _counts(values: Sequence[Value]) -> tuple[list[int], list[int]]:
-    payloads = [v.payload for v in values]
-    return list(map(sys.getrefcount, values)), list(map(sys.getrefcount, payloads))
+def _may_overwrite(root: Handle, operands: Sequence[Value]) -> bool:
+    mode = modes.current()
+    if mode.trace is not None or _references(root) != _UNSHARED:
+        return False
+    return not (mode.recording and (root._value.node is not None or any([v.node is not None for v in operands])))
+
+
+def _references(handle: Handle) -> tuple[int, int]:
+    value = handle._value
+    return sys.getrefcount(value), sys.getrefcount(value.payload)
 
 
 def shared(handles: Sequence[Handle]) -> list[int]:
@@ -122,18 +177,22 @@ def shared(handles: Sequence[Handle]) -> list[int]:
     The others own their values, whose buffers may be given away.  CPython counts the references for us; what an
     unshared value shows here was measured at import.
     """
-    values, payloads = _counts([h._value for h in handles])
-    return [i for i, (v, p) in enumerate(zip(values, payloads, strict=True)) if v > _UNSHARED[0] or p > _UNSHARED[1]]
+    return [i for i, handle in enumerate(handles) if _references(handle) != _UNSHARED]
 
 
 def _calibrate() -> tuple[int, int]:
     handle = Handle()
     handle._value = Value(onp.empty(0))
-    (values,), (payloads,) = _counts([h._value for h in (handle,)])
-    return values, payloads
+    return _references(handle)
 
 
 _UNSHARED = _calibrate()
+
+
+def host_payload(value: Value) -> Any:
+    """The payload as NumPy takes it; waits for what XLA computes."""
+    payload = value.payload
+    return payload if type(payload) is onp.ndarray or type(payload) in _SCALARS else xla.to_host(payload)
 
 
 # --- running -----------------------------------------------------------------------------------------------------
@@ -366,38 +425,41 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     mode = _current_mode(_default_mode[0])
     if mode.plain:
         payloads: list[Any] = []
-        on_xla = False
+        on_xla = on_host = scalars = False
         for a in args:
             kind = type(a)
             if kind is ndarray:
-                if a._view is not None:
+                payload = a._value.payload if a._view is None else live(a)
+                kind = type(payload)
+                if kind is _XLA_ARRAY:
+                    on_xla = True
+                elif kind is onp.ndarray:
+                    on_host = True
+                else:
                     break
-                payload = a._value.payload
-                if type(payload) is not _XLA_ARRAY:
-                    break
-                on_xla = True
                 payloads.append(payload)
             elif kind is float or (kind is int and (0 <= a < 128 or op.rule is dtypes.keep)):
-                payloads.append(xla.scalar(a))
+                scalars = True
+                payloads.append(a)
             else:
                 break
         else:
-            program = op.programs[mode.numpy_dtypes].get(attrs)
-            if program is not None and on_xla:
-                try:
-                    out = program(*payloads)
-                except _CALL_ERRORS as error:
-                    raise explained(op, payloads, attrs, error) from error
-                finally:
-                    if _lowering:
-                        xla.lowered()
-                if op.outputs != 1:
-                    return tuple([wrap(Value(o)) for o in out])
-                value = _new(Value)
-                value.payload, value.node, value.index = out, None, 0
-                handle = _new(ndarray)
-                handle._value, handle._view, handle._extra = value, None, None
-                return handle
+            if on_xla:
+                if not on_host and (program := op.programs[mode.numpy_dtypes].get(attrs)) is not None:
+                    if scalars:
+                        payloads = [xla.scalar(p) if type(p) is float or type(p) is int else p for p in payloads]
+                    try:
+                        out = program(*payloads)
+                    except _CALL_ERRORS as error:
+                        raise explained(op, payloads, attrs, error) from error
+                    finally:
+                        if _lowering:
+                            xla.lowered()
+                    if op.outputs != 1:
+                        return tuple([wrap(Value(o)) for o in out])
+                    return _wrapped(out)
+            elif on_host and not attrs and (out := host.quick(op, payloads, scalars, mode.numpy_dtypes)) is not None:
+                return _wrapped(out)
     result = run(op, [as_value(a) for a in args], attrs)
     if type(result) is Value:
         return wrap(result)
@@ -427,11 +489,14 @@ def raise_pending() -> None:
 
 
 def layout(handle: Handle) -> onp.ndarray[Any, Any]:
-    """A NumPy array of the handle's shape, dtype, strides and sharing, whose memory is never touched.
+    """A NumPy array of the handle's shape, dtype, strides and sharing, whose elements mean nothing.
 
     NumPy itself answers every question about memory from it: strides, flags, whether a reshape is a view,
-    whether two arrays share memory.
+    whether two arrays share memory.  On the host it is the array itself, on XLA a stand-in.
     """
+    found: onp.ndarray[Any, Any] | None = live(handle)
+    if found is not None:
+        return found
     rare: Extra = extra(handle)
     if rare.layout is None:
         view = handle._view

@@ -35,7 +35,7 @@ class View:
     def __init__(self, parent: "Handle", lens: "Lens") -> None:
         self.parent = parent
         self.lens = lens
-        self.root: Handle = parent if parent._view is None else parent._view.root
+        self.root: Handle = root_of(parent)
         self.version = 0
         self.cached: Value | None = None
 
@@ -60,6 +60,11 @@ class Handle:
     _value: Value
     _view: View | None
     _extra: Extra | None
+
+
+def root_of(handle: Handle) -> Handle:
+    """The handle that owns the value which this one looks at: itself, if it is no view."""
+    return handle if handle._view is None else handle._view.root
 
 
 def extra(handle: Handle) -> Extra:

@@ -12,22 +12,95 @@ from npcompat._internal import dispatch, dtypes, lens, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, NEWAXIS, SLICE
 from npcompat._internal.errors import TracedValueError, user_location
-from npcompat._internal.handle import Handle, Value
+from npcompat._internal.handle import Handle, Value, View, extra
 from npcompat._internal.op import operator
 
 
 def getitem(handle: Any, key: Any) -> Any:
     """`handle[key]`."""
+    if modes.current().plain:
+        array = dispatch.live(handle)
+        if array is not None and (found := _get_on_host(handle, array, key)) is not None:
+            return found
     starts = _element(key, handle.shape)
     if starts is not None:
         return dispatch.apply(lens.index_get, (handle, *starts), _ELEMENT[len(starts)])
-    parsed = basic(handle, key)
+    parsed = basic(handle.shape, key)
     if parsed is None:
         return _get_advanced(handle, *_split(handle, key))
     found, scalar = parsed
     if scalar:
         return dispatch.apply(lens.index_get, (handle, *found.operands), found.attrs)
     return lens.view(handle, found)
+
+
+class Indexed(lens.Lens):
+    """The lens of a basic key that NumPy has taken; it is taken apart where it is needed elsewhere than on the host."""
+
+    __slots__ = ("key", "shape")
+
+    def __init__(self, key: Any, shape: tuple[int, ...]) -> None:
+        self.key, self.shape = key, shape
+
+    def __getattr__(self, name: str) -> Any:
+        parsed = basic(self.shape, self.key)
+        assert parsed is not None
+        found = parsed[0]
+        self.get, self.put, self.attrs, self.look, self.operands = found.get, found.put, found.attrs, found.look, found.operands
+        return getattr(self, name)
+
+    def on_host(self, array: Any) -> Any:
+        """NumPy's own view."""
+        return array[self.key]
+
+
+_PARTS = frozenset((int, type(None)))
+
+
+def _fixed(key: Any) -> bool:
+    """Whether a key is basic, and nothing in it can change later."""
+    kind = type(key)
+    if kind is slice:
+        return type(key.start) in _PARTS and type(key.stop) in _PARTS and type(key.step) in _PARTS
+    if kind is tuple:
+        return all([type(k) is int or k is None or k is Ellipsis or (type(k) is slice and _fixed(k)) for k in key])
+    return kind is int or key is None or key is Ellipsis
+
+
+def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
+    """`handle[key]` by NumPy; None for keys that are left to the general way."""
+    if _fixed(key):
+        found = array[key]
+        if type(found) is onp.ndarray:
+            view = object.__new__(dispatch.ndarray)
+            view._view, view._extra = View(handle, Indexed(key, array.shape)), None
+            extra(view._view.root)
+            if handle._extra is not None and handle._extra.readonly:
+                extra(view).readonly = True
+            return view
+        return dispatch.wrap(Value(onp.asarray(found)))
+    if isinstance(key, Handle):
+        key = dispatch.live(key)
+        if key is not None and key.dtype.kind in "biu" and key.ndim:
+            return dispatch.wrap(Value(array[key]))
+    return None
+
+
+def _set_on_host(handle: Any, key: Any, new: Any) -> bool:
+    """`handle[key] = new` by NumPy; False if that can't be."""
+    if isinstance(key, Handle):
+        key = dispatch.live(key)
+        if key is None or key.dtype.kind not in "biu" or not key.ndim:
+            return False
+    elif not _fixed(key):
+        return False
+    target = dispatch.buffer(handle)
+    if target is None:
+        return False
+    if isinstance(new, Handle):
+        new = dispatch.host_payload(dispatch.read(new)) if (found := dispatch.live(new)) is None else found
+    target[key] = new
+    return True
 
 
 _ELEMENT = tuple([(((INTEGER,),) * ndim,) for ndim in range(65)])
@@ -53,19 +126,23 @@ def _element(key: Any, shape: tuple[int, ...]) -> list[int] | None:
 
 def setitem(handle: Any, key: Any, new: Any) -> None:
     """`handle[key] = new`: broadcast to the part, cast to the array's dtype; nothing is written if that fails."""
+    if isinstance(new, Handle) and (view := new._view) is not None and view.parent is handle and getattr(view.lens, "key", view) is key:
+        return  # `a[key] += x` ends with `a[key] = that view`, which is already written
+    if handle._extra is not None and handle._extra.readonly:
+        raise ValueError("assignment destination is read-only")
+    if modes.current().plain and _set_on_host(handle, key, new):
+        return
     starts = _element(key, handle.shape)
     if starts is not None:
         found = lens.index(tuple(starts), *_ELEMENT[len(starts)])
     else:
-        parsed = basic(handle, key)
+        parsed = basic(handle.shape, key)
         if parsed is None:
             _set_advanced(handle, *_split(handle, key), new)
             return
         found = parsed[0]
     if isinstance(new, Handle) and new._view is not None and new._view.parent is handle and new._view.lens.same(found):
-        return  # `a[key] += x` ends with `a[key] = that view`, which is already written
-    if handle._extra is not None and handle._extra.readonly:
-        raise ValueError("assignment destination is read-only")
+        return
     whole = all([kind[0] == FULL for kind in found.attrs[0]])
     if not whole and type(new) in _REAL:
         dispatch.put(handle, found, Value(checked_scalar(new, handle.dtype)))  # the operator casts and broadcasts it
@@ -132,9 +209,8 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
 # --- basic keys --------------------------------------------------------------------------------------------------
 
 
-def basic(handle: Any, key: Any) -> tuple[lens.Lens, bool] | None:
+def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
     """The lens of a basic key, and whether NumPy returns a scalar for it; None for an advanced key."""
-    shape = handle.shape
     kind = type(key)
     if kind is int and shape:
         size = shape[0]
@@ -152,7 +228,7 @@ def basic(handle: Any, key: Any) -> tuple[lens.Lens, bool] | None:
         else:
             used += 1
     if used > len(shape) or items.count(Ellipsis) > 1:
-        raise _numpy_error(handle, key)
+        raise _numpy_error(shape, key)
     spec_list: list[tuple[int, ...]] = []
     starts: list[int] = []
     axis, scalar = 0, True
@@ -183,7 +259,7 @@ def basic(handle: Any, key: Any) -> tuple[lens.Lens, bool] | None:
         else:
             position, size = python.index(item), shape[axis]
             if not -size <= position < size:
-                raise _numpy_error(handle, key)
+                raise _numpy_error(shape, key)
             spec_list.append((INTEGER,))
             starts.append(position + size if position < 0 else position)
             axis += 1
@@ -196,13 +272,13 @@ def _is_int(item: Any) -> bool:
     return not isinstance(item, Handle | onp.ndarray | list | tuple | slice) and hasattr(item, "__index__")
 
 
-def _numpy_error(handle: Any, key: Any) -> Exception:
+def _numpy_error(shape: tuple[int, ...], key: Any) -> Exception:
     """The error that NumPy raises for the key."""
     try:
-        dispatch.layout(handle)[key]
+        onp.broadcast_to(onp.zeros(()), shape)[key]
     except Exception as error:
         return error
-    return IndexError(f"invalid index {key!r} for shape {handle.shape}")
+    return IndexError(f"invalid index {key!r} for shape {shape}")
 
 
 # --- advanced keys -----------------------------------------------------------------------------------------------
@@ -234,7 +310,7 @@ def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
             advanced.append(a)
     base = handle
     if any(p is None or p != slice(None) for p in pre):
-        found = basic(handle, tuple(pre))
+        found = basic(handle.shape, tuple(pre))
         assert found is not None
         base = lens.view(handle, found[0])
     return base, advanced
@@ -335,8 +411,12 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
         _check_mask(base, mask, 0)
         shape = getattr(value.payload, "shape", ())
         if len(shape) <= len(base.shape) - max(len(mask.shape), 1):
-            values = [dispatch.read(base), value, dispatch.as_value(mask)]
-            dispatch.write(base, dispatch.run(_put_mask, values, ()))
+            selected = dispatch.as_value(mask)
+            target = dispatch.buffer(base, value, selected)
+            if target is not None:
+                target[dispatch.host_payload(selected)] = dispatch.host_payload(value)
+            else:
+                dispatch.update(base, _put_mask, [value, selected])
             return
     if modes.current().trace is not None and any(a.dtype == onp.bool_ and isinstance(a, Handle) for a in indexed):
         raise TracedValueError(
@@ -352,8 +432,13 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
         host[tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)] = onp.asarray(fit.payload)
         dispatch.write(base, dispatch.constant(host))
         return
-    values = [dispatch.read(base), fit, *map(dispatch.as_value, positions)]
-    dispatch.write(base, dispatch.run(_put_at, values, (axes,)))
+    places = [dispatch.as_value(p) for p in positions]
+    target = dispatch.buffer(base, fit, *places)
+    if target is not None:
+        rest = iter(places)
+        target[tuple([dispatch.host_payload(next(rest)) if marked else slice(None) for marked in axes])] = dispatch.host_payload(fit)
+    else:
+        dispatch.update(base, _put_at, [fit, *places], (axes,))
 
 
 def _advanced_shape(shape: tuple[int, ...], axes: tuple[bool, ...], indexed: tuple[int, ...]) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ import numpy as onp
 
 from npcompat._internal import dispatch, modes
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.handle import Handle, Value, clock, extra
+from npcompat._internal.handle import Handle, Value, clock, extra, root_of
 from npcompat._internal.lens import Lens, view
 from npcompat._internal.tape import Leaf
 from npcompat._internal.trace import CapturedTypeError, Trace, capture
@@ -186,11 +186,11 @@ class _Call:
         """Roots that several of the arrays look at: the roots become the inputs, and the lenses part of the key."""
         roots: dict[int, int] = {}
         for handle in self.handles:
-            root = id(_root(handle))
+            root = id(root_of(handle))
             roots[root] = roots.get(root, 0) + 1
         self.shared = {root: i for i, root in enumerate([r for r, count in roots.items() if count > 1])}
         for i, handle in enumerate(self.handles):
-            found = self.shared.get(id(_root(handle)))
+            found = self.shared.get(id(root_of(handle)))
             if found is not None:
                 entries[i] = (*entries[i], found, _path(handle))
         self._choose_inputs()
@@ -199,7 +199,7 @@ class _Call:
         chosen = []
         for i, handle in enumerate(self.handles):
             if i not in self.kept:
-                chosen.append(_root(handle) if id(_root(handle)) in self.shared else handle)
+                chosen.append(root_of(handle) if id(root_of(handle)) in self.shared else handle)
         self.inputs = list({id(h): h for h in chosen}.values())
 
     def keep(self, own: "_Own") -> None:
@@ -217,7 +217,7 @@ class _Call:
                 continue
             proxy = by_id.get(id(handle))
             if proxy is None:
-                proxy = _rebuilt(by_id[id(_root(handle))], _chain(handle))
+                proxy = _rebuilt(by_id[id(root_of(handle))], _chain(handle))
             seen.append(proxy)
         positions = {id(h): i for i, h in enumerate(self.handles)}
         for i, (handle, proxy) in enumerate(zip(self.handles, seen, strict=True)):
@@ -262,10 +262,6 @@ def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
         return (payload.shape, payload.dtype, None, recording and value.node is not None)
     request = None if rare.leaf is None else rare.leaf.request
     return (payload.shape, payload.dtype, request, recording and value.node is not None, rare.readonly)
-
-
-def _root(handle: Handle) -> Handle:
-    return handle if handle._view is None else handle._view.root
 
 
 def _chain(handle: Handle, stop: Handle | None = None) -> list[Lens]:
@@ -332,7 +328,7 @@ class _Program:
         if not self.touched or not (self.captured.changed or self.captured.written) or call.kept:
             return ()
         touched = self.touched
-        return tuple([(i, id(_root(h)), _path(h)) for i, h in enumerate(call.handles) if id(_root(h)) in touched])
+        return tuple([(i, id(root_of(h)), _path(h)) for i, h in enumerate(call.handles) if id(root_of(h)) in touched])
 
     def replay(self, call: _Call) -> Any:
         """Run the program, write what it writes, and put its results together."""
@@ -426,7 +422,7 @@ def _describe(result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequenc
             statics.append(leaf)
             continue
         statics.append(None)
-        root = _root(leaf)
+        root = root_of(leaf)
         if id(leaf) in at_argument:
             sources.append(("argument", at_argument[id(leaf)], ()))
         elif id(root) in at_input:

@@ -164,7 +164,13 @@ def reshape(shape: tuple[int, ...]) -> Lens:
 
 def diagonal(offset: int, axis1: int, axis2: int) -> Lens:
     """The lens of `diagonal`."""
-    return Lens(_diagonal, _diagonal_put, (offset, axis1, axis2), lambda a, attrs, _: a.diagonal(*attrs))
+    return Lens(_diagonal, _diagonal_put, (offset, axis1, axis2), _look_at_diagonal)
+
+
+def _look_at_diagonal(array: Array, attrs: Attrs, _: tuple[int, ...]) -> Array:
+    found = array.diagonal(*attrs)
+    found.flags.writeable = array.flags.writeable  # (NumPy's diagonal is read-only; whether ours is, its handle says)
+    return found
 
 
 real = Lens(_real, _real_put, (), lambda a, *_: a.real)
@@ -178,15 +184,19 @@ def broadcast_to(shape: tuple[int, ...]) -> Lens:
 
 def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
     """`handle.reshape(shape)` in C order: a view where NumPy gives one, else a copy.  `shape` may contain one -1."""
-    if handle._view is None:
-        final = _complete(handle._value.payload.shape, shape)
+    if handle._view is None and _in_c_order(payload := handle._value.payload):
+        final = _complete(payload.shape, shape)
         if final is not None:
             return view(handle, reshape(final))
     before = dispatch.layout(handle)
     after = before.reshape(shape)
-    if after.base is None or not onp.may_share_memory(before, after):
+    if after.base is None or (after.size and not onp.may_share_memory(before, after)):
         return dispatch.apply(_reshape, (handle,), (after.shape,))
     return view(handle, reshape(after.shape))
+
+
+def _in_c_order(payload: Any) -> bool:
+    return type(payload) is not onp.ndarray or payload.flags.c_contiguous
 
 
 def _complete(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...] | None:

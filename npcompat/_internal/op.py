@@ -54,6 +54,7 @@ class Op:
     rule: Callable[[tuple[dtypes.Type, ...], Mapping[str, Any]], dtypes.Resolution] = dtypes.keep
     outputs: int = 1
     kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    ufunc: onp.ufunc | None = None  # NumPy's own function, where the operator is one
     pattern: str = "opaque"
     level: int = 1
     doc: str = ""
@@ -148,6 +149,7 @@ def elementwise(name: str, ufunc: onp.ufunc, compute: Callable[..., Any] | None 
             generic if compute is None else (lambda xp, *arrays, dtype=None: compute(xp, *arrays)),
             ("x",) if ufunc.nin == 1 else tuple(f"x{i + 1}" for i in range(ufunc.nin)),
             attrs={"dtype": None},
+            ufunc=ufunc,
             **{"rule": rule, "outputs": ufunc.nout, "pattern": "elementwise" if ufunc.nin == 1 else "broadcast", **declaration},
         )
     )

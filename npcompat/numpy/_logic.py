@@ -9,7 +9,7 @@ import numpy as onp
 from npcompat._internal import dispatch, dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle
+from npcompat._internal.handle import Handle, root_of
 from npcompat._internal.op import operator
 from npcompat.numpy._creation import asarray, zeros
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
@@ -281,8 +281,12 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 # --- memory ------------------------------------------------------------------------------------------------------
 
 
-def _memory(x: Any) -> Any:
-    return dispatch.layout(x) if isinstance(x, Handle) else onp.asarray(x)
+def _overlap(question: Any, a: Any, b: Any, max_work: int) -> bool:
+    """NumPy's answer; arrays of different owners share nothing, although their values may lie in one buffer until they are written."""
+    handles = [x for x in (a, b) if isinstance(x, Handle)]
+    if len(handles) == 1 or len({id(root_of(x)) for x in handles}) > 1:
+        return False
+    return bool(question(*[dispatch.layout(x) if isinstance(x, Handle) else onp.asarray(x) for x in (a, b)], max_work=max_work))
 
 
 def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
@@ -294,7 +298,7 @@ def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
     >>> np.shares_memory(a[:2], a[1:]), np.shares_memory(a[:2], a[2:])
     (True, False)
     """
-    return bool(onp.shares_memory(_memory(a), _memory(b), max_work=max_work))  # type: ignore[arg-type]
+    return _overlap(onp.shares_memory, a, b, max_work)
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
@@ -306,7 +310,7 @@ def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
     >>> np.may_share_memory(a[::2], a[1::2])
     True
     """
-    return bool(onp.may_share_memory(_memory(a), _memory(b), max_work=max_work))  # type: ignore[arg-type]
+    return _overlap(onp.may_share_memory, a, b, max_work)
 
 
 __all__ = [

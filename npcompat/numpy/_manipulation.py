@@ -7,7 +7,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dispatch, lens
-from npcompat._internal.handle import Handle
+from npcompat._internal.handle import Handle, root_of
 from npcompat._internal.op import as_shape, normalized_axes
 from npcompat.numpy._creation import asarray, copy_of
 from npcompat.numpy._typing import ArrayLike, AxisLike, Order, ShapeLike
@@ -113,7 +113,7 @@ def reshape(a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool
         made = transpose(reverse) if a.ndim > 1 or len(new) > 1 else reverse
     if copy:
         return copy_of(made)
-    if copy is False and not dispatch.layout(made).size == 0 and not onp.may_share_memory(dispatch.layout(made), dispatch.layout(a)):
+    if copy is False and made.size and root_of(made) is not root_of(a):
         raise ValueError("Unable to avoid creating a copy while reshaping.")
     return made
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch
+from npcompat._internal import dispatch, modes
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op
 from npcompat.numpy import _arithmetic, _bits, _comparison, _products
-from npcompat.numpy._ufunc import name_of, store
+from npcompat.numpy._ufunc import name_of, on_host, store
 
 _apply = dispatch.apply
 _OPERANDS = (int, float, bool, complex, list, tuple, onp.ndarray, onp.generic)
@@ -27,6 +27,8 @@ def _binary(op: Op, x1: Any, x2: Any) -> Any:
 
 
 def _in_place(op: Op, x: Any, other: Any) -> Any:
+    if modes.current().plain and op.ufunc is not None and on_host(op, (x, other), x):
+        return x
     value = dispatch.run(op, [dispatch.read(x), dispatch.as_value(other)])
     store(x, value, what=f"ufunc '{name_of(op)}'")
     return x

@@ -74,6 +74,23 @@ def call(
     return _general(op, args, out, where, casting, order, dtype)
 
 
+def on_host(op: Op, args: Sequence[Any], out: Any, **options: Any) -> bool:
+    """Let NumPy's own function write into an array on the host; False, and nothing done, where that isn't what is meant."""
+    _check_writeable(out)
+    operands = [dispatch.live(a) if isinstance(a, Handle) else a if type(a) in _SCALARS else None for a in args]
+    if any([o is None or (type(o) is onp.ndarray and o.dtype.num >= 256) for o in operands]):
+        return False
+    del operands
+    target = dispatch.buffer(out)
+    if target is None or target.dtype.num >= 256 or op.ufunc is None:
+        return False
+    op.ufunc(*[dispatch.live(a) if isinstance(a, Handle) else a for a in args], out=target, **options)
+    return True
+
+
+_SCALARS = frozenset((bool, int, float, complex))
+
+
 def positional_outs(out1: Any, out2: Any, out: Any) -> Any:
     """The `out` of a function with two outputs, whose parts may also be given by position."""
     if out1 is None and out2 is None:
@@ -127,6 +144,7 @@ def _zeros_for_where(xp: Any, like: Any, *, shape: Any) -> Any:
 
 def store(out: Any, value: Value, where: Any = True, casting: Casting = "same_kind", what: str = "") -> None:
     """Write a result into `out`, where the mask says so; checks come before anything is written."""
+    _check_writeable(out)
     have, want = value.payload.dtype, out.dtype
     if have != want and not onp.can_cast(have, want, casting):
         raise TypeError(f"Cannot cast {what} output from {have!r} to {want!r} with casting rule '{casting}'")
@@ -145,6 +163,11 @@ def store(out: Any, value: Value, where: Any = True, casting: Casting = "same_ki
         dispatch.write(out, indexing.fitted(dispatch.wrap(value), out.shape, want))
     else:
         dispatch.write(out, value)
+
+
+def _check_writeable(out: Handle) -> None:
+    if out._extra is not None and out._extra.readonly:
+        raise ValueError("output array is read-only")
 
 
 def finish(result: Any, out: Any, what: str) -> Any:

@@ -260,7 +260,7 @@ def test_a_read_only_array_makes_read_only_views(backend):
     after = a[1:]
     with pytest.raises(ValueError, match="assignment destination is read-only"):
         a[0] = 1
-    with pytest.raises(ValueError, match="assignment destination is read-only"):
+    with pytest.raises(ValueError, match="output array is read-only"):
         after += 1
     with pytest.raises(ValueError, match="cannot set WRITEABLE flag to True of this array"):
         after.flags.writeable = True

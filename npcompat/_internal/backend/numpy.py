@@ -4,7 +4,7 @@ What an operator, its attributes and the kinds of its operands decide is decided
 Gradients come from XLA: a recorded call crosses to it, and its results come back as arrays.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as onp
@@ -61,6 +61,30 @@ def forward(op: Op, attrs: Attrs, donate: tuple[int, ...] = ()) -> Callable[...,
         return tuple([onp.asarray(r) for r in result])
 
     return call
+
+
+_WIDE = frozenset(onp.dtype(name).num for name in ("float64", "complex128"))
+_EXTENDED = 256
+"""Numbers of dtypes from here on are not NumPy's own."""
+
+
+def quick(op: Op, arrays: Sequence[Any], scalars: bool, numpy_dtypes: int) -> Any:
+    """What NumPy's own function makes of arrays and Python scalars; None where its dtype is not the one of our policy."""
+    ufunc = op.ufunc
+    if ufunc is None or op.outputs != 1:
+        return None
+    if scalars and any([type(a) is onp.ndarray and a.dtype.num >= _EXTENDED for a in arrays]):
+        return None  # NumPy does not know that Python scalars are weak beside these
+    out = ufunc(*arrays)
+    if type(out) is not onp.ndarray:
+        out = onp.asarray(out)
+    number = out.dtype.num
+    if number in _WIDE:
+        if not numpy_dtypes and not any([a.dtype.num in _WIDE for a in arrays if type(a) is onp.ndarray]):
+            return None
+    elif number >= _EXTENDED:
+        return None
+    return out
 
 
 def across(op: Op, attrs: Attrs) -> Callable[..., Any]:

@@ -49,14 +49,6 @@ def wrap(value: Value) -> Any:
     return handle
 
 
-def _wrapped(payload: Any) -> Any:
-    value = _new(Value)
-    value.payload, value.node, value.index = payload, None, 0
-    handle = _new(ndarray)
-    handle._value, handle._view, handle._extra = value, None, None
-    return handle
-
-
 def read(handle: Handle) -> Value:
     """What the handle means now: its value, or its base's through the lens; in a trace, an input of the program."""
     view = handle._view
@@ -100,6 +92,40 @@ def _replace(handle: Handle, value: Value) -> None:
         if rare.leaf is not None and value.node is None and not mode.recording:
             value = fresh(value.payload, rare.leaf)
     handle._value = value
+
+
+def taken(handles: Sequence[Handle], given: Sequence[bool]) -> list[Any]:
+    """The payloads of handles for a program that is given the buffers of some; of those that somebody else holds too, copies."""
+    (of_value, of_payload), count = _UNSHARED, sys.getrefcount
+    payloads = []
+    for handle, give in zip(handles, given, strict=True):
+        if handle._view is None:
+            value = handle._value
+            payload = value.payload
+            if give and (count(value) != of_value or count(payload) != of_payload + 1):
+                payload = xla.copied(payload)
+        else:
+            payload = read(handle).payload
+            if give:
+                payload = xla.copied(payload)
+        payloads.append(payload)
+    return payloads
+
+
+def overwrite(handles: Sequence[Handle], payloads: Sequence[Any]) -> None:
+    """Write payloads of their types into root handles, neither recorded nor traced: a value that a handle owns is used again."""
+    version, owned, count = next(clock), _UNSHARED[0], sys.getrefcount
+    for handle, payload in zip(handles, payloads, strict=True):
+        leaf, rare = None, handle._extra
+        if rare is not None:
+            rare.version, leaf = version, rare.leaf
+        value = handle._value
+        if count(value) == owned:
+            value.payload = payload
+            if value.node is not leaf:
+                value.node, value.index = leaf, 0
+        else:
+            handle._value = Value(payload, leaf)
 
 
 def put(parent: Handle, lens: Any, value: Value) -> None:
@@ -177,7 +203,13 @@ def shared(handles: Sequence[Handle]) -> list[int]:
     The others own their values, whose buffers may be given away.  CPython counts the references for us; what an
     unshared value shows here was measured at import.
     """
-    return [i for i, handle in enumerate(handles) if _references(handle) != _UNSHARED]
+    of_value, of_payload = _UNSHARED
+    count, found = sys.getrefcount, []
+    for i, handle in enumerate(handles):
+        value = handle._value
+        if count(value) != of_value or count(value.payload) != of_payload:
+            found.append(i)
+    return found
 
 
 def _calibrate() -> tuple[int, int]:
@@ -425,28 +457,31 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     mode = _current_mode(_default_mode[0])
     if mode.plain:
         payloads: list[Any] = []
-        on_xla = on_host = scalars = False
+        on_xla = on_host = False
+        scalar = scalars = 0
         for a in args:
             kind = type(a)
             if kind is ndarray:
                 payload = a._value.payload if a._view is None else live(a)
-                kind = type(payload)
-                if kind is _XLA_ARRAY:
+                if type(payload) is _XLA_ARRAY:
                     on_xla = True
-                elif kind is onp.ndarray:
+                elif type(payload) is onp.ndarray:
                     on_host = True
                 else:
                     break
                 payloads.append(payload)
             elif kind is float or (kind is int and (0 <= a < 128 or op.rule is dtypes.keep)):
-                scalars = True
+                scalars += 1
+                scalar = len(payloads)
                 payloads.append(a)
             else:
                 break
         else:
             if on_xla:
                 if not on_host and (program := op.programs[mode.numpy_dtypes].get(attrs)) is not None:
-                    if scalars:
+                    if scalars == 1:
+                        payloads[scalar] = xla.scalar(payloads[scalar])
+                    elif scalars:
                         payloads = [xla.scalar(p) if type(p) is float or type(p) is int else p for p in payloads]
                     try:
                         out = program(*payloads)
@@ -457,9 +492,13 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
                             xla.lowered()
                     if op.outputs != 1:
                         return tuple([wrap(Value(o)) for o in out])
-                    return _wrapped(out)
-            elif on_host and not attrs and (out := host.quick(op, payloads, scalars, mode.numpy_dtypes)) is not None:
-                return _wrapped(out)
+                    value = _new(Value)
+                    value.payload, value.node, value.index = out, None, 0
+                    handle = _new(ndarray)
+                    handle._value, handle._view, handle._extra = value, None, None
+                    return handle
+            elif on_host and not attrs and (out := host.quick(op, payloads, scalars > 0, mode.numpy_dtypes)) is not None:
+                return wrap(Value(out))
     result = run(op, [as_value(a) for a in args], attrs)
     if type(result) is Value:
         return wrap(result)

@@ -12,7 +12,7 @@ import numpy as onp
 
 from npcompat._internal import dispatch, modes
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.handle import Handle, Value, clock, extra, root_of
+from npcompat._internal.handle import Handle, Value, extra, root_of
 from npcompat._internal.lens import Lens, view
 from npcompat._internal.tape import Leaf
 from npcompat._internal.trace import CapturedTypeError, Trace, capture
@@ -59,6 +59,7 @@ class Compiled:
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.static_argnums, self.static_argnames = frozenset(static_argnums), frozenset(static_argnames)
         self._programs: dict[Any, _Program] = {}
+        self._plain: dict[Any, tuple[_Program, Any]] = {}  # for calls of nothing but plain arrays: see `_plain`
         self._latest: Any = None
         functools.update_wrapper(self, function, updated=())
 
@@ -69,6 +70,14 @@ class Compiled:
         mode = modes.current()
         if mode.trace is not None:
             return self.function(*args, **kwargs)  # inside a trace the equations join the program being built
+        plain = None if kwargs or mode.recording else _plain(args)
+        if plain is not None:
+            found = self._plain.get((mode.training, mode.numpy_dtypes, *plain))
+            if found is not None and found[0].touched.isdisjoint(map(id, args)):
+                try:
+                    return found[0].replay(_PlainCall(args))
+                except CapturedTypeError:
+                    pass  # the general way says what became of it
         call = _Call(self._marked(args), self._named(kwargs), mode.recording)
         key: tuple[Any, ...] = (call.key, mode.recording, mode.training, mode.numpy_dtypes)
         program = self._programs.get(key)
@@ -79,6 +88,11 @@ class Compiled:
                 call.keep(own)
                 program = self._programs.get(key)
         if program is not None and program.fits(mode.recording):
+            if plain is not None and not call.kept:
+                if len(self._plain) > 64:
+                    self._plain.clear()
+                types = [a._value.payload.aval for a in args] if plain else []
+                self._plain[(mode.training, mode.numpy_dtypes, *plain)] = program, types  # which keeps the identities alive
             try:
                 return program.replay(call)
             except CapturedTypeError:
@@ -90,6 +104,7 @@ class Compiled:
     def clear(self) -> None:
         """Forget the compiled programs."""
         self._programs.clear()
+        self._plain.clear()
 
     def _compiled(self, key: Any, call: "_Call", reason: str) -> "_Program":
         program = _Program(self, call, reason)
@@ -135,11 +150,37 @@ class Compiled:
         return "arguments alias otherwise"
 
 
-class _Call:
-    """The arguments of one call, taken apart: arrays, what else there is, and how they are nested.
+def _plain(args: tuple[Any, ...]) -> list[int] | None:
+    """The identities of the types of arguments that are distinct arrays on XLA, neither views nor variables; None for any others.
 
-    Hot path: a call of plain arrays is taken apart by the first branch of the loop.
+    Hot path: what most calls are is recognised before anything is taken apart.  Arrays that one program made share the
+    object that is their type, so that it need not be compared.
     """
+    types = []
+    for a in args:
+        if type(a) is not dispatch.ndarray or a._view is not None:
+            return None
+        rare = a._extra
+        if rare is not None and (rare.readonly or rare.leaf is not None or rare.grad_handle is not None):
+            return None
+        payload = a._value.payload
+        if type(payload) is not xla.Array:
+            return None
+        types.append(id(payload.aval))
+    return types if len(args) < 2 or len(set(map(id, args))) == len(args) else None
+
+
+class _PlainCall:
+    """The arguments of a call of plain arrays."""
+
+    __slots__ = ("handles", "inputs")
+
+    def __init__(self, args: tuple[Any, ...]) -> None:
+        self.handles = self.inputs = args
+
+
+class _Call:
+    """The arguments of one call, taken apart: arrays, what else there is, and how they are nested."""
 
     __slots__ = ("handles", "inputs", "kept", "key", "leaves", "places", "shared", "tree")
 
@@ -312,12 +353,12 @@ class _Program:
         self.nodes = [h._value.node is not None for h in found.reads]
         self.touched = {id(h) for h in (*found.reads, *found.written)}
         # What is overwritten by a value of its type is given to the program: captured arrays and arguments.
-        position = {id(h): i for i, h in enumerate(found.reads)}
         _, changed, written, _ = found.split(found.types)
-        self.given = [h for h, after in zip(found.written[: found.given], written, strict=False) if _type(h) == after]
-        self.given_at = [position[id(h)] for h in self.given]
-        self.given_arguments = [i for i, after in zip(found.changed, changed, strict=True) if _type(call.inputs[i]) == after]
-        self.donated = (*self.given_at, *[len(found.reads) + i for i in self.given_arguments])
+        given = {id(h) for h, after in zip(found.written[: found.given], written, strict=False) if _type(h) == after}
+        self.reads_given = [id(h) in given for h in found.reads]
+        overwritten = {i for i, after in zip(found.changed, changed, strict=True) if _type(call.inputs[i]) == after}
+        self.inputs_given = [i in overwritten for i in range(len(call.inputs))]
+        self.donated = tuple([i for i, given in enumerate([*self.reads_given, *self.inputs_given]) if given])
 
     def fits(self, recording: bool) -> bool:
         """Whether what is captured is differentiated as it was when the function was traced."""
@@ -330,49 +371,36 @@ class _Program:
         touched = self.touched
         return tuple([(i, id(root_of(h)), _path(h)) for i, h in enumerate(call.handles) if id(root_of(h)) in touched])
 
-    def replay(self, call: _Call) -> Any:
+    def replay(self, call: "_Call | _PlainCall") -> Any:
         """Run the program, write what it writes, and put its results together."""
         found = self.captured
         for handle in found.written:
             if handle._extra is not None and handle._extra.readonly:
                 raise ValueError("assignment destination is read-only")
-        outputs, changed, written, flags = found.split(self._recorded(call) if modes.current().recording else self._executed(call))
+        if modes.current().recording:
+            outputs, changed, written, flags = found.split(self._recorded(call))
+            for handle, value in zip(found.written, written, strict=True):
+                dispatch.write(handle, value)
+        else:
+            payloads, changed, written, flags = found.split(self._executed(call))
+            dispatch.overwrite(found.written, written)
+            changed, outputs = [Value(p) for p in changed], [Value(p) for p in payloads]
         for i, value in zip(found.changed, changed, strict=True):
             dispatch.write(call.inputs[i], value)
-        for handle, value in zip(found.written, written, strict=True):
-            rare = handle._extra
-            if rare is not None:
-                rare.version = next(clock)
-                if rare.leaf is not None and value.node is None:
-                    value.node = rare.leaf
-            handle._value = value
         if flags:
-            dispatch.expect(flags[0].payload, found.errors)
+            dispatch.expect(flags[0].payload if isinstance(flags[0], Value) else flags[0], found.errors)
         return self.outputs.build(outputs, call)
 
-    def _recorded(self, call: _Call) -> Sequence[Value]:
+    def _recorded(self, call: "_Call | _PlainCall") -> Sequence[Value]:
         values = [h._value for h in self.reads]
         values += [h._value if h._view is None else dispatch.read(h) for h in call.inputs]
         result = dispatch.run(self.captured.op, values)
         return (result,) if self.captured.op.outputs == 1 else result
 
-    def _executed(self, call: _Call) -> Sequence[Value]:
-        copied = self._held_elsewhere(call) if self.donated else ()
-        payloads = [h._value.payload for h in self.reads]
-        for handle in call.inputs:
-            payloads.append(handle._value.payload if handle._view is None else dispatch.read(handle).payload)
-        for i in copied:
-            payloads[i] = xla.copied(payloads[i])
-        return [Value(p) for p in dispatch.execute(self.captured.op, payloads, self.donated)]
-
-    def _held_elsewhere(self, call: _Call) -> list[int]:
-        """Operands whose buffers the program is given, but which somebody else holds too: they are copied first."""
-        found = [self.given_at[i] for i in dispatch.shared(self.given)] if self.given else []
-        for i in self.given_arguments:
-            handle = call.inputs[i]
-            if handle._view is not None or dispatch.shared((handle,)):
-                found.append(len(self.reads) + i)
-        return found
+    def _executed(self, call: "_Call | _PlainCall") -> Sequence[Any]:
+        payloads = dispatch.taken(self.reads, self.reads_given)
+        payloads += dispatch.taken(call.inputs, self.inputs_given)
+        return dispatch.execute(self.captured.op, payloads, self.donated)
 
 
 class _Outputs:
@@ -383,7 +411,7 @@ class _Outputs:
     def __init__(self, tree: Any, sources: list[Any], statics: list[Any]) -> None:
         self.tree, self.sources, self.statics = tree, sources, statics
 
-    def build(self, results: Sequence[Value], call: _Call) -> Any:
+    def build(self, results: Sequence[Value], call: "_Call | _PlainCall") -> Any:
         """The result of one call."""
         if self.tree is None:
             return dispatch.wrap(results[0])

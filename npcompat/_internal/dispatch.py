@@ -482,7 +482,7 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
                     if scalars == 1:
                         payloads[scalar] = xla.scalar(payloads[scalar])
                     elif scalars:
-                        payloads = [xla.scalar(p) if type(p) is float or type(p) is int else p for p in payloads]
+                        payloads = [p if type(p) is _XLA_ARRAY else xla.scalar(p) for p in payloads]
                     try:
                         out = program(*payloads)
                     except _CALL_ERRORS as error:

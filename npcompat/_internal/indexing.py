@@ -18,7 +18,7 @@ from npcompat._internal.op import operator
 
 def getitem(handle: Any, key: Any) -> Any:
     """`handle[key]`."""
-    if modes.current().plain:
+    if modes.current().plain and (handle._view is not None or type(handle._value.payload) is onp.ndarray):
         array = dispatch.live(handle)
         if array is not None and (found := _get_on_host(handle, array, key)) is not None:
             return found

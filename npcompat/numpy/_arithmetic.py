@@ -241,12 +241,15 @@ def _any_negative(xp: Any, x: Any) -> Any:
     return xp.any(x < 0)
 
 
+def _kind(x: Any) -> str:
+    """The kind of an operand's dtype; none that matters for what has no dtype."""
+    dtype = onp.dtype(type(x)) if type(x) in (bool, int, complex) else getattr(x, "dtype", None)
+    return "V" if dtype is None else dtype.kind
+
+
 def refuse_negative_powers(x1: Any, x2: Any) -> None:
     """Raise what NumPy raises for integers to negative powers; in a compiled function, when a result is read."""
-    if type(x2) is float or (type(x2) is int and x2 >= 0):
-        return
-    base, exponent = (onp.dtype(type(x)) if type(x) in (bool, int, float, complex) else getattr(x, "dtype", None) for x in (x1, x2))
-    if base is None or exponent is None or base.kind not in "iub" or exponent.kind != "i" or 0 in getattr(x1, "shape", ()):
+    if type(x2) is float or (type(x2) is int and x2 >= 0) or _kind(x2) != "i" or _kind(x1) not in "iub" or 0 in getattr(x1, "shape", ()):
         return
     message = "Integers to negative integer powers are not allowed."
     negative = dispatch.run(_any_negative, [dispatch.as_value(x2)])

@@ -263,6 +263,8 @@ def _spread(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdi
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
     masked, centered = where is not NoValue and where is not True, mean is not NoValue
+    if dtype is None and out is None and keepdims is NoValue and not masked and not centered:
+        return apply(op, (a,), (as_axis(axis), None, False, ddof, ""))
     attrs = (
         as_axis(axis),
         None if dtype is None else dtypes.canonical(dtype),

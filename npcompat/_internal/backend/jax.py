@@ -88,7 +88,7 @@ def _scalar(x: Any) -> Any:
 
 def scalar(x: complex) -> Any:
     """A Python scalar as a weak 64-bit array.  Zeros are told apart by their sign, which a cache by equality does not."""
-    if x or type(x) in (int, bool):
+    if x or type(x) is int or type(x) is bool:
         return _scalar(x)
     with jax.enable_x64(True):
         return _identity(x)

@@ -66,6 +66,7 @@ from numpy import bool as bool  # the name is np.bool
 
 from npcompat._internal.dtypes import bfloat16
 from npcompat.numpy import (
+    _applying,
     _arithmetic,
     _bits,
     _comparison,
@@ -76,12 +77,16 @@ from npcompat.numpy import (
     _exponents,
     _extremes,
     _floats,
+    _grids,
     _histograms,
+    _iteration,
     _joining,
     _logic,
     _manipulation,
+    _positions,
     _printing,
     _products,
+    _python_functions,
     _ranges,
     _reductions,
     _repeating,
@@ -93,6 +98,7 @@ from npcompat.numpy import (
     linalg,
     random,
 )
+from npcompat.numpy._applying import *
 from npcompat.numpy._arithmetic import *
 from npcompat.numpy._bits import *
 from npcompat.numpy._comparison import *
@@ -103,13 +109,17 @@ from npcompat.numpy._errstate import *
 from npcompat.numpy._exponents import *
 from npcompat.numpy._extremes import *
 from npcompat.numpy._floats import *
+from npcompat.numpy._grids import *
 from npcompat.numpy._histograms import *
+from npcompat.numpy._iteration import *
 from npcompat.numpy._joining import *
 from npcompat.numpy._logic import *
 from npcompat.numpy._manipulation import *
 from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy._positions import *
 from npcompat.numpy._printing import *
 from npcompat.numpy._products import *
+from npcompat.numpy._python_functions import *
 from npcompat.numpy._ranges import *
 from npcompat.numpy._reductions import *
 from npcompat.numpy._repeating import *
@@ -185,6 +195,7 @@ __all__ = [
     "unsignedinteger",
     "ushort",
 ]  # fmt: skip
+__all__ += _applying.__all__
 __all__ += _arithmetic.__all__
 __all__ += _bits.__all__
 __all__ += _comparison.__all__
@@ -195,12 +206,16 @@ __all__ += _errstate.__all__
 __all__ += _exponents.__all__
 __all__ += _extremes.__all__
 __all__ += _floats.__all__
+__all__ += _grids.__all__
 __all__ += _histograms.__all__
+__all__ += _iteration.__all__
 __all__ += _joining.__all__
 __all__ += _logic.__all__
 __all__ += _manipulation.__all__
+__all__ += _positions.__all__
 __all__ += _printing.__all__
 __all__ += _products.__all__
+__all__ += _python_functions.__all__
 __all__ += _ranges.__all__
 __all__ += _reductions.__all__
 __all__ += _repeating.__all__

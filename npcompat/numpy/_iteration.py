@@ -1,0 +1,311 @@
+"""Iteration over the elements of arrays: `ndenumerate`, `broadcast`, `nditer`."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import numpy as onp
+
+from npcompat._internal import dispatch
+from npcompat._internal.handle import Handle
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._flags import Flat
+from npcompat.numpy._manipulation import broadcast_to
+from npcompat.numpy._typing import ArrayLike, Casting, Order
+
+flatiter = Flat
+iterable = onp.iterable
+
+
+class ndenumerate:
+    """Iterator over pairs of the position and the value of each element, in C order.
+
+    Parameters
+    ----------
+    arr : array_like
+        The array.
+
+    Examples
+    --------
+    >>> for position, value in np.ndenumerate([[5, 6]]):
+    ...     print(position, int(value))
+    (0, 0) 5
+    (0, 1) 6
+    """
+
+    def __init__(self, arr: ArrayLike) -> None:
+        found = asarray(arr)
+        self.iter = found.flat
+        self._places = onp.ndindex(found.shape)
+
+    def __next__(self) -> tuple[tuple[int, ...], Any]:
+        return next(self._places), next(self.iter)
+
+    def __iter__(self) -> "ndenumerate":
+        return self
+
+
+class broadcast:
+    """Arrays broadcast against each other: the shape that they have together, and their elements in step.
+
+    Parameters
+    ----------
+    *arrays : array_like
+        The arrays, at most 64; other `broadcast` objects stand for theirs.
+
+    Examples
+    --------
+    >>> together = np.broadcast(np.array([1, 2]), np.array([[3], [4]]))
+    >>> together.shape
+    (2, 2)
+    >>> [int(x + y) for x, y in together]
+    [4, 5, 5, 6]
+    """
+
+    _arrays: list[Any]
+
+    def __init__(self, *arrays: ArrayLike) -> None:
+        parts: list[Any] = []
+        for a in arrays:
+            parts += a._arrays if isinstance(a, broadcast) else [asarray(a)]
+        self._arrays = parts
+        self._numpys = onp.broadcast(*[dispatch.layout(p) for p in parts])
+        self.reset()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The common shape."""
+        return self._numpys.shape
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes of the common shape."""
+        return len(self.shape)
+
+    nd = ndim
+
+    @property
+    def size(self) -> int:
+        """Number of elements of the common shape."""
+        return self._numpys.size
+
+    @property
+    def numiter(self) -> int:
+        """Number of arrays."""
+        return len(self._arrays)
+
+    @property
+    def iters(self) -> tuple[Any, ...]:
+        """For each array an iterator over its elements as they are broadcast."""
+        return tuple([broadcast_to(a, self.shape).flat for a in self._arrays])
+
+    @property
+    def index(self) -> int:
+        """How many tuples have been taken."""
+        return self._index
+
+    def reset(self) -> None:
+        """Begin again."""
+        self._index = 0
+        self._running: tuple[Any, ...] | None = None
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return self
+
+    def __next__(self) -> tuple[Any, ...]:
+        if self._index >= self.size:
+            raise StopIteration
+        if self._running is None:
+            self._running = self.iters
+        self._index += 1
+        return tuple([next(i) for i in self._running])
+
+
+# --- nditer ------------------------------------------------------------------------------------------------------
+
+
+class _Operands:
+    """The operands of an iterator: what was given, and what stands for each of them on the host."""
+
+    def __init__(self, op: Any, op_flags: Any) -> None:
+        self.several = isinstance(op, list | tuple)
+        self.given: list[Any] = list(op) if self.several else [op]
+        self._copies: dict[int, onp.ndarray[Any, Any]] = {}  # by the id of the array that owns the memory
+        self.hosts = [self._host(g) if isinstance(g, Handle) else g for g in self.given]
+        flags = list(op_flags or ())
+        each = [flags] * len(self.given) if not flags or isinstance(flags[0], str) else flags
+        self.written = [
+            (g, h)
+            for g, h, words in zip(self.given, self.hosts, each, strict=False)
+            if isinstance(g, Handle) and ("readwrite" in words or "writeonly" in words)
+        ]
+
+    def _host(self, handle: Handle) -> onp.ndarray[Any, Any]:
+        """A copy laid out as the array is; views of one array become views of one copy."""
+        if handle._view is None:
+            if id(handle) not in self._copies:
+                self._copies[id(handle)] = onp.array(dispatch.to_host(handle))
+            found = self._copies[id(handle)][...]
+        else:
+            found = handle._view.lens.on_host(self._host(handle._view.parent))
+        if handle._extra is not None and handle._extra.readonly:
+            found.flags.writeable = False
+        return found
+
+    @property
+    def argument(self) -> Any:
+        """What NumPy is given."""
+        return self.hosts if self.several else self.hosts[0]
+
+    def write_back(self) -> None:
+        """Write what the iterator has written into the arrays."""
+        for target, host in self.written:
+            cast("Any", target)[...] = host
+
+    def result(self, i: int, host: onp.ndarray[Any, Any]) -> Any:
+        """An operand after the iteration: the array that was given, or one with the values."""
+        return self.given[i] if isinstance(self.given[i], Handle) else dispatch.array_of(onp.array(host))
+
+
+class nditer:
+    """NumPy's iterator over several arrays, run on copies of them on the host.
+
+    What it yields are NumPy's arrays.  What is written into them reaches the arrays when the iteration ends: at its
+    end, at `close`, at the end of a ``with`` block, or when the iterator is dropped.  The results are in `operands`.
+
+    Parameters
+    ----------
+    op : array_like or sequence of array_like
+        The arrays; None for one that the iterator makes.
+    flags, op_flags, op_dtypes, order, casting, op_axes, itershape, buffersize
+        As in NumPy.
+
+    Raises
+    ------
+    TracedValueError
+        In a compiled function.
+
+    Examples
+    --------
+    >>> a = np.arange(4).reshape(2, 2)
+    >>> with np.nditer(a, op_flags=["readwrite"]) as it:
+    ...     for x in it:
+    ...         x[...] = 2 * x
+    >>> a
+    array([[0, 2],
+           [4, 6]])
+    """
+
+    def __init__(
+        self,
+        op: Any,
+        flags: Any = None,
+        op_flags: Any = None,
+        op_dtypes: Any = None,
+        order: Order = "K",
+        casting: Casting = "safe",
+        op_axes: Any = None,
+        itershape: Any = None,
+        buffersize: int = 0,
+    ) -> None:
+        operands = _Operands(op, op_flags)
+        options = {"op_axes": op_axes, "itershape": itershape, "op_flags": op_flags, "op_dtypes": op_dtypes}
+        given = {name: option for name, option in options.items() if option is not None}
+        self._adopt(onp.nditer(operands.argument, flags, order=order, casting=casting, buffersize=buffersize, **given), operands)
+
+    def _adopt(self, numpys: onp.nditer, operands: _Operands) -> None:
+        self.__dict__.update(_numpys=numpys, _operands=operands)
+
+    @property
+    def operands(self) -> tuple[Any, ...]:
+        """The arrays, those made by the iterator among them."""
+        self._operands.write_back()
+        return tuple([self._operands.result(i, host) for i, host in enumerate(self._numpys.operands)])
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._numpys, name)
+
+    def __setattr__(self, name: str, new: Any) -> None:
+        setattr(self._numpys, name, new)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._numpys[key]
+
+    def __setitem__(self, key: Any, new: Any) -> None:
+        self._numpys[key] = new
+
+    def __len__(self) -> int:
+        return len(self._numpys)
+
+    def __iter__(self) -> "nditer":
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return next(self._numpys)
+        except StopIteration:
+            self._operands.write_back()
+            raise
+
+    def iternext(self) -> bool:
+        """Go on to the next elements; False if there are none."""
+        going_on: bool = self._numpys.iternext()
+        if not going_on:
+            self._operands.write_back()
+        return going_on
+
+    def copy(self) -> "nditer":
+        """An iterator at the same place, over the same copies."""
+        made = object.__new__(nditer)
+        made._adopt(self._numpys.copy(), self._operands)
+        return made
+
+    __copy__ = copy
+
+    def close(self) -> None:
+        """End the iteration: what was written reaches the arrays."""
+        if "_numpys" in self.__dict__:
+            self._numpys.close()
+            self._operands.write_back()
+
+    def __enter__(self) -> "nditer":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    __del__ = close
+
+
+def nested_iters(
+    op: Any,
+    axes: Sequence[Sequence[int]],
+    flags: Any = None,
+    op_flags: Any = None,
+    op_dtypes: Any = None,
+    order: Order = "K",
+    casting: Casting = "safe",
+    buffersize: int = 0,
+) -> tuple[nditer, ...]:
+    """Iterators for nested loops, the first over the first group of axes; see `nditer`.
+
+    Examples
+    --------
+    >>> rows, columns = np.nested_iters(np.arange(4).reshape(2, 2), [[0], [1]])
+    >>> [[int(x) for x in columns] for _ in rows]
+    [[0, 1], [2, 3]]
+    """
+    operands = _Operands(op, op_flags)
+    options = {"op_flags": op_flags, "op_dtypes": op_dtypes}
+    given = {name: option for name, option in options.items() if option is not None}
+    found: Any = onp.nested_iters(operands.argument, axes, flags, order=order, casting=casting, buffersize=buffersize, **given)
+    made = []
+    for numpys in found:
+        one = object.__new__(nditer)
+        one._adopt(numpys, operands)
+        made.append(one)
+    return tuple(made)
+
+
+__all__ = ["broadcast", "flatiter", "iterable", "ndenumerate", "nditer", "nested_iters"]

@@ -1,0 +1,275 @@
+"""Positions of elements: triangles and diagonals, several indices made one, and one made several."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import as_shape, normalized_axes
+from npcompat._internal.trace import outside as outside_of_traces
+from npcompat.numpy._checks import outside, refuse, shaping
+from npcompat.numpy._creation import asarray, ones
+from npcompat.numpy._ranges import arange
+from npcompat.numpy._reductions import clip
+from npcompat.numpy._typing import ArrayLike, AxisLike
+
+_int64 = onp.dtype("int64")
+_Host = onp.ndarray[Any, Any]
+
+
+def _number(x: Any) -> Any:
+    """A size or an offset given as a 0-d array, as a number."""
+    return x.item() if isinstance(x, Handle) else x  # type: ignore[attr-defined]
+
+
+def _arrays(found: Sequence[_Host]) -> tuple[Any, ...]:
+    return tuple([dispatch.array_of(f) for f in found])
+
+
+def _shaped(arr: Any) -> _Host:
+    """What NumPy is asked about in the place of an array, of which only the shape matters."""
+    return dispatch.layout(asarray(arr))
+
+
+# --- diagonals and triangles -------------------------------------------------------------------------------------
+
+
+def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
+    """The positions of the main diagonal of an array with `ndim` axes of length `n`.
+
+    Examples
+    --------
+    >>> a = np.zeros((2, 2), dtype=int)
+    >>> a[np.diag_indices(2)] = 7
+    >>> a
+    array([[7, 0],
+           [0, 7]])
+    """
+    return (arange(n),) * ndim
+
+
+def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
+    """The positions of the main diagonal of an array, whose axes have one length.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two axes, or their lengths differ.
+
+    Examples
+    --------
+    >>> np.diag_indices_from(np.ones((2, 2)))
+    (array([0, 1]), array([0, 1]))
+    """
+    found = onp.diag_indices_from(_shaped(arr))
+    return diag_indices(len(found[0]), len(found))
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
+    """The positions on and below the `k`-th diagonal of an `n` by `m` matrix (`n` by `n`, if `m` is not given).
+
+    Examples
+    --------
+    >>> np.tril_indices(2)
+    (array([0, 1, 1]), array([0, 0, 1]))
+    """
+    return _arrays(onp.tril_indices(_number(n), _number(k), _number(m)))
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
+    """The positions on and above the `k`-th diagonal of an `n` by `m` matrix (`n` by `n`, if `m` is not given).
+
+    Examples
+    --------
+    >>> np.triu_indices(2)
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
+    return _arrays(onp.triu_indices(_number(n), _number(k), _number(m)))
+
+
+def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, ...]:
+    """The positions on and below the `k`-th diagonal of a matrix.
+
+    Examples
+    --------
+    >>> np.tril_indices_from(np.ones((2, 2)))
+    (array([0, 1, 1]), array([0, 0, 1]))
+    """
+    return _arrays(onp.tril_indices_from(_shaped(arr), _number(k)))
+
+
+def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, ...]:
+    """The positions on and above the `k`-th diagonal of a matrix.
+
+    Examples
+    --------
+    >>> np.triu_indices_from(np.ones((2, 2)))
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
+    return _arrays(onp.triu_indices_from(_shaped(arr), _number(k)))
+
+
+def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any, ...]:
+    """The positions that a function such as `np.triu`, called as ``mask_func(ones, k)``, leaves in an `n` by `n` matrix.
+
+    Examples
+    --------
+    >>> np.mask_indices(2, np.triu)
+    (array([0, 0, 1]), array([0, 1, 1]))
+    """
+    with outside_of_traces():
+        kept = asarray(mask_func(ones((n, n), int), k))
+        found = onp.nonzero(dispatch.to_host(kept))
+    return _arrays(found)
+
+
+# --- several indices and one -------------------------------------------------------------------------------------
+
+
+def _weights(dims: tuple[int, ...], order: str) -> list[int]:
+    """How far apart neighbours along each axis are among all elements."""
+    if order == "C":
+        return [math.prod(dims[i + 1 :]) for i in range(len(dims))]
+    return [math.prod(dims[:i]) for i in range(len(dims))]
+
+
+def _few(a: Any) -> _Host:
+    """Zeros for NumPy to judge in the place of positions: their dtype, their number of axes, whether there are any."""
+    return onp.zeros([min(n, 1) for n in a.shape], a.dtype)
+
+
+def _judged(a: Any) -> Any:
+    """Positions: an array as it is, what else NumPy takes for positions as a host array."""
+    return a if isinstance(a, Handle) else onp.asarray(a)
+
+
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+    """The positions among all elements of an array, from positions along each of its axes.
+
+    Parameters
+    ----------
+    multi_index : sequence of array_like of int
+        The positions along each axis; they are broadcast against each other.
+    dims : int or tuple of int
+        The array's shape.
+    mode : {'raise', 'wrap', 'clip'} or a tuple of them
+        What a position out of range means, for all axes or for each: an error, the position modulo the length, or the
+        nearest valid one.
+    order : {'C', 'F'}
+        Whether elements are counted with the last index changing fastest, or with the first.
+
+    Returns
+    -------
+    ndarray of int64
+
+    Raises
+    ------
+    ValueError
+        If a position is out of range and the mode is 'raise'.
+
+    Examples
+    --------
+    >>> np.ravel_multi_index(([0, 1], [2, 1]), (2, 3))
+    array([2, 4])
+    """
+    parts = [_judged(part) for part in multi_index]
+    shape = as_shape(dims)
+    onp.ravel_multi_index(tuple([_few(p) for p in parts]), shape, "wrap" if mode == "raise" else mode, order)  # type: ignore[call-overload]
+    how = tuple(mode) if isinstance(mode, tuple | list) else (mode,) * len(shape)
+    total: Any = asarray(0)
+    for part, size, rule, weight in zip(parts, shape, how, _weights(shape, order), strict=True):
+        if rule == "raise":
+            refuse(outside, (part,), (0, size), ValueError, "invalid entry in coordinates array")
+        along: Any = asarray(part, _int64)
+        if rule == "wrap":
+            along = along % max(size, 1)
+        elif rule == "clip":
+            along = clip(along, 0, max(size - 1, 0))
+        total = total + along * weight
+    return total
+
+
+def unravel_index(indices: ArrayLike, shape: Any, order: str = "C") -> tuple[Any, ...]:
+    """The positions along each axis of an array, from positions among all its elements.
+
+    Parameters
+    ----------
+    indices : array_like of int
+        Positions among all elements.
+    shape : int or tuple of int
+        The array's shape.
+    order : {'C', 'F'}
+        Whether elements are counted with the last index changing fastest, or with the first.
+
+    Returns
+    -------
+    tuple of ndarray of int64
+        One for each axis.
+
+    Raises
+    ------
+    ValueError
+        If a position is out of range.
+
+    Examples
+    --------
+    >>> np.unravel_index([2, 4], (2, 3))
+    (array([0, 1]), array([2, 1]))
+    """
+    found, dims = _judged(indices), as_shape(shape)
+    onp.unravel_index(_few(found), dims, order)  # type: ignore[call-overload]
+    if not dims:
+        return ()
+    size = math.prod(dims)
+    refuse(outside, (found,), (0, size), ValueError, f"index is out of bounds for array with size {size}")
+    places: Any = asarray(found, _int64)
+    return tuple([places // max(weight, 1) % max(length, 1) for weight, length in zip(_weights(dims, order), dims, strict=True)])
+
+
+# --- without zeros -----------------------------------------------------------------------------------------------
+
+
+def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
+    """What is left without the zeros in front and at the end: a view, or a list of a list.
+
+    Parameters
+    ----------
+    filt : array_like
+        The array, or a list or tuple of numbers.
+    trim : {'fb', 'f', 'b'}
+        Whether to trim in front, at the back, or at both ends.
+    axis : int or sequence of int, optional
+        Along which axes: all, if not given.
+
+    Raises
+    ------
+    TracedValueError
+        In a compiled function: what is left depends on values.
+
+    Examples
+    --------
+    >>> np.trim_zeros(np.array([0, 0, 1, 0, 2, 0]))
+    array([1, 0, 2])
+    """
+    host = shaping(filt, "trim_zeros")
+    trim = trim.lower()
+    if trim not in {"fb", "bf", "f", "b"}:
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    axes = normalized_axes(axis, host.ndim)
+    if not axes:
+        return filt
+    found = onp.argwhere(host)
+    key = [slice(None)] * host.ndim
+    for i in axes:
+        first, last = (int(found[:, i].min()), int(found[:, i].max())) if len(found) else (0, -1)
+        key[i] = slice(first if "f" in trim or not len(found) else None, last + 1 if "b" in trim or not len(found) else None)
+    return filt[key[0]] if len(key) == 1 else filt[tuple(key)]
+
+
+__all__ = [
+    "diag_indices", "diag_indices_from", "mask_indices", "ravel_multi_index", "tril_indices", "tril_indices_from", "trim_zeros",
+    "triu_indices", "triu_indices_from", "unravel_index",
+]  # fmt: skip

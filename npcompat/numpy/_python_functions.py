@@ -1,0 +1,124 @@
+"""Python functions of scalars, called for each element: `vectorize` and `frompyfunc`.
+
+They are called on the host, as what they do with a number can't be seen.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as onp
+
+from npcompat.numpy._host_arrays import as_numpys, given_back
+from npcompat.numpy._typing import NoValue
+
+
+class vectorize(onp.vectorize):
+    """A function of scalars (or, with a signature, of small arrays) made one of arrays.
+
+    It is called once for each element, in Python: it is no faster than a loop, can't be differentiated, and can't be
+    compiled.
+
+    Parameters
+    ----------
+    pyfunc : callable, optional
+        The function; if not given, the object is a decorator.
+    otypes : str or list of dtype, optional
+        Dtypes of the results; if not given, those of the first result, floats being the default float unless an
+        argument is a 64-bit float.
+    doc : str, optional
+        The docstring; the function's if not given.
+    excluded : set of str or int, optional
+        Names and positions of arguments that are passed as they are.
+    cache : bool
+        Whether the call that finds the dtypes is not repeated for the first element.
+    signature : str, optional
+        Such as ``'(m,n),(n)->(m)'``: how many axes the function takes of each argument and gives back.
+
+    Raises
+    ------
+    TracedValueError
+        In a compiled function.
+
+    Examples
+    --------
+    >>> @np.vectorize
+    ... def parity(n):
+    ...     return "even" if n % 2 == 0 else "odd"
+    >>> parity(np.array([1, 2])).tolist()
+    ['odd', 'even']
+    >>> np.vectorize(lambda x, y: max(x, y))([1, 5], 3)
+    array([3, 5])
+    """
+
+    def __init__(
+        self,
+        pyfunc: Any = NoValue,
+        otypes: Any = None,
+        doc: str | None = None,
+        excluded: Iterable[int | str] | None = None,
+        cache: bool = False,
+        signature: str | None = None,
+    ) -> None:
+        super().__init__(pyfunc, otypes, doc, excluded, cache, signature)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.pyfunc is NoValue:
+            super().__call__(*args, **kwargs)
+            return self
+        hosts = [a if i in self.excluded else as_numpys(a) for i, a in enumerate(args)]
+        named = {name: a if name in self.excluded else as_numpys(a) for name, a in kwargs.items()}
+        found = super().__call__(*hosts, **named)
+        if self.otypes is not None:
+            return given_back(found)
+        return given_back(found, [a.dtype for a in (*hosts, *named.values()) if hasattr(a, "dtype")])
+
+
+class _PythonFunction:
+    """What `frompyfunc` returns: the methods of ufuncs, on NumPy's arrays of objects."""
+
+    def __init__(self, numpys: onp.ufunc) -> None:
+        self._numpys = numpys
+        self.__name__ = numpys.__name__
+        self.__doc__ = numpys.__doc__
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(self._numpys, name)
+        return _on_host(found) if callable(found) else found
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return _on_host(self._numpys)(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return repr(self._numpys)
+
+
+def _on_host(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*map(as_numpys, args), **{name: as_numpys(a) for name, a in kwargs.items()})
+
+    return call
+
+
+def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) -> Any:
+    """A function of Python objects made one of arrays, which returns NumPy's arrays of objects.
+
+    Parameters
+    ----------
+    func : callable
+        The function.
+    nin, nout : int
+        How many arguments it takes, and how many results it returns.
+    identity : object, optional
+        What a reduction begins with.
+
+    Examples
+    --------
+    >>> np.frompyfunc(lambda n: "odd" if n % 2 else "even", 1, 1)(np.array([1, 2])).tolist()
+    ['odd', 'even']
+    """
+    return _PythonFunction(onp.frompyfunc(func, nin, nout, **kwargs))
+
+
+__all__ = ["frompyfunc", "vectorize"]

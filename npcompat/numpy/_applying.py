@@ -50,8 +50,8 @@ def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], defau
     for i, condition in enumerate(conditions):
         if condition.dtype != onp.bool_:
             raise TypeError(f"invalid entry {i} in condlist: should be boolean ndarray")
-    chosen = asarray(choices.pop(), result_type(*choices))
-    for condition, choice in zip(conditions[::-1], choices[::-1], strict=True):
+    chosen = asarray(choices[-1], result_type(*choices))
+    for condition, choice in zip(conditions[::-1], choices[-2::-1], strict=True):
         chosen = where(condition, choice, chosen)
     return chosen
 
@@ -88,7 +88,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     array([  2,   0, 100])
     """
     x = asarray(x)
-    if onp.isscalar(condlist) or (x.ndim and not _is_array(condlist[0])):
+    if ndim(condlist) == 0 or (x.ndim and not _is_array(condlist[0])):
         condlist = [condlist]
     conditions = asarray(condlist, bool)
     count, pieces = len(conditions), len(funclist)

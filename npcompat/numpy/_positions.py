@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as onp
 
@@ -141,12 +141,7 @@ def _few(a: Any) -> _Host:
     return onp.zeros([min(n, 1) for n in a.shape], a.dtype)
 
 
-def _judged(a: Any) -> Any:
-    """Positions: an array as it is, what else NumPy takes for positions as a host array."""
-    return a if isinstance(a, Handle) else onp.asarray(a)
-
-
-def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Literal["C", "F"] = "C") -> Any:
     """The positions among all elements of an array, from positions along each of its axes.
 
     Parameters
@@ -175,8 +170,10 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     >>> np.ravel_multi_index(([0, 1], [2, 1]), (2, 3))
     array([2, 4])
     """
-    parts = [_judged(part) for part in multi_index]
-    shape = as_shape(dims)
+    parts, shape = list(multi_index), as_shape(dims)
+    if not any([isinstance(p, Handle) for p in parts]):
+        return dispatch.array_of(onp.asarray(onp.ravel_multi_index(tuple(parts), shape, mode, order)))
+    parts = [asarray(p) for p in parts]
     onp.ravel_multi_index(tuple([_few(p) for p in parts]), shape, "wrap" if mode == "raise" else mode, order)  # type: ignore[call-overload]
     how = tuple(mode) if isinstance(mode, tuple | list) else (mode,) * len(shape)
     total: Any = asarray(0)
@@ -192,7 +189,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     return total
 
 
-def unravel_index(indices: ArrayLike, shape: Any, order: str = "C") -> tuple[Any, ...]:
+def unravel_index(indices: ArrayLike, shape: Any, order: Literal["C", "F"] = "C") -> tuple[Any, ...]:
     """The positions along each axis of an array, from positions among all its elements.
 
     Parameters
@@ -219,13 +216,15 @@ def unravel_index(indices: ArrayLike, shape: Any, order: str = "C") -> tuple[Any
     >>> np.unravel_index([2, 4], (2, 3))
     (array([0, 1]), array([2, 1]))
     """
-    found, dims = _judged(indices), as_shape(shape)
-    onp.unravel_index(_few(found), dims, order)  # type: ignore[call-overload]
+    dims = as_shape(shape)
+    if not isinstance(indices, Handle):
+        return _arrays([onp.asarray(found) for found in onp.unravel_index(indices, dims, order)])
+    onp.unravel_index(_few(indices), dims, order)
     if not dims:
         return ()
     size = math.prod(dims)
-    refuse(outside, (found,), (0, size), ValueError, f"index is out of bounds for array with size {size}")
-    places: Any = asarray(found, _int64)
+    refuse(outside, (indices,), (0, size), ValueError, f"index is out of bounds for array with size {size}")
+    places: Any = asarray(indices, _int64)
     return tuple([places // max(weight, 1) % max(length, 1) for weight, length in zip(_weights(dims, order), dims, strict=True)])
 
 

@@ -88,7 +88,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     array([  2,   0, 100])
     """
     x = asarray(x)
-    if ndim(condlist) == 0 or (x.ndim and not _is_array(condlist[0])):
+    if not (isinstance(condlist, list | tuple) or ndim(condlist)) or (x.ndim and not _is_array(condlist[0])):
         condlist = [condlist]
     conditions = asarray(condlist, bool)
     count, pieces = len(conditions), len(funclist)

@@ -174,7 +174,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: L
     if not any([isinstance(p, Handle) for p in parts]):
         return dispatch.array_of(onp.asarray(onp.ravel_multi_index(tuple(parts), shape, mode, order)))
     parts = [asarray(p) for p in parts]
-    onp.ravel_multi_index(tuple([_few(p) for p in parts]), shape, "wrap" if mode == "raise" else mode, order)  # type: ignore[call-overload]
+    onp.ravel_multi_index(tuple([_few(p) for p in parts]), shape, "wrap" if mode == "raise" else mode, order)
     how = tuple(mode) if isinstance(mode, tuple | list) else (mode,) * len(shape)
     total: Any = asarray(0)
     for part, size, rule, weight in zip(parts, shape, how, _weights(shape, order), strict=True):

@@ -83,6 +83,7 @@ from npcompat.numpy import (
     _joining,
     _logic,
     _manipulation,
+    _packing,
     _positions,
     _printing,
     _products,
@@ -116,6 +117,7 @@ from npcompat.numpy._joining import *
 from npcompat.numpy._logic import *
 from npcompat.numpy._manipulation import *
 from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy._packing import *
 from npcompat.numpy._positions import *
 from npcompat.numpy._printing import *
 from npcompat.numpy._products import *
@@ -212,6 +214,7 @@ __all__ += _iteration.__all__
 __all__ += _joining.__all__
 __all__ += _logic.__all__
 __all__ += _manipulation.__all__
+__all__ += _packing.__all__
 __all__ += _positions.__all__
 __all__ += _printing.__all__
 __all__ += _products.__all__

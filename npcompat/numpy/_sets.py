@@ -158,7 +158,77 @@ def isin(
     return apply(_isin, (element, test_elements), (bool(invert),))
 
 
+# --- of two arrays -----------------------------------------------------------------------------------------------
+
+
+def _elements(ar1: ArrayLike, ar2: ArrayLike, what: str) -> tuple[onp.ndarray[Any, Any], onp.ndarray[Any, Any]]:
+    """The values of two arrays on the host: how many of them a set has depends on them."""
+    return shaping(ar1, what), shaping(ar2, what)
+
+
+def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """The distinct elements that two arrays have in common, in ascending order.
+
+    Parameters
+    ----------
+    ar1, ar2 : array_like
+        The arrays, raveled.
+    assume_unique : bool
+        A promise that the elements of each are distinct.
+    return_indices : bool
+        Whether to return also where each is first in `ar1`, and in `ar2`.
+
+    Raises
+    ------
+    TracedValueError
+        In a compiled function, as all functions on sets: how many elements there are depends on values.
+
+    Examples
+    --------
+    >>> np.intersect1d([1, 3, 4, 3], [3, 1, 2])
+    array([1, 3])
+    """
+    find: Any = onp.intersect1d
+    found = find(*_elements(ar1, ar2, "intersect1d"), assume_unique, return_indices)
+    return tuple([dispatch.array_of(f) for f in found]) if return_indices else dispatch.array_of(found)
+
+
+def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Any:
+    """The distinct elements of two arrays, in ascending order.
+
+    Examples
+    --------
+    >>> np.union1d([3, 1], [2, 3])
+    array([1, 2, 3])
+    """
+    return dispatch.array_of(onp.union1d(*_elements(ar1, ar2, "union1d")))
+
+
+def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Any:
+    """The distinct elements of the first array that the second does not have, in ascending order.
+
+    With `assume_unique`, which promises that the elements of each are distinct, they keep their order.
+
+    Examples
+    --------
+    >>> np.setdiff1d([1, 2, 3, 2], [3])
+    array([1, 2])
+    """
+    return dispatch.array_of(onp.setdiff1d(*_elements(ar1, ar2, "setdiff1d"), assume_unique))
+
+
+def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Any:
+    """The distinct elements that one of two arrays has and the other has not, in ascending order.
+
+    Examples
+    --------
+    >>> np.setxor1d([1, 2, 3], [3, 4])
+    array([1, 2, 4])
+    """
+    return dispatch.array_of(onp.setxor1d(*_elements(ar1, ar2, "setxor1d"), assume_unique))
+
+
 __all__ = [
-    "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult", "isin", "unique", "unique_all", "unique_counts", "unique_inverse",
-    "unique_values",
+    "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult", "intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique",
+    "unique_all", "unique_counts", "unique_inverse", "unique_values",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.backend import numpy_kernels, numpy_linalg, numpy_nn
+from npcompat._internal.backend import numpy_bits, numpy_kernels, numpy_linalg, numpy_nn
 from npcompat._internal.backend.kernel import cast, kernel
 from npcompat._internal.dtypes import Type
 from npcompat._internal.op import Attrs, Op
@@ -25,7 +25,7 @@ class _Namespace:
     name = "numpy"
 
     def __getattr__(self, attribute: str) -> Any:
-        for module in (numpy_kernels, numpy_linalg, numpy_nn, onp):
+        for module in (numpy_bits, numpy_kernels, numpy_linalg, numpy_nn, onp):
             found = getattr(module, attribute, None)
             if found is not None:
                 break

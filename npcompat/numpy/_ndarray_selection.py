@@ -1,0 +1,63 @@
+"""Methods of arrays that pick, write and rearrange elements, and that write files."""
+
+import operator as python
+import os
+import pickle
+from typing import Any
+
+from npcompat._internal import atomic
+from npcompat._internal.dispatch import apply
+from npcompat.numpy import _packing, _selection, _sorting
+from npcompat.numpy._typing import ArrayLike
+
+
+class Selection:
+    """The part of `ndarray` that selects."""
+
+    __slots__ = ()
+
+    def argpartition(self: Any, kth: Any, /, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+        """The positions that rearrange as `partition` does."""
+        return _sorting.argpartition(self, kth, axis, kind, order)
+
+    def partition(self: Any, kth: Any, /, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
+        """Rearrange in place along an axis: the `kth` is where sorting would put it, none larger before it."""
+        self[...] = _sorting.partition(self, kth, python.index(axis), kind, order)
+
+    def choose(self: Any, /, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+        """At each place, the element of the choice that this array names there."""
+        return _selection.choose(self, choices, out, mode)
+
+    def compress(self: Any, /, condition: ArrayLike, axis: int | None = None, out: Any = None) -> Any:
+        """The slices along an axis for which a condition holds."""
+        return _selection.compress(condition, self, axis, out)
+
+    def put(self: Any, indices: ArrayLike, values: ArrayLike, /, mode: str = "raise") -> None:
+        """Write values at positions among all elements in C order."""
+        _selection.put(self, indices, values, mode)
+
+    def byteswap(self: Any, /, inplace: bool = False) -> Any:
+        """The elements with their bytes in the other order; in place, or copied."""
+        swapped = apply(_packing.byteswap, (self,))
+        if not inplace:
+            return swapped
+        self[...] = swapped
+        return self
+
+    def tofile(self: Any, fid: Any, /, sep: str = "", format: str = "%s") -> None:
+        """Write the elements to a file in C order: their bytes, or with a separator text."""
+        self.asnumpy().tofile(fid, sep, format)
+
+    def dump(self: Any, /, file: Any) -> None:
+        """Write a pickle of the array to a file, given by path or open."""
+        if isinstance(file, str | bytes | os.PathLike):
+            atomic.write(os.fsdecode(file), Selection.dumps(self))
+        else:
+            file.write(Selection.dumps(self))
+
+    def dumps(self: Any, /) -> bytes:
+        """A pickle of the array."""
+        return pickle.dumps(self, protocol=2)
+
+
+__all__ = ["Selection"]

@@ -3,66 +3,8 @@
 `import npcompat.numpy as np` is a drop-in for `import numpy as np`; docs/known_gaps.md lists what is not there yet.
 """
 
-from numpy import (
-    False_,
-    True_,
-    bool_,
-    byte,
-    cdouble,
-    complex64,
-    complex128,
-    complexfloating,
-    csingle,
-    double,
-    dtype,
-    e,
-    euler_gamma,
-    exceptions,
-    finfo,
-    float16,
-    float32,
-    float64,
-    floating,
-    generic,
-    half,
-    iinfo,
-    index_exp,
-    inexact,
-    inf,
-    int8,
-    int16,
-    int32,
-    int64,
-    int_,
-    intc,
-    integer,
-    intp,
-    issubdtype,
-    long,
-    longlong,
-    nan,
-    ndindex,
-    newaxis,
-    number,
-    pi,
-    s_,
-    short,
-    signedinteger,
-    single,
-    ubyte,
-    uint,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-    uintc,
-    uintp,
-    ulong,
-    ulonglong,
-    unsignedinteger,
-    ushort,
-)
-from numpy import bool as bool  # the name is np.bool
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from npcompat._internal.dtypes import bfloat16
 from npcompat.numpy import (
@@ -70,12 +12,14 @@ from npcompat.numpy import (
     _arithmetic,
     _bits,
     _comparison,
+    _conversion,
     _creation,
     _diagonals,
     _einsum,
     _errstate,
     _exponents,
     _extremes,
+    _files,
     _floats,
     _grids,
     _histograms,
@@ -83,6 +27,7 @@ from npcompat.numpy import (
     _joining,
     _logic,
     _manipulation,
+    _numpys_own,
     _packing,
     _positions,
     _printing,
@@ -96,6 +41,8 @@ from npcompat.numpy import (
     _sorting,
     _statistics,
     _trigonometry,
+    dtypes,
+    exceptions,
     linalg,
     random,
 )
@@ -103,12 +50,14 @@ from npcompat.numpy._applying import *
 from npcompat.numpy._arithmetic import *
 from npcompat.numpy._bits import *
 from npcompat.numpy._comparison import *
+from npcompat.numpy._conversion import *
 from npcompat.numpy._creation import *
 from npcompat.numpy._diagonals import *
 from npcompat.numpy._einsum import *
 from npcompat.numpy._errstate import *
 from npcompat.numpy._exponents import *
 from npcompat.numpy._extremes import *
+from npcompat.numpy._files import *
 from npcompat.numpy._floats import *
 from npcompat.numpy._grids import *
 from npcompat.numpy._histograms import *
@@ -117,6 +66,7 @@ from npcompat.numpy._joining import *
 from npcompat.numpy._logic import *
 from npcompat.numpy._manipulation import *
 from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy._numpys_own import *
 from npcompat.numpy._packing import *
 from npcompat.numpy._positions import *
 from npcompat.numpy._printing import *
@@ -132,81 +82,37 @@ from npcompat.numpy._statistics import *
 from npcompat.numpy._trigonometry import *
 from npcompat.numpy._ufunc_methods import ufunc
 
+if TYPE_CHECKING:
+    from npcompat.numpy import char as char
+    from npcompat.numpy import ctypeslib as ctypeslib
+    from npcompat.numpy import ma as ma
+    from npcompat.numpy import rec as rec
+    from npcompat.numpy import strings as strings
+    from npcompat.numpy import typing as typing
+else:
+
+    def __getattr__(name: str) -> Any:
+        """NumPy's own modules, imported when they are asked for."""
+        if name in ("char", "ctypeslib", "ma", "rec", "strings", "typing"):
+            return importlib.import_module(f"npcompat.numpy.{name}")
+        raise AttributeError(f"module 'npcompat.numpy' has no attribute {name!r}")
+
+
 __all__ = [
-    "False_",
-    "True_",
-    "bfloat16",
-    "bool",
-    "bool_",
-    "byte",
-    "cdouble",
-    "complex64",
-    "complex128",
-    "complexfloating",
-    "csingle",
-    "double",
-    "dtype",
-    "e",
-    "euler_gamma",
-    "exceptions",
-    "finfo",
-    "float16",
-    "float32",
-    "float64",
-    "floating",
-    "generic",
-    "half",
-    "iinfo",
-    "index_exp",
-    "inexact",
-    "inf",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "int_",
-    "intc",
-    "integer",
-    "intp",
-    "issubdtype",
-    "linalg",
-    "long",
-    "longlong",
-    "nan",
-    "ndarray",
-    "ndindex",
-    "newaxis",
-    "number",
-    "pi",
-    "random",
-    "s_",
-    "short",
-    "signedinteger",
-    "single",
-    "ubyte",
-    "ufunc",
-    "uint",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "uintc",
-    "uintp",
-    "ulong",
-    "ulonglong",
-    "unsignedinteger",
-    "ushort",
+    "bfloat16", "char", "ctypeslib", "dtypes", "exceptions", "linalg", "ma", "ndarray", "random", "rec", "strings", "typing", "ufunc",
 ]  # fmt: skip
 __all__ += _applying.__all__
 __all__ += _arithmetic.__all__
 __all__ += _bits.__all__
 __all__ += _comparison.__all__
+__all__ += _conversion.__all__
 __all__ += _creation.__all__
 __all__ += _diagonals.__all__
 __all__ += _einsum.__all__
 __all__ += _errstate.__all__
 __all__ += _exponents.__all__
 __all__ += _extremes.__all__
+__all__ += _files.__all__
 __all__ += _floats.__all__
 __all__ += _grids.__all__
 __all__ += _histograms.__all__
@@ -214,6 +120,7 @@ __all__ += _iteration.__all__
 __all__ += _joining.__all__
 __all__ += _logic.__all__
 __all__ += _manipulation.__all__
+__all__ += _numpys_own.__all__
 __all__ += _packing.__all__
 __all__ += _positions.__all__
 __all__ += _printing.__all__

@@ -26,13 +26,14 @@ def held(dtype: onp.dtype[Any]) -> bool:
 
 
 def given_back(found: Any, carried: Sequence[onp.dtype[Any]] | None = None) -> Any:
-    """What NumPy returned, its arrays as arrays; strings, dates, objects and records stay NumPy's.
+    """What NumPy returned, its arrays as arrays; strings, dates, objects, records and subclasses stay
+    NumPy's.
 
     With the dtypes that the operands carry, floats of 64 bits that none of them has become the default float.
     """
     if type(found) is tuple or type(found) is list:
         return type(found)([given_back(f, carried) for f in found])
-    if not isinstance(found, onp.ndarray | onp.generic) or not held(found.dtype):
+    if not (type(found) is onp.ndarray or isinstance(found, onp.generic)) or not held(found.dtype):
         return found
     wanted = found.dtype.newbyteorder("=")
     return dispatch.array_of(onp.asarray(found, wanted if carried is None else dtypes.narrow(wanted, carried)))

@@ -1,0 +1,182 @@
+"""Arrays made from others under conditions: finite, laid out in some order, of another dtype; and what dtype suits."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import devices, dispatch, dtypes
+from npcompat._internal.handle import Handle
+from npcompat.numpy._checks import flagged
+from npcompat.numpy._comparison import isfinite
+from npcompat.numpy._creation import asarray, check_like, copy_of
+from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
+
+
+def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Order | None = None) -> Any:
+    """The argument as an array, whose elements must be finite; see `asarray`.
+
+    Raises
+    ------
+    ValueError
+        If an element is infinite or nan.
+
+    Examples
+    --------
+    >>> np.asarray_chkfinite([1, 2])
+    array([1, 2])
+    """
+    made = asarray(a, dtype, order)
+    if dtypes.is_inexact(made.dtype):
+        flagged(~isfinite(made).all(), ValueError, "array must not contain infs or NaNs")
+    return made
+
+
+# --- memory order ------------------------------------------------------------------------------------------------
+
+
+def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> Any:
+    """An array of at least one axis whose elements follow each other in Fortran order; a copy is a transposed view.
+
+    Examples
+    --------
+    >>> a = np.asfortranarray([[1, 2], [3, 4]])
+    >>> a.flags.f_contiguous, a.strides == (a.itemsize, 2 * a.itemsize)
+    (True, True)
+    """
+    made = asarray(a, dtype, like=like)
+    if not made.ndim:
+        return made.reshape(1)
+    return made if made.flags.f_contiguous else copy_of(made.T).T
+
+
+def isfortran(a: Any) -> bool:
+    """Whether the elements of an array follow each other in Fortran order, and not in C order.
+
+    Examples
+    --------
+    >>> a = np.ones((2, 3))
+    >>> np.isfortran(a), np.isfortran(a.T)
+    (False, True)
+    """
+    found: bool = a.flags.fnc
+    return found
+
+
+_REQUIREMENTS = {
+    **dict.fromkeys(("C", "C_CONTIGUOUS", "CONTIGUOUS"), "C"), **dict.fromkeys(("F", "F_CONTIGUOUS", "FORTRAN"), "F"),
+    **dict.fromkeys(("A", "ALIGNED"), "A"), **dict.fromkeys(("W", "WRITEABLE"), "W"), **dict.fromkeys(("O", "OWNDATA"), "O"),
+    **dict.fromkeys(("E", "ENSUREARRAY"), "E"),
+}  # fmt: skip
+
+
+def require(a: ArrayLike, dtype: DTypeLike = None, requirements: str | Sequence[str] | None = None, *, like: Any = None) -> Any:
+    """An array that has what is required, copied if that is needed.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    dtype : dtype, optional
+        Its dtype, if not its own.
+    requirements : str or sequence of str, optional
+        Any of 'C' and 'F' (memory order; not both), 'W' (it can be written), 'O' (it is no view), 'A' and 'E', which
+        all arrays meet.
+    like : ndarray, optional
+        Must be an npcompat array.
+
+    Raises
+    ------
+    KeyError
+        If there is no such requirement.
+    ValueError
+        If both 'C' and 'F' are required.
+
+    Examples
+    --------
+    >>> a = np.ones((2, 3)).T
+    >>> np.require(a, requirements="C").flags.c_contiguous
+    True
+    """
+    check_like(None, like)
+    made = asarray(a, dtype)
+    wanted = {_REQUIREMENTS[r.upper()] for r in requirements or ()}
+    if wanted >= {"C", "F"}:
+        raise ValueError('Cannot specify both "C" and "F" order')
+    if all([made.flags[flag] for flag in wanted - {"E"}]):
+        return made
+    if "F" not in wanted or onp.empty(made.shape, onp.int8).flags.f_contiguous:  # whose copy has both orders
+        return copy_of(made)
+    if "O" in wanted:
+        raise NotImplementedError("require(requirements='FO'): a copy in Fortran order is a view")
+    return copy_of(made.T).T
+
+
+# --- dtypes ------------------------------------------------------------------------------------------------------
+
+
+def astype(x: Any, dtype: DTypeLike, /, *, copy: bool = True, device: Any = None) -> Any:
+    """The values of an array in another dtype.
+
+    Parameters
+    ----------
+    x : ndarray
+        The array.
+    dtype : dtype
+        The dtype.
+    copy : bool
+        Whether to copy also where the dtype is the array's own.
+    device : Device or str, optional
+        Where to place the result.
+
+    Examples
+    --------
+    >>> np.astype(np.array([1.5, 2.5]), int)
+    array([1, 2])
+    """
+    if not isinstance(x, Handle):
+        raise TypeError(f"Input should be a NumPy array. It is of type {type(x)}.")
+    made = x.astype(dtype, copy=copy)  # type: ignore[attr-defined]
+    return made if device is None else devices.moved(made, device)
+
+
+def common_type(*arrays: Any) -> Any:
+    """The float or complex type in which all the arrays' values can be held; integers count as the default float.
+
+    Examples
+    --------
+    >>> np.common_type(np.arange(3), np.array([1j]))
+    <class 'numpy.complex64'>
+    """
+    stand_ins = [dispatch.layout(a) if isinstance(a, Handle) else a for a in arrays]
+    found = onp.dtype(onp.common_type(*stand_ins))
+    return dtypes.narrow(found, [a.dtype for a in stand_ins]).type
+
+
+def min_scalar_type(a: ArrayLike, /) -> onp.dtype[Any]:
+    """The smallest dtype that can hold a scalar; an array's own dtype.
+
+    Examples
+    --------
+    >>> np.min_scalar_type(300)
+    dtype('uint16')
+    """
+    if isinstance(a, Handle):
+        return onp.min_scalar_type(dispatch.layout(a) if a.ndim else dispatch.to_host(a))  # type: ignore[attr-defined]
+    return onp.min_scalar_type(a)
+
+
+def info(object: Any = None, maxwidth: int = 76, output: Any = None, toplevel: str = "numpy") -> None:
+    """Print what is known of an object: an array's layout, or a function's documentation; NumPy's for a name.
+
+    Examples
+    --------
+    >>> np.info("nothing of that name")
+    Help for nothing of that name not found.
+    """
+    onp.info(dispatch.layout(object) if isinstance(object, Handle) else object, maxwidth, output, toplevel)
+
+
+__all__ = [
+    "asarray_chkfinite", "asfortranarray", "astype", "common_type", "info", "isfortran", "min_scalar_type", "require",
+]  # fmt: skip

@@ -1,0 +1,473 @@
+"""Files of arrays, binary and text: NumPy reads and writes them, so that they are NumPy's files.
+
+Numbers in a file of bytes have the dtype that they are written in; those in a text are the default float, unless a
+dtype is given.
+"""
+
+import io
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import atomic, dispatch, dtypes
+from npcompat._internal.handle import Handle
+from npcompat.numpy._creation import check_like
+from npcompat.numpy._host_arrays import given_back
+from npcompat.numpy._typing import ArrayLike, DTypeLike
+
+_Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+
+
+def _host(a: Any) -> Any:
+    """What is written for an array-like."""
+    return dispatch.to_host(a) if isinstance(a, Handle) else dispatch.host_array(a)
+
+
+def _written(file: Any, suffix: str, write: Callable[[Any], None]) -> None:
+    """Write a file that is open, or one given by path: that one is replaced when it is complete."""
+    if not isinstance(file, str | os.PathLike):
+        write(file)
+        return
+    name = os.fspath(file)
+    target = Path(name if name.endswith(suffix) else name + suffix).resolve()
+    content = io.BytesIO()
+    write(content)
+    if target.exists() and not target.is_file():  # a pipe or a device, which can't be replaced
+        target.write_bytes(content.getvalue())
+    else:
+        atomic.write(target, content.getvalue())
+
+
+# --- NumPy's format ----------------------------------------------------------------------------------------------
+
+
+class NpzFile(Mapping[str, Any]):
+    """The arrays in an `.npz` file by name, each read when it is asked for.
+
+    It is a context manager, which closes the file.
+    """
+
+    def __init__(self, numpys: Any) -> None:
+        self._numpys = numpys
+
+    def __getitem__(self, key: str) -> Any:
+        return given_back(self._numpys[key])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numpys)
+
+    def __len__(self) -> int:
+        return len(self._numpys)
+
+    def __getattr__(self, name: str) -> Any:
+        """`files`, `zip` and `fid` of NumPy's class."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._numpys, name)
+
+    def __enter__(self) -> "NpzFile":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._numpys.close()
+
+    @property
+    def f(self) -> Any:
+        """The arrays as attributes."""
+        return _ByAttribute(self)
+
+    def __repr__(self) -> str:
+        return repr(self._numpys)
+
+
+class _ByAttribute:
+    """What `NpzFile.f` returns."""
+
+    def __init__(self, arrays: NpzFile) -> None:
+        self._arrays = arrays
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._arrays[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __dir__(self) -> list[str]:
+        return list(self._arrays)
+
+
+def load(
+    file: Any,
+    mmap_mode: Any = None,
+    allow_pickle: bool = False,
+    fix_imports: bool = True,
+    encoding: Any = "ASCII",
+    *,
+    max_header_size: int = 10000,
+) -> Any:
+    """The array in an `.npy` file, or the arrays in an `.npz` file.
+
+    Parameters
+    ----------
+    file : path or file object
+        The file.
+    mmap_mode : {'r', 'r+', 'w+', 'c'}, optional
+        Map the file into memory: the result is NumPy's `memmap`.
+    allow_pickle : bool
+        Whether to load pickled objects, which can run any code: only from a file that you trust.
+    fix_imports, encoding
+        How to read pickles of Python 2.
+    max_header_size : int
+        How long a header to accept.
+
+    Returns
+    -------
+    ndarray, NpzFile, or NumPy's own array of strings, dates, objects or records
+
+    Raises
+    ------
+    ValueError
+        If the file holds a pickle, and that is not allowed.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> np.save(file, np.arange(3))
+    >>> file.seek(0)
+    0
+    >>> np.load(file)
+    array([0, 1, 2])
+    """
+    found: Any = onp.load(
+        file, mmap_mode, allow_pickle=allow_pickle, fix_imports=fix_imports, encoding=encoding, max_header_size=max_header_size
+    )
+    if isinstance(found, onp.lib.npyio.NpzFile):
+        return NpzFile(found)
+    return found if isinstance(found, onp.memmap) else given_back(found)
+
+
+def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
+    """Write an array to an `.npy` file.
+
+    Parameters
+    ----------
+    file : path or file object
+        The file; a path gets the ending `.npy`.  A file that exists is replaced when the new one is complete.
+    arr : array_like
+        The array.
+    allow_pickle : bool
+        Whether NumPy's arrays of objects may be pickled.
+
+    Examples
+    --------
+    >>> import io
+    >>> np.save(io.BytesIO(), [1, 2])
+    """
+    _written(file, ".npy", lambda target: onp.save(target, _host(arr), allow_pickle))
+
+
+def savez(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike) -> None:
+    """Write several arrays to an `.npz` file.
+
+    Parameters
+    ----------
+    file : path or file object
+        The file; a path gets the ending `.npz`.  A file that exists is replaced when the new one is complete.
+    *args : array_like
+        Arrays, named ``arr_0``, ``arr_1``, ...
+    allow_pickle : bool
+        Whether NumPy's arrays of objects may be pickled.
+    **kwds : array_like
+        Arrays by name.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> np.savez(file, [1, 2], x=[3])
+    >>> file.seek(0)
+    0
+    >>> np.load(file)["x"]
+    array([3])
+    """
+    _zipped(onp.savez, file, args, allow_pickle, kwds)
+
+
+def savez_compressed(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike) -> None:
+    """Write several arrays to a compressed `.npz` file; the arguments are those of `savez`.
+
+    Examples
+    --------
+    >>> import io
+    >>> np.savez_compressed(io.BytesIO(), np.zeros(1000))
+    """
+    _zipped(onp.savez_compressed, file, args, allow_pickle, kwds)
+
+
+def _zipped(save: Any, file: Any, args: tuple[Any, ...], allow_pickle: bool, kwds: Mapping[str, Any]) -> None:
+    arrays, named = [_host(a) for a in args], {name: _host(a) for name, a in kwds.items()}
+    _written(file, ".npz", lambda target: save(target, *arrays, allow_pickle=allow_pickle, **named))
+
+
+# --- text --------------------------------------------------------------------------------------------------------
+
+
+def _text_dtype(dtype: Any) -> Any:
+    """The dtype of numbers in a text: Python's `float` and `complex` mean the defaults."""
+    return dtypes.canonical(dtype) if dtype in (float, complex, "bfloat16") else dtype
+
+
+def loadtxt(
+    fname: Any,
+    dtype: DTypeLike = float,
+    comments: Any = "#",
+    delimiter: str | None = None,
+    converters: Any = None,
+    skiprows: int = 0,
+    usecols: Any = None,
+    unpack: bool = False,
+    ndmin: Any = 0,
+    encoding: str | None = None,
+    max_rows: int | None = None,
+    *,
+    quotechar: str | None = None,
+    like: Any = None,
+) -> Any:
+    """The numbers in a text, one row in each line.
+
+    Parameters
+    ----------
+    fname : path, file object, or iterable of str
+        The text; a path may end in `.gz` or `.bz2`.
+    dtype : dtype
+        Dtype of the result; records are NumPy's own.
+    comments : str or sequence of str
+        What begins a comment.
+    delimiter : str, optional
+        What separates values; white space, if not given.
+    converters : callable or dict of int to callable, optional
+        What makes a value of a string, for all columns or for some.
+    skiprows : int
+        How many lines to leave out first.
+    usecols : int or sequence of int, optional
+        Which columns to read.
+    unpack : bool
+        Whether to transpose the result, so that it can be assigned to one name for each column.
+    ndmin : {0, 1, 2}
+        Least number of axes.
+    encoding : str, optional
+        The text's encoding.
+    max_rows : int, optional
+        How many rows to read at most.
+    quotechar : str, optional
+        What quotes values.
+    like : ndarray, optional
+        Must be an npcompat array.
+
+    Examples
+    --------
+    >>> np.loadtxt(["1 2", "3 4.5"])
+    array([[1. , 2. ],
+           [3. , 4.5]])
+    """
+    check_like(None, like)
+    found = onp.loadtxt(
+        fname,
+        _text_dtype(dtype),
+        comments,
+        delimiter,
+        converters,
+        skiprows,
+        usecols,
+        unpack,
+        ndmin,
+        encoding,
+        max_rows,
+        quotechar=quotechar,
+    )
+    return given_back(found)
+
+
+def genfromtxt(
+    fname: Any,
+    dtype: DTypeLike = float,
+    comments: str = "#",
+    delimiter: Any = None,
+    skip_header: int = 0,
+    skip_footer: int = 0,
+    converters: Any = None,
+    missing_values: Any = None,
+    filling_values: Any = None,
+    usecols: Any = None,
+    names: Any = None,
+    excludelist: Sequence[str] | None = None,
+    deletechars: str = " !#$%&'()*+,-./:;<=>?@[\\]^{|}~",
+    replace_space: str = "_",
+    autostrip: bool = False,
+    case_sensitive: Any = True,
+    defaultfmt: str = "f%i",
+    unpack: bool | None = None,
+    usemask: bool = False,
+    loose: bool = True,
+    invalid_raise: bool = True,
+    max_rows: int | None = None,
+    encoding: str | None = None,
+    *,
+    ndmin: Any = 0,
+    like: Any = None,
+) -> Any:
+    """The numbers in a text that lacks some; the arguments are NumPy's.
+
+    Parameters
+    ----------
+    fname : path, file object, or iterable of str
+        The text.
+    dtype : dtype, optional
+        Dtype of the result; with None it is found for each column.
+    delimiter : str, int, or sequence of int, optional
+        What separates values, or how wide columns are.
+    skip_header, skip_footer : int
+        How many lines to leave out at the beginning and at the end.
+    missing_values, filling_values
+        What says that a value is missing, and what stands for it (nan, if not given).
+    usemask : bool
+        Whether to return NumPy's masked array.
+    names
+        Names of the columns; then the result is NumPy's array of records.
+
+    Examples
+    --------
+    >>> np.genfromtxt(["1,2", "3,"], delimiter=",")
+    array([[ 1.,  2.],
+           [ 3., nan]])
+    """
+    check_like(None, like)
+    found = onp.genfromtxt(
+        fname, _text_dtype(dtype), comments, delimiter, skip_header, skip_footer, converters, missing_values, filling_values, usecols,
+        names, excludelist, deletechars, replace_space, autostrip, case_sensitive, defaultfmt, unpack, usemask, loose, invalid_raise,
+        max_rows, encoding, ndmin=ndmin,
+    )  # fmt: skip
+    return given_back(found, () if dtype is None else None)
+
+
+def savetxt(
+    fname: Any,
+    X: ArrayLike,
+    fmt: Any = "%.18e",
+    delimiter: str = " ",
+    newline: str = "\n",
+    header: str = "",
+    footer: str = "",
+    comments: str = "# ",
+    encoding: str | None = None,
+) -> None:
+    """Write an array of one or two axes as a text, one row in each line.
+
+    Parameters
+    ----------
+    fname : path or file object
+        Where to write; a path that ends in `.gz` is compressed.
+    X : array_like
+        The array.
+    fmt : str or sequence of str
+        How a number is written, or the numbers of each column.
+    delimiter, newline : str
+        What stands between values, and after a row.
+    header, footer : str
+        What stands at the beginning and at the end, after `comments`.
+    comments : str
+        What begins a comment.
+    encoding : str, optional
+        The text's encoding.
+
+    Examples
+    --------
+    >>> import sys
+    >>> np.savetxt(sys.stdout, np.array([[1, 2], [3, 4]]), fmt="%d")
+    1 2
+    3 4
+    """
+    onp.savetxt(fname, _host(X), fmt, delimiter, newline, header, footer, comments, encoding)
+
+
+# --- bytes and strings -------------------------------------------------------------------------------------------
+
+
+def _dtype_of(dtype: Any, sep: str) -> Any:
+    if sep:
+        return _text_dtype(float if dtype is None else dtype)
+    return onp.float64 if dtype is None or dtype is float else onp.complex128 if dtype is complex else dtypes.canonical(dtype)
+
+
+def fromfile(file: Any, dtype: DTypeLike = None, count: int = -1, sep: str = "", offset: int = 0, *, like: Any = None) -> Any:
+    """The numbers in a file: its bytes, or with a separator its text.
+
+    Parameters
+    ----------
+    file : path or file object
+        The file.
+    dtype : dtype, optional
+        Their dtype: 64-bit floats in bytes, and the default float in a text, if not given.
+    count : int
+        How many to read; -1 for all.
+    sep : str
+        What separates numbers in a text.
+    offset : int
+        How many bytes to leave out first.
+    like : ndarray, optional
+        Must be an npcompat array.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryFile() as file:
+    ...     _ = file.write(bytes([1, 0, 2, 0]))
+    ...     _ = file.seek(0)
+    ...     np.fromfile(file, dtype="int16")
+    array([1, 2], dtype=int16)
+    """
+    check_like(None, like)
+    return given_back(onp.fromfile(file, _dtype_of(dtype, sep), count, sep, offset))
+
+
+def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, sep: str = "", *, like: Any = None) -> Any:
+    """The numbers in a string.
+
+    Parameters
+    ----------
+    string : str
+        The numbers.
+    dtype : dtype
+        Their dtype.
+    count : int
+        How many to read; -1 for all.
+    sep : str
+        What separates them; it must be given.
+    like : ndarray, optional
+        Must be an npcompat array.
+
+    Raises
+    ------
+    ValueError
+        If `sep` is not given: use `frombuffer`.
+
+    Examples
+    --------
+    >>> np.fromstring("1, 2", dtype=int, sep=",")
+    array([1, 2])
+    """
+    check_like(None, like)
+    return given_back(onp.fromstring(string, _dtype_of(dtype, sep), count, sep=sep))
+
+
+__all__ = [
+    "fromfile", "fromstring", "genfromtxt", "load", "loadtxt", "save", "savetxt", "savez", "savez_compressed",
+]  # fmt: skip

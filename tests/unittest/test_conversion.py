@@ -1,0 +1,105 @@
+"""Arrays made from others under conditions, types, and names that are NumPy's own."""
+
+import io
+import subprocess
+import sys
+
+import numpy as onp
+import pytest
+from oracle import agrees
+
+from npcompat import np, npx
+
+A = onp.arange(6.0).reshape(2, 3)
+
+PROGRAMS = {
+    "asarray_chkfinite": lambda xp, a: (xp.asarray_chkfinite(a), xp.asarray_chkfinite(a.T, "int32"), xp.asarray_chkfinite([1, 2])),
+    "asfortranarray": lambda xp, a: (lambda f: (f, f.flags.f_contiguous, f.strides, xp.isfortran(f)))(xp.asfortranarray(a)),
+    "asfortranarray of what is one": lambda xp, a: [xp.asfortranarray(x).strides for x in (a.T, a[0], a[:1], a[:, 1])],
+    "asfortranarray of a 0-d array": lambda xp, a: (xp.asfortranarray(3), xp.asfortranarray(a[0, 0]), xp.asfortranarray(a, "int8")),
+    "isfortran": lambda xp, a: [xp.isfortran(x) for x in (a, a.T, a[0], a[:, :1].T, a[::2].T)],
+    "require": lambda xp, a: [xp.require(x, requirements=r).strides for x in (a, a.T, a[:, ::2]) for r in (None, "C", "F", ["A"], "E")],
+    "require, dtype": lambda xp, a: xp.require(a, "int32", ["C", "W"]),
+    "require, writeable": lambda xp, a: (a.setflags(write=False), xp.require(a, requirements="W").flags.writeable, xp.require(a.T, requirements="FW").flags["W"])[1:],
+    "require, owned": lambda xp, a: [xp.require(x, requirements=["OWNDATA"]).flags.owndata for x in (a, a[0], a[:])],
+    "require C and F": lambda xp, a: xp.require(a, requirements="CF"),
+    "require the unknown": lambda xp, a: xp.require(a, requirements="X"),
+    "astype": lambda xp, a: (xp.astype(a, "int8"), xp.astype(a, a.dtype, copy=False) is a, xp.astype(a, a.dtype) is a),
+    "astype of a list": lambda xp, a: xp.astype([1], int),
+    "common_type": lambda xp, a: [xp.common_type(x, y) for x in (a, a.astype("float16"), a.astype(int)) for y in (a.astype("float32"), a.astype("complex64"), a.astype("int8"))],
+    "common_type of bools": lambda xp, a: xp.common_type(a > 1),
+    "min_scalar_type": lambda xp, a: [xp.min_scalar_type(x) for x in (a, 3, -300, 1e50, 1.5, True, 1j)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_as_numpy(name):
+    with npx.np_default_dtype():
+        agrees(PROGRAMS[name], A)
+
+
+def test_min_scalar_type_of_a_0d_array_looks_at_its_value(backend):
+    assert np.min_scalar_type(np.array(300)) == np.uint16
+    with pytest.raises(TypeError, match="compiled"):
+        npx.jit(lambda a: np.min_scalar_type(a))(np.array(300))
+
+
+@pytest.mark.parametrize("wrong", [onp.inf, onp.nan])
+def test_what_must_be_finite_is_checked(wrong, backend):
+    with pytest.raises(ValueError, match="array must not contain infs or NaNs"):
+        np.asarray_chkfinite([1.0, wrong])
+    with pytest.raises(ValueError, match="array must not contain infs or NaNs .compiled at"):
+        npx.jit(np.asarray_chkfinite)(np.array([1.0, wrong])).wait_to_read()
+
+
+def test_common_types_are_by_the_default_float():
+    assert np.common_type(np.arange(3)) is np.float32
+    assert np.common_type(np.arange(3), np.zeros(2, dtype="float64")) is np.float64
+
+
+def test_require_of_fortran_order_and_memory_of_its_own_is_a_gap():
+    with pytest.raises(NotImplementedError, match="require"):
+        np.require(np.ones((2, 3)).T[::2], requirements="FO")
+    assert np.astype(np.ones(2), int, device="cpu").dtype == np.int64
+
+
+def test_info_describes_arrays_and_functions(capsys):
+    np.info(np.ones((2, 3)))
+    assert "shape:  (2, 3)" in capsys.readouterr().out
+    printed = io.StringIO()
+    np.info(np.select, output=printed)
+    assert "At each place" in printed.getvalue()
+
+
+PROGRAM = """
+import sys
+import npcompat.numpy as np
+assert not {"npcompat.numpy.ma", "npcompat.numpy.typing"} & set(sys.modules)
+import numpy
+from npcompat.numpy.typing import ArrayLike, NDArray
+from npcompat.numpy.exceptions import AxisError
+import npcompat.numpy.ma
+assert np.ma.masked is numpy.ma.masked and np.typing.NDArray is numpy.typing.NDArray and NDArray is np.typing.NDArray
+assert np.strings.upper(numpy.array(["a"])) == "A" and np.char.upper("a") == "A"
+assert np.rec.recarray is np.recarray and np.ctypeslib.ndpointer is numpy.ctypeslib.ndpointer
+assert np.dtypes.Float32DType is numpy.dtypes.Float32DType and AxisError is numpy.exceptions.AxisError
+for name in np.__all__:
+    getattr(np, name)
+try:
+    np.nothing
+except AttributeError as error:
+    print(error)
+"""
+
+
+def test_numpys_own_modules_are_there_when_they_are_asked_for():
+    done = subprocess.run([sys.executable, "-W", "error", "-c", PROGRAM], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "module 'npcompat.numpy' has no attribute 'nothing'\n"
+
+
+def test_dates_strings_and_matrices_are_numpys():
+    assert np.isnat(np.datetime64("NaT")) and np.busday_count("2024-01-01", "2024-01-08") == 5
+    assert np.datetime_as_string(np.busday_offset("2024-01-06", 0, roll="forward")) == "2024-01-08"
+    assert np.issubdtype(np.str_, np.character) and np.sctypeDict["float32"] is np.float32 and np.isdtype(np.int8, "integral")
+    assert np.__version__ == onp.__version__

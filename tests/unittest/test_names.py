@@ -1,0 +1,103 @@
+"""Which of NumPy's names npcompat lacks, and whose signatures differ: lists that may only shrink.
+
+A signature agrees if it has NumPy's parameters, by name, order, kind and default; keyword-only ones may be added.
+"""
+
+import inspect
+
+import numpy as onp
+import pytest
+from names_expected import MISSING, SIGNATURES
+
+from npcompat import np
+
+SPACES = {
+    "numpy": (onp, np, onp.__all__),
+    "numpy.linalg": (onp.linalg, np.linalg, onp.linalg.__all__),
+    "numpy.random": (onp.random, np.random, onp.random.__all__),
+    "numpy.fft": (onp.fft, getattr(np, "fft", None), onp.fft.__all__),
+    "numpy.ndarray": (onp.ndarray, np.ndarray, dir(onp.ndarray)),
+    "numpy.random.Generator": (onp.random.Generator, np.random.Generator, [n for n in dir(onp.random.Generator) if not n.startswith("_")]),
+}
+
+
+def lacking(space):
+    """The names of a namespace that npcompat has not."""
+    _, ours, names = SPACES[space]
+    return {f"{space}.{name}" for name in names if not hasattr(ours, name)}
+
+
+def signature(function):
+    """The parameters of a function, but for `self`, if they can be known."""
+    try:
+        return [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
+    except (TypeError, ValueError):
+        return None
+
+
+def agree(ours, theirs):
+    """Whether a signature is NumPy's, but for keyword-only parameters that it adds."""
+    names = {p.name for p in theirs}
+    kept = [p for p in ours if p.kind is not inspect.Parameter.KEYWORD_ONLY or p.name in names]
+    if len(kept) != len(theirs):
+        return False
+    return all(same_parameter(mine, its) for mine, its in zip(kept, theirs, strict=True))
+
+
+def same_parameter(mine, its):
+    """Whether two parameters have one name, kind and default; variadic ones may have any name."""
+    if mine.kind is not its.kind:
+        return False
+    if mine.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+        return True
+    return mine.name == its.name and (mine.default is its.default or repr(mine.default) == repr(its.default))
+
+
+def differing(space):
+    """The names of functions and classes of a namespace whose signature is not NumPy's."""
+    theirs, ours, names = SPACES[space]
+    found = set()
+    for name in names:
+        if name.startswith("__") or not hasattr(ours, name):
+            continue
+        mine, its = getattr(ours, name), getattr(theirs, name)
+        if mine is its or not callable(its) or not callable(mine):
+            continue
+        wanted, given = signature(its), signature(mine)
+        if wanted is not None and (given is None or not agree(given, wanted)):
+            found.add(f"{space}.{name}")
+    return found
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_missing_names_are_listed(space):
+    listed = {name for name in MISSING if name.rpartition(".")[0] == space}
+    assert lacking(space) - listed == set(), "names that were there, or that NumPy has added"
+    assert listed - lacking(space) == set(), "there now: strike them from names_expected.py"
+
+
+@pytest.mark.parametrize("space", SPACES)
+def test_differing_signatures_are_listed_with_a_reason(space):
+    listed = {name for names in SIGNATURES.values() for name in names.split() if name.rpartition(".")[0] == space}
+    assert differing(space) - listed == set(), "signatures that differ from NumPy's"
+    assert listed - differing(space) == set(), "agree now: strike them from names_expected.py"
+
+
+def test_every_reason_is_given_and_every_name_listed_once():
+    assert all(SIGNATURES) and all(len(reason) > 10 for reason in SIGNATURES)
+    names = [name for names in SIGNATURES.values() for name in names.split()]
+    assert len(names) == len(set(names)) and len(MISSING) == len(set(MISSING))
+    assert {name.rpartition(".")[0] for name in [*names, *MISSING]} <= set(SPACES)
+
+
+def test_the_comparison_sees_differences():
+    def like(a, /, b, *, c=1): ...
+    def added(a, /, b, *, c=1, more=None): ...
+    def other_kind(a, b, *, c=1): ...
+    def other_default(a, /, b, *, c=2): ...
+    def positional(a, /, b, more=None, *, c=1): ...
+
+    assert agree(signature(like), signature(like)) and agree(signature(added), signature(like))
+    for other in (other_kind, other_default, positional):
+        assert not agree(signature(other), signature(like)), other.__name__
+    assert not agree(signature(like), signature(added))

@@ -67,7 +67,9 @@ from numpy import bool as bool  # the name is np.bool
 from npcompat._internal.dtypes import bfloat16
 from npcompat.numpy import (
     _arithmetic,
+    _averages,
     _bits,
+    _calculus,
     _comparison,
     _creation,
     _diagonals,
@@ -78,8 +80,10 @@ from npcompat.numpy import (
     _floats,
     _histograms,
     _joining,
+    _joint_histograms,
     _logic,
     _manipulation,
+    _nan_quantiles,
     _printing,
     _products,
     _ranges,
@@ -94,7 +98,9 @@ from npcompat.numpy import (
     random,
 )
 from npcompat.numpy._arithmetic import *
+from npcompat.numpy._averages import *
 from npcompat.numpy._bits import *
+from npcompat.numpy._calculus import *
 from npcompat.numpy._comparison import *
 from npcompat.numpy._creation import *
 from npcompat.numpy._diagonals import *
@@ -105,8 +111,10 @@ from npcompat.numpy._extremes import *
 from npcompat.numpy._floats import *
 from npcompat.numpy._histograms import *
 from npcompat.numpy._joining import *
+from npcompat.numpy._joint_histograms import *
 from npcompat.numpy._logic import *
 from npcompat.numpy._manipulation import *
+from npcompat.numpy._nan_quantiles import *
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._printing import *
 from npcompat.numpy._products import *
@@ -209,3 +217,7 @@ __all__ += _sets.__all__
 __all__ += _sorting.__all__
 __all__ += _statistics.__all__
 __all__ += _trigonometry.__all__
+__all__ += _averages.__all__
+__all__ += _calculus.__all__
+__all__ += _joint_histograms.__all__
+__all__ += _nan_quantiles.__all__

@@ -71,6 +71,7 @@ from npcompat.numpy import (
     _bits,
     _calculus,
     _comparison,
+    _complex_parts,
     _creation,
     _diagonals,
     _einsum,
@@ -94,6 +95,9 @@ from npcompat.numpy import (
     _sorting,
     _statistics,
     _trigonometry,
+    _windows,
+    emath,
+    fft,
     linalg,
     random,
 )
@@ -102,6 +106,7 @@ from npcompat.numpy._averages import *
 from npcompat.numpy._bits import *
 from npcompat.numpy._calculus import *
 from npcompat.numpy._comparison import *
+from npcompat.numpy._complex_parts import *
 from npcompat.numpy._creation import *
 from npcompat.numpy._diagonals import *
 from npcompat.numpy._einsum import *
@@ -127,6 +132,7 @@ from npcompat.numpy._sorting import *
 from npcompat.numpy._statistics import *
 from npcompat.numpy._trigonometry import *
 from npcompat.numpy._ufunc_methods import ufunc
+from npcompat.numpy._windows import *
 
 __all__ = [
     "False_",
@@ -143,8 +149,10 @@ __all__ = [
     "double",
     "dtype",
     "e",
+    "emath",
     "euler_gamma",
     "exceptions",
+    "fft",
     "finfo",
     "float16",
     "float32",
@@ -221,3 +229,5 @@ __all__ += _averages.__all__
 __all__ += _calculus.__all__
 __all__ += _joint_histograms.__all__
 __all__ += _nan_quantiles.__all__
+__all__ += _windows.__all__
+__all__ += _complex_parts.__all__

@@ -26,3 +26,25 @@ for mode in ("full", "same", "valid"):
     case("_npi_convolve", lambda xp, a, v, mode=mode: xp.convolve(a, v, mode), "3", "2", dtypes="? b B i l f d F", second=mode == "full")
     case("_npi_correlate", lambda xp, a, v, mode=mode: xp.correlate(a, v, mode), "3", "2", dtypes="? b B i l f d F", second=mode == "full")
     case("_npi_correlate", lambda xp, a, v, mode=mode: xp.correlate(a, v, mode), "2", "4", dtypes="i f d F")
+
+case("_npi_i0", lambda xp, a: xp.i0(a), "2,3", dtypes="i l f d", second=True, loose=4)
+case("_npi_sinc", lambda xp, a: xp.sinc(a), "2,3", dtypes="? i l f d F D", second=True, loose=4)
+case("_npi_kaiser", lambda xp, b: xp.kaiser(6, b), "() positive", dtypes="i f d", second=True)
+
+for norm in ("backward", "ortho", "forward"):
+    for name in ("fft", "ifft", "rfft", "irfft"):
+        case(
+            f"_npi_{name}",
+            lambda xp, a, name=name, norm=norm: getattr(xp.fft, name)(a, norm=norm),
+            "2,4",
+            dtypes="? b i L e f d" if name == "rfft" else "? b i L e f d F D",
+            second=norm == "ortho" and name == "irfft",
+        )
+for name in ("fft", "ifft", "rfft", "irfft"):
+    for n in (3, 7):
+        case(
+            f"_npi_{name}",
+            lambda xp, a, name=name, n=n: getattr(xp.fft, name)(a, n, axis=0),
+            "5,2",
+            dtypes="l f d" if name == "rfft" else "l f d F D",
+        )

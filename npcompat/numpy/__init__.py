@@ -85,6 +85,7 @@ from npcompat.numpy import (
     _logic,
     _manipulation,
     _nan_quantiles,
+    _polynomials,
     _printing,
     _products,
     _ranges,
@@ -121,6 +122,7 @@ from npcompat.numpy._logic import *
 from npcompat.numpy._manipulation import *
 from npcompat.numpy._nan_quantiles import *
 from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy._polynomials import *
 from npcompat.numpy._printing import *
 from npcompat.numpy._products import *
 from npcompat.numpy._ranges import *
@@ -231,3 +233,4 @@ __all__ += _joint_histograms.__all__
 __all__ += _nan_quantiles.__all__
 __all__ += _windows.__all__
 __all__ += _complex_parts.__all__
+__all__ += _polynomials.__all__

@@ -1,6 +1,17 @@
 """Cases of order statistics without nan or with weights, convolution, windows and special functions, and Fourier transforms."""
 
+import numpy as onp
+
+from npcompat._internal.dispatch import apply
+from npcompat._internal.op import REGISTRY
 from registry_cases.case import case
+
+
+def divided(u, v):
+    """Quotient, and remainder in the length of the dividend."""
+    quotient, rest = onp.polydiv(u, v)
+    return quotient, onp.concatenate([onp.zeros(u.size - rest.size, rest.dtype), rest])
+
 
 case("_npi_nanmedian", lambda xp, a: xp.nanmedian(a), "2,3 nan", dtypes="e f d", grad=())
 case("_npi_nanmedian", lambda xp, a: xp.nanmedian(a, 1, keepdims=True), "2,4 distinct", dtypes="f d")
@@ -48,3 +59,15 @@ for name in ("fft", "ifft", "rfft", "irfft"):
             "5,2",
             dtypes="l f d" if name == "rfft" else "l f d F D",
         )
+
+case("_npi_polyval", lambda xp, p, x: xp.polyval(p, x), "3", "2,3", dtypes="? b i l f d F", second=True, loose=4)
+case(
+    "_npi_polydiv",
+    lambda xp, u, v: apply(REGISTRY["_npi_polydiv"], (u, v)),
+    "4 nonzero",
+    "2 nonzero",
+    dtypes="i f d F",
+    oracle=divided,
+    layouts=("ordinary", "view"),
+    loose=4,
+)

@@ -297,8 +297,9 @@ def _divided(types: tuple[Type, ...]) -> Resolution:
     """What is no float becomes the default one, before a common dtype is chosen."""
     given = [dtypes.strong(t) for t in types]
     common = onp.result_type(*[t if dtypes.is_inexact(t) else _float64 for t in given])
+    wide = onp.promote_types(common, _float64)  # what remains of a step must be nearly zero, however XLA rounds
     dtype = dtypes.narrow(common, given)
-    return [common, common], (dtype, dtype)  # as exact as NumPy's: what remains of a division must be nearly zero
+    return [wide, wide], (dtype, dtype)
 
 
 def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes, modes
+from npcompat._internal import dispatch, dtypes, modes
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import normalized_axes
 from npcompat.numpy._arithmetic import conjugate, multiply
@@ -13,6 +13,7 @@ from npcompat.numpy._checks import flagged
 from npcompat.numpy._comparison import isnan, logical_not
 from npcompat.numpy._creation import array, asarray, full, ones, zeros
 from npcompat.numpy._diagonals import diag
+from npcompat.numpy._extremes import maximum
 from npcompat.numpy._floats import sqrt
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._manipulation import atleast_1d, broadcast_to, squeeze, transpose
@@ -231,13 +232,24 @@ def _nan_spread(
         raise TypeError("If a is inexact, then dtype must be inexact")
     if out is not None and not dtypes.is_inexact(out.dtype):
         raise TypeError("If a is inexact, then out must be inexact")
+    if correction is not NoValue and ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
     counted = logical_not(isnan(a))
     if where is not NoValue and where is not True:
         counted = counted & where
-    found = of(without_nan(a, 0), axis, dtype, None, ddof, keepdims, where=counted, mean=mean, correction=correction)
-    subtracted = ddof if correction is NoValue else correction
-    free = sum(counted, axis, keepdims=keepdims) - subtracted
-    return finish(select(free > 0, found, asarray(onp.nan, dtype=found.dtype)), out, of.__name__)
+    wanted = a.dtype if dtype is None else dtypes.canonical(dtype)
+    real = onp.dtype(f"f{wanted.itemsize // 2}") if wanted.kind == "c" else wanted
+    working = onp.promote_types(real, onp.float32) if real.itemsize < 4 else real
+    a = a.astype(working if wanted.kind != "c" else wanted, copy=False)
+    count = sum(counted, axis, keepdims=True).astype(working)
+    centre = sum(select(counted, a, 0), axis, keepdims=True) / maximum(count, 1) if mean is NoValue else mean
+    distance = select(counted, a - centre, 0)
+    squared = sum((distance * conjugate(distance)).real, axis, keepdims=keepdims)
+    free = sum(counted, axis, keepdims=keepdims).astype(working) - (ddof if correction is NoValue else correction)
+    if isinstance(dispatch.read(free).payload, onp.ndarray) and bool((free <= 0).any()):
+        warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=3)
+    found = select(free > 0, squared / select(free > 0, free, 1), onp.nan)
+    return finish((sqrt(found) if of is std else found).astype(real, copy=False), out, of.__name__)
 
 
 def nanvar(

@@ -1,5 +1,6 @@
 """Histograms of several variables."""
 
+import operator as python
 from typing import Any
 
 import numpy as onp
@@ -23,13 +24,12 @@ def _several(bins: Any) -> bool:
 def _checked(bins: Any, i: int) -> Any:
     """The bins of one variable: a number or edges."""
     if not _several(bins):
-        try:
-            count = int(bins.__index__())
-        except (AttributeError, TypeError):
-            raise TypeError(f"`bins[{i}]` must be an integer, when a scalar") from None
-        if count < 1:
+        if bins < 1:
             raise ValueError(f"`bins[{i}]` must be positive, when an integer")
-        return count
+        try:
+            return python.index(bins)
+        except TypeError:
+            raise TypeError(f"`bins[{i}]` must be an integer, when a scalar") from None
     edges = asarray(bins)
     if edges.ndim != 1:
         raise ValueError(f"`bins[{i}]` must be a scalar or 1d array")

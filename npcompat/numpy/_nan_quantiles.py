@@ -1,5 +1,7 @@
 """Order statistics of the elements that are not nan."""
 
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as onp
@@ -26,13 +28,24 @@ from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue
 from npcompat.numpy._ufunc import finish
 
 
+def _warning(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """The computation on the host, where it warns of lines in which all is nan."""
+
+    def on_host(xp: Any, a: Any, *rest: Any, **attrs: Any) -> Any:
+        lines = lines_of(xp, a, attrs["axis"])[0]
+        for _ in range(onp.count_nonzero(xp.isnan(lines).all(axis=-1))):  # NumPy warns of each
+            warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=2)
+        return compute(xp, a, *rest, **attrs)
+
+    return on_host
+
+
 def _picked(xp: Any, ordered: Any, places: Any) -> Any:
     """The elements at places along the last axis, which may be out of range."""
     return xp.take_along_axis(ordered, xp.astype(xp.clip(places, 0, ordered.shape[-1] - 1), onp.int64), axis=-1)
 
 
-@operator("_npi_nanmedian", rule=lambda types, attrs: averaged(types, {"dtype": None}), pattern="reduction")
-def _nanmedian(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+def _middle(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
     """The middle one of the elements that are not nan, or the mean of the two middle ones."""
     lines, kept = lines_of(xp, a, axis)
     ordered = xp.sort(lines, axis=-1)
@@ -43,7 +56,7 @@ def _nanmedian(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> 
     return xp.reshape(found, kept) if keepdims else found
 
 
-def nanmedian(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = NoValue) -> Any:
+def nanmedian(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = NoValue) -> Any:
     """The middle one over axes of the elements that are not nan, or the mean of the two middle ones; see `median`.
 
     Examples
@@ -59,8 +72,9 @@ def nanmedian(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_in
     return finish(apply(_nanmedian, (a,), (as_axis(axis), keep)), out, "nanmedian")
 
 
-@operator("_npi_nanquantile", rule=lambda types, attrs: ([dtypes.strong(types[0]), None], attrs["dtype"]), pattern="reduction")
-def _nanquantile(xp: Any, a: Any, q: Any, *, axis: Any = None, method: str = "linear", keepdims: bool = False, dtype: Any = None) -> Any:
+def _between_neighbours(
+    xp: Any, a: Any, q: Any, *, axis: Any = None, method: str = "linear", keepdims: bool = False, dtype: Any = None
+) -> Any:
     """Quantiles over axes of the elements that are not nan; the axes of the fractions come first."""
     lines, kept = lines_of(xp, a, axis)
     ordered = xp.sort(lines, axis=-1)
@@ -70,6 +84,20 @@ def _nanquantile(xp: Any, a: Any, q: Any, *, axis: Any = None, method: str = "li
     low, high = (_picked(xp, ordered, xp.clip(place, 0, xp.maximum(n - 1, 0))) for place in (below, below + 1))
     found = xp.moveaxis(between(xp, low, high, below, weight, n, method in EXACT_METHODS, dtype), -1, 0)
     return xp.reshape(found, q.shape + (kept if keepdims else found.shape[1:]))
+
+
+_nanmedian = operator(
+    "_npi_nanmedian",
+    rule=lambda types, attrs: averaged(types, {"dtype": None}),
+    pattern="reduction",
+    kernels={"numpy": _warning(_middle)},
+)(_middle)
+_nanquantile = operator(
+    "_npi_nanquantile",
+    rule=lambda types, attrs: ([dtypes.strong(types[0]), None], attrs["dtype"]),
+    pattern="reduction",
+    kernels={"numpy": _warning(_between_neighbours)},
+)(_between_neighbours)
 
 
 def _nan_quantiles(
@@ -99,7 +127,7 @@ def nanquantile(
     out: Any = None,
     overwrite_input: bool = False,
     method: str = "linear",
-    keepdims: Any = NoValue,
+    keepdims: bool = NoValue,
     *,
     weights: Any = None,
 ) -> Any:
@@ -120,7 +148,7 @@ def nanpercentile(
     out: Any = None,
     overwrite_input: bool = False,
     method: str = "linear",
-    keepdims: Any = NoValue,
+    keepdims: bool = NoValue,
     *,
     weights: Any = None,
 ) -> Any:

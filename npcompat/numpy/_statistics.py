@@ -203,9 +203,9 @@ def fractions_of(a: Any, q: Any, scale: int, what: str) -> tuple[Any, Type, bool
         if modes.current().trace is None and dispatch.read(chosen).node is None:
             chosen = dispatch.to_host(chosen)
     else:
-        chosen = onp.asarray(q, a.dtype if isinstance(q, int | float) and a.dtype.kind == "f" else float) / scale
+        chosen = onp.asarray(q, onp.float64) / scale
         carried = float if isinstance(q, int | float) else dtypes.default_float()
-    whole = scale == 1 and onp.result_type(q.dtype if hasattr(q, "dtype") else onp.asarray(q)).kind in "iu"
+    whole = scale == 1 and onp.result_type(q.dtype if hasattr(q, "dtype") else onp.asarray(q)).kind in "biu"
     refuse(_not_within, (chosen,), (0, 1), ValueError, f"{what}s must be in the range [0, {scale}]")
     return chosen, carried, whole
 

@@ -14,6 +14,7 @@ import numpy as onp
 from npcompat._internal import dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
 from npcompat._internal.op import operator
 from npcompat.numpy._arithmetic import conjugate
 from npcompat.numpy._creation import asarray, placed_on
@@ -71,7 +72,18 @@ def _rfft(xp: Any, a: Any, *, n: int, axis: int, norm: str | None = None) -> Any
 @operator("_npi_irfft", rule=_types("c", "r"))
 def _irfft(xp: Any, a: Any, *, n: int, axis: int, norm: str | None = None) -> Any:
     """Inverse of the transform of reals."""
+    if a.shape[axis] == 0:  # NumPy leaves the result as it finds the memory
+        return xp.zeros(tuple(n if i == axis else size for i, size in enumerate(a.shape)), onp.float64)
     return xp.fft.irfft(a, n, axis, norm)
+
+
+def _written(result: Any, out: Any, what: str) -> Any:
+    """The result, written into `out` if that is given."""
+    if isinstance(out, Handle) and out.shape != result.shape:  # type: ignore[attr-defined]
+        raise ValueError(f"output array has wrong shape: expected {result.shape}, got {out.shape}")  # type: ignore[attr-defined]
+    if out is not None and not isinstance(out, Handle | tuple):
+        raise TypeError(f"return arrays must be of ArrayType: `out` must be an npcompat ndarray, got {type(out).__name__}")
+    return finish(result, out, what)
 
 
 def _transform(op: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
@@ -88,7 +100,7 @@ def _transform(op: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
     axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
     if op is _rfft and a.dtype.kind == "c":
         raise TypeError(f"rfft: expected a real array, got {a.dtype}; use fft")
-    return finish(apply(op, (a,), (n, axis, norm)), out, op.name.removeprefix("_npi_"))
+    return _written(apply(op, (a,), (n, axis, norm)), out, op.name.removeprefix("_npi_"))
 
 
 def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
@@ -174,7 +186,7 @@ def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
     >>> np.fft.ihfft([1.0, 1.0, 1.0, 1.0])
     array([1.-0.j, 0.-0.j, 0.-0.j])
     """
-    return finish(conjugate(rfft(a, n, axis, _SWAPPED.get(norm, norm))), out, "ihfft")
+    return _written(conjugate(rfft(a, n, axis, _SWAPPED.get(norm, norm))), out, "ihfft")
 
 
 # --- several axes ------------------------------------------------------------------------------------------------
@@ -205,7 +217,7 @@ def _over(of: Callable[..., Any], a: Any, s: Any, axes: Any, norm: Any, out: Any
     sizes, axes = _sizes(a, s, axes)
     for n, axis in zip(sizes[::-1], axes[::-1], strict=True):
         a = of(a, n, axis, norm)
-    return finish(a, out, of.__name__)
+    return _written(a, out, of.__name__)
 
 
 def fftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None) -> Any:
@@ -253,7 +265,7 @@ def rfftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None
     """
     a = asarray(a)
     sizes, axes = _sizes(a, s, axes)
-    return finish(fftn(rfft(a, sizes[-1], axes[-1], norm), sizes[:-1], axes[:-1], norm), out, "rfftn")
+    return _written(fftn(rfft(a, sizes[-1], axes[-1], norm), sizes[:-1], axes[:-1], norm), out, "rfftn")
 
 
 def irfftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None) -> Any:

@@ -4,7 +4,7 @@ import numpy as onp
 import pytest
 from mathematics import MODES, Call, assert_as_numpy, assert_gradient, assert_signature
 
-from npcompat import np
+from npcompat import np, npx
 
 RNG = onp.random.default_rng(5)
 
@@ -140,6 +140,8 @@ CALLS = {
         Call(lambda xp, a: xp.nanpercentile(a, 130), (N,)),
     ],
     "quantile": [
+        Call(lambda xp, a: xp.quantile(a, a), (onp.array([False, True, True]),)),
+        Call(lambda xp, a: xp.quantile(a, 0.999), (onp.arange(50_001).astype("f2"),)),
         Call(lambda xp, a, w: xp.quantile(a, 0.3, weights=w, method="inverted_cdf"), (A, W)),
         Call(lambda xp, a, w: xp.quantile(a, [[0, 0.2], [0.9, 1]], 1, weights=w, method="inverted_cdf", keepdims=True), (D, V)),
         Call(lambda xp, a, w: xp.quantile(a, 0.5, (2, 0), weights=w, method="inverted_cdf"), (floats(2, 3, 4), onp.abs(floats(4, 2)))),
@@ -270,6 +272,27 @@ def test_signatures_are_numpys(name):
 @pytest.mark.parametrize("mode", MODES)
 def test_as_numpy(name, mode):
     assert_as_numpy(CALLS[name], mode)
+
+
+def test_the_host_warns_of_slices_without_elements_as_numpy():
+    for xp in (onp, np):
+        with npx.backend("numpy"):
+            a = xp.array([[1.0, onp.nan], [2.0, onp.nan]])
+            for name in ("nanmedian", "nanvar", "nanstd"):
+                with pytest.warns(RuntimeWarning, match="All-NaN|Degrees of freedom") as caught:
+                    getattr(xp, name)(a, 0)
+                assert len(caught) == 1
+            with pytest.warns(RuntimeWarning, match="All-NaN"):
+                xp.nanquantile(a, 0.5, 0)
+
+
+def test_floats_are_not_reduced_to_integers(backend):
+    for name in ("nanmean", "nanvar", "nanstd"):
+        for options in ({"dtype": int}, {"out": np.zeros((), int)}):
+            with pytest.raises(TypeError, match="must be inexact"):
+                getattr(np, name)(np.array([1.0]), **options)
+    with pytest.raises(ValueError, match="simultaneously"):
+        np.nanvar(np.array([1.0]), ddof=1, correction=1)
 
 
 @pytest.mark.parametrize(

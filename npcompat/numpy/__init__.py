@@ -10,8 +10,11 @@ from npcompat._internal.dtypes import bfloat16
 from npcompat.numpy import (
     _applying,
     _arithmetic,
+    _averages,
     _bits,
+    _calculus,
     _comparison,
+    _complex_parts,
     _conversion,
     _creation,
     _diagonals,
@@ -25,10 +28,13 @@ from npcompat.numpy import (
     _histograms,
     _iteration,
     _joining,
+    _joint_histograms,
     _logic,
     _manipulation,
+    _nan_quantiles,
     _numpys_own,
     _packing,
+    _polynomials,
     _positions,
     _printing,
     _products,
@@ -41,15 +47,21 @@ from npcompat.numpy import (
     _sorting,
     _statistics,
     _trigonometry,
+    _windows,
     dtypes,
+    emath,
     exceptions,
+    fft,
     linalg,
     random,
 )
 from npcompat.numpy._applying import *
 from npcompat.numpy._arithmetic import *
+from npcompat.numpy._averages import *
 from npcompat.numpy._bits import *
+from npcompat.numpy._calculus import *
 from npcompat.numpy._comparison import *
+from npcompat.numpy._complex_parts import *
 from npcompat.numpy._conversion import *
 from npcompat.numpy._creation import *
 from npcompat.numpy._diagonals import *
@@ -63,11 +75,14 @@ from npcompat.numpy._grids import *
 from npcompat.numpy._histograms import *
 from npcompat.numpy._iteration import *
 from npcompat.numpy._joining import *
+from npcompat.numpy._joint_histograms import *
 from npcompat.numpy._logic import *
 from npcompat.numpy._manipulation import *
+from npcompat.numpy._nan_quantiles import *
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._numpys_own import *
 from npcompat.numpy._packing import *
+from npcompat.numpy._polynomials import *
 from npcompat.numpy._positions import *
 from npcompat.numpy._printing import *
 from npcompat.numpy._products import *
@@ -81,6 +96,7 @@ from npcompat.numpy._sorting import *
 from npcompat.numpy._statistics import *
 from npcompat.numpy._trigonometry import *
 from npcompat.numpy._ufunc_methods import ufunc
+from npcompat.numpy._windows import *
 
 if TYPE_CHECKING:
     from npcompat.numpy import char as char
@@ -99,12 +115,16 @@ else:
 
 
 __all__ = [
-    "bfloat16", "char", "ctypeslib", "dtypes", "exceptions", "linalg", "ma", "ndarray", "random", "rec", "strings", "typing", "ufunc",
+    "bfloat16", "char", "ctypeslib", "dtypes", "emath", "exceptions", "fft", "linalg", "ma", "ndarray", "random", "rec", "strings", "typing",
+    "ufunc",
 ]  # fmt: skip
 __all__ += _applying.__all__
 __all__ += _arithmetic.__all__
+__all__ += _averages.__all__
 __all__ += _bits.__all__
+__all__ += _calculus.__all__
 __all__ += _comparison.__all__
+__all__ += _complex_parts.__all__
 __all__ += _conversion.__all__
 __all__ += _creation.__all__
 __all__ += _diagonals.__all__
@@ -118,10 +138,13 @@ __all__ += _grids.__all__
 __all__ += _histograms.__all__
 __all__ += _iteration.__all__
 __all__ += _joining.__all__
+__all__ += _joint_histograms.__all__
 __all__ += _logic.__all__
 __all__ += _manipulation.__all__
+__all__ += _nan_quantiles.__all__
 __all__ += _numpys_own.__all__
 __all__ += _packing.__all__
+__all__ += _polynomials.__all__
 __all__ += _positions.__all__
 __all__ += _printing.__all__
 __all__ += _products.__all__
@@ -134,3 +157,4 @@ __all__ += _sets.__all__
 __all__ += _sorting.__all__
 __all__ += _statistics.__all__
 __all__ += _trigonometry.__all__
+__all__ += _windows.__all__

@@ -38,7 +38,7 @@ def _bincount_jax(xp: Any, x: Any, *weights: Any, length: int) -> Any:
     rule=_counted,
     kernels={"jax": _bincount_jax, "numpy": lambda xp, x, *weights, length: xp.bincount(x, *weights, minlength=length)},
 )
-def _bincount(xp: Any, x: Any, *weights: Any, length: int) -> Any:
+def counted(xp: Any, x: Any, *weights: Any, length: int) -> Any:
     """How often each of the numbers below `length` occurs, or the sum of its weights."""
     return _bincount_jax(xp, x, *weights, length=length)
 
@@ -79,13 +79,13 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
         raise ValueError("'list' argument must have no negative elements")
     length = max(int(host.max()) + 1 if host.size else 0, minlength)
     if weights is None or not host.size:
-        return apply(_bincount, (x,), (length,))
+        return apply(counted, (x,), (length,))
     weights = asarray(weights)
     if weights.dtype.kind == "c":
         raise TypeError(f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'")
     if weights.shape != host.shape:
         raise ValueError(f"The weights and list don't have the same length: {weights.shape} and {host.shape}")
-    return apply(_bincount, (x, weights), (length,))
+    return apply(counted, (x, weights), (length,))
 
 
 # --- bins --------------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def _digitize(xp: Any, x: Any, bins: Any, *, right: bool = False) -> Any:
 
 
 @operator("_npi_not_monotonic", pattern="reduction", differentiable=False)
-def _not_monotonic(xp: Any, bins: Any, *, descending: bool = True) -> Any:
+def not_monotonic(xp: Any, bins: Any, *, descending: bool = True) -> Any:
     """Whether edges neither ascend nor (if that is allowed) descend."""
     falls = xp.any(bins[1:] < bins[:-1])
     return falls & xp.any(bins[1:] > bins[:-1]) if descending else falls
@@ -139,7 +139,7 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Any:
         raise TypeError("x may not be complex")
     if bins.ndim != 1:
         raise ValueError("object of too small depth for desired array" if bins.ndim == 0 else "object too deep for desired array")
-    refuse(_not_monotonic, (bins,), (), ValueError, "bins must be monotonically increasing or decreasing")
+    refuse(not_monotonic, (bins,), (), ValueError, "bins must be monotonically increasing or decreasing")
     return apply(_digitize, (x, bins), (bool(right),))
 
 
@@ -147,7 +147,7 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Any:
 
 
 @operator("_npi_bin_edges", rule=lambda types, attrs: ([_float64, _float64], attrs["dtype"]), differentiable=False)
-def _bin_edges(xp: Any, low: Any, high: Any, *, count: int, dtype: Any) -> Any:
+def spaced_edges(xp: Any, low: Any, high: Any, *, count: int, dtype: Any) -> Any:
     """Edges of bins of one width; an empty interval is widened by one."""
     empty = low == high
     low, high = xp.where(empty, low - 0.5, low), xp.where(empty, high + 0.5, high)
@@ -192,10 +192,10 @@ def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights
     array([1., 3., 5.])
     """
     a = asarray(a)
-    return _shown(_edges(a, bins, range, weights)[0], bins, a)
+    return shown_edges(_edges(a, bins, range, weights)[0], bins, a)
 
 
-def _shown(edges: Any, bins: Any, a: Any) -> Any:
+def shown_edges(edges: Any, bins: Any, a: Any) -> Any:
     """The edges as they are returned: those that were computed in the dtype that the default-float rule gives."""
     return edges.astype(dtypes.narrow(edges.dtype, [a.dtype])) if isinstance(bins, str | int | onp.integer) else edges
 
@@ -212,19 +212,19 @@ def _edges(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, list[Any]]
             raise TypeError("`bins` must be an integer, a string, or an array")
         if edges.ndim != 1:
             raise ValueError("`bins` must be 1d, when an array")
-        refuse(_not_monotonic, (edges,), (False,), ValueError, "`bins` must increase monotonically, when an array")
+        refuse(not_monotonic, (edges,), (False,), ValueError, "`bins` must increase monotonically, when an array")
         return edges, []
     if bins < 1:
         raise ValueError("`bins` must be positive, when an integer")
-    ends = _ends(a, range)
+    ends = ends_of(a, range)
     dtype = onp.result_type(a.dtype, 1.0) if a.dtype.kind == "f" else _float64
-    edges = apply(_bin_edges, ends, (int(bins), dtype))
+    edges = apply(spaced_edges, ends, (int(bins), dtype))
     message = f"Too many bins for data range. Cannot create {bins} finite-sized bins."
     flagged((edges[1:] <= edges[:-1]).any(), ValueError, message)
     return edges, ends if range is not None else []
 
 
-def _ends(a: Any, range: Any) -> list[Any]:
+def ends_of(a: Any, range: Any) -> list[Any]:
     """The first and the last edge: those given, or the least and the largest element."""
     if range is not None:
         low, high = (onp.asarray(dispatch.to_host(v) if isinstance(v, Handle) else v) for v in range)
@@ -278,7 +278,7 @@ def histogram(
             raise ValueError(f"weights should have the same shape as a: {a.shape}, got {weights.shape}")
     edges, ends = _edges(a, bins, range, weights)
     counts = apply(_histogram, (a, edges, *ends, *([] if weights is None else [weights])))
-    shown = _shown(edges, bins, a)
+    shown = shown_edges(edges, bins, a)
     if not density:
         return counts, shown
     return (counts / diff(shown)) / counts.sum(), shown

@@ -406,6 +406,11 @@ def nanmean(
     >>> np.nanmean([1.0, np.nan, 3.0])
     array(2.)
     """
+    if dtypes.is_inexact(asarray(a).dtype):
+        if dtype is not None and not dtypes.is_inexact(dtypes.canonical(dtype)):
+            raise TypeError("If a is inexact, then dtype must be inexact")
+        if out is not None and not dtypes.is_inexact(out.dtype):
+            raise TypeError("If a is inexact, then out must be inexact")
     return reduce(_nanmean, a, axis, dtype, out, keepdims, NoValue, where)
 
 

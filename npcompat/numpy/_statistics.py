@@ -10,7 +10,8 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_axis, normalized_axes, operator
-from npcompat.numpy._checks import refuse
+from npcompat.numpy._averages import weights_along
+from npcompat.numpy._checks import flagged, refuse
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._manipulation import broadcast_to, ravel
@@ -24,7 +25,7 @@ _float64 = onp.dtype("float64")
 # --- median and quantiles ----------------------------------------------------------------------------------------
 
 
-def _lines(xp: Any, a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
+def lines_of(xp: Any, a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
     """The array with the reduced axes joined as the last one; the result's shape with these axes kept."""
     reduced = normalized_axes(axis, a.ndim)
     kept = [i for i in range(a.ndim) if i not in reduced]
@@ -38,7 +39,7 @@ def _lines(xp: Any, a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
 @operator("_npi_median", rule=lambda types, attrs: averaged(types, {"dtype": None}), pattern="reduction")
 def _median(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
     """The middle element, or the mean of the two middle ones; nan if one is nan."""
-    lines, kept = _lines(xp, a, axis)
+    lines, kept = lines_of(xp, a, axis)
     n = lines.shape[-1]
     if n == 0:
         found = xp.full(lines.shape[:-1], onp.nan, a.dtype)
@@ -83,24 +84,25 @@ _PLOTTING = {
     "normal_unbiased": (3 / 8, 3 / 8),
 }
 """The continuous estimators of Hyndman and Fan (1996), by their plotting positions (alpha, beta)."""
-_EXACT = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
+EXACT_METHODS = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
 """The estimators whose result is always one of the elements."""
-_METHODS = (*_PLOTTING, *_EXACT, "averaged_inverted_cdf", "midpoint")
+_METHODS = (*_PLOTTING, *EXACT_METHODS, "averaged_inverted_cdf", "midpoint")
 
 
-def _neighbours(xp: Any, q: Any, n: int, method: str) -> tuple[Any, Any]:
+def neighbours(xp: Any, q: Any, n: Any, method: str) -> tuple[Any, Any]:
     """Where the quantiles of n sorted elements are: the position below, and the weight of the element above it."""
+    share = xp.where(q >= 0, n * q, q)  # the choice keeps XLA from contracting `n * q - 1` to one rounding
     if method in _PLOTTING:
         alpha, beta = _PLOTTING[method]
-        place = (n - 1) * q if method == "linear" else n * q + (alpha + q * (1 - alpha - beta)) - 1
+        place = (n - 1) * q if method == "linear" else share + (alpha + q * (1 - alpha - beta)) - 1
         below = xp.floor(place)
         return below, place - below
     if method in ("inverted_cdf", "averaged_inverted_cdf"):
-        place = n * q - 1
+        place = share - 1
         below = xp.floor(place)
         return below, xp.where(place == below, 0.0 if method == "inverted_cdf" else 0.5, 1.0)
     if method == "closest_observation":
-        place = n * q - 1.5
+        place = share - 1.5
         below = xp.floor(place)
         return below, xp.where((place == below) & (below % 2 == 1), 0.0, 1.0)
     place = (n - 1) * q
@@ -115,7 +117,17 @@ def _neighbours(xp: Any, q: Any, n: int, method: str) -> tuple[Any, Any]:
 @operator("_npi_quantile_places", outputs=2)
 def _places(xp: Any, q: Any, *, n: int, method: str) -> Any:
     """Where the quantiles of n sorted elements are."""
-    return _neighbours(xp, q, n, method)
+    return neighbours(xp, q, n, method)
+
+
+def between(xp: Any, low: Any, high: Any, below: Any, weight: Any, n: Any, exact: bool, dtype: Any) -> Any:
+    """The quantile between two neighbours; at the ends there is but one."""
+    if exact:
+        return xp.where(weight > 0, high, low)
+    weight = xp.where(below < 0, 0.0, xp.where(below >= n - 1, 0.0, weight))
+    weight = xp.astype(weight, dtype)
+    step = high - low
+    return xp.where(weight < 0.5, low + step * weight, high - step * (1 - weight))
 
 
 @operator("_npi_quantile", rule=lambda types, attrs: ([dtypes.strong(types[0]), None, None], attrs["dtype"]), pattern="reduction")
@@ -123,19 +135,13 @@ def _quantile(
     xp: Any, a: Any, below: Any, weight: Any, *, axis: Any = None, exact: bool = False, keepdims: bool = False, dtype: Any = None
 ) -> Any:
     """Quantiles over axes, by their places among the sorted elements; the axes of the places come first."""
-    lines, kept = _lines(xp, a, axis)
+    lines, kept = lines_of(xp, a, axis)
     n = lines.shape[-1]
     ordered = xp.sort(lines, axis=-1)
     below, weight, shape = xp.ravel(below), xp.ravel(weight), below.shape
     low = xp.take_at(ordered, (..., xp.astype(xp.clip(below, 0, n - 1), onp.int64)))
     high = xp.take_at(ordered, (..., xp.astype(xp.clip(below + 1, 0, n - 1), onp.int64)))
-    if exact:
-        found = xp.where(weight > 0, high, low)
-    else:
-        weight = xp.where(below < 0, 0.0, xp.where(below >= n - 1, 0.0, weight))
-        weight = xp.astype(weight, dtype)
-        step = high - low
-        found = xp.where(weight < 0.5, low + step * weight, high - step * (1 - weight))
+    found = between(xp, low, high, below, weight, n, exact, dtype)
     if dtypes.is_inexact(onp.dtype(a.dtype)):
         last = ordered[..., -1:]
         found = xp.where(xp.isnan(last), last, found)
@@ -149,12 +155,44 @@ def _not_within(xp: Any, q: Any, *, low: float, high: float) -> Any:
     return ~xp.all((q >= low) & (q <= high))
 
 
-def _quantiles(a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, method: str, keepdims: bool, weights: Any) -> Any:
-    if weights is not None:
-        raise NotImplementedError(f"{what.lower()}(weights=...): all elements count once")
+def _weighted_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    return [dtypes.strong(types[0]), None, None], (dtypes.strong(types[0]), onp.dtype(bool))
+
+
+@operator("_npi_weighted_quantile", rule=_weighted_types, outputs=2)
+def _weighted_quantile(xp: Any, a: Any, q: Any, weights: Any, *, axis: Any = None, keepdims: bool = False, skip: bool = False) -> Any:
+    """Quantiles of elements that count by their weights, and whether weights have no sum; with `skip` nan counts nothing."""
+    ordered, kept = lines_of(xp, a, axis)
+    weights = lines_of(xp, xp.broadcast_to(weights, a.shape), axis)[0]
+    order = xp.argsort(ordered, axis=-1)
+    ordered, weights = (xp.take_along_axis(x, order, axis=-1) for x in (ordered, weights))
+    weights = xp.astype(weights, onp.float64)
+    last = xp.full(ordered.shape[:-1], ordered.shape[-1] - 1)
+    if dtypes.is_inexact(onp.dtype(a.dtype)) and skip:
+        missing = xp.isnan(ordered)
+        weights, last = xp.where(missing, 0.0, weights), xp.maximum(xp.sum(~missing, axis=-1) - 1, 0)
+    reached = xp.cumsum(weights, axis=-1)
+    reached = reached / reached[..., -1:]
+    bad = xp.any(xp.isnan(reached[..., -1]) & ~xp.isnan(ordered[..., 0]))
+    reached = xp.astype(xp.where(reached == 0, -1.0, reached), q.dtype if q.dtype.kind == "f" else onp.float64)
+    places = xp.vectorize(lambda line, fractions: xp.searchsorted(line, fractions), signature="(n),(q)->(q)")(reached, xp.ravel(q))
+    found = xp.take_along_axis(ordered, xp.minimum(places, last[..., None]), axis=-1)
+    if dtypes.is_inexact(onp.dtype(a.dtype)) and not skip:
+        found = xp.where(xp.isnan(ordered[..., -1:]), ordered[..., -1:], found)
+    found = xp.moveaxis(found, -1, 0)
+    return xp.reshape(found, q.shape + (kept if keepdims else found.shape[1:])), bad
+
+
+def check_method(method: str, weights: Any) -> None:
+    """Raise an error if there is no such estimator, or none with weights."""
+    if weights is not None and method != "inverted_cdf":
+        raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
     if method not in _METHODS:
         raise ValueError(f"{method!r} is not a valid method. Use one of: {', '.join(_METHODS)}")
-    a = asarray(a)
+
+
+def fractions_of(a: Any, q: Any, scale: int, what: str) -> tuple[Any, Type, bool]:
+    """The fractions, on the host where they are known; the type they bring to the result; whether they are integers."""
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
     carried: Type = float
@@ -165,24 +203,47 @@ def _quantiles(a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, metho
         if modes.current().trace is None and dispatch.read(chosen).node is None:
             chosen = dispatch.to_host(chosen)
     else:
-        chosen = onp.asarray(q, a.dtype if isinstance(q, int | float) and a.dtype.kind == "f" else float) / scale
+        chosen = onp.asarray(q, onp.float64) / scale
         carried = float if isinstance(q, int | float) else dtypes.default_float()
-    if scale == 1 and method == "linear" and onp.result_type(q.dtype if hasattr(q, "dtype") else onp.asarray(q)).kind in "iu":
-        method = "lower"  # zero and one are elements, and stay integers
+    whole = scale == 1 and onp.result_type(q.dtype if hasattr(q, "dtype") else onp.asarray(q)).kind in "biu"
     refuse(_not_within, (chosen,), (0, 1), ValueError, f"{what}s must be in the range [0, {scale}]")
+    return chosen, carried, whole
+
+
+def weighted_quantile(a: Any, chosen: Any, weights: Any, axis: Any, keepdims: bool, skip: bool) -> Any:
+    """Quantiles of elements that count by their weights."""
+    weights = weights_along(a, weights, None if axis is None else normalized_axes(axis, a.ndim))
+    flagged((weights < 0).any(), ValueError, "Weights must be non-negative.")
+    found, bad = apply(_weighted_quantile, (a, asarray(chosen), weights), (as_axis(axis), bool(keepdims), skip))
+    flagged(bad, ValueError, "Weights included NaN, inf or were all zero.")
+    return found
+
+
+def _quantiles(a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, method: str, keepdims: bool, weights: Any) -> Any:
+    check_method(method, weights)
+    a = asarray(a)
+    chosen, carried, whole = fractions_of(a, q, scale, what)
+    if whole and method == "linear":
+        method = "lower"  # zero and one are elements, and stay integers
     size = 1
     for i in normalized_axes(axis, a.ndim):
         size *= a.shape[i]
     if size == 0:
         raise IndexError(f"{what.lower()}: no elements along axis {axis} of shape {a.shape}")
-    if a.dtype == onp.bool_ and method not in _EXACT:
+    if a.dtype == onp.bool_ and method not in EXACT_METHODS:
         raise TypeError(f"{what.lower()}: bool elements can't be subtracted; use .astype('int64')")
-    dtype = a.dtype if method in _EXACT else dtypes.result_type([a.dtype, carried])
-    # The places among the elements are found on the host where that is possible: XLA contracts `n * q - 1` to one
-    # rounding, which moves places that are whole numbers.
-    places = apply(_places, (chosen,), (size, method)) if isinstance(chosen, Handle) else _neighbours(onp, chosen, size, method)
-    result = apply(_quantile, (a, *map(asarray, places)), (as_axis(axis), method in _EXACT, bool(keepdims), dtype))
+    if weights is not None:
+        return finish(weighted_quantile(a, chosen, weights, axis, keepdims, False), out, what.lower())
+    dtype = quantile_dtype(a.dtype, carried, method)
+    # The places among the elements are found on the host where that is possible: nothing is compiled then.
+    places = apply(_places, (chosen,), (size, method)) if isinstance(chosen, Handle) else neighbours(onp, chosen, size, method)
+    result = apply(_quantile, (a, *map(asarray, places)), (as_axis(axis), method in EXACT_METHODS, bool(keepdims), dtype))
     return finish(result, out, what.lower())
+
+
+def quantile_dtype(dtype: onp.dtype[Any], carried: Type, method: str) -> onp.dtype[Any]:
+    """The dtype of quantiles: that of the elements, where the result is always one of them."""
+    return dtype if method in EXACT_METHODS else dtypes.result_type([dtype, carried])
 
 
 def quantile(
@@ -214,8 +275,8 @@ def quantile(
         How to estimate between elements: any of NumPy's thirteen, after Hyndman and Fan (1996).
     keepdims : bool
         Whether reduced axes stay, with length 1.
-    weights : None
-        Not supported: raises NotImplementedError.
+    weights : array_like, optional
+        What each element counts: in the shape of `a`, or of the axes alone; only for method 'inverted_cdf'.
 
     Examples
     --------

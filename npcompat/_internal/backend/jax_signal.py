@@ -1,0 +1,40 @@
+"""Convolution of vectors on XLA, as exact as NumPy's: floats in full precision, integers as integers."""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+
+def convolve(a: Any, v: Any, mode: str) -> Any:
+    """Sums of products of two vectors, one of them turned round, at each distance between them."""
+    if jnp.issubdtype(a.dtype, jnp.inexact):
+        return jnp.convolve(a, v, mode, precision=lax.Precision.HIGHEST)
+    longer, shorter = (a, v) if len(a) >= len(v) else (v, a)
+    return _integer_sums(longer, jnp.flip(shorter), mode)
+
+
+def correlate(a: Any, v: Any, mode: str) -> Any:
+    """Sums of products of two vectors, the second conjugated, at each distance between them."""
+    if jnp.issubdtype(a.dtype, jnp.inexact):
+        return jnp.correlate(a, v, mode, precision=lax.Precision.HIGHEST)
+    if len(a) >= len(v):
+        return _integer_sums(a, v, mode)
+    return jnp.flip(_integer_sums(v, a, mode))
+
+
+def _integer_sums(longer: Any, shorter: Any, mode: str) -> Any:
+    """XLA convolves integers on some devices only, and JAX makes floats of them, so they are added shift by shift."""
+    span = len(shorter)
+    before, after = {"valid": (0, 0), "same": (span // 2, (span - 1) // 2), "full": (span - 1, span - 1)}[mode]
+    padded = jnp.pad(longer.astype(jnp.int64), (before, after))
+    count = len(padded) - span + 1
+
+    def shifted(i: Any, total: Any) -> Any:
+        return total + lax.dynamic_slice(padded, (i,), (count,)) * shorter[i]
+
+    total = lax.fori_loop(0, span, shifted, jnp.zeros(count, jnp.int64))
+    return (total != 0) if longer.dtype == jnp.bool_ else total.astype(longer.dtype)
+
+
+__all__ = ["convolve", "correlate"]

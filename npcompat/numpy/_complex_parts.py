@@ -1,0 +1,100 @@
+"""Infinities by sign, rounding towards zero, and functions whose results may become real or complex."""
+
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, dtypes, modes
+from npcompat.numpy._arithmetic import absolute
+from npcompat.numpy._comparison import isinf, logical_and, logical_not, signbit
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._floats import trunc
+from npcompat.numpy._sorting import sort
+from npcompat.numpy._typing import ArrayLike
+
+
+def decided(flag: Any, compiled: bool) -> bool:
+    """Whether a flag is raised, which decides the dtype of a result; an answer of its own while a function is compiled."""
+    return compiled if modes.current().trace is not None else bool(dispatch.to_host(flag))
+
+
+def _infinite(x: Any, out: Any, negative: bool) -> Any:
+    x = asarray(x)
+    if x.dtype.kind == "c":
+        raise TypeError(f"This operation is not supported for {x.dtype} values because it would be ambiguous.")
+    return logical_and(isinf(x), signbit(x) if negative else logical_not(signbit(x)), out=out)
+
+
+def isposinf(x: ArrayLike, out: Any = None) -> Any:
+    """Whether each element is positive infinity.
+
+    Examples
+    --------
+    >>> np.isposinf([np.inf, -np.inf, 1.0])
+    array([ True, False, False])
+    """
+    return _infinite(x, out, False)
+
+
+def isneginf(x: ArrayLike, out: Any = None) -> Any:
+    """Whether each element is negative infinity.
+
+    Examples
+    --------
+    >>> np.isneginf([np.inf, -np.inf, 1.0])
+    array([False,  True, False])
+    """
+    return _infinite(x, out, True)
+
+
+def fix(x: ArrayLike, out: Any = None) -> Any:
+    """Round towards zero.
+
+    Examples
+    --------
+    >>> np.fix([1.7, -1.7])
+    array([ 1., -1.])
+    """
+    return trunc(x, out=out)
+
+
+def real_if_close(a: ArrayLike, tol: float = 100) -> Any:
+    """The real part, if all imaginary parts are nearly zero; else the array.
+
+    In a compiled function, where values are not known, a complex array stays complex.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    tol : float
+        How large imaginary parts may be: in machine epsilons, or absolutely if not above 1.
+
+    Examples
+    --------
+    >>> np.real_if_close(np.array([1 + 1e-9j]))
+    array([1.])
+    """
+    a = asarray(a)
+    if a.dtype.kind != "c":
+        return a
+    limit = float(onp.finfo(a.dtype).eps) * tol if tol > 1 else tol
+    return a.real if decided((absolute(a.imag) < limit).all(), False) else a
+
+
+def sort_complex(a: ArrayLike) -> Any:
+    """Sort along the last axis, by the real part first and then by the imaginary one, as complex numbers.
+
+    Examples
+    --------
+    >>> np.sort_complex([2, 1])
+    array([1.+0.j, 2.+0.j])
+    """
+    ordered = sort(a)
+    if ordered.dtype.kind == "c":
+        return ordered
+    wide = onp.dtype("complex64" if ordered.dtype.char in "bhBH" else "complex128")
+    return ordered.astype(dtypes.narrow(wide, [ordered.dtype]))
+
+
+__all__ = ["fix", "isneginf", "isposinf", "real_if_close", "sort_complex"]

@@ -1,0 +1,141 @@
+"""Histograms of several variables."""
+
+import operator as python
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.dispatch import apply
+from npcompat.numpy._checks import refuse
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._histograms import counted, ends_of, not_monotonic, shown_edges, spaced_edges
+from npcompat.numpy._manipulation import atleast_2d, ravel, transpose
+from npcompat.numpy._selection import where
+from npcompat.numpy._sorting import searchsorted
+from npcompat.numpy._statistics import diff
+from npcompat.numpy._typing import ArrayLike
+
+
+def _several(bins: Any) -> bool:
+    """Whether these are several bins, or edges, and not a number."""
+    return hasattr(bins, "__len__") and getattr(bins, "ndim", 1) > 0
+
+
+def _checked(bins: Any, i: int) -> Any:
+    """The bins of one variable: a number or edges."""
+    if not _several(bins):
+        if bins < 1:
+            raise ValueError(f"`bins[{i}]` must be positive, when an integer")
+        try:
+            return python.index(bins)
+        except TypeError:
+            raise TypeError(f"`bins[{i}]` must be an integer, when a scalar") from None
+    edges = asarray(bins)
+    if edges.ndim != 1:
+        raise ValueError(f"`bins[{i}]` must be a scalar or 1d array")
+    return edges
+
+
+def _edges(x: Any, bins: Any, range: Any, i: int) -> Any:
+    """The edges along an axis, of float64 where NumPy would choose that."""
+    if not isinstance(bins, int):
+        message = f"`bins[{i}]` must be monotonically increasing, when an array"
+        refuse(not_monotonic, (bins,), (False,), ValueError, message)
+        return bins
+    exact = x.dtype.kind != "f" or not x.size
+    dtype = onp.result_type(*range, 1.0) if range is not None else onp.dtype("float64") if exact else x.dtype
+    return apply(spaced_edges, ends_of(x, range), (bins, dtype))
+
+
+def histogramdd(
+    sample: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None, weights: ArrayLike | None = None
+) -> tuple[Any, list[Any]]:
+    """How many points lie in each cell of a grid, and the grid's edges.
+
+    Parameters
+    ----------
+    sample : array_like
+        The points, one in each row; or a list of their coordinates along each axis.
+    bins : int or sequence
+        How many bins along each axis, or their edges.
+    range : sequence of pairs, optional
+        First and last edge along each axis; None for the least and the largest coordinate.
+    density : bool, optional
+        Whether to return a density, whose integral is one, instead of counts.
+    weights : array_like, optional
+        What each point counts.
+
+    Examples
+    --------
+    >>> counts, edges = np.histogramdd([[0, 0, 1], [0, 1, 1]], bins=2)
+    >>> counts
+    array([[1., 1.],
+           [0., 1.]])
+    """
+    points = asarray(sample)
+    if not hasattr(sample, "shape") or points.ndim != 2:
+        if hasattr(sample, "shape") and points.ndim > 2:
+            raise ValueError(f"too many values to unpack (expected 2): sample of shape {points.shape}")
+        points = transpose(atleast_2d(points))
+    count = points.shape[1]
+    bins = list(bins) if _several(bins) else [bins] * count
+    if len(bins) != count:
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    if range is None:
+        range = (None,) * count
+    elif len(range) != count:
+        raise ValueError("range argument must have one entry per dimension")
+    cell: Any = 0
+    inside: Any = True
+    edges, shape = [], []
+    for i in onp.arange(count).tolist():
+        x, wanted = points[:, i], _checked(bins[i], i)
+        made = _edges(x, wanted, range[i], i)
+        place = where(x == made[-1], made.shape[0] - 2, searchsorted(made, x, "right") - 1)
+        inside = inside & (place >= 0) & (place <= made.shape[0] - 2)
+        cell = cell * (made.shape[0] - 1) + place
+        shape.append(made.shape[0] - 1)
+        edges.append(shown_edges(made, wanted, x))
+    cells = int(onp.prod(shape, dtype=int))
+    cell = where(inside, cell, cells)
+    counts = apply(counted, (cell,) if weights is None else (cell, ravel(asarray(weights))), (cells + 1,))
+    found = counts[:cells].reshape(shape).astype(float if weights is None else counts.dtype)
+    if density:
+        total = found.sum()
+        for i, e in enumerate(edges):
+            found = found / diff(e).reshape([-1 if j == i else 1 for j in onp.arange(count).tolist()])
+        found = found / total
+    return found, edges
+
+
+def histogram2d(
+    x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None, weights: ArrayLike | None = None
+) -> tuple[Any, Any, Any]:
+    """How many points of a plane lie in each cell of a grid, and the edges along both axes.
+
+    Parameters
+    ----------
+    x, y : array_like
+        The points' coordinates.
+    bins : int, array_like, or a pair of these
+        How many bins, or their edges.
+    range, density, weights
+        As for `histogramdd`.
+
+    Examples
+    --------
+    >>> np.histogram2d([0, 0, 1], [0, 1, 1], bins=2)[0]
+    array([[1., 1.],
+           [0., 1.]])
+    """
+    if len(x) != len(y):
+        raise ValueError("x and y must have the same length.")
+    if not _several(bins):
+        bins = [bins, bins]
+    elif len(bins) > 2:
+        bins = [asarray(bins)] * 2
+    counts, (first, second) = histogramdd([x, y], bins, range, density, weights)
+    return counts, first, second
+
+
+__all__ = ["histogram2d", "histogramdd"]

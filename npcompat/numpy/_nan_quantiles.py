@@ -1,0 +1,165 @@
+"""Order statistics of the elements that are not nan."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dtypes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.op import as_axis, operator
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._reductions import averaged, nanmean
+from npcompat.numpy._statistics import (
+    EXACT_METHODS,
+    between,
+    check_method,
+    fractions_of,
+    lines_of,
+    median,
+    neighbours,
+    percentile,
+    quantile,
+    quantile_dtype,
+    weighted_quantile,
+)
+from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue
+from npcompat.numpy._ufunc import finish
+
+
+def _warning(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """The computation on the host, where it warns of lines in which all is nan."""
+
+    def on_host(xp: Any, a: Any, *rest: Any, **attrs: Any) -> Any:
+        lines = lines_of(xp, a, attrs["axis"])[0]
+        for _ in range(onp.count_nonzero(xp.isnan(lines).all(axis=-1))):  # NumPy warns of each
+            warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=2)
+        return compute(xp, a, *rest, **attrs)
+
+    return on_host
+
+
+def _picked(xp: Any, ordered: Any, places: Any) -> Any:
+    """The elements at places along the last axis, which may be out of range."""
+    return xp.take_along_axis(ordered, xp.astype(xp.clip(places, 0, ordered.shape[-1] - 1), onp.int64), axis=-1)
+
+
+def _middle(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """The middle one of the elements that are not nan, or the mean of the two middle ones."""
+    lines, kept = lines_of(xp, a, axis)
+    ordered = xp.sort(lines, axis=-1)
+    count = xp.sum(~xp.isnan(lines), axis=-1, keepdims=True)
+    low, high = (_picked(xp, ordered, place)[..., 0] for place in ((count - 1) // 2, count // 2))
+    even = count[..., 0] % 2 == 0
+    found = xp.where(even, (low + xp.where(even, high, low)) / 2, low)
+    return xp.reshape(found, kept) if keepdims else found
+
+
+def nanmedian(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = NoValue) -> Any:
+    """The middle one over axes of the elements that are not nan, or the mean of the two middle ones; see `median`.
+
+    Examples
+    --------
+    >>> np.nanmedian([3, np.nan, 4, 2])
+    array(3.)
+    """
+    a, keep = asarray(a), keepdims is not NoValue and bool(keepdims)
+    if a.size == 0:
+        return nanmean(a, axis, out=out, keepdims=keepdims)
+    if not dtypes.is_inexact(a.dtype):
+        return median(a, axis, out, overwrite_input, keep)
+    return finish(apply(_nanmedian, (a,), (as_axis(axis), keep)), out, "nanmedian")
+
+
+def _between_neighbours(
+    xp: Any, a: Any, q: Any, *, axis: Any = None, method: str = "linear", keepdims: bool = False, dtype: Any = None
+) -> Any:
+    """Quantiles over axes of the elements that are not nan; the axes of the fractions come first."""
+    lines, kept = lines_of(xp, a, axis)
+    ordered = xp.sort(lines, axis=-1)
+    count = xp.sum(~xp.isnan(lines), axis=-1, keepdims=True)
+    n = xp.astype(count, q.dtype)
+    below, weight = neighbours(xp, xp.ravel(q), n, method)
+    low, high = (_picked(xp, ordered, xp.clip(place, 0, xp.maximum(n - 1, 0))) for place in (below, below + 1))
+    found = xp.moveaxis(between(xp, low, high, below, weight, n, method in EXACT_METHODS, dtype), -1, 0)
+    return xp.reshape(found, q.shape + (kept if keepdims else found.shape[1:]))
+
+
+_nanmedian = operator(
+    "_npi_nanmedian",
+    rule=lambda types, attrs: averaged(types, {"dtype": None}),
+    pattern="reduction",
+    kernels={"numpy": _warning(_middle)},
+)(_middle)
+_nanquantile = operator(
+    "_npi_nanquantile",
+    rule=lambda types, attrs: ([dtypes.strong(types[0]), None], attrs["dtype"]),
+    pattern="reduction",
+    kernels={"numpy": _warning(_between_neighbours)},
+)(_between_neighbours)
+
+
+def _nan_quantiles(
+    of: Any, a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, overwrite: bool, method: str, keepdims: Any, weights: Any
+) -> Any:
+    a, keep = asarray(a), keepdims is not NoValue and bool(keepdims)
+    if not dtypes.is_inexact(a.dtype) and a.size:
+        return of(a, q, axis, out, overwrite, method, keep, weights=weights)
+    check_method(method, weights)
+    chosen, carried, _ = fractions_of(a, q, scale, what)
+    if a.size == 0:
+        return nanmean(a, axis, out=out, keepdims=keepdims)
+    if weights is not None:
+        found = weighted_quantile(a, chosen, weights, axis, keep, True)
+    else:
+        chosen = asarray(chosen)
+        if not dtypes.is_inexact(chosen.dtype):
+            chosen = chosen.astype(float)
+        found = apply(_nanquantile, (a, chosen), (as_axis(axis), method, keep, quantile_dtype(a.dtype, carried, method)))
+    return finish(found, out, of.__name__)
+
+
+def nanquantile(
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: AxisLike = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = NoValue,
+    *,
+    weights: Any = None,
+) -> Any:
+    """Quantiles over axes of the elements that are not nan; the arguments are those of `quantile`.
+
+    Examples
+    --------
+    >>> np.nanquantile([1, np.nan, 2, 3], 0.5)
+    array(2.)
+    """
+    return _nan_quantiles(quantile, a, q, 1, "Quantile", axis, out, overwrite_input, method, keepdims, weights)
+
+
+def nanpercentile(
+    a: ArrayLike,
+    q: ArrayLike,
+    axis: AxisLike = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = NoValue,
+    *,
+    weights: Any = None,
+) -> Any:
+    """Percentiles over axes of the elements that are not nan: as `nanquantile`, with `q` from 0 to 100.
+
+    Examples
+    --------
+    >>> np.nanpercentile([1, np.nan, 2, 3], 50)
+    array(2.)
+    """
+    return _nan_quantiles(percentile, a, q, 100, "Percentile", axis, out, overwrite_input, method, keepdims, weights)
+
+
+__all__ = ["nanmedian", "nanpercentile", "nanquantile"]

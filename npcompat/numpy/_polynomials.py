@@ -1,0 +1,561 @@
+"""Polynomials by their coefficients, the highest power first."""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as onp
+from numpy.exceptions import RankWarning
+
+from npcompat._internal import dispatch, dtypes, modes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import operator
+from npcompat.numpy import linalg
+from npcompat.numpy._calculus import convolve
+from npcompat.numpy._checks import shaping
+from npcompat.numpy._complex_parts import decided
+from npcompat.numpy._creation import asarray, ones, zeros
+from npcompat.numpy._diagonals import diag
+from npcompat.numpy._floats import sqrt
+from npcompat.numpy._joining import concatenate
+from npcompat.numpy._logic import isscalar
+from npcompat.numpy._manipulation import atleast_1d, broadcast_to
+from npcompat.numpy._products import dot, outer
+from npcompat.numpy._ranges import arange
+from npcompat.numpy._reductions import cumprod, sum
+from npcompat.numpy._sorting import sort
+from npcompat.numpy._typing import ArrayLike
+
+_float64 = onp.dtype("float64")
+
+
+def _coefficients(p: Any) -> Any:
+    """The coefficients of a polynomial, which may be given as such or as an array-like."""
+    return p.coeffs if isinstance(p, poly1d) else asarray(p)
+
+
+def _as_given(result: Any, *operands: Any) -> Any:
+    """The result as a polynomial, if an operand is one."""
+    return poly1d(result) if any([isinstance(p, poly1d) for p in operands]) else result
+
+
+def _trimmed(c: Any, what: str) -> Any:
+    """The coefficients without leading zeros; one zero, if there are no others."""
+    present = onp.flatnonzero(shaping(c, what))
+    if not present.size:
+        return zeros(1, c.dtype)
+    return c[int(present[0]) :] if present[0] else c
+
+
+# --- from points and roots ---------------------------------------------------------------------------------------
+
+
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Any:
+    """Vandermonde's matrix: the powers of each element in a row.
+
+    Parameters
+    ----------
+    x : array_like
+        The elements, along one axis.
+    N : int, optional
+        How many powers; as many as there are elements, if not given.
+    increasing : bool
+        Whether the row begins with the power 0, instead of the highest.
+
+    Examples
+    --------
+    >>> np.vander([2, 3], 3)
+    array([[4, 2, 1],
+           [9, 3, 1]])
+    """
+    x = asarray(x)
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    count = x.shape[0] if N is None else N
+    x = x.astype(dtypes.narrow(onp.promote_types(x.dtype, onp.int64), [x.dtype]))
+    factors = [ones((x.shape[0], min(count, 1)), x.dtype), broadcast_to(x[:, None], (x.shape[0], max(count - 1, 0)))]
+    powers = cumprod(concatenate(factors, 1), 1, x.dtype)
+    return powers if increasing else powers[:, ::-1].copy()
+
+
+def poly(seq_of_zeros: ArrayLike) -> Any:
+    """The polynomial with the given roots, or whose roots are the eigenvalues of a matrix.
+
+    Roots that are conjugates of each other make real coefficients; in a compiled function, where this is not known,
+    those of complex roots are complex.
+
+    Parameters
+    ----------
+    seq_of_zeros : array_like
+        Roots along one axis, or a square matrix.
+
+    Examples
+    --------
+    >>> np.poly([1, 2])
+    array([ 1., -3.,  2.])
+    """
+    found = atleast_1d(seq_of_zeros)
+    if found.ndim == 2 and found.shape[0] == found.shape[1] != 0:
+        found = linalg.eigvals(found)
+    elif found.ndim != 1:
+        raise ValueError("input must be 1d or non-empty square 2d array.")
+    elif found.dtype.char not in "fdFD":
+        found = found.astype(float)
+    if found.shape[0] == 0:
+        return 1.0
+    one = ones(1, found.dtype)
+    product = one
+    for i in range(found.shape[0]):
+        product = convolve(product, concatenate([one, -found[i : i + 1]]))
+    if product.dtype.kind == "c" and decided((sort(found) == sort(found.conj())).all(), False):
+        return product.real.copy()
+    return product
+
+
+def roots(p: ArrayLike) -> Any:
+    """The roots of a polynomial, as the eigenvalues of its companion matrix.
+
+    Raises
+    ------
+    TracedValueError
+        In a compiled function: how many there are depends on values.
+
+    Examples
+    --------
+    >>> np.sort(np.roots([1.0, -3.0, 2.0]))
+    array([1., 2.])
+    """
+    p = atleast_1d(_coefficients(p))
+    if p.ndim != 1:
+        raise ValueError("Input must be a rank-1 array.")
+    present = onp.flatnonzero(shaping(p, "roots"))
+    none = zeros(0, dtypes.narrow(_float64, [p.dtype]))
+    if not present.size:
+        return none
+    at_zero = p.shape[0] - int(present[-1]) - 1
+    p = p[int(present[0]) : int(present[-1]) + 1]
+    if not dtypes.is_inexact(p.dtype):
+        p = p.astype(float)
+    degree = p.shape[0] - 1
+    if degree:
+        shifted = diag(ones(degree - 1, p.dtype), -1)[1:]
+        found = linalg.eigvals(concatenate([(-p[1:] / p[0])[None], shifted]))
+    else:
+        found = none
+    return concatenate([found, zeros(at_zero, found.dtype)])
+
+
+def polyfit(
+    x: ArrayLike, y: ArrayLike, deg: int, rcond: float | None = None, full: bool = False, w: ArrayLike | None = None, cov: Any = False
+) -> Any:
+    """The polynomial that fits points with the least squared error.
+
+    Parameters
+    ----------
+    x : array_like
+        Where the points are, along one axis.
+    y : array_like
+        Their values; in the columns of a matrix, those of several functions.
+    deg : int
+        Degree of the polynomial.
+    rcond : float, optional
+        Singular values below this fraction of the largest count as zero; the number of points times the machine
+        epsilon if not given.
+    full : bool
+        Whether residuals, rank, singular values and `rcond` are returned too.
+    w : array_like, optional
+        What the error of each point is multiplied with, before it is squared.
+    cov : bool or 'unscaled'
+        Whether the covariance matrix of the coefficients is returned too; scaled by the residuals, or as it is.
+
+    Examples
+    --------
+    >>> np.round(np.polyfit([0.0, 1.0, 2.0], [1.0, 3.0, 5.0], 1), 3)
+    array([2., 1.])
+    """
+    order = int(deg) + 1
+    x, y = asarray(x) + 0.0, asarray(y) + 0.0
+    if deg < 0:
+        raise ValueError(f"expected deg >= 0, got {deg}")
+    if x.ndim != 1:
+        raise TypeError(f"expected 1D vector for x, got shape {x.shape}")
+    if x.size == 0:
+        raise TypeError("expected non-empty vector for x")
+    if y.ndim not in (1, 2):
+        raise TypeError(f"expected 1D or 2D array for y, got shape {y.shape}")
+    count = x.shape[0]
+    if count != y.shape[0]:
+        raise TypeError(f"expected x and y to have same length, got {count} and {y.shape[0]}")
+    if rcond is None:
+        rcond = count * float(onp.finfo(x.dtype).eps)
+    carried = [x.dtype, y.dtype]
+    weights: Any = None
+    if w is not None:
+        weights = asarray(w) + 0.0
+        if weights.ndim != 1:
+            raise TypeError(f"expected a 1-d array for weights, got shape {weights.shape}")
+        if weights.shape[0] != count:
+            raise TypeError(f"expected w and y to have the same length, got {weights.shape[0]} and {count}")
+        carried.append(weights.dtype)
+
+    def shown(found: Any) -> Any:
+        return found.astype(dtypes.narrow(found.dtype, carried))
+
+    # NumPy fits with 64 bits, whatever it is given.
+    powers, values = vander(_wide(x), order), y
+    if weights is not None:
+        powers = powers * weights[:, None]
+        values = values * (weights if y.ndim == 1 else weights[:, None])
+    scale = sqrt(sum(powers * powers, 0))
+    powers = powers / scale
+    c, residuals, rank, s = linalg.lstsq(powers, _wide(values), rcond)
+    c = shown((c.T / scale).T)
+    if full:
+        return c, shown(residuals), rank, shown(s), rcond
+    if modes.current().trace is None and int(rank) != order:
+        warnings.warn("Polyfit may be poorly conditioned", RankWarning, stacklevel=2)
+    if not cov:
+        return c
+    base = linalg.inv(dot(powers.T, powers)) / outer(scale, scale)
+    if cov == "unscaled":
+        return c, shown(base if y.ndim == 1 else base[:, :, None])
+    if count <= order:
+        raise ValueError("the number of data points must exceed order to scale the covariance matrix")
+    return c, shown((base if y.ndim == 1 else base[:, :, None]) * (residuals / (count - order)))
+
+
+def _wide(x: Any) -> Any:
+    return x.astype(onp.promote_types(x.dtype, _float64))
+
+
+# --- arithmetic --------------------------------------------------------------------------------------------------
+
+
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> Any:
+    """The sum of two polynomials.
+
+    Examples
+    --------
+    >>> np.polyadd([1, 2], [9, 5, 4])
+    array([9, 6, 6])
+    """
+    first, second = _aligned(a1, a2)
+    return _as_given(first + second, a1, a2)
+
+
+def polysub(a1: ArrayLike, a2: ArrayLike) -> Any:
+    """The difference of two polynomials.
+
+    Examples
+    --------
+    >>> np.polysub([2, 10, -2], [3, 10, -4])
+    array([-1,  0,  2])
+    """
+    first, second = _aligned(a1, a2)
+    return _as_given(first - second, a1, a2)
+
+
+def _aligned(a1: Any, a2: Any) -> list[Any]:
+    """The coefficients of two polynomials, with as many zeros in front as the shorter one lacks."""
+    both = [atleast_1d(_coefficients(a)) for a in (a1, a2)]
+    length = max(c.shape[0] for c in both)
+    return [c if c.shape[0] == length else concatenate([zeros(length - c.shape[0], c.dtype), c]) for c in both]
+
+
+def polymul(a1: ArrayLike, a2: ArrayLike) -> Any:
+    """The product of two polynomials, without leading zeros of the factors.
+
+    Raises
+    ------
+    TracedValueError
+        In a compiled function: the shape depends on values; `convolve` keeps leading zeros.
+
+    Examples
+    --------
+    >>> np.polymul([1, 2], [1, 3])
+    array([1, 5, 6])
+    """
+    return _as_given(convolve(poly1d(a1).coeffs, poly1d(a2).coeffs), a1, a2)
+
+
+@operator("_npi_polydiv", rule=lambda types, attrs: _divided(types), outputs=2)
+def _polydiv(xp: Any, u: Any, v: Any) -> Any:
+    """Quotient and remainder, with its leading zeros."""
+    steps = u.shape[0] - v.shape[0] + 1
+    rest, quotient = u, [xp.zeros((), u.dtype)] if steps < 1 else []
+    for k in range(steps):
+        factor = (1.0 / v[0]) * rest[k]
+        quotient.append(factor)
+        at = slice(k, k + v.shape[0])
+        rest = xp.set_static(rest, (at,), rest[at] - factor * v)
+    return xp.stack(quotient), rest
+
+
+def _divided(types: tuple[Type, ...]) -> Resolution:
+    """What is no float becomes the default one, before a common dtype is chosen."""
+    given = [dtypes.strong(t) for t in types]
+    common = onp.result_type(*[t if dtypes.is_inexact(t) else _float64 for t in given])
+    wide = onp.promote_types(common, _float64)  # what remains of a step must be nearly zero, however XLA rounds
+    dtype = dtypes.narrow(common, given)
+    return [wide, wide], (dtype, dtype)
+
+
+def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
+    """Quotient and remainder of two polynomials; leading zeros of the remainder are left out.
+
+    Examples
+    --------
+    >>> np.polydiv([3.0, 5.0, 2.0], [2.0, 1.0])
+    (array([1.5 , 1.75]), array([0.25]))
+    """
+    quotient, rest = apply(_polydiv, (atleast_1d(_coefficients(u)), atleast_1d(_coefficients(v))))
+    large = onp.flatnonzero(~(onp.abs(shaping(rest, "polydiv")) <= 1e-8))
+    rest = rest[min(int(large[0]) if large.size else rest.shape[0], rest.shape[0] - 1) :]
+    return _as_given(quotient, u, v), _as_given(rest, u, v)
+
+
+# --- values, derivatives, integrals ------------------------------------------------------------------------------
+
+
+@operator("_npi_polyval", rule=dtypes.promote, pattern="broadcast")
+def _polyval(xp: Any, p: Any, x: Any) -> Any:
+    """A polynomial's values, by Horner's scheme."""
+    total = xp.zeros_like(x)
+    for k in range(p.shape[0]):
+        total = total * x + p[k]
+    return total
+
+
+def polyval(p: ArrayLike, x: ArrayLike) -> Any:
+    """The values of a polynomial; of a polynomial `x`, the composition of both.
+
+    Parameters
+    ----------
+    p : array_like or poly1d
+        Coefficients, the highest power first.
+    x : array_like or poly1d
+        Where to evaluate.
+
+    Examples
+    --------
+    >>> np.polyval([3, 0, 1], 5)
+    array(76)
+    """
+    p = _coefficients(p)
+    if p.ndim == 0:
+        raise TypeError("iteration over a 0-d array: expected coefficients along an axis")
+    if not isinstance(x, poly1d):
+        return apply(_polyval, (p, asarray(x)))
+    total: Any = 0
+    for k in range(p.shape[0]):
+        total = total * x + p[k]
+    return total
+
+
+def polyder(p: ArrayLike, m: int = 1) -> Any:
+    """The `m`-th derivative of a polynomial.
+
+    Examples
+    --------
+    >>> np.polyder([1, 1, 1, 1])
+    array([3, 2, 1])
+    """
+    m = int(m)
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
+    c = _coefficients(p)
+    for _ in range(m):
+        degree = len(c) - 1
+        c = c[:-1] * arange(degree, 0, -1)
+    return _as_given(c, p)
+
+
+def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Any:
+    """The `m`-th integral of a polynomial, with the constants `k` of each integration, zero if not given.
+
+    Examples
+    --------
+    >>> np.polyint([6, 4], k=3)
+    array([3., 4., 3.])
+    """
+    m = int(m)
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    constants = zeros(m) if k is None else atleast_1d(k)
+    if len(constants) == 1 and m > 1:
+        constants = constants[0] * ones(m)
+    if len(constants) < m:
+        raise ValueError(f"k must be a scalar or a rank-1 array of length 1 or >m, got length {len(constants)} for m = {m}.")
+    c = _coefficients(p)
+    for i in range(m):
+        c = concatenate([c / arange(len(c), 0, -1), constants[i : i + 1]])
+    return _as_given(c, p)
+
+
+# --- the class ---------------------------------------------------------------------------------------------------
+
+
+class poly1d:
+    """A polynomial in one variable, with arithmetic.
+
+    Parameters
+    ----------
+    c_or_r : array_like
+        Coefficients, the highest power first; leading zeros are left out.  Or roots.
+    r : bool
+        Whether they are roots.
+    variable : str, optional
+        What the variable is called when printed; 'x' if not given.
+
+    Raises
+    ------
+    TracedValueError
+        In a compiled function: the degree depends on values.
+
+    Examples
+    --------
+    >>> p = np.poly1d([1, 2, 3])
+    >>> print(p)
+       2
+    1 x + 2 x + 3
+    >>> p(2)
+    array(11)
+    >>> p * p
+    poly1d([ 1,  4, 10, 12,  9])
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, c_or_r: Any, r: bool = False, variable: str | None = None) -> None:
+        if isinstance(c_or_r, poly1d):
+            self._coeffs: Any = c_or_r._coeffs
+            self._variable: str = variable or c_or_r._variable
+            return
+        c = atleast_1d(poly(c_or_r) if r else c_or_r)
+        if c.ndim > 1:
+            raise ValueError("Polynomial must be 1d only.")
+        self._coeffs, self._variable = _trimmed(c, "poly1d"), variable or "x"
+
+    @property
+    def coeffs(self) -> Any:
+        """The coefficients, the highest power first."""
+        return self._coeffs
+
+    @coeffs.setter
+    def coeffs(self, value: Any) -> None:
+        if value is not self._coeffs:
+            raise AttributeError("Cannot set attribute")
+
+    c = coef = coefficients = coeffs
+
+    @property
+    def variable(self) -> str:
+        """The name of the variable."""
+        return self._variable
+
+    @property
+    def order(self) -> int:
+        """The degree."""
+        return len(self._coeffs) - 1
+
+    o = order
+
+    @property
+    def roots(self) -> Any:
+        """The roots."""
+        return roots(self._coeffs)
+
+    r = roots
+
+    def __array__(self, t: Any = None, copy: bool | None = None) -> onp.ndarray[Any, Any]:
+        found: onp.ndarray[Any, Any] = self._coeffs.__array__(t, copy)
+        return found
+
+    def __repr__(self) -> str:
+        return f"poly1d({repr(self._coeffs)[6:-1]})"
+
+    def __str__(self) -> str:
+        return str(onp.poly1d(dispatch.to_host(self._coeffs), variable=self._variable))
+
+    def __len__(self) -> int:
+        return self.order
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._coeffs)
+
+    def __getitem__(self, val: int) -> Any:
+        inside = 0 <= val <= self.order
+        return self._coeffs[self.order - val] if inside else zeros((), self._coeffs.dtype)
+
+    def __setitem__(self, key: int, val: Any) -> None:
+        if key < 0:
+            raise ValueError("Does not support negative powers.")
+        if key > self.order:
+            self._coeffs = concatenate([zeros(key - self.order, self._coeffs.dtype), self._coeffs])
+        self._coeffs[self.order - key] = val
+
+    def __call__(self, val: Any) -> Any:
+        return polyval(self._coeffs, val)
+
+    def __neg__(self) -> "poly1d":
+        return poly1d(-self._coeffs)
+
+    def __pos__(self) -> "poly1d":
+        return self
+
+    def __add__(self, other: Any) -> "poly1d":
+        return poly1d(polyadd(self._coeffs, poly1d(other)._coeffs))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> "poly1d":
+        return poly1d(polysub(self._coeffs, poly1d(other)._coeffs))
+
+    def __rsub__(self, other: Any) -> "poly1d":
+        return poly1d(polysub(poly1d(other)._coeffs, self._coeffs))
+
+    def __mul__(self, other: Any) -> "poly1d":
+        return poly1d(self._coeffs * other if _is_number(other) else polymul(self._coeffs, poly1d(other)._coeffs))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return poly1d(self._coeffs / other) if _is_number(other) else polydiv(self, poly1d(other))
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return poly1d(other / self._coeffs) if _is_number(other) else polydiv(poly1d(other), self)
+
+    def __pow__(self, val: Any) -> "poly1d":
+        if not _is_number(val) or int(val) != val or val < 0:
+            raise ValueError("Power to non-negative integers only.")
+        product: Any = [1]
+        for _ in range(int(val)):
+            product = polymul(self._coeffs, product)
+        return poly1d(product)
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, poly1d):
+            return NotImplemented
+        return self._coeffs.shape == other._coeffs.shape and bool((self._coeffs == other._coeffs).all())
+
+    def __ne__(self, other: object) -> Any:
+        if not isinstance(other, poly1d):
+            return NotImplemented
+        return not self == other
+
+    def integ(self, m: int = 1, k: Any = 0) -> "poly1d":
+        """The `m`-th integral; see `polyint`."""
+        return poly1d(polyint(self._coeffs, m, k))
+
+    def deriv(self, m: int = 1) -> "poly1d":
+        """The `m`-th derivative; see `polyder`."""
+        return poly1d(polyder(self._coeffs, m))
+
+
+def _is_number(x: Any) -> bool:
+    return isscalar(x) or (isinstance(x, Handle) and x.ndim == 0)  # type: ignore[attr-defined]
+
+
+__all__ = ["poly", "poly1d", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "roots", "vander"]

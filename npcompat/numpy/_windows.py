@@ -1,0 +1,140 @@
+"""Windows, and the special functions that they are made of."""
+
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, dtypes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.op import operator
+from npcompat.numpy._checks import shaping
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._typing import ArrayLike
+
+_float64 = onp.dtype("float64")
+
+
+@operator("_npi_i0", rule=dtypes.floating, pattern="elementwise")
+def _i0(xp: Any, x: Any) -> Any:
+    """The modified Bessel function of the first kind, of order 0."""
+    return xp.i0(x)
+
+
+@operator("_npi_sinc", rule=dtypes.floating, pattern="elementwise")
+def _sinc(xp: Any, x: Any) -> Any:
+    """sin(pi x) / (pi x)."""
+    return xp.sinc(x)
+
+
+def i0(x: ArrayLike) -> Any:
+    """The modified Bessel function of the first kind, of order 0.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
+    >>> np.round(np.i0([0.0, 1.0]), 3)
+    array([1.   , 1.266])
+    """
+    x = asarray(x)
+    if x.dtype.kind == "c":
+        raise TypeError("i0 not supported for complex values")
+    return apply(_i0, (x,))
+
+
+def sinc(x: ArrayLike) -> Any:
+    """sin(pi x) / (pi x), which is 1 at 0.
+
+    Examples
+    --------
+    >>> np.sinc([0.0, 0.5])
+    array([1.        , 0.63661975])
+    """
+    return apply(_sinc, (asarray(x),))
+
+
+# --- windows -----------------------------------------------------------------------------------------------------
+
+
+def _window(of: Any, M: Any) -> Any:
+    """A window that its length alone decides."""
+    made = of(shaping(M, of.__name__)[()])
+    return dispatch.array_of(made.astype(dtypes.narrow(made.dtype, [M.dtype] if hasattr(M, "dtype") else [])))
+
+
+def bartlett(M: Any) -> Any:
+    """Bartlett's window of `M` points, a triangle that begins and ends with zero.
+
+    Examples
+    --------
+    >>> np.bartlett(5)
+    array([0. , 0.5, 1. , 0.5, 0. ])
+    """
+    return _window(onp.bartlett, M)
+
+
+def blackman(M: Any) -> Any:
+    """Blackman's window of `M` points, a sum of three cosines.
+
+    Examples
+    --------
+    >>> np.round(np.blackman(5), 2)
+    array([-0.  ,  0.34,  1.  ,  0.34, -0.  ])
+    """
+    return _window(onp.blackman, M)
+
+
+def hamming(M: Any) -> Any:
+    """Hamming's window of `M` points, a raised cosine that does not end with zero.
+
+    Examples
+    --------
+    >>> np.hamming(3)
+    array([0.08, 1.  , 0.08])
+    """
+    return _window(onp.hamming, M)
+
+
+def hanning(M: Any) -> Any:
+    """Von Hann's window of `M` points, a raised cosine.
+
+    Examples
+    --------
+    >>> np.hanning(5)
+    array([0. , 0.5, 1. , 0.5, 0. ])
+    """
+    return _window(onp.hanning, M)
+
+
+@operator("_npi_kaiser", rule=lambda types, attrs: ([_float64], dtypes.narrow(_float64, types)))
+def _kaiser(xp: Any, beta: Any, *, M: Any) -> Any:
+    """Kaiser's window."""
+    if M == 1:
+        return xp.ones(1, onp.float64)
+    middle = (M - 1) / 2
+    distance = (onp.arange(0.0, M) - middle) / middle
+    return xp.i0(beta * xp.asarray(onp.sqrt(1 - distance**2))) / xp.i0(beta)
+
+
+def kaiser(M: Any, beta: Any) -> Any:
+    """Kaiser's window of `M` points.
+
+    Parameters
+    ----------
+    M : int
+        How many points; none if it is less than 1.
+    beta : scalar
+        Its shape: 0 is a rectangle, 5 is like Hamming's window, 6 like von Hann's, 8.6 like Blackman's.
+
+    Examples
+    --------
+    >>> np.kaiser(3, 0)
+    array([1., 1., 1.])
+    """
+    return apply(_kaiser, (beta,), (shaping(M, "kaiser").item(),))
+
+
+__all__ = ["bartlett", "blackman", "hamming", "hanning", "i0", "kaiser", "sinc"]

@@ -1,0 +1,428 @@
+"""np.fft: discrete Fourier transforms.
+
+What is not complex or a wide float is transformed in the default float.  Transforms over several axes are made of
+those over one, the last axis first.
+"""
+
+import operator as python
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dtypes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import operator
+from npcompat.numpy._arithmetic import conjugate
+from npcompat.numpy._creation import asarray, placed_on
+from npcompat.numpy._ranges import arange
+from npcompat.numpy._repeating import roll
+from npcompat.numpy._typing import ArrayLike, AxisLike
+from npcompat.numpy._ufunc import finish
+
+_SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+Sizes = Sequence[int] | None
+
+
+# --- one axis ----------------------------------------------------------------------------------------------------
+
+
+def _real_of(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
+    """The real dtype in which a transform is computed."""
+    if not dtypes.is_inexact(dtype):
+        return dtypes.default_float()
+    size = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
+    return onp.dtype("float64" if size > 4 else "float32")
+
+
+def _types(operand: str, result: str) -> Any:
+    """A rule by letters: 'r' real, 'c' complex."""
+
+    def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+        given = dtypes.strong(types[0])
+        real = _real_of(given)
+        of = {"r": real, "c": onp.dtype(f"c{real.itemsize * 2}")}
+        half = result == "r" and dtypes.is_inexact(given) and given.itemsize == 2
+        return [of[operand]], given if half else of[result]
+
+    return rule
+
+
+@operator("_npi_fft", rule=_types("c", "c"))
+def _fft(xp: Any, a: Any, *, n: int, axis: int, norm: str | None = None) -> Any:
+    """Discrete Fourier transform."""
+    return xp.fft.fft(a, n, axis, norm)
+
+
+@operator("_npi_ifft", rule=_types("c", "c"))
+def _ifft(xp: Any, a: Any, *, n: int, axis: int, norm: str | None = None) -> Any:
+    """Inverse discrete Fourier transform."""
+    return xp.fft.ifft(a, n, axis, norm)
+
+
+@operator("_npi_rfft", rule=_types("r", "c"))
+def _rfft(xp: Any, a: Any, *, n: int, axis: int, norm: str | None = None) -> Any:
+    """Discrete Fourier transform of reals: the half that is not redundant."""
+    return xp.fft.rfft(a, n, axis, norm)
+
+
+@operator("_npi_irfft", rule=_types("c", "r"))
+def _irfft(xp: Any, a: Any, *, n: int, axis: int, norm: str | None = None) -> Any:
+    """Inverse of the transform of reals."""
+    if a.shape[axis] == 0:  # NumPy leaves the result as it finds the memory
+        return xp.zeros(tuple(n if i == axis else size for i, size in enumerate(a.shape)), onp.float64)
+    return xp.fft.irfft(a, n, axis, norm)
+
+
+def _written(result: Any, out: Any, what: str) -> Any:
+    """The result, written into `out` if that is given."""
+    if isinstance(out, Handle) and out.shape != result.shape:  # type: ignore[attr-defined]
+        raise ValueError(f"output array has wrong shape: expected {result.shape}, got {out.shape}")  # type: ignore[attr-defined]
+    if out is not None and not isinstance(out, Handle | tuple):
+        raise TypeError(f"return arrays must be of ArrayType: `out` must be an npcompat ndarray, got {type(out).__name__}")
+    return finish(result, out, what)
+
+
+def _transform(op: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
+    a = asarray(a)
+    if n is None:
+        n = a.shape[axis]
+        if op is _irfft:
+            n = (n - 1) * 2
+    n = python.index(n)
+    if n < 1:
+        raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
+    if norm not in _SWAPPED:
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
+    axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
+    if op is _rfft and a.dtype.kind == "c":
+        raise TypeError(f"rfft: expected a real array, got {a.dtype}; use fft")
+    return _written(apply(op, (a,), (n, axis, norm)), out, op.name.removeprefix("_npi_"))
+
+
+def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
+    """Discrete Fourier transform along an axis.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    n : int, optional
+        Length of the transform: the axis is cut off, or zeros are appended.
+    axis : int
+        The axis.
+    norm : {None, 'backward', 'ortho', 'forward'}
+        Which of the transform and its inverse is divided by the length: the inverse, each by the root of it, or the
+        transform.  None is 'backward'.
+    out : ndarray, optional
+        Where the result is written.
+
+    Raises
+    ------
+    ValueError
+        If the length is less than 1.
+
+    Examples
+    --------
+    >>> np.fft.fft([1.0, 2.0, 3.0, 4.0])
+    array([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])
+    """
+    return _transform(_fft, a, n, axis, norm, out)
+
+
+def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
+    """Inverse of `fft`.
+
+    Examples
+    --------
+    >>> np.fft.ifft([4.0, 0.0, 0.0, 0.0])
+    array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
+    """
+    return _transform(_ifft, a, n, axis, norm, out)
+
+
+def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
+    """The first half, `n // 2 + 1` elements, of the transform of a real array; the rest is its mirrored conjugate.
+
+    Examples
+    --------
+    >>> np.fft.rfft([1.0, 2.0, 3.0, 4.0])
+    array([10.+0.j, -2.+2.j, -2.+0.j])
+    """
+    return _transform(_rfft, a, n, axis, norm, out)
+
+
+def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
+    """Inverse of `rfft`; `n` is the length of the result, an even one if not given.
+
+    Examples
+    --------
+    >>> np.fft.irfft([4.0, 0.0, 0.0])
+    array([1., 1., 1., 1.])
+    """
+    return _transform(_irfft, a, n, axis, norm, out)
+
+
+def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
+    """Transform of a signal whose second half, not given, is the mirrored conjugate of the first: a real spectrum.
+
+    Examples
+    --------
+    >>> np.fft.hfft([1.0, 0.0, 0.0])
+    array([1., 1., 1., 1.])
+    """
+    a = asarray(a)
+    return irfft(conjugate(a), (a.shape[axis] - 1) * 2 if n is None else n, axis, _SWAPPED.get(norm, norm), out)
+
+
+def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
+    """Inverse of `hfft`.
+
+    Examples
+    --------
+    >>> np.fft.ihfft([1.0, 1.0, 1.0, 1.0])
+    array([1.-0.j, 0.-0.j, 0.-0.j])
+    """
+    return _written(conjugate(rfft(a, n, axis, _SWAPPED.get(norm, norm))), out, "ihfft")
+
+
+# --- several axes ------------------------------------------------------------------------------------------------
+
+
+def _sizes(a: Any, s: Any, axes: Any, halved: bool = False) -> tuple[list[int], list[int]]:
+    """The lengths and the axes of a transform; `halved` if the last axis holds half of a spectrum."""
+    given = s is not None
+    if not given:
+        s = list(a.shape) if axes is None else [int(n) for n in onp.take(a.shape, axes)]
+    s = list(s)
+    if axes is None:
+        if given:
+            warnings.warn("`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0).", DeprecationWarning, stacklevel=4)
+        axes = range(-len(s), 0)
+    axes = list(axes)
+    if len(s) != len(axes):
+        raise ValueError("Shape and axes have different lengths.")
+    if halved and not given:
+        s[-1] = (a.shape[axes[-1]] - 1) * 2
+    if None in s:
+        warnings.warn("Passing an array containing `None` values to `s` is deprecated in NumPy 2.0.", DeprecationWarning, stacklevel=4)
+    return [a.shape[i] if n == -1 else n for n, i in zip(s, axes, strict=True)], axes
+
+
+def _over(of: Callable[..., Any], a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
+    a = asarray(a)
+    sizes, axes = _sizes(a, s, axes)
+    for n, axis in zip(sizes[::-1], axes[::-1], strict=True):
+        a = of(a, n, axis, norm)
+    return _written(a, out, of.__name__)
+
+
+def fftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None) -> Any:
+    """Discrete Fourier transform over several axes.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    s : sequence of int, optional
+        Length of the transform along each of the axes; -1 for that of the axis.
+    axes : sequence of int, optional
+        The axes; all if not given.
+    norm, out
+        As for `fft`.
+
+    Examples
+    --------
+    >>> np.fft.fftn([[1.0, 1.0], [1.0, 1.0]])
+    array([[4.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]])
+    """
+    return _over(fft, a, s, axes, norm, out)
+
+
+def ifftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None) -> Any:
+    """Inverse of `fftn`.
+
+    Examples
+    --------
+    >>> np.fft.ifftn([[4.0, 0.0], [0.0, 0.0]])
+    array([[1.+0.j, 1.+0.j],
+           [1.+0.j, 1.+0.j]])
+    """
+    return _over(ifft, a, s, axes, norm, out)
+
+
+def rfftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None) -> Any:
+    """Transform of a real array over several axes, of which the last is halved as by `rfft`; see `fftn`.
+
+    Examples
+    --------
+    >>> np.fft.rfftn(np.ones((2, 2, 2))).shape
+    (2, 2, 2)
+    """
+    a = asarray(a)
+    sizes, axes = _sizes(a, s, axes)
+    return _written(fftn(rfft(a, sizes[-1], axes[-1], norm), sizes[:-1], axes[:-1], norm), out, "rfftn")
+
+
+def irfftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None) -> Any:
+    """Inverse of `rfftn`; the last length is an even one if not given.
+
+    Examples
+    --------
+    >>> np.fft.irfftn(np.ones((2, 2, 2))).shape
+    (2, 2, 2)
+    """
+    a = asarray(a)
+    sizes, axes = _sizes(a, s, axes, True)
+    for n, axis in zip(sizes[:-1], axes[:-1], strict=True):
+        a = ifft(a, n, axis, norm)
+    return irfft(a, sizes[-1], axes[-1], norm, out)
+
+
+def fft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
+    """`fftn` over two axes, the last ones if not given.
+
+    Examples
+    --------
+    >>> np.fft.fft2(np.ones((2, 2)))
+    array([[4.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]])
+    """
+    return _over(fft, a, s, axes, norm, out)
+
+
+def ifft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
+    """Inverse of `fft2`.
+
+    Examples
+    --------
+    >>> np.fft.ifft2(np.ones((2, 2)))
+    array([[1.+0.j, 0.+0.j],
+           [0.+0.j, 0.+0.j]])
+    """
+    return _over(ifft, a, s, axes, norm, out)
+
+
+def rfft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
+    """`rfftn` over two axes, the last ones if not given.
+
+    Examples
+    --------
+    >>> np.fft.rfft2(np.ones((2, 4))).shape
+    (2, 3)
+    """
+    return rfftn(a, s, axes, norm, out)
+
+
+def irfft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
+    """Inverse of `rfft2`.
+
+    Examples
+    --------
+    >>> np.fft.irfft2(np.ones((2, 3))).shape
+    (2, 4)
+    """
+    return irfftn(a, s, axes, norm, out)
+
+
+# --- frequencies -------------------------------------------------------------------------------------------------
+
+
+def _frequencies(n: Any, d: Any, device: Any, start: int, stop: int) -> Any:
+    with placed_on(device):
+        return arange(start, stop) * (1.0 / (n * d))
+
+
+def _check_count(n: Any) -> None:
+    if not isinstance(n, int | onp.integer):
+        raise ValueError(f"n should be an integer, got {type(n).__name__}")
+
+
+def fftfreq(n: int, d: Any = 1.0, device: Any = None) -> Any:
+    """The frequencies of the elements of a transform.
+
+    Parameters
+    ----------
+    n : int
+        Length of the transform.
+    d : scalar
+        Distance between samples.
+    device : Device or str, optional
+        Where to place the result.
+
+    Examples
+    --------
+    >>> np.fft.fftfreq(4)
+    array([ 0.  ,  0.25, -0.5 , -0.25])
+    """
+    _check_count(n)
+    return ifftshift(_frequencies(n, d, device, -(n // 2), (n - 1) // 2 + 1))
+
+
+def rfftfreq(n: int, d: Any = 1.0, device: Any = None) -> Any:
+    """The frequencies of the elements of a transform of `n` reals; see `fftfreq`.
+
+    Examples
+    --------
+    >>> np.fft.rfftfreq(4)
+    array([0.  , 0.25, 0.5 ])
+    """
+    _check_count(n)
+    return _frequencies(n, d, device, 0, n // 2 + 1)
+
+
+def _shift(x: Any, axes: Any, amount: Callable[[int], int]) -> Any:
+    x = asarray(x)
+    if axes is None:
+        axes = tuple(range(x.ndim))
+    if hasattr(axes, "__index__"):
+        return roll(x, amount(x.shape[axes]), axes)
+    return roll(x, [amount(x.shape[i]) for i in axes], tuple(axes))
+
+
+def fftshift(x: ArrayLike, axes: AxisLike = None) -> Any:
+    """The zero frequency moved from the front to the middle of the axes, all if not given.
+
+    Examples
+    --------
+    >>> np.fft.fftshift([0, 1, 2, -2, -1])
+    array([-2, -1,  0,  1,  2])
+    """
+    return _shift(x, axes, lambda n: n // 2)
+
+
+def ifftshift(x: ArrayLike, axes: AxisLike = None) -> Any:
+    """Inverse of `fftshift`.
+
+    Examples
+    --------
+    >>> np.fft.ifftshift([-2, -1, 0, 1, 2])
+    array([ 0,  1,  2, -2, -1])
+    """
+    return _shift(x, axes, lambda n: -(n // 2))
+
+
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]

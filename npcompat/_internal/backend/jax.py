@@ -21,7 +21,17 @@ from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun
 from jax.interpreters import mlir
 
 from npcompat._internal import compile_log
-from npcompat._internal.backend import jax_arithmetic, jax_kernels, jax_linalg, jax_nn, jax_order, jax_random, jax_ufuncs
+from npcompat._internal.backend import (
+    jax_arithmetic,
+    jax_kernels,
+    jax_linalg,
+    jax_nn,
+    jax_order,
+    jax_random,
+    jax_random_counts,
+    jax_random_floats,
+    jax_ufuncs,
+)
 from npcompat._internal.backend.kernel import kernel
 from npcompat._internal.dtypes import Type, is_inexact
 from npcompat._internal.lazy import LazyModule
@@ -32,7 +42,17 @@ Array = ArrayImpl
 """The class of XLA arrays.  `jax.Array` is abstract: isinstance costs 0.4 us, `type(x) is` nothing."""
 name = "jax"
 slot = 0
-_KERNELS = (jax_arithmetic, jax_kernels, jax_linalg, jax_nn, jax_order, jax_random, jax_ufuncs)
+_KERNELS = (
+    jax_arithmetic,
+    jax_kernels,
+    jax_linalg,
+    jax_nn,
+    jax_order,
+    jax_random,
+    jax_random_counts,
+    jax_random_floats,
+    jax_ufuncs,
+)
 _SELDOM = LazyModule("npcompat._internal.backend.jax_optimizers")
 
 

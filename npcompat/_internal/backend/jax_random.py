@@ -25,7 +25,7 @@ def shape_of(size: Any, *parameters: Any) -> tuple[int, ...]:
     return jnp.broadcast_shapes(*[p.shape for p in parameters]) if size is None else size
 
 
-def spread(size: Any, *parameters: Any) -> tuple[Any, ...]:
+def spread(size: Any, *parameters: Any) -> Any:
     """The shape of a sample, and the parameters in that shape."""
     shape = shape_of(size, *parameters)
     return shape, *[jnp.broadcast_to(p, shape) for p in parameters]

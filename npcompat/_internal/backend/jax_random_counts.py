@@ -126,7 +126,7 @@ def random_multivariate_hypergeometric(key: Any, counter: Any, colors: Any, samp
 
     def step(left: Any, kind: Any) -> tuple[Any, Any]:
         key, good, bad = kind
-        count = _hypergeometric(key, *[jnp.broadcast_to(x, size) for x in (good, bad)], left)
+        count = _hypergeometric(key, jnp.broadcast_to(good, size), jnp.broadcast_to(bad, size), left)
         return left - count, count
 
     keys = jax.random.split(at(key, counter), colors.shape[0])[:-1]

@@ -154,7 +154,8 @@ def _excess(key: Any, df: Any, nonc: Any, dtype: Any) -> tuple[Any, Any]:
 def random_noncentral_chisquare(key: Any, counter: Any, df: Any, nonc: Any, size: Any, dtype: Any) -> Any:
     """Chi-square of normal variates that are not centred."""
     first, second = jax.random.split(at(key, counter))
-    degrees, added = _excess(first, *spread(size, df, nonc)[1:], dtype)
+    _, df, nonc = spread(size, df, nonc)
+    degrees, added = _excess(first, df, nonc, dtype)
     return 2 * gamma(second, degrees / 2) + added
 
 

@@ -65,10 +65,16 @@ def gamma(key: Any, alpha: Any) -> Any:
 
 
 def shares(key: Any, alpha: Any) -> Any:
-    """Gamma variates along the first axis, divided by their sum."""
+    """Gamma variates along the first axis, divided by their sum.
+
+    As shapes approach 0, one share approaches 1, and its index is distributed as the shapes are: where all variates
+    underflow, that index is the winner of an exponential race.
+    """
     x, y = gamma_factors(key, alpha)
     largest = lax.stop_gradient(y.max(0))
-    weights = x * jnp.exp(y - jnp.where(jnp.isfinite(largest), largest, 0))
+    rates = jnp.where(alpha > 0, alpha / jnp.maximum(alpha.max(0), jnp.finfo(alpha.dtype).tiny), 1)
+    winner = jnp.argmin(lax.stop_gradient(x / rates), 0) == jnp.expand_dims(jnp.arange(alpha.shape[0]), range(1, alpha.ndim))
+    weights = jnp.where(largest == -jnp.inf, winner, x * jnp.exp(y - jnp.where(jnp.isfinite(largest), largest, 0)))
     return weights / weights.sum(0)
 
 

@@ -39,7 +39,8 @@ class Generator(Continuous, Counts, Vectors, Orders):
     @property
     def bit_generator(self) -> BitGenerator:
         """What the generator draws from."""
-        return self._bit_generator
+        bits: BitGenerator = self._bit_generator
+        return bits
 
     def spawn(self, n_children: int) -> "list[Generator]":
         """Generators of independent streams.
@@ -150,7 +151,7 @@ class Generator(Continuous, Counts, Vectors, Orders):
 
     # --- vectors
 
-    def multivariate_normal(  # type: ignore[override]
+    def multivariate_normal(
         self,
         mean: ArrayLike,
         cov: ArrayLike,

@@ -9,7 +9,7 @@ from threading import RLock
 from typing import Any
 
 import numpy as onp
-from numpy.random.bit_generator import ISeedSequence, ISpawnableSeedSequence
+from numpy.random.bit_generator import ISeedSequence, ISpawnableSeedSequence, SeedlessSeedSequence
 
 from npcompat._internal import dispatch
 from npcompat._internal.handle import Handle
@@ -79,7 +79,7 @@ class SeedSequence:
     @property
     def state(self) -> dict[str, Any]:
         """What the constructor needs to make this sequence again."""
-        return self._words.state
+        return dict(self._words.state)
 
     def generate_state(self, n_words: int, dtype: DTypeLike = onp.uint32) -> Any:
         """Words for the state of a generator; uint32 or uint64."""
@@ -370,4 +370,5 @@ class SFC64(BitGenerator):
 
 __all__ = [
     "MT19937", "PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "ISeedSequence", "ISpawnableSeedSequence", "Philox", "SeedSequence",
+    "SeedlessSeedSequence",
 ]  # fmt: skip

@@ -102,6 +102,8 @@ class Counts(Sampler):
             check("n", "number", n)
         check("n", "positive", n)
         check("p", "probability" if self._legacy else "positive probability", p)
+        if not self._legacy:
+            check("n too large or p too small, see Generator.negative_binomial Notes", "bounded mean", n, p)
         return self._counts(_negative_binomial, (n, p), size, device, ctx, out)
 
     def poisson(self, lam: ArrayLike = 1.0, size: ShapeLike | None = None, *, device: Any = None, ctx: Any = None, out: Any = None) -> Any:

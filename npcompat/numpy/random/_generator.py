@@ -32,6 +32,8 @@ class Generator(Continuous, Counts, Vectors, Orders):
     """
 
     def __init__(self, bit_generator: BitGenerator) -> None:
+        if isinstance(bit_generator, type):
+            raise ValueError("Invalid bit generator. The bit generator must be instantiated.")
         if not isinstance(bit_generator, BitGenerator):
             raise AttributeError(f"Generator: expected a BitGenerator of npcompat, got {type(bit_generator).__name__}")
         self._bit_generator = bit_generator

@@ -9,14 +9,14 @@ import numpy as onp
 from npcompat._internal import dispatch
 from npcompat._internal.dtypes import Resolution, Type, strong
 from npcompat._internal.handle import Handle
-from npcompat._internal.op import as_shape, operator
+from npcompat._internal.op import operator
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._ranges import arange
 from npcompat.numpy._selection import take
 from npcompat.numpy._ufunc import finish, store
 from npcompat.numpy.random._integers import integers
 from npcompat.numpy.random._parameters import check
-from npcompat.numpy.random._sampling import Sampler, int64
+from npcompat.numpy.random._sampling import Sampler, int64, size_of
 
 
 def _choice_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -109,7 +109,7 @@ class Orders(Sampler):
         return out
 
     def _chosen(self, a: Any, size: Any, replace: bool, p: Any, axis: int, ordered: bool, device: Any, out: Any) -> Any:
-        shape = () if size is None else as_shape(size)
+        shape = size_of(size) or ()
         count = int(onp.prod(shape))
         legacy = self._legacy
         pool = _population(a, count, legacy)

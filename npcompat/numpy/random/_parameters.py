@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch
+from npcompat._internal import dispatch, modes
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import operator
 from npcompat.numpy._checks import refuse
@@ -29,11 +29,12 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
     "at least one": (lambda xp, x: ~(x >= 1), "{name} < 1 or {name} {nan}"),
     "rate": (lambda xp, x: ~(x >= 0), "{name} < 0 or {name} {nan}"),
     "bounded rate": (lambda xp, x: x > _LARGEST_MEAN, "{name} value too large"),
+    "bounded mean": (lambda xp, n, p: (1 - p) / p * (n + 10 * xp.sqrt(n)) > _LARGEST_MEAN, "{name}"),
     "less than 1000000000": (lambda xp, x: x >= 10**9, "both ngood and nbad must be less than 1000000000"),
     "ordered": (lambda xp, x, y: x > y, "{name}"),
     "distinct": (lambda xp, x, y: x == y, "{name}"),
     "enough": (lambda xp, good, bad, sample: good + bad < sample, "ngood + nbad < nsample"),
-    "a sum of at most one": (lambda xp, p: p[..., :-1].sum(-1) > 1 + _slack(p), "sum({name}[:-1]) > 1.0"),
+    "a sum of at most one": (lambda xp, p: xp.astype(p[..., :-1], onp.float64).sum(-1) > 1 + _slack(p), "{name}"),
     "range": (lambda xp, low, high: low >= high, "{name}"),
     "no nan": (lambda xp, p: xp.isnan(p), "robabilities contain NaN"),
     "no negative": (lambda xp, p: p < 0, "robabilities are not non-negative"),
@@ -43,7 +44,8 @@ WRONG: dict[str, tuple[Callable[..., Any], str]] = {
 
 
 def _slack(p: Any) -> float:
-    return 1e-12 if p.dtype.itemsize > 4 else 1e-6
+    # Where float32 is the default, probabilities are rounded to it.
+    return 1e-12 if p.dtype.itemsize > 4 or modes.current().numpy_dtypes else 1e-6
 
 
 @operator("_npi_random_wrong", differentiable=False, pattern="reduction")

@@ -36,6 +36,13 @@ _multivariate_normal = operator("_npi_random_multivariate_normal", rule=_normal_
 )
 
 
+_TOO_MUCH = "sum(pvals[:-1]) > 1.0"
+_TOO_MUCH_ROUNDED = (
+    "sum(pvals[:-1].astype(np.float64)) > 1.0. The pvals array is cast to 64-bit floating point prior to checking the sum. "
+    "Precision changes when casting may cause problems even if the sum of the original pvals is valid."
+)
+
+
 class Vectors(Sampler):
     """Samples of distributions of vectors; `size` is the shape without the last axis."""
 
@@ -146,7 +153,7 @@ class Vectors(Sampler):
             raise ValueError("pvals must have at least 1 dimension and the last dimension of pvals must be greater than 0.")
         check("n", "nonnegative", n)
         check("pvals", "probabilities", pvals)
-        check("pvals", "a sum of at most one", pvals)
+        check(_TOO_MUCH if pvals.dtype.itemsize > 4 else _TOO_MUCH_ROUNDED, "a sum of at most one", pvals)
         shape, needed = size_of(size), onp.broadcast_shapes(getattr(n, "shape", ()), pvals.shape[:-1])
         if shape is not None and onp.broadcast_shapes(shape, needed) != shape:
             raise ValueError(f"Output size {shape} is not compatible with broadcast dimensions of inputs {needed}.")
@@ -171,8 +178,10 @@ class Vectors(Sampler):
         total = colors.sum()
         flagged((colors < 0).any(), ValueError, wrong)
         if method == "marginals":
-            text = 'When method is "marginals", sum(colors) must be less than 1000000000.'
-            flagged(total >= 1000000000, ValueError, text)
+            flagged(total >= 10**9, ValueError, 'When method is "marginals", sum(colors) must be less than 1000000000.')
+        else:
+            most = onp.iinfo(onp.int64).max // 8
+            flagged(total > most, ValueError, f"When method is 'count', sum(colors) must not exceed {most}")
         flagged(total < sample, ValueError, "nsample > sum(colors)")
         shape = size_of(size) or ()
         if not colors.shape[0]:

@@ -114,6 +114,8 @@ class BitGenerator:
         Where the stream begins; from the system's entropy if not given.
     """
 
+    _count = "counter"
+
     def __init__(self, seed: Any = None) -> None:
         if type(self) is BitGenerator:
             raise NotImplementedError("BitGenerator is a base class: what can be instantiated must define a stream, as PCG64")
@@ -148,7 +150,7 @@ class BitGenerator:
         True
         """
         key, counter = self.stream.position()
-        return {"bit_generator": type(self).__name__, "state": {"key": key, "counter": counter}}
+        return {"bit_generator": type(self).__name__, "state": {"key": key, self._count: counter}}
 
     @state.setter
     def state(self, value: dict[str, Any]) -> None:
@@ -157,7 +159,7 @@ class BitGenerator:
         name = type(self).__name__
         if value.get("bit_generator", "") != name:
             raise ValueError(f"state must be for a {name} RNG")
-        self.stream.begin(int(value["state"]["key"]), int(value["state"]["counter"]))
+        self.stream.begin(int(value["state"]["key"]), int(value["state"][self._count]))
 
     @property
     def ctypes(self) -> Any:
@@ -235,6 +237,8 @@ class MT19937(BitGenerator):
     >>> np.random.Generator(np.random.MT19937(7)).random(2).shape
     (2,)
     """
+
+    _count = "pos"
 
     def __init__(self, seed: Any = None) -> None:
         super().__init__(seed)

@@ -84,7 +84,7 @@ class RandomState(Continuous, Counts, Vectors, Orders):
             return state
         key = state["state"]["key"]
         words = dispatch.array_of(onp.array([key >> 32, key & 0xFFFFFFFF], onp.uint32))
-        return "MT19937", words, state["state"]["counter"], 0, 0.0
+        return "MT19937", words, state["state"]["pos"], 0, 0.0
 
     def set_state(self, state: Any) -> None:
         """Go on where `get_state` was called.

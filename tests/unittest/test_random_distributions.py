@@ -133,7 +133,7 @@ def test_limits_of_parameters():
 
 def test_beta_distributions_of_tiny_shapes_are_of_zeros_and_ones():
     x = np.random.default_rng(1).beta(2e-38, 6e-38, size=SIZE).asnumpy()
-    assert set(x.ravel().tolist()) == {0, 1} and abs(x.mean() - 0.25) < 0.05
+    assert (onp.isclose(x, 0) | onp.isclose(x, 1)).all() and abs(x.mean() - 0.25) < 0.05
 
 
 def test_parameters_may_be_nan():

@@ -43,7 +43,7 @@ class SeedSequence:
     Examples
     --------
     >>> np.random.SeedSequence(7).generate_state(2)
-    array([2083679832,  197790788], dtype=uint32)
+    array([2083679832, 3939563265], dtype=uint32)
     """
 
     def __init__(self, entropy: Any = None, *, spawn_key: Any = (), pool_size: int = 4, n_children_spawned: int = 0) -> None:

@@ -204,9 +204,9 @@ def rand_ndarray(shape: int | Sequence[int], dtype: DTypeLike = None, low: float
         return np.random.uniform(size=shape) < 0.5
     if wanted.kind in "iu":
         return (np.random.randint(int(low), int(high) + 1, size=shape) * int(scale)).astype(wanted)
-    real = np.random.uniform(low, high, shape, "float64") * scale
+    real = np.random.uniform(low, high, shape, dtype="float64") * scale
     if wanted.kind == "c":
-        return (real + 1j * np.random.uniform(low, high, shape, "float64") * scale).astype(wanted)
+        return (real + 1j * np.random.uniform(low, high, shape, dtype="float64") * scale).astype(wanted)
     return real.astype(wanted)
 
 

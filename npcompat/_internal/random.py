@@ -19,20 +19,38 @@ from npcompat._internal.trace import outside
 class Stream:
     """A stream of random numbers.  Its arrays are made at the first draw, so that importing costs nothing."""
 
-    __slots__ = ("_counter", "_key", "_seed")
+    __slots__ = ("_counter", "_key", "_start")
 
     def __init__(self, seed: int | None = None) -> None:
         self.seed(seed)
 
     def seed(self, seed: int | None = None) -> None:
         """Begin again, from a seed or (None) from the system's entropy."""
-        self._seed = secrets.randbits(63) if seed is None else int(seed.__index__())
-        words = [(self._seed >> 32) & 0xFFFFFFFF, self._seed & 0xFFFFFFFF]
-        if self._seed < 0 or self._seed >= 2**64:
+        key = secrets.randbits(63) if seed is None else int(seed.__index__())
+        if key < 0 or key >= 2**64:
             raise ValueError(f"seed: expected an integer in [0, 2**64), got {seed}")
-        if hasattr(self, "_key"):
-            dispatch.write(self._key, dispatch.constant(onp.array(words, onp.uint32)))
-            dispatch.write(self._counter, dispatch.constant(onp.array(0)))
+        self.begin(key)
+
+    def begin(self, key: int, counter: int = 0) -> None:
+        """Go on at a draw of the stream of a key; both are taken modulo 2**64."""
+        self._start = key % 2**64, counter % 2**64
+        if not hasattr(self, "_key"):
+            if modes.current().trace is not None:  # a stream of the function that is compiled: it begins again in each call
+                self._key, self._counter = map(dispatch.array_of, self._words())
+        else:
+            for handle, words in zip((self._key, self._counter), self._words(), strict=True):
+                dispatch.write(handle, dispatch.constant(words))
+
+    def position(self) -> tuple[int, int]:
+        """The key, and the number of the next draw."""
+        if not hasattr(self, "_key"):
+            return self._start
+        key, counter = dispatch.to_host(self._key), dispatch.to_host(self._counter)
+        return int(key[0]) << 32 | int(key[1]), int(counter) % 2**64
+
+    def _words(self) -> tuple[onp.ndarray[Any, Any], onp.ndarray[Any, Any]]:
+        key, counter = self._start
+        return onp.array([key >> 32, key & 0xFFFFFFFF], onp.uint32), onp.array(counter, onp.uint64).astype(onp.int64)
 
     @contextmanager
     def elsewhere(self, seed: int) -> Iterator[None]:
@@ -53,8 +71,7 @@ class Stream:
     def _state(self) -> tuple[Handle, Handle]:
         if not hasattr(self, "_key"):
             with outside(), modes.changed(device=None):
-                self._key = dispatch.array_of(onp.array([(self._seed >> 32) & 0xFFFFFFFF, self._seed & 0xFFFFFFFF], onp.uint32))
-                self._counter = dispatch.array_of(onp.array(0))
+                self._key, self._counter = map(dispatch.array_of, self._words())
         return self._key, self._counter
 
     def draw(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Value:

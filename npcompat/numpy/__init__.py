@@ -115,8 +115,8 @@ else:
 
 
 __all__ = [
-    "bfloat16", "char", "ctypeslib", "dtypes", "emath", "exceptions", "fft", "linalg", "ma", "ndarray", "random", "rec", "strings", "typing",
-    "ufunc",
+    "bfloat16", "char", "ctypeslib", "dtypes", "emath", "exceptions", "fft", "linalg", "ma", "ndarray", "random", "rec", "strings",
+    "typing", "ufunc",
 ]  # fmt: skip
 __all__ += _applying.__all__
 __all__ += _arithmetic.__all__

@@ -11,6 +11,7 @@ from npcompat._internal.handle import View, extra
 from npcompat.numpy import _arithmetic, _diagonals, _manipulation, _printing, _products, _reductions, _repeating, _selection, _sorting
 from npcompat.numpy._creation import copy_of
 from npcompat.numpy._flags import Flags, Flat
+from npcompat.numpy._ndarray_selection import Selection
 from npcompat.numpy._operators import Operators
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import _cast, check_order
@@ -18,7 +19,7 @@ from npcompat.numpy._ufunc import _cast, check_order
 _apply = dispatch.apply
 
 
-class ndarray(Operators):
+class ndarray(Selection, Operators):
     """An array: NumPy's interface over a backend.
 
     Slices, transposes and reshapes are views, writing is in place, and every operation can be recorded, compiled and

@@ -29,6 +29,8 @@ from npcompat._internal.backend import (
     jax_nn,
     jax_order,
     jax_random,
+    jax_random_counts,
+    jax_random_floats,
     jax_signal,
     jax_ufuncs,
 )
@@ -42,7 +44,19 @@ Array = ArrayImpl
 """The class of XLA arrays.  `jax.Array` is abstract: isinstance costs 0.4 us, `type(x) is` nothing."""
 name = "jax"
 slot = 0
-_KERNELS = (jax_arithmetic, jax_bits, jax_kernels, jax_linalg, jax_nn, jax_order, jax_random, jax_signal, jax_ufuncs)
+_KERNELS = (
+    jax_arithmetic,
+    jax_bits,
+    jax_kernels,
+    jax_linalg,
+    jax_nn,
+    jax_order,
+    jax_random,
+    jax_random_counts,
+    jax_random_floats,
+    jax_signal,
+    jax_ufuncs,
+)
 _SELDOM = LazyModule("npcompat._internal.backend.jax_optimizers")
 
 

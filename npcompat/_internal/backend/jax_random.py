@@ -1,98 +1,84 @@
-"""Random numbers on XLA.  Each takes the key and the counter of a stream; Threefry (Salmon et al., 2011) gives the bits."""
+"""Random bits, floats, integers and orders on XLA; distributions are in the modules beside this one.
+
+Each kernel takes the key and the counter of a stream; Threefry (Salmon et al., "Parallel random numbers: as easy as 1,
+2, 3", 2011) gives the bits.
+"""
 
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.extend.random import threefry_2x32
+
+from npcompat._internal.backend.jax_random_rejection import accepted
 
 
-def _at(key: Any, counter: Any) -> Any:
-    return jax.random.fold_in(jax.random.wrap_key_data(key), counter.astype(jnp.uint32))
+def at(key: Any, counter: Any) -> Any:
+    """The key of one draw of a stream: the block of the counter's 64 bits under the stream's key."""
+    block = jnp.stack([counter >> 32, counter & 0xFFFFFFFF]).astype(jnp.uint32)
+    return jax.random.wrap_key_data(threefry_2x32(key, block), impl="threefry2x32")
 
 
-def _shape(size: Any, *operands: Any) -> tuple[int, ...]:
-    return jnp.broadcast_shapes(*[o.shape for o in operands]) if size is None else size
+def shape_of(size: Any, *parameters: Any) -> tuple[int, ...]:
+    """The shape of a sample: the one asked for, or that of the parameters."""
+    return jnp.broadcast_shapes(*[p.shape for p in parameters]) if size is None else size
 
 
-def random_uniform(key: Any, counter: Any, low: Any, high: Any, size: Any, dtype: Any) -> Any:
-    """Uniform on [low, high)."""
-    shape = _shape(size, low, high)
-    return jax.random.uniform(_at(key, counter), shape, dtype) * (high - low) + low
-
-
-def random_normal(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
-    """Normal with a mean and a standard deviation."""
-    return jax.random.normal(_at(key, counter), _shape(size, loc, scale), dtype) * scale + loc
-
-
-def random_integers(key: Any, counter: Any, low: Any, high: Any, size: Any, dtype: Any) -> Any:
-    """Uniform integers in [low, high)."""
-    low, high = low.astype(jnp.int64), high.astype(jnp.int64)
-    return jax.random.randint(_at(key, counter), _shape(size, low, high), low, high, jnp.int64).astype(dtype)
-
-
-def random_choice(key: Any, counter: Any, probabilities: Any, n: int, size: Any, replace: bool) -> Any:
-    """Positions below n, with or without replacement; the probabilities may be None."""
-    return jax.random.choice(_at(key, counter), n, size, replace, probabilities).astype(jnp.int64)
-
-
-def random_permutation(key: Any, counter: Any, n: int) -> Any:
-    """The positions below n in random order."""
-    return jax.random.permutation(_at(key, counter), n).astype(jnp.int64)
-
-
-def random_exponential(key: Any, counter: Any, scale: Any, size: Any, dtype: Any) -> Any:
-    """Exponential with a mean."""
-    return jax.random.exponential(_at(key, counter), _shape(size, scale), dtype) * scale
-
-
-def random_gamma(key: Any, counter: Any, shape: Any, scale: Any, size: Any, dtype: Any) -> Any:
-    """Gamma with a shape and a scale; differentiable in both."""
-    out = _shape(size, shape, scale)
-    return jax.random.gamma(_at(key, counter), jnp.broadcast_to(shape, out), out, dtype) * scale
-
-
-def random_beta(key: Any, counter: Any, a: Any, b: Any, size: Any, dtype: Any) -> Any:
-    """Beta."""
-    out = _shape(size, a, b)
-    return jax.random.beta(_at(key, counter), jnp.broadcast_to(a, out), jnp.broadcast_to(b, out), out, dtype)
-
-
-def random_poisson(key: Any, counter: Any, lam: Any, size: Any) -> Any:
-    """Poisson with a mean."""
-    out = _shape(size, lam)
-    return jax.random.poisson(_at(key, counter), jnp.broadcast_to(lam, out), out, jnp.int64)
-
-
-def random_bernoulli(key: Any, counter: Any, p: Any, size: Any, dtype: Any) -> Any:
-    """One with a probability, else zero."""
-    out = _shape(size, p)
-    return jax.random.bernoulli(_at(key, counter), p, out).astype(dtype)
-
-
-def random_binomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any:
-    """Number of successes in n trials."""
-    out = _shape(size, n, p)
-    n, p = (jnp.broadcast_to(x.astype(jnp.float32), out) for x in (n, p))
-    return jax.random.binomial(_at(key, counter), n, p, out).astype(jnp.int64)
-
-
-def random_laplace(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
-    """Laplace with a mean and a scale."""
-    return jax.random.laplace(_at(key, counter), _shape(size, loc, scale), dtype) * scale + loc
-
-
-def random_gumbel(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
-    """Gumbel with a mode and a scale."""
-    return jax.random.gumbel(_at(key, counter), _shape(size, loc, scale), dtype) * scale + loc
-
-
-def random_logistic(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
-    """Logistic with a mean and a scale."""
-    return jax.random.logistic(_at(key, counter), _shape(size, loc, scale), dtype) * scale + loc
+def spread(size: Any, *parameters: Any) -> Any:
+    """The shape of a sample, and the parameters in that shape."""
+    shape = shape_of(size, *parameters)
+    return shape, *[jnp.broadcast_to(p, shape) for p in parameters]
 
 
 def next_counter(counter: Any) -> Any:
     """The counter after a draw."""
     return lax.add(counter, jnp.asarray(1, counter.dtype))
+
+
+def random_uniform(key: Any, counter: Any, low: Any, high: Any, size: Any, dtype: Any) -> Any:
+    """Uniform on [low, high)."""
+    shape = shape_of(size, low, high)
+    return jax.random.uniform(at(key, counter), shape, dtype) * (high - low) + low
+
+
+def random_integers(key: Any, counter: Any, low: Any, high: Any, size: Any, dtype: Any, closed: bool) -> Any:
+    """Integers that are uniform on [low, high), or on [low, high] if closed.
+
+    Without bias: of the 2**64 numbers that 64 bits give, those above the last multiple of the range's length are drawn
+    again.  For lengths below 2**32 that would happen to one number in 2**32 at most, and is left out.
+    """
+    shape = shape_of(size, low, high)
+    first = low.astype(jnp.uint64)
+    last = high.astype(jnp.uint64) - first - jnp.uint64(not closed)  # the length minus one, so that 2**64 can be said
+    length = jnp.where(last == jnp.uint64(2**64 - 1), jnp.uint64(1), last + jnp.uint64(1))
+    rest = (jnp.uint64(2**64 - 1) % length + jnp.uint64(1)) % length  # 2**64 modulo the length
+    wide = last >= jnp.uint64(2**32)
+
+    def attempt(key: Any) -> tuple[Any, Any]:
+        bits = jax.random.bits(key, shape, jnp.uint64)
+        return bits, ~wide | (rest == 0) | (bits < jnp.uint64(0) - rest)
+
+    bits = accepted(at(key, counter), shape, jnp.uint64, attempt)
+    offset = jnp.where(last == jnp.uint64(2**64 - 1), bits, bits % length)
+    drawn = first + offset
+    return (drawn if dtype == jnp.uint64 else drawn.astype(jnp.int64)).astype(dtype)
+
+
+def random_choice(key: Any, counter: Any, probabilities: Any, n: int, size: Any, replace: bool, ordered: bool) -> Any:
+    """Positions below n, with or without replacement; the probabilities may be None."""
+    found = jax.random.choice(at(key, counter), n, size, replace, probabilities).astype(jnp.int64)
+    return jnp.sort(found, axis=None).reshape(found.shape) if ordered else found
+
+
+def random_permutation(key: Any, counter: Any, n: int) -> Any:
+    """The positions below n in random order."""
+    return jax.random.permutation(at(key, counter), n).astype(jnp.int64)
+
+
+def random_permuted(key: Any, counter: Any, a: Any, axis: Any) -> Any:
+    """The array with the elements along an axis (None: all) in random order, another one in each row."""
+    flat = a.reshape(-1) if axis is None else a
+    along = 0 if axis is None else axis
+    order = jnp.argsort(jax.random.bits(at(key, counter), flat.shape, jnp.uint64), axis=along)
+    return jnp.take_along_axis(flat, order, axis=along).reshape(a.shape)

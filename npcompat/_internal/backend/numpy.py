@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal import modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy_bits, numpy_kernels, numpy_linalg, numpy_nn
 from npcompat._internal.backend.kernel import cast, kernel
@@ -89,7 +90,10 @@ def quick(op: Op, arrays: Sequence[Any], scalars: bool, numpy_dtypes: int) -> An
 
 def across(op: Op, attrs: Attrs) -> Callable[..., Any]:
     """An operator that has an XLA kernel only (random bits, whose numbers must be the same everywhere)."""
-    program = xla.forward(op, attrs)
+    programs = op.programs[xla.slot + modes.current().numpy_dtypes]  # what XLA has compiled for its own arrays is used here, too
+    program = programs.get(attrs)
+    if program is None:
+        program = programs[attrs] = xla.forward(op, attrs)
 
     def call(*arrays: Any) -> Any:
         out = program(*map(_to_xla, arrays))

@@ -3,7 +3,20 @@
 A chapter declares its cases when it is imported; `CASES` has them by operator.
 """
 
-from registry_cases import creation, mathematics, neural, packing, products, reductions, shaping, sorting, ufuncs
+from registry_cases import creation, mathematics, neural, packing, products, random_numbers, reductions, shaping, sorting, ufuncs
 from registry_cases.case import CASES, Case
 
-__all__ = ["CASES", "Case", "creation", "mathematics", "neural", "packing", "products", "reductions", "shaping", "sorting", "ufuncs"]
+__all__ = [
+    "CASES",
+    "Case",
+    "creation",
+    "mathematics",
+    "neural",
+    "packing",
+    "products",
+    "random_numbers",
+    "reductions",
+    "shaping",
+    "sorting",
+    "ufuncs",
+]

@@ -1,0 +1,107 @@
+"""Integers that are uniform on a range."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import operator
+from npcompat.numpy._checks import outside, refuse
+from npcompat.numpy._ufunc import finish
+from npcompat.numpy.random._parameters import check
+from npcompat.numpy.random._sampling import Sampler, check_size, int64, size_of
+
+_uint64 = onp.dtype("uint64")
+
+
+def _carrier(dtype: Any) -> Any:
+    return _uint64 if dtype == _uint64 else int64
+
+
+def _integers_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    return [None, None, *[_carrier(attrs["dtype"])] * 2], (attrs["dtype"], int64)
+
+
+def _compute(xp: Any, key: Any, counter: Any, low: Any, high: Any, *, size: Any = None, dtype: Any = int64, closed: bool = False) -> Any:
+    return xp.random_integers(key, counter, low, high, size, dtype, closed), xp.next_counter(counter)
+
+
+_integers = operator("_npi_random_integers", rule=_integers_rule, outputs=2, kernels={"jax": _compute}, differentiable=False)(_compute)
+
+
+def integers(
+    sampler: Sampler, low: Any, high: Any, size: Any, dtype: Any, closed: bool, device: Any = None, out: Any = None, what: str = "integers"
+) -> Any:
+    """Integers on [low, high), on [low, high] if closed, on [0, low) or [0, low] if `high` is None."""
+    wanted = onp.dtype(dtype)
+    if wanted.kind not in "iub":
+        raise TypeError(f"Unsupported dtype {wanted!r} for {what}")
+    if not wanted.isnative:
+        raise ValueError(f"{what}: the dtype must have the byte order of the machine, got {wanted!r}")
+    if high is None:
+        low, high = 0, low
+    shape = size_of(size, out)
+    if not isinstance(low, Handle) and not isinstance(high, Handle):
+        low, high = _on_host(low), _on_host(high) - (not closed)
+        check_size(shape, (low, high))
+        if shape is None or 0 not in shape:
+            _check_known(low, high, wanted, closed)
+        else:
+            low = high = 0
+        low, high, included = _operand(low, wanted), _operand(high, wanted), True
+    else:
+        low, high = (b if isinstance(b, Handle) else _operand(_on_host(b), wanted) for b in (low, high))
+        included = closed
+        check_size(shape, (low, high))
+        _check_arrays(low, high, wanted, closed)
+    drawn = sampler._draw(_integers, (low, high), (shape, wanted, included), device)
+    return finish(drawn, out, what)
+
+
+def full_range(sampler: Sampler, size: Any) -> Any:
+    """Uniform uint64."""
+    return sampler._draw(_integers, (0, onp.asarray(2**64 - 1, _uint64)), (size_of(size), _uint64, True))
+
+
+def _on_host(bound: Any) -> Any:
+    """A bound as a Python int, or as an array of them, which have no limits."""
+    if isinstance(bound, int):
+        return bound
+    array = onp.asarray(bound)
+    if not array.shape:
+        return int(array)
+    return onp.array([int(x) for x in array.ravel()], object).reshape(array.shape)
+
+
+def _operand(bound: Any, dtype: onp.dtype[Any]) -> Any:
+    if isinstance(bound, int) and -(2**63) <= bound < 2**63:
+        return int(bound)
+    return onp.asarray(bound).astype(_carrier(dtype))
+
+
+def _limits(dtype: onp.dtype[Any]) -> tuple[int, int]:
+    return (0, 1) if dtype.kind == "b" else (int(onp.iinfo(dtype).min), int(onp.iinfo(dtype).max))
+
+
+def _check_known(low: Any, last: Any, dtype: onp.dtype[Any], closed: bool) -> None:
+    smallest, largest = _limits(dtype)
+    if onp.any(low < smallest):
+        raise ValueError(f"low is out of bounds for {dtype}")
+    if onp.any(last > largest):
+        raise ValueError(f"high is out of bounds for {dtype}")
+    if onp.any(low > last):
+        default = not onp.any(low)
+        raise ValueError(f"high {'<' if closed else '<='} 0" if default else f"low {'>' if closed else '>='} high")
+
+
+def _check_arrays(low: Any, high: Any, dtype: onp.dtype[Any], closed: bool) -> None:
+    smallest, largest = _limits(dtype)
+    if dtype.itemsize < 8:
+        for name, bound, end in (("low", low, largest + 1), ("high", high, largest + 1 + (not closed))):
+            refuse(outside, (bound,), (smallest, end), ValueError, f"{name} is out of bounds for {dtype}")
+    check(f"low {'>' if closed else '>='} high", "ordered" if closed else "range", low, high)
+
+
+__all__ = ["full_range", "integers"]

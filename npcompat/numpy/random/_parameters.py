@@ -1,0 +1,91 @@
+"""What parameters of distributions must be: NumPy's conditions and texts, by names that the methods refer to.
+
+Values on the host and scalars are looked at directly; of arrays on a device only the answer is read; in a compiled
+function the program flags what is wrong when it runs.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, modes
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import operator
+from npcompat.numpy._checks import refuse
+
+_LARGEST_MEAN = 2.0**63 - 10 * 2.0**31.5
+
+WRONG: dict[str, tuple[Callable[..., Any], str]] = {
+    "nonnegative": (lambda xp, x: xp.signbit(x) & (x == x) if x.dtype.kind == "f" else x < 0, "{name} < 0"),
+    "positive": (lambda xp, x: x <= 0, "{name} <= 0"),
+    "number": (lambda xp, x: x != x, "{name} must not be NaN"),
+    "finite": (lambda xp, x: ~xp.isfinite(x), "{name} range exceeds valid bounds"),
+    "probability": (lambda xp, x: ~((x >= 0) & (x <= 1)), "{name} < 0, {name} > 1 or {name} {nan}"),
+    "probabilities": (lambda xp, x: ~((x >= 0) & (x <= 1)), "{name} < 0, {name} > 1 or {name} contains NaNs"),
+    "positive probability": (lambda xp, x: ~((x > 0) & (x <= 1)), "{name} <= 0, {name} > 1 or {name} contains NaNs"),
+    "probability below one": (lambda xp, x: ~((x >= 0) & (x < 1)), "{name} < 0, {name} >= 1 or {name} {nan}"),
+    "above one": (lambda xp, x: ~(x > 1), "{name} <= 1 or {name} {nan}"),
+    "at least one": (lambda xp, x: ~(x >= 1), "{name} < 1 or {name} {nan}"),
+    "rate": (lambda xp, x: ~(x >= 0), "{name} < 0 or {name} {nan}"),
+    "bounded rate": (lambda xp, x: x > _LARGEST_MEAN, "{name} value too large"),
+    "bounded mean": (lambda xp, n, p: (1 - p) / p * (n + 10 * xp.sqrt(n)) > _LARGEST_MEAN, "{name}"),
+    "less than 1000000000": (lambda xp, x: x >= 10**9, "both ngood and nbad must be less than 1000000000"),
+    "ordered": (lambda xp, x, y: x > y, "{name}"),
+    "distinct": (lambda xp, x, y: x == y, "{name}"),
+    "enough": (lambda xp, good, bad, sample: good + bad < sample, "ngood + nbad < nsample"),
+    "a sum of at most one": (lambda xp, p: xp.astype(p[..., :-1], onp.float64).sum(-1) > 1 + _slack(p), "{name}"),
+    "range": (lambda xp, low, high: low >= high, "{name}"),
+    "no nan": (lambda xp, p: xp.isnan(p), "robabilities contain NaN"),
+    "no negative": (lambda xp, p: p < 0, "robabilities are not non-negative"),
+    "a sum of one": (lambda xp, p: abs(p.sum() - 1) > onp.sqrt(onp.finfo(p.dtype).eps), "{name}"),
+}
+"""By name: which values are wrong, and the text of the ValueError."""
+
+
+def _slack(p: Any) -> float:
+    # Where float32 is the default, probabilities are rounded to it.
+    return 1e-12 if p.dtype.itemsize > 4 or modes.current().numpy_dtypes else 1e-6
+
+
+@operator("_npi_random_wrong", differentiable=False, pattern="reduction")
+def _wrong(xp: Any, *parameters: Any, condition: str) -> Any:
+    """Whether a condition on parameters is violated anywhere."""
+    return xp.any(WRONG[condition][0](xp, *[xp.asarray(p) for p in parameters]))
+
+
+def check(name: str, condition: str, *parameters: Any, kind: type[Exception] = ValueError, prefix: str = "") -> None:
+    """Raise an error if parameters violate a condition; `name` is what the text calls them."""
+    wrong, text = WRONG[condition]
+    scalar = all(not getattr(p, "shape", ()) for p in parameters)
+    message = prefix + text.format(name=name, nan="is NaN" if scalar else "contains NaNs")
+    if any(isinstance(p, Handle) for p in parameters):
+        refuse(_wrong, parameters, (condition,), kind, message)
+    elif onp.any(wrong(onp, *map(onp.asarray, parameters))):
+        raise kind(message)
+
+
+def parameter(x: Any) -> Any:
+    """A parameter as an array, or as a Python number."""
+    return x if isinstance(x, Handle) or type(x) in (int, float, bool) else dispatch.host_array(x)
+
+
+def whole(x: Any) -> Any:
+    """A parameter that counts something: a number is truncated, an array must have an integer dtype."""
+    if isinstance(x, Handle):
+        if x.shape:  # type: ignore[attr-defined]
+            _safely_int64(x.dtype)  # type: ignore[attr-defined]
+        return x
+    array = onp.asarray(x)
+    if not array.shape:
+        return int(array)
+    _safely_int64(array.dtype if array.size else onp.dtype("int64"))
+    return array.astype(onp.int64)
+
+
+def _safely_int64(dtype: Any) -> None:
+    if not onp.can_cast(dtype, onp.int64, "safe"):
+        raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
+
+
+__all__ = ["WRONG", "check", "parameter", "whole"]

@@ -1,0 +1,116 @@
+"""What all distributions share: the operators' form, and the way of a draw from its arguments to the result."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, dtypes
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import Op, as_shape, operator
+from npcompat._internal.random import Stream
+from npcompat.numpy._creation import placed_on
+from npcompat.numpy._ufunc import finish
+
+int64, float64 = onp.dtype("int64"), onp.dtype("float64")
+
+
+# --- operators ---------------------------------------------------------------------------------------------------
+
+
+def _sampled(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    """Parameters are floats of the sample's dtype."""
+    return [None, None, *[attrs["dtype"]] * (len(types) - 2)], (attrs["dtype"], int64)
+
+
+def _counted(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    """Samples are int64, and parameters have 64 bits, so that counts are exact."""
+    return [None, None, *[float64 if dtypes.is_inexact(dtypes.strong(t)) else int64 for t in types[2:]]], (int64, int64)
+
+
+def float_op(name: str) -> Op:
+    """The operator of a continuous distribution: the kernel `random_<name>`, whose last attributes are size and dtype."""
+
+    def compute(xp: Any, key: Any, counter: Any, *parameters: Any, size: Any = None, dtype: Any = None) -> Any:
+        return getattr(xp, f"random_{name}")(key, counter, *parameters, size, dtype), xp.next_counter(counter)
+
+    return operator(f"_npi_random_{name}", rule=_sampled, outputs=2, kernels={"jax": compute})(compute)
+
+
+def count_op(name: str) -> Op:
+    """The operator of a discrete distribution: the kernel `random_<name>`, whose last attribute is size."""
+
+    def compute(xp: Any, key: Any, counter: Any, *parameters: Any, size: Any = None) -> Any:
+        return getattr(xp, f"random_{name}")(key, counter, *parameters, size), xp.next_counter(counter)
+
+    return operator(f"_npi_random_{name}", rule=_counted, outputs=2, kernels={"jax": compute}, differentiable=False)(compute)
+
+
+# --- arguments ---------------------------------------------------------------------------------------------------
+
+
+def size_of(size: Any, out: Any = None) -> tuple[int, ...] | None:
+    """The `size=` of a call as a tuple; that of `out` if only this is given."""
+    shape = None if size is None else as_shape(size)
+    if shape is not None and any(n < 0 for n in shape):
+        raise ValueError("negative dimensions are not allowed")
+    if isinstance(out, Handle):
+        if shape is not None and shape != out.shape:  # type: ignore[attr-defined]
+            raise ValueError("size must match out.shape when used together")
+        return out.shape  # type: ignore[attr-defined, no-any-return]
+    return shape
+
+
+def check_size(size: tuple[int, ...] | None, parameters: tuple[Any, ...]) -> None:
+    """Raise what NumPy raises for parameters that don't fit together, or don't fit the size."""
+    needed = onp.broadcast_shapes(*[getattr(p, "shape", ()) for p in parameters])
+    if size is not None and onp.broadcast_shapes(needed, size) != size:
+        raise ValueError(f"Output size {size} is not compatible with broadcast dimensions of inputs {needed}.")
+
+
+def float_dtype(dtype: Any, what: str) -> onp.dtype[Any]:
+    """The dtype of a sample of floats: None and Python's `float` mean the default."""
+    if dtype is None:
+        return dtypes.default_float()
+    wanted = dtypes.canonical(dtype)
+    if not dtypes.is_float(wanted) or not wanted.isnative:
+        raise TypeError(f"Unsupported dtype {wanted!r} for {what}")
+    return wanted
+
+
+class Sampler:
+    """Something with a bit generator, that draws from its stream."""
+
+    _bit_generator: Any
+
+    @property
+    def _stream(self) -> Stream:
+        stream: Stream = self._bit_generator.stream
+        return stream
+
+    def _draw(self, op: Op, operands: tuple[Any, ...], attrs: tuple[Any, ...], device: Any = None) -> Any:
+        with placed_on(device):
+            return dispatch.wrap(self._stream.draw(op, operands, attrs))
+
+    def _floats(
+        self, op: Op, parameters: tuple[Any, ...], size: Any, dtype: Any = None, device: Any = None, ctx: Any = None, out: Any = None
+    ) -> Any:
+        """A sample of a continuous distribution."""
+        what = op.name.removeprefix("_npi_random_")
+        shape = size_of(size, out)
+        check_size(shape, parameters)
+        drawn = self._draw(op, parameters, (shape, float_dtype(dtype, what)), device if device is not None else ctx)
+        if isinstance(out, Handle) and drawn.dtype != out.dtype and (dtype is not None or out.dtype.kind != "f"):  # type: ignore[attr-defined]
+            raise TypeError(f"Supplied output array has the wrong type. Expected {drawn.dtype}, got {out.dtype}")  # type: ignore[attr-defined]
+        return finish(drawn, out, what)
+
+    def _counts(self, op: Op, parameters: tuple[Any, ...], size: Any, device: Any = None, ctx: Any = None, out: Any = None) -> Any:
+        """A sample of a discrete distribution."""
+        shape = size_of(size, out)
+        check_size(shape, parameters)
+        drawn = self._draw(op, parameters, (shape,), device if device is not None else ctx)
+        return finish(drawn, out, op.name.removeprefix("_npi_random_"))
+
+
+__all__ = ["Sampler", "check_size", "count_op", "float64", "float_dtype", "float_op", "int64", "size_of"]

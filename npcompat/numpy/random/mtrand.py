@@ -1,0 +1,326 @@
+"""`RandomState`, and the one that the functions of `np.random` draw from."""
+
+import warnings
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch
+from npcompat._internal import random as streams
+from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
+from npcompat.numpy.random._continuous import Continuous, _exponential, _gamma, _normal, _uniform
+from npcompat.numpy.random._counts import Counts
+from npcompat.numpy.random._integers import integers
+from npcompat.numpy.random._orders import Orders
+from npcompat.numpy.random._parameters import check, parameter
+from npcompat.numpy.random._vectors import Vectors
+from npcompat.numpy.random.bit_generator import MT19937, BitGenerator, ISeedSequence, on_host
+
+
+class RandomState(Continuous, Counts, Vectors, Orders):
+    """Random numbers under NumPy's older interface, from a stream of its own.
+
+    Parameters
+    ----------
+    seed : int, sequence of int, SeedSequence or BitGenerator, optional
+        Where the stream begins; from the system's entropy if not given.
+
+    Examples
+    --------
+    >>> np.random.RandomState(3).randint(0, 10, size=4).shape
+    (4,)
+    """
+
+    _legacy = True
+
+    def __init__(self, seed: Any = None) -> None:
+        if isinstance(seed, BitGenerator):
+            self._bit_generator = seed
+        elif isinstance(seed, ISeedSequence):
+            self._bit_generator = MT19937(seed)
+        else:
+            self._bit_generator = MT19937(0)
+            self._bit_generator._legacy_seeding(seed)
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({type(self._bit_generator).__name__})"
+
+    def __repr__(self) -> str:
+        return f"{self} at 0x{id(self):X}"
+
+    # --- the stream
+
+    def seed(self, seed: Any = None) -> None:
+        """Begin the stream again.
+
+        Examples
+        --------
+        >>> np.random.seed(7)
+        >>> a = np.random.rand(2)
+        >>> np.random.seed(7)
+        >>> bool((a == np.random.rand(2)).all())
+        True
+        """
+        if not isinstance(self._bit_generator, MT19937):
+            raise TypeError("can only re-seed a MT19937 BitGenerator")
+        self._bit_generator._legacy_seeding(seed)
+
+    def get_state(self, legacy: bool = True) -> Any:
+        """Name of the bit generator, key, number of the next draw, and two zeros for NumPy's spare normal number.
+
+        With `legacy=False`, a dict.
+
+        Examples
+        --------
+        >>> np.random.RandomState(7).get_state()
+        ('MT19937', array([0, 7], dtype=uint32), 0, 0, 0.0)
+        """
+        state = {**self._bit_generator.state, "has_gauss": 0, "gauss": 0.0}
+        if not legacy:
+            return state
+        if not isinstance(self._bit_generator, MT19937):
+            text = "get_state and legacy can only be used with the MT19937 BitGenerator. To silence this warning, set `legacy` to False."
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+            return state
+        key = state["state"]["key"]
+        words = dispatch.array_of(onp.array([key >> 32, key & 0xFFFFFFFF], onp.uint32))
+        return "MT19937", words, state["state"]["pos"], 0, 0.0
+
+    def set_state(self, state: Any) -> None:
+        """Go on where `get_state` was called.
+
+        Examples
+        --------
+        >>> rng = np.random.RandomState(7)
+        >>> before = rng.get_state()
+        >>> a = rng.rand()
+        >>> rng.set_state(before)
+        >>> bool(a == rng.rand())
+        True
+        """
+        if isinstance(state, dict):
+            if "bit_generator" not in state or "state" not in state:
+                raise ValueError("state dictionary is not valid.")
+            self._bit_generator.state = state
+            return
+        if not isinstance(state, tuple | list):
+            raise TypeError("state must be a dict or a tuple.")
+        if not isinstance(self._bit_generator, MT19937) or state[0] != "MT19937":
+            raise ValueError("set_state can only be used with legacy MT19937 state instances.")
+        high, low = (int(word) for word in on_host(state[1]))
+        self._bit_generator.stream.begin(high << 32 | low, int(state[2]))
+
+    # --- numbers
+
+    def randint(
+        self,
+        low: Any,
+        high: Any = None,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = int,
+        *,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
+        """Integers that are uniform on [low, high), or on [0, low) if `high` is not given.
+
+        Examples
+        --------
+        >>> x = np.random.randint(3, size=10)
+        >>> bool((x >= 0).all() and (x < 3).all())
+        True
+        """
+        return integers(self, low, high, size, dtype, False, device if device is not None else ctx, out, "randint")
+
+    def random_integers(self, low: Any, high: Any = None, size: ShapeLike | None = None) -> Any:
+        """Integers that are uniform on [low, high], or on [1, low] if `high` is not given; deprecated in favour of `randint`."""
+        if high is None:
+            low, high = 1, low
+        text = f"This function is deprecated. Please call randint({low}, {high} + 1) instead"
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
+        return integers(self, low, high, size, onp.int64, True, what="random_integers")
+
+    def tomaxint(self, size: ShapeLike | None = None) -> Any:
+        """Integers that are uniform on [0, the largest int64].
+
+        Examples
+        --------
+        >>> bool((np.random.RandomState(7).tomaxint(5) >= 0).all())
+        True
+        """
+        return integers(self, 0, 2**63 - 1, size, onp.int64, True)
+
+    def random_sample(
+        self,
+        size: ShapeLike | None = None,
+        *,
+        dtype: DTypeLike = None,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
+        """Uniform on [0, 1).
+
+        Examples
+        --------
+        >>> np.random.random_sample(3).shape
+        (3,)
+        """
+        return self._floats(_uniform, (0.0, 1.0), size, dtype, device, ctx, out)
+
+    random = random_sample
+
+    def rand(self, *args: Any) -> Any:
+        """Uniform on [0, 1), in the shape given by the arguments.
+
+        Examples
+        --------
+        >>> np.random.rand(2, 3).shape
+        (2, 3)
+        """
+        return self.random_sample(args)
+
+    def randn(self, *args: Any) -> Any:
+        """Normal with mean 0 and standard deviation 1, in the shape given by the arguments.
+
+        Examples
+        --------
+        >>> np.random.randn(2, 3).shape
+        (2, 3)
+        """
+        return self.standard_normal(args)
+
+    def standard_normal(
+        self,
+        size: ShapeLike | None = None,
+        *,
+        dtype: DTypeLike = None,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
+        """Normal with mean 0 and standard deviation 1.
+
+        Examples
+        --------
+        >>> np.random.standard_normal(4).shape
+        (4,)
+        """
+        return self._floats(_normal, (0.0, 1.0), size, dtype, device, ctx, out)
+
+    def standard_exponential(
+        self,
+        size: ShapeLike | None = None,
+        *,
+        dtype: DTypeLike = None,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
+        """Exponential with mean 1.
+
+        Examples
+        --------
+        >>> np.random.standard_exponential(4).shape
+        (4,)
+        """
+        return self._floats(_exponential, (1.0,), size, dtype, device, ctx, out)
+
+    def standard_gamma(
+        self,
+        shape: ArrayLike,
+        size: ShapeLike | None = None,
+        *,
+        dtype: DTypeLike = None,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
+        """Gamma with scale 1.
+
+        Examples
+        --------
+        >>> np.random.standard_gamma(2.0, 4).shape
+        (4,)
+        """
+        shape = parameter(shape)
+        check("shape", "nonnegative", shape)
+        return self._floats(_gamma, (shape, 1.0), size, dtype, device, ctx, out)
+
+    # --- elements
+
+    def choice(
+        self,
+        a: Any,
+        size: ShapeLike | None = None,
+        replace: bool = True,
+        p: ArrayLike | None = None,
+        *,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
+        """Elements of a 1-d array (or of a range) at random; see `Generator.choice`.
+
+        Examples
+        --------
+        >>> np.random.choice(5, size=3).shape
+        (3,)
+        """
+        return self._chosen(a, size, replace, p, 0, False, device if device is not None else ctx, out)
+
+    def permutation(self, x: Any) -> Any:
+        """A range, or a copy of an array, in random order along the first axis.
+
+        Examples
+        --------
+        >>> np.sort(np.random.permutation(4))
+        array([0, 1, 2, 3])
+        """
+        if not isinstance(x, int | onp.integer) and not onp.ndim(x):
+            raise IndexError("x must be an integer or at least 1-dimensional")
+        return self._permutation_of(x, 0)
+
+    def shuffle(self, x: Any) -> None:
+        """Bring an array or a list into random order along its first axis, in place.
+
+        Examples
+        --------
+        >>> a = np.arange(5)
+        >>> np.random.shuffle(a)
+        >>> np.sort(a)
+        array([0, 1, 2, 3, 4])
+        """
+        self._shuffle(x, 0)
+
+
+def _global_state() -> RandomState:
+    bits = MT19937(0)
+    bits.stream = streams.default
+    return RandomState(bits)
+
+
+_rand = _global_state()
+
+
+def get_bit_generator() -> BitGenerator:
+    """The bit generator of the functions of `np.random`."""
+    return _rand._bit_generator  # type: ignore[no-any-return]
+
+
+def set_bit_generator(bitgen: BitGenerator) -> None:
+    """Let the functions of `np.random` (and dropout, initializers, ...) draw from another bit generator.
+
+    Parameters
+    ----------
+    bitgen : BitGenerator
+        Its stream takes the place of the default one.
+    """
+    if not isinstance(bitgen, BitGenerator):
+        raise TypeError(f"set_bit_generator: expected a BitGenerator, got {type(bitgen).__name__}")
+    _rand._bit_generator = bitgen
+    streams.default = bitgen.stream
+
+
+__all__ = ["RandomState", "get_bit_generator", "set_bit_generator"]

@@ -10,7 +10,6 @@ from npcompat._internal.handle import Handle
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._comparison import isfinite
 from npcompat.numpy._creation import asarray, check_like, copy_of
-from npcompat.numpy._joining import concatenate
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
 
 
@@ -36,11 +35,6 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Order | None
 # --- memory order ------------------------------------------------------------------------------------------------
 
 
-def _in_c_order(a: Any) -> Any:
-    """A copy whose elements follow each other in C order."""
-    return copy_of(concatenate([a], None).reshape(a.shape))
-
-
 def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> Any:
     """An array of at least one axis whose elements follow each other in Fortran order; a copy is a transposed view.
 
@@ -53,7 +47,7 @@ def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -
     made = asarray(a, dtype, like=like)
     if not made.ndim:
         return made.reshape(1)
-    return made if made.flags.f_contiguous else _in_c_order(made.T).T
+    return made if made.flags.f_contiguous else copy_of(made.T).T
 
 
 def isfortran(a: Any) -> bool:
@@ -112,10 +106,10 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: str | Sequence[
     if all([made.flags[flag] for flag in wanted - {"E"}]):
         return made
     if "F" not in wanted or onp.empty(made.shape, onp.int8).flags.f_contiguous:  # whose copy has both orders
-        return _in_c_order(made)
+        return copy_of(made)
     if "O" in wanted:
         raise NotImplementedError("require(requirements='FO'): a copy in Fortran order is a view")
-    return _in_c_order(made.T).T
+    return copy_of(made.T).T
 
 
 # --- dtypes ------------------------------------------------------------------------------------------------------

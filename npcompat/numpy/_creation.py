@@ -31,8 +31,10 @@ def check_like(order: Any, like: Any = None) -> None:
 def copy_of(handle: Handle) -> Any:
     """A new array with the same values.  Values are immutable, so nothing is copied until one of the two is written."""
     value = dispatch.read(handle)
-    node = value.node if modes.current().recording else None
-    return dispatch.wrap(dispatch.fresh(value.payload, node, value.index))
+    node, payload = value.node if modes.current().recording else None, value.payload
+    if type(payload) is onp.ndarray and not payload.flags.c_contiguous:
+        payload = payload.copy()
+    return dispatch.wrap(dispatch.fresh(payload, node, value.index))
 
 
 # --- from data ---------------------------------------------------------------------------------------------------

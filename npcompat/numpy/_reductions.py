@@ -54,7 +54,7 @@ def kept(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 def boolean(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     """Truth of all or any: bool."""
-    return [None] * len(types), onp.dtype(bool)
+    return dtypes.keep(types)[0], onp.dtype(bool)
 
 
 # --- the kind ----------------------------------------------------------------------------------------------------

@@ -139,7 +139,8 @@ def codes(case):
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-def test_every_operator_has_cases_that_run_it(name):
+def test_every_operator_has_cases_that_run_it(name, monkeypatch):
+    monkeypatch.setattr(dispatch.host, "quick", lambda *_: None)  # NumPy's own functions leave no trace
     cases = CASES.get(name)
     assert cases, f"{name} has no case: add one to tests/unittest/registry_cases/"
     op = REGISTRY[name]

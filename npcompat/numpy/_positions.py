@@ -176,9 +176,10 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: L
     parts = [asarray(p) for p in parts]
     onp.ravel_multi_index(tuple([_few(p) for p in parts]), shape, "wrap" if mode == "raise" else mode, order)
     how = tuple(mode) if isinstance(mode, tuple | list) else (mode,) * len(shape)
+    empty = 0 in onp.broadcast_shapes(*[p.shape for p in parts])  # then NumPy looks at no position
     total: Any = asarray(0)
     for part, size, rule, weight in zip(parts, shape, how, _weights(shape, order), strict=True):
-        if rule == "raise":
+        if rule == "raise" and not empty:
             refuse(outside, (part,), (0, size), ValueError, "invalid entry in coordinates array")
         along: Any = asarray(part, _int64)
         if rule == "wrap":

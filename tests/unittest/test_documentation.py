@@ -111,11 +111,11 @@ def followed(tmp_path):
         table.update(was)
 
 
-def test_the_page_adds_an_operator_that_the_template_accepts(followed):
+def test_the_page_adds_an_operator_that_the_template_accepts(followed, monkeypatch):
     operator, cases = followed
     assert (operator.split("/")[0], cases.split("/")[0]) == ("npcompat", "tests"), "one file in npcompat/, one case in the tests"
     name = "_npx_scan_sum"
-    test_registry.test_every_operator_has_cases_that_run_it(name)
+    test_registry.test_every_operator_has_cases_that_run_it(name, monkeypatch)
     test_registry.test_host(name)
     test_registry.test_xla(name)
     for numpy_policy in (False, True):
@@ -132,7 +132,7 @@ def test_the_page_adds_an_operator_that_the_template_accepts(followed):
     assert y.tolist() == [[0, 1, 3]] and x.grad.tolist() == [[2, 1, 0]]
 
 
-def test_a_new_operator_without_a_case_fails(followed):
+def test_a_new_operator_without_a_case_fails(followed, monkeypatch):
     CASES.pop("_npx_scan_sum")
     with pytest.raises(AssertionError, match="_npx_scan_sum has no case: add one to tests/unittest/registry_cases/"):
-        test_registry.test_every_operator_has_cases_that_run_it("_npx_scan_sum")
+        test_registry.test_every_operator_has_cases_that_run_it("_npx_scan_sum", monkeypatch)

@@ -146,6 +146,17 @@ def _imag_put(xp: Any, a: Any, new: Any) -> Any:
     return xp.set_imag(a, new)
 
 
+@operator("_npi_view", pattern="injective", rule=lambda types, attrs: ([None], attrs["dtype"]))
+def _view(xp: Any, a: Any, *, dtype: Any) -> Any:
+    """The bytes along the last axis read as elements of another dtype."""
+    return xp.reinterpret(a, dtype)
+
+
+@operator("_npi_view_put", pattern="injective", rule=lambda types, attrs: ([None, attrs["dtype"]], types[0]))
+def _view_put(xp: Any, a: Any, new: Any, *, dtype: Any) -> Any:
+    return xp.reinterpret(new, a.dtype)
+
+
 @operator("_npi_broadcast_to", pattern="broadcast")
 def _broadcast_to(xp: Any, a: Any, *, shape: Any) -> Any:
     """The array repeated to a larger shape."""
@@ -175,6 +186,11 @@ def _look_at_diagonal(array: Array, attrs: Attrs, _: tuple[int, ...]) -> Array:
 
 real = Lens(_real, _real_put, (), lambda a, *_: a.real)
 imag = Lens(_imag, _imag_put, (), lambda a, *_: a.imag)
+
+
+def reinterpreted(dtype: onp.dtype[Any]) -> Lens:
+    """The lens of `view(dtype)`."""
+    return Lens(_view, _view_put, (dtype,), lambda a, attrs, _: a.view(attrs[0]))
 
 
 def broadcast_to(shape: tuple[int, ...]) -> Lens:

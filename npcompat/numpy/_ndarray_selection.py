@@ -1,12 +1,14 @@
-"""Methods of arrays that pick, write and rearrange elements, and that write files."""
+"""Methods of arrays that read, pick, write and rearrange elements, and that write files."""
 
+import builtins
 import operator as python
 import os
 import pickle
 from typing import Any
 
-from npcompat._internal import atomic
+from npcompat._internal import atomic, dispatch, dtypes, lens
 from npcompat._internal.dispatch import apply
+from npcompat._internal.handle import Handle
 from npcompat.numpy import _packing, _selection, _sorting
 from npcompat.numpy._typing import ArrayLike
 
@@ -15,6 +17,26 @@ class Selection:
     """The part of `ndarray` that selects."""
 
     __slots__ = ()
+
+    def view(self: Any, dtype: Any = None, type: Any = None) -> Any:
+        """The same elements as another array object; with a dtype, their bytes read as elements of that dtype.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+            The dtype to read; the last axis gets shorter or longer if its elements have another size.
+        type : type, optional
+            `np.ndarray`: there are no subclasses.  It may also be given as the only argument.
+        """
+        if isinstance(dtype, builtins.type) and issubclass(dtype, Handle):
+            dtype, type = None, dtype
+        if type is not None and not issubclass(type, Handle):
+            raise NotImplementedError(f"view(type={type!r}): there are no subclasses of ndarray")
+        if dtype is None:
+            return self[...]
+        wanted = dtypes.canonical(dtype)
+        dispatch.layout(self).view(wanted)  # NumPy's error where that can't be
+        return lens.view(self, lens.reinterpreted(wanted))
 
     def argpartition(self: Any, kth: Any, /, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
         """The positions that rearrange as `partition` does."""

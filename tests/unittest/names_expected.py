@@ -24,7 +24,6 @@ MISSING = [
     "numpy.ndarray.data",
     "numpy.ndarray.getfield",
     "numpy.ndarray.setfield",
-    "numpy.ndarray.view",
 ]
 
 SIGNATURES = {

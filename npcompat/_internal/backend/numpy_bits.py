@@ -10,4 +10,10 @@ def byteswap(a: onp.ndarray[Any, Any]) -> onp.ndarray[Any, Any]:
     return a.byteswap()
 
 
-__all__ = ["byteswap"]
+def reinterpret(a: onp.ndarray[Any, Any], dtype: Any) -> onp.ndarray[Any, Any]:
+    """The bytes along the last axis read as elements of another dtype."""
+    found: onp.ndarray[Any, Any] = a.view(dtype)
+    return found
+
+
+__all__ = ["byteswap", "reinterpret"]

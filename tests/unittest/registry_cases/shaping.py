@@ -57,6 +57,13 @@ case("_npi_real_put", written(lambda a: a.real), "2,3 any complex128", "2,3 any 
 case("_npi_imag", lambda xp, a: xp.imag(a), "2,3", dtypes="i f d F D", grad=())
 case("_npi_imag", lambda xp, a: a.imag * 2, "2,3 any complex128")
 case("_npi_imag_put", written(lambda a: a.imag), "2,3 any complex128", "2,3 any float64", layouts=NOT_0D)
+case("_npi_view", lambda xp, a: a.view("int32"), "2,3", dtypes="i I f", grad=(), policy=KEPT)
+case("_npi_view", lambda xp, a: a.copy().view("uint8"), "2,3", dtypes="? b h l f d F D", grad=(), layouts=("ordinary", "empty"))
+case("_npi_view", lambda xp, a: a.view("complex64"), "3,4", dtypes="i f l d", grad=(), layouts=("ordinary",), policy=KEPT)
+case("_npi_view", lambda xp, a: a.view("float64"), "2,3 any complex128", layouts=("ordinary", "empty"))
+case("_npi_view", lambda xp, a: a.view("complex128"), "3,2 any float64", layouts=("ordinary",))
+case("_npi_view_put", written(lambda a: a.view("float64")), "2,3 any complex128", "2,6 any float64", layouts=("ordinary", "view"))
+case("_npi_view_put", written(lambda a: a.view("uint16")), "2,3", "3 bits uint16", dtypes="e h", grad=(), layouts=("ordinary",))
 case("_npi_broadcast_to", lambda xp, a: xp.broadcast_to(a, (2, 4, 3)), "4,1", dtypes=ALL, second=True, bad=(([1.0, 2.0],),))
 
 # --- assignment and advanced indexing ----------------------------------------------------------------------------

@@ -49,6 +49,9 @@ SIGNATURES = {
         numpy.random.Generator.random numpy.random.Generator.standard_exponential numpy.random.Generator.standard_gamma
         numpy.random.Generator.standard_normal
     """,
+    "NumPy shows only `*args, **kwargs`; here the parameters have names": """
+        numpy.ndarray.view
+    """,
     "`where` is left out by another default than True": """
         numpy.ndarray.all numpy.ndarray.any
     """,

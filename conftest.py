@@ -9,6 +9,9 @@ import pytest
 
 import npcompat
 
+# The tests compile thousands of programs and run each once: XLA need not make them fast.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true")
+
 pytest_plugins = ["tests.interop.plugin"]
 hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, database=None, print_blob=True)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000, print_blob=True)

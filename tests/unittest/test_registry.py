@@ -144,10 +144,10 @@ def test_every_operator_has_cases_that_run_it(name, monkeypatch):
     cases = CASES.get(name)
     assert cases, f"{name} has no case: add one to tests/unittest/registry_cases/"
     op = REGISTRY[name]
-    for programs in op.programs:
-        programs.clear()
-    called = []
+    called, on_host = [], slice(dispatch.host.slot, dispatch.host.slot + 2)
     for backend in ("numpy", "jax"):  # the host compiles nothing, but writes its buffers without some operators
+        for programs in op.programs[on_host] if backend == "numpy" else op.programs:
+            programs.clear()
         for case in cases:
             assert (case.oracle is None) != (case.holds is None), f"{name}: expected an oracle, or what holds"
             if backend == "numpy" and not case.on_host:
@@ -160,7 +160,7 @@ def test_every_operator_has_cases_that_run_it(name, monkeypatch):
                 finally:
                     sys.setprofile(None)
         # what has no operands is not cached; the computes of ufuncs share their code
-        if called if not op.inputs else any(op.programs):
+        if called if not op.inputs else any(op.programs[on_host] if backend == "numpy" else op.programs):
             return
     raise AssertionError(f"{name}: its cases don't run it")
 
@@ -310,7 +310,7 @@ def test_gradients(name):
                 )
 
         for sample, wanted, expected in checks:
-            if sample.layout != "view":
+            if i == 0 and sample.layout in ("ordinary", "0-d", "empty"):
                 confirm(recorded(sample, wanted, lambda arrays: loss_of(case, arrays)), sample, expected, "eager")
             if sample.layout == "ordinary" and i == 0 and case.on_host:
                 with npx.backend("numpy"):
@@ -328,7 +328,7 @@ def test_gradients(name):
 
         for (sample, _, expected), grads in zip(checks, backward_inside([given(s) for s, _, _ in checks]) if checks else [], strict=True):
             confirm(grads, sample, expected, "backward inside npx.jit")
-        for sample, wanted, expected in checks[:1]:
+        for sample, wanted, expected in checks[: i == 0]:
             whole = npx.jit(lambda arrays: loss_of(case, arrays))
             confirm(recorded(sample, wanted, whole), sample, expected, "through npx.jit")
 
@@ -363,6 +363,6 @@ def test_second_order(name):
 
         points = tuple(jax.numpy.asarray(sample.arrays[p]) for p in wanted)
         gradient = jax.grad(loss, argnums=tuple(range(len(wanted))))
-        expected = jax.jvp(gradient, points, tuple(map(jax.numpy.asarray, directions)))[1]
+        expected = jax.jit(lambda at, along: jax.jvp(gradient, at, along)[1])(points, tuple(map(jax.numpy.asarray, directions)))
     for p, e in zip(wanted, expected, strict=True):
         test_utils.assert_almost_equal(arrays[p].grad, onp.asarray(e), 1e-9, 1e-10, names=(f"{name}: second order", "JAX"))

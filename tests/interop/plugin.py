@@ -147,7 +147,7 @@ class _Counting:
 def _whole(config):
     """Whether all tests of the files were run."""
     options = config.option
-    chosen = options.keyword or options.markexpr or options.lf or options.deselect
+    chosen = options.keyword or options.markexpr or getattr(options, "lf", False) or options.deselect
     return not chosen and not any("::" in argument for argument in config.args)
 
 

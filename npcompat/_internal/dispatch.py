@@ -6,7 +6,8 @@ nor shapes are looked at.  Everything that happens seldom has a function of its 
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as onp
@@ -25,9 +26,9 @@ _current_mode, _default_mode = modes._MODE.get, modes._process_default
 ndarray: Any = Handle
 Recorder = Callable[[Op, Sequence[Value], Sequence[Any], Attrs, Any, modes.Mode], Any]
 _recorder: Recorder
+_ALL_XLA, _ALL_HOST = {_XLA_ARRAY}, {onp.ndarray}
 _SCALARS = frozenset((bool, int, float, complex))
 _CALL_ERRORS = (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionError)
-BACKENDS: dict[str, Any] = {"jax": xla, "numpy": host}
 
 
 def connect(array_type: type[Handle] | None = None, recorder: Recorder | None = None) -> None:
@@ -94,38 +95,35 @@ def _replace(handle: Handle, value: Value) -> None:
     handle._value = value
 
 
-def taken(handles: Sequence[Handle], given: Sequence[bool]) -> list[Any]:
-    """The payloads of handles for a program that is given the buffers of some; of those that somebody else holds too, copies."""
-    (of_value, of_payload), count = _UNSHARED, sys.getrefcount
-    payloads = []
-    for handle, give in zip(handles, given, strict=True):
-        if handle._view is None:
-            value = handle._value
-            payload = value.payload
-            if give and (count(value) != of_value or count(payload) != of_payload + 1):
-                payload = xla.copied(payload)
-        else:
-            payload = read(handle).payload
-            if give:
-                payload = xla.copied(payload)
-        payloads.append(payload)
-    return payloads
+def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> None:
+    """Make payloads ready for a program that is given the buffers of some.
+
+    What nobody holds but a handle, by its value, and these two lists stays.  Of what is held elsewhere, too, by another
+    handle, the tape, an export, the payload becomes a copy and the value None.  CPython counts the references for us;
+    what a value that is not shared shows here was measured at import.
+    """
+    of_values = list(map(sys.getrefcount, compress(values, given)))
+    of_payloads = list(map(sys.getrefcount, compress(payloads, given)))
+    if {*of_values, *of_payloads} <= _RELEASED:
+        return
+    for i, *counts in zip(compress(range(len(values)), given), of_values, of_payloads, strict=True):
+        if not _RELEASED.issuperset(counts):
+            values[i], payloads[i] = None, xla.copied(payloads[i])
 
 
-def overwrite(handles: Sequence[Handle], payloads: Sequence[Any]) -> None:
-    """Write payloads of their types into root handles, neither recorded nor traced: a value that a handle owns is used again."""
-    version, owned, count = next(clock), _UNSHARED[0], sys.getrefcount
-    for handle, payload in zip(handles, payloads, strict=True):
+def overwrite(handles: Iterable[Handle], payloads: Iterable[Any], values: Iterable[Value | None]) -> None:
+    """Write payloads of their types into root handles, neither recorded nor traced, by the values that `release` left."""
+    version = next(clock)
+    for handle, payload, value in zip(handles, payloads, values, strict=False):
         leaf, rare = None, handle._extra
         if rare is not None:
             rare.version, leaf = version, rare.leaf
-        value = handle._value
-        if count(value) == owned:
+        if value is None:
+            handle._value = Value(payload, leaf)
+        else:
             value.payload = payload
             if value.node is not leaf:
                 value.node, value.index = leaf, 0
-        else:
-            handle._value = Value(payload, leaf)
 
 
 def put(parent: Handle, lens: Any, value: Value) -> None:
@@ -197,28 +195,16 @@ def _references(handle: Handle) -> tuple[int, int]:
     return sys.getrefcount(value), sys.getrefcount(value.payload)
 
 
-def shared(handles: Sequence[Handle]) -> list[int]:
-    """Which of these handles, by position, hold a value that somebody else holds too: another handle, the tape, an export.
-
-    The others own their values, whose buffers may be given away.  CPython counts the references for us; what an
-    unshared value shows here was measured at import.
-    """
-    of_value, of_payload = _UNSHARED
-    count, found = sys.getrefcount, []
-    for i, handle in enumerate(handles):
-        value = handle._value
-        if count(value) != of_value or count(value.payload) != of_payload:
-            found.append(i)
-    return found
-
-
-def _calibrate() -> tuple[int, int]:
+def _calibrate() -> tuple[tuple[int, int], set[int]]:
     handle = Handle()
     handle._value = Value(onp.empty(0))
-    return _references(handle)
+    values, payloads = [handle._value], [handle._value.payload]
+    released = {*map(sys.getrefcount, compress(values, (True,))), *map(sys.getrefcount, compress(payloads, (True,)))}
+    del values, payloads
+    return _references(handle), released
 
 
-_UNSHARED = _calibrate()
+_UNSHARED, _RELEASED = _calibrate()
 
 
 def host_payload(value: Value) -> Any:
@@ -247,7 +233,7 @@ def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: tuple[int, .
         for v in values:
             if v.node is not None:
                 return _recorder(op, values, payloads, attrs, backend, mode)
-    out = _call(op, payloads, attrs, donate, backend, mode)
+    out = call(op, payloads, attrs, donate, backend, mode)
     if op.outputs == 1:
         return Value(out)
     return tuple([Value(o) for o in out])
@@ -259,18 +245,21 @@ def execute(op: Op, payloads: list[Any], donate: tuple[int, ...]) -> Sequence[An
     if not payloads:
         out = _create(op, (), mode)
         return [out.payload] if op.outputs == 1 else [v.payload for v in out]
-    out = _call(op, payloads, (), donate, _backend_of(op, payloads, (), mode), mode)
+    out = call(op, payloads, (), donate, _backend_of(op, payloads, (), mode), mode)
     return (out,) if op.outputs == 1 else out
 
 
 def _backend_of(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
-    for payload in payloads:
-        if type(payload) is not _XLA_ARRAY:
-            return place(op, payloads, attrs, mode)
-    return xla
+    kinds = set(map(type, payloads))
+    if kinds == _ALL_XLA:
+        return xla
+    if kinds == _ALL_HOST and not (op.heavy and mode.backend == "auto"):
+        return host
+    return place(op, payloads, attrs, mode)
 
 
-def _call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: tuple[int, ...], backend: Any, mode: modes.Mode) -> Any:
+def call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: tuple[int, ...], backend: Any, mode: modes.Mode) -> Any:
+    """Execute an operator on payloads of one backend."""
     if donate:
         programs, key = op.programs[DONATING + backend.slot + mode.numpy_dtypes], (attrs, donate)
     else:
@@ -309,7 +298,10 @@ def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
                 f"{op.name}: an operand was made inside a compiled function and kept after it had returned; "
                 "return it from the function, or write it into an array that exists outside"
             )
-    backend = backend or BACKENDS[mode.backend]
+    if backend is None:
+        backend = host if on_host(mode) else xla
+    if backend is host and op.heavy and mode.backend == "auto":
+        backend = xla
     for i, p in enumerate(payloads):
         kind = type(p)
         if kind is _XLA_ARRAY:
@@ -369,13 +361,20 @@ def as_value(x: Any) -> Value:
     return constant(host_array(x))
 
 
+def on_host(mode: modes.Mode) -> bool:
+    """Whether new arrays are placed on the host: under `auto`, wherever the device is a CPU."""
+    if mode.backend == "auto":
+        return bool((mode.device or xla.default_device()).platform == "cpu")
+    return mode.backend == "numpy"
+
+
 def constant(array: onp.ndarray[Any, Any]) -> Value:
     """A value for a host array, placed where new arrays go in this context; XLA gets a copy.
 
     The array must not be written afterwards.
     """
     mode = modes.current()
-    if mode.trace is None and mode.backend == "numpy":
+    if mode.trace is None and on_host(mode):
         return Value(array)
     return fresh(xla.asarray(array, mode.device))
 
@@ -385,7 +384,7 @@ def settled(value: Value) -> Value:
     mode, payload = modes.current(), value.payload
     if mode.trace is not None:
         return value
-    if mode.backend == "numpy":
+    if on_host(mode):
         return value if type(payload) is onp.ndarray else Value(xla.to_host(payload), value.node, value.index)
     if type(payload) is onp.ndarray:
         return Value(xla.asarray(payload, mode.device), value.node, value.index)
@@ -499,7 +498,11 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
                     return handle
             elif on_host and not attrs and (out := host.quick(op, payloads, scalars > 0, mode.numpy_dtypes)) is not None:
                 return wrap(Value(out))
-    result = run(op, [as_value(a) for a in args], attrs)
+    if mode.trace is None:
+        values = [a._value if type(a) is ndarray and a._view is None else as_value(a) for a in args]
+    else:
+        values = [as_value(a) for a in args]
+    result = run(op, values, attrs)
     if type(result) is Value:
         return wrap(result)
     return tuple([wrap(v) for v in result])

@@ -6,6 +6,7 @@ trace found outside is read and written again at each replay; buffers of what is
 
 import functools
 from collections.abc import Callable, Sequence
+from itertools import chain, compress, repeat
 from typing import Any
 
 import numpy as onp
@@ -307,11 +308,11 @@ def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
 
 def _chain(handle: Handle, stop: Handle | None = None) -> list[Lens]:
     """The lenses from the root (or `stop`) to the handle."""
-    chain: list[Lens] = []
+    lenses: list[Lens] = []
     while handle is not stop and handle._view is not None:
-        chain.append(handle._view.lens)
+        lenses.append(handle._view.lens)
         handle = handle._view.parent
-    return chain[::-1]
+    return lenses[::-1]
 
 
 _Own = tuple[tuple[int, int, Any], ...]
@@ -323,8 +324,8 @@ def _path(handle: Handle) -> tuple[Any, ...]:
     return tuple([(lens.get.name, lens.attrs, lens.operands) for lens in _chain(handle)])
 
 
-def _rebuilt(handle: Handle, chain: Sequence[Lens]) -> Any:
-    for lens in chain:
+def _rebuilt(handle: Handle, lenses: Sequence[Lens]) -> Any:
+    for lens in lenses:
         handle = view(handle, lens)
     return handle
 
@@ -354,11 +355,13 @@ class _Program:
         self.touched = {id(h) for h in (*found.reads, *found.written)}
         # What is overwritten by a value of its type is given to the program: captured arrays and arguments.
         _, changed, written, _ = found.split(found.types)
-        given = {id(h) for h, after in zip(found.written[: found.given], written, strict=False) if _type(h) == after}
-        self.reads_given = [id(h) in given for h in found.reads]
-        overwritten = {i for i, after in zip(found.changed, changed, strict=True) if _type(call.inputs[i]) == after}
-        self.inputs_given = [i in overwritten for i in range(len(call.inputs))]
-        self.donated = tuple([i for i, given in enumerate([*self.reads_given, *self.inputs_given]) if given])
+        overwritten = [*zip(found.written[: found.given], written, strict=False)]
+        overwritten += [(call.inputs[i], after) for i, after in zip(found.changed, changed, strict=True)]
+        types = {id(h): after for h, after in overwritten}
+        operands = [*found.reads, *call.inputs]
+        self.given = [id(h) in types for h in operands]
+        self.reads_given = self.given[: len(found.reads)]
+        self.donated = tuple([i for i, h in enumerate(operands) if id(h) in types and types[id(h)] == _type(h)])
 
     def fits(self, recording: bool) -> bool:
         """Whether what is captured is differentiated as it was when the function was traced."""
@@ -377,30 +380,41 @@ class _Program:
         for handle in found.written:
             if handle._extra is not None and handle._extra.readonly:
                 raise ValueError("assignment destination is read-only")
-        if modes.current().recording:
-            outputs, changed, written, flags = found.split(self._recorded(call))
+        mode = modes.current()
+        values = [h._value for h in self.reads]
+        if mode.backend == "auto":
+            _stay_on_xla(values)
+        values += [h._value if h._view is None else _apart(dispatch.read(h)) for h in call.inputs]
+        if mode.recording:
+            results = dispatch.run(found.op, values)
+            outputs, changed, written, flags = found.split((results,) if found.op.outputs == 1 else results)
             for handle, value in zip(found.written, written, strict=True):
                 dispatch.write(handle, value)
         else:
-            payloads, changed, written, flags = found.split(self._executed(call))
-            dispatch.overwrite(found.written, written)
-            changed, outputs = [Value(p) for p in changed], [Value(p) for p in payloads]
+            payloads = [v.payload for v in values]
+            if self.donated:
+                dispatch.release(values, payloads, self.given)
+            results = dispatch.execute(found.op, payloads, self.donated)
+            outputs, changed, written, flags = found.split(results)
+            dispatch.overwrite(found.written, written, chain(compress(values, self.reads_given), repeat(None)))
+            outputs, changed = [Value(p) for p in outputs], [Value(p) for p in changed]
         for i, value in zip(found.changed, changed, strict=True):
             dispatch.write(call.inputs[i], value)
         if flags:
             dispatch.expect(flags[0].payload if isinstance(flags[0], Value) else flags[0], found.errors)
         return self.outputs.build(outputs, call)
 
-    def _recorded(self, call: "_Call | _PlainCall") -> Sequence[Value]:
-        values = [h._value for h in self.reads]
-        values += [h._value if h._view is None else dispatch.read(h) for h in call.inputs]
-        result = dispatch.run(self.captured.op, values)
-        return (result,) if self.captured.op.outputs == 1 else result
 
-    def _executed(self, call: "_Call | _PlainCall") -> Sequence[Any]:
-        payloads = dispatch.taken(self.reads, self.reads_given)
-        payloads += dispatch.taken(call.inputs, self.inputs_given)
-        return dispatch.execute(self.captured.op, payloads, self.donated)
+def _apart(value: Value) -> Value:
+    """The value as one that no view keeps, whose buffer may not be given away."""
+    return Value(value.payload, value.node, value.index)
+
+
+def _stay_on_xla(values: Sequence[Value]) -> None:
+    """Move what a compiled function reads from outside to XLA for good, so that it is not sent there at each call."""
+    for value in values:
+        if type(value.payload) is onp.ndarray:
+            value.payload = xla.asarray(value.payload)
 
 
 class _Outputs:
@@ -417,7 +431,7 @@ class _Outputs:
             return dispatch.wrap(results[0])
         made: dict[int, Any] = {}
         leaves: list[Any] = []
-        for (kind, where, chain), static in zip(self.sources, self.statics, strict=True):
+        for (kind, where, lenses), static in zip(self.sources, self.statics, strict=True):
             if kind == "static":
                 leaves.append(static)
                 continue
@@ -431,7 +445,7 @@ class _Outputs:
                 root = call.handles[where]
             else:
                 root = where
-            leaves.append(_rebuilt(root, chain))
+            leaves.append(_rebuilt(root, lenses))
         return xla.unflatten(self.tree, leaves)
 
 

@@ -40,7 +40,7 @@ def _from_environment() -> Mode:
     return Mode(backend=backend, numpy_dtypes=int(policy == "numpy"))
 
 
-BACKENDS = ("jax", "numpy")
+BACKENDS = ("auto", "jax", "numpy")
 _MODE: ContextVar[Mode] = ContextVar("npcompat mode")
 _process_default = [_from_environment()]
 

@@ -59,6 +59,7 @@ class Op:
     level: int = 1
     doc: str = ""
     differentiable: bool = True
+    heavy: bool = False  # placement `auto` runs it on XLA, also where its operands are on the host
     carries: tuple[bool, ...] | None = None  # of a traced function: which outputs depend on what is differentiated
     reason: str = "first call with these types"
     programs: tuple[dict[Any, Any], ...] = field(default_factory=lambda: tuple({} for _ in range(12)))

@@ -70,7 +70,7 @@ class Stream:
 
     def _state(self) -> tuple[Handle, Handle]:
         if not hasattr(self, "_key"):
-            with outside(), modes.changed(device=None):
+            with outside(), modes.changed(device=None, backend="jax"):
                 self._key, self._counter = map(dispatch.array_of, self._words())
         return self._key, self._counter
 

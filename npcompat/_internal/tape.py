@@ -10,11 +10,14 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as onp
+
 from npcompat._internal import dtypes, modes
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.dispatch import as_value, connect, explained, fresh, place, read, run, write
+from npcompat._internal.backend import numpy as host
+from npcompat._internal.dispatch import as_value, call, connect, explained, fresh, host_payload, place, read, run, write
 from npcompat._internal.errors import AutogradError
-from npcompat._internal.handle import Handle, Value, extra, touch
+from npcompat._internal.handle import Handle, Value, extra, root_of, touch
 from npcompat._internal.op import RECORDED, Attrs, Op, from_function, operator
 
 _sequence = itertools.count()
@@ -47,6 +50,10 @@ class PythonPullback:
         self.pull = pull
 
 
+LATER = object()
+"""The pullback of what ran on the host: it is made when it is asked for, and computes from the inputs again."""
+
+
 class Node:
     """One recorded application of an operator."""
 
@@ -58,13 +65,13 @@ class Node:
 
     def pull(self, cotangents: Sequence[Value | None], create_graph: bool) -> Sequence[Value]:
         """Gradients of the inputs in the mask, from those of the outputs (None: zero)."""
-        if create_graph and not isinstance(self.pullback, PythonPullback):
+        if isinstance(self.pullback, PythonPullback):
+            return self.pullback.pull(cotangents, create_graph)
+        if create_graph or self.pullback is LATER:
             given = tuple([c is not None for c in cotangents])
             op = _pullback_op(self.op, self.attrs, self.mask, given)
             grads = run(op, [*self.inputs, *[c for c in cotangents if c is not None]])
             return (grads,) if op.outputs == 1 else grads
-        if isinstance(self.pullback, PythonPullback):
-            return self.pullback.pull(cotangents, create_graph)
         payloads = [None if c is None else c.payload for c in cotangents]
         try:
             return [fresh(g) for g in self.pullback.pull(self.pullback.arrays, payloads)]
@@ -94,6 +101,9 @@ def _pullback_op(op: Op, attrs: Attrs, mask: tuple[bool, ...], given: tuple[bool
 def record(op: Op, values: Sequence[Value], payloads: Sequence[Any], attrs: Attrs, backend: Any, mode: modes.Mode) -> Any:
     """Run an operator with its pullback, and put a node on the outputs that can have gradients."""
     mask = tuple([v.node is not None for v in values])
+    if backend is host:
+        out = None if attrs else host.quick(op, payloads, True, mode.numpy_dtypes)
+        return attach(op, attrs, values, mask, LATER, call(op, payloads, attrs, (), host, mode) if out is None else out)
     key = (attrs, mask)
     programs = op.programs[RECORDED + backend.slot + mode.numpy_dtypes]
     program = programs.get(key)
@@ -108,11 +118,14 @@ def record(op: Op, values: Sequence[Value], payloads: Sequence[Any], attrs: Attr
 
 def attach(op: Op, attrs: Attrs, values: Sequence[Value], mask: tuple[bool, ...], pullback: Any, out: Any) -> Any:
     """Values for recorded outputs, with their node."""
-    outs = (out,) if op.outputs == 1 else out
-    node = Node(op, attrs, values, mask, pullback, len(outs))
     carries = op.carries
-    made = [Value(o, node, i) if dtypes.is_inexact(o.dtype) and (carries is None or carries[i]) else Value(o) for i, o in enumerate(outs)]
-    return made[0] if op.outputs == 1 else tuple(made)
+    if op.outputs == 1:
+        if not dtypes.is_inexact(out.dtype) or not (carries is None or carries[0]):
+            return Value(out)
+        return Value(out, Node(op, attrs, values, mask, pullback, 1))
+    node = Node(op, attrs, values, mask, pullback, op.outputs)
+    made = [Value(o, node, i) if dtypes.is_inexact(o.dtype) and (carries is None or carries[i]) else Value(o) for i, o in enumerate(out)]
+    return tuple(made)
 
 
 connect(recorder=record)
@@ -130,14 +143,99 @@ _accumulate = from_function("_npi_accumulate", _add)
 _ones_like = from_function("_npi_one_cotangent", _ones)
 
 
-def gradients(
-    heads: Sequence[Value], head_grads: Sequence[Value | None], retain_graph: bool, create_graph: bool
-) -> dict[int, tuple[Leaf, Value]]:
+# --- a graph at once ---------------------------------------------------------------------------------------------
+
+Gradients = dict[int, tuple[Leaf, Value]]
+_programs: dict[Any, Op | None] = {}
+_PATIENCE = 8
+_patience = [_PATIENCE]
+
+
+def _nodes_on_host(heads: Sequence[Value]) -> list[Node]:
+    """The nodes that the heads depend on, in the order of recording; none if some of them did not run on the host."""
+    nodes: dict[int, Node] = {}
+    stack = [head.node for head in heads]
+    if not all([type(node) is Node for node in stack]):
+        return []
+    while stack:
+        node = stack.pop()
+        if type(node) is not Node or node.sequence in nodes:
+            continue
+        if node.pullback is not LATER:
+            return []
+        nodes[node.sequence] = node
+        stack += [v.node for v in node.inputs if v.node is not None]
+    return [nodes[s] for s in sorted(nodes)]
+
+
+def _as_steps(nodes: Sequence[Node], position: dict[int, int]) -> tuple[tuple[xla.Step, ...], list[Value]]:
+    """A graph as it is compared and compiled, and the values that it begins with."""
+    inputs: list[Value] = []
+    places: dict[int, int] = {}
+    steps = []
+    for node in nodes:
+        operands: list[Any] = []
+        for value in node.inputs:
+            maker = position.get(id(value.node))
+            if maker is not None:
+                operands.append((maker, value.index))
+                continue
+            place = places.get(id(value))
+            if place is None:
+                place = places[id(value)] = len(inputs)
+                inputs.append(value)
+            operands.append(place)
+        steps.append((node.op, node.attrs, tuple(operands)))
+    return tuple(steps), inputs
+
+
+def _at_once(heads: Sequence[Value], head_grads: Sequence[Value | None], nodes: Sequence[Node]) -> Gradients | None:
+    """The gradients of a graph that ran on the host: one program computes it again and differentiates it.
+
+    None for a graph of a new kind, after many kinds that did not come again: it is walked node by node, which compiles
+    nothing that depends on the whole.
+    """
+    position = {id(node): i for i, node in enumerate(nodes)}
+    steps, inputs = _as_steps(nodes, position)
+    leaves = tuple([i for i, v in enumerate(inputs) if v.node is not None])
+    ends = tuple([(position[id(head.node)], head.index) for head in heads])
+    given = tuple([grad is not None for grad in head_grads])
+    types = tuple([(p.shape, p.dtype) if hasattr(p := v.payload, "dtype") else type(p) for v in inputs])
+    key = (steps, types, leaves, ends, given, modes.current().numpy_dtypes)
+    op = _programs.get(key)
+    if op is not None:
+        _patience[0] = _PATIENCE
+    else:
+        if len(_programs) >= 256:
+            _programs.clear()
+        if key not in _programs and _patience[0] == 0:
+            _programs[key] = None
+            return None
+        _patience[0] = max(_patience[0] - 1, 0)
+        op = _programs[key] = xla.graph_gradient_op(steps, len(inputs), leaves, ends, given)
+    grads = run(op, [*inputs, *[g for g in head_grads if g is not None]])
+    found: Gradients = {}
+    for i, grad in zip(leaves, (grads,) if op.outputs == 1 else grads, strict=True):
+        leaf: Any = inputs[i].node
+        before = found.get(id(leaf))
+        found[id(leaf)] = leaf, grad if before is None else run(_accumulate, [before[1], grad])
+    return found
+
+
+def gradients(heads: Sequence[Value], head_grads: Sequence[Value | None], retain_graph: bool, create_graph: bool) -> Gradients:
     """Walk back from the heads; the gradient of every leaf they depend on, by the leaf's id.
 
     Nothing is written and nothing released until the whole walk has succeeded.
     """
-    found: dict[int, tuple[Leaf, Value]] = {}
+    if not create_graph and (nodes := _nodes_on_host(heads)):
+        with modes.changed(recording=False):
+            at_once = _at_once(heads, head_grads, nodes)
+        if at_once is not None:
+            if not retain_graph:
+                for ran in nodes:
+                    ran.release()
+            return at_once
+    found: Gradients = {}
     waiting: dict[int, tuple[Leaf | Node, list[Value | None]]] = {}
     heap: list[tuple[int, int]] = []
 
@@ -192,6 +290,8 @@ def backward(heads: Sequence[Handle], head_grads: Sequence[Handle | None] | None
             )
         if leaf.grad is None or leaf.request == "null":
             continue
+        if type(root_of(leaf.grad)._value.payload) is onp.ndarray and modes.current().trace is None:
+            grad = Value(host_payload(grad), grad.node, grad.index)
         if leaf.request == "add":
             grad = run(_accumulate, [read(leaf.grad), grad])
         with modes.changed(recording=create_graph):

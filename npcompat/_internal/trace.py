@@ -226,7 +226,17 @@ def capture(name: str, function: Body, arguments: Sequence[Value], reason: str =
         out = program(arrays[:reads], arrays[reads:])
         return out[0] if total == 1 else tuple(out)
 
-    op = Op(name, compute, ("arrays",), variadic=True, outputs=total, kernels={"jax": compute}, carries=found["carries"], reason=reason)
+    op = Op(
+        name,
+        compute,
+        ("arrays",),
+        variadic=True,
+        outputs=total,
+        kernels={"jax": compute},
+        carries=found["carries"],
+        reason=reason,
+        heavy=True,
+    )
     return Captured(
         op,
         trace.captured,

@@ -100,7 +100,7 @@ def _converted(a: Any, dtype: Any, copy: bool | None, device: Any) -> Any:
             raise ValueError("Unable to avoid copy while creating an array as requested: the array-like is not an npcompat array")
         with placed_on(device):
             host = dispatch.host_array(a, dtype)
-            return dispatch.array_of(onp.array(host) if modes.current().backend == "numpy" and onp.may_share_memory(host, a) else host)
+            return dispatch.array_of(onp.array(host) if dispatch.on_host(modes.current()) and onp.may_share_memory(host, a) else host)
     result = a
     if dtype is not None and a.dtype != dtype:  # type: ignore[attr-defined]
         if copy is False:

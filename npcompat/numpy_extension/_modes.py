@@ -107,8 +107,9 @@ def backend(name: str) -> AbstractContextManager[None]:
 
     Parameters
     ----------
-    name : {'jax', 'numpy'}
-        `jax`: XLA; `numpy`: the host.  What an operation runs on follows from its operands.
+    name : {'auto', 'jax', 'numpy'}
+        `jax`: XLA; `numpy`: the host; `auto`: the host where the device is a CPU, but XLA for compiled functions and
+        for what is convolved or pooled, whose results stay there.  What an operation runs on follows from its operands.
 
     Examples
     --------
@@ -127,7 +128,7 @@ def current_backend() -> str:
 
     Examples
     --------
-    >>> npx.current_backend() in ("jax", "numpy")
+    >>> npx.current_backend() in ("auto", "jax", "numpy")
     True
     """
     return modes.current().backend

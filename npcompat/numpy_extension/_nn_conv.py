@@ -45,7 +45,7 @@ def _per_axis(name: str, argument: str, sizes: Sizes, spatial: int, default: int
 # --- convolution -------------------------------------------------------------------------------------------------
 
 
-@operator("_npx_convolution", rule=dtypes.floating, pattern="complex")
+@operator("_npx_convolution", rule=dtypes.floating, pattern="complex", heavy=True)
 def _convolution(xp: Any, x: Any, weight: Any, *bias: Any, stride: Any, dilate: Any, pad: Any, groups: int, layout: str) -> Any:
     """Cross-correlation of a batch with filters."""
     channel = layout.index("C")
@@ -158,7 +158,7 @@ def _pooled(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return dtypes.promote(types) if attrs["kind"] == "max" else widened(types, attrs)
 
 
-@operator("_npx_pooling", rule=_pooled)
+@operator("_npx_pooling", rule=_pooled, heavy=True)
 def _pooling(xp: Any, x: Any, *, kind: str, kernel: Any, stride: Any, pad: Any, ceil: bool, count_pad: bool, power: int, axes: Any) -> Any:
     """Maximum, sum, mean or p-norm of windows over the spatial axes."""
     window, steps, padding = [1] * x.ndim, [1] * x.ndim, [(0, 0)] * x.ndim

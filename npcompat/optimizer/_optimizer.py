@@ -448,15 +448,9 @@ def _run_in_place(op: Op, values: list[Value], attrs: Any, written: Sequence[Han
     """Run an operator, giving it the buffers of what it writes; of those that somebody else holds too, copies."""
     if modes.current().trace is not None or any(h._view is not None or isinstance(h._value.payload, onp.ndarray) for h in written):
         return dispatch.run(op, values, attrs)
-    for i in positions:
-        values[i] = _NOTHING  # references held here are not somebody else's
-    held = set(dispatch.shared(written))
-    for j, (i, handle) in enumerate(zip(positions, written, strict=True)):
-        values[i] = Value(xla.copied(handle._value.payload)) if j in held else handle._value
-    return dispatch.run(op, values, attrs, positions)
-
-
-_NOTHING = Value(None)
+    payloads = [v.payload for v in values]
+    dispatch.release(values, payloads, [i in positions for i in range(len(values))])
+    return dispatch.run(op, [Value(p) if v is None else v for v, p in zip(values, payloads, strict=True)], attrs, positions)
 
 
 # --- updater -----------------------------------------------------------------------------------------------------

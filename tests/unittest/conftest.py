@@ -5,7 +5,7 @@ import pytest
 from npcompat import np, npx
 
 
-@pytest.fixture(params=["jax", "numpy"])
+@pytest.fixture(params=["jax", "numpy", "auto"])
 def backend(request):
     """Run the test once for each backend."""
     with npx.backend(request.param):

@@ -7,6 +7,8 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, np, npx
+from npcompat._internal import tape
+from npcompat._internal.errors import AutogradError
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -177,6 +179,84 @@ def test_recording_in_a_loop_does_not_grow():
             z = (y - running).sum()
         z.backward()
         assert running._value.node is None
+
+
+# --- graphs that ran on the host ---------------------------------------------------------------------------------
+
+
+def chain(x, w, length):
+    with autograd.record():
+        y = x
+        for i in range(length):
+            y = np.tanh(y * w[i % 2]) + x[0] * i
+        return y.sum(), y[1]
+
+
+def by_differences(loss, values, step=1e-6):
+    grads = onp.zeros_like(values)
+    for i in range(values.size):
+        ahead, behind = values.copy(), values.copy()
+        ahead[i] += step
+        behind[i] -= step
+        grads[i] = (loss(ahead) - loss(behind)) / (2 * step)
+    return grads
+
+
+def chain_by_numpy(x, w, length):
+    y = x
+    for i in range(length):
+        y = onp.tanh(y * w[i % 2]) + x[0] * i
+    return y.sum() + 3 * y[1]
+
+
+@pytest.mark.parametrize("name", ["numpy", "auto"])
+def test_a_graph_on_the_host_is_differentiated_by_one_program(name, monkeypatch):
+    monkeypatch.setattr(tape, "_programs", {})
+    with npx.backend(name):
+        x, w = variable([0.3, -0.2, 0.1]), variable([0.5, 1.5])
+        for length, compiled in ((5, ["_npi_backward"]), (5, []), (6, ["_npi_backward"])):
+            total, second = chain(x, w, length)
+            with npx.compile_log() as log:
+                autograd.backward([total, second], [None, np.array(3.0)])
+            assert [entry.name for entry in log] == compiled
+            xs, ws = x.asnumpy(), w.asnumpy()
+            onp.testing.assert_allclose(x.grad.asnumpy(), by_differences(lambda v: chain_by_numpy(v, ws, length), xs), rtol=1e-6)
+            onp.testing.assert_allclose(w.grad.asnumpy(), by_differences(lambda v: chain_by_numpy(xs, v, length), ws), rtol=1e-6)
+            assert isinstance(x.grad._value.payload, onp.ndarray)
+
+
+@pytest.mark.parametrize("name", ["numpy", "auto"])
+def test_graphs_that_differ_each_time_are_walked_node_by_node(name, monkeypatch):
+    monkeypatch.setattr(tape, "_programs", {})
+    monkeypatch.setattr(tape, "_patience", [2])
+    with npx.backend(name):
+        x, w = variable([0.3, -0.2, 0.1]), variable([0.5, 1.5])
+        names = []
+        for length in (2, 3, 4, 5, 5, 5):
+            total, second = chain(x, w, length)
+            with npx.compile_log() as log:
+                autograd.backward([total, second], [None, np.array(3.0)])
+            names.append("_npi_backward" in [entry.name for entry in log])
+            xs, ws = x.asnumpy(), w.asnumpy()
+            onp.testing.assert_allclose(x.grad.asnumpy(), by_differences(lambda v: chain_by_numpy(v, ws, length), xs), rtol=1e-6)
+        assert names == [True, True, False, False, True, False]
+
+
+def test_a_graph_on_the_host_is_used_once_unless_retained():
+    with npx.backend("numpy"):
+        x = variable([1.0, 2.0], "add")
+        with autograd.record():
+            y = x * x
+        y.backward(retain_graph=True)
+        y.backward()
+        assert x.grad.tolist() == [4, 8]
+        with pytest.raises(AutogradError, match="a second time"):
+            y.backward()
+        with autograd.record():
+            y = x * x
+            x[0] = 5  # what was recorded keeps the old values
+        y.backward()
+        assert x.grad.tolist() == [6, 12]
 
 
 def test_threads_record_for_themselves():

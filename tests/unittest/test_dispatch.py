@@ -243,8 +243,63 @@ def test_the_backend_follows_from_the_payloads():
     assert host.device == device.device == npx.cpu(0)
 
 
+def on_host(array):
+    return isinstance(array._value.payload, onp.ndarray)
+
+
+def test_auto_works_on_the_host_and_sends_to_xla_what_is_faster_there():
+    with npx.backend("auto"), npx.compile_log() as log:
+        a = np.arange(16.0).reshape(1, 1, 4, 4) + np.ones((4, 4))
+        b = (a[0, 0] @ a[0, 0]).sum(axis=0)
+    assert on_host(b) and log == []
+    with npx.backend("auto"):
+        assert on_host(np.random.normal(size=3)) and on_host(np.random.permutation(3)) and on_host(np.array([1, 2]))
+        kernel = np.ones((1, 1, 2, 2))
+        c = npx.convolution(a, kernel, kernel=(2, 2), num_filter=1, no_bias=True)
+        assert not on_host(c) and not on_host(c + 1) and on_host(kernel) and on_host(a)
+        onp.testing.assert_array_equal(c.asnumpy()[0, 0, 0, 0], a.asnumpy()[0, 0, :2, :2].sum())
+        c += b[:3]  # the operands of a call need not be in one place
+        c[0, 0, 1:] = b[:3]
+        assert not on_host(c) and c[0, 0, 1].tolist() == b[:3].tolist()
+        a[...] = c.sum()
+        assert on_host(a)
+
+
+def test_auto_keeps_on_xla_what_compiled_functions_hold():
+    with npx.backend("auto"):
+        total, seen = np.zeros(2), np.zeros(2)
+        view = total[1:]
+
+        @npx.jit
+        def add(x):
+            nonlocal seen
+            total[...] += x
+            seen[...] = total
+            return total.sum()
+
+        x = np.ones(2)
+        assert [float(add(x)) for _ in range(3)] == [2, 4, 6]
+        assert on_host(x) and not on_host(total) and not on_host(seen)
+        assert view.tolist() == [3] and total.tolist() == [3, 3] and seen.tolist() == [3, 3]
+        view += 1
+        assert float(add(x)) == 9 and view.tolist() == [5]
+        total[...] = onp.zeros(2)
+        assert float(add(x)) == 2
+
+
+def test_auto_shares_nothing_with_what_was_sent_or_taken():
+    with npx.backend("auto"):
+        host, scale = np.arange(4.0), npx.jit(lambda x: x * 1)
+        before = scale(host)
+        host[:] = 7
+        assert before.tolist() == [0, 1, 2, 3]
+        kept = host.asnumpy()
+        host[0] = 1
+        assert kept[0] == 7 and (scale(host) + host).tolist() == [2, 14, 14, 14]
+
+
 def test_backends_are_refused_by_name():
-    with pytest.raises(ValueError, match=r"backend: expected one of jax, numpy, got 'torch'"):
+    with pytest.raises(ValueError, match=r"backend: expected one of auto, jax, numpy, got 'torch'"):
         npx.backend("torch")
 
 
@@ -252,8 +307,9 @@ def test_backends_are_refused_by_name():
     ("variables", "line", "expected"),
     [
         ({"NPCOMPAT_BACKEND": "numpy"}, "print(npx.current_backend(), type(np.ones(1)._value.payload).__module__)", "numpy numpy"),
+        ({"NPCOMPAT_BACKEND": "auto"}, "print(npx.current_backend(), type(np.ones(1)._value.payload).__module__)", "auto numpy"),
         ({"NPCOMPAT_DEFAULT_DTYPE": "numpy"}, "print(np.ones(1).dtype)", "float64"),
-        ({"NPCOMPAT_BACKEND": "x"}, "", "NPCOMPAT_BACKEND='x': expected one of jax, numpy"),
+        ({"NPCOMPAT_BACKEND": "x"}, "", "NPCOMPAT_BACKEND='x': expected one of auto, jax, numpy"),
         ({"NPCOMPAT_DEFAULT_DTYPE": "x"}, "", "NPCOMPAT_DEFAULT_DTYPE='x': expected float32 or numpy"),
     ],
 )

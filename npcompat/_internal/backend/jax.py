@@ -350,7 +350,35 @@ def pullback_op(op: Op, attrs: Attrs, mask: tuple[bool, ...], given: tuple[bool,
         grads = vjp(_fill(outs, [next(rest) if g else None for g in given]))
         return tuple(grads) if len(grads) > 1 else grads[0]
 
-    return Op(f"{op.name}_pullback", compute, ("inputs",), variadic=True, outputs=sum(mask))
+    return Op(f"{op.name}_pullback", compute, ("inputs",), variadic=True, outputs=sum(mask), kernels={"jax": compute}, heavy=True)
+
+
+Step = tuple[Op, Attrs, tuple[Any, ...]]
+"""One operator of a graph: where its operands come from, an input (its number) or an output of an earlier step (a pair)."""
+
+
+def graph_gradient_op(
+    steps: Sequence[Step], inputs: int, leaves: Sequence[int], heads: Sequence[tuple[int, int]], given: Sequence[bool]
+) -> Op:
+    """The gradients of a graph as one operator of its inputs and the heads' given cotangents (the others are ones)."""
+    functions = [(function(op, attrs), op.outputs, operands) for op, attrs, operands in steps]
+
+    def forward(*arrays: Any) -> Any:
+        made: list[Any] = []
+        for apply, outputs, operands in functions:
+            out = apply(*[arrays[o] if type(o) is int else made[o[0]][o[1]] for o in operands])
+            made.append((out,) if outputs == 1 else out)
+        return tuple([made[step][index] for step, index in heads])
+
+    mask = tuple([i in leaves for i in range(inputs)])
+
+    def compute(_: Any, *arrays: Any) -> Any:
+        outs, vjp = _vjp(forward, arrays[:inputs], mask)
+        rest = iter(arrays[inputs:])
+        grads = vjp(_fill(outs, [next(rest) if g else jnp.ones_like(out) for g, out in zip(given, outs, strict=True)]))
+        return tuple(grads) if len(grads) > 1 else grads[0]
+
+    return Op("_npi_backward", compute, ("inputs",), variadic=True, outputs=len(leaves), kernels={"jax": compute}, heavy=True)
 
 
 # --- tracing -----------------------------------------------------------------------------------------------------

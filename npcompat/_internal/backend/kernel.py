@@ -13,15 +13,30 @@ def kernel(op: Op, attrs: Attrs, namespace: Any, type_of: Callable[[Any], Type])
     """`f(*arrays) -> outputs` of an operator on one namespace: inputs cast by the rule, outputs of the rule's dtype."""
     named = op.named(attrs)
     compute = op.kernels.get(namespace.name, op.compute)
+    plans: dict[tuple[Type, ...], Any] = {}
+
+    def planned(types: tuple[Type, ...]) -> tuple[list[tuple[int, Any]], Any]:
+        """Which operands are cast, and to what; the dtype of the output, or of each."""
+        casts, out = op.rule(types, named)
+        outs = out if op.outputs == 1 or isinstance(out, tuple) else (out,) * op.outputs
+        wanted = enumerate(zip(types, casts, strict=True))
+        return [(i, dtype) for i, (t, dtype) in wanted if dtype is not None and not (isinstance(t, onp.dtype) and t == dtype)], outs
 
     def apply(*arrays: Any) -> Any:
-        casts, out = op.rule(tuple([type_of(a) for a in arrays]), named)
-        inputs = [a if dtype is None else cast(namespace, a, dtype) for a, dtype in zip(arrays, casts, strict=True)]
-        result = compute(namespace, *inputs, **named)
+        types = tuple([type_of(a) for a in arrays])
+        plan = plans.get(types)
+        if plan is None:
+            plan = plans[types] = planned(types)
+        casts, out = plan
+        if casts:
+            inputs = list(arrays)
+            for i, dtype in casts:
+                inputs[i] = namespace.astype(arrays[i], dtype)
+            arrays = tuple(inputs)
+        result = compute(namespace, *arrays, **named)
         if op.outputs == 1:
             return result if out is None else cast(namespace, result, out)
-        outs = out if isinstance(out, tuple) else (out,) * len(result)
-        return tuple([r if dtype is None else cast(namespace, r, dtype) for r, dtype in zip(result, outs, strict=True)])
+        return tuple([r if dtype is None else cast(namespace, r, dtype) for r, dtype in zip(result, out, strict=True)])
 
     return apply
 

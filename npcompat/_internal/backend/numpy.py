@@ -1,7 +1,7 @@
 """The host backend: NumPy's kernels on NumPy arrays; nothing is compiled.
 
 What an operator, its attributes and the kinds of its operands decide is decided once, and looked up by kinds after.
-Gradients come from XLA: a recorded call crosses to it, and its results come back as arrays.
+Gradients come from XLA, when they are asked for: see `npcompat/_internal/tape.py`.
 """
 
 from collections.abc import Callable, Sequence
@@ -106,27 +106,9 @@ def _to_xla(array: Any) -> Any:
     return xla.asarray(array) if isinstance(array, onp.ndarray) else xla.scalar(array)
 
 
-def forward_and_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...]) -> Callable[..., tuple[Any, xla.Pullback]]:
-    """The recorded operator, on XLA; outputs and gradients are host arrays."""
-    recorded = xla.forward_and_pullback(op, attrs, mask)
-
-    def call(*arrays: Any) -> tuple[Any, xla.Pullback]:
-        outs, pullback = recorded(*map(_to_xla, arrays))
-        pull = pullback.pull
-
-        def on_host(residuals: Any, cotangents: Any) -> Any:
-            sent = [None if c is None else _to_xla(c) for c in cotangents]
-            return tuple(map(onp.asarray, pull(residuals, sent)))
-
-        host_outs = tuple(map(onp.asarray, outs)) if type(outs) is tuple else onp.asarray(outs)
-        return host_outs, xla.Pullback(on_host, pullback.arrays)
-
-    return call
-
-
 def to_host(payload: Any) -> onp.ndarray[Any, Any]:
     """The payload itself."""
     return onp.asarray(payload)
 
 
-__all__ = ["asarray", "cast", "forward", "forward_and_pullback", "name", "slot", "to_host", "type_of", "xp"]
+__all__ = ["asarray", "cast", "forward", "name", "slot", "to_host", "type_of", "xp"]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as onp
 
 import npcompat.numpy as np
+from npcompat.numpy._ndarray import Array
 
 
 class LRScheduler:
@@ -61,7 +62,7 @@ class LRScheduler:
         float or ndarray
             An array if `num_update` is one.
         """
-        if isinstance(num_update, np.ndarray):
+        if isinstance(num_update, Array):
             return np.where(num_update < self.warmup_steps, self.get_warmup_lr(num_update), self.schedule(np, num_update))
         if num_update < self.warmup_steps:
             return float(self.get_warmup_lr(num_update))

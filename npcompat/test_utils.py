@@ -12,6 +12,7 @@ from npcompat import autograd, npx
 from npcompat import numpy as np
 from npcompat._internal import dtypes
 from npcompat._internal.backend import jax as xla
+from npcompat.numpy._ndarray import Array
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 
 Test = TypeVar("Test", bound=Callable[..., Any])
@@ -44,7 +45,7 @@ def tolerances(*dtypes: DTypeLike) -> tuple[float, float]:
 
 
 def _on_host(a: ArrayLike) -> onp.ndarray[Any, Any]:
-    return a.asnumpy() if isinstance(a, np.ndarray) else onp.asarray(a)
+    return a.asnumpy() if isinstance(a, Array) else onp.asarray(a)
 
 
 def _exact(a: onp.ndarray[Any, Any]) -> onp.ndarray[Any, Any]:
@@ -158,7 +159,7 @@ def assert_exception(f: Callable[..., Any], exception_type: type[BaseException],
     """
     try:
         for leaf in xla.flatten(f(*args, **kwargs))[0]:
-            if isinstance(leaf, np.ndarray):
+            if isinstance(leaf, Array):
                 leaf.wait_to_read()
     except exception_type:
         return
@@ -225,7 +226,7 @@ def _copies(inputs: Sequence[Any], dtype: Callable[[Any], Any] | None = None) ->
 
 
 def _results(result: Any) -> list[Any]:
-    return [r for r in xla.flatten(result)[0] if isinstance(r, np.ndarray)]
+    return [r for r in xla.flatten(result)[0] if isinstance(r, Array)]
 
 
 def _wide(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
@@ -281,7 +282,7 @@ def check_numeric_gradient(
         return [r for r in _results(function(*arguments)) if dtypes.is_inexact(r.dtype)]
 
     variables = _copies(inputs, _wide)
-    wanted = [i for i, x in enumerate(variables) if isinstance(x, np.ndarray) and dtypes.is_inexact(x.dtype)]
+    wanted = [i for i, x in enumerate(variables) if isinstance(x, Array) and dtypes.is_inexact(x.dtype)]
     for i in wanted:
         variables[i].attach_grad()
     generator = onp.random.default_rng(seed)
@@ -289,7 +290,7 @@ def check_numeric_gradient(
         outs = call(npx.jit(f) if jit else f, [x * 1 if i in wanted else x for i, x in enumerate(variables)])
         heads = [_head(generator, out) for out in outs]
         total = sum((out * np.array(head)).sum().real for out, head in zip(outs, heads, strict=True))
-    if not isinstance(total, np.ndarray):
+    if not isinstance(total, Array):
         raise AssertionError("check_numeric_gradient: the function returns no array of floats")
     total.backward()
 
@@ -362,7 +363,7 @@ def check_consistency(
     ...     x[0] = 5
     ...     return x.sum()
     >>> test_utils.check_consistency(f, [np.arange(3)])
-    array(8)
+    np.int64(8)
     """
     runs = [(name, name, f) for name in backends] + ([("npx.jit", "jax", npx.jit(f))] if jit else [])
     first: Any = None
@@ -393,8 +394,8 @@ def _agree(found: Any, expected: Any, rtol: float | None, atol: float | None, na
     if tree != other_tree:
         raise AssertionError(f"{names[0]} returned {tree}, {names[1]} returned {other_tree}")
     for i, (a, b) in enumerate(zip(leaves, others, strict=True)):
-        if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
-            if type(a) is not type(b) or not (isinstance(a, np.ndarray) or a == b):
+        if not isinstance(a, Array) or not isinstance(b, Array):
+            if type(a) is not type(b) or not (isinstance(a, Array) or a == b):
                 raise AssertionError(f"array {i}: {names[0]}: {a!r}, {names[1]}: {b!r}")
             continue
         if a.dtype != b.dtype:

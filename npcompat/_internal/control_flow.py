@@ -23,12 +23,17 @@ def _flat(result: Any) -> tuple[list[Any], Any]:
     return [leaf if isinstance(leaf, Handle) else dispatch.array_of(dispatch.host_array(leaf)) for leaf in leaves], tree
 
 
+def _are_scalars(arrays: Sequence[Any]) -> list[bool]:
+    return [type(a) is dispatch.scalar for a in arrays]
+
+
 def _signature(captured: Captured) -> list[str]:
     return [f"{dtype}{list(shape)}" for shape, dtype in captured.split(captured.types)[0]]
 
 
-def _finish(results: Sequence[Value], outputs: int, written: Sequence[Handle], errors: Any) -> list[Any]:
+def _finish(results: Sequence[Value], scalars: Sequence[bool], written: Sequence[Handle], errors: Any) -> list[Any]:
     """Write what the bodies wrote, keep their flags, and wrap the outputs."""
+    outputs = len(scalars)
     for handle, value in zip(written, results[outputs : outputs + len(written)], strict=True):
         dispatch.write(handle, value)
     trace = modes.current().trace
@@ -36,7 +41,7 @@ def _finish(results: Sequence[Value], outputs: int, written: Sequence[Handle], e
         flags = results[outputs + len(written)].payload
         for i, (kind, message) in enumerate(errors):
             trace.expect(flags[i], kind, message)
-    return [dispatch.wrap(v) for v in results[:outputs]]
+    return [dispatch.wrap_scalar(v) if scalar else dispatch.wrap(v) for v, scalar in zip(results, scalars, strict=False)]
 
 
 def _run(op: Op, values: Sequence[Value]) -> Sequence[Value]:
@@ -50,14 +55,15 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
     def body(function: Python) -> Callable[[list[Any], Trace], tuple[Sequence[Value], Any]]:
         def traced(_: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
             arrays, tree = _flat(function())
-            return [dispatch.read(a) for a in arrays], tree
+            return [dispatch.read(a) for a in arrays], (tree, _are_scalars(arrays))
 
         return traced
 
     found = [capture(f"cond_{name}", body(f), []) for name, f in (("then", then), ("else", otherwise))]
     first, second = found
     outputs = first.outputs
-    if first.result != second.result or _signature(first) != _signature(second):
+    (tree, scalars), (other_tree, other_scalars) = first.result, second.result
+    if tree != other_tree or _signature(first) != _signature(second):
         raise ValueError(
             f"{user_location()}: npx.cond: both branches must return the same structure, shapes and dtypes; got "
             f"{_signature(first)} and {_signature(second)}"
@@ -91,7 +97,8 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
 
     op = Op("_npx_cond", compute, ("arrays",), variadic=True, outputs=total)
     results = _run(op, [dispatch.read(predicate), *[dispatch.read(h) for h in operands]])
-    return xla.unflatten(first.result, _finish(results, outputs, written, errors))
+    scalars = [a and b for a, b in zip(scalars, other_scalars, strict=True)]
+    return xla.unflatten(tree, _finish(results, scalars, written, errors))
 
 
 class _Loop:
@@ -108,11 +115,12 @@ class _Loop:
             after, state_tree = _flat(new)
             extra = [] if active is None else [active]
             arrays = [*extra, *outs, *after]
-            return [dispatch.read(a) for a in arrays], (len(outs), out_tree, len(after), state_tree)
+            return [dispatch.read(a) for a in arrays], (len(outs), out_tree, len(after), state_tree, _are_scalars(after))
 
         values = [dispatch.read(s) for s in states]
         self.captured = capture(name, traced, [*data, *values])
-        self.outs, self.out_tree, count, self.state_tree = self.captured.result
+        self.outs, self.out_tree, count, self.state_tree, scalars = self.captured.result
+        self.scalars = [*[False] * self.outs, *scalars]  # outputs are stacked
         self.leading = self.captured.outputs - self.outs - count
         if count != len(states):
             raise ValueError(f"{name}: the body got {len(states)} states and returned {count}")
@@ -161,7 +169,7 @@ def foreach(body: Python, data: Sequence[Handle], states: list[Any]) -> tuple[li
 
     op = Op("_npx_foreach", compute, ("arrays",), variadic=True, outputs=total)
     operands = [*map(dispatch.read, loop.fixed), *values, *map(dispatch.read, states), *map(dispatch.read, loop.written)]
-    made = _finish(_run(op, operands), loop.outs + counts[2], loop.written, errors)
+    made = _finish(_run(op, operands), loop.scalars, loop.written, errors)
     return made[: loop.outs], loop.out_tree, made[loop.outs :], loop.state_tree
 
 
@@ -206,5 +214,5 @@ def while_loop(condition: Python, body: Python, states: list[Any], limit: int | 
     op = Op("_npx_while_loop", compute, ("arrays",), variadic=True, outputs=total)
     begin, _ = _flat(condition(states))
     operands = [dispatch.read(begin[0]), *map(dispatch.read, loop.fixed), *map(dispatch.read, states), *map(dispatch.read, loop.written)]
-    made = _finish(_run(op, operands), loop.outs + counts[1], loop.written, errors)
+    made = _finish(_run(op, operands), loop.scalars, loop.written, errors)
     return made[: loop.outs], loop.out_tree, made[loop.outs :], loop.state_tree

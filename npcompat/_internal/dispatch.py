@@ -24,6 +24,7 @@ _lowering = xla.lowering
 _new = object.__new__
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
 ndarray: Any = Handle
+scalar: Any = Handle
 Recorder = Callable[[Op, Sequence[Value], Sequence[Any], Attrs, Any, modes.Mode], Any]
 _recorder: Recorder
 _ALL_XLA, _ALL_HOST = {_XLA_ARRAY}, {onp.ndarray}
@@ -31,11 +32,11 @@ _SCALARS = frozenset((bool, int, float, complex))
 _CALL_ERRORS = (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionError)
 
 
-def connect(array_type: type[Handle] | None = None, recorder: Recorder | None = None) -> None:
-    """Called once each by the modules above: the public array class, and the tape."""
-    global ndarray, _recorder
-    if array_type is not None:
-        ndarray = array_type
+def connect(array_type: type[Handle] | None = None, scalar_type: type[Handle] | None = None, recorder: Recorder | None = None) -> None:
+    """Called once each by the modules above: the public classes of arrays and scalars, and the tape."""
+    global ndarray, scalar, _recorder
+    if array_type is not None and scalar_type is not None:
+        ndarray, scalar = array_type, scalar_type
     if recorder is not None:
         _recorder = recorder
 
@@ -48,6 +49,23 @@ def wrap(value: Value) -> Any:
     handle = _new(ndarray)
     handle._value, handle._view, handle._extra = value, None, None
     return handle
+
+
+def wrap_scalar(value: Value) -> Any:
+    """A new scalar: a handle that is never written and looks at nothing."""
+    handle = _new(scalar)
+    handle._value, handle._view, handle._extra = value, None, None
+    return handle
+
+
+def wrap_result(op: Op, value: Value) -> Any:
+    """A new handle for a result of the operator: a scalar where NumPy returns one."""
+    return wrap_scalar(value) if op.scalars and not value.payload.shape else wrap(value)
+
+
+def as_scalar(array: Any) -> Any:
+    """An array without axes as a scalar, which many of NumPy's functions return in its place; others as they are."""
+    return array if array.shape else wrap_scalar(read(array))
 
 
 def read(handle: Handle) -> Value:
@@ -178,8 +196,8 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     rare = root._extra
     if rare is not None:
         rare.version = next(clock)
-        if not mode.recording:
-            root._value.node = rare.leaf
+    if not mode.recording:
+        root._value.node, root._value.index = None if rare is None else rare.leaf, 0
     return live(handle)
 
 
@@ -457,10 +475,10 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     if mode.plain:
         payloads: list[Any] = []
         on_xla = on_host = False
-        scalar = scalars = 0
+        weak = weaks = 0
         for a in args:
             kind = type(a)
-            if kind is ndarray:
+            if kind is ndarray or kind is scalar:
                 payload = a._value.payload if a._view is None else live(a)
                 if type(payload) is _XLA_ARRAY:
                     on_xla = True
@@ -470,17 +488,17 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
                     break
                 payloads.append(payload)
             elif kind is float or (kind is int and (0 <= a < 128 or op.rule is dtypes.keep)):
-                scalars += 1
-                scalar = len(payloads)
+                weaks += 1
+                weak = len(payloads)
                 payloads.append(a)
             else:
                 break
         else:
             if on_xla:
                 if not on_host and (program := op.programs[mode.numpy_dtypes].get(attrs)) is not None:
-                    if scalars == 1:
-                        payloads[scalar] = xla.scalar(payloads[scalar])
-                    elif scalars:
+                    if weaks == 1:
+                        payloads[weak] = xla.scalar(payloads[weak])
+                    elif weaks:
                         payloads = [p if type(p) is _XLA_ARRAY else xla.scalar(p) for p in payloads]
                     try:
                         out = program(*payloads)
@@ -490,22 +508,22 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
                         if _lowering:
                             xla.lowered()
                     if op.outputs != 1:
-                        return tuple([wrap(Value(o)) for o in out])
+                        return tuple([wrap_result(op, Value(o)) for o in out])
                     value = _new(Value)
                     value.payload, value.node, value.index = out, None, 0
-                    handle = _new(ndarray)
+                    handle = _new(scalar if op.scalars and not out.aval.shape else ndarray)
                     handle._value, handle._view, handle._extra = value, None, None
                     return handle
-            elif on_host and not attrs and (out := host.quick(op, payloads, scalars > 0, mode.numpy_dtypes)) is not None:
-                return wrap(Value(out))
+            elif on_host and not attrs and (out := host.quick(op, payloads, weaks > 0, mode.numpy_dtypes)) is not None:
+                return wrap_scalar(Value(out)) if not out.shape else wrap(Value(out))
     if mode.trace is None:
         values = [a._value if type(a) is ndarray and a._view is None else as_value(a) for a in args]
     else:
         values = [as_value(a) for a in args]
     result = run(op, values, attrs)
     if type(result) is Value:
-        return wrap(result)
-    return tuple([wrap(v) for v in result])
+        return wrap_result(op, result)
+    return tuple([wrap_result(op, v) for v in result])
 
 
 # --- what compiled programs leave to be checked ------------------------------------------------------------------

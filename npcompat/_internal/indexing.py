@@ -69,6 +69,8 @@ def _fixed(key: Any) -> bool:
 
 def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
     """`handle[key]` by NumPy; None for keys that are left to the general way."""
+    if type(handle) is dispatch.scalar:
+        handle = dispatch.wrap(handle._value)
     if _fixed(key):
         found = array[key]
         if type(found) is onp.ndarray:
@@ -78,7 +80,7 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
             if handle._extra is not None and handle._extra.readonly:
                 extra(view).readonly = True
             return view
-        return dispatch.wrap(Value(onp.asarray(found)))
+        return dispatch.wrap_scalar(Value(onp.asarray(found)))
     if isinstance(key, Handle):
         key = dispatch.live(key)
         if key is not None and key.dtype.kind in "biu" and key.ndim:
@@ -267,9 +269,9 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
 
 
 def _is_int(item: Any) -> bool:
-    if isinstance(item, int | onp.integer):
-        return True
-    return not isinstance(item, Handle | onp.ndarray | list | tuple | slice) and hasattr(item, "__index__")
+    if isinstance(item, Handle):  # a scalar is known where nothing is traced
+        return type(item) is dispatch.scalar and modes.current().trace is None and isinstance(item, onp.integer)
+    return isinstance(item, int | onp.integer) or (not isinstance(item, onp.ndarray | list | tuple | slice) and hasattr(item, "__index__"))
 
 
 def _numpy_error(shape: tuple[int, ...], key: Any) -> Exception:
@@ -338,7 +340,7 @@ def _as_index(item: Any) -> Any:
     return found
 
 
-@operator("_npi_take_at", pattern="injective")
+@operator("_npi_take_at", pattern="injective", scalars=True)
 def _take_at(xp: Any, a: Any, *positions: Any, axes: Any) -> Any:
     """`a[i, :, j]`: integer arrays on the axes marked, whole axes elsewhere."""
     return xp.take_at(a, _whole(xp, a, positions, axes))
@@ -388,7 +390,7 @@ def _get_advanced(handle: Any, base: Any, advanced: list[Any]) -> Any:
         index = tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)
         return dispatch.array_of(dispatch.to_host(base)[index])
     values = [dispatch.read(base), *map(dispatch.as_value, positions)]
-    return dispatch.wrap(dispatch.run(_take_at, values, (axes,)))
+    return dispatch.wrap_result(_take_at, dispatch.run(_take_at, values, (axes,)))
 
 
 def _read_on_host(base: Any, *values: Value) -> bool:

@@ -145,7 +145,9 @@ class Compiled:
             changed = next((a.value, b.value) for a, b in zip(statics_before, statics, strict=False) if a != b)
             return f"static argument: {changed[0]!r} became {changed[1]!r}"
         for i, (now, before) in enumerate(zip(entries, entries_before, strict=False)):
-            for what, new, old in zip(("shape", "dtype", "grad_req", "recorded", "read-only", "aliasing"), now, before, strict=False):
+            for what, new, old in zip(
+                ("shape", "dtype", "grad_req", "recorded", "class", "read-only", "aliasing"), now, before, strict=False
+            ):
                 if new != old:
                     return f"argument {i}: {what} {old} became {new}"
         return "arguments alias otherwise"
@@ -260,7 +262,7 @@ class _Call:
             proxy = by_id.get(id(handle))
             if proxy is None:
                 proxy = _rebuilt(by_id[id(root_of(handle))], _chain(handle))
-            seen.append(proxy)
+            seen.append(dispatch.wrap_scalar(proxy._value) if type(handle) is dispatch.scalar else proxy)
         positions = {id(h): i for i, h in enumerate(self.handles)}
         for i, (handle, proxy) in enumerate(zip(self.handles, seen, strict=True)):
             rare = handle._extra
@@ -301,9 +303,9 @@ def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
     value = handle._value if handle._view is None else dispatch.read(handle)
     payload, rare = value.payload, handle._extra
     if rare is None:
-        return (payload.shape, payload.dtype, None, recording and value.node is not None)
+        return (payload.shape, payload.dtype, None, recording and value.node is not None, type(handle))
     request = None if rare.leaf is None else rare.leaf.request
-    return (payload.shape, payload.dtype, request, recording and value.node is not None, rare.readonly)
+    return (payload.shape, payload.dtype, request, recording and value.node is not None, type(handle), rare.readonly)
 
 
 def _chain(handle: Handle, stop: Handle | None = None) -> list[Lens]:
@@ -420,15 +422,15 @@ def _stay_on_xla(values: Sequence[Value]) -> None:
 class _Outputs:
     """How to put a function's result together: for each array in it, where it comes from."""
 
-    __slots__ = ("sources", "statics", "tree")
+    __slots__ = ("makers", "sources", "statics", "tree")
 
-    def __init__(self, tree: Any, sources: list[Any], statics: list[Any]) -> None:
-        self.tree, self.sources, self.statics = tree, sources, statics
+    def __init__(self, tree: Any, sources: list[Any], statics: list[Any], makers: list[Any]) -> None:
+        self.tree, self.sources, self.statics, self.makers = tree, sources, statics, makers
 
     def build(self, results: Sequence[Value], call: "_Call | _PlainCall") -> Any:
         """The result of one call."""
         if self.tree is None:
-            return dispatch.wrap(results[0])
+            return self.makers[0](results[0])
         made: dict[int, Any] = {}
         leaves: list[Any] = []
         for (kind, where, lenses), static in zip(self.sources, self.statics, strict=True):
@@ -438,7 +440,7 @@ class _Outputs:
             if kind == "value":
                 root = made.get(where)
                 if root is None:
-                    root = made[where] = dispatch.wrap(results[where])
+                    root = made[where] = self.makers[where](results[where])
             elif kind == "input":
                 root = call.inputs[where]
             elif kind == "argument":
@@ -456,6 +458,7 @@ def _describe(result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequenc
     slots: dict[int, int] = {}
     sources: list[Any] = []
     statics: list[Any] = []
+    makers: list[Any] = []
     at_input = {id(p): i for i, p in enumerate(inputs)}
     at_argument = {id(p): i for i, p in enumerate(seen)}
     for leaf in leaves:
@@ -476,10 +479,11 @@ def _describe(result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequenc
             if slot is None:
                 slot = slots[id(root)] = len(values)
                 values.append(dispatch.read(root))
+                makers.append(dispatch.wrap_scalar if type(root) is dispatch.scalar else dispatch.wrap)
             sources.append(("value", slot, tuple(_chain(leaf))))
     if len(leaves) == 1 and leaves[0] is result and sources[0] == ("value", 0, ()):
         tree = None
-    return values, _Outputs(tree, sources, statics)
+    return values, _Outputs(tree, sources, statics, makers)
 
 
 __all__ = ["Compiled"]

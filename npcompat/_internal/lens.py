@@ -38,6 +38,8 @@ class Lens:
 
 def view(parent: Handle, lens: Lens) -> Any:
     """A handle that looks at the parent through the lens."""
+    if type(parent) is dispatch.scalar:  # nothing looks at a scalar
+        parent = dispatch.wrap(parent._value)
     handle = object.__new__(dispatch.ndarray)
     handle._extra = None
     handle._view = View(parent, lens)
@@ -54,7 +56,7 @@ def view(parent: Handle, lens: Lens) -> Any:
 # --- basic indexing ----------------------------------------------------------------------------------------------
 
 
-@operator("_npi_index_get", pattern="injective")
+@operator("_npi_index_get", pattern="injective", scalars=True)
 def index_get(xp: Any, a: Any, *starts: Any, spec: Any) -> Any:
     """The part of `a` that a basic index covers; start positions are operands."""
     return xp.index_get(a, starts, spec)

@@ -59,6 +59,7 @@ class Op:
     level: int = 1
     doc: str = ""
     differentiable: bool = True
+    scalars: bool = False  # NumPy returns scalars for its results of no axes
     heavy: bool = False  # placement `auto` runs it on XLA, also where its operands are on the host
     carries: tuple[bool, ...] | None = None  # of a traced function: which outputs depend on what is differentiated
     reason: str = "first call with these types"
@@ -124,7 +125,8 @@ def from_function(name: str, compute: Callable[..., Any], **declaration: Any) ->
         inputs += (names[positional + keyword],)
     defaults = compute.__kwdefaults__ or {}
     attrs = {n: defaults.get(n, REQUIRED) for n in names[positional : positional + keyword]}
-    return Op(name, compute, inputs, variadic, attrs, **{"doc": compute.__doc__ or "", **declaration})
+    found = {"doc": compute.__doc__ or "", "scalars": declaration.get("pattern") in ("reduction", "complex"), **declaration}
+    return Op(name, compute, inputs, variadic, attrs, **found)
 
 
 # --- kinds: what the members of a family share -------------------------------------------------------------------
@@ -151,7 +153,13 @@ def elementwise(name: str, ufunc: onp.ufunc, compute: Callable[..., Any] | None 
             ("x",) if ufunc.nin == 1 else tuple(f"x{i + 1}" for i in range(ufunc.nin)),
             attrs={"dtype": None},
             ufunc=ufunc,
-            **{"rule": rule, "outputs": ufunc.nout, "pattern": "elementwise" if ufunc.nin == 1 else "broadcast", **declaration},
+            **{
+                "rule": rule,
+                "outputs": ufunc.nout,
+                "pattern": "elementwise" if ufunc.nin == 1 else "broadcast",
+                "scalars": True,
+                **declaration,
+            },
         )
     )
 

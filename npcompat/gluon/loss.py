@@ -378,7 +378,7 @@ class PoissonNLLLoss(Loss):
     Examples
     --------
     >>> gluon.loss.PoissonNLLLoss()(np.array([0.0]), np.array([2.0]))
-    array(1.)
+    np.float32(1.0)
     """
 
     def __init__(self, weight: float | None = None, from_logits: bool = True, batch_axis: int = 0, compute_full: bool = False) -> None:

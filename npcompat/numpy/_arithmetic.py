@@ -227,7 +227,7 @@ def divmod(
     Examples
     --------
     >>> np.divmod(7, 3)
-    (array(2), array(1))
+    (np.int64(2), np.int64(1))
     """
     return call(_divmod, (x1, x2), positional_outs(out1, out2, out), where, casting, order, dtype, subok, signature)
 

@@ -70,7 +70,7 @@ def average(
     Examples
     --------
     >>> np.average([1.0, 2.0, 4.0], weights=[2, 1, 1])
-    array(2.)
+    np.float32(2.0)
     """
     a = asarray(a)
     axes = None if axis is None else normalized_axes(axis, a.ndim)
@@ -249,7 +249,8 @@ def _nan_spread(
     if isinstance(dispatch.read(free).payload, onp.ndarray) and bool((free <= 0).any()):
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=3)
     found = select(free > 0, squared / select(free > 0, free, 1), onp.nan)
-    return finish((sqrt(found) if of is std else found).astype(real, copy=False), out, of.__name__)
+    spread = (sqrt(found) if of is std else found).astype(real, copy=False)
+    return finish(dispatch.as_scalar(spread), out, of.__name__)
 
 
 def nanvar(
@@ -269,7 +270,7 @@ def nanvar(
     Examples
     --------
     >>> np.nanvar([1.0, np.nan, 3.0])
-    array(1.)
+    np.float32(1.0)
     """
     return _nan_spread(var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
@@ -291,7 +292,7 @@ def nanstd(
     Examples
     --------
     >>> np.nanstd([1.0, np.nan, 5.0])
-    array(2.)
+    np.float32(2.0)
     """
     return _nan_spread(std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 

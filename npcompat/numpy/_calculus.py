@@ -48,7 +48,7 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: Any = 1.0, axis: int
     Examples
     --------
     >>> np.trapezoid([1, 2, 3])
-    array(4.)
+    np.float32(4.0)
     """
     y = asarray(y)
     (at,) = normalized_axes(axis, y.ndim)

@@ -101,8 +101,8 @@ def _converted(a: Any, dtype: Any, copy: bool | None, device: Any) -> Any:
         with placed_on(device):
             host = dispatch.host_array(a, dtype)
             return dispatch.array_of(onp.array(host) if dispatch.on_host(modes.current()) and onp.may_share_memory(host, a) else host)
-    result = a
-    if dtype is not None and a.dtype != dtype:  # type: ignore[attr-defined]
+    result = a = dispatch.wrap(dispatch.read(a)) if type(a) is dispatch.scalar else a
+    if dtype is not None and a.dtype != dtype:
         if copy is False:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
         result = apply(_cast, (a,), (dtype,))

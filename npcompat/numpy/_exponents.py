@@ -216,7 +216,7 @@ def logaddexp(
     Examples
     --------
     >>> np.logaddexp(0.0, 0.0).round(4)
-    array(0.6931)
+    np.float32(0.6931)
     """
     return call(_logaddexp, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -243,7 +243,7 @@ def logaddexp2(
     Examples
     --------
     >>> np.logaddexp2(0.0, 0.0)
-    array(1.)
+    np.float32(1.0)
     """
     return call(_logaddexp2, (x1, x2), out, where, casting, order, dtype, subok, signature)
 

@@ -192,7 +192,7 @@ def hypot(
     Examples
     --------
     >>> np.hypot(3.0, 4.0)
-    array(5.)
+    np.float32(5.0)
     """
     return call(_hypot, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -323,7 +323,7 @@ def nextafter(
     Examples
     --------
     >>> np.nextafter(1.0, 2.0)
-    array(1.0000001)
+    np.float32(1.0000001)
     """
     return call(_nextafter, (x1, x2), out, where, casting, order, dtype, subok, signature)
 
@@ -349,7 +349,7 @@ def spacing(
     Examples
     --------
     >>> np.spacing(1.0) == np.finfo("float32").eps
-    array(True)
+    np.True_
     """
     return call(_spacing, (x,), out, where, casting, order, dtype, subok, signature)
 

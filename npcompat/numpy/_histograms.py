@@ -95,7 +95,7 @@ def _binned(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return [dtypes.result_type(types)] * 2, _int64
 
 
-@operator("_npi_digitize", rule=_binned, differentiable=False)
+@operator("_npi_digitize", scalars=True, rule=_binned, differentiable=False)
 def _digitize(xp: Any, x: Any, bins: Any, *, right: bool = False) -> Any:
     """The bin of each element, for ascending or descending edges."""
     side, count = ("left" if right else "right"), bins.shape[0]

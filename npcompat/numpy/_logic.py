@@ -22,7 +22,7 @@ def _close_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolutio
     return [common, common, None, None], onp.dtype(bool)
 
 
-@operator("_npi_isclose", rule=_close_types, pattern="broadcast", differentiable=False)
+@operator("_npi_isclose", scalars=True, rule=_close_types, pattern="broadcast", differentiable=False)
 def _isclose(xp: Any, a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool = False) -> Any:
     """Whether the operands are equal within tolerances."""
     if a.dtype == onp.bool_:
@@ -128,7 +128,7 @@ def iscomplex(x: ArrayLike) -> Any:
     array([ True, False])
     """
     x = asarray(x)
-    return x.imag != 0 if iscomplexobj(x) else zeros(x.shape, bool)
+    return x.imag != 0 if iscomplexobj(x) else dispatch.as_scalar(zeros(x.shape, bool))
 
 
 def isreal(x: ArrayLike) -> Any:
@@ -150,7 +150,7 @@ def isscalar(element: Any) -> bool:
     >>> np.isscalar(3), np.isscalar(np.array(3))
     (True, False)
     """
-    return not isinstance(element, Handle) and onp.isscalar(element)
+    return not isinstance(element, dispatch.ndarray) and onp.isscalar(element)
 
 
 def real(val: ArrayLike) -> Any:
@@ -161,7 +161,7 @@ def real(val: ArrayLike) -> Any:
     >>> np.real(np.array([1 + 2j]))
     array([1.])
     """
-    return asarray(val).real
+    return val.real if hasattr(val, "real") else asarray(val).real
 
 
 def imag(val: ArrayLike) -> Any:
@@ -172,7 +172,7 @@ def imag(val: ArrayLike) -> Any:
     >>> np.imag(np.array([1 + 2j]))
     array([2.])
     """
-    return asarray(val).imag
+    return val.imag if hasattr(val, "imag") else asarray(val).imag
 
 
 def _angle_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -182,7 +182,7 @@ def _angle_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolutio
     return [dtype], onp.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 
-@operator("_npi_angle", rule=_angle_types, pattern="elementwise")
+@operator("_npi_angle", scalars=True, rule=_angle_types, pattern="elementwise")
 def _angle(xp: Any, z: Any, *, deg: bool = False) -> Any:
     """The angle of a complex number."""
     return xp.angle(z, deg)
@@ -199,7 +199,7 @@ def angle(z: ArrayLike, deg: bool = False) -> Any:
     return apply(_angle, (z,), (bool(deg),))
 
 
-@operator("_npi_nan_to_num", rule=dtypes.first, pattern="elementwise")
+@operator("_npi_nan_to_num", scalars=True, rule=dtypes.first, pattern="elementwise")
 def _nan_to_num(xp: Any, x: Any, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """nan and infinities replaced."""
     return xp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)

@@ -62,7 +62,7 @@ def nanmedian(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_in
     Examples
     --------
     >>> np.nanmedian([3, np.nan, 4, 2])
-    array(3.)
+    np.float32(3.0)
     """
     a, keep = asarray(a), keepdims is not NoValue and bool(keepdims)
     if a.size == 0:
@@ -136,7 +136,7 @@ def nanquantile(
     Examples
     --------
     >>> np.nanquantile([1, np.nan, 2, 3], 0.5)
-    array(2.)
+    np.float32(2.0)
     """
     return _nan_quantiles(quantile, a, q, 1, "Quantile", axis, out, overwrite_input, method, keepdims, weights)
 
@@ -157,7 +157,7 @@ def nanpercentile(
     Examples
     --------
     >>> np.nanpercentile([1, np.nan, 2, 3], 50)
-    array(2.)
+    np.float32(2.0)
     """
     return _nan_quantiles(percentile, a, q, 100, "Percentile", axis, out, overwrite_input, method, keepdims, weights)
 

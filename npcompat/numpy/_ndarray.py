@@ -7,61 +7,24 @@ import numpy as onp
 
 from npcompat._internal import devices, dispatch, dtypes, indexing, lens, modes, tape
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.handle import View, extra
+from npcompat._internal.handle import Value, View, extra
 from npcompat.numpy import _arithmetic, _diagonals, _manipulation, _printing, _products, _reductions, _repeating, _selection, _sorting
 from npcompat.numpy._creation import copy_of
 from npcompat.numpy._flags import Flags, Flat
 from npcompat.numpy._ndarray_selection import Selection
-from npcompat.numpy._operators import Operators
+from npcompat.numpy._operators import InPlaceOperators, Operators
+from npcompat.numpy._protocols import Protocols
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import _cast, check_order
 
 _apply = dispatch.apply
 
 
-class ndarray(Selection, Operators):
-    """An array: NumPy's interface over a backend.
-
-    Slices, transposes and reshapes are views, writing is in place, and every operation can be recorded, compiled and
-    placed on an accelerator.  Arrays are made with `np.array`, `np.zeros` and their siblings.
-
-    Parameters
-    ----------
-    shape : int or tuple of int
-        Shape of the new array, whose values are zero.
-    dtype : dtype, optional
-        Its dtype; the default float if not given.
-    buffer, offset, strides, order
-        Memory layout can't be chosen: anything but the default raises NotImplementedError.
-
-    Examples
-    --------
-    >>> a = np.zeros((2, 3))
-    >>> row = a[0]
-    >>> row += 1
-    >>> a
-    array([[1., 1., 1.],
-           [0., 0., 0.]])
-    """
+class Array(Selection, Operators, Protocols):
+    """What arrays and scalars have in common: NumPy's methods on a handle."""
 
     __slots__ = ()
     __array_priority__ = 1000.0
-
-    def __new__(
-        cls,
-        shape: Any,
-        dtype: DTypeLike = float,
-        buffer: Any = None,
-        offset: int = 0,
-        strides: Any = None,
-        order: Order | None = None,
-    ) -> "ndarray":
-        for name, given, default in (("buffer", buffer, None), ("offset", offset, 0), ("strides", strides, None)):
-            if given is not default and given != default:
-                raise NotImplementedError(f"ndarray({name}=...): memory layout can't be chosen; use np.frombuffer or a view")
-        check_order(order)
-        made: ndarray = dispatch.array_of(onp.zeros(shape, dtypes.canonical(dtype)))
-        return made
 
     # --- what it is
 
@@ -159,7 +122,7 @@ class ndarray(Selection, Operators):
         return self.swapaxes(-1, -2)
 
     @property
-    def real(self) -> "ndarray":
+    def real(self) -> Any:
         """The real part: a view, the array itself if it is real."""
         return lens.view(self, lens.real) if self.dtype.kind == "c" else self
 
@@ -168,11 +131,10 @@ class ndarray(Selection, Operators):
         self.real[...] = new
 
     @property
-    def imag(self) -> "ndarray":
+    def imag(self) -> Any:
         """The imaginary part: a view; read-only zeros if the array is real."""
         if self.dtype.kind == "c":
-            made: ndarray = lens.view(self, lens.imag)
-            return made
+            return lens.view(self, lens.imag)
         zeros: ndarray = dispatch.array_of(onp.zeros(self.shape, self.dtype))
         zeros.setflags(write=False)
         return zeros
@@ -208,7 +170,17 @@ class ndarray(Selection, Operators):
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        return (self[i] for i in range(len(self)))
+        return self._elements() if len(self.shape) == 1 and modes.current().plain else (self[i] for i in range(len(self)))
+
+    def _elements(self) -> Iterator[Any]:
+        """The elements of an array of one axis, which come to the host together, and again if they have changed."""
+        seen: Any = None
+        host: Any = None
+        for i in range(self.shape[0]):
+            payload = dispatch.read(self).payload
+            if payload is not seen or type(payload) is onp.ndarray:
+                seen, host = payload, dispatch.to_host(self)
+            yield _as_scalar(Value(onp.array(host[i])))
 
     def __contains__(self, item: Any) -> bool:
         return bool((self == item).any())
@@ -230,8 +202,6 @@ class ndarray(Selection, Operators):
             shared.flags.writeable = False
             return shared
         return onp.array(host)
-
-    __array_ufunc__ = None
 
     def item(self, *args: Any) -> Any:
         """One element as a Python scalar."""
@@ -267,7 +237,7 @@ class ndarray(Selection, Operators):
         return int(dispatch.to_host(self))
 
     def __format__(self, specification: str) -> str:
-        return format(self.item() if self.ndim == 0 else str(self), specification)
+        return format(dispatch.to_host(self)[()] if self.ndim == 0 else str(self), specification)
 
     def __repr__(self) -> str:
         return _printing.array_repr(self)
@@ -298,7 +268,7 @@ class ndarray(Selection, Operators):
         check_order(order)
         return copy_of(self)
 
-    def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> "ndarray":
+    def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> Any:
         """The values in another dtype.
 
         Raises
@@ -312,8 +282,7 @@ class ndarray(Selection, Operators):
             raise TypeError(f"Cannot cast array data from {self.dtype!r} to {wanted!r} according to the rule '{casting}'")
         if wanted == self.dtype:
             return copy_of(self) if copy else self
-        made: ndarray = _apply(_cast, (self,), (wanted,))
-        return made
+        return _apply(_cast, (self,), (wanted,))
 
     def fill(self, value: ArrayLike) -> None:
         """Set every element to one value."""
@@ -567,14 +536,58 @@ class ndarray(Selection, Operators):
         """Rounded to a number of decimals."""
         return _reductions.round(self, decimals, out)
 
-    def conj(self) -> "ndarray":
-        """The complex conjugate."""
-        return _arithmetic.conjugate(self)
+    def conj(self) -> Any:
+        """The complex conjugate; the array itself if it is real."""
+        return _arithmetic.conjugate(self) if self.dtype.kind == "c" else self
 
     conjugate = conj
 
     def __round__(self, ndigits: int | None = None) -> Any:
         return self.round(ndigits or 0)
+
+
+class ndarray(InPlaceOperators, Array):
+    """An array: NumPy's interface over a backend.
+
+    Slices, transposes and reshapes are views, writing is in place, and every operation can be recorded, compiled and
+    placed on an accelerator.  Arrays are made with `np.array`, `np.zeros` and their siblings.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Shape of the new array, whose values are zero.
+    dtype : dtype, optional
+        Its dtype; the default float if not given.
+    buffer, offset, strides, order
+        Memory layout can't be chosen: anything but the default raises NotImplementedError.
+
+    Examples
+    --------
+    >>> a = np.zeros((2, 3))
+    >>> row = a[0]
+    >>> row += 1
+    >>> a
+    array([[1., 1., 1.],
+           [0., 0., 0.]])
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        shape: Any,
+        dtype: DTypeLike = float,
+        buffer: Any = None,
+        offset: int = 0,
+        strides: Any = None,
+        order: Order | None = None,
+    ) -> "ndarray":
+        for name, given, default in (("buffer", buffer, None), ("offset", offset, 0), ("strides", strides, None)):
+            if given is not default and given != default:
+                raise NotImplementedError(f"ndarray({name}=...): memory layout can't be chosen; use np.frombuffer or a view")
+        check_order(order)
+        made: ndarray = dispatch.array_of(onp.zeros(shape, dtypes.canonical(dtype)))
+        return made
 
 
 def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
@@ -589,6 +602,82 @@ def _from_host(array: onp.ndarray[Any, Any]) -> ndarray:
     return made
 
 
-dispatch.connect(array_type=ndarray)
+class Scalar(Array):
+    """A scalar: what NumPy returns for one element, and for a result without axes.
+
+    It does not change, aliases nothing, and can be hashed; for `isinstance` it is of NumPy's scalar type.
+    """
+
+    __slots__ = ()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return self.dtype.type
+
+    @property  # type: ignore[misc]
+    def real(self) -> Any:
+        """The real part."""
+        return _as_scalar(dispatch.run(lens.real.get, [dispatch.read(self)])) if self.dtype.kind == "c" else self
+
+    @property  # type: ignore[misc]
+    def imag(self) -> Any:
+        """The imaginary part."""
+        if self.dtype.kind == "c":
+            return _as_scalar(dispatch.run(lens.imag.get, [dispatch.read(self)]))
+        return _as_scalar(dispatch.constant(onp.zeros((), self.dtype)))
+
+    def copy(self, order: Order = "C") -> Any:
+        """The scalar itself: it does not change."""
+        check_order(order)
+        return self
+
+    def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+        """The value in another dtype, as a scalar."""
+        return _as_scalar(dispatch.read(super().astype(dtype, order, casting, subok, copy)))
+
+    def transpose(self, *axes: Any) -> Any:
+        """The scalar itself."""
+        return _as_scalar(dispatch.read(super().transpose(*axes)))
+
+    def squeeze(self, axis: AxisLike = None) -> Any:
+        """The scalar itself."""
+        return _as_scalar(dispatch.read(super().squeeze(axis)))
+
+    def detach(self) -> Any:
+        """The same value, cut off from the graph."""
+        return _as_scalar(tape.detached(dispatch.read(self)))
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(dispatch.to_host(self)[()])
+
+    def __repr__(self) -> str:
+        return _printing.array_repr(self) if xla.is_tracer(dispatch.read(self).payload) else repr(dispatch.to_host(self)[()])
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return round(self.item()) if ndigits is None else self.round(ndigits)
+
+    def __reduce__(self) -> Any:
+        return _scalar_from_host, (self.asnumpy(),)
+
+    def __setitem__(self, key: Any, new: ArrayLike) -> None:
+        raise TypeError(f"'numpy.{self.dtype.name}' object does not support item assignment")
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+def _as_scalar(value: Value) -> Scalar:
+    made: Scalar = dispatch.wrap_scalar(value)
+    return made
+
+
+def _scalar_from_host(array: onp.ndarray[Any, Any]) -> Scalar:
+    return _as_scalar(dispatch.constant(array))
+
+
+dispatch.connect(array_type=ndarray, scalar_type=Scalar)
 
 __all__ = ["ndarray"]

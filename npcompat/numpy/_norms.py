@@ -48,7 +48,7 @@ def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = 
     Examples
     --------
     >>> np.linalg.norm(np.array([3.0, 4.0]))
-    array(5.)
+    np.float32(5.0)
     """
     order = ord.item() if hasattr(ord, "item") else ord
     x, chosen = asarray(x), as_axis(axis)
@@ -67,7 +67,7 @@ def vector_norm(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = Fals
     Examples
     --------
     >>> np.linalg.vector_norm(np.array([[3.0, 4.0]]))
-    array(5.)
+    np.float32(5.0)
     """
     order = ord.item() if hasattr(ord, "item") else ord
     return apply(_vector_norm, (x,), (as_axis(axis), bool(keepdims), order))
@@ -79,7 +79,7 @@ def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") ->
     Examples
     --------
     >>> np.linalg.matrix_norm(np.array([[3.0, 4.0], [0.0, 0.0]]))
-    array(5.)
+    np.float32(5.0)
     """
     return norm(x, ord, (-2, -1), keepdims)
 

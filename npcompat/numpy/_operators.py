@@ -35,7 +35,7 @@ def _in_place(op: Op, x: Any, other: Any) -> Any:
 
 
 class Operators(Handle):
-    """What `+`, `+=`, `<` and their siblings do."""
+    """What `+`, `<` and their siblings do."""
 
     __slots__ = ()
 
@@ -45,17 +45,11 @@ class Operators(Handle):
     def __radd__(self, other: Any) -> Any:
         return _binary(_arithmetic._add, other, self)
 
-    def __iadd__(self, other: Any) -> Any:
-        return _in_place(_arithmetic._add, self, other)
-
     def __sub__(self, other: Any) -> Any:
         return _binary(_arithmetic._subtract, self, other)
 
     def __rsub__(self, other: Any) -> Any:
         return _binary(_arithmetic._subtract, other, self)
-
-    def __isub__(self, other: Any) -> Any:
-        return _in_place(_arithmetic._subtract, self, other)
 
     def __mul__(self, other: Any) -> Any:
         return _binary(_arithmetic._multiply, self, other)
@@ -63,17 +57,11 @@ class Operators(Handle):
     def __rmul__(self, other: Any) -> Any:
         return _binary(_arithmetic._multiply, other, self)
 
-    def __imul__(self, other: Any) -> Any:
-        return _in_place(_arithmetic._multiply, self, other)
-
     def __truediv__(self, other: Any) -> Any:
         return _binary(_arithmetic._divide, self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
         return _binary(_arithmetic._divide, other, self)
-
-    def __itruediv__(self, other: Any) -> Any:
-        return _in_place(_arithmetic._divide, self, other)
 
     def __floordiv__(self, other: Any) -> Any:
         return _binary(_arithmetic._floor_divide, self, other)
@@ -81,17 +69,11 @@ class Operators(Handle):
     def __rfloordiv__(self, other: Any) -> Any:
         return _binary(_arithmetic._floor_divide, other, self)
 
-    def __ifloordiv__(self, other: Any) -> Any:
-        return _in_place(_arithmetic._floor_divide, self, other)
-
     def __mod__(self, other: Any) -> Any:
         return _binary(_arithmetic._remainder, self, other)
 
     def __rmod__(self, other: Any) -> Any:
         return _binary(_arithmetic._remainder, other, self)
-
-    def __imod__(self, other: Any) -> Any:
-        return _in_place(_arithmetic._remainder, self, other)
 
     def __pow__(self, other: Any, modulo: None = None) -> Any:
         _arithmetic.refuse_negative_powers(self, other)
@@ -101,18 +83,11 @@ class Operators(Handle):
         _arithmetic.refuse_negative_powers(other, self)
         return _binary(_arithmetic._power, other, self)
 
-    def __ipow__(self, other: Any) -> Any:  # type: ignore[misc]
-        _arithmetic.refuse_negative_powers(self, other)
-        return _in_place(_arithmetic._power, self, other)
-
     def __and__(self, other: Any) -> Any:
         return _binary(_bits._bitwise_and, self, other)
 
     def __rand__(self, other: Any) -> Any:
         return _binary(_bits._bitwise_and, other, self)
-
-    def __iand__(self, other: Any) -> Any:
-        return _in_place(_bits._bitwise_and, self, other)
 
     def __or__(self, other: Any) -> Any:
         return _binary(_bits._bitwise_or, self, other)
@@ -120,17 +95,11 @@ class Operators(Handle):
     def __ror__(self, other: Any) -> Any:
         return _binary(_bits._bitwise_or, other, self)
 
-    def __ior__(self, other: Any) -> Any:
-        return _in_place(_bits._bitwise_or, self, other)
-
     def __xor__(self, other: Any) -> Any:
         return _binary(_bits._bitwise_xor, self, other)
 
     def __rxor__(self, other: Any) -> Any:
         return _binary(_bits._bitwise_xor, other, self)
-
-    def __ixor__(self, other: Any) -> Any:
-        return _in_place(_bits._bitwise_xor, self, other)
 
     def __lshift__(self, other: Any) -> Any:
         return _binary(_bits._left_shift, self, other)
@@ -138,26 +107,17 @@ class Operators(Handle):
     def __rlshift__(self, other: Any) -> Any:
         return _binary(_bits._left_shift, other, self)
 
-    def __ilshift__(self, other: Any) -> Any:
-        return _in_place(_bits._left_shift, self, other)
-
     def __rshift__(self, other: Any) -> Any:
         return _binary(_bits._right_shift, self, other)
 
     def __rrshift__(self, other: Any) -> Any:
         return _binary(_bits._right_shift, other, self)
 
-    def __irshift__(self, other: Any) -> Any:
-        return _in_place(_bits._right_shift, self, other)
-
     def __matmul__(self, other: Any) -> Any:
         return _binary(_products._matmul, self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return _binary(_products._matmul, other, self)
-
-    def __imatmul__(self, other: Any) -> Any:
-        return _in_place(_products._matmul, self, other)
 
     def __divmod__(self, other: Any) -> Any:
         return _binary(_arithmetic._divmod, self, other)
@@ -196,3 +156,49 @@ class Operators(Handle):
         return _apply(_bits._invert, (self,))
 
     __hash__ = None  # type: ignore[assignment]
+
+
+class InPlaceOperators(Handle):
+    """What `+=` and its siblings do."""
+
+    __slots__ = ()
+
+    def __iadd__(self, other: Any) -> Any:
+        return _in_place(_arithmetic._add, self, other)
+
+    def __isub__(self, other: Any) -> Any:
+        return _in_place(_arithmetic._subtract, self, other)
+
+    def __imul__(self, other: Any) -> Any:
+        return _in_place(_arithmetic._multiply, self, other)
+
+    def __itruediv__(self, other: Any) -> Any:
+        return _in_place(_arithmetic._divide, self, other)
+
+    def __ifloordiv__(self, other: Any) -> Any:
+        return _in_place(_arithmetic._floor_divide, self, other)
+
+    def __imod__(self, other: Any) -> Any:
+        return _in_place(_arithmetic._remainder, self, other)
+
+    def __ipow__(self, other: Any) -> Any:
+        _arithmetic.refuse_negative_powers(self, other)
+        return _in_place(_arithmetic._power, self, other)
+
+    def __iand__(self, other: Any) -> Any:
+        return _in_place(_bits._bitwise_and, self, other)
+
+    def __ior__(self, other: Any) -> Any:
+        return _in_place(_bits._bitwise_or, self, other)
+
+    def __ixor__(self, other: Any) -> Any:
+        return _in_place(_bits._bitwise_xor, self, other)
+
+    def __ilshift__(self, other: Any) -> Any:
+        return _in_place(_bits._left_shift, self, other)
+
+    def __irshift__(self, other: Any) -> Any:
+        return _in_place(_bits._right_shift, self, other)
+
+    def __imatmul__(self, other: Any) -> Any:
+        return _in_place(_products._matmul, self, other)

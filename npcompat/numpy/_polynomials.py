@@ -319,7 +319,7 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
 # --- values, derivatives, integrals ------------------------------------------------------------------------------
 
 
-@operator("_npi_polyval", rule=dtypes.promote, pattern="broadcast")
+@operator("_npi_polyval", scalars=True, rule=dtypes.promote, pattern="broadcast")
 def _polyval(xp: Any, p: Any, x: Any) -> Any:
     """A polynomial's values, by Horner's scheme."""
     total = xp.zeros_like(x)
@@ -341,7 +341,7 @@ def polyval(p: ArrayLike, x: ArrayLike) -> Any:
     Examples
     --------
     >>> np.polyval([3, 0, 1], 5)
-    array(76)
+    np.int64(76)
     """
     p = _coefficients(p)
     if p.ndim == 0:
@@ -421,7 +421,7 @@ class poly1d:
        2
     1 x + 2 x + 3
     >>> p(2)
-    array(11)
+    np.int64(11)
     >>> p * p
     poly1d([ 1,  4, 10, 12,  9])
     """

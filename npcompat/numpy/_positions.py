@@ -26,7 +26,7 @@ def _number(x: Any) -> Any:
 
 
 def _arrays(found: Sequence[_Host]) -> tuple[Any, ...]:
-    return tuple([dispatch.array_of(f) for f in found])
+    return tuple([dispatch.as_scalar(dispatch.array_of(f)) for f in found])
 
 
 def _shaped(arr: Any) -> _Host:
@@ -172,7 +172,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: L
     """
     parts, shape = list(multi_index), as_shape(dims)
     if not any([isinstance(p, Handle) for p in parts]):
-        return dispatch.array_of(onp.asarray(onp.ravel_multi_index(tuple(parts), shape, mode, order)))
+        return dispatch.as_scalar(dispatch.array_of(onp.asarray(onp.ravel_multi_index(tuple(parts), shape, mode, order))))
     parts = [asarray(p) for p in parts]
     onp.ravel_multi_index(tuple([_few(p) for p in parts]), shape, "wrap" if mode == "raise" else mode, order)
     how = tuple(mode) if isinstance(mode, tuple | list) else (mode,) * len(shape)

@@ -34,7 +34,7 @@ def _matmul(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
     return xp.matmul(x1, x2)
 
 
-@operator("_npi_vecdot", rule=product_types, pattern="complex")
+@operator("_npi_vecdot", scalars=True, rule=product_types, pattern="complex")
 def _vecdot(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
     """Inner product of vectors."""
     return xp.vecdot(x1, x2)
@@ -271,7 +271,7 @@ def _outer(xp: Any, a: Any, b: Any) -> Any:
     return xp.ravel(a)[:, None] * xp.ravel(b)[None, :]
 
 
-@operator("_npi_kron", rule=product_types, pattern="broadcast")
+@operator("_npi_kron", scalars=True, rule=product_types, pattern="broadcast")
 def _kron(xp: Any, a: Any, b: Any) -> Any:
     """Every element of one array times the whole other."""
     return xp.kron(a, b)
@@ -295,7 +295,7 @@ def dot(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
     Examples
     --------
     >>> np.dot([1, 2], [3, 4])
-    array(11)
+    np.int64(11)
     """
     result = apply(_dot, (a, b))
     if out is None:
@@ -317,7 +317,7 @@ def vdot(a: ArrayLike, b: ArrayLike, /) -> Any:
     Examples
     --------
     >>> np.vdot([1, 2], [3, 4])
-    array(11)
+    np.int64(11)
     """
     return apply(_vdot, (a, b))
 
@@ -356,7 +356,7 @@ def kron(a: ArrayLike, b: ArrayLike) -> Any:
     return apply(_kron, (a, b))
 
 
-@operator("_npi_tensordot", rule=product_types, pattern="complex")
+@operator("_npi_tensordot", rule=product_types, pattern="complex", scalars=False)
 def _tensordot(xp: Any, a: Any, b: Any, *, axes: Any = 2) -> Any:
     """Sum over pairs of axes."""
     return xp.tensordot(a, b, axes)
@@ -461,7 +461,7 @@ def trace(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: 
     Examples
     --------
     >>> np.trace([[1, 2], [3, 4]])
-    array(5)
+    np.int64(5)
     """
     attrs = (python.index(offset), python.index(axis1), python.index(axis2), None if dtype is None else dtypes.canonical(dtype))
     return finish(apply(_trace, (a,), attrs), out, "trace")

@@ -293,7 +293,7 @@ def var(
     Examples
     --------
     >>> np.var([1, 2, 3, 4])
-    array(1.25)
+    np.float32(1.25)
     """
     return _spread(_var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
@@ -315,7 +315,7 @@ def std(
     Examples
     --------
     >>> np.std([1, 3])
-    array(1.)
+    np.float32(1.0)
     """
     return _spread(_std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
@@ -326,7 +326,7 @@ def ptp(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
     Examples
     --------
     >>> np.ptp([3, 1, 7])
-    array(6)
+    np.int64(6)
     """
     result = max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims)
     return finish(result, out, "ptp")
@@ -346,7 +346,7 @@ def nansum(
     Examples
     --------
     >>> np.nansum([1.0, np.nan])
-    array(1.)
+    np.float32(1.0)
     """
     return reduce(_nansum, a, axis, dtype, out, keepdims, initial, where)
 
@@ -365,7 +365,7 @@ def nanprod(
     Examples
     --------
     >>> np.nanprod([2.0, np.nan])
-    array(2.)
+    np.float32(2.0)
     """
     return reduce(_nanprod, a, axis, dtype, out, keepdims, initial, where)
 
@@ -378,7 +378,7 @@ def nanmax(
     Examples
     --------
     >>> np.nanmax([1.0, np.nan])
-    array(1.)
+    np.float32(1.0)
     """
     return reduce(_nanmax, a, axis, None, out, keepdims, initial, where)
 
@@ -391,7 +391,7 @@ def nanmin(
     Examples
     --------
     >>> np.nanmin([1.0, np.nan])
-    array(1.)
+    np.float32(1.0)
     """
     return reduce(_nanmin, a, axis, None, out, keepdims, initial, where)
 
@@ -404,7 +404,7 @@ def nanmean(
     Examples
     --------
     >>> np.nanmean([1.0, np.nan, 3.0])
-    array(2.)
+    np.float32(2.0)
     """
     if dtypes.is_inexact(asarray(a).dtype):
         if dtype is not None and not dtypes.is_inexact(dtypes.canonical(dtype)):
@@ -461,7 +461,7 @@ def _clip_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution
     return [dtype] * len(types), dtype
 
 
-@operator("_npi_clip", rule=_clip_types, pattern="broadcast")
+@operator("_npi_clip", scalars=True, rule=_clip_types, pattern="broadcast")
 def _clip(xp: Any, a: Any, low: Any, high: Any, *, dtype: Any = None) -> Any:
     """The values limited from below and above."""
     return xp.minimum(xp.maximum(a, low), high)
@@ -530,7 +530,7 @@ def _clipped(
     return call(_clip, (a, low, high), out, where, casting, order, dtype, subok, signature)
 
 
-@operator("_npi_round", pattern="elementwise", rule=lambda types, attrs: ([dtypes.strong(types[0])], dtypes.strong(types[0])))
+@operator("_npi_round", scalars=True, pattern="elementwise", rule=lambda types, attrs: ([dtypes.strong(types[0])], dtypes.strong(types[0])))
 def _round(xp: Any, a: Any, *, decimals: int = 0) -> Any:
     """Rounded to a number of decimals, halves to even."""
     return xp.round(a, decimals)

@@ -136,7 +136,7 @@ def _check_mode(mode: Any) -> str:
     return str(mode)
 
 
-@operator("_npi_take", rule=lambda types, attrs: ([None, _int64], dtypes.strong(types[0])), pattern="injective")
+@operator("_npi_take", scalars=True, rule=lambda types, attrs: ([None, _int64], dtypes.strong(types[0])), pattern="injective")
 def _take(xp: Any, a: Any, indices: Any, *, axis: Any = None, mode: str = "raise") -> Any:
     """The elements at positions along an axis, or of the raveled array; positions are in range if the mode is 'raise'."""
     if axis is None:
@@ -396,7 +396,7 @@ def _choice_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
     return [_int64, *[common] * (len(types) - 1)], common
 
 
-@operator("_npi_choose", rule=_choice_types, pattern="broadcast")
+@operator("_npi_choose", scalars=True, rule=_choice_types, pattern="broadcast")
 def _choose(xp: Any, a: Any, *choices: Any, mode: str = "raise") -> Any:
     """At each place the element of the choice that `a` names there."""
     arrays = xp.broadcast_arrays(a, *choices)

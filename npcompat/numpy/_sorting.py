@@ -148,7 +148,7 @@ def argpartition(a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "int
     return argsort(a, axis)
 
 
-@operator("_npi_lexsort", rule=_as_positions, differentiable=False)
+@operator("_npi_lexsort", scalars=True, rule=_as_positions, differentiable=False)
 def _lexsort(xp: Any, *keys: Any, axis: int = -1) -> Any:
     """The positions that sort by several keys, the last one first."""
     return xp.lexsort(keys, axis)
@@ -180,7 +180,7 @@ def _searched_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolu
     return [common, common], _int64
 
 
-@operator("_npi_searchsorted", rule=_searched_types, differentiable=False)
+@operator("_npi_searchsorted", scalars=True, rule=_searched_types, differentiable=False)
 def _searchsorted(xp: Any, a: Any, v: Any, *, side: str = "left") -> Any:
     """Where to insert values into a sorted vector."""
     return xp.searchsorted(a, v, side)
@@ -203,7 +203,7 @@ def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLi
     Examples
     --------
     >>> np.searchsorted([1, 2, 2, 3], 2, side="right")
-    array(3)
+    np.int64(3)
     """
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
@@ -311,7 +311,7 @@ def nanargmax(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdim
     Examples
     --------
     >>> np.nanargmax([1.0, np.nan, 3.0])
-    array(2)
+    np.int64(2)
     """
     return _nan_position(_argmax, a, axis, out, keepdims, -onp.inf)
 
@@ -327,7 +327,7 @@ def nanargmin(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdim
     Examples
     --------
     >>> np.nanargmin([np.nan, 2.0, 1.0])
-    array(2)
+    np.int64(2)
     """
     return _nan_position(_argmin, a, axis, out, keepdims, onp.inf)
 

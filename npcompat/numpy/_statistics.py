@@ -70,7 +70,7 @@ def median(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input
     Examples
     --------
     >>> np.median([3, 1, 4, 2])
-    array(2.5)
+    np.float32(2.5)
     """
     return finish(apply(_median, (a,), (as_axis(axis), bool(keepdims))), out, "median")
 
@@ -114,7 +114,7 @@ def neighbours(xp: Any, q: Any, n: Any, method: str) -> tuple[Any, Any]:
     return below, xp.where(place == below, 0.0, 1.0 if method == "higher" else 0.5)
 
 
-@operator("_npi_quantile_places", outputs=2)
+@operator("_npi_quantile_places", scalars=True, outputs=2)
 def _places(xp: Any, q: Any, *, n: int, method: str) -> Any:
     """Where the quantiles of n sorted elements are."""
     return neighbours(xp, q, n, method)
@@ -302,7 +302,7 @@ def percentile(
     Examples
     --------
     >>> np.percentile([1, 2, 3, 4, 5], 25)
-    array(2.)
+    np.float32(2.0)
     """
     return _quantiles(a, q, 100, "Percentile", axis, out, method, keepdims, weights)
 
@@ -384,7 +384,7 @@ def _interpolated_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Re
     return [real, real, wide], wide
 
 
-@operator("_npi_interp", rule=_interpolated_types)
+@operator("_npi_interp", scalars=True, rule=_interpolated_types)
 def _interp(namespace: Any, x: Any, xp: Any, fp: Any, *, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """A piecewise linear function through points."""
     return namespace.interp(x, xp, fp, left, right, period)
@@ -407,7 +407,7 @@ def interp(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: 
     Examples
     --------
     >>> np.interp(2.5, [1, 2, 3], [10, 20, 30])
-    array(25.)
+    np.float32(25.0)
     """
     xp, fp = asarray(xp), asarray(fp)
     if xp.ndim != 1 or fp.ndim != 1:

@@ -108,7 +108,7 @@ def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting
     if len(outs) != op.outputs:
         raise ValueError(f"The 'out' tuple must have exactly one entry per ufunc output: expected {op.outputs}, got {len(outs)}")
     for o in outs:
-        if o is not None and not isinstance(o, Handle):
+        if o is not None and (not isinstance(o, Handle) or type(o) is dispatch.scalar):
             raise TypeError(f"return arrays must be of ArrayType: `out` must be an npcompat ndarray, got {type(o).__name__}")
     operands = [a if type(a) in (bool, int, float, complex) or isinstance(a, Handle) else dispatch.host_array(a) for a in args]
     types = tuple([a.dtype if hasattr(a, "dtype") else type(a) for a in operands])
@@ -128,11 +128,11 @@ def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting
 def _finish(op: Op, value: Value, out: Any, where: Any, casting: Casting) -> Any:
     if out is None:
         if where is True:
-            return dispatch.wrap(value)
+            return dispatch.wrap_result(op, value)
         mask = dispatch.as_value(where)
         shape = onp.broadcast_shapes(value.payload.shape, getattr(mask.payload, "shape", ()))
         zeros = dispatch.run(_zeros_for_where, [value], (shape,))
-        return dispatch.wrap(dispatch.run(_select_where, [mask, value, zeros]))
+        return dispatch.wrap_result(op, dispatch.run(_select_where, [mask, value, zeros]))
     store(out, value, where, casting, f"ufunc '{name_of(op)}'")
     return out
 
@@ -176,7 +176,7 @@ def finish(result: Any, out: Any, what: str) -> Any:
         return result
     if isinstance(out, tuple):
         (out,) = out
-    if not isinstance(out, Handle):
+    if not isinstance(out, Handle) or type(out) is dispatch.scalar:
         raise TypeError(f"{what}: `out` must be an npcompat ndarray, got {type(out).__name__}")
     if result.shape != out.shape:  # type: ignore[attr-defined]
         raise ValueError(f"{what}: output array has shape {out.shape}, expected {result.shape}")  # type: ignore[attr-defined]

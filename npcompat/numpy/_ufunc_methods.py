@@ -217,7 +217,7 @@ class _Methods:
         Examples
         --------
         >>> np.subtract.reduce([10, 2, 3])
-        array(5)
+        np.int64(5)
         """
         self._binary("reduce")
         if isinstance(initial, Handle | onp.generic | onp.ndarray):

@@ -20,7 +20,7 @@ def _i0(xp: Any, x: Any) -> Any:
     return xp.i0(x)
 
 
-@operator("_npi_sinc", rule=dtypes.floating, pattern="elementwise")
+@operator("_npi_sinc", scalars=True, rule=dtypes.floating, pattern="elementwise")
 def _sinc(xp: Any, x: Any) -> Any:
     """sin(pi x) / (pi x)."""
     return xp.sinc(x)

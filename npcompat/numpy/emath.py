@@ -51,7 +51,7 @@ def log(x: ArrayLike) -> Any:
     Examples
     --------
     >>> np.emath.log(1.0)
-    array(0.)
+    np.float32(0.0)
     """
     return _exponents.log(_unless_negative(x))
 
@@ -62,7 +62,7 @@ def log10(x: ArrayLike) -> Any:
     Examples
     --------
     >>> np.emath.log10(100.0)
-    array(2.)
+    np.float32(2.0)
     """
     return _exponents.log10(_unless_negative(x))
 
@@ -85,7 +85,7 @@ def log2(x: ArrayLike) -> Any:
     Examples
     --------
     >>> np.emath.log2(8.0)
-    array(3.)
+    np.float32(3.0)
     """
     return _exponents.log2(_unless_negative(x))
 
@@ -110,7 +110,7 @@ def arccos(x: ArrayLike) -> Any:
     Examples
     --------
     >>> np.emath.arccos(1.0)
-    array(0.)
+    np.float32(0.0)
     """
     return _trigonometry.arccos(_unless_above_one(x))
 
@@ -121,7 +121,7 @@ def arcsin(x: ArrayLike) -> Any:
     Examples
     --------
     >>> np.emath.arcsin(0.0)
-    array(0.)
+    np.float32(0.0)
     """
     return _trigonometry.arcsin(_unless_above_one(x))
 
@@ -132,7 +132,7 @@ def arctanh(x: ArrayLike) -> Any:
     Examples
     --------
     >>> np.emath.arctanh(0.0)
-    array(0.)
+    np.float32(0.0)
     """
     return _trigonometry.arctanh(_unless_above_one(x))
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as onp
 from numpy.linalg import LinAlgError
 
-from npcompat._internal import modes
+from npcompat._internal import dispatch, modes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.op import as_axis, operator
 from npcompat.numpy import _diagonals, _products
@@ -53,13 +53,13 @@ class SlogdetResult(NamedTuple):
 # --- determinants and inverses -----------------------------------------------------------------------------------
 
 
-@operator("_npi_det", rule=linear_types("s"))
+@operator("_npi_det", scalars=True, rule=linear_types("s"))
 def _det(xp: Any, a: Any) -> Any:
     """Determinants."""
     return xp.linalg.det(a) if a.shape[-1] else xp.ones(a.shape[:-2], a.dtype)  # JAX has no gradient of empty ones
 
 
-@operator("_npi_slogdet", rule=linear_types("sr"), outputs=2)
+@operator("_npi_slogdet", scalars=True, rule=linear_types("sr"), outputs=2)
 def _slogdet(xp: Any, a: Any) -> Any:
     """Signs of determinants, and logarithms of their absolute values."""
     return tuple(xp.linalg.slogdet(a))
@@ -83,7 +83,7 @@ def det(a: ArrayLike) -> Any:
     Examples
     --------
     >>> np.linalg.det(np.array([[2.0, 0.0], [0.0, 3.0]]))
-    array(6.)
+    np.float32(6.0)
     """
     return apply(_det, (stacked(a, True),))
 
@@ -94,7 +94,7 @@ def slogdet(a: ArrayLike) -> SlogdetResult:
     Examples
     --------
     >>> np.linalg.slogdet(np.eye(3)).sign
-    array(1.)
+    np.float32(1.0)
     """
     return SlogdetResult(*apply(_slogdet, (stacked(a, True),)))
 
@@ -346,7 +346,7 @@ def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol:
     Examples
     --------
     >>> np.linalg.matrix_rank(np.array([[1.0, 2.0], [2.0, 4.0]]))
-    array(1)
+    np.int64(1)
     """
     if tol is not None and rtol is not None:
         raise ValueError("`tol` and `rtol` can't be both set.")
@@ -375,7 +375,7 @@ def cond(x: ArrayLike, p: Any = None) -> Any:
     Examples
     --------
     >>> np.linalg.cond(np.array([[4.0, 0.0], [0.0, 2.0]]))
-    array(2.)
+    np.float32(2.0)
     """
     x = asarray(x)
     if x.ndim >= 2 and 0 in x.shape[-2:]:
@@ -387,7 +387,7 @@ def cond(x: ArrayLike, p: Any = None) -> Any:
     else:
         found = norm(x, p, (-2, -1)) * norm(apply(_inv, (stacked(x, True),))[0], p, (-2, -1))
     undefined = (found != found) & ~(x != x).any(axis=(-2, -1))  # only nan differs from itself
-    return where(undefined, full((), onp.inf, found.dtype), found)
+    return dispatch.as_scalar(where(undefined, full((), onp.inf, found.dtype), found))
 
 
 # --- products ----------------------------------------------------------------------------------------------------

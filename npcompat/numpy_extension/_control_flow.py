@@ -70,7 +70,7 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
     --------
     >>> out, last = npx.foreach(lambda x, s: (x + s, x + s), np.arange(4), np.array(0))
     >>> out, last
-    (array([0, 1, 3, 6]), array(6))
+    (array([0, 1, 3, 6]), np.int64(6))
     """
     single = isinstance(data, Handle)
     pieces = _tuple(data)
@@ -126,7 +126,7 @@ def while_loop(
     --------
     >>> out, (i, s) = npx.while_loop(lambda i, s: i < 4, lambda i, s: (s, [i + 1, s + i]), [np.array(0), np.array(0)], 5)
     >>> out, s
-    (array([0, 0, 1, 3, 0]), array(6))
+    (array([0, 0, 1, 3, 0]), np.int64(6))
     """
     variables = [copy_of(asarray(v)) for v in _tuple(loop_vars)]
     if modes.current().trace is not None:

@@ -48,7 +48,7 @@ def jit(
     ...     total[...] += x.sum()
     ...     return total * 2
     >>> add(np.arange(3.0)), add(np.arange(3.0)), total
-    (array(6.), array(12.), array(6.))
+    (np.float32(6.0), np.float32(12.0), array(6.))
     """
 
     def compiled(f: Callable[..., Any]) -> Compiled:

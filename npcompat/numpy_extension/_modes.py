@@ -97,7 +97,7 @@ def use_np(func: Callable[..., Any]) -> Callable[..., Any]:
     ... def f(x):
     ...     return x + 1
     >>> f(np.array(1))
-    array(2)
+    np.int64(2)
     """
     return func
 

@@ -10,7 +10,6 @@ MISSING = [
     "numpy.test",
     "numpy.testing",
     "numpy.ndarray.__array_finalize__",
-    "numpy.ndarray.__array_function__",
     "numpy.ndarray.__array_interface__",
     "numpy.ndarray.__array_namespace__",
     "numpy.ndarray.__array_struct__",

@@ -9,6 +9,7 @@ import copy
 import numpy as onp
 
 from npcompat import np, npx
+from npcompat._internal.handle import Handle
 
 MODES = ("jax", "numpy", "jit")
 
@@ -56,19 +57,27 @@ def agrees(program, *arrays, modes=MODES, rtol=0.0, message=False):
     return expected
 
 
-def both(make, rtol=0.0):
-    """Assert that a program means the same compiled: `make(jit)` makes its arrays, runs, and returns what to compare."""
+def both(make, rtol=0.0, scalars=True):
+    """Assert that a program means the same compiled: `make(jit)` makes its arrays, runs, and returns what to compare.
+
+    Without `scalars`, an array without axes is as good as a scalar: where values decide which it is.
+    """
     eager = make(lambda f, **options: f)
     compiled = make(npx.jit)
+    if not scalars:
+        compiled = on_host(compiled, onp.asarray)
+        eager = on_host(eager, onp.asarray)
     assert_alike(compiled, on_host(eager), rtol)
     return eager
 
 
-def on_host(x):
-    """Nested containers with the arrays in them as NumPy arrays."""
+def on_host(x, scalar=lambda a: a[()]):
+    """Nested containers with the arrays and scalars in them as NumPy's."""
     if isinstance(x, list | tuple):
-        return type(x)(on_host(i) for i in x)
-    return x.asnumpy() if isinstance(x, np.ndarray) else x
+        return type(x)(on_host(i, scalar) for i in x)
+    if isinstance(x, Handle):
+        return x.asnumpy() if isinstance(x, np.ndarray) else scalar(x.asnumpy())
+    return x
 
 
 def public(kind):
@@ -87,10 +96,11 @@ def assert_alike(found, expected, rtol=0.0, what="result"):
     if not isinstance(expected, onp.ndarray | onp.generic):
         assert type(found) is type(expected) and found == expected, f"{what}: expected {expected!r}, got {found!r}"
         return
-    assert isinstance(found, np.ndarray), f"{what}: expected an array, got {found!r}"
+    kind = onp.generic if isinstance(expected, onp.generic) else np.ndarray
+    assert isinstance(found, kind | onp.ndarray), f"{what}: expected {expected!r}, got {found!r}"
     assert found.dtype == expected.dtype, f"{what}: expected dtype {expected.dtype}, got {found.dtype}"
     assert found.shape == expected.shape, f"{what}: expected shape {expected.shape}, got {found.shape}"
     if rtol:
-        onp.testing.assert_allclose(found.asnumpy(), expected, rtol=rtol, atol=rtol, err_msg=what)
+        onp.testing.assert_allclose(onp.asarray(found), expected, rtol=rtol, atol=rtol, err_msg=what)
     else:
-        onp.testing.assert_array_equal(found.asnumpy(), expected, err_msg=what)
+        onp.testing.assert_array_equal(onp.asarray(found), expected, err_msg=what)

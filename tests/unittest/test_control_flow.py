@@ -25,7 +25,7 @@ def test_cond_chooses_and_returns_nested_containers():
         x = np.arange(3.0)
         return f(x, np.array(0.0)), f(x, np.array(10.0))
 
-    both(make)
+    both(make, scalars=False)
 
 
 def test_cond_takes_inputs_and_a_function_as_condition():
@@ -271,7 +271,7 @@ def test_while_loop_runs_until_the_condition_fails():
 
         return f(np.array(5)), f(np.array(0)), f(np.array(50))
 
-    both(make)
+    both(make, scalars=False)
 
 
 def test_while_loop_pads_its_outputs():

@@ -172,5 +172,5 @@ def test_what_is_not_supported_says_so_by_name():
         np.add(1, 2, signature="dd->d")
     with pytest.raises(NotImplementedError, match="order='F'"):
         np.zeros(2, order="F")
-    with pytest.raises(ValueError, match="backend: expected one of jax, numpy, got 'tf'"):
+    with pytest.raises(ValueError, match="backend: expected one of auto, jax, numpy, got 'tf'"):
         npx.backend("tf")

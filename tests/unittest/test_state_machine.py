@@ -28,9 +28,9 @@ places = st.integers(0, KEPT - 1)
 whole = st.integers(-3, 3)
 
 
-def as_array(x):
-    """NumPy returns scalars where npcompat returns 0-d arrays."""
-    return onp.asarray(x) if isinstance(x, onp.generic) else x
+def as_array(xp, x):
+    """A scalar as an array, which can be written."""
+    return xp.asarray(x) if isinstance(x, onp.generic) else x
 
 
 def attempt(step, xp, pool):
@@ -38,7 +38,7 @@ def attempt(step, xp, pool):
     with warnings.catch_warnings(), onp.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            return as_array(step(xp, pool))
+            return as_array(xp, step(xp, pool))
         except (ValueError, TypeError, IndexError, RuntimeError, OverflowError) as error:
             return error
 

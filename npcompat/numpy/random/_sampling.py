@@ -91,7 +91,7 @@ class Sampler:
 
     def _draw(self, op: Op, operands: tuple[Any, ...], attrs: tuple[Any, ...], device: Any = None) -> Any:
         with placed_on(device):
-            return dispatch.wrap(self._stream.draw(op, operands, attrs))
+            return dispatch.as_scalar(dispatch.wrap(self._stream.draw(op, operands, attrs)))
 
     def _floats(
         self, op: Op, parameters: tuple[Any, ...], size: Any, dtype: Any = None, device: Any = None, ctx: Any = None, out: Any = None

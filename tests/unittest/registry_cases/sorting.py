@@ -221,5 +221,5 @@ case(
     "_npi_not_a_start",
     lambda xp, i: apply(REGISTRY["_npi_not_a_start"], (i,), (3,)),
     "4 below4 int64",
-    oracle=lambda i: ((i < 0) | (i >= 3)).any(),
+    oracle=lambda i: onp.asarray(((i < 0) | (i >= 3)).any()),
 )

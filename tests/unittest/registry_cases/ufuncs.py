@@ -87,7 +87,7 @@ case(
     lambda xp, a, m: xp.sin(a, where=m),
     "2,3",
     "3 mask bool",
-    oracle=lambda a, m: onp.where(m, onp.sin(a), onp.zeros((), onp.sin(a).dtype)),
+    oracle=lambda a, m: onp.where(m, onp.sin(a), onp.zeros((), onp.sin(a).dtype))[()],
     dtypes="i e f d F",
 )
 case(

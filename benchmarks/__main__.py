@@ -4,10 +4,12 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import dispatch, hybridized, import_time, inplace, training_step
+from benchmarks import dispatch, hybridized, import_time, inplace, recording, training_step
 
 BENCHMARKS = {
     "dispatch": dispatch.run,
+    "host": dispatch.run_on_host,
+    "recording": recording.run,
     "inplace": inplace.run,
     "hybridized": hybridized.run,
     "step": training_step.run,

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy
 
 from benchmarks.timing import geometric_mean, interleaved
-from npcompat import np
+from npcompat import np, npx
 
 SHAPE = (8, 8)
 UNARY = [
@@ -78,6 +78,31 @@ def run(seconds: float) -> dict[str, float]:
         print(f"{name:<22}{times['npcompat']:>9.2f}{times['jit']:>8.2f}{shown}")
     means = {other: geometric_mean(found) for other, found in ratios.items()}
     print(f"geometric mean of {len(ratios['jit'])} calls: " + ", ".join(f"{m:.2f}x {o}" for o, m in means.items()))
+    return means
+
+
+def run_on_host(seconds: float) -> dict[str, float]:
+    """The same calls under placement `auto`, against NumPy; returns the geometric means by shape."""
+    means = {}
+    for shape in ((), SHAPE, (1000, 1000)):
+        values = numpy.random.RandomState(0).uniform(0.5, 1.0, size=shape).astype("float32")
+        with npx.backend("auto"):
+            ours = np.array(values), np.array(values.T)
+        theirs = values if shape else numpy.asarray(values), values.T.copy()
+        ratios = {}
+        for name, (call, _) in _calls().items():
+            if name in ("where", "matmul") or (not shape and ("axis" in name or "[" in name or name == "concatenate")):
+                continue
+            functions: dict[str, Callable[[], object]] = {
+                "npcompat": lambda call=call, ours=ours: call(np, *ours),
+                "numpy": lambda call=call, theirs=theirs: call(numpy, *theirs),
+            }
+            with npx.backend("auto"), numpy.errstate(all="ignore"):
+                times = interleaved(functions, seconds)
+            ratios[name] = times["npcompat"] / times["numpy"]
+        worst = ", ".join(f"{n} {ratios[n]:.1f}" for n in sorted(ratios, key=lambda n: -ratios[n])[:5])
+        means[str(shape)] = geometric_mean(list(ratios.values()))
+        print(f"auto on {shape}: {means[str(shape)]:.2f}x numpy over {len(ratios)} calls; most: {worst}")
     return means
 
 

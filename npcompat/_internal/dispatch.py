@@ -6,7 +6,7 @@ nor shapes are looked at.  Everything that happens seldom has a function of its 
 """
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import compress
 from typing import Any
 
@@ -133,15 +133,16 @@ def overwrite(handles: Iterable[Handle], payloads: Iterable[Any], values: Iterab
     """Write payloads of their types into root handles, neither recorded nor traced, by the values that `release` left."""
     version = next(clock)
     for handle, payload, value in zip(handles, payloads, values, strict=False):
-        leaf, rare = None, handle._extra
-        if rare is not None:
-            rare.version, leaf = version, rare.leaf
         if value is None:
-            handle._value = Value(payload, leaf)
+            value = handle._value = Value(payload)
         else:
             value.payload = payload
-            if value.node is not leaf:
-                value.node, value.index = leaf, 0
+        rare = handle._extra
+        if rare is not None:
+            rare.version = version
+            value.node, value.index = rare.leaf, 0
+        elif value.node is not None:
+            value.node = None
 
 
 def put(parent: Handle, lens: Any, value: Value) -> None:
@@ -234,7 +235,7 @@ def host_payload(value: Value) -> Any:
 # --- running -----------------------------------------------------------------------------------------------------
 
 
-def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: tuple[int, ...] = ()) -> Any:
+def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[int] = ()) -> Any:
     """Apply an operator to values: choose the backend, execute, record if recording.
 
     The buffers of the operands in `donate` are given away: the program may write its results into them.
@@ -257,7 +258,7 @@ def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: tuple[int, .
     return tuple([Value(o) for o in out])
 
 
-def execute(op: Op, payloads: list[Any], donate: tuple[int, ...]) -> Sequence[Any]:
+def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[Any]:
     """Run an operator without attributes on payloads, neither recorded nor traced; returns its outputs' payloads."""
     mode = modes.current()
     if not payloads:
@@ -276,7 +277,7 @@ def _backend_of(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> 
     return place(op, payloads, attrs, mode)
 
 
-def call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: tuple[int, ...], backend: Any, mode: modes.Mode) -> Any:
+def call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: Collection[int], backend: Any, mode: modes.Mode) -> Any:
     """Execute an operator on payloads of one backend."""
     if donate:
         programs, key = op.programs[DONATING + backend.slot + mode.numpy_dtypes], (attrs, donate)

@@ -363,7 +363,7 @@ class _Program:
         operands = [*found.reads, *call.inputs]
         self.given = [id(h) in types for h in operands]
         self.reads_given = self.given[: len(found.reads)]
-        self.donated = tuple([i for i, h in enumerate(operands) if id(h) in types and types[id(h)] == _type(h)])
+        self.donated = frozenset([i for i, h in enumerate(operands) if id(h) in types and types[id(h)] == _type(h)])
 
     def fits(self, recording: bool) -> bool:
         """Whether what is captured is differentiated as it was when the function was traced."""

@@ -86,6 +86,8 @@ from npcompat.numpy._polynomials import *
 from npcompat.numpy._positions import *
 from npcompat.numpy._printing import *
 from npcompat.numpy._products import *
+from npcompat.numpy._protocols import __array_namespace_info__ as __array_namespace_info__
+from npcompat.numpy._protocols import from_dlpack
 from npcompat.numpy._python_functions import *
 from npcompat.numpy._ranges import *
 from npcompat.numpy._reductions import *
@@ -115,8 +117,8 @@ else:
 
 
 __all__ = [
-    "bfloat16", "char", "ctypeslib", "dtypes", "emath", "exceptions", "fft", "linalg", "ma", "ndarray", "random", "rec", "strings",
-    "typing", "ufunc",
+    "bfloat16", "char", "ctypeslib", "dtypes", "emath", "exceptions", "fft", "from_dlpack", "linalg", "ma", "ndarray", "random", "rec",
+    "strings", "typing", "ufunc",
 ]  # fmt: skip
 __all__ += _applying.__all__
 __all__ += _arithmetic.__all__

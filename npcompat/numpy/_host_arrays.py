@@ -36,7 +36,8 @@ def given_back(found: Any, carried: Sequence[onp.dtype[Any]] | None = None) -> A
     if not (type(found) is onp.ndarray or isinstance(found, onp.generic)) or not held(found.dtype):
         return found
     wanted = found.dtype.newbyteorder("=")
-    return dispatch.array_of(onp.asarray(found, wanted if carried is None else dtypes.narrow(wanted, carried)))
+    made = dispatch.array_of(onp.asarray(found, wanted if carried is None else dtypes.narrow(wanted, carried)))
+    return dispatch.as_scalar(made) if isinstance(found, onp.generic) else made
 
 
 __all__ = ["as_numpys", "given_back", "held"]

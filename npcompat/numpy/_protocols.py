@@ -1,4 +1,4 @@
-"""NumPy's protocols: its functions and ufuncs, called with our arrays, are ours."""
+"""Protocols: NumPy's functions called with our arrays are ours, DLPack both ways, the namespace of the array API."""
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
@@ -6,13 +6,19 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch
+from npcompat._internal import dispatch, modes
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.devices import Device, current_device
+from npcompat._internal.dtypes import default_float
 from npcompat._internal.handle import Handle
+from npcompat.numpy._creation import placed_on
 from npcompat.numpy._host_arrays import as_numpys, given_back
+
+API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
 class Protocols(Handle):
-    """What `numpy.add(ours, theirs)` and `numpy.concatenate([ours])` ask for."""
+    """What `numpy.add(ours, theirs)`, `numpy.concatenate([ours])` and `numpy.from_dlpack(ours)` ask for."""
 
     __slots__ = ()
 
@@ -28,6 +34,33 @@ class Protocols(Handle):
         if not any([isinstance(o, onp.ndarray) for o in outs]):
             return call(*inputs, **kwargs)
         return _into_numpys(ufunc, call, inputs, outs, {k: v for k, v in kwargs.items() if k != "out"})
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
+        """The module whose functions take this array: `npcompat.numpy`."""
+        if api_version is not None and api_version not in API_VERSIONS:
+            raise ValueError(f"__array_namespace__(api_version={api_version!r}): expected one of {', '.join(API_VERSIONS)}")
+        return importlib.import_module("npcompat.numpy")
+
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any:
+        """A DLPack capsule of the values: memory that must not be written, or a copy for those who know no such memory."""
+        payload = dispatch.read(self).payload
+        if xla.is_tracer(payload):
+            raise dispatch.traced_value_error()
+        if not isinstance(payload, onp.ndarray):
+            return payload.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+        shared = payload.view()
+        shared.flags.writeable = False
+        if copy is None and (max_version is None or tuple(max_version) < (1, 0)):
+            shared = payload.copy()
+        return shared.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Kind and number of the device, as DLPack has them."""
+        payload = dispatch.read(self).payload
+        if xla.is_tracer(payload):
+            raise dispatch.traced_value_error()
+        kind, number = payload.__dlpack_device__()
+        return int(kind), int(number)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Run our function of the same name and module."""
@@ -66,4 +99,90 @@ def _into_numpys(ufunc: onp.ufunc, call: Any, inputs: Sequence[Any], outs: Seque
     return tuple(written) if isinstance(found, tuple) else written[0]
 
 
-__all__ = ["Protocols"]
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """An array over the memory of another library's array; nothing is copied where that memory fits.
+
+    Parameters
+    ----------
+    x : object with ``__dlpack__`` and ``__dlpack_device__``
+        An array of NumPy, torch, JAX or any library that speaks DLPack.  It must not be written while the new array is
+        in use; writing the new one does not change it.
+    device : Device or str, optional
+        Where the values go.
+    copy : bool, optional
+        True: always copy.  None: copy where that is needed.
+
+    Raises
+    ------
+    ValueError
+        With ``copy=False``, if the values have to move to another device.
+    TypeError
+        If `x` does not speak DLPack.
+
+    Examples
+    --------
+    >>> np.from_dlpack(onp.arange(3))
+    array([0, 1, 2])
+    """
+    if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
+        raise TypeError(f"from_dlpack: expected an array that speaks DLPack, got {type(x).__name__}")
+    with placed_on(device):
+        mode = modes.current()
+        if mode.trace is not None:
+            raise NotImplementedError("from_dlpack in a compiled function: make the array outside")
+        if dispatch.on_host(mode):
+            host = onp.from_dlpack(x)
+            return dispatch.wrap(dispatch.constant(host.copy() if copy else host))
+        payload = xla.from_dlpack(x)
+        if mode.device is not None and xla.device_of(payload) != mode.device:
+            if copy is False:
+                raise ValueError(f"from_dlpack(copy=False): the values are on {xla.device_of(payload)}, and have to move to {mode.device}")
+            payload = xla.moved(payload, mode.device)
+        elif copy:
+            payload = xla.copied(payload)
+        return dispatch.wrap(dispatch.fresh(payload))
+
+
+class _Info:
+    """What the array API's inspection asks: see `numpy.__array_namespace_info__`."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """Whether boolean indexing and shapes that depend on data are supported (they are, in eager code)."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+
+    def default_device(self) -> Any:
+        """Where new arrays are placed."""
+        return current_device()
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
+        """The dtypes that arrays have when none is asked for."""
+        real = default_float()
+        return {
+            "real floating": real,
+            "complex floating": onp.result_type(real, onp.complex64),
+            "integral": onp.dtype(onp.int64),
+            "indexing": onp.dtype(onp.int64),
+        }
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
+        """The standard's dtypes of a kind, by name."""
+        found: dict[str, Any] = onp.__array_namespace_info__().dtypes(kind=kind)
+        return found
+
+    def devices(self) -> list[Any]:
+        """The devices of this process."""
+        return [Device(kind, i) for kind in ("cpu", "gpu", "tpu") for i in range(len(xla.devices(kind)))]
+
+
+def __array_namespace_info__() -> _Info:  # noqa: N807 (the standard names it so)
+    """The array API's inspection namespace.
+
+    Examples
+    --------
+    >>> np.__array_namespace_info__().default_dtypes()["integral"]
+    dtype('int64')
+    """
+    return _Info()
+
+
+__all__ = ["API_VERSIONS", "Protocols", "__array_namespace_info__", "from_dlpack"]

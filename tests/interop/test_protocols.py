@@ -4,6 +4,7 @@ import numpy as onp
 import pytest
 
 from npcompat import np, npx
+from npcompat._internal.errors import TracedValueError
 
 A = onp.arange(6.0).reshape(2, 3)
 
@@ -96,3 +97,60 @@ def test_numpys_testing_takes_ours():
         onp.testing.assert_array_equal(a, [1, 2, 3])
     with pytest.raises(AssertionError):
         onp.testing.assert_allclose(a[0], 2.0)
+
+
+# --- DLPack, the array API's namespace ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int8", "bool", "complex64"])
+def test_dlpack_goes_to_numpy_and_jax_and_comes_back(dtype):
+    import jax
+
+    values = onp.arange(6).reshape(2, 3).astype(dtype)
+    ours = np.array(values)
+    onp.testing.assert_array_equal(onp.from_dlpack(ours), values)
+    with jax.enable_x64(True):
+        onp.testing.assert_array_equal(onp.asarray(jax.dlpack.from_dlpack(ours)), values)
+        same(np.from_dlpack(jax.numpy.asarray(values)), values)
+    same(np.from_dlpack(values), values)
+    same(np.from_dlpack(ours), values)
+    same(np.from_dlpack(ours[:, ::2]), values[:, ::2])
+    assert ours.__dlpack_device__() == (1, 0)
+
+
+def test_dlpack_goes_to_torch_and_comes_back():
+    torch = pytest.importorskip("torch", reason="torch is no part of the README's commands")
+    ours = np.array(A)
+    theirs = torch.from_dlpack(ours)
+    onp.testing.assert_array_equal(theirs.numpy(), A)
+    ours[0, 0] = 100  # what was given away keeps its values
+    assert theirs[0, 0] == 0
+    same(np.from_dlpack(torch.tensor(A)), A)
+
+
+def test_what_dlpack_brings_is_not_written():
+    values = onp.arange(16.0)
+    ours = np.from_dlpack(values)
+    ours[0] = 5
+    ours += 1
+    assert values[0] == 0 and ours[0] == 6
+    copied = np.from_dlpack(values, copy=True)
+    values[1] = 50
+    assert copied[1] == 1
+
+
+def test_dlpack_refuses():
+    with pytest.raises(TypeError, match="speaks DLPack, got list"):
+        np.from_dlpack([1, 2])
+    with pytest.raises(TracedValueError):
+        npx.jit(lambda x: onp.from_dlpack(x))(np.array(A))
+
+
+def test_the_namespace_is_ours():
+    assert np.array(A).__array_namespace__() is np and np.array(A)[0, 0].__array_namespace__(api_version="2025.12") is np
+    with pytest.raises(ValueError, match="api_version='1999'"):
+        np.array(A).__array_namespace__(api_version="1999")
+    info = np.__array_namespace_info__()
+    assert info.default_dtypes() == onp.__array_namespace_info__().default_dtypes()
+    assert info.dtypes(kind="integral") == onp.__array_namespace_info__().dtypes(kind="integral")
+    assert npx.cpu(0) in info.devices() and info.default_device() in info.devices() and info.capabilities()["data-dependent shapes"]

@@ -5,7 +5,7 @@ traced, which costs nothing per call.  Python scalars travel as cached weak 64-b
 no call has to enter it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from threading import get_ident
@@ -200,9 +200,9 @@ def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
     return traced
 
 
-def forward(op: Op, attrs: Attrs, donate: tuple[int, ...] = ()) -> Callable[..., Any]:
+def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[..., Any]:
     """The compiled operator; the buffers of the operands in `donate` are given away and may hold results."""
-    return jax.jit(_logged(op, function(op, attrs)), donate_argnums=donate)
+    return jax.jit(_logged(op, function(op, attrs)), donate_argnums=tuple(sorted(donate)))
 
 
 class Pullback(NamedTuple):
@@ -441,6 +441,12 @@ def eagerly() -> AbstractContextManager[None]:
     """A context in which programs of concrete arrays run at once, also while a function is being traced."""
     context: AbstractContextManager[None] = jax.ensure_compile_time_eval()
     return context
+
+
+def from_dlpack(array: Any) -> Any:
+    """An XLA array over the memory of another library's array, where it fits.  (XLA never writes into such memory.)"""
+    with jax.enable_x64(True):
+        return jax.dlpack.from_dlpack(array)
 
 
 def copied(payload: Any) -> Any:

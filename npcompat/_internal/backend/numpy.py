@@ -4,7 +4,7 @@ What an operator, its attributes and the kinds of its operands decide is decided
 Gradients come from XLA, when they are asked for: see `npcompat/_internal/tape.py`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as onp
@@ -49,7 +49,7 @@ def asarray(array: Any, device: Any = None) -> onp.ndarray[Any, Any]:
     return onp.array(array)
 
 
-def forward(op: Op, attrs: Attrs, donate: tuple[int, ...] = ()) -> Callable[..., Any]:
+def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[..., Any]:
     """The operator as a function of NumPy arrays."""
     if "jax" in op.kernels and "numpy" not in op.kernels:
         return across(op, attrs)

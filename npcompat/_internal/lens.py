@@ -165,6 +165,39 @@ def _broadcast_to(xp: Any, a: Any, *, shape: Any) -> Any:
     return xp.broadcast_to(a, shape)
 
 
+@operator("_npi_as_strided", pattern="injective")
+def _as_strided(xp: Any, a: Any, *, shape: Any, strides: Any, offset: Any) -> Any:
+    """The elements at `offset + index @ strides` of the array in C order, strides counted in elements."""
+    return xp.take(xp.reshape(a, (-1,)), _places(xp, shape, strides, offset))
+
+
+@operator("_npi_as_strided_put", pattern="injective")
+def _as_strided_put(xp: Any, a: Any, new: Any, *, shape: Any, strides: Any, offset: Any) -> Any:
+    return xp.reshape(xp.set_static(xp.reshape(a, (-1,)), (_places(xp, shape, strides, offset),), new), a.shape)
+
+
+def _places(xp: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+    found = xp.full(shape, offset, dtype=onp.int64)
+    for axis, (length, stride) in enumerate(zip(shape, strides, strict=True)):
+        found = found + xp.reshape(xp.arange(length, dtype=onp.int64) * stride, (-1,) + (1,) * (len(shape) - axis - 1))
+    return found
+
+
+def strided(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Lens:
+    """The lens of `as_strided` on an array in C order; it only reads where elements may overlap."""
+    put: Op | None = _as_strided_put
+    reach = 0
+    for stride, length in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n != 1):
+        put = put if stride > reach else None
+        reach += stride * (length - 1)
+    return Lens(_as_strided, put, (shape, strides, offset), _look_strided)
+
+
+def _look_strided(array: Array, attrs: Attrs, _: tuple[int, ...]) -> Array:
+    shape, strides, offset = attrs
+    return onp.lib.stride_tricks.as_strided(array.reshape(-1)[offset:], shape, [s * array.itemsize for s in strides])
+
+
 def transpose(axes: tuple[int, ...] | None) -> Lens:
     """The lens of `transpose`."""
     return Lens(_transpose, _transpose_put, (axes,), lambda a, attrs, _: a.transpose(attrs[0]))

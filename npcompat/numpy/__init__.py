@@ -103,22 +103,24 @@ from npcompat.numpy._windows import *
 if TYPE_CHECKING:
     from npcompat.numpy import char as char
     from npcompat.numpy import ctypeslib as ctypeslib
+    from npcompat.numpy import lib as lib
     from npcompat.numpy import ma as ma
     from npcompat.numpy import rec as rec
     from npcompat.numpy import strings as strings
+    from npcompat.numpy import testing as testing
     from npcompat.numpy import typing as typing
 else:
 
     def __getattr__(name: str) -> Any:
         """NumPy's own modules, imported when they are asked for."""
-        if name in ("char", "ctypeslib", "ma", "rec", "strings", "typing"):
+        if name in ("char", "ctypeslib", "lib", "ma", "rec", "strings", "testing", "typing"):
             return importlib.import_module(f"npcompat.numpy.{name}")
         raise AttributeError(f"module 'npcompat.numpy' has no attribute {name!r}")
 
 
 __all__ = [
-    "bfloat16", "char", "ctypeslib", "dtypes", "emath", "exceptions", "fft", "from_dlpack", "linalg", "ma", "ndarray", "random", "rec",
-    "strings", "typing", "ufunc",
+    "bfloat16", "char", "ctypeslib", "dtypes", "emath", "exceptions", "fft", "from_dlpack", "lib", "linalg", "ma", "ndarray",
+    "random", "rec", "strings", "testing", "typing", "ufunc",
 ]  # fmt: skip
 __all__ += _applying.__all__
 __all__ += _arithmetic.__all__

@@ -4,7 +4,7 @@ import numpy as onp
 import pytest
 from oracle import agrees
 
-from npcompat import np
+from npcompat import np, npx
 
 
 def matrix(rows=4, columns=5, dtype="float64"):
@@ -406,3 +406,51 @@ def test_chains_are_long(backend):
         v = v[::-1][1:]
     v[...] = 1
     assert v.base is a and a.asnumpy().sum() == 12
+
+
+# --- strides -----------------------------------------------------------------------------------------------------
+
+
+def test_windows_are_views():
+    def program(xp, a):
+        tricks = xp.lib.stride_tricks
+        windows = tricks.sliding_window_view(a, 3)
+        pairs = tricks.sliding_window_view(a[::-2], (2,))
+        square = tricks.as_strided(a[2:], (2, 3), (3 * a.itemsize, a.itemsize))
+        before = windows.sum(axis=-1), pairs * 1, square + 0
+        a[3] = 50
+        square[1] = [1, 2, 3]
+        square[:, ::-1][0, 0] = -7
+        square += 1
+        return before, windows.sum(axis=-1), pairs * 1, square.max(), a, windows.shape, windows.strides, windows.flags.writeable
+
+    with npx.np_default_dtype():
+        agrees(program, onp.arange(9.0))
+        agrees(program, onp.arange(9))
+
+
+def test_windows_of_several_axes_and_of_nothing():
+    def program(xp, a, none):
+        windows = xp.lib.stride_tricks.sliding_window_view
+        return windows(a, (2, 2)) * 1, windows(a.T, 2, axis=1) * 1, windows(a, (1, 2), axis=(0, 0)) * 1, windows(none, (1, 2)) * 1
+
+    agrees(program, onp.arange(12).reshape(3, 4), onp.zeros((0, 3), "int64"))
+    for wrong in ((5,), (2, 2, 2), (-1, 1), (4, 1)):
+        agrees(lambda xp, a, wrong=wrong: xp.lib.stride_tricks.sliding_window_view(a, wrong), onp.arange(12).reshape(3, 4), message=True)
+
+
+def test_strides_stay_in_the_array(backend):
+    a = np.arange(4)
+    with pytest.raises(ValueError, match="outside of the array's memory"):
+        np.lib.stride_tricks.as_strided(a, (5,), (8,))
+    with pytest.raises(ValueError, match="outside of the array's memory"):
+        np.lib.stride_tricks.as_strided(a[1:], (2,), (-16,))
+    with pytest.raises(NotImplementedError, match="no multiples"):
+        np.lib.stride_tricks.as_strided(a, (2,), (4,))
+    with pytest.raises(NotImplementedError, match="same dtype"):
+        np.lib.stride_tricks.as_strided(a.view("int32"), (2,), (4,))
+    with pytest.raises(ValueError, match="read-only"):
+        np.lib.stride_tricks.sliding_window_view(a, 2)[0] = 1
+    with pytest.raises(ValueError, match="read-only"):  # they overlap
+        np.lib.stride_tricks.as_strided(a, (3, 2), (8, 8))[0] = 1
+    assert np.shares_memory(np.lib.stride_tricks.as_strided(a, (2, 2), (8, 8)), a)

@@ -24,6 +24,16 @@ def written(read, *attributes):
     return call
 
 
+def windows(xp, a, *arguments, **options):
+    return xp.lib.stride_tricks.sliding_window_view(a, *arguments, **options)
+
+
+def write_windows(xp, a, b):
+    a = a.copy()
+    xp.lib.stride_tricks.as_strided(a, (3, 2, 2), (4 * a.itemsize, 2 * a.itemsize, a.itemsize))[:, :, ::-1] = b
+    return a
+
+
 def writing(where):
     """A call that assigns its second array to a part of its first."""
 
@@ -51,6 +61,16 @@ case("_npi_diagonal", lambda xp, a: xp.diagonal(a, 1), "3,4", dtypes=ALL, second
 case("_npi_diagonal", lambda xp, a: xp.diagonal(a, -1, 0, 2) + 0, "3,2,4", dtypes="i f d")
 case("_npi_diagonal_put", written(lambda a: a.diagonal(-1)), "3,4", "2", dtypes=SOME)
 case("_npi_diagonal_put", written(lambda a: a.diagonal(1, 0, 2)), "3,2,4", "2,3", dtypes="f d", layouts=("ordinary", "view"))
+case("_npi_as_strided", lambda xp, a: windows(xp, a, 2, 0) + 0, "3,4", dtypes="i l f d F", layouts=("ordinary", "view"))
+case("_npi_as_strided", lambda xp, a: windows(xp, a[1:, ::-1], (2, 3)) + 0, "3,4", dtypes="f d", layouts=("ordinary", "view"))
+case(
+    "_npi_as_strided_put",
+    lambda xp, a, b: write_windows(xp, a, b),
+    "3,4",
+    "3,1,2",
+    dtypes=SOME,
+    layouts=("ordinary", "view"),
+)
 case("_npi_real", lambda xp, a: xp.real(a), "2,3", dtypes="f d F D")
 case("_npi_real", lambda xp, a: a.real * 2, "2,3 any complex128")
 case("_npi_real_put", written(lambda a: a.real), "2,3 any complex128", "2,3 any float64", layouts=NOT_0D)

@@ -60,7 +60,10 @@ def wrap_scalar(value: Value) -> Any:
 
 def wrap_result(op: Op, value: Value) -> Any:
     """A new handle for a result of the operator: a scalar where NumPy returns one."""
-    return wrap_scalar(value) if op.scalars and not value.payload.shape else wrap(value)
+    payload = value.payload
+    if not op.scalars or payload.shape:
+        return wrap(value)
+    return payload[()] if payload.dtype == object else wrap_scalar(value)  # an object is itself
 
 
 def as_scalar(array: Any) -> Any:
@@ -516,7 +519,7 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
                     handle._value, handle._view, handle._extra = value, None, None
                     return handle
             elif on_host and not attrs and (out := host.quick(op, payloads, weaks > 0, mode.numpy_dtypes)) is not None:
-                return wrap_scalar(Value(out)) if not out.shape else wrap(Value(out))
+                return wrap_result(op, Value(out))
     if mode.trace is None:
         values = [a._value if type(a) is ndarray and a._view is None else as_value(a) for a in args]
     else:

@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from npcompat.numpy import ctypeslib as ctypeslib
     from npcompat.numpy import lib as lib
     from npcompat.numpy import ma as ma
+    from npcompat.numpy import polynomial as polynomial
     from npcompat.numpy import rec as rec
     from npcompat.numpy import strings as strings
     from npcompat.numpy import testing as testing
@@ -113,13 +114,13 @@ else:
 
     def __getattr__(name: str) -> Any:
         """NumPy's own modules, imported when they are asked for."""
-        if name in ("char", "ctypeslib", "lib", "ma", "rec", "strings", "testing", "typing"):
+        if name in ("char", "ctypeslib", "lib", "ma", "polynomial", "rec", "strings", "testing", "typing"):
             return importlib.import_module(f"npcompat.numpy.{name}")
         raise AttributeError(f"module 'npcompat.numpy' has no attribute {name!r}")
 
 
 __all__ = [
-    "bfloat16", "char", "ctypeslib", "dtypes", "emath", "exceptions", "fft", "from_dlpack", "lib", "linalg", "ma", "ndarray",
+    "bfloat16", "char", "ctypeslib", "dtypes", "emath", "exceptions", "fft", "from_dlpack", "lib", "linalg", "ma", "ndarray", "polynomial",
     "random", "rec", "strings", "testing", "typing", "ufunc",
 ]  # fmt: skip
 __all__ += _applying.__all__

@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import lax
 from jax._src.array import ArrayImpl
+from jax._src.core import ClosedJaxpr, Primitive, jaxpr_as_fun  # (`jax.extend.core` imports Pallas)
 from jax.core import Tracer
-from jax.extend.core import ClosedJaxpr, Primitive, jaxpr_as_fun
 from jax.interpreters import mlir
 
 from npcompat._internal import compile_log
@@ -28,9 +28,6 @@ from npcompat._internal.backend import (
     jax_linalg,
     jax_nn,
     jax_order,
-    jax_random,
-    jax_random_counts,
-    jax_random_floats,
     jax_signal,
     jax_ufuncs,
 )
@@ -51,13 +48,11 @@ _KERNELS = (
     jax_linalg,
     jax_nn,
     jax_order,
-    jax_random,
-    jax_random_counts,
-    jax_random_floats,
     jax_signal,
     jax_ufuncs,
 )
-_SELDOM = LazyModule("npcompat._internal.backend.jax_optimizers")
+_SELDOM = [LazyModule("jax.scipy.special")]
+_SELDOM += [LazyModule(f"{__package__}.jax_{name}") for name in ("random", "random_counts", "random_floats", "optimizers")]
 
 
 class _Namespace:
@@ -66,7 +61,7 @@ class _Namespace:
     name = "jax"
 
     def __getattr__(self, attribute: str) -> Any:
-        for module in (*_KERNELS, jnp, _SELDOM):
+        for module in (*_KERNELS, jnp, *_SELDOM):
             found = getattr(module, attribute, None)
             if found is not None:
                 break

@@ -1,4 +1,4 @@
-"""Kernels of network operators on XLA: convolution, pooling, dropout masks, special functions."""
+"""Kernels of network operators on XLA: convolution, pooling, dropout masks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,14 +7,8 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 from jax import lax
-from jax.scipy import special
 
 sigmoid = jax.nn.sigmoid
-erf = special.erf
-erfinv = special.erfinv
-gamma = special.gamma
-gammaln = special.gammaln
-digamma = special.digamma
 
 
 def conv_nd(x: Any, weight: Any, stride: Sequence[int], pad: Sequence[int], dilate: Sequence[int], groups: int, layout: str) -> Any:

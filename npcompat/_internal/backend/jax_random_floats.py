@@ -5,6 +5,7 @@ found by rejection or by a choice between roots by its cumulative distribution (
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import jax
@@ -190,13 +191,17 @@ def random_wald(key: Any, counter: Any, mean: Any, scale: Any, size: Any, dtype:
     return _wald(mean * jnp.where(smaller, factor, 1 / factor), mean, scale)
 
 
-_NODES, _WEIGHTS = onp.polynomial.legendre.leggauss(48)
+@cache
+def _gauss() -> Any:
+    """Nodes and weights of Gauss and Legendre's quadrature."""
+    return onp.polynomial.legendre.leggauss(48)
 
 
 @implicitly
 def _vonmises(x: Any, kappa: Any) -> Any:
-    t = x[..., None] * (_NODES + 1) / 2
-    integral = (jnp.exp(kappa[..., None] * (jnp.cos(t) - 1)) * _WEIGHTS).sum(-1) * x / 2
+    nodes, weights = _gauss()
+    t = x[..., None] * (nodes + 1) / 2
+    integral = (jnp.exp(kappa[..., None] * (jnp.cos(t) - 1)) * weights).sum(-1) * x / 2
     return integral / (2 * jnp.pi * i0e(kappa))
 
 

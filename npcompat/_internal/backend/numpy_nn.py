@@ -13,19 +13,19 @@ Array = onp.ndarray[Any, Any]
 lowest = jax_nn.lowest
 
 
-def _across(function: Callable[[Any], Any]) -> Callable[[Array], Array]:
+def _across(name: str) -> Callable[[Array], Array]:
     def on_xla(x: Array) -> Array:
         with jax.enable_x64(True):
-            return onp.asarray(function(x))
+            return onp.asarray(getattr(jax.scipy.special, name)(x))
 
     return on_xla
 
 
-erf = _across(jax_nn.erf)
-erfinv = _across(jax_nn.erfinv)
-gamma = _across(jax_nn.gamma)
-gammaln = _across(jax_nn.gammaln)
-digamma = _across(jax_nn.digamma)
+erf = _across("erf")
+erfinv = _across("erfinv")
+gamma = _across("gamma")
+gammaln = _across("gammaln")
+digamma = _across("digamma")
 
 
 def sigmoid(x: Array) -> Array:

@@ -1,0 +1,71 @@
+"""NumPy's polynomials over our arrays: NumPy's own modules, run with our `np` in the place of NumPy's.
+
+They are written against NumPy's public functions only, so they run on any of our backends, can be recorded, and return
+our arrays.  Trailing zeros are cut off by value: most functions can't be compiled.
+"""
+
+import ast
+import importlib.util
+import sys
+from types import ModuleType
+from typing import Any
+
+_MODULES = ("polyutils", "_polybase", "polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")
+
+
+class _Ours(ast.NodeTransformer):
+    """`import numpy as np` becomes an import of ours; NumPy's dispatch by `__array_function__` is left out."""
+
+    def visit_Import(self, node: ast.Import) -> ast.Import:
+        for name in node.names:
+            if name.name == "numpy":
+                name.name = "npcompat.numpy"
+        return node
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt:
+        if node.module != "numpy._core.overrides":
+            return node
+        names = ", ".join(name.asname or name.name for name in node.names)
+        return ast.copy_location(ast.parse(f"{names} = lambda *args, **kwargs: lambda function: function").body[0], node)
+
+
+def _run(name: str) -> ModuleType:
+    """One of NumPy's modules, run as a module of this package."""
+    spec = importlib.util.find_spec(f"numpy.polynomial.{name}")
+    assert spec is not None and spec.origin is not None
+    with open(spec.origin, encoding="utf-8") as file:
+        tree = ast.fix_missing_locations(_Ours().visit(ast.parse(file.read(), spec.origin)))
+    module = ModuleType(f"{__name__}.{name}")
+    module.__file__, module.__package__ = spec.origin, __name__
+    sys.modules[module.__name__] = module
+    exec(compile(tree, spec.origin, "exec"), module.__dict__)
+    return module
+
+
+globals().update({name: _run(name) for name in _MODULES})
+_found: dict[str, Any] = globals()
+Polynomial: Any = _found["polynomial"].Polynomial
+Chebyshev: Any = _found["chebyshev"].Chebyshev
+Legendre: Any = _found["legendre"].Legendre
+Hermite: Any = _found["hermite"].Hermite
+HermiteE: Any = _found["hermite_e"].HermiteE
+Laguerre: Any = _found["laguerre"].Laguerre
+
+
+def set_default_printstyle(style: str) -> None:
+    """How polynomials are printed by `str`: 'unicode', with small numbers for powers, or 'ascii'.
+
+    Examples
+    --------
+    >>> np.polynomial.set_default_printstyle("ascii")
+    >>> print(np.polynomial.Polynomial([1.0, 2.0]))
+    1.0 + 2.0 x
+    >>> np.polynomial.set_default_printstyle("unicode")
+    """
+    if style not in ("unicode", "ascii"):
+        raise ValueError(f"Unsupported format string '{style}'. Valid options are 'ascii' and 'unicode'")
+    _found["_polybase"].ABCPolyBase._use_unicode = style == "unicode"
+
+
+__all__ = ["Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "Polynomial", "set_default_printstyle"]
+__all__ += ["chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial", "polyutils"]

@@ -35,8 +35,10 @@ _CALL_ERRORS = (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionE
 def connect(array_type: type[Handle] | None = None, scalar_type: type[Handle] | None = None, recorder: Recorder | None = None) -> None:
     """Called once each by the modules above: the public classes of arrays and scalars, and the tape."""
     global ndarray, scalar, _recorder
-    if array_type is not None and scalar_type is not None:
-        ndarray, scalar = array_type, scalar_type
+    if array_type is not None:
+        ndarray = array_type
+    if scalar_type is not None:
+        scalar = scalar_type
     if recorder is not None:
         _recorder = recorder
 
@@ -275,7 +277,7 @@ def _backend_of(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> 
     kinds = set(map(type, payloads))
     if kinds == _ALL_XLA:
         return xla
-    if kinds == _ALL_HOST and not (op.heavy and mode.backend == "auto"):
+    if kinds == _ALL_HOST and not op.heavy:
         return host
     return place(op, payloads, attrs, mode)
 

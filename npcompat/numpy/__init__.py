@@ -42,6 +42,7 @@ from npcompat.numpy import (
     _ranges,
     _reductions,
     _repeating,
+    _scalar,  # noqa: F401 (it gives the dispatcher its class)
     _selection,
     _sets,
     _sorting,

@@ -180,7 +180,7 @@ class Array(Selection, Operators, Protocols):
             payload = dispatch.read(self).payload
             if payload is not seen or type(payload) is onp.ndarray:
                 seen, host = payload, dispatch.to_host(self)
-            yield _as_scalar(Value(onp.array(host[i])))
+            yield dispatch.wrap_scalar(Value(onp.array(host[i])))
 
     def __contains__(self, item: Any) -> bool:
         return bool((self == item).any())
@@ -190,18 +190,6 @@ class Array(Selection, Operators, Protocols):
     def asnumpy(self) -> onp.ndarray[Any, Any]:
         """The values as a NumPy array of their own."""
         return onp.array(dispatch.to_host(self))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> onp.ndarray[Any, Any]:
-        host = dispatch.to_host(self)
-        if dtype is not None and host.dtype != dtype:
-            if copy is False:
-                raise ValueError("Unable to avoid copy while creating an array as requested.")
-            return host.astype(dtype)
-        if copy is False:
-            shared = host.view()
-            shared.flags.writeable = False
-            return shared
-        return onp.array(host)
 
     def item(self, *args: Any) -> Any:
         """One element as a Python scalar."""
@@ -218,23 +206,6 @@ class Array(Selection, Operators, Protocols):
     def tobytes(self, order: Order = "C") -> bytes:
         """The elements' bytes, in C or F order."""
         return dispatch.to_host(self).tobytes(order)
-
-    def __bool__(self) -> bool:
-        return bool(dispatch.to_host(self))
-
-    def __int__(self) -> int:
-        return int(dispatch.to_host(self))
-
-    def __float__(self) -> float:
-        return float(dispatch.to_host(self))
-
-    def __complex__(self) -> complex:
-        return complex(dispatch.to_host(self))
-
-    def __index__(self) -> int:
-        if self.ndim or self.dtype.kind not in "iu":
-            raise TypeError("only integer scalar arrays can be converted to a scalar index")
-        return int(dispatch.to_host(self))
 
     def __format__(self, specification: str) -> str:
         return format(dispatch.to_host(self)[()] if self.ndim == 0 else str(self), specification)
@@ -602,82 +573,6 @@ def _from_host(array: onp.ndarray[Any, Any]) -> ndarray:
     return made
 
 
-class Scalar(Array):
-    """A scalar: what NumPy returns for one element, and for a result without axes.
-
-    It does not change, aliases nothing, and can be hashed; for `isinstance` it is of NumPy's scalar type.
-    """
-
-    __slots__ = ()
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> Any:
-        return self.dtype.type
-
-    @property  # type: ignore[misc]
-    def real(self) -> Any:
-        """The real part."""
-        return _as_scalar(dispatch.run(lens.real.get, [dispatch.read(self)])) if self.dtype.kind == "c" else self
-
-    @property  # type: ignore[misc]
-    def imag(self) -> Any:
-        """The imaginary part."""
-        if self.dtype.kind == "c":
-            return _as_scalar(dispatch.run(lens.imag.get, [dispatch.read(self)]))
-        return _as_scalar(dispatch.constant(onp.zeros((), self.dtype)))
-
-    def copy(self, order: Order = "C") -> Any:
-        """The scalar itself: it does not change."""
-        check_order(order)
-        return self
-
-    def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> Any:
-        """The value in another dtype, as a scalar."""
-        return _as_scalar(dispatch.read(super().astype(dtype, order, casting, subok, copy)))
-
-    def transpose(self, *axes: Any) -> Any:
-        """The scalar itself."""
-        return _as_scalar(dispatch.read(super().transpose(*axes)))
-
-    def squeeze(self, axis: AxisLike = None) -> Any:
-        """The scalar itself."""
-        return _as_scalar(dispatch.read(super().squeeze(axis)))
-
-    def detach(self) -> Any:
-        """The same value, cut off from the graph."""
-        return _as_scalar(tape.detached(dispatch.read(self)))
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(dispatch.to_host(self)[()])
-
-    def __repr__(self) -> str:
-        return _printing.array_repr(self) if xla.is_tracer(dispatch.read(self).payload) else repr(dispatch.to_host(self)[()])
-
-    def __round__(self, ndigits: int | None = None) -> Any:
-        return round(self.item()) if ndigits is None else self.round(ndigits)
-
-    def __reduce__(self) -> Any:
-        return _scalar_from_host, (self.asnumpy(),)
-
-    def __setitem__(self, key: Any, new: ArrayLike) -> None:
-        raise TypeError(f"'numpy.{self.dtype.name}' object does not support item assignment")
-
-    def __copy__(self) -> Any:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Any:
-        return self
-
-
-def _as_scalar(value: Value) -> Scalar:
-    made: Scalar = dispatch.wrap_scalar(value)
-    return made
-
-
-def _scalar_from_host(array: onp.ndarray[Any, Any]) -> Scalar:
-    return _as_scalar(dispatch.constant(array))
-
-
-dispatch.connect(array_type=ndarray, scalar_type=Scalar)
+dispatch.connect(array_type=ndarray)
 
 __all__ = ["ndarray"]

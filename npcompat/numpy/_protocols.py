@@ -1,4 +1,4 @@
-"""Protocols: NumPy's functions called with our arrays are ours, DLPack both ways, the namespace of the array API."""
+"""Protocols: Python's numbers, NumPy's functions called with our arrays, DLPack both ways, the namespace of the array API."""
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
 class Protocols(Handle):
-    """What `numpy.add(ours, theirs)`, `numpy.concatenate([ours])` and `numpy.from_dlpack(ours)` ask for."""
+    """What `float(ours)`, `numpy.add(ours, theirs)`, `numpy.concatenate([ours])` and `numpy.from_dlpack(ours)` ask for."""
 
     __slots__ = ()
 
@@ -34,6 +34,36 @@ class Protocols(Handle):
         if not any([isinstance(o, onp.ndarray) for o in outs]):
             return call(*inputs, **kwargs)
         return _into_numpys(ufunc, call, inputs, outs, {k: v for k, v in kwargs.items() if k != "out"})
+
+    def __bool__(self) -> bool:
+        return bool(dispatch.to_host(self))
+
+    def __int__(self) -> int:
+        return int(dispatch.to_host(self))
+
+    def __float__(self) -> float:
+        return float(dispatch.to_host(self))
+
+    def __complex__(self) -> complex:
+        return complex(dispatch.to_host(self))
+
+    def __index__(self) -> int:
+        payload = dispatch.read(self).payload
+        if payload.shape or payload.dtype.kind not in "iu":
+            raise TypeError("only integer scalar arrays can be converted to a scalar index")
+        return int(dispatch.to_host(self))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> onp.ndarray[Any, Any]:
+        host = dispatch.to_host(self)
+        if dtype is not None and host.dtype != dtype:
+            if copy is False:
+                raise ValueError("Unable to avoid copy while creating an array as requested.")
+            return host.astype(dtype)
+        if copy is False:
+            shared = host.view()
+            shared.flags.writeable = False
+            return shared
+        return onp.array(host)
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         """The module whose functions take this array: `npcompat.numpy`."""
@@ -115,7 +145,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     Raises
     ------
     ValueError
-        With ``copy=False``, if the values have to move to another device.
+        With ``copy=False``, if the values have to move: to another device, or to memory that is aligned as XLA wants it.
     TypeError
         If `x` does not speak DLPack.
 
@@ -131,15 +161,12 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
         if mode.trace is not None:
             raise NotImplementedError("from_dlpack in a compiled function: make the array outside")
         if dispatch.on_host(mode):
-            host = onp.from_dlpack(x)
-            return dispatch.wrap(dispatch.constant(host.copy() if copy else host))
-        payload = xla.from_dlpack(x)
+            return dispatch.wrap(dispatch.constant(onp.from_dlpack(x, copy=copy)))
+        payload = xla.from_dlpack(x, copy)
         if mode.device is not None and xla.device_of(payload) != mode.device:
             if copy is False:
                 raise ValueError(f"from_dlpack(copy=False): the values are on {xla.device_of(payload)}, and have to move to {mode.device}")
             payload = xla.moved(payload, mode.device)
-        elif copy:
-            payload = xla.copied(payload)
         return dispatch.wrap(dispatch.fresh(payload))
 
 

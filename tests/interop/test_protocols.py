@@ -12,7 +12,7 @@ A = onp.arange(6.0).reshape(2, 3)
 @pytest.fixture(params=["jax", "numpy", "auto"], autouse=True)
 def backend(request):
     with npx.backend(request.param), npx.np_default_dtype():
-        yield
+        yield request.param
 
 
 def same(found, expected):
@@ -137,6 +137,15 @@ def test_what_dlpack_brings_is_not_written():
     copied = np.from_dlpack(values, copy=True)
     values[1] = 50
     assert copied[1] == 1
+
+
+def test_dlpack_without_a_copy_says_where_it_needs_one(backend):
+    unaligned = onp.zeros(9, "float32")[1:]
+    if backend == "jax":
+        with pytest.raises(ValueError, match="copy"):
+            np.from_dlpack(unaligned, copy=False)
+    else:
+        assert np.from_dlpack(unaligned, copy=False).tolist() == [0] * 8
 
 
 def test_dlpack_refuses():

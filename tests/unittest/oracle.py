@@ -65,18 +65,24 @@ def both(make, rtol=0.0, scalars=True):
     eager = make(lambda f, **options: f)
     compiled = make(npx.jit)
     if not scalars:
-        compiled = on_host(compiled, onp.asarray)
-        eager = on_host(eager, onp.asarray)
+        eager, compiled = as_arrays(eager), as_arrays(compiled)
     assert_alike(compiled, on_host(eager), rtol)
     return eager
 
 
-def on_host(x, scalar=lambda a: a[()]):
+def as_arrays(x):
+    """Nested containers with the scalars in them as arrays."""
+    if isinstance(x, list | tuple):
+        return type(x)(as_arrays(i) for i in x)
+    return np.asarray(x) if isinstance(x, onp.generic) else x
+
+
+def on_host(x):
     """Nested containers with the arrays and scalars in them as NumPy's."""
     if isinstance(x, list | tuple):
-        return type(x)(on_host(i, scalar) for i in x)
+        return type(x)(on_host(i) for i in x)
     if isinstance(x, Handle):
-        return x.asnumpy() if isinstance(x, np.ndarray) else scalar(x.asnumpy())
+        return x.asnumpy() if isinstance(x, np.ndarray) else x.asnumpy()[()]
     return x
 
 
@@ -97,10 +103,10 @@ def assert_alike(found, expected, rtol=0.0, what="result"):
         assert type(found) is type(expected) and found == expected, f"{what}: expected {expected!r}, got {found!r}"
         return
     kind = onp.generic if isinstance(expected, onp.generic) else np.ndarray
-    assert isinstance(found, kind | onp.ndarray), f"{what}: expected {expected!r}, got {found!r}"
+    assert isinstance(found, Handle) and isinstance(found, kind), f"{what}: expected {expected!r}, got {found!r}"
     assert found.dtype == expected.dtype, f"{what}: expected dtype {expected.dtype}, got {found.dtype}"
     assert found.shape == expected.shape, f"{what}: expected shape {expected.shape}, got {found.shape}"
     if rtol:
-        onp.testing.assert_allclose(onp.asarray(found), expected, rtol=rtol, atol=rtol, err_msg=what)
+        onp.testing.assert_allclose(found.asnumpy(), expected, rtol=rtol, atol=rtol, err_msg=what)
     else:
-        onp.testing.assert_array_equal(onp.asarray(found), expected, err_msg=what)
+        onp.testing.assert_array_equal(found.asnumpy(), expected, err_msg=what)

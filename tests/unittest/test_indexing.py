@@ -129,7 +129,6 @@ def test_a_traced_integer_indexes_and_writes():
     def program(xp, a, i, j):
         a[i] += 1
         a[j, i] = 50
-        a[i : i + 1] if False else None
         return a[i], a[:, i], a[i, 2], a[-1 - i]
 
     agrees(program, CUBE[0], onp.array(1), onp.array(-1))

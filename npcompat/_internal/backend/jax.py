@@ -438,10 +438,12 @@ def eagerly() -> AbstractContextManager[None]:
     return context
 
 
-def from_dlpack(array: Any) -> Any:
+def from_dlpack(array: Any, copy: bool | None) -> Any:
     """An XLA array over the memory of another library's array, where it fits.  (XLA never writes into such memory.)"""
     with jax.enable_x64(True):
-        return jax.dlpack.from_dlpack(array)
+        if not copy:
+            return jax.dlpack.from_dlpack(array, copy=copy)
+        return _copy(jax.dlpack.from_dlpack(array)).block_until_ready()  # the caller may write that memory as soon as this returns
 
 
 def copied(payload: Any) -> Any:

@@ -1,0 +1,88 @@
+"""Scalars: what NumPy returns for one element, and for a result without axes."""
+
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, lens, tape
+from npcompat._internal.backend import jax as xla
+from npcompat.numpy import _printing
+from npcompat.numpy._ndarray import Array
+from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, Order
+from npcompat.numpy._ufunc import check_order
+
+
+class Scalar(Array):
+    """A scalar: what NumPy returns for one element, and for a result without axes.
+
+    It does not change, aliases nothing, and can be hashed; for `isinstance` it is of NumPy's scalar type.
+    """
+
+    __slots__ = ()
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return self.dtype.type
+
+    @property  # type: ignore[misc]
+    def real(self) -> Any:
+        """The real part."""
+        return dispatch.wrap_scalar(dispatch.run(lens.real.get, [dispatch.read(self)])) if self.dtype.kind == "c" else self
+
+    @property  # type: ignore[misc]
+    def imag(self) -> Any:
+        """The imaginary part."""
+        if self.dtype.kind == "c":
+            return dispatch.wrap_scalar(dispatch.run(lens.imag.get, [dispatch.read(self)]))
+        return dispatch.wrap_scalar(dispatch.constant(onp.zeros((), self.dtype)))
+
+    def copy(self, order: Order = "C") -> Any:
+        """The scalar itself: it does not change."""
+        check_order(order)
+        return self
+
+    def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+        """The value in another dtype, as a scalar."""
+        return dispatch.wrap_scalar(dispatch.read(super().astype(dtype, order, casting, subok, copy)))
+
+    def transpose(self, *axes: Any) -> Any:
+        """The scalar itself."""
+        return dispatch.wrap_scalar(dispatch.read(super().transpose(*axes)))
+
+    def squeeze(self, axis: AxisLike = None) -> Any:
+        """The scalar itself."""
+        return dispatch.wrap_scalar(dispatch.read(super().squeeze(axis)))
+
+    def detach(self) -> Any:
+        """The same value, cut off from the graph."""
+        return dispatch.wrap_scalar(tape.detached(dispatch.read(self)))
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(dispatch.to_host(self)[()])
+
+    def __repr__(self) -> str:
+        return _printing.array_repr(self) if xla.is_tracer(dispatch.read(self).payload) else repr(dispatch.to_host(self)[()])
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return round(self.item()) if ndigits is None else self.round(ndigits)
+
+    def __reduce__(self) -> Any:
+        return _scalar_from_host, (self.asnumpy(),)
+
+    def __setitem__(self, key: Any, new: ArrayLike) -> None:
+        raise TypeError(f"'numpy.{self.dtype.name}' object does not support item assignment")
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+
+def _scalar_from_host(array: onp.ndarray[Any, Any]) -> Any:
+    return dispatch.wrap_scalar(dispatch.constant(array))
+
+
+dispatch.connect(scalar_type=Scalar)
+
+__all__ = ["Scalar"]

@@ -1,5 +1,6 @@
 """What doctests see without importing it, and how much hypothesis tries (`HYPOTHESIS_PROFILE=thorough` for more)."""
 
+import gc
 import os
 from typing import Any
 
@@ -9,8 +10,16 @@ import pytest
 
 import npcompat
 
-# The tests compile thousands of programs and run each once: XLA need not make them fast.
-os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true")
+# The tests compile thousands of programs and run each once: XLA need not make them fast, and the collector need not look
+# at what it made so often.  (The examples run with XLA as users have it.)
+_FAST_TO_COMPILE = (
+    "--xla_backend_optimization_level=0",
+    "--xla_llvm_disable_expensive_passes=true",
+    "--xla_cpu_use_fusion_emitters=false",
+    "--xla_cpu_parallel_codegen_split_count=1",
+)
+os.environ.setdefault("XLA_FLAGS", " ".join(_FAST_TO_COMPILE))
+gc.set_threshold(100_000, 20, 50)
 
 pytest_plugins = ["tests.interop.plugin"]
 hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, database=None, print_blob=True)

@@ -70,7 +70,7 @@ def run(seconds: float) -> dict[str, float]:
             ta, tb = torch.tensor(_HOST), torch.tensor(_HOST.T.copy())
             functions["torch"] = lambda call=call, ta=ta, tb=tb: call(torch, ta, tb)
         times = interleaved(functions, seconds)
-        row = {other: times["npcompat"] / times[other] for other in times if other != "npcompat"}
+        row = {other: times.ratio("npcompat", other) for other in functions if other != "npcompat"}
         for other, ratio in row.items():
             ratios.setdefault(other, []).append(ratio)
         widths = (("jit", 7), ("same", 7), ("jnp", 7), ("numpy", 8), ("torch", 8))
@@ -99,7 +99,7 @@ def run_on_host(seconds: float) -> dict[str, float]:
             }
             with npx.backend("auto"), numpy.errstate(all="ignore"):
                 times = interleaved(functions, seconds)
-            ratios[name] = times["npcompat"] / times["numpy"]
+            ratios[name] = times.ratio("npcompat", "numpy")
         worst = ", ".join(f"{n} {ratios[n]:.1f}" for n in sorted(ratios, key=lambda n: -ratios[n])[:5])
         means[str(shape)] = geometric_mean(list(ratios.values()))
         print(f"auto on {shape}: {means[str(shape)]:.2f}x numpy over {len(ratios)} calls; most: {worst}")

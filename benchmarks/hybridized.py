@@ -37,10 +37,10 @@ def run(seconds: float) -> dict[str, float]:
             "eager": lambda eager=eager, x=x: eager(x).wait_to_read(),
         }
         times = interleaved(functions, seconds)
-        ratios[f"{width}"] = times["hybridized"] / times["jit"]
+        ratios[f"{width}"] = times.ratio("hybridized", "jit")
         print(
             f"{LAYERS} layers of {width}, batch {batch}: hybridized {times['hybridized']:.1f} us, jax.jit {times['jit']:.1f} us, "
-            f"ratio {ratios[f'{width}']:.2f} (eager {times['eager'] / times['jit']:.1f})"
+            f"ratio {ratios[f'{width}']:.2f} (eager {times.ratio('eager', 'jit'):.1f})"
         )
     return ratios
 

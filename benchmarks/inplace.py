@@ -20,7 +20,7 @@ def run(seconds: float) -> dict[str, float]:
         functions[f"{size:.0e}"] = write
     times = interleaved(functions, seconds)
     npx.waitall()
-    smallest = times[f"{SIZES[0]:.0e}"]
-    for name, each in times.items():
-        print(f"a[i] = 1.5, {name} elements: {each:8.2f} us, {each / smallest:5.2f}x the smallest")
-    return {name: each / smallest for name, each in times.items()}
+    ratios = {name: times.ratio(name, f"{SIZES[0]:.0e}") for name in functions}
+    for name, ratio in ratios.items():
+        print(f"a[i] = 1.5, {name} elements: {times[name]:8.2f} us, {ratio:5.2f}x the smallest")
+    return ratios

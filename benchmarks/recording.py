@@ -22,11 +22,11 @@ def run(seconds: float) -> dict[str, float]:
         if find_spec("torch"):
             functions["torch"] = _torchs(values)
         times = interleaved(functions, seconds)
-        print(f"{LENGTH} operations on {shape}: " + ", ".join(f"{name} {t:.0f} us" for name, t in times.items()))
-        for name in times.keys() - {"auto"}:
-            ratios[f"{shape} auto / {name}"] = times["auto"] / times[name]
-        if "torch" in times:
-            by_torch.append(times["auto"] / times["torch"])
+        print(f"{LENGTH} operations on {shape}: " + ", ".join(f"{name} {times[name]:.0f} us" for name in functions))
+        for name in functions.keys() - {"auto"}:
+            ratios[f"{shape} auto / {name}"] = times.ratio("auto", name)
+        if "torch" in functions:
+            by_torch.append(times.ratio("auto", "torch"))
     if by_torch:
         ratios["auto / torch, geometric mean"] = geometric_mean(by_torch)
     for name, ratio in sorted(ratios.items()):

@@ -99,4 +99,4 @@ def _compare(net: Any, model_by_hand: Callable[[Any, Any], Any], shape: tuple[in
     numpy.testing.assert_allclose(first, expected, rtol=1e-4)
     times = interleaved({"npx.jit": lambda: step(x, y).wait_to_read(), "by hand": reference}, seconds)
     print(f"npx.jit {times['npx.jit']:.1f} us, by hand {times['by hand']:.1f} us")
-    return times["npx.jit"] / times["by hand"]
+    return times.ratio("npx.jit", "by hand")

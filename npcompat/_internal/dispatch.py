@@ -125,10 +125,11 @@ def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> No
     handle, the tape, an export, the payload becomes a copy and the value None.  CPython counts the references for us;
     what a value that is not shared shows here was measured at import.
     """
+    if _RELEASED.issuperset(map(sys.getrefcount, compress(values, given))):
+        if _RELEASED.issuperset(map(sys.getrefcount, compress(payloads, given))):
+            return
     of_values = list(map(sys.getrefcount, compress(values, given)))
     of_payloads = list(map(sys.getrefcount, compress(payloads, given)))
-    if {*of_values, *of_payloads} <= _RELEASED:
-        return
     for i, *counts in zip(compress(range(len(values)), given), of_values, of_payloads, strict=True):
         if not _RELEASED.issuperset(counts):
             values[i], payloads[i] = None, xla.copied(payloads[i])
@@ -264,8 +265,20 @@ def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[i
 
 
 def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[Any]:
-    """Run an operator without attributes on payloads, neither recorded nor traced; returns its outputs' payloads."""
+    """Run an operator without attributes on payloads, neither recorded nor traced; returns its outputs' payloads.
+
+    What is most frequent, a program that exists for operands on XLA, is inlined.
+    """
     mode = modes.current()
+    if donate and {*map(type, payloads)} == _ALL_XLA:
+        program = op.programs[DONATING + mode.numpy_dtypes].get(((), donate))
+        if program is not None:
+            try:
+                out = program(*payloads)
+            finally:
+                if _lowering:
+                    xla.lowered()
+            return (out,) if op.outputs == 1 else out
     if not payloads:
         out = _create(op, (), mode)
         return [out.payload] if op.outputs == 1 else [v.payload for v in out]

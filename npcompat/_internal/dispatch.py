@@ -65,12 +65,15 @@ def wrap_result(op: Op, value: Value) -> Any:
     payload = value.payload
     if not op.scalars or payload.shape:
         return wrap(value)
-    return payload[()] if payload.dtype == object else wrap_scalar(value)  # an object is itself
+    return wrap_scalar(value) if dtypes.on_devices(payload.dtype) else payload[()]  # an object, a string, a date: NumPy's own
 
 
 def as_scalar(array: Any) -> Any:
     """An array without axes as a scalar, which many of NumPy's functions return in its place; others as they are."""
-    return array if array.shape else wrap_scalar(read(array))
+    if array.shape:
+        return array
+    value = read(array)
+    return wrap_scalar(value) if dtypes.on_devices(value.payload.dtype) else value.payload[()]
 
 
 def read(handle: Handle) -> Value:
@@ -85,6 +88,8 @@ def read(handle: Handle) -> Value:
     if cached is not None and view.version == version and (cached.node is not None or parent.node is None):
         return cached
     lens = view.lens
+    if type(parent.payload) is onp.ndarray and not dtypes.on_devices(parent.payload.dtype):
+        return Value(lens.on_host(parent.payload))  # the fields of records are no operators
     value: Value = run(lens.get, [parent, *[Value(i) for i in lens.operands]], lens.attrs)
     if handle._extra is not None and handle._extra.leaf is not None:
         value = fresh(value.payload, handle._extra.leaf)
@@ -303,7 +308,8 @@ def call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: Collection[int],
         programs, key = op.programs[backend.slot + mode.numpy_dtypes], attrs
     program = programs.get(key)
     if program is None:
-        program = programs[key] = backend.forward(op, attrs, donate)
+        stays = backend is xla and _asks_for_host(attrs)
+        program = programs[key] = _from_device(op, attrs) if stays else backend.forward(op, attrs, donate)
     try:
         return program(*payloads)
     except _CALL_ERRORS as error:
@@ -311,6 +317,17 @@ def call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: Collection[int],
     finally:
         if _lowering:
             xla.lowered()
+
+
+def _asks_for_host(attrs: Attrs) -> bool:
+    """Whether an operator is asked for a dtype that XLA has not."""
+    return any([isinstance(a, onp.dtype) and not dtypes.on_devices(a) for a in attrs])
+
+
+def _from_device(op: Op, attrs: Attrs) -> Callable[..., Any]:
+    """The operator on the host, of operands on a device."""
+    apply = host.forward(op, attrs)
+    return lambda *payloads: apply(*map(xla.to_host, payloads))
 
 
 def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
@@ -324,12 +341,14 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
 def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
     """Choose the backend of a call that is not all XLA arrays, and bring its payloads there (in place)."""
     backend: Any = None
+    only_host = False
     for p in payloads:
         kind = type(p)
         if kind is _XLA_ARRAY:
             backend = xla
         elif kind is onp.ndarray:
             backend = backend or host
+            only_host = only_host or not dtypes.on_devices(p.dtype)
         elif kind not in _SCALARS and xla.is_tracer(p):
             raise LeakedTracerError(
                 f"{op.name}: an operand was made inside a compiled function and kept after it had returned; "
@@ -337,11 +356,15 @@ def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
             )
     if backend is None:
         backend = host if on_host(mode) else xla
-    if backend is host and op.heavy and mode.backend == "auto":
+    if only_host:
+        backend = host
+    elif backend is host and op.heavy and mode.backend == "auto":
         backend = xla
     for i, p in enumerate(payloads):
         kind = type(p)
         if kind is _XLA_ARRAY:
+            if only_host:
+                payloads[i] = xla.to_host(p)
             continue
         if kind is int and not 0 <= p < 128 and op.rule is not dtypes.keep:
             payloads[i] = p = in_range(op, payloads, i, attrs)
@@ -411,7 +434,7 @@ def constant(array: onp.ndarray[Any, Any]) -> Value:
     The array must not be written afterwards.
     """
     mode = modes.current()
-    if mode.trace is None and on_host(mode):
+    if mode.trace is None and (on_host(mode) or not dtypes.on_devices(array.dtype)):
         return Value(array)
     return fresh(xla.asarray(array, mode.device))
 
@@ -419,7 +442,7 @@ def constant(array: onp.ndarray[Any, Any]) -> Value:
 def settled(value: Value) -> Value:
     """The value where new arrays go in this context."""
     mode, payload = modes.current(), value.payload
-    if mode.trace is not None:
+    if mode.trace is not None or not dtypes.on_devices(onp.dtype(payload.dtype)):
         return value
     if on_host(mode):
         return value if type(payload) is onp.ndarray else Value(xla.to_host(payload), value.node, value.index)
@@ -485,6 +508,35 @@ def traced_value_error() -> Exception:
     )
 
 
+def _gathered(op: Op, args: Sequence[Any]) -> tuple[Any, bool, bool, int]:
+    """The payloads of operands that need no conversion, whether some are on XLA, and on the host, and how many are Python scalars.
+
+    On XLA scalars are operands of the program, too.
+    """
+    payloads: list[Any] = []
+    on_xla = on_host = False
+    weaks = 0
+    for a in args:
+        kind = type(a)
+        if kind is ndarray or kind is scalar:
+            payload = a._value.payload if a._view is None else live(a)
+            if type(payload) is _XLA_ARRAY:
+                on_xla = True
+            elif type(payload) is onp.ndarray:
+                on_host = True
+            else:
+                return None, False, False, 0
+            payloads.append(payload)
+        elif kind is float or (kind is int and (0 <= a < 128 or op.rule is dtypes.keep)):
+            weaks += 1
+            payloads.append(a)
+        else:
+            return None, False, False, 0
+    if weaks and on_xla and not on_host:
+        payloads = [p if type(p) is _XLA_ARRAY else xla.scalar(p) for p in payloads]
+    return payloads, on_xla, on_host, weaks
+
+
 def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     """Apply an operator to array-likes; returns an array, or a tuple of arrays if it has several outputs.
 
@@ -492,49 +544,41 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     """
     mode = _current_mode(_default_mode[0])
     if mode.plain:
-        payloads: list[Any] = []
+        payloads: Any = None
         on_xla = on_host = False
-        weak = weaks = 0
-        for a in args:
-            kind = type(a)
-            if kind is ndarray or kind is scalar:
-                payload = a._value.payload if a._view is None else live(a)
-                if type(payload) is _XLA_ARRAY:
-                    on_xla = True
-                elif type(payload) is onp.ndarray:
-                    on_host = True
-                else:
-                    break
-                payloads.append(payload)
-            elif kind is float or (kind is int and (0 <= a < 128 or op.rule is dtypes.keep)):
-                weaks += 1
-                weak = len(payloads)
-                payloads.append(a)
-            else:
-                break
-        else:
-            if on_xla:
-                if not on_host and (program := op.programs[mode.numpy_dtypes].get(attrs)) is not None:
-                    if weaks == 1:
-                        payloads[weak] = xla.scalar(payloads[weak])
-                    elif weaks:
-                        payloads = [p if type(p) is _XLA_ARRAY else xla.scalar(p) for p in payloads]
-                    try:
-                        out = program(*payloads)
-                    except _CALL_ERRORS as error:
-                        raise explained(op, payloads, attrs, error) from error
-                    finally:
-                        if _lowering:
-                            xla.lowered()
-                    if op.outputs != 1:
-                        return tuple([wrap_result(op, Value(o)) for o in out])
-                    value = _new(Value)
-                    value.payload, value.node, value.index = out, None, 0
-                    handle = _new(scalar if op.scalars and not out.aval.shape else ndarray)
-                    handle._value, handle._view, handle._extra = value, None, None
-                    return handle
-            elif on_host and not attrs and (out := host.quick(op, payloads, weaks > 0, mode.numpy_dtypes)) is not None:
-                return wrap_result(op, Value(out))
+        weaks = 0
+        if len(args) == 2:
+            a, b = args
+            if type(a) is ndarray and type(b) is ndarray and a._view is None and b._view is None:
+                payloads = first, second = a._value.payload, b._value.payload
+                on_xla = type(first) is _XLA_ARRAY and type(second) is _XLA_ARRAY
+                on_host = type(first) is onp.ndarray and type(second) is onp.ndarray
+        elif len(args) == 1:
+            (a,) = args
+            if type(a) is ndarray and a._view is None:
+                payloads = (a._value.payload,)
+                on_xla = type(payloads[0]) is _XLA_ARRAY
+                on_host = not on_xla and type(payloads[0]) is onp.ndarray
+        if not (on_xla or on_host):
+            payloads, on_xla, on_host, weaks = _gathered(op, args)
+        if on_xla:
+            if not on_host and (program := op.programs[mode.numpy_dtypes].get(attrs)) is not None:
+                try:
+                    out = program(*payloads)
+                except _CALL_ERRORS as error:
+                    raise explained(op, payloads, attrs, error) from error
+                finally:
+                    if _lowering:
+                        xla.lowered()
+                if op.outputs != 1:
+                    return tuple([wrap_result(op, Value(o)) for o in out])
+                value = _new(Value)
+                value.payload, value.node, value.index = out, None, 0
+                handle = _new(scalar if op.scalars and not out.aval.shape else ndarray)
+                handle._value, handle._view, handle._extra = value, None, None
+                return handle
+        elif on_host and not attrs and (out := host.quick(op, payloads, weaks > 0, mode.numpy_dtypes)) is not None:
+            return wrap_result(op, Value(out))
     if mode.trace is None:
         values = [a._value if type(a) is ndarray and a._view is None else as_value(a) for a in args]
     else:

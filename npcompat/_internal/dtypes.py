@@ -26,6 +26,13 @@ _NARROW = {_float64: onp.dtype("float32"), _complex128: onp.dtype("complex64")}
 _WEAK = {float: _float64, complex: _complex128, int: onp.dtype(int), bool: onp.dtype(bool)}
 bfloat16: onp.dtype[Any] = onp.dtype(ml_dtypes.bfloat16)
 _EXTENDED = frozenset(onp.dtype(getattr(ml_dtypes, n)) for n in dir(ml_dtypes) if n.startswith(("bfloat", "float")))
+SMALL_INTEGERS = frozenset(onp.dtype(getattr(ml_dtypes, n)) for n in ("int4", "uint4"))
+_ON_DEVICES = frozenset(map(onp.dtype, "?bhilqBHILQefdFD")) | {t for t in _EXTENDED if not t.name.startswith("float6")} | SMALL_INTEGERS
+
+
+def on_devices(dtype: onp.dtype[Any]) -> bool:
+    """Whether XLA has the dtype.  Objects, strings, dates, records, long doubles and swapped bytes live on the host."""
+    return dtype in _ON_DEVICES
 
 
 def default_float() -> onp.dtype[Any]:
@@ -131,8 +138,8 @@ def first(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
 
 
 def floating(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
-    """As `promote`, but what is not inexact becomes the default float first."""
+    """As `promote`, but numbers that are not inexact become the default float first."""
     dtype = result_type(types)
-    if not is_inexact(dtype):
+    if not is_inexact(dtype) and on_devices(dtype):
         dtype = default_float()
     return [dtype] * len(types), dtype

@@ -67,11 +67,16 @@ def _fixed(key: Any) -> bool:
     return kind is int or key is None or key is Ellipsis
 
 
+def _names_fields(array: Any, key: Any) -> bool:
+    """Whether a key names fields of an array of records."""
+    return array.dtype.names is not None and (type(key) is str or (type(key) is list and all([type(k) is str for k in key])))
+
+
 def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
     """`handle[key]` by NumPy; None for keys that are left to the general way."""
     if type(handle) is dispatch.scalar:
         handle = dispatch.wrap(handle._value)
-    if _fixed(key):
+    if _fixed(key) or _names_fields(array, key):
         found = array[key]
         if type(found) is onp.ndarray:
             view = object.__new__(dispatch.ndarray)
@@ -80,7 +85,7 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
             if handle._extra is not None and handle._extra.readonly:
                 extra(view).readonly = True
             return view
-        return dispatch.wrap_scalar(Value(onp.asarray(found)))
+        return dispatch.wrap_scalar(Value(onp.asarray(found))) if dtypes.on_devices(array.dtype) else found
     if isinstance(key, Handle):
         key = dispatch.live(key)
         if key is not None and key.dtype.kind in "biu" and key.ndim:
@@ -94,7 +99,7 @@ def _set_on_host(handle: Any, key: Any, new: Any) -> bool:
         key = dispatch.live(key)
         if key is None or key.dtype.kind not in "biu" or not key.ndim:
             return False
-    elif not _fixed(key):
+    elif not (_fixed(key) or _names_fields(handle, key)):
         return False
     target = dispatch.buffer(handle)
     if target is None:

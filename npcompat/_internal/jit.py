@@ -71,9 +71,9 @@ class Compiled:
         mode = modes.current()
         if mode.trace is not None:
             return self.function(*args, **kwargs)  # inside a trace the equations join the program being built
-        plain = None if kwargs or mode.recording else _plain(args)
+        plain = None if kwargs or mode.recording else _plain(args, mode)
         if plain is not None:
-            found = self._plain.get((mode.training, mode.numpy_dtypes, *plain))
+            found = self._plain.get(plain)
             if found is not None and found[0].touched.isdisjoint(map(id, args)):
                 try:
                     return found[0].replay(_PlainCall(args))
@@ -92,8 +92,7 @@ class Compiled:
             if plain is not None and not call.kept:
                 if len(self._plain) > 64:
                     self._plain.clear()
-                types = [a._value.payload.aval for a in args] if plain else []
-                self._plain[(mode.training, mode.numpy_dtypes, *plain)] = program, types  # which keeps the identities alive
+                self._plain[plain] = program, [a._value.payload.aval for a in args]  # which keeps the identities alive
             try:
                 return program.replay(call)
             except CapturedTypeError:
@@ -153,13 +152,13 @@ class Compiled:
         return "arguments alias otherwise"
 
 
-def _plain(args: tuple[Any, ...]) -> list[int] | None:
-    """The identities of the types of arguments that are distinct arrays on XLA, neither views nor variables; None for any others.
+def _plain(args: tuple[Any, ...], mode: modes.Mode) -> tuple[Any, ...] | None:
+    """A key for arguments that are distinct arrays on XLA, neither views nor variables: the identities of their types; None for others.
 
     Hot path: what most calls are is recognised before anything is taken apart.  Arrays that one program made share the
     object that is their type, so that it need not be compared.
     """
-    types = []
+    key = [mode.training, mode.numpy_dtypes]
     for a in args:
         if type(a) is not dispatch.ndarray or a._view is not None:
             return None
@@ -169,8 +168,8 @@ def _plain(args: tuple[Any, ...]) -> list[int] | None:
         payload = a._value.payload
         if type(payload) is not xla.Array:
             return None
-        types.append(id(payload.aval))
-    return types if len(args) < 2 or len(set(map(id, args))) == len(args) else None
+        key.append(id(payload.aval))
+    return tuple(key) if len(args) < 2 or len({*map(id, args)}) == len(args) else None
 
 
 class _PlainCall:

@@ -178,7 +178,8 @@ class Captured:
         b = a + len(self.changed)
         c = b + len(self.written) - a
         d = c + self.outputs
-        return results[c:d], results[a:b], [*results[:a], *results[b:c]], results[d:]
+        written = results[:c] if a == b else [*results[:a], *results[b:c]]
+        return results[c:d], results[a:b], written, results[d:]
 
 
 Body = Callable[[list[Any], Trace], tuple[Sequence[Value], Any]]

@@ -71,7 +71,7 @@ def array(
     ndmin : int
         Least number of axes; missing ones are added in front.
     ndmax : int
-        Not supported: anything but 0 raises NotImplementedError.
+        Greatest number of axes; deeper sequences are the elements of an array of objects.  0 means no limit.
     like : ndarray, optional
         Must be an npcompat array.
     device, ctx : Device or str, optional
@@ -86,7 +86,7 @@ def array(
     """
     check_like(order, like)
     if ndmax != 0:
-        raise NotImplementedError(f"array(ndmax={ndmax}): arrays of objects are not supported")
+        object = onp.array(object, dtype, ndmax=ndmax)
     made = _converted(object, None if dtype is None else dtypes.canonical(dtype), copy, device if device is not None else ctx)
     missing = ndmin - len(made.shape)
     return made.reshape((1,) * missing + made.shape) if missing > 0 else made
@@ -100,7 +100,9 @@ def _converted(a: Any, dtype: Any, copy: bool | None, device: Any) -> Any:
             raise ValueError("Unable to avoid copy while creating an array as requested: the array-like is not an npcompat array")
         with placed_on(device):
             host = dispatch.host_array(a, dtype)
-            return dispatch.array_of(onp.array(host) if dispatch.on_host(modes.current()) and onp.may_share_memory(host, a) else host)
+            stays = dispatch.on_host(modes.current()) or not dtypes.on_devices(host.dtype)
+            shared = stays and type(a) not in (list, tuple) and onp.may_share_memory(host, a)
+            return dispatch.array_of(onp.array(host) if shared else host)
     result = a = dispatch.wrap(dispatch.read(a)) if type(a) is dispatch.scalar else a
     if dtype is not None and a.dtype != dtype:
         if copy is False:
@@ -218,11 +220,14 @@ def _full(xp: Any, *, shape: Any, value: Any, dtype: Any) -> Any:
     return xp.full(shape, value, dtype)
 
 
-def _filled(shape: Any, value: Any, dtype: Any, order: Any, device: Any, like: Any) -> Any:
+def _filled(make: Any, shape: Any, dtype: Any, order: Any, device: Any, like: Any) -> Any:
+    """What NumPy's `zeros`, `ones` or `empty` makes; elements that mean nothing are zero."""
     check_like(order, like)
     wanted = dtypes.default_float() if dtype is None else dtypes.canonical(dtype)
+    if not dtypes.on_devices(wanted):
+        return dispatch.array_of(make(shape, wanted))
     with placed_on(device):
-        return apply(_full, (), (as_shape(shape), value, wanted))
+        return apply(_full, (), (as_shape(shape), int(make is onp.ones), wanted))
 
 
 def zeros(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
@@ -247,7 +252,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, devi
     array([[0., 0.],
            [0., 0.]])
     """
-    return _filled(shape, 0, dtype, order, device if device is not None else ctx, like)
+    return _filled(onp.zeros, shape, dtype, order, device if device is not None else ctx, like)
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
@@ -258,7 +263,7 @@ def ones(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, devic
     >>> np.ones(3, dtype=int)
     array([1, 1, 1])
     """
-    return _filled(shape, 1, dtype, order, device if device is not None else ctx, like)
+    return _filled(onp.ones, shape, dtype, order, device if device is not None else ctx, like)
 
 
 def empty(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
@@ -269,7 +274,7 @@ def empty(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, devi
     >>> np.empty((2, 0)).shape
     (2, 0)
     """
-    return _filled(shape, 0, dtype, order, device if device is not None else ctx, like)
+    return _filled(onp.empty, shape, dtype, order, device if device is not None else ctx, like)
 
 
 @operator("_npi_broadcast_fill", rule=lambda types, attrs: ([None], attrs["dtype"]), pattern="broadcast")
@@ -319,7 +324,7 @@ def zeros_like(
     >>> np.zeros_like([1, 2])
     array([0, 0])
     """
-    return _filled(*_like_fill(a, 0, dtype, shape), order, device, None)
+    return _filled(onp.zeros, *_like(a, dtype, shape), order, device, None)
 
 
 def ones_like(
@@ -332,7 +337,7 @@ def ones_like(
     >>> np.ones_like([1, 2])
     array([1, 1])
     """
-    return _filled(*_like_fill(a, 1, dtype, shape), order, device, None)
+    return _filled(onp.ones, *_like(a, dtype, shape), order, device, None)
 
 
 def empty_like(
@@ -352,12 +357,7 @@ def empty_like(
     >>> np.empty_like([1, 2]).shape
     (2,)
     """
-    return _filled(*_like_fill(prototype, 0, dtype, shape), order, device, None)
-
-
-def _like_fill(a: Any, value: Any, dtype: Any, shape: Any) -> tuple[Any, Any, Any]:
-    found, wanted = _like(a, dtype, shape)
-    return found, value, wanted
+    return _filled(onp.empty, *_like(prototype, dtype, shape), order, device, None)
 
 
 def full_like(

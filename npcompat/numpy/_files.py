@@ -129,7 +129,7 @@ def load(
 
     Returns
     -------
-    ndarray, NpzFile, or NumPy's own array of strings, dates, objects or records
+    ndarray or NpzFile
 
     Raises
     ------
@@ -164,7 +164,7 @@ def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
     arr : array_like
         The array.
     allow_pickle : bool
-        Whether NumPy's arrays of objects may be pickled.
+        Whether arrays of objects may be pickled.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def savez(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayL
     *args : array_like
         Arrays, named ``arr_0``, ``arr_1``, ...
     allow_pickle : bool
-        Whether NumPy's arrays of objects may be pickled.
+        Whether arrays of objects may be pickled.
     **kwds : array_like
         Arrays by name.
 
@@ -248,7 +248,7 @@ def loadtxt(
     fname : path, file object, or iterable of str
         The text; a path may end in `.gz` or `.bz2`.
     dtype : dtype
-        Dtype of the result; records are NumPy's own.
+        Dtype of the result.
     comments : str or sequence of str
         What begins a comment.
     delimiter : str, optional

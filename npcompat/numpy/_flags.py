@@ -143,7 +143,7 @@ class Flat:
 
     def __getitem__(self, key: Any) -> Any:
         found = lens.reshaped(self._handle, (-1,))[self._key(key)]
-        return found.copy() if found._view is not None else found
+        return found.copy() if type(found) is dispatch.ndarray and found._view is not None else found
 
     def __setitem__(self, key: Any, new: Any) -> None:
         if isinstance(key, tuple) and not key:

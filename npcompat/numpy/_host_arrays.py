@@ -1,43 +1,65 @@
 """The way to functions that NumPy itself runs on the host, and back."""
 
-from collections.abc import Sequence
+import functools
+import types
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes
+from npcompat._internal import dispatch, dtypes, modes
 from npcompat._internal.handle import Handle
 
 
 def as_numpys(x: Any) -> Any:
     """An array as NumPy's own, with its values; anything else, also in lists and tuples, as it is."""
     if isinstance(x, Handle):
+        if modes.current().recording and dispatch.read(x).node is not None:
+            raise TypeError(
+                "the derivative of a function that NumPy or another library runs on the host is not known; "
+                "give it `x.detach()`, or write it as an autograd.Function"
+            )
         return onp.array(dispatch.to_host(x))
     if type(x) is list or type(x) is tuple:
         return type(x)(map(as_numpys, x))
     return x
 
 
-def held(dtype: onp.dtype[Any]) -> bool:
-    """Whether arrays can have the dtype: that of numbers or bool, and no longer than XLA's."""
-    if dtype.kind in "biufc":
-        return dtype.itemsize <= (16 if dtype.kind == "c" else 8)
-    return dtypes.is_inexact(dtype)
-
-
 def given_back(found: Any, carried: Sequence[onp.dtype[Any]] | None = None) -> Any:
-    """What NumPy returned, its arrays as arrays; strings, dates, objects, records and subclasses stay
-    NumPy's.
+    """What NumPy returned, its arrays as arrays; instances of subclasses stay NumPy's.
 
     With the dtypes that the operands carry, floats of 64 bits that none of them has become the default float.
     """
     if type(found) is tuple or type(found) is list:
         return type(found)([given_back(f, carried) for f in found])
-    if not (type(found) is onp.ndarray or isinstance(found, onp.generic)) or not held(found.dtype):
+    if type(found) is not onp.ndarray and not (isinstance(found, onp.generic) and dtypes.on_devices(found.dtype)):
         return found
-    wanted = found.dtype.newbyteorder("=")
-    made = dispatch.array_of(onp.asarray(found, wanted if carried is None else dtypes.narrow(wanted, carried)))
+    made = dispatch.array_of(onp.asarray(found, found.dtype if carried is None else dtypes.narrow(found.dtype, carried)))
     return dispatch.as_scalar(made) if isinstance(found, onp.generic) else made
 
 
-__all__ = ["as_numpys", "given_back", "held"]
+def by_numpy(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], carried: Any = None) -> Any:
+    """A function of NumPy's on the values of our arrays; `carried` as for `given_back`."""
+    return given_back(function(*map(as_numpys, args), **{name: as_numpys(a) for name, a in kwargs.items()}), carried)
+
+
+def on_host(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of NumPy's as one that takes and returns our arrays."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return by_numpy(function, args, kwargs)
+
+    return call
+
+
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, onp.ufunc, type(onp.concatenate))
+
+
+def functions_on_host(module: Any) -> dict[str, Any]:
+    """All public functions of a module of NumPy's, each as `on_host` makes it."""
+    found = {name: getattr(module, name) for name in module.__all__}
+    return {name: on_host(f) for name, f in found.items() if isinstance(f, _FUNCTIONS)}
+
+
+__all__ = ["as_numpys", "by_numpy", "functions_on_host", "given_back", "on_host"]

@@ -11,8 +11,6 @@ from numpy import (
     asmatrix,
     bmat,
     bool_,
-    busday_count,
-    busday_offset,
     busdaycalendar,
     byte,
     bytes_,
@@ -24,7 +22,6 @@ from numpy import (
     complexfloating,
     csingle,
     datetime64,
-    datetime_as_string,
     datetime_data,
     double,
     dtype,
@@ -36,7 +33,6 @@ from numpy import (
     float32,
     float64,
     floating,
-    fromregex,
     generic,
     get_include,
     getbufsize,
@@ -54,7 +50,6 @@ from numpy import (
     intc,
     integer,
     intp,
-    is_busday,
     isdtype,
     isnat,
     issubdtype,
@@ -102,6 +97,10 @@ from numpy import (
 )
 from numpy import bool as bool  # the name is np.bool
 
+from npcompat.numpy._host_arrays import on_host
+
+busday_count, busday_offset, is_busday = on_host(onp.busday_count), on_host(onp.busday_offset), on_host(onp.is_busday)
+datetime_as_string, fromregex = on_host(onp.datetime_as_string), on_host(onp.fromregex)
 _EXTENDED = [name for name in ("float96", "float128", "complex192", "complex256") if hasattr(onp, name)]
 """Long floats, named by what they are on this machine."""
 _extended: dict[str, Any] = {name: getattr(onp, name) for name in _EXTENDED}

@@ -6,6 +6,7 @@ Hot path: an operator goes straight to the dispatcher.
 from typing import Any
 
 import numpy as onp
+from numpy._core._exceptions import _UFuncNoLoopError
 
 from npcompat._internal import dispatch, modes
 from npcompat._internal.handle import Handle
@@ -18,12 +19,22 @@ _OPERANDS = (int, float, bool, complex, list, tuple, onp.ndarray, onp.generic)
 
 
 def _binary(op: Op, x1: Any, x2: Any) -> Any:
-    """An infix operator; NotImplemented for operands that are no array-likes, as Python's protocol has it."""
+    """An infix operator; NotImplemented for operands that don't want to meet arrays: those whose `__array_ufunc__` is None."""
     if not (isinstance(x1, Handle) and isinstance(x2, Handle)):
         other = x2 if isinstance(x1, Handle) else x1
-        if not isinstance(other, _OPERANDS) and not hasattr(other, "__array__"):
+        if not isinstance(other, _OPERANDS) and getattr(other, "__array_ufunc__", _apply) is None:
             return NotImplemented
     return _apply(op, (x1, x2))
+
+
+def _comparison_of(op: Op, x1: Any, x2: Any, otherwise: bool) -> Any:
+    """Whether elements are equal, or not; what can't be compared is unequal."""
+    try:
+        return _binary(op, x1, x2)
+    except _UFuncNoLoopError:
+        x1, x2 = [dispatch.to_host(x) if isinstance(x, Handle) else x for x in (x1, x2)]
+        found = x1 != x2 if otherwise else x1 == x2  # NumPy compares records itself
+        return dispatch.as_scalar(dispatch.array_of(onp.asarray(found)))
 
 
 def _in_place(op: Op, x: Any, other: Any) -> Any:
@@ -138,10 +149,10 @@ class Operators(Handle):
         return _binary(_comparison._greater_equal, self, other)
 
     def __eq__(self, other: Any) -> Any:
-        return _binary(_comparison._equal, self, other)
+        return _comparison_of(_comparison._equal, self, other, False)
 
     def __ne__(self, other: Any) -> Any:
-        return _binary(_comparison._not_equal, self, other)
+        return _comparison_of(_comparison._not_equal, self, other, True)
 
     def __neg__(self) -> Any:
         return _apply(_arithmetic._negative, (self,))

@@ -12,7 +12,7 @@ from npcompat._internal.devices import Device, current_device
 from npcompat._internal.dtypes import default_float
 from npcompat._internal.handle import Handle
 from npcompat.numpy._creation import placed_on
-from npcompat.numpy._host_arrays import as_numpys, given_back
+from npcompat.numpy._host_arrays import by_numpy
 
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
@@ -23,12 +23,13 @@ class Protocols(Handle):
     __slots__ = ()
 
     def __array_ufunc__(self, ufunc: onp.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Run the function of the ufunc's name; what it is to write into arrays of NumPy's is copied there."""
+        """Run the function of the ufunc's name, a ufunc that we have not on the host.
+
+        What it is to write into arrays of NumPy's is copied there.
+        """
         ours = getattr(importlib.import_module("npcompat.numpy"), ufunc.__name__, None)
-        if ours is None or getattr(onp, ufunc.__name__, None) is not ufunc:
-            return NotImplemented
-        if ours is ufunc:
-            return _by_numpy(getattr(ufunc, method), inputs, kwargs)
+        if ours is None or ours is ufunc or getattr(onp, ufunc.__name__, None) is not ufunc:
+            return _foreign(ufunc, method, inputs, kwargs)
         call = ours if method == "__call__" else getattr(ours, method)
         outs = kwargs.get("out", ())
         if not any([isinstance(o, onp.ndarray) for o in outs]):
@@ -93,18 +94,33 @@ class Protocols(Handle):
         return int(kind), int(number)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Run our function of the same name and module."""
+        """Run our function of the same name and module, or what NumPy has and we have not, on the host."""
         name = func.__module__.replace("numpy", "npcompat.numpy", 1)
         try:
             ours = getattr(importlib.import_module(name), func.__name__)
         except (ImportError, AttributeError):
-            return NotImplemented
-        return _by_numpy(func, args, kwargs) if ours is func else ours(*args, **kwargs)
+            ours = func
+        return by_numpy(func, args, kwargs) if ours is func else ours(*args, **kwargs)
 
 
-def _by_numpy(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A function that is NumPy's own here, too, on the values of our arrays."""
-    return given_back(function(*[as_numpys(a) for a in args], **{name: as_numpys(a) for name, a in kwargs.items()}))
+def _foreign(ufunc: onp.ufunc, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """A ufunc that is NumPy's or another library's, on the values of our arrays; results for `out` are copied there."""
+    if method == "at":
+        raise NotImplementedError(f"{ufunc.__name__}.at: a function of another library does not write into our arrays")
+    outs = kwargs.pop("out", ())
+    carried = [a.dtype for a in inputs if hasattr(a, "dtype")]
+    found = by_numpy(getattr(ufunc, method), inputs, kwargs, carried)
+    results = found if isinstance(found, tuple) else (found,)
+    for result, out in zip(results, outs, strict=False):
+        if out is not None and not onp.can_cast(result.dtype, out.dtype, "same_kind"):
+            raise TypeError(
+                f"Cannot cast ufunc '{ufunc.__name__}' output from {result.dtype!r} to {out.dtype!r} with casting rule 'same_kind'"
+            )
+    for result, out in zip(results, outs, strict=False):
+        if out is not None:
+            out[...] = dispatch.to_host(result) if isinstance(out, onp.ndarray) and isinstance(result, Handle) else result
+    results = tuple([r if o is None else o for r, o in zip(results, outs or (None,) * len(results), strict=True)])
+    return results if isinstance(found, tuple) else results[0]
 
 
 def _into_numpys(ufunc: onp.ufunc, call: Any, inputs: Sequence[Any], outs: Sequence[Any], options: dict[str, Any]) -> Any:

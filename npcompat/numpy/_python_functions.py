@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat.numpy._host_arrays import as_numpys, given_back
+from npcompat.numpy._host_arrays import as_numpys, given_back, on_host
 from npcompat.numpy._typing import NoValue
 
 
@@ -74,7 +74,7 @@ class vectorize(onp.vectorize):
 
 
 class _PythonFunction:
-    """What `frompyfunc` returns: the methods of ufuncs, on NumPy's arrays of objects."""
+    """What `frompyfunc` returns: the methods of ufuncs, on the host."""
 
     def __init__(self, numpys: onp.ufunc) -> None:
         self._numpys = numpys
@@ -85,24 +85,17 @@ class _PythonFunction:
         if name.startswith("__"):
             raise AttributeError(name)
         found = getattr(self._numpys, name)
-        return _on_host(found) if callable(found) else found
+        return on_host(found) if callable(found) else found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _on_host(self._numpys)(*args, **kwargs)
+        return on_host(self._numpys)(*args, **kwargs)
 
     def __repr__(self) -> str:
         return repr(self._numpys)
 
 
-def _on_host(function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return function(*map(as_numpys, args), **{name: as_numpys(a) for name, a in kwargs.items()})
-
-    return call
-
-
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) -> Any:
-    """A function of Python objects made one of arrays, which returns NumPy's arrays of objects.
+    """A function of Python objects made one of arrays, which returns arrays of objects.
 
     Parameters
     ----------

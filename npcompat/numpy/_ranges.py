@@ -59,6 +59,8 @@ def arange(
     check_like(None, like)
     start, end = (0, start_or_stop) if stop is None else (start_or_stop, stop)
     bounds = [_number(x) for x in (start, end, step)]
+    if any([isinstance(b, onp.datetime64 | onp.timedelta64) for b in bounds]) and dtype is None:
+        return dispatch.array_of(onp.arange(*bounds))
     wanted = dtypes.canonical(dtype) if dtype is not None else _range_dtype(bounds)
     with placed_on(device if device is not None else ctx):
         return apply(_arange, (), (*bounds, wanted))

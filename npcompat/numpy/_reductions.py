@@ -23,8 +23,8 @@ _int64, _uint64 = onp.dtype("int64"), onp.dtype("uint64")
 def accumulated(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     """Sums and products: small integers accumulate in 64 bits; `dtype` overrides."""
     dtype = attrs["dtype"] or dtypes.strong(types[0])
-    if attrs["dtype"] is None and dtype.kind in "biu":
-        dtype = _uint64 if dtype.kind == "u" else _int64
+    if attrs["dtype"] is None and (dtype.kind in "biu" or dtype in dtypes.SMALL_INTEGERS):
+        dtype = _uint64 if dtype.kind == "u" or dtype.name.startswith("u") else _int64
     return [dtype, *[None] * (len(types) - 1)], dtype
 
 
@@ -32,16 +32,16 @@ def averaged(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     """Means: integers become the default float; float16 is averaged in float32."""
     source = dtypes.strong(types[0])
     dtype = attrs["dtype"] or source
-    if attrs["dtype"] is None and not dtypes.is_inexact(dtype):
+    if attrs["dtype"] is None and not dtypes.is_inexact(dtype) and dtypes.on_devices(dtype):
         dtype = dtypes.default_float()
     working = onp.dtype("float32") if dtypes.is_inexact(dtype) and dtype.itemsize < 4 else dtype
-    return [working, *[None] * (len(types) - 1)], dtype
+    return [working, *[None] * (len(types) - 1)], None if dtype.hasobject else dtype  # objects know what their sums are
 
 
 def spread(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     """Variances: as means, but the result of a complex array is real."""
     casts, dtype = averaged(types, attrs)
-    if dtype.kind == "c":
+    if dtype is not None and dtype.kind == "c":
         dtype = onp.dtype(f"float{dtype.itemsize * 4}")
     return casts, dtype
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes
+from npcompat._internal import dispatch, dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import Op, as_axis, operator
@@ -40,10 +40,13 @@ def _argsort(xp: Any, a: Any, *, axis: int = -1) -> Any:
     return xp.argsort(a, axis=axis, stable=True)
 
 
-def _check_sort(kind: Any, order: Any, stable: Any, what: str) -> None:
+def _by_fields(function: Any, a: Any, *args: Any, order: Any) -> Any:
+    """What a function of NumPy's makes of an array of records, ordered by some of their fields."""
+    return dispatch.array_of(function(dispatch.to_host(asarray(a)), *args, order=order))
+
+
+def _check_sort(kind: Any, stable: Any) -> None:
     """`kind` and `stable` choose among algorithms with one result; here the sort is always stable."""
-    if order is not None:
-        raise NotImplementedError(f"{what}(order=...): there are no structured dtypes")
     if kind is not None and stable is not None:
         raise ValueError("`kind` and keyword parameters can't be provided at the same time. Use only one of them.")
     if kind is not None and kind not in ("quicksort", "heapsort", "mergesort", "stable", "quick", "heap", "merge"):
@@ -61,8 +64,8 @@ def sort(a: ArrayLike, axis: int | None = -1, kind: str | None = None, order: An
         The axis; with None, all elements in C order are sorted.
     kind : {'quicksort', 'heapsort', 'mergesort', 'stable'}, optional
         Without effect on the result: the sort is always stable.
-    order : None
-        Not supported: raises NotImplementedError.
+    order : str or list of str, optional
+        For records: the fields to compare, one after the other.
     stable : bool, optional
         Whether equal elements keep their order; they always do.
 
@@ -72,7 +75,9 @@ def sort(a: ArrayLike, axis: int | None = -1, kind: str | None = None, order: An
     array([[1, 3],
            [2, 4]])
     """
-    _check_sort(kind, order, stable, "sort")
+    _check_sort(kind, stable)
+    if order is not None:
+        return _by_fields(onp.sort, a, axis, order=order)
     a = asarray(a)
     if axis is None:
         return apply(_sort, (ravel(a),), (-1,))
@@ -87,7 +92,9 @@ def argsort(a: ArrayLike, axis: int | None = -1, kind: str | None = None, order:
     >>> np.argsort([30, 10, 20])
     array([1, 2, 0])
     """
-    _check_sort(kind, order, stable, "argsort")
+    _check_sort(kind, stable)
+    if order is not None:
+        return _by_fields(onp.argsort, a, axis, order=order)
     a = _with_axis(a, axis)
     if axis is None:
         return apply(_argsort, (a,), (-1,))
@@ -100,9 +107,7 @@ def _with_axis(a: Any, axis: int | None) -> Any:
     return ravel(a) if axis is None or a.ndim == 0 else a
 
 
-def _check_kth(a: Any, kth: Any, axis: int, kind: str, order: Any, what: str) -> None:
-    if order is not None:
-        raise NotImplementedError(f"{what}(order=...): there are no structured dtypes")
+def _check_kth(a: Any, kth: Any, axis: int, kind: str) -> None:
     if kind != "introselect":
         raise ValueError(f"select kind must be 'introselect' (got {kind!r})")
     size = a.shape[axis]
@@ -126,11 +131,13 @@ def partition(a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "intros
     >>> np.partition([3, 1, 2], 0)
     array([1, 2, 3])
     """
+    if order is not None:
+        return _by_fields(onp.partition, a, kth, axis, kind, order=order)
     a = asarray(a)
     if axis is None:
         a, axis = ravel(a), -1
     axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
-    _check_kth(a, kth, axis, kind, order, "partition")
+    _check_kth(a, kth, axis, kind)
     return sort(a, axis)
 
 
@@ -142,9 +149,11 @@ def argpartition(a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "int
     >>> np.argpartition([3, 1, 2], 0)
     array([1, 2, 0])
     """
+    if order is not None:
+        return _by_fields(onp.argpartition, a, kth, axis, kind, order=order)
     a = _with_axis(a, axis)
     axis = onp.lib.array_utils.normalize_axis_index(-1 if axis is None else axis, a.ndim)
-    _check_kth(a, kth, axis, kind, order, "argpartition")
+    _check_kth(a, kth, axis, kind)
     return argsort(a, axis)
 
 

@@ -47,7 +47,8 @@ def _median(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any
         ordered = xp.sort(lines, axis=-1)
         low, high, last = ordered[..., (n - 1) // 2], ordered[..., n // 2], ordered[..., -1]
         found = low if n % 2 else (low + high) / 2
-        found = xp.where(xp.isnan(last), last, found)
+        if dtypes.is_inexact(onp.dtype(a.dtype)):
+            found = xp.where(xp.isnan(last), last, found)
     return xp.reshape(found, kept) if keepdims else found
 
 

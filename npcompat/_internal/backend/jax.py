@@ -32,7 +32,7 @@ from npcompat._internal.backend import (
     jax_ufuncs,
 )
 from npcompat._internal.backend.kernel import kernel
-from npcompat._internal.dtypes import Type, is_inexact
+from npcompat._internal.dtypes import Type, is_inexact, on_devices
 from npcompat._internal.lazy import LazyModule
 from npcompat._internal.op import Attrs, Op
 
@@ -90,10 +90,17 @@ def type_of(array: Any) -> Type:
 _identity = jax.jit(lambda a: a)
 
 
+def _check_dtype(dtype: onp.dtype[Any]) -> None:
+    if not on_devices(dtype):
+        raise TypeError(
+            f"arrays of dtype {dtype} live on the host: XLA has no such dtype, so they can't be sent to a device or used in a "
+            "compiled function; convert to a numeric dtype of this machine first"
+        )
+
+
 def asarray(array: Any, device: Any = None) -> Any:
     """A copy of a host array on XLA.  (`jax.device_put` may alias the host's memory; a program's result does not.)"""
-    if onp.dtype(array.dtype).hasobject or (array.dtype.kind in "SUVMmO" and not is_inexact(array.dtype)):
-        raise TypeError(f"arrays of dtype {array.dtype} live on the host only; convert to a numeric dtype first")
+    _check_dtype(array.dtype)
     with jax.enable_x64(True):
         result = _identity(array)
         return result if device is None else jax.device_put(result, device)
@@ -387,6 +394,7 @@ def is_tracer(payload: Any) -> bool:
 def abstract(payload: Any) -> jax.ShapeDtypeStruct:
     """The type of a payload as an argument of a trace."""
     if isinstance(payload, onp.ndarray | jax.ShapeDtypeStruct):
+        _check_dtype(onp.dtype(payload.dtype))
         return jax.ShapeDtypeStruct(payload.shape, payload.dtype)
     aval = jax.typeof(payload)
     return jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)

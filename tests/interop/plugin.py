@@ -18,7 +18,7 @@ from npcompat import npx
 HERE = Path(__file__).parent
 EXCLUSIONS, FAILING, PASS_COUNTS = HERE / "exclusions.toml", HERE / "failing.txt", HERE / "pass_counts.toml"
 SECONDS_PER_TEST = 60
-NUMPYS_MARKERS = ("slow", "thread_unsafe", "valgrind_error", "leaks_references", "parallel_threads", "iterations")
+NUMPYS_MARKERS = ("slow", "slow_pypy", "thread_unsafe", "valgrind_error", "leaks_references", "parallel_threads", "iterations")
 COLLECTED = pytest.StashKey[dict[str, set[str]]]()
 RUN = pytest.StashKey["Run"]()
 
@@ -93,6 +93,7 @@ def pytest_collection_modifyitems(config, items):
         item.fixturenames.insert(0, "numpys_semantics")
         item.add_marker(pytest.mark.timeout(SECONDS_PER_TEST))
         item.add_marker(pytest.mark.filterwarnings("error"), append=False)
+        item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestRemovedIn10Warning"))  # how its fixtures are written
         if name in known and not config.getoption("update_interop"):
             item.add_marker(pytest.mark.xfail(strict=True, reason="passes now: remove it from tests/interop/failing.txt"))
     if excluded:

@@ -13,6 +13,7 @@ The assertions of `numpy.testing` compare the values, dtypes and shapes of npcom
 import builtins
 import functools
 import importlib
+import types
 import warnings
 from pathlib import Path
 
@@ -77,7 +78,18 @@ BORROWED = frozenset(
 )
 """Types and constants that tests take from `numpy`, and that hold no arrays."""
 
-NUMPYS_OWN = ("numpy.exceptions", "numpy.testing._private", "numpy._core._rational_tests", "numpy._core.numerictypes", "numpy.ma")
+NUMPYS_OWN = (
+    "numpy.exceptions",
+    "numpy.testing._private",
+    "numpy._core._rational_tests",
+    "numpy._core.numerictypes",
+    "numpy._core.tests",
+    "numpy._core._exceptions",
+    "numpy._utils",
+    "numpy.lib.array_utils",
+    "numpy.ma",
+    "numpy.version",
+)
 """Modules that stay NumPy's."""
 
 
@@ -130,8 +142,8 @@ class Marks:
         return getattr(pytest.mark, name)
 
     @staticmethod
-    def parametrize(names, values, **options):
-        return pytest.mark.parametrize(names, list(values), **options)
+    def parametrize(argnames, argvalues, **options):
+        return pytest.mark.parametrize(argnames, list(argvalues), **options)
 
 
 class Pytest:
@@ -152,7 +164,9 @@ class Namespace:
     def __getattr__(self, name):
         for module in self._modules:
             if hasattr(module, name):
-                return getattr(module, name)
+                found = getattr(module, name)
+                ours = isinstance(found, types.ModuleType) and found.__name__.startswith("npcompat")
+                return Namespace(f"{self._name}.{name}", (found,)) if ours else found
         if name in BORROWED:
             return getattr(onp, name, None) or getattr(onp._core, name)
         if name.startswith("__"):
@@ -166,8 +180,10 @@ class Core(Namespace):
     def __getattr__(self, name):
         if name in ("_umath_tests", "_multiarray_tests", "_rational_tests"):
             return importlib.import_module(f"numpy._core.{name}")
-        if name in ("umath", "numeric", "multiarray", "fromnumeric", "shape_base"):
+        if name in ("umath", "numeric", "multiarray", "fromnumeric", "shape_base", "_multiarray_umath"):
             return self
+        if name in ("normalize_axis_index", "normalize_axis_tuple"):
+            return getattr(onp.lib.array_utils, name)
         constant = getattr(onp._core.umath, name, None)
         return constant if isinstance(constant, float) else super().__getattr__(name)
 
@@ -184,8 +200,10 @@ class Root(Namespace):
             return Testing()
         if name == "ma":
             return onp.ma
-        if name in ("_core", "lib"):
+        if name == "_core":
             return Core("numpy", (npcompat.numpy,))
+        if name == "lib":
+            return Core("numpy.lib", (npcompat.numpy.lib, npcompat.numpy))
         return super().__getattr__(name)
 
 
@@ -202,6 +220,8 @@ def _import(name, globals=None, locals=None, fromlist=(), level=0):
     if fromlist:
         for part in name.split(".")[1:]:
             found = getattr(found, part)
+            if isinstance(found, Missing):  # a module of NumPy's that is private, with functions that may be public
+                found = Core(name, (npcompat.numpy,))
     return found
 
 

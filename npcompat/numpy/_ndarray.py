@@ -340,7 +340,7 @@ class Array(Selection, Operators, Protocols):
 
     def transpose(self, *axes: Any) -> "ndarray":
         """The axes in another order (reversed, if none is given), a view."""
-        order = axes[0] if len(axes) == 1 and (axes[0] is None or onp.iterable(axes[0])) else axes or None
+        order: Any = axes[0] if len(axes) == 1 and (axes[0] is None or onp.iterable(axes[0])) else axes or None
         return _manipulation.transpose(self, order)
 
     def swapaxes(self, axis1: int, axis2: int, /) -> "ndarray":

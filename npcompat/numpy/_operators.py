@@ -8,7 +8,7 @@ from typing import Any
 import numpy as onp
 from numpy._core._exceptions import _UFuncNoLoopError
 
-from npcompat._internal import dispatch, modes
+from npcompat._internal import dispatch, dtypes, modes
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op
 from npcompat.numpy import _arithmetic, _bits, _comparison, _products
@@ -29,6 +29,8 @@ def _binary(op: Op, x1: Any, x2: Any) -> Any:
 
 def _comparison_of(op: Op, x1: Any, x2: Any, otherwise: bool) -> Any:
     """Whether elements are equal, or not; what can't be compared is unequal."""
+    if x2 is None and dtypes.on_devices(x1.dtype):
+        return dispatch.as_scalar(dispatch.array_of(onp.full(x1.shape, otherwise)))  # no number is None, in a compiled function, too
     try:
         return _binary(op, x1, x2)
     except _UFuncNoLoopError:

@@ -145,6 +145,13 @@ def test_a_compiled_function_says_why_it_does_not_take_them(dtype):
     assert a.to_device("cpu").dtype == dtype  # it is there
 
 
+def test_no_number_is_none():
+    for x in (np.ones((2, 3)), np.array(1), np.ones(2)[0]):
+        for function in (lambda x: x == None, lambda x: x != None):  # noqa: E711
+            found, expected = function(x), function(x.asnumpy())
+            assert found.tolist() == expected.tolist() == npx.jit(function)(x).tolist() and found.dtype == bool
+
+
 def test_functions_of_other_libraries_run_on_the_host_and_are_not_differentiated():
     special = pytest.importorskip("scipy.special")
     x = np.array([0.5, 1.5])

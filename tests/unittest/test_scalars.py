@@ -60,6 +60,7 @@ def test_what_is_a_scalar_and_what_an_array_of_no_axes():
 def test_scalars_are_numbers():
     x = np.array([3, 1, 2])
     assert list(range(x[0])) == [0, 1, 2] and [10, 20, 30, 40][x[0]] == 40 and "abc" * x[1] == "abc"
+    assert [1, 2] * x[2] == x[2] * [1, 2] == [1, 2, 1, 2] and (np.array([2.0])[0] * [1, 2]).tolist() == [2, 4]
     assert math.sqrt(x[1]) == 1 and json.dumps(float(x[2])) == "2.0" and divmod(x[0], 2) == (1, 1) and round(np.array([2.5])[0]) == 2
     assert x[x[1]] == 1 and sorted(x) == [1, 2, 3] and max(x) == 3 and sum(x) == 6 and f"{np.array([0.125])[0]:.2f}" == "0.12"
     assert {v: v + 1 for v in x} == {3: 4, 1: 2, 2: 3} and len({*x, *x}) == 3 and x[0] in {3} and 3 in {x[0]}

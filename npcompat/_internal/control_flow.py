@@ -7,7 +7,7 @@ writes an output.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from npcompat._internal import dispatch, modes
+from npcompat._internal import dispatch, execution, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.errors import user_location
 from npcompat._internal.handle import Handle, Value
@@ -45,7 +45,7 @@ def _finish(results: Sequence[Value], scalars: Sequence[bool], written: Sequence
 
 
 def _run(op: Op, values: Sequence[Value]) -> Sequence[Value]:
-    result = dispatch.run(op, values)
+    result = execution.run(op, values)
     return (result,) if op.outputs == 1 else result
 
 

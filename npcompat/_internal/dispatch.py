@@ -1,12 +1,12 @@
 """The one path of every operation: read the operands, run the operator, write the results.
 
-Hot path.  `np.add(x, y)` comes through `apply` -> `run`; what is odd-looking here is measured: payload classes are
+Hot path.  `np.add(x, y)` comes through `apply` -> `execution.run`; what is odd-looking here is measured: payload classes are
 compared with `type(p) is`, programs are looked up in per-operator dicts, modes are read once, and neither signatures
 nor shapes are looked at.  Everything that happens seldom has a function of its own.
 """
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import Any
 
@@ -16,31 +16,34 @@ from npcompat._internal import dtypes, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy as host
 from npcompat._internal.errors import LeakedTracerError, TracedValueError, user_location
+from npcompat._internal.execution import (
+    CALL_ERRORS,
+    SCALARS,
+    XLA_ARRAY,
+    constant,
+    explained,
+    fresh,
+    host_payload,
+    lowering,
+    raise_pending,
+    run,
+)
 from npcompat._internal.handle import Extra, Handle, Value, clock, extra, root_of, touch
-from npcompat._internal.op import DONATING, Attrs, Op
+from npcompat._internal.op import Attrs, Op
 
-_XLA_ARRAY = xla.Array
-_lowering = xla.lowering
 _new = object.__new__
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
 ndarray: Any = Handle
 scalar: Any = Handle
-Recorder = Callable[[Op, Sequence[Value], Sequence[Any], Attrs, Any, modes.Mode], Any]
-_recorder: Recorder
-_ALL_XLA, _ALL_HOST = {_XLA_ARRAY}, {onp.ndarray}
-_SCALARS = frozenset((bool, int, float, complex))
-_CALL_ERRORS = (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionError)
 
 
-def connect(array_type: type[Handle] | None = None, scalar_type: type[Handle] | None = None, recorder: Recorder | None = None) -> None:
-    """Called once each by the modules above: the public classes of arrays and scalars, and the tape."""
-    global ndarray, scalar, _recorder
+def connect(array_type: type[Handle] | None = None, scalar_type: type[Handle] | None = None) -> None:
+    """Called once each by the modules above with the public classes of arrays and scalars."""
+    global ndarray, scalar
     if array_type is not None:
         ndarray = array_type
     if scalar_type is not None:
         scalar = scalar_type
-    if recorder is not None:
-        _recorder = recorder
 
 
 # --- handles -----------------------------------------------------------------------------------------------------
@@ -173,7 +176,7 @@ def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ())
 
     A payload on XLA that is not shared is given away: the program writes into its buffer.
     """
-    if handle._view is None and _may_overwrite(handle, operands) and type(handle._value.payload) is _XLA_ARRAY:
+    if handle._view is None and _may_overwrite(handle, operands) and type(handle._value.payload) is XLA_ARRAY:
         _replace(handle, run(op, [handle._value, *operands], attrs, (0,)))
     else:
         _replace(handle, run(op, [read(handle), *operands], attrs))
@@ -237,178 +240,6 @@ def _calibrate() -> tuple[tuple[int, int], set[int]]:
 _UNSHARED, _RELEASED = _calibrate()
 
 
-def host_payload(value: Value) -> Any:
-    """The payload as NumPy takes it; waits for what XLA computes."""
-    payload = value.payload
-    return payload if type(payload) is onp.ndarray or type(payload) in _SCALARS else xla.to_host(payload)
-
-
-# --- running -----------------------------------------------------------------------------------------------------
-
-
-def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[int] = ()) -> Any:
-    """Apply an operator to values: choose the backend, execute, record if recording.
-
-    The buffers of the operands in `donate` are given away: the program may write its results into them.
-    Returns a `Value`, or a tuple of them if the operator has several outputs.
-    """
-    mode = modes.current()
-    payloads = [v.payload for v in values]
-    if mode.trace is not None:
-        return mode.trace.run(op, values, payloads, attrs, mode)
-    if not payloads:
-        return _create(op, attrs, mode)
-    backend = _backend_of(op, payloads, attrs, mode)
-    if mode.recording and op.differentiable:
-        for v in values:
-            if v.node is not None:
-                return _recorder(op, values, payloads, attrs, backend, mode)
-    out = call(op, payloads, attrs, donate, backend, mode)
-    if op.outputs == 1:
-        return Value(out)
-    return tuple([Value(o) for o in out])
-
-
-def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[Any]:
-    """Run an operator without attributes on payloads, neither recorded nor traced; returns its outputs' payloads.
-
-    What is most frequent, a program that exists for operands on XLA, is inlined.
-    """
-    mode = modes.current()
-    if donate and {*map(type, payloads)} == _ALL_XLA:
-        program = op.programs[DONATING + mode.numpy_dtypes].get(((), donate))
-        if program is not None:
-            try:
-                out = program(*payloads)
-            finally:
-                if _lowering:
-                    xla.lowered()
-            return (out,) if op.outputs == 1 else out
-    if not payloads:
-        out = _create(op, (), mode)
-        return [out.payload] if op.outputs == 1 else [v.payload for v in out]
-    out = call(op, payloads, (), donate, _backend_of(op, payloads, (), mode), mode)
-    return (out,) if op.outputs == 1 else out
-
-
-def _backend_of(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
-    kinds = set(map(type, payloads))
-    if kinds == _ALL_XLA:
-        return xla
-    if kinds == _ALL_HOST and not op.heavy:
-        return host
-    return place(op, payloads, attrs, mode)
-
-
-def call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: Collection[int], backend: Any, mode: modes.Mode) -> Any:
-    """Execute an operator on payloads of one backend."""
-    if donate:
-        programs, key = op.programs[DONATING + backend.slot + mode.numpy_dtypes], (attrs, donate)
-    else:
-        programs, key = op.programs[backend.slot + mode.numpy_dtypes], attrs
-    program = programs.get(key)
-    if program is None:
-        stays = backend is xla and _asks_for_host(attrs)
-        program = programs[key] = _from_device(op, attrs) if stays else backend.forward(op, attrs, donate)
-    try:
-        return program(*payloads)
-    except _CALL_ERRORS as error:
-        raise explained(op, payloads, attrs, error) from error
-    finally:
-        if _lowering:
-            xla.lowered()
-
-
-def _asks_for_host(attrs: Attrs) -> bool:
-    """Whether an operator is asked for a dtype that XLA has not."""
-    return any([isinstance(a, onp.dtype) and not dtypes.on_devices(a) for a in attrs])
-
-
-def _from_device(op: Op, attrs: Attrs) -> Callable[..., Any]:
-    """The operator on the host, of operands on a device."""
-    apply = host.forward(op, attrs)
-    return lambda *payloads: apply(*map(xla.to_host, payloads))
-
-
-def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
-    """An operator without operands runs on the host, where nothing is compiled for each new shape; then it is placed."""
-    out = host.forward(op, attrs)()
-    if op.outputs == 1:
-        return constant(out)
-    return tuple([constant(o) for o in out])
-
-
-def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
-    """Choose the backend of a call that is not all XLA arrays, and bring its payloads there (in place)."""
-    backend: Any = None
-    only_host = False
-    for p in payloads:
-        kind = type(p)
-        if kind is _XLA_ARRAY:
-            backend = xla
-        elif kind is onp.ndarray:
-            backend = backend or host
-            only_host = only_host or not dtypes.on_devices(p.dtype)
-        elif kind not in _SCALARS and xla.is_tracer(p):
-            raise LeakedTracerError(
-                f"{op.name}: an operand was made inside a compiled function and kept after it had returned; "
-                "return it from the function, or write it into an array that exists outside"
-            )
-    if backend is None:
-        backend = host if on_host(mode) else xla
-    if only_host:
-        backend = host
-    elif backend is host and op.heavy and mode.backend == "auto":
-        backend = xla
-    for i, p in enumerate(payloads):
-        kind = type(p)
-        if kind is _XLA_ARRAY:
-            if only_host:
-                payloads[i] = xla.to_host(p)
-            continue
-        if kind is int and not 0 <= p < 128 and op.rule is not dtypes.keep:
-            payloads[i] = p = in_range(op, payloads, i, attrs)
-            kind = type(p)
-        if backend is xla:
-            if kind in _SCALARS:
-                payloads[i] = xla.scalar(p)
-            else:
-                payloads[i] = xla.asarray(p, mode.device)
-        elif not isinstance(p, onp.ndarray | int | float | complex):
-            payloads[i] = onp.asarray(p)
-    return backend
-
-
-def in_range(op: Op, payloads: Sequence[Any], position: int, attrs: Attrs) -> Any:
-    """A Python int operand, checked against the integer dtype that it will be cast to (NEP 50 does not wrap)."""
-    number = payloads[position]
-    types = tuple([p.dtype if hasattr(p, "dtype") else type(p) for p in payloads])
-    casts, out = op.rule(types, op.named(attrs))
-    dtype = casts[position]
-    if dtype is None or dtype.kind not in "iu":
-        return number
-    limits = onp.iinfo(dtype)
-    if limits.min <= number <= limits.max:
-        return number if -(2**63) <= number < 2**63 else onp.asarray(number, dtype)
-    if out == onp.bool_:  # comparisons are of the numbers, whatever the dtypes
-        wide = onp.asarray(number)
-        return wide if wide.dtype.kind in "iu" else onp.asarray(float(number))
-    raise OverflowError(f"Python integer {number} out of bounds for {dtype}")
-
-
-def explained(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> Exception:
-    """NumPy's own exception for a call that failed: the operator is run on empty stand-ins on the host."""
-    if type(error).__module__.startswith("npcompat") or isinstance(error, NotImplementedError):
-        return error
-    stand_ins = [onp.broadcast_to(onp.zeros((), p.dtype), p.shape) if hasattr(p, "shape") else p for p in payloads]
-    try:
-        with onp.errstate(all="ignore"):
-            host.forward(op, attrs)(*stand_ins)
-    except Exception as numpys:
-        return numpys
-    return error
-
-
 # --- array-likes -------------------------------------------------------------------------------------------------
 
 
@@ -416,46 +247,9 @@ def as_value(x: Any) -> Value:
     """The value of an operand: an array, a Python scalar (which stays weak), or anything NumPy makes an array of."""
     if isinstance(x, Handle):
         return read(x)
-    if type(x) in _SCALARS:
+    if type(x) in SCALARS:
         return Value(x)
     return constant(host_array(x))
-
-
-def on_host(mode: modes.Mode) -> bool:
-    """Whether new arrays are placed on the host: under `auto`, wherever the device is a CPU."""
-    if mode.backend == "auto":
-        return bool((mode.device or xla.default_device()).platform == "cpu")
-    return mode.backend == "numpy"
-
-
-def constant(array: onp.ndarray[Any, Any]) -> Value:
-    """A value for a host array, placed where new arrays go in this context; XLA gets a copy.
-
-    The array must not be written afterwards.
-    """
-    mode = modes.current()
-    if mode.trace is None and (on_host(mode) or not dtypes.on_devices(array.dtype)):
-        return Value(array)
-    return fresh(xla.asarray(array, mode.device))
-
-
-def settled(value: Value) -> Value:
-    """The value where new arrays go in this context."""
-    mode, payload = modes.current(), value.payload
-    if mode.trace is not None or not dtypes.on_devices(onp.dtype(payload.dtype)):
-        return value
-    if on_host(mode):
-        return value if type(payload) is onp.ndarray else Value(xla.to_host(payload), value.node, value.index)
-    if type(payload) is onp.ndarray:
-        return Value(xla.asarray(payload, mode.device), value.node, value.index)
-    return value if mode.device is None else Value(xla.moved(payload, mode.device), value.node, value.index)
-
-
-def fresh(payload: Any, node: Any = None, index: int = 0) -> Value:
-    """A value of its own, which a running trace knows as made in it."""
-    value = Value(payload, node, index)
-    trace = modes.current().trace
-    return value if trace is None else trace.adopt(value)
 
 
 def array_of(array: onp.ndarray[Any, Any]) -> Any:
@@ -520,7 +314,7 @@ def _gathered(op: Op, args: Sequence[Any]) -> tuple[Any, bool, bool, int]:
         kind = type(a)
         if kind is ndarray or kind is scalar:
             payload = a._value.payload if a._view is None else live(a)
-            if type(payload) is _XLA_ARRAY:
+            if type(payload) is XLA_ARRAY:
                 on_xla = True
             elif type(payload) is onp.ndarray:
                 on_host = True
@@ -533,7 +327,7 @@ def _gathered(op: Op, args: Sequence[Any]) -> tuple[Any, bool, bool, int]:
         else:
             return None, False, False, 0
     if weaks and on_xla and not on_host:
-        payloads = [p if type(p) is _XLA_ARRAY else xla.scalar(p) for p in payloads]
+        payloads = [p if type(p) is XLA_ARRAY else xla.scalar(p) for p in payloads]
     return payloads, on_xla, on_host, weaks
 
 
@@ -551,13 +345,13 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
             a, b = args
             if type(a) is ndarray and type(b) is ndarray and a._view is None and b._view is None:
                 payloads = first, second = a._value.payload, b._value.payload
-                on_xla = type(first) is _XLA_ARRAY and type(second) is _XLA_ARRAY
+                on_xla = type(first) is XLA_ARRAY and type(second) is XLA_ARRAY
                 on_host = type(first) is onp.ndarray and type(second) is onp.ndarray
         elif len(args) == 1:
             (a,) = args
             if type(a) is ndarray and a._view is None:
                 payloads = (a._value.payload,)
-                on_xla = type(payloads[0]) is _XLA_ARRAY
+                on_xla = type(payloads[0]) is XLA_ARRAY
                 on_host = not on_xla and type(payloads[0]) is onp.ndarray
         if not (on_xla or on_host):
             payloads, on_xla, on_host, weaks = _gathered(op, args)
@@ -565,10 +359,10 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
             if not on_host and (program := op.programs[mode.numpy_dtypes].get(attrs)) is not None:
                 try:
                     out = program(*payloads)
-                except _CALL_ERRORS as error:
+                except CALL_ERRORS as error:
                     raise explained(op, payloads, attrs, error) from error
                 finally:
-                    if _lowering:
+                    if lowering:
                         xla.lowered()
                 if op.outputs != 1:
                     return tuple([wrap_result(op, Value(o)) for o in out])
@@ -587,28 +381,6 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     if type(result) is Value:
         return wrap_result(op, result)
     return tuple([wrap_result(op, v) for v in result])
-
-
-# --- what compiled programs leave to be checked ------------------------------------------------------------------
-
-_pending: list[tuple[Any, Sequence[tuple[type[Exception], str]]]] = []
-
-
-def expect(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
-    """Remember flags that a program carried out; the first raised one raises its error at the next read."""
-    _pending.append((flags, errors))
-    if len(_pending) > 64:
-        raise_pending()
-
-
-def raise_pending() -> None:
-    """Raise the first error that programs run so far have flagged."""
-    while _pending:
-        flags, errors = _pending.pop(0)
-        raised = onp.flatnonzero(onp.asarray(flags))
-        if raised.size:
-            kind, message = errors[int(raised[0])]
-            raise kind(message)
 
 
 def layout(handle: Handle) -> onp.ndarray[Any, Any]:

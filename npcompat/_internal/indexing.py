@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, lens, modes
+from npcompat._internal import dispatch, dtypes, execution, lens, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, NEWAXIS, SLICE
 from npcompat._internal.errors import TracedValueError, user_location
@@ -105,7 +105,7 @@ def _set_on_host(handle: Any, key: Any, new: Any) -> bool:
     if target is None:
         return False
     if isinstance(new, Handle):
-        new = dispatch.host_payload(dispatch.read(new)) if (found := dispatch.live(new)) is None else found
+        new = execution.host_payload(dispatch.read(new)) if (found := dispatch.live(new)) is None else found
     target[key] = new
     return True
 
@@ -206,10 +206,10 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
     payload = value.payload
     if hasattr(payload, "dtype") and payload.dtype == dtype and payload.shape == shape:
         node = value.node if modes.current().recording else None  # what is not recorded is a constant
-        return dispatch.fresh(payload, node, value.index)
+        return execution.fresh(payload, node, value.index)
     if type(payload) in (int, float, complex):
         checked_scalar(payload, dtype)
-    result: Value = dispatch.run(_fit, [value], (shape, dtype))
+    result: Value = execution.run(_fit, [value], (shape, dtype))
     return result
 
 
@@ -395,7 +395,7 @@ def _get_advanced(handle: Any, base: Any, advanced: list[Any]) -> Any:
         index = tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)
         return dispatch.array_of(dispatch.to_host(base)[index])
     values = [dispatch.read(base), *map(dispatch.as_value, positions)]
-    return dispatch.wrap_result(_take_at, dispatch.run(_take_at, values, (axes,)))
+    return dispatch.wrap_result(_take_at, execution.run(_take_at, values, (axes,)))
 
 
 def _read_on_host(base: Any, *values: Value) -> bool:
@@ -421,7 +421,7 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
             selected = dispatch.as_value(mask)
             target = dispatch.buffer(base, value, selected)
             if target is not None:
-                target[dispatch.host_payload(selected)] = dispatch.host_payload(value)
+                target[execution.host_payload(selected)] = execution.host_payload(value)
             else:
                 dispatch.update(base, _put_mask, [value, selected])
             return
@@ -437,13 +437,13 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
     if any(a.dtype == onp.bool_ for a in indexed) and _read_on_host(base, fit):
         host = onp.array(dispatch.to_host(base))
         host[tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)] = onp.asarray(fit.payload)
-        dispatch.write(base, dispatch.constant(host))
+        dispatch.write(base, execution.constant(host))
         return
     places = [dispatch.as_value(p) for p in positions]
     target = dispatch.buffer(base, fit, *places)
     if target is not None:
         rest = iter(places)
-        target[tuple([dispatch.host_payload(next(rest)) if marked else slice(None) for marked in axes])] = dispatch.host_payload(fit)
+        target[tuple([execution.host_payload(next(rest)) if marked else slice(None) for marked in axes])] = execution.host_payload(fit)
     else:
         dispatch.update(base, _put_at, [fit, *places], (axes,))
 
@@ -497,7 +497,7 @@ def _check_bounds(positions: Any, size: int, axis: int) -> None:
         value = dispatch.read(positions)
         if trace is not None and xla.is_tracer(value.payload):
             message = f"index out of bounds for axis {axis} with size {size} (compiled at {user_location()})"
-            trace.expect(dispatch.run(_out_of_bounds, [value], (size,)).payload, IndexError, message)
+            trace.expect(execution.run(_out_of_bounds, [value], (size,)).payload, IndexError, message)
             return
         positions = dispatch.to_host(positions)
     wrong = positions[(positions < -size) | (positions >= size)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, modes
+from npcompat._internal import dispatch, execution, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Handle, Value, extra, root_of
 from npcompat._internal.lens import Lens, view
@@ -273,7 +273,7 @@ class _Call:
                 copy.grad_handle = seen[positions[id(rare.grad_handle)]]
                 copy.leaf = Leaf(copy.grad_handle, rare.leaf.request, proxy)
                 if proxy._view is None:
-                    proxy._value = dispatch.fresh(proxy._value.payload, copy.leaf)
+                    proxy._value = execution.fresh(proxy._value.payload, copy.leaf)
         return seen
 
     def arguments(self, seen: Sequence[Handle]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -387,7 +387,7 @@ class _Program:
             _stay_on_xla(values)
         values += [h._value if h._view is None else _apart(dispatch.read(h)) for h in call.inputs]
         if mode.recording:
-            results = dispatch.run(found.op, values)
+            results = execution.run(found.op, values)
             outputs, changed, written, flags = found.split((results,) if found.op.outputs == 1 else results)
             for handle, value in zip(found.written, written, strict=True):
                 dispatch.write(handle, value)
@@ -395,14 +395,14 @@ class _Program:
             payloads = [v.payload for v in values]
             if self.donated:
                 dispatch.release(values, payloads, self.given)
-            results = dispatch.execute(found.op, payloads, self.donated)
+            results = execution.execute(found.op, payloads, self.donated)
             outputs, changed, written, flags = found.split(results)
             dispatch.overwrite(found.written, written, chain(compress(values, self.reads_given), repeat(None)))
             outputs, changed = [Value(p) for p in outputs], [Value(p) for p in changed]
         for i, value in zip(found.changed, changed, strict=True):
             dispatch.write(call.inputs[i], value)
         if flags:
-            dispatch.expect(flags[0].payload if isinstance(flags[0], Value) else flags[0], found.errors)
+            execution.expect(flags[0].payload if isinstance(flags[0], Value) else flags[0], found.errors)
         return self.outputs.build(outputs, call)
 
 

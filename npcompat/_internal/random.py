@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, modes
+from npcompat._internal import dispatch, execution, modes
 from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Attrs, Op
 from npcompat._internal.trace import outside
@@ -39,7 +39,7 @@ class Stream:
                 self._key, self._counter = map(dispatch.array_of, self._words())
         else:
             for handle, words in zip((self._key, self._counter), self._words(), strict=True):
-                dispatch.write(handle, dispatch.constant(words))
+                dispatch.write(handle, execution.constant(words))
 
     def position(self) -> tuple[int, int]:
         """The key, and the number of the next draw."""
@@ -78,9 +78,9 @@ class Stream:
         """Run an operator `f(key, counter, *operands) -> (sample, next counter)`, and count."""
         key, counter = self._state()
         values = [dispatch.read(key), dispatch.read(counter), *map(dispatch.as_value, operands)]
-        sample, following = dispatch.run(op, values, attrs)
+        sample, following = execution.run(op, values, attrs)
         dispatch.write(counter, following)
-        return dispatch.settled(sample)
+        return execution.settled(sample)
 
 
 default = Stream()

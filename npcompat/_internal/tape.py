@@ -15,8 +15,9 @@ import numpy as onp
 from npcompat._internal import dtypes, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy as host
-from npcompat._internal.dispatch import as_value, call, connect, explained, fresh, host_payload, place, read, run, write
+from npcompat._internal.dispatch import as_value, read, write
 from npcompat._internal.errors import AutogradError
+from npcompat._internal.execution import call, connect, explained, fresh, host_payload, place, run
 from npcompat._internal.handle import Handle, Value, extra, root_of, touch
 from npcompat._internal.op import RECORDED, Attrs, Op, from_function, operator
 
@@ -128,7 +129,7 @@ def attach(op: Op, attrs: Attrs, values: Sequence[Value], mask: tuple[bool, ...]
     return tuple(made)
 
 
-connect(recorder=record)
+connect(record)
 
 
 def _add(xp: Any, x: Any, y: Any) -> Any:

@@ -13,7 +13,8 @@ from typing import Any
 
 from npcompat._internal import dtypes, modes
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.dispatch import explained, wrap
+from npcompat._internal.dispatch import wrap
+from npcompat._internal.execution import explained
 from npcompat._internal.handle import Handle, Value, touch
 from npcompat._internal.op import Attrs, Op
 from npcompat._internal.tape import Leaf, attach

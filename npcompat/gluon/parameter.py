@@ -10,7 +10,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat import initializer
-from npcompat._internal import dispatch, dtypes, modes, random
+from npcompat._internal import dispatch, dtypes, execution, modes, random
 from npcompat._internal.devices import Device, as_device, current_device, device_of, moved
 from npcompat._internal.errors import DeferredInitializationError
 from npcompat._internal.handle import extra
@@ -463,7 +463,7 @@ def _beside(handle: Any) -> AbstractContextManager[Any]:
 def _replace(handle: Any, value: Any) -> None:
     """Give a handle another value, which may have another dtype or device."""
     with modes.changed(recording=False):
-        dispatch.write(handle, dispatch.fresh(value.payload))
+        dispatch.write(handle, execution.fresh(value.payload))
     extra(handle).layout = None
 
 

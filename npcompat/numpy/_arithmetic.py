@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, modes
+from npcompat._internal import dispatch, execution, modes
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import elementwise, operator
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
@@ -252,7 +252,7 @@ def refuse_negative_powers(x1: Any, x2: Any) -> None:
     if type(x2) is float or (type(x2) is int and x2 >= 0) or _kind(x2) != "i" or _kind(x1) not in "iub" or 0 in getattr(x1, "shape", ()):
         return
     message = "Integers to negative integer powers are not allowed."
-    negative = dispatch.run(_any_negative, [dispatch.as_value(x2)])
+    negative = execution.run(_any_negative, [dispatch.as_value(x2)])
     trace = modes.current().trace
     if trace is not None and isinstance(x2, Handle):
         trace.expect(negative.payload, ValueError, message)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, modes
+from npcompat._internal import dispatch, dtypes, execution, modes
 from npcompat._internal.devices import as_device, moved
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle
@@ -34,7 +34,7 @@ def copy_of(handle: Handle) -> Any:
     node, payload = value.node if modes.current().recording else None, value.payload
     if type(payload) is onp.ndarray and not payload.flags.c_contiguous:
         payload = payload.copy()
-    return dispatch.wrap(dispatch.fresh(payload, node, value.index))
+    return dispatch.wrap(execution.fresh(payload, node, value.index))
 
 
 # --- from data ---------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def _converted(a: Any, dtype: Any, copy: bool | None, device: Any) -> Any:
             raise ValueError("Unable to avoid copy while creating an array as requested: the array-like is not an npcompat array")
         with placed_on(device):
             host = dispatch.host_array(a, dtype)
-            stays = dispatch.on_host(modes.current()) or not dtypes.on_devices(host.dtype)
+            stays = execution.on_host(modes.current()) or not dtypes.on_devices(host.dtype)
             shared = stays and type(a) not in (list, tuple) and onp.may_share_memory(host, a)
             return dispatch.array_of(onp.array(host) if shared else host)
     result = a = dispatch.wrap(dispatch.read(a)) if type(a) is dispatch.scalar else a

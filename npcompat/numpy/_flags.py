@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, lens
+from npcompat._internal import dispatch, execution, lens
 from npcompat._internal.handle import Handle, extra
 from npcompat._internal.op import operator
 
@@ -155,7 +155,7 @@ class Flat:
         value = dispatch.as_value(new)
         count = getattr(value.payload, "size", 1)
         if count != 1 and size:
-            value = dispatch.run(_cycled, [value], (target.shape,))
+            value = execution.run(_cycled, [value], (target.shape,))
         flat[key] = dispatch.wrap(value) if hasattr(value.payload, "shape") else new
         if flat._view is None:  # the elements don't lie in C order: the flat array was a copy
             self._handle[...] = lens.reshaped(flat, self._handle.shape)

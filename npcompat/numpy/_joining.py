@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, indexing
+from npcompat._internal import dispatch, dtypes, execution, indexing
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
@@ -508,7 +508,7 @@ def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: Arra
         raise TypeError(f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe': `where` must be a mask")
     if onp.broadcast_shapes(mask.shape, target.shape) != target.shape:
         raise ValueError(f"could not broadcast where mask from shape {mask.shape} into shape {target.shape}")
-    dispatch.write(dst, dispatch.run(_select_where, [dispatch.read(mask), value, dispatch.read(dst)]))
+    dispatch.write(dst, execution.run(_select_where, [dispatch.read(mask), value, dispatch.read(dst)]))
 
 
 __all__ = [

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import devices, dispatch, dtypes, indexing, lens, modes, tape
+from npcompat._internal import devices, dispatch, dtypes, execution, indexing, lens, modes, tape
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Value, View, extra
 from npcompat.numpy import _arithmetic, _diagonals, _manipulation, _printing, _products, _reductions, _repeating, _selection, _sorting
@@ -230,7 +230,7 @@ class Array(Selection, Operators, Protocols):
         payload = dispatch.read(self).payload
         if not isinstance(payload, onp.ndarray):
             xla.wait(payload)
-        dispatch.raise_pending()
+        execution.raise_pending()
 
     # --- copies, casts, devices
 
@@ -299,7 +299,7 @@ class Array(Selection, Operators, Protocols):
         if self._extra is not None:
             self._extra.leaf = self._extra.grad_handle = None
             if self._view is None:
-                self._value = dispatch.fresh(dispatch.read(self).payload)
+                self._value = execution.fresh(dispatch.read(self).payload)
             else:
                 self._view.cached = None
 
@@ -378,7 +378,7 @@ class Array(Selection, Operators, Protocols):
         host, target = dispatch.to_host(self).ravel(), _shape(shape)
         resized = onp.zeros(target, self.dtype)
         resized.flat[: host.size] = host[: resized.size]
-        dispatch.write(self, dispatch.constant(resized))
+        dispatch.write(self, execution.constant(resized))
         extra(self).layout = None
 
     # --- reductions

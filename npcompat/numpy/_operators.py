@@ -8,7 +8,7 @@ from typing import Any
 import numpy as onp
 from numpy._core._exceptions import _UFuncNoLoopError
 
-from npcompat._internal import dispatch, dtypes, modes
+from npcompat._internal import dispatch, dtypes, execution, modes
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op
 from npcompat.numpy import _arithmetic, _bits, _comparison, _products
@@ -42,7 +42,7 @@ def _comparison_of(op: Op, x1: Any, x2: Any, otherwise: bool) -> Any:
 def _in_place(op: Op, x: Any, other: Any) -> Any:
     if modes.current().plain and op.ufunc is not None and on_host(op, (x, other), x):
         return x
-    value = dispatch.run(op, [dispatch.read(x), dispatch.as_value(other)])
+    value = execution.run(op, [dispatch.read(x), dispatch.as_value(other)])
     store(x, value, what=f"ufunc '{name_of(op)}'")
     return x
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, modes
+from npcompat._internal import dispatch, execution, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.devices import Device, current_device
 from npcompat._internal.dtypes import default_float
@@ -176,14 +176,14 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
         mode = modes.current()
         if mode.trace is not None:
             raise NotImplementedError("from_dlpack in a compiled function: make the array outside")
-        if dispatch.on_host(mode):
-            return dispatch.wrap(dispatch.constant(onp.from_dlpack(x, copy=copy)))
+        if execution.on_host(mode):
+            return dispatch.wrap(execution.constant(onp.from_dlpack(x, copy=copy)))
         payload = xla.from_dlpack(x, copy)
         if mode.device is not None and xla.device_of(payload) != mode.device:
             if copy is False:
                 raise ValueError(f"from_dlpack(copy=False): the values are on {xla.device_of(payload)}, and have to move to {mode.device}")
             payload = xla.moved(payload, mode.device)
-        return dispatch.wrap(dispatch.fresh(payload))
+        return dispatch.wrap(execution.fresh(payload))
 
 
 class _Info:

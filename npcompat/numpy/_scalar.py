@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, lens, tape
+from npcompat._internal import dispatch, execution, lens, tape
 from npcompat._internal.backend import jax as xla
 from npcompat.numpy import _printing
 from npcompat.numpy._ndarray import Array
@@ -27,14 +27,14 @@ class Scalar(Array):
     @property  # type: ignore[misc]
     def real(self) -> Any:
         """The real part."""
-        return dispatch.wrap_scalar(dispatch.run(lens.real.get, [dispatch.read(self)])) if self.dtype.kind == "c" else self
+        return dispatch.wrap_scalar(execution.run(lens.real.get, [dispatch.read(self)])) if self.dtype.kind == "c" else self
 
     @property  # type: ignore[misc]
     def imag(self) -> Any:
         """The imaginary part."""
         if self.dtype.kind == "c":
-            return dispatch.wrap_scalar(dispatch.run(lens.imag.get, [dispatch.read(self)]))
-        return dispatch.wrap_scalar(dispatch.constant(onp.zeros((), self.dtype)))
+            return dispatch.wrap_scalar(execution.run(lens.imag.get, [dispatch.read(self)]))
+        return dispatch.wrap_scalar(execution.constant(onp.zeros((), self.dtype)))
 
     def copy(self, order: Order = "C") -> Any:
         """The scalar itself: it does not change."""
@@ -90,7 +90,7 @@ class Scalar(Array):
 
 
 def _scalar_from_host(array: onp.ndarray[Any, Any]) -> Any:
-    return dispatch.wrap_scalar(dispatch.constant(array))
+    return dispatch.wrap_scalar(execution.constant(array))
 
 
 dispatch.connect(scalar_type=Scalar)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes
+from npcompat._internal import dispatch, dtypes, execution
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
@@ -302,7 +302,7 @@ def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
         return
     if mode == "raise":
         check_bounds(positions, a.size, 0)
-    dispatch.write(a, dispatch.run(_put, [dispatch.as_value(x) for x in (a, positions, values)], (mode,)))
+    dispatch.write(a, execution.run(_put, [dispatch.as_value(x) for x in (a, positions, values)], (mode,)))
 
 
 def _masked(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -342,7 +342,7 @@ def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
         if mask.any():
             raise ValueError("Cannot insert from an empty array!")
         return
-    dispatch.write(arr, dispatch.run(_place, [dispatch.read(x) for x in (arr, mask, vals)]))
+    dispatch.write(arr, execution.run(_place, [dispatch.read(x) for x in (arr, mask, vals)]))
 
 
 def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
@@ -360,7 +360,7 @@ def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
     if mask.size != a.size:
         raise ValueError(f"putmask: mask and data must be the same size, got {mask.size} and {a.size} elements")
     if values.size:
-        dispatch.write(a, dispatch.run(_putmask, [dispatch.read(x) for x in (a, mask, values)]))
+        dispatch.write(a, execution.run(_putmask, [dispatch.read(x) for x in (a, mask, values)]))
 
 
 # --- by condition ------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, indexing
+from npcompat._internal import dispatch, dtypes, execution, indexing
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Op, operator
@@ -118,7 +118,7 @@ def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting
         source = dtypes.strong(operand)
         if wanted is not None and isinstance(operand, onp.dtype) and not onp.can_cast(source, wanted, casting):
             raise TypeError(f"Cannot cast ufunc '{name_of(op)}' input from {source!r} to {wanted!r} with casting rule '{casting}'")
-    values = dispatch.run(op, [dispatch.as_value(a) for a in operands], () if loop is None else (loop,))
+    values = execution.run(op, [dispatch.as_value(a) for a in operands], () if loop is None else (loop,))
     finished = []
     for value, target in zip(values if op.outputs > 1 else (values,), outs, strict=True):
         finished.append(_finish(op, value, target, where, casting))
@@ -131,8 +131,8 @@ def _finish(op: Op, value: Value, out: Any, where: Any, casting: Casting) -> Any
             return dispatch.wrap_result(op, value)
         mask = dispatch.as_value(where)
         shape = onp.broadcast_shapes(value.payload.shape, getattr(mask.payload, "shape", ()))
-        zeros = dispatch.run(_zeros_for_where, [value], (shape,))
-        return dispatch.wrap_result(op, dispatch.run(_select_where, [mask, value, zeros]))
+        zeros = execution.run(_zeros_for_where, [value], (shape,))
+        return dispatch.wrap_result(op, execution.run(_select_where, [mask, value, zeros]))
     store(out, value, where, casting, f"ufunc '{name_of(op)}'")
     return out
 
@@ -158,7 +158,7 @@ def store(out: Any, value: Value, where: Any = True, casting: Casting = "same_ki
                 f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape {shape}".replace(", )", ",)")
             )
     if where is not True:
-        dispatch.write(out, dispatch.run(_select_where, [mask, value, dispatch.read(out)]))
+        dispatch.write(out, execution.run(_select_where, [mask, value, dispatch.read(out)]))
     elif have != want or shape != out.shape:
         dispatch.write(out, indexing.fitted(dispatch.wrap(value), out.shape, want))
     else:

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, Protocol, cast, runtime_checkable
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, modes
+from npcompat._internal import dispatch, dtypes, execution, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
@@ -266,7 +266,7 @@ class _Methods:
         trace = modes.current().trace
         if trace is not None and xla.is_tracer(value.payload):
             message = f"index out-of-bounds in {self._name}.reduceat [0, {size}) (compiled at {user_location()})"
-            trace.expect(dispatch.run(_not_a_start, [value], (size,)).payload, IndexError, message)
+            trace.expect(execution.run(_not_a_start, [value], (size,)).payload, IndexError, message)
             return
         host = dispatch.to_host(indices)
         wrong = host[(host < 0) | (host >= size)]

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from npcompat._internal import dispatch, modes
+from npcompat._internal import execution, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.devices import Device, as_device, current_device, device_of
 
@@ -186,7 +186,7 @@ def waitall() -> None:
     >>> npx.waitall()
     """
     xla.wait_all()
-    dispatch.raise_pending()
+    execution.raise_pending()
 
 
 __all__ = [

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal import dispatch, dtypes, modes
+from npcompat._internal import dispatch, dtypes, execution, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle, Value, extra
@@ -81,7 +81,7 @@ class _Group:
     def set_counts(self, counts: onp.ndarray[Any, Any]) -> None:
         """Set how often each was updated."""
         same = (counts == counts[:1]).all()
-        _replace(self.counts, dispatch.constant(onp.array(counts[0] if same else counts)))
+        _replace(self.counts, execution.constant(onp.array(counts[0] if same else counts)))
 
     def separate(self) -> None:
         """Count each parameter for itself from now on."""
@@ -287,7 +287,7 @@ class Optimizer:
         for group in self._groups:
             for array, new in zip((group.factors, group.decays), self._multipliers(group.indices), strict=True):
                 with nullcontext() if in_trace(array) else outside():
-                    _replace(array, dispatch.constant(new))
+                    _replace(array, execution.constant(new))
 
     @property
     def num_update(self) -> int:
@@ -447,10 +447,10 @@ def _is_narrow(dtype: onp.dtype[Any]) -> bool:
 def _run_in_place(op: Op, values: list[Value], attrs: Any, written: Sequence[Handle], positions: tuple[int, ...]) -> Any:
     """Run an operator, giving it the buffers of what it writes; of those that somebody else holds too, copies."""
     if modes.current().trace is not None or any(h._view is not None or isinstance(h._value.payload, onp.ndarray) for h in written):
-        return dispatch.run(op, values, attrs)
+        return execution.run(op, values, attrs)
     payloads = [v.payload for v in values]
     dispatch.release(values, payloads, [i in positions for i in range(len(values))])
-    return dispatch.run(op, [Value(p) if v is None else v for v, p in zip(values, payloads, strict=True)], attrs, positions)
+    return execution.run(op, [Value(p) if v is None else v for v, p in zip(values, payloads, strict=True)], attrs, positions)
 
 
 # --- updater -----------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from registry_cases.case import INTS, as_dtype, samples
 
 import npcompat.gluon  # declares operators, too
 from npcompat import autograd, np, npx, test_utils
-from npcompat._internal import dispatch
+from npcompat._internal import dispatch, execution
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import REGISTRY
@@ -144,11 +144,11 @@ def codes(case):
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_every_operator_has_cases_that_run_it(name, monkeypatch):
-    monkeypatch.setattr(dispatch.host, "quick", lambda *_: None)  # NumPy's own functions leave no trace
+    monkeypatch.setattr(execution.host, "quick", lambda *_: None)  # NumPy's own functions leave no trace
     cases = CASES.get(name)
     assert cases, f"{name} has no case: add one to tests/unittest/registry_cases/"
     op = REGISTRY[name]
-    called, on_host = [], slice(dispatch.host.slot, dispatch.host.slot + 2)
+    called, on_host = [], slice(execution.host.slot, execution.host.slot + 2)
     for backend in ("numpy", "jax"):  # the host compiles nothing, but writes its buffers without some operators
         for programs in op.programs[on_host] if backend == "numpy" else op.programs:
             programs.clear()

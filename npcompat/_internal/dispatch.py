@@ -6,7 +6,7 @@ nor shapes are looked at.  Everything that happens seldom has a function of its 
 """
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from typing import Any
 
@@ -30,6 +30,7 @@ from npcompat._internal.execution import (
 )
 from npcompat._internal.handle import Extra, Handle, Value, clock, extra, root_of, touch
 from npcompat._internal.op import Attrs, Op
+from npcompat._internal.state import Stored, settle, version_of
 
 _new = object.__new__
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
@@ -86,7 +87,7 @@ def read(handle: Handle) -> Value:
         trace = modes.current().trace
         return handle._value if trace is None else trace.read(handle)
     parent = read(view.parent)
-    version = extra(view.root).version
+    version = version_of(view.root)
     cached = view.cached
     if cached is not None and view.version == version and (cached.node is not None or parent.node is None):
         return cached
@@ -133,6 +134,9 @@ def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> No
     handle, the tape, an export, the payload becomes a copy and the value None.  CPython counts the references for us;
     what a value that is not shared shows here was measured at import.
     """
+    if Stored in set(map(type, values)):
+        for i in range(len(values)):
+            settle(values[i])
     if _RELEASED.issuperset(map(sys.getrefcount, compress(values, given))):
         if _RELEASED.issuperset(map(sys.getrefcount, compress(payloads, given))):
             return
@@ -141,22 +145,6 @@ def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> No
     for i, *counts in zip(compress(range(len(values)), given), of_values, of_payloads, strict=True):
         if not _RELEASED.issuperset(counts):
             values[i], payloads[i] = None, xla.copied(payloads[i])
-
-
-def overwrite(handles: Iterable[Handle], payloads: Iterable[Any], values: Iterable[Value | None]) -> None:
-    """Write payloads of their types into root handles, neither recorded nor traced, by the values that `release` left."""
-    version = next(clock)
-    for handle, payload, value in zip(handles, payloads, values, strict=False):
-        if value is None:
-            value = handle._value = Value(payload)
-        else:
-            value.payload = payload
-        rare = handle._extra
-        if rare is not None:
-            rare.version = version
-            value.node, value.index = rare.leaf, 0
-        elif value.node is not None:
-            value.node = None
 
 
 def put(parent: Handle, lens: Any, value: Value) -> None:
@@ -218,6 +206,7 @@ def buffer(handle: Handle, *operands: Value) -> Any:
 
 def _may_overwrite(root: Handle, operands: Sequence[Value]) -> bool:
     mode = modes.current()
+    settle(root._value)
     if mode.trace is not None or _references(root) != _UNSHARED:
         return False
     return not (mode.recording and (root._value.node is not None or any([v.node is not None for v in operands])))

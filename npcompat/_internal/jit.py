@@ -6,7 +6,6 @@ trace found outside is read and written again at each replay; buffers of what is
 
 import functools
 from collections.abc import Callable, Sequence
-from itertools import chain, compress, repeat
 from typing import Any
 
 import numpy as onp
@@ -15,6 +14,7 @@ from npcompat._internal import dispatch, execution, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Handle, Value, extra, root_of
 from npcompat._internal.lens import Lens, view
+from npcompat._internal.state import State
 from npcompat._internal.tape import Leaf
 from npcompat._internal.trace import CapturedTypeError, Trace, capture
 
@@ -33,6 +33,11 @@ class _Static:
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+
+_MISSED: Any = object()
+_RECENT = 4
+_current_mode, _default_mode = modes._MODE.get, modes._process_default
 
 
 class Compiled:
@@ -60,7 +65,7 @@ class Compiled:
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.static_argnums, self.static_argnames = frozenset(static_argnums), frozenset(static_argnames)
         self._programs: dict[Any, _Program] = {}
-        self._plain: dict[Any, tuple[_Program, Any]] = {}  # for calls of nothing but plain arrays: see `_plain`
+        self._recent: list[tuple[_Program, tuple[Any, ...]]] = []  # what calls of nothing but plain arrays ran: see `_Program.again`
         self._latest: Any = None
         functools.update_wrapper(self, function, updated=())
 
@@ -68,17 +73,17 @@ class Compiled:
         return self if instance is None else functools.partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        mode = modes.current()
+        mode = _current_mode(_default_mode[0])
         if mode.trace is not None:
             return self.function(*args, **kwargs)  # inside a trace the equations join the program being built
-        plain = None if kwargs or mode.recording else _plain(args, mode)
-        if plain is not None:
-            found = self._plain.get(plain)
-            if found is not None and found[0].touched.isdisjoint(map(id, args)):
+        if not kwargs and not mode.recording:
+            for recent, types in self._recent:
                 try:
-                    return found[0].replay(_PlainCall(args))
+                    result = recent.again(args, types, mode)
                 except CapturedTypeError:
-                    pass  # the general way says what became of it
+                    break  # the general way says what became of it
+                if result is not _MISSED:
+                    return result
         call = _Call(self._marked(args), self._named(kwargs), mode.recording)
         key: tuple[Any, ...] = (call.key, mode.recording, mode.training, mode.numpy_dtypes)
         program = self._programs.get(key)
@@ -89,10 +94,9 @@ class Compiled:
                 call.keep(own)
                 program = self._programs.get(key)
         if program is not None and program.fits(mode.recording):
-            if plain is not None and not call.kept:
-                if len(self._plain) > 64:
-                    self._plain.clear()
-                self._plain[plain] = program, [a._value.payload.aval for a in args]  # which keeps the identities alive
+            if not (kwargs or mode.recording or call.kept or program.captured.changed) and _are_plain(args):
+                self._recent.insert(0, (program, tuple([a._value.payload.aval for a in args])))
+                del self._recent[_RECENT:]
             try:
                 return program.replay(call)
             except CapturedTypeError:
@@ -104,7 +108,7 @@ class Compiled:
     def clear(self) -> None:
         """Forget the compiled programs."""
         self._programs.clear()
-        self._plain.clear()
+        self._recent.clear()
 
     def _compiled(self, key: Any, call: "_Call", reason: str) -> "_Program":
         program = _Program(self, call, reason)
@@ -152,33 +156,18 @@ class Compiled:
         return "arguments alias otherwise"
 
 
-def _plain(args: tuple[Any, ...], mode: modes.Mode) -> tuple[Any, ...] | None:
-    """A key for arguments that are distinct arrays on XLA, neither views nor variables: the identities of their types; None for others.
-
-    Hot path: what most calls are is recognised before anything is taken apart.  Arrays that one program made share the
-    object that is their type, so that it need not be compared.
-    """
-    key = [mode.training, mode.numpy_dtypes]
-    for a in args:
-        if type(a) is not dispatch.ndarray or a._view is not None:
-            return None
-        rare = a._extra
-        if rare is not None and (rare.readonly or rare.leaf is not None or rare.grad_handle is not None):
-            return None
-        payload = a._value.payload
-        if type(payload) is not xla.Array:
-            return None
-        key.append(id(payload.aval))
-    return tuple(key) if len(args) < 2 or len({*map(id, args)}) == len(args) else None
+def _is_plain(a: Any) -> bool:
+    """Whether an argument is an array on XLA, neither a view nor a variable, and may be written."""
+    if type(a) is not dispatch.ndarray or a._view is not None or type(a._value) is not Value:
+        return False
+    rare = a._extra
+    if rare is not None and (rare.readonly or rare.leaf is not None or rare.grad_handle is not None):
+        return False
+    return type(a._value.payload) is xla.Array
 
 
-class _PlainCall:
-    """The arguments of a call of plain arrays."""
-
-    __slots__ = ("handles", "inputs")
-
-    def __init__(self, args: tuple[Any, ...]) -> None:
-        self.handles = self.inputs = args
+def _are_plain(args: tuple[Any, ...]) -> bool:
+    return all(map(_is_plain, args)) and len({*map(id, args)}) == len(args)
 
 
 class _Call:
@@ -361,7 +350,11 @@ class _Program:
         types = {id(h): after for h, after in overwritten}
         operands = [*found.reads, *call.inputs]
         self.given = [id(h) in types for h in operands]
-        self.reads_given = self.given[: len(found.reads)]
+        self.state: State | None = None
+        self.training, self.numpy_dtypes = modes.current().training, modes.current().numpy_dtypes
+        self.read_only = [h for h in found.reads if id(h) not in types]
+        at = {id(h): i for i, h in enumerate([*found.written, *self.read_only])}
+        self.places = [at[id(h)] for h in found.reads]
         self.donated = frozenset([i for i, h in enumerate(operands) if id(h) in types and types[id(h)] == _type(h)])
 
     def fits(self, recording: bool) -> bool:
@@ -375,35 +368,94 @@ class _Program:
         touched = self.touched
         return tuple([(i, id(root_of(h)), _path(h)) for i, h in enumerate(call.handles) if id(root_of(h)) in touched])
 
-    def replay(self, call: "_Call | _PlainCall") -> Any:
+    def again(self, args: tuple[Any, ...], types: tuple[Any, ...], mode: modes.Mode) -> Any:
+        """The result for plain arrays of the types of an earlier call, if nothing else was written meanwhile; else `_MISSED`.
+
+        What most calls are is recognised before anything is taken apart.  Arrays that one program made share the object
+        that is their type, so that it need not be compared.
+        """
+        if len(args) != len(types) or mode.training != self.training or mode.numpy_dtypes != self.numpy_dtypes:
+            return _MISSED
+        inputs = []
+        for a, known in zip(args, types, strict=False):
+            if not _is_plain(a):
+                return _MISSED
+            payload = a._value.payload
+            if payload.aval is not known:
+                return _MISSED
+            inputs.append(payload)
+        state = self.state
+        if state is None or not state.held():
+            return _MISSED
+        return self._on_state(state, inputs, mode, args, args)
+
+    def replay(self, call: _Call) -> Any:
         """Run the program, write what it writes, and put its results together."""
-        found = self.captured
-        for handle in found.written:
-            if handle._extra is not None and handle._extra.readonly:
-                raise ValueError("assignment destination is read-only")
         mode = modes.current()
+        if mode.recording:
+            return self._recorded(call)
+        state = self.state
+        if state is None or self.captured.changed or not state.held():
+            return self._on_handles(call, mode)
+        return self._on_state(state, [dispatch.read(h).payload for h in call.inputs], mode, call.inputs, call.handles)
+
+    def _on_state(
+        self, state: State, inputs: Sequence[Any], mode: modes.Mode, handles: Sequence[Handle], arguments: Sequence[Handle]
+    ) -> Any:
+        """Run the program on what it wrote itself."""
+        found = self.captured
+        if mode.backend == "auto":
+            _stay_on_xla([h._value for h in self.read_only])
+        held = state.payloads + [h._value.payload for h in self.read_only]
+        results = execution.execute(found.op, [*[held[i] for i in self.places], *inputs], self.donated)
+        outputs, _, written, flags = found.split(results)
+        state.keep(written)
+        if flags:
+            execution.expect(flags[0], found.errors)
+        return self.outputs.build([Value(p) for p in outputs], handles, arguments)
+
+    def _on_handles(self, call: _Call, mode: modes.Mode) -> Any:
+        """Run the program on what the handles hold."""
+        self._check_writeable()
+        found = self.captured
+        if self.state is not None:
+            self.state.settle()
         values = [h._value for h in self.reads]
         if mode.backend == "auto":
             _stay_on_xla(values)
         values += [h._value if h._view is None else _apart(dispatch.read(h)) for h in call.inputs]
-        if mode.recording:
-            results = execution.run(found.op, values)
-            outputs, changed, written, flags = found.split((results,) if found.op.outputs == 1 else results)
-            for handle, value in zip(found.written, written, strict=True):
-                dispatch.write(handle, value)
-        else:
-            payloads = [v.payload for v in values]
-            if self.donated:
-                dispatch.release(values, payloads, self.given)
-            results = execution.execute(found.op, payloads, self.donated)
-            outputs, changed, written, flags = found.split(results)
-            dispatch.overwrite(found.written, written, chain(compress(values, self.reads_given), repeat(None)))
-            outputs, changed = [Value(p) for p in outputs], [Value(p) for p in changed]
+        payloads = [v.payload for v in values]
+        if self.donated:
+            dispatch.release(values, payloads, self.given)
+        results = execution.execute(found.op, payloads, self.donated)
+        outputs, changed, written, flags = found.split(results)
+        self.state = State(found.written, written, found.given)
+        for i, payload in zip(found.changed, changed, strict=True):
+            dispatch.write(call.inputs[i], Value(payload))
+        if flags:
+            execution.expect(flags[0], found.errors)
+        return self.outputs.build([Value(p) for p in outputs], call.inputs, call.handles)
+
+    def _recorded(self, call: _Call) -> Any:
+        """Run the program as one operation of a graph."""
+        self._check_writeable()
+        found = self.captured
+        values = [dispatch.read(h) for h in self.reads]
+        values += [h._value if h._view is None else _apart(dispatch.read(h)) for h in call.inputs]
+        results = execution.run(found.op, values)
+        outputs, changed, written, flags = found.split((results,) if found.op.outputs == 1 else results)
+        for handle, value in zip(found.written, written, strict=True):
+            dispatch.write(handle, value)
         for i, value in zip(found.changed, changed, strict=True):
             dispatch.write(call.inputs[i], value)
         if flags:
-            execution.expect(flags[0].payload if isinstance(flags[0], Value) else flags[0], found.errors)
-        return self.outputs.build(outputs, call)
+            execution.expect(flags[0].payload, found.errors)
+        return self.outputs.build(outputs, call.inputs, call.handles)
+
+    def _check_writeable(self) -> None:
+        for handle in self.captured.written:
+            if handle._extra is not None and handle._extra.readonly:
+                raise ValueError("assignment destination is read-only")
 
 
 def _apart(value: Value) -> Value:
@@ -426,7 +478,7 @@ class _Outputs:
     def __init__(self, tree: Any, sources: list[Any], statics: list[Any], makers: list[Any]) -> None:
         self.tree, self.sources, self.statics, self.makers = tree, sources, statics, makers
 
-    def build(self, results: Sequence[Value], call: "_Call | _PlainCall") -> Any:
+    def build(self, results: Sequence[Value], inputs: Sequence[Handle], arguments: Sequence[Handle]) -> Any:
         """The result of one call."""
         if self.tree is None:
             return self.makers[0](results[0])
@@ -441,9 +493,9 @@ class _Outputs:
                 if root is None:
                     root = made[where] = self.makers[where](results[where])
             elif kind == "input":
-                root = call.inputs[where]
+                root = inputs[where]
             elif kind == "argument":
-                root = call.handles[where]
+                root = arguments[where]
             else:
                 root = where
             leaves.append(_rebuilt(root, lenses))

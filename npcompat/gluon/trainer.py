@@ -9,7 +9,7 @@ import numpy as onp
 from npcompat import optimizer as optimizers
 from npcompat._internal import modes, safetensors_file
 from npcompat._internal.errors import ParameterFileError
-from npcompat._internal.handle import extra
+from npcompat._internal.state import version_of
 from npcompat.gluon.parameter import Parameter, once
 
 
@@ -136,7 +136,7 @@ class Trainer:
         if chosen:
             self._updater(chosen, [grads[i] for i in chosen], [self._params[i].data() for i in chosen])
         if modes.current().trace is None:
-            self._seen = {i: extra(grads[i]).version for i in trained}
+            self._seen = {i: version_of(grads[i]) for i in trained}
 
     def _stale(self, grads: Mapping[int, Any]) -> list[int]:
         """Parameters whose gradient was not written since the last step.
@@ -146,7 +146,7 @@ class Trainer:
         """
         trace = modes.current().trace
         if trace is None:
-            return [i for i, g in grads.items() if self._seen.get(i) == extra(g).version]
+            return [i for i, g in grads.items() if self._seen.get(i) == version_of(g)]
         written = set(map(id, trace.written()))
         found = [i for i, g in grads.items() if id(g) not in written]
         return found if len(found) < len(grads) else []

@@ -8,6 +8,7 @@ import numpy as onp
 from npcompat._internal import dispatch, execution, lens
 from npcompat._internal.handle import Handle, extra
 from npcompat._internal.op import operator
+from npcompat._internal.state import settle
 
 _NAMES = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned", "X": "writebackifcopy"}
 
@@ -31,6 +32,8 @@ class Flags:
         if wanted and view is not None and (view.lens.put is None or not Flags(view.parent).writeable):
             raise ValueError("cannot set WRITEABLE flag to True of this array")
         extra(self._handle).readonly = not wanted
+        if view is None:
+            settle(self._handle._value)  # a program that writes the array has to ask
 
     @property
     def owndata(self) -> bool:

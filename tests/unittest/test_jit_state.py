@@ -1,10 +1,13 @@
 """Compiled functions write what the function writes: arguments, captured arrays, views of both, aliasing or not."""
 
+import jax
 import numpy as onp
 import pytest
 from oracle import agrees, both
 
-from npcompat import np, npx
+from npcompat import autograd, np, npx
+from npcompat._internal import dispatch
+from npcompat._internal.state import Stored
 
 
 def test_written_arguments_and_captured_arrays_are_updated():
@@ -252,3 +255,93 @@ def test_a_read_only_argument_is_not_written():
     assert a.tolist() == [0, 1, 2] and b.tolist() == [1, 2, 3]
     with pytest.raises(ValueError, match="read-only"):
         f(np.broadcast_to(b, (2, 3)))
+
+
+# --- what a program keeps between its runs -----------------------------------------------------------------------
+
+
+def counting():
+    """A program that adds to an array outside, and that array, after two runs."""
+    total = np.zeros(3)
+
+    @npx.jit
+    def f(x):
+        total[...] = total + x
+        return total.sum()
+
+    f(np.ones(3))
+    f(np.ones(3))
+    assert type(total._value) is Stored
+    return f, total
+
+
+def test_what_a_program_wrote_is_read_and_written_by_others():
+    f, total = counting()
+    assert total.tolist() == [2, 2, 2]
+    view = total[1:]
+    assert view.tolist() == [2, 2]
+    f(np.ones(3))
+    assert view.tolist() == [3, 3]
+    total[0] = 10
+    view[...] += 1
+    assert float(f(np.ones(3))) == 11 + 5 + 5
+    assert total.tolist() == [11, 5, 5] and view.tolist() == [5, 5]
+
+
+def test_what_holds_a_value_or_its_buffer_sees_no_later_run():
+    f, total = counting()
+    same_value = dispatch.wrap(total._value)
+    exported, payload = onp.asarray(total), total._value.payload
+    f(np.ones(3))
+    f(np.ones(3))
+    assert same_value.tolist() == exported.tolist() == onp.asarray(payload).tolist() == [2, 2, 2]
+    assert total.tolist() == [4, 4, 4]
+    taken = dispatch.wrap(total._value)
+    total += 1  # the handle's value is another one now, and there is one holder of the old one, as before
+    f(np.ones(3))
+    assert taken.tolist() == [4, 4, 4] and total.tolist() == [6, 6, 6]
+
+
+def test_two_programs_write_the_same_array_in_turn():
+    f, total = counting()
+
+    @npx.jit
+    def doubled(x):
+        total[...] = total * x
+
+    for _ in range(3):
+        doubled(np.full(3, 2.0))
+        f(np.ones(3))
+    assert total.tolist() == [((2 * 2 + 1) * 2 + 1) * 2 + 1] * 3
+
+
+def test_what_is_made_read_only_between_runs_is_not_written():
+    f, total = counting()
+    total.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        f(np.ones(3))
+    total.flags.writeable = True
+    f(np.ones(3))
+    assert total.tolist() == [3, 3, 3]
+
+
+def test_a_program_keeps_no_buffer_that_it_replaced():
+    f, _ = counting()
+    x = np.ones(3)
+    f(x)
+    before = len(jax.live_arrays())
+    for _ in range(20):
+        f(x)
+    assert len(jax.live_arrays()) == before
+
+
+def test_a_recorded_run_follows_runs_that_were_not():
+    f, total = counting()
+    x = np.ones(3)
+    x.attach_grad()
+    with autograd.record():
+        loss = f(x)
+    loss.backward()
+    assert x.grad.tolist() == [1, 1, 1] and total.tolist() == [3, 3, 3]
+    f(np.ones(3))
+    assert total.tolist() == [4, 4, 4]

@@ -2,7 +2,7 @@
 
     from npcompat import autograd, gluon, np, npx
 
-The learning layers (`gluon`, `init`, `lr_scheduler`, `optimizer`) are imported when they are first asked for.
+The learning layers (`gluon`, `init`, `lr_scheduler`, `optimizer`) and `ops` are imported when they are first asked for.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from npcompat import numpy as np
 from npcompat import numpy_extension as npx
 
 if TYPE_CHECKING:
-    from npcompat import gluon, initializer, lr_scheduler, optimizer, test_utils
+    from npcompat import gluon, initializer, lr_scheduler, ops, optimizer, test_utils
     from npcompat import initializer as init
 
 __version__ = "0.1.0"
@@ -22,10 +22,24 @@ _LATER = {
     "init": "initializer",
     "initializer": "initializer",
     "lr_scheduler": "lr_scheduler",
+    "ops": "ops",
     "optimizer": "optimizer",
     "test_utils": "test_utils",
 }
-__all__ = ["autograd", "gluon", "init", "initializer", "lr_scheduler", "np", "npx", "numpy", "numpy_extension", "optimizer", "test_utils"]
+__all__ = [
+    "autograd",
+    "gluon",
+    "init",
+    "initializer",
+    "lr_scheduler",
+    "np",
+    "npx",
+    "numpy",
+    "numpy_extension",
+    "ops",
+    "optimizer",
+    "test_utils",
+]
 
 
 def __getattr__(name: str) -> Any:

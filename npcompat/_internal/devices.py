@@ -107,7 +107,7 @@ def _described(device: Any) -> Device:
 @operator("_npi_to_device", pattern="elementwise")
 def _to_device(xp: Any, a: Any, *, device: Any) -> Any:
     """The values on another device."""
-    return xp.to_device(a, device)
+    return xp.to_device(a, device.resolve())
 
 
 def moved(handle: Handle, device: Any) -> Any:
@@ -119,7 +119,7 @@ def moved(handle: Handle, device: Any) -> Any:
     if isinstance(value.payload, onp.ndarray):
         with wanted:
             return dispatch.array_of(value.payload)
-    return dispatch.apply(_to_device, (handle,), (wanted.resolve(),))
+    return dispatch.apply(_to_device, (handle,), (wanted,))
 
 
 __all__ = ["Device", "as_device", "current_device", "device_of", "moved"]

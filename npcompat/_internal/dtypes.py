@@ -35,6 +35,11 @@ def on_devices(dtype: onp.dtype[Any]) -> bool:
     return dtype in _ON_DEVICES
 
 
+def everywhere() -> frozenset[onp.dtype[Any]]:
+    """The dtypes that XLA has, too."""
+    return _ON_DEVICES
+
+
 def default_float() -> onp.dtype[Any]:
     """The dtype of floats that carry none: float32, or float64 in NumPy mode."""
     return _float64 if modes.current().numpy_dtypes else _NARROW[_float64]

@@ -35,6 +35,14 @@ class OperatorError(TypeError):
     """An operator was declared or called against its declaration."""
 
 
+class DefinitionError(ValueError):
+    """A serialised operator or graph is damaged, or names what is not known here."""
+
+
+class InferenceError(ValueError):
+    """No arrays of the types that were given can be operands of one call."""
+
+
 def user_location() -> str:
     """`file.py:12` of the innermost frame that belongs neither to npcompat nor to what it stands on."""
     for filename, line in _frames():

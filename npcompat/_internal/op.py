@@ -11,7 +11,7 @@ come eager and compiled execution, the gradient, inference and the tests.
 """
 
 import operator as python
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,6 +53,7 @@ class Op:
     attrs: Mapping[str, Any] = field(default_factory=dict)
     rule: Callable[[tuple[dtypes.Type, ...], Mapping[str, Any]], dtypes.Resolution] = dtypes.keep
     outputs: int = 1
+    complete: Callable[[Sequence[Any], Mapping[str, Any]], Sequence[Any]] | None = None  # input types from the known ones
     kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     ufunc: onp.ufunc | None = None  # NumPy's own function, where the operator is one
     pattern: str = "opaque"
@@ -82,6 +83,13 @@ class Op:
         except TypeError:
             raise OperatorError(f"{self.name}: attributes must be hashable, got {attrs}") from None
         return bound
+
+    def check_inputs(self, count: int) -> None:
+        """Raise OperatorError unless so many operands can be given."""
+        least = len(self.inputs) - self.variadic
+        if count < least or (count > least and not self.variadic):
+            expected = f"{', '.join(self.inputs) or 'none'}{', ...' if self.variadic else ''}"
+            raise OperatorError(f"{self.name}: expected the inputs {expected}; {count} are given")
 
     def named(self, attrs: Attrs) -> dict[str, Any]:
         """The attribute tuple of a call as a dict; the empty tuple means the defaults."""

@@ -1,0 +1,54 @@
+"""Symbolic dimensions, as JAX has them, and the types that a function gives for arguments that are known by type.
+
+All symbols of a process are of one scope, so that equal names mean equal lengths.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import numpy as onp
+from jax import export
+
+_scope = export.SymbolicScope()
+
+
+def parse(text: str) -> Any:
+    """A dimension from its text: a name such as `batch`, or an expression of names such as `2*batch + 1`; an int if it is one."""
+    (dim,) = export.symbolic_shape(text, scope=_scope)
+    return dim
+
+
+def is_symbolic(dim: Any) -> bool:
+    """Whether a dimension, or an attribute, is an expression of symbols."""
+    return export.is_symbolic_dim(dim)
+
+
+def symbols(dim: Any) -> frozenset[str]:
+    """The names in a dimension."""
+    return frozenset(dim._get_vars()) if is_symbolic(dim) else frozenset()
+
+
+def substituted(dim: Any, lengths: Mapping[str, int]) -> Any:
+    """The dimension with some symbols replaced by lengths."""
+    names = symbols(dim)
+    if not names & lengths.keys():
+        return dim
+    return dim._evaluate({name: lengths[name] if name in lengths else parse(name) for name in names})
+
+
+def output_types(function: Callable[..., Any], arguments: Sequence[Any]) -> list[tuple[tuple[Any, ...], onp.dtype[Any]]]:
+    """Shape and dtype of what a function of arrays returns; arguments are (shape, dtype) pairs, or Python scalars.
+
+    Nothing is computed; the function's own errors pass.
+    """
+    arrays = [jax.ShapeDtypeStruct(*a) if isinstance(a, tuple) else None for a in arguments]
+
+    def of_arrays(*given: Any) -> Any:
+        rest = iter(given)
+        return function(*[next(rest) if isinstance(a, tuple) else a for a in arguments])
+
+    with jax.enable_x64(True):
+        found = jax.eval_shape(of_arrays, *[a for a in arrays if a is not None])
+    outs = found if isinstance(found, tuple | list) else (found,)
+    return [(tuple(o.shape), onp.dtype(o.dtype)) for o in outs]

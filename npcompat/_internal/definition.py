@@ -1,0 +1,124 @@
+"""Operators and their attributes as what JSON holds, and back.
+
+A definition is the operator's name, its version, and its attributes by name.  Most attribute values are JSON's own; a
+list is a tuple; the others are objects of one key that says their kind.
+"""
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import ml_dtypes
+import numpy as onp
+
+from npcompat._internal import dtypes
+from npcompat._internal.devices import Device, as_device
+from npcompat._internal.errors import DefinitionError
+from npcompat._internal.op import REGISTRY, Attrs, Op
+from npcompat._internal.tensortype import dims
+
+VERSION = 1
+"""Of the form that definitions have."""
+
+
+def to_json(value: Any) -> Any:
+    """An attribute's value as what JSON holds."""
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        return value if math.isfinite(value) else {"float": str(value)}
+    if type(value) is complex:
+        return {"complex": [to_json(value.real), to_json(value.imag)]}
+    if type(value) is tuple:
+        return list(map(to_json, value))
+    if isinstance(value, onp.dtype):
+        return {"dtype": value.name if _named_dtype(value.name) == value else value.str}
+    if isinstance(value, Device):
+        return {"device": repr(value)}
+    if dims.is_symbolic(value):
+        return {"dim": str(value)}
+    raise DefinitionError(f"an attribute of type {type(value).__name__} can't be written: {value!r}")
+
+
+def from_json(found: Any) -> Any:
+    """An attribute's value from what `to_json` wrote."""
+    if isinstance(found, list):
+        return tuple(map(from_json, found))
+    if not isinstance(found, dict):
+        return found
+    if len(found) != 1 or (kind := next(iter(found))) not in _KINDS:
+        raise DefinitionError(f"an attribute's value is a JSON value, or an object of one of the keys {', '.join(_KINDS)}; got {found!r}")
+    try:
+        return _KINDS[kind](found[kind])
+    except (TypeError, ValueError) as error:
+        raise DefinitionError(f"{kind} {found[kind]!r} can't be read: {error}") from error
+
+
+def _named_dtype(name: str) -> onp.dtype[Any] | None:
+    if hasattr(ml_dtypes, name):
+        extended: onp.dtype[Any] = onp.dtype(getattr(ml_dtypes, name))
+        return extended
+    try:
+        return dtypes.canonical(name)
+    except TypeError:
+        return None
+
+
+def _dtype(name: str) -> onp.dtype[Any]:
+    found = _named_dtype(name)
+    if found is None:
+        raise ValueError("no such dtype")
+    return found
+
+
+def _complex(parts: Any) -> complex:
+    real, imag = map(from_json, parts)
+    return complex(real, imag)
+
+
+_KINDS: Mapping[str, Any] = {
+    "float": float,
+    "complex": _complex,
+    "dtype": _dtype,
+    "device": as_device,
+    "dim": lambda text: dims.parse(text),
+}
+
+
+def definition(op: Op, attrs: Attrs) -> dict[str, Any]:
+    """The definition of an operator with its attributes."""
+    return {"op": op.name, "version": VERSION, "attrs": {name: to_json(value) for name, value in op.named(attrs).items()}}
+
+
+def from_definition(found: Mapping[str, Any]) -> tuple[Op, Attrs]:
+    """The operator and the attributes of a definition.
+
+    Raises
+    ------
+    DefinitionError
+        If the operator, an attribute or the version is not known here: with what is.
+    """
+    missing = {"op", "version", "attrs"} - found.keys()
+    if missing:
+        raise DefinitionError(
+            f"a definition has the keys op, version and attrs; {', '.join(sorted(missing))} is missing in {dict(found)!r}"
+        )
+    if found["version"] != VERSION:
+        raise DefinitionError(f"{found['op']}: version {found['version']!r} of definitions is not known; this is version {VERSION}")
+    op = REGISTRY.get(found["op"])
+    if op is None:
+        raise DefinitionError(f"no operator {found['op']!r}{nearest(found['op'], REGISTRY)}; ops.list() gives all {len(REGISTRY)}")
+    unknown = found["attrs"].keys() - op.attrs.keys()
+    if unknown:
+        raise DefinitionError(f"{op.name} has no attribute {', '.join(sorted(unknown))}; it has {', '.join(op.attrs) or 'none'}")
+    return op, op.bind(**{name: from_json(value) for name, value in found["attrs"].items()})
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What may have been meant by a name that is not known, for an error's text."""
+    near = difflib.get_close_matches(name, known)
+    return f" (did you mean {' or '.join(near)}?)" if near else ""
+
+
+__all__ = ["VERSION", "definition", "from_definition", "from_json", "nearest", "to_json"]

@@ -1,0 +1,181 @@
+"""The class of each operator, made from its declaration."""
+
+import inspect
+import json
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from npcompat._internal import definition, dispatch, inference
+from npcompat._internal.errors import OperatorError
+from npcompat._internal.op import REGISTRY, REQUIRED, Op
+from npcompat._internal.tensortype import TensorType
+
+
+class Operator:
+    """An operator with its attributes.
+
+    Attributes
+    ----------
+    name : str
+        Its registered name.
+    attrs : dict
+        All attributes, by name.
+
+    Examples
+    --------
+    >>> op = ops.Cumsum(axis=1)
+    >>> (y,) = op(np.array([[1, 2, 3]]))
+    >>> y
+    array([[1, 3, 6]])
+    >>> op
+    Cumsum(axis=1)
+    >>> op == ops.from_json(op.to_json())
+    True
+    """
+
+    __slots__ = ("_attrs",)
+    declaration: ClassVar[Op]
+
+    def __init__(self, **attrs: Any) -> None:
+        self._attrs = self.declaration.bind(**{name: _hashable(value) for name, value in attrs.items()})
+
+    @property
+    def name(self) -> str:
+        """The operator's registered name."""
+        return self.declaration.name
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes, by name."""
+        return self.declaration.named(self._attrs)
+
+    def __call__(self, *operands: Any) -> tuple[Any, ...]:
+        """The results of the operator, always a tuple.
+
+        Parameters
+        ----------
+        *operands : array_like or Symbol
+            As many as the operator has inputs.  On arrays it runs, under `autograd.record` it is recorded, on symbols
+            it gives symbols.
+        """
+        op = self.declaration
+        op.check_inputs(len(operands))
+        found = dispatch.apply(op, operands, self._attrs)
+        return found if op.outputs != 1 else (found,)
+
+    def infer(self, types: Iterable[Any]) -> inference.Inference:
+        """The types that the operator gives for types of which not everything needs to be known.
+
+        Parameters
+        ----------
+        types : iterable of TensorType
+            One for each input; the class of a Python scalar (`float`, for example) stands for a scalar.
+
+        Returns
+        -------
+        Inference
+            `inputs`, completed where the others determine them, and `outputs`; what can't be said is unknown in them.
+
+        Raises
+        ------
+        InferenceError
+            If no arrays of these types can be operands of one call.
+
+        Examples
+        --------
+        >>> ops.Matmul().infer([ops.TensorType(("batch", 8), "float32"), ops.TensorType((8, 3), "float32")]).outputs
+        (TensorType((batch, 3), float32),)
+        """
+        return inference.infer(self.declaration, [_as_type(t) for t in types], self._attrs)
+
+    def definition(self) -> dict[str, Any]:
+        """The operator's name, the version of the form, and the attributes, as what JSON holds."""
+        return definition.definition(self.declaration, self._attrs)
+
+    def to_json(self) -> str:
+        """The definition as a text, which `ops.from_json` reads."""
+        return json.dumps(self.definition())
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and repr(other) == repr(self)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._attrs))
+
+    def __repr__(self) -> str:
+        op = self.declaration
+        pairs = zip(op.attrs.items(), op.named(self._attrs).values(), strict=True)
+        given = [f"{name}={value!r}" for (name, default), value in pairs if value is not default and repr(value) != repr(default)]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+
+def _hashable(value: Any) -> Any:
+    """Lists as tuples, as JSON has lists only."""
+    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
+
+
+def _as_type(given: Any) -> Any:
+    if isinstance(given, TensorType | type):
+        return given
+    if hasattr(given, "shape") and hasattr(given, "dtype"):
+        return TensorType(given.shape, given.dtype)
+    raise TypeError(f"infer: expected a TensorType, an array, or the class of a Python scalar, got {type(given).__name__}")
+
+
+@lru_cache(maxsize=1)
+def _made(count: int) -> Mapping[str, type[Operator]]:
+    found: dict[str, type[Operator]] = {}
+    for name, op in sorted(REGISTRY.items()):
+        _, prefix, *words = name.split("_")
+        title = "".join([word[:1].upper() + word[1:] for word in words])
+        if title in found:
+            title = prefix.capitalize() + title
+        parameters = [
+            inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=inspect.Parameter.empty if d is REQUIRED else d)
+            for n, d in op.attrs.items()
+        ]
+        namespace = {"__slots__": (), "__doc__": op.doc, "__module__": "npcompat.ops", "declaration": op}
+        found[title] = type(title, (Operator,), {**namespace, "__signature__": inspect.Signature(parameters)})
+    return found
+
+
+def classes() -> Mapping[str, type[Operator]]:
+    """The class of each registered operator, by its name in `npcompat.ops`."""
+    return _made(len(REGISTRY))
+
+
+def get(name: str) -> type[Operator]:
+    """The class of an operator.
+
+    Parameters
+    ----------
+    name : str
+        Its registered name, such as `_npi_cumsum`, or the name of the class.
+
+    Examples
+    --------
+    >>> ops.get("_npi_cumsum") is ops.Cumsum
+    True
+    """
+    found = next((c for title, c in classes().items() if name in (title, c.declaration.name)), None)
+    if found is None:
+        raise OperatorError(
+            f"no operator {name!r}{definition.nearest(name, [*classes(), *REGISTRY])}; ops.list() gives all {len(REGISTRY)}"
+        )
+    return found
+
+
+def from_json(text: str | Mapping[str, Any]) -> Operator:
+    """The operator of a definition, given as JSON or as what it holds.
+
+    Raises
+    ------
+    DefinitionError
+        If it names an operator, an attribute or a version that is not known here.
+    """
+    op, attrs = definition.from_definition(json.loads(text) if isinstance(text, str) else text)
+    return get(op.name)(**op.named(attrs))
+
+
+__all__ = ["Operator", "classes", "from_json", "get"]

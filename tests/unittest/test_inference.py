@@ -1,0 +1,152 @@
+"""Types that are only partly known: over the registry, what is inferred is what running gives, or that it is not known."""
+
+import contextlib
+
+import pytest
+from registry_cases import CASES
+from registry_cases.case import samples
+from test_registry import codes, flat, given, main_dtype, quiet
+
+import npcompat.gluon  # declares operators, too
+from npcompat import np, npx, ops
+from npcompat._internal import dispatch
+from npcompat._internal.errors import InferenceError, OperatorError
+from npcompat._internal.handle import Handle
+from npcompat._internal.inference import infer
+from npcompat._internal.op import REGISTRY
+from npcompat._internal.tensortype import TensorType, substituted
+from npcompat._internal.trace import Trace, capture
+
+assert npcompat.gluon
+OPERATORS = sorted(n for n in REGISTRY if not n.startswith("_npi_test"))
+F = "float32"
+
+
+def type_of(payload):
+    return TensorType(payload.shape, payload.dtype) if hasattr(payload, "dtype") else type(payload)
+
+
+def calls_of(name, monkeypatch):
+    """The calls of an operator while its cases are traced: attributes, input types, output types."""
+    found = {}
+    run = Trace.run
+
+    def noted(self, op, values, payloads, attrs, mode):
+        result = run(self, op, values, payloads, attrs, mode)
+        if op is REGISTRY[name]:
+            outs = (result,) if op.outputs == 1 else result
+            found[attrs, tuple(map(type_of, payloads))] = tuple(type_of(o.payload) for o in outs)
+        return result
+
+    monkeypatch.setattr(Trace, "run", noted)
+    for case in CASES[name]:
+        for code in dict.fromkeys((main_dtype(case), *codes(case))):
+            before = len(found)
+            for sample in samples(case, [code], case.layouts):
+                if sample.layout not in ("view", "special"):
+                    trace(case, sample)
+            if len(found) > before:
+                break
+    monkeypatch.setattr(Trace, "run", run)
+    return [(attrs, types, outs) for (attrs, types), outs in found.items()]
+
+
+def trace(case, sample):
+    """Trace a call; nothing is compiled."""
+
+    def body(proxies, trace):
+        return [dispatch.read(leaf) for leaf in flat(case.call(np, *proxies)) if isinstance(leaf, Handle)], None
+
+    with quiet(), contextlib.suppress(Exception):  # what raises, raises with the oracle, too, which other tests compare
+        capture(case.name, body, [dispatch.read(a) for a in given(sample)])
+
+
+def replaced(types, dim):
+    """The types with each dimension replaced by what `dim(input, axis, length)` says."""
+    return [
+        TensorType(tuple(dim(i, j, n) for j, n in enumerate(t.shape)), t.dtype) if isinstance(t, TensorType) else t
+        for i, t in enumerate(types)
+    ]
+
+
+def agrees(inferred, expected):
+    """Whether a type says nothing that is wrong."""
+    if inferred.dtype not in (None, expected.dtype) or (inferred.shape is not None and len(inferred.shape) != len(expected.shape)):
+        return False
+    return inferred.shape is None or all(a in (None, b) for a, b in zip(inferred.shape, expected.shape, strict=True))
+
+
+@pytest.mark.parametrize("name", [n for n in OPERATORS if REGISTRY[n].inputs])
+def test_every_operator_infers_what_running_gives_and_is_written_as_json(name, monkeypatch):
+    op = REGISTRY[name]
+    calls = calls_of(name, monkeypatch)
+    assert calls, f"{name}: no case traces it"
+    for i, (attrs, types, outs) in enumerate(calls):
+        made = ops.get(name)(**op.named(attrs))
+        assert ops.from_json(made.to_json()) == made
+        assert infer(op, types, attrs).outputs == outs
+        if i > 3:
+            continue
+        lengths = {f"n{i}_{j}": n for i, t in enumerate(types) if isinstance(t, TensorType) for j, n in enumerate(t.shape)}
+        if 0 in lengths.values():
+            continue
+        for partial in (
+            replaced(types, lambda i, j, n: f"n{i}_{j}"),
+            replaced(types, lambda i, j, n: f"n0_{j}" if lengths.get(f"n0_{j}") == n and j == 0 else n),
+            replaced(types, lambda i, j, n: None if j == 0 else n),
+            [TensorType(None, t.dtype) if isinstance(t, TensorType) else t for t in types],
+        ):
+            for inferred, expected in zip(infer(op, partial, attrs).outputs, outs, strict=True):
+                known = TensorType(substituted(inferred.shape, lengths) if inferred.shape is not None else None, inferred.dtype)
+                assert agrees(known, expected), f"{name}{attrs} of {partial}: {inferred}, but for {lengths} it is {expected}"
+
+
+def test_symbols_are_carried_through():
+    rows = TensorType(("batch", 8), F)
+    cases = {
+        ops.Add(): ([rows, TensorType((8,), F)], ("batch", 8)),
+        ops.Matmul(): ([rows, TensorType((8, "units"), F)], ("batch", "units")),
+        ops.Transpose(axes=(1, 0)): ([rows], (8, "batch")),
+        ops.Sum(axis=1): ([rows], ("batch",)),
+        ops.Concatenate(axis=0): ([rows, rows], ("2*batch", 8)),
+        ops.Reshape(shape=(-1,)): ([rows], ("8*batch",)),
+    }
+    for op, (types, expected) in cases.items():
+        assert op.infer(types).outputs == (TensorType(expected, F),), op
+
+
+def test_what_is_not_known_is_said_to_be_unknown():
+    unknown = ops.Matmul().infer([TensorType(None, F), TensorType((8, 3), F)])
+    assert unknown.outputs == (TensorType(None, F),) and not unknown.known
+    assert ops.Greater().infer([TensorType(("n",)), TensorType(("n",))]).outputs == (TensorType(("n",), "bool"),)
+    assert ops.Add().infer([TensorType(("n",)), TensorType(("n",), F)]).outputs == (TensorType(("n",), None),)
+    assert ops.Add().infer([TensorType(("n", 3), F), TensorType((4, 3), F)]).outputs == (TensorType(None, F),)  # 1 and 4 fit
+    assert ops.Exp().infer([TensorType((None, 2), F)]).outputs == (TensorType((None, 2), F),)
+
+
+def test_contradictions_name_operator_arguments_and_types():
+    with pytest.raises(InferenceError, match=r"_npi_matmul\(x1: TensorType\(\(batch, 8\), float32\), x2: .*\(4, 3\).*8.*4"):
+        ops.Matmul().infer([TensorType(("batch", 8), F), TensorType((4, 3), F)])
+    with pytest.raises(InferenceError, match=r"_npi_add.*could not be broadcast together with shapes \(3,8\) \(4,8\)"):
+        ops.Add().infer([TensorType((3, 8), F), TensorType((4, 8), F)])
+    with pytest.raises(OperatorError, match="_npi_add: expected the inputs x1, x2; 1 are given"):
+        ops.Add().infer([TensorType((3,), F)])
+    with pytest.raises(ValueError, match="can't be negative"):
+        TensorType((-1, 2))
+
+
+def test_types_are_joined_and_written():
+    some, other = TensorType((None, 3), None), TensorType(("n", 3), F)
+    assert some.joined(other) == other
+    assert TensorType.from_json(other.to_json()) == other == TensorType.from_json(TensorType(("n", 3), F).to_json())
+    assert other.substituted({"n": 5}) == TensorType((5, 3), F) and other.symbols == {"n"}
+    with pytest.raises(InferenceError, match=r"weight: expected shape \(n, 3\), given \(2, 4\)"):
+        other.joined(TensorType((2, 4)), "weight")
+    with pytest.raises(InferenceError, match="weight: expected dtype float32, given int64"):
+        other.joined(TensorType(None, "int64"), "weight")
+
+
+def test_policy_decides_the_default_float():
+    assert ops.Sin().infer([TensorType((2,), "int64")]).outputs[0].dtype == "float32"
+    with npx.np_default_dtype():
+        assert ops.Sin().infer([TensorType((2,), "int64")]).outputs[0].dtype == "float64"

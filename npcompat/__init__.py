@@ -2,7 +2,7 @@
 
     from npcompat import autograd, gluon, np, npx
 
-The learning layers (`gluon`, `init`, `lr_scheduler`, `optimizer`) and `ops` are imported when they are first asked for.
+The learning layers (`gluon`, `init`, `lr_scheduler`, `optimizer`) `ops` and `symbol` are imported when they are first asked for.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from npcompat import numpy as np
 from npcompat import numpy_extension as npx
 
 if TYPE_CHECKING:
-    from npcompat import gluon, initializer, lr_scheduler, ops, optimizer, test_utils
+    from npcompat import gluon, initializer, lr_scheduler, ops, optimizer, symbol, test_utils
     from npcompat import initializer as init
 
 __version__ = "0.1.0"
@@ -24,6 +24,7 @@ _LATER = {
     "lr_scheduler": "lr_scheduler",
     "ops": "ops",
     "optimizer": "optimizer",
+    "symbol": "symbol",
     "test_utils": "test_utils",
 }
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "numpy_extension",
     "ops",
     "optimizer",
+    "symbol",
     "test_utils",
 ]
 

@@ -15,7 +15,7 @@ import numpy as onp
 from npcompat._internal import dtypes, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy as host
-from npcompat._internal.errors import LeakedTracerError, TracedValueError, user_location
+from npcompat._internal.errors import InferenceError, LeakedTracerError, SymbolError, TracedValueError, user_location
 from npcompat._internal.execution import (
     CALL_ERRORS,
     SCALARS,
@@ -36,15 +36,24 @@ _new = object.__new__
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
 ndarray: Any = Handle
 scalar: Any = Handle
+symbol: Any = Handle
+symbolic: type = type(None)  # the class of the payloads of symbols, once there are any
 
 
-def connect(array_type: type[Handle] | None = None, scalar_type: type[Handle] | None = None) -> None:
-    """Called once each by the modules above with the public classes of arrays and scalars."""
-    global ndarray, scalar
+def connect(
+    array_type: type[Handle] | None = None,
+    scalar_type: type[Handle] | None = None,
+    symbol_type: type[Handle] | None = None,
+    symbolic_payload: type | None = None,
+) -> None:
+    """Called once each by the modules above with the public classes of arrays, scalars and symbols."""
+    global ndarray, scalar, symbol, symbolic
     if array_type is not None:
         ndarray = array_type
     if scalar_type is not None:
         scalar = scalar_type
+    if symbol_type is not None and symbolic_payload is not None:
+        symbol, symbolic = symbol_type, symbolic_payload
 
 
 # --- handles -----------------------------------------------------------------------------------------------------
@@ -52,7 +61,7 @@ def connect(array_type: type[Handle] | None = None, scalar_type: type[Handle] | 
 
 def wrap(value: Value) -> Any:
     """A new handle that holds the value."""
-    handle = _new(ndarray)
+    handle = _new(ndarray if type(value.payload) is not symbolic else symbol)
     handle._value, handle._view, handle._extra = value, None, None
     return handle
 
@@ -67,14 +76,14 @@ def wrap_scalar(value: Value) -> Any:
 def wrap_result(op: Op, value: Value) -> Any:
     """A new handle for a result of the operator: a scalar where NumPy returns one."""
     payload = value.payload
-    if not op.scalars or payload.shape:
+    if not op.scalars or type(payload) is symbolic or payload.shape:
         return wrap(value)
     return wrap_scalar(value) if dtypes.on_devices(payload.dtype) else payload[()]  # an object, a string, a date: NumPy's own
 
 
 def as_scalar(array: Any) -> Any:
     """An array without axes as a scalar, which many of NumPy's functions return in its place; others as they are."""
-    if array.shape:
+    if type(array) is symbol or array.shape:
         return array
     value = read(array)
     return wrap_scalar(value) if dtypes.on_devices(value.payload.dtype) else value.payload[()]
@@ -120,6 +129,8 @@ def _replace(handle: Handle, value: Value) -> None:
     mode = modes.current()
     if mode.trace is not None:
         mode.trace.writing(handle)
+    if type(value.payload) is symbolic and type(handle) is not symbol:
+        raise SymbolError("a symbol can't be written into an array, which has values: write it into a symbol")
     if rare is not None:
         touch(handle)
         if rare.leaf is not None and value.node is None and not mode.recording:
@@ -367,9 +378,9 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     else:
         values = [as_value(a) for a in args]
     result = run(op, values, attrs)
-    if type(result) is Value:
-        return wrap_result(op, result)
-    return tuple([wrap_result(op, v) for v in result])
+    if type(result) is tuple:
+        return tuple([wrap_result(op, v) for v in result])
+    return wrap_result(op, result)
 
 
 def layout(handle: Handle) -> onp.ndarray[Any, Any]:
@@ -381,6 +392,11 @@ def layout(handle: Handle) -> onp.ndarray[Any, Any]:
     found: onp.ndarray[Any, Any] | None = live(handle)
     if found is not None:
         return found
+    if type(handle) is symbol:
+        payload = read(handle).payload
+        if any([type(n) is not int for n in payload.shape]):
+            raise InferenceError(f"the lengths of symbol {payload.node.name!r} are {payload.type!r}, but all of them are needed here")
+        return onp.empty(payload.shape, payload.dtype)
     rare: Extra = extra(handle)
     if rare.layout is None:
         view = handle._view

@@ -43,6 +43,10 @@ class InferenceError(ValueError):
     """No arrays of the types that were given can be operands of one call."""
 
 
+class SymbolError(TypeError):
+    """A symbol was used as if it had a value."""
+
+
 def user_location() -> str:
     """`file.py:12` of the innermost frame that belongs neither to npcompat nor to what it stands on."""
     for filename, line in _frames():

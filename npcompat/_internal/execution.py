@@ -21,6 +21,8 @@ CALL_ERRORS = (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionEr
 lowering = xla.lowering
 Recorder = Callable[[Op, Sequence[Value], Sequence[Any], Attrs, Any, modes.Mode], Any]
 _recorder: Recorder
+_symbolic: type = type(None)  # the class of the payloads of symbols, once there are any
+_build: Callable[[Op, Sequence[Any], Attrs], Any]
 _ALL_XLA, _ALL_HOST = {XLA_ARRAY}, {onp.ndarray}
 
 
@@ -28,6 +30,12 @@ def connect(recorder: Recorder) -> None:
     """Called once by the tape, which records."""
     global _recorder
     _recorder = recorder
+
+
+def connect_symbols(payload: type, build: Callable[[Op, Sequence[Any], Attrs], Any]) -> None:
+    """Called once by the symbols: the class of their payloads, and what an operator on them does."""
+    global _symbolic, _build
+    _symbolic, _build = payload, build
 
 
 def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[int] = ()) -> Any:
@@ -43,6 +51,8 @@ def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[i
     if not payloads:
         return _create(op, attrs, mode)
     backend = _backend_of(op, payloads, attrs, mode)
+    if backend is None:
+        return _build(op, payloads, attrs)
     if mode.recording and op.differentiable:
         for v in values:
             if v.node is not None:
@@ -123,7 +133,7 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
 
 
 def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
-    """Choose the backend of a call that is not all XLA arrays, and bring its payloads there (in place)."""
+    """Choose the backend of a call that is not all XLA arrays, and bring its payloads there (in place); None if there are symbols."""
     backend: Any = None
     only_host = False
     for p in payloads:
@@ -133,7 +143,11 @@ def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
         elif kind is onp.ndarray:
             backend = backend or host
             only_host = only_host or not dtypes.on_devices(p.dtype)
-        elif kind not in SCALARS and xla.is_tracer(p):
+        elif kind in SCALARS:
+            continue
+        elif kind is _symbolic:
+            return None
+        elif xla.is_tracer(p):
             raise LeakedTracerError(
                 f"{op.name}: an operand was made inside a compiled function and kept after it had returned; "
                 "return it from the function, or write it into an array that exists outside"

@@ -11,7 +11,7 @@ import numpy as onp
 from npcompat._internal import dispatch, dtypes, execution, lens, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, NEWAXIS, SLICE
-from npcompat._internal.errors import TracedValueError, user_location
+from npcompat._internal.errors import InferenceError, TracedValueError, user_location
 from npcompat._internal.handle import Handle, Value, View, extra
 from npcompat._internal.op import operator
 
@@ -255,13 +255,16 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
         elif type(item) is slice:
             scalar = False
             size = shape[axis]
-            start, stop, step = item.indices(size)
-            length = len(range(start, stop, step))
-            if start == 0 and step == 1 and length == size:
+            if item.start is None and item.stop is None and item.step is None:
                 spec_list.append((FULL,))
             else:
-                spec_list.append((SLICE, length, step))
-                starts.append(start if length else 0)
+                start, stop, step = _bounds(item, size)
+                length = len(range(start, stop, step))
+                if start == 0 and step == 1 and length == size:
+                    spec_list.append((FULL,))
+                else:
+                    spec_list.append((SLICE, length, step))
+                    starts.append(start if length else 0)
             axis += 1
         else:
             position, size = python.index(item), shape[axis]
@@ -271,6 +274,12 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
             starts.append(position + size if position < 0 else position)
             axis += 1
     return lens.index(tuple(starts), tuple(spec_list)), scalar
+
+
+def _bounds(item: slice, size: Any) -> tuple[int, int, int]:
+    if type(size) is int:
+        return item.indices(size)
+    raise InferenceError(f"the slice {item} of an axis of length {size} is not known: give the length")
 
 
 def _is_int(item: Any) -> bool:

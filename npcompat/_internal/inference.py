@@ -65,7 +65,7 @@ def _inferred(op: Op, types: tuple[Operand, ...], attrs: Attrs, policy: int) -> 
         completed = op.complete([t if isinstance(t, TensorType) else TensorType((), t) for t in types], op.named(attrs))
         types = tuple(
             [
-                t.joined(c, f"{op.name}: argument {name}") if isinstance(t, TensorType) else t
+                c.joined(t, f"{op.name}: argument {name}") if isinstance(t, TensorType) else t
                 for t, c, name in zip(types, completed, _names(op, len(types)), strict=True)
             ]
         )

@@ -105,6 +105,13 @@ class Compiled:
             reason = self._reason(key) if program is None else "a captured array is differentiated now, or no longer"
         return self._compiled(key, call, reason).replay(call)
 
+    def latest_inputs(self) -> list[tuple[tuple[int, ...], Any]]:
+        """Shape and dtype of each array among the arguments of the call that was compiled last; none if nothing was."""
+        if self._latest is None:
+            return []
+        _, places, entries, _ = self._latest[0]
+        return [entries[place][:2] for place in places if place is not None]
+
     def clear(self) -> None:
         """Forget the compiled programs."""
         self._programs.clear()

@@ -40,7 +40,7 @@ def view(parent: Handle, lens: Lens) -> Any:
     """A handle that looks at the parent through the lens."""
     if type(parent) is dispatch.scalar:  # nothing looks at a scalar
         parent = dispatch.wrap(parent._value)
-    handle = object.__new__(dispatch.ndarray)
+    handle = object.__new__(dispatch.ndarray if type(parent) is not dispatch.symbol else dispatch.symbol)
     handle._extra = None
     handle._view = View(parent, lens)
     extra(handle._view.root)
@@ -239,6 +239,10 @@ def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
         final = _complete(payload.shape, shape)
         if final is not None:
             return view(handle, reshape(final))
+    if type(handle) is dispatch.symbol and (final := _complete(dispatch.read(handle).payload.shape, shape)) is not None:
+        copy = dispatch.apply(_reshape, (handle,), (final,))  # whether NumPy would give a view is not known: it can't be written
+        extra(copy).readonly = True
+        return copy
     before = dispatch.layout(handle)
     after = before.reshape(shape)
     if after.base is None or (after.size and not onp.may_share_memory(before, after)):

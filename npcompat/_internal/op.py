@@ -19,6 +19,7 @@ import numpy as onp
 
 from npcompat._internal import dtypes
 from npcompat._internal.errors import OperatorError
+from npcompat._internal.tensortype import is_symbolic
 
 Attrs = tuple[Any, ...]
 """The attributes of one call, in the order of the declaration."""
@@ -189,7 +190,7 @@ def as_axis(axis: Any) -> int | tuple[int, ...] | None:
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:
-    """A shape argument made a tuple of ints."""
+    """A shape argument made a tuple of ints (of symbols, where a graph is built)."""
     if isinstance(shape, Iterable) and not (hasattr(shape, "__index__") and getattr(shape, "ndim", 0) == 0):
-        return tuple([python.index(s) for s in shape])
-    return (python.index(shape),)
+        return tuple([s if is_symbolic(s) else python.index(s) for s in shape])
+    return (shape if is_symbolic(shape) else python.index(shape),)

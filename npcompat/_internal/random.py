@@ -79,6 +79,8 @@ class Stream:
         key, counter = self._state()
         values = [dispatch.read(key), dispatch.read(counter), *map(dispatch.as_value, operands)]
         sample, following = execution.run(op, values, attrs)
+        if type(following.payload) is dispatch.symbolic:
+            raise NotImplementedError("random numbers in a graph of symbols: build it in prediction mode, or compile the function instead")
         dispatch.write(counter, following)
         return execution.settled(sample)
 

@@ -115,17 +115,18 @@ def substituted(found: Any, lengths: Mapping[str, int]) -> Any:
     """A shape, or an attribute with dimensions anywhere in it, with some symbols replaced by lengths."""
     if type(found) is tuple:
         return tuple([substituted(part, lengths) for part in found])
-    return dims.substituted(found, lengths) if _is_symbolic(found) else found
+    return dims.substituted(found, lengths) if is_symbolic(found) else found
 
 
 def symbols_in(found: Any) -> frozenset[str]:
     """The names of symbols anywhere in an attribute."""
     if type(found) is tuple:
         return frozenset().union(*map(symbols_in, found))
-    return frozenset(dims.symbols(found)) if _is_symbolic(found) else frozenset()
+    return frozenset(dims.symbols(found)) if is_symbolic(found) else frozenset()
 
 
-def _is_symbolic(found: Any) -> bool:
+def is_symbolic(found: Any) -> bool:
+    """Whether an attribute is an expression of symbols."""
     return type(found).__name__ == "_DimExpr" and bool(dims.is_symbolic(found))
 
 
@@ -144,4 +145,4 @@ def shown(shape: Sequence[Dim] | None) -> str:
     return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
 
 
-__all__ = ["TensorType", "dimension", "dims", "shown", "substituted", "symbols_in"]
+__all__ = ["TensorType", "dimension", "dims", "is_symbolic", "shown", "substituted", "symbols_in"]

@@ -11,9 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as onp
+
 from npcompat._internal import dtypes, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.dispatch import wrap
+from npcompat._internal.errors import SymbolError, user_location
 from npcompat._internal.execution import explained
 from npcompat._internal.handle import Handle, Value, touch
 from npcompat._internal.op import Attrs, Op
@@ -148,7 +151,11 @@ def value_outside(handle: Handle) -> Value:
 
 def on_xla(payload: Any) -> Any:
     """The payload as a trace takes it: host arrays go to XLA, Python scalars stay what they are."""
-    return payload if xla.is_payload(payload) or not hasattr(payload, "dtype") else xla.asarray(payload)
+    if xla.is_payload(payload) or not hasattr(payload, "dtype"):
+        return payload
+    if type(payload) is not onp.ndarray:
+        raise SymbolError(f"{user_location()}: a symbol is used in a compiled function, whose arrays have values; bind its graph outside")
+    return xla.asarray(payload)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

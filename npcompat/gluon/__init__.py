@@ -4,6 +4,7 @@ from npcompat._internal.errors import DeferredInitializationError
 from npcompat.gluon import data, loss, metric, nn, utils
 from npcompat.gluon.block import Block, HybridBlock
 from npcompat.gluon.parameter import Constant, Parameter, ParameterDict
+from npcompat.gluon.symbol_block import SymbolBlock
 from npcompat.gluon.trainer import Trainer
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "HybridBlock",
     "Parameter",
     "ParameterDict",
+    "SymbolBlock",
     "Trainer",
     "data",
     "loss",

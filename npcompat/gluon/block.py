@@ -1,5 +1,6 @@
 """Blocks: trees of layers with parameters, and `hybridize`, which compiles them."""
 
+import contextlib
 import os
 import re
 import warnings
@@ -10,8 +11,10 @@ from typing import Any, TypeVar
 import numpy as onp
 
 from npcompat._internal import modes, safetensors_file
-from npcompat._internal.errors import ParameterFileError
+from npcompat._internal.errors import InferenceError, ParameterFileError
 from npcompat._internal.jit import Compiled
+from npcompat.gluon import _variables
+from npcompat.gluon._export import Exported
 from npcompat.gluon._front import F
 from npcompat.gluon._summary import print_summary
 from npcompat.gluon.parameter import Parameter, ParameterDict, once, one_of, single_device
@@ -394,6 +397,9 @@ class Block:
             )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _variables.wanted((args, kwargs)):
+            with _variables.Variables(self.collect_params()):
+                return self(*args, **kwargs)
         if self._forward_pre_hooks:
             for hook in list(self._forward_pre_hooks.values()):
                 hook(self, args)
@@ -412,6 +418,11 @@ class Block:
 
     def _complete(self, *args: Any) -> None:
         """Give deferred parameters their values: their shapes follow from the inputs."""
+        if _variables.current() is not None:  # a graph is built: variables need no values, and shapes only as far as they follow
+            if not all([p.shape_is_known for p in self._reg_params.values()]):
+                with contextlib.suppress(InferenceError):
+                    self.infer_shape(*args)
+            return
         waiting = [p for p in self._reg_params.values() if p._data is None and p._waiting is not None]
         if any(not p.shape_is_known for p in waiting):
             self.infer_shape(*args)
@@ -474,7 +485,7 @@ class Block:
             child._parents.add(self)
 
 
-class HybridBlock(Block):
+class HybridBlock(Exported, Block):
     """A block that can be compiled.
 
     A subclass defines `forward(self, x, ...)`, or `hybrid_forward(self, F, x, ..., **params)`, which gets its parameters'
@@ -526,7 +537,7 @@ class HybridBlock(Block):
         super()._changed()
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
-        if not self._active or modes.current().trace is not None:
+        if not self._active or modes.current().trace is not None or _variables.current() is not None:
             return super()._run(*args, **kwargs)
         compiled = self._compiled
         if compiled is None:
@@ -541,19 +552,9 @@ class HybridBlock(Block):
         """What the block computes, in MXNet's older form; subclasses define it, or `forward`."""
         raise NotImplementedError(f"{type(self).__name__} must define forward(self, x, ...) or hybrid_forward(self, F, x, ..., **params)")
 
-    def infer_type(self, *args: Any) -> None:
-        """Not supported yet: inference of dtypes without running."""
-        raise NotImplementedError("infer_type: dtypes are not inferred without running yet; that comes with npcompat.symbol")
-
     def optimize_for(self, x: Any, *args: Any, backend: str | None = None, **kwargs: Any) -> None:
         """Not supported: XLA is the only compiler."""
         raise NotImplementedError(f"optimize_for(backend={backend!r}): XLA is the only compiler; use hybridize()")
-
-    def export(self, path: str, epoch: int = 0, remove_amp_cast: bool = True) -> None:
-        """Not supported yet: writing a compiled block to a file."""
-        raise NotImplementedError(
-            "export: compiled blocks are not written to files yet; that comes with npcompat.symbol. Use save_parameters"
-        )
 
 
 def _missing(params: Mapping[str, Parameter], arrays: Mapping[str, Any]) -> list[str]:

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat import initializer
+from npcompat import initializer, symbol
 from npcompat._internal import dispatch, dtypes, execution, modes, random
 from npcompat._internal.devices import Device, as_device, current_device, device_of, moved
 from npcompat._internal.errors import DeferredInitializationError
 from npcompat._internal.handle import extra
 from npcompat._internal.trace import outside
+from npcompat.gluon import _variables
 from npcompat.numpy import random as np_random
 from npcompat.numpy._creation import array, asarray, zeros
 from npcompat.numpy._typing import ArrayLike, DTypeLike
@@ -318,6 +319,9 @@ class Parameter:
         RuntimeError
             If it was not initialized, or is on another device.
         """
+        variables = _variables.current()
+        if variables is not None:
+            return variables.of(self)
         if self._data is None:
             self._check()
         if device is not None or ctx is not None:
@@ -431,8 +435,14 @@ class Parameter:
             self._attach()
 
     def var(self) -> Any:
-        """The parameter as a symbol: not supported yet."""
-        raise NotImplementedError("Parameter.var: there is no symbol interface yet")
+        """The parameter as a variable of a graph.
+
+        Examples
+        --------
+        >>> gluon.Parameter("weight", shape=(2, 3)).var()
+        <Symbol weight: (2, 3) float32>
+        """
+        return symbol.var(self.name, self._shape, self._dtype)
 
     # --- copies
 

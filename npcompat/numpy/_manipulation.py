@@ -1,6 +1,5 @@
 """The shape of arrays and the order of their axes: views wherever NumPy gives views."""
 
-import operator as python
 from collections.abc import Iterable
 from typing import Any
 
@@ -60,10 +59,6 @@ def size(a: ArrayLike, axis: AxisLike = None) -> int:
 # --- reshape -----------------------------------------------------------------------------------------------------
 
 
-def _as_new_shape(new: Any) -> tuple[int, ...]:
-    return tuple(python.index(n) for n in new) if isinstance(new, Iterable) else (python.index(new),)
-
-
 def _letter(order: Any, handle: Any) -> str:
     """Whether an order argument means 'C' or 'F' for this array."""
     if order == "A":
@@ -105,7 +100,7 @@ def reshape(a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool
     """
     if order == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
-    a, new = asarray(a), _as_new_shape(shape)
+    a, new = asarray(a), as_shape(shape)
     if _letter(order, a) == "C":
         made = lens.reshaped(a, new)
     else:
@@ -234,7 +229,7 @@ def transpose(a: ArrayLike, axes: AxisLike = None) -> Any:
     n = a.ndim
     if axes is None:
         return lens.view(a, lens.transpose(None))
-    wanted = _as_new_shape(axes)
+    wanted = as_shape(axes)
     if len(wanted) != n:
         raise ValueError(f"axes don't match array: expected {n} axes, got {wanted}")
     order = tuple(onp.lib.array_utils.normalize_axis_index(i, n) for i in wanted)
@@ -337,7 +332,8 @@ def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> Any
            [1, 2]])
     """
     array, target = asarray(array), as_shape(shape)
-    onp.broadcast_to(dispatch.layout(array), target)  # NumPy's error where it does not fit
+    if type(array) is not dispatch.symbol:
+        onp.broadcast_to(dispatch.layout(array), target)  # NumPy's error where it does not fit
     return lens.view(array, lens.broadcast_to(target))
 
 

@@ -8,6 +8,7 @@ import numpy as onp
 from npcompat._internal import devices, dispatch, dtypes, execution, indexing, lens, modes, tape
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Value, View, extra
+from npcompat._internal.op import as_shape
 from npcompat.numpy import _arithmetic, _diagonals, _manipulation, _printing, _products, _reductions, _repeating, _selection, _sorting
 from npcompat.numpy._creation import copy_of
 from npcompat.numpy._flags import Flags, Flat
@@ -563,9 +564,7 @@ class ndarray(InPlaceOperators, Array):
 
 def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
     """A shape given as one argument or as several."""
-    if len(shape) == 1 and not hasattr(shape[0], "__index__"):
-        return tuple(int(n.__index__()) for n in shape[0])
-    return tuple(int(n.__index__()) for n in shape)
+    return as_shape(shape[0] if len(shape) == 1 else shape)
 
 
 def _from_host(array: onp.ndarray[Any, Any]) -> ndarray:

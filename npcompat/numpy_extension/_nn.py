@@ -9,6 +9,7 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import normalized_axes, operator
 from npcompat._internal.tape import detached
+from npcompat._internal.tensortype import TensorType
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import int64
@@ -22,7 +23,17 @@ def _rows(xp: Any, x: Any) -> Any:
     return xp.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
 
 
-@operator("_npx_fully_connected", rule=dtypes.floating, pattern="complex")
+def _features(types: Sequence[Any], attrs: Mapping[str, Any]) -> list[Any]:
+    """The number of features, which the data decides, in the type of the weight; the number of units in that of the bias."""
+    x, weight, *bias = types
+    features = None
+    if x.shape and None not in x.shape[1:]:
+        features = math.prod(x.shape[1:]) if attrs["flatten"] else x.shape[-1]
+    units = None if weight.shape is None else weight.shape[0]
+    return [TensorType(), TensorType((None, features)), *[TensorType((units,)) for _ in bias]]
+
+
+@operator("_npx_fully_connected", rule=dtypes.floating, pattern="complex", complete=_features)
 def _fully_connected(xp: Any, x: Any, weight: Any, *bias: Any, flatten: bool = True) -> Any:
     """x times the transposed weight, plus the bias."""
     if flatten:

@@ -355,9 +355,7 @@ def test_parameters_completed_while_compiling_are_ordinary_ones():
 def test_what_is_not_there_yet_says_so():
     net = nn.Dense(2)
     for call in (
-        lambda: net.export("x"),
         lambda: net.optimize_for(np.ones(1)),
-        lambda: net.infer_type(np.ones(1)),
         lambda: net.register_op_hook(print),
     ):
         with pytest.raises(NotImplementedError):

@@ -122,8 +122,6 @@ def test_devices():
 def test_what_is_not_supported_says_so():
     with pytest.raises(NotImplementedError, match="grad_stype='row_sparse'"):
         gluon.Parameter(grad_stype="row_sparse")
-    with pytest.raises(NotImplementedError, match="symbol"):
-        gluon.Parameter(shape=1).var()
 
 
 def test_a_constant_keeps_its_value():

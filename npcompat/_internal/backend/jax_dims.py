@@ -11,6 +11,8 @@ import numpy as onp
 from jax import export
 
 _scope = export.SymbolicScope()
+Inconclusive = jax.errors.InconclusiveDimensionOperation
+"""Raised where Python compares a symbolic dimension with what it is neither certainly more nor certainly less than."""
 
 
 def parse(text: str) -> Any:
@@ -52,3 +54,11 @@ def output_types(function: Callable[..., Any], arguments: Sequence[Any]) -> list
         found = jax.eval_shape(of_arrays, *[a for a in arrays if a is not None])
     outs = found if isinstance(found, tuple | list) else (found,)
     return [(tuple(o.shape), onp.dtype(o.dtype)) for o in outs]
+
+
+def exported(function: Callable[..., Any], arguments: Sequence[Any]) -> bytes:
+    """A function of (shape, dtype) arguments, or dicts of them, as a serialised StableHLO program, which `jax.export` reads."""
+    types = jax.tree.map(lambda a: jax.ShapeDtypeStruct(*a), list(arguments), is_leaf=lambda a: isinstance(a, tuple))
+    with jax.enable_x64(True):
+        content: bytearray = export.export(jax.jit(function))(*types).serialize()
+    return bytes(content)

@@ -1,0 +1,160 @@
+"""A graph with arrays for its variables: forward and backward."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from npcompat import autograd
+from npcompat._internal import devices, dispatch, dtypes
+from npcompat._internal.backend.symbolic import Symbolic
+from npcompat._internal.errors import AutogradError
+from npcompat._internal.handle import Value
+from npcompat._internal.jit import Compiled
+from npcompat._internal.tensortype import TensorType
+from npcompat.numpy._creation import asarray, zeros
+from npcompat.symbol import _graph
+
+
+class Executor:
+    """A bound graph; `Symbol.bind` makes it.
+
+    Attributes
+    ----------
+    arg_dict, grad_dict, aux_dict : dict of str to ndarray
+        The arrays of the variables, and where their gradients go; there are no auxiliary states.
+    outputs : list of ndarray
+        What the last `forward` returned.
+
+    Examples
+    --------
+    >>> x, w = symbol.var("x"), symbol.var("w")
+    >>> executor = (x * w).bind(args={"x": np.array([1.0, 2.0]), "w": np.array([3.0, 4.0])})
+    >>> executor.forward(is_train=True)
+    [array([3., 8.])]
+    >>> executor.backward()
+    >>> executor.grad_dict["w"]
+    array([1., 2.])
+    """
+
+    def __init__(self, heads: Sequence[Symbolic], device: Any, args: Any, args_grad: Any, grad_req: Any) -> None:
+        self._heads = list(heads)
+        names = [n.name for n in _graph.variables(heads)]
+        self.arg_dict = {n: asarray(a) for n, a in _by_name("args", names, args).items()}
+        missing = [n for n in names if n not in self.arg_dict]
+        if missing:
+            raise ValueError(f"bind: no array is given for {', '.join(missing)}")
+        self.arg_dict = {n: self.arg_dict[n] for n in names}
+        if device is not None:
+            self.arg_dict = {n: devices.moved(a, device) for n, a in self.arg_dict.items()}
+        _graph.inferred(heads, {n: TensorType(a.shape, a.dtype) for n, a in self.arg_dict.items()})
+        requests = dict.fromkeys(names, grad_req) if isinstance(grad_req, str) else _by_name("grad_req", names, grad_req)
+        wrong = {r for r in requests.values() if r not in ("write", "add", "null")}
+        if wrong:
+            raise ValueError(f"bind: grad_req must be 'write', 'add' or 'null', got {', '.join(map(repr, sorted(wrong)))}")
+        grads = {} if args_grad is None else {n: a for n, a in _by_name("args_grad", names, args_grad).items() if a is not None}
+        for name, grad in grads.items():
+            if grad.shape != self.arg_dict[name].shape:
+                raise ValueError(f"bind: args_grad of {name} has shape {grad.shape}, expected {self.arg_dict[name].shape}")
+        wanted = [n for n in names if dtypes.is_inexact(self.arg_dict[n].dtype) and (args_grad is None or n in grads)]
+        self._requests = {n: requests.get(n, "null") for n in wanted}
+        self.grad_dict = {
+            n: grads[n] if n in grads else zeros(self.arg_dict[n].shape, self.arg_dict[n].dtype)
+            for n, request in self._requests.items()
+            if request != "null"
+        }
+        self.aux_dict: dict[str, Any] = {}
+        self.outputs: list[Any] = []
+        self._recorded = False
+        self._program = Compiled(self._evaluate, name="symbol")
+
+    @classmethod
+    def of_zeros(cls, heads: Sequence[Symbolic], device: Any, shapes: Mapping[str, Any], grad_req: Any) -> "Executor":
+        """An executor on arrays of zeros; shapes that are not given must follow."""
+        nodes = _graph.variables(heads)
+        found = _graph.inferred(heads, {n: TensorType(s) for n, s in shapes.items()})
+        types = {n.name: found[id(n)][0] for n in nodes}
+        open_ones = [n for n, t in types.items() if not TensorType(t.shape, t.dtype or "float32").known]
+        if open_ones:
+            raise ValueError(f"simple_bind: the shapes of {', '.join(open_ones)} don't follow from those given; give them, too")
+        return cls(heads, device, {n: zeros(t.shape or (), t.dtype or "float32") for n, t in types.items()}, None, grad_req)
+
+    def _evaluate(self, *arrays: Any) -> list[Any]:
+        values = dict(zip(self.arg_dict, map(dispatch.as_value, arrays), strict=True))
+        return [dispatch.wrap(v) for v in _graph.evaluated(self._heads, values)]
+
+    def forward(self, is_train: bool = False, **kwargs: Any) -> list[Any]:
+        """The outputs.
+
+        Parameters
+        ----------
+        is_train : bool
+            Whether `backward` will follow.
+        **kwargs : array_like
+            New values of variables; they are written into the arrays.
+        """
+        for name, new in kwargs.items():
+            if name not in self.arg_dict:
+                raise TypeError(f"forward: there is no argument {name}; there are {', '.join(self.arg_dict)}")
+            self.arg_dict[name][...] = new
+        self._recorded = is_train
+        if not is_train:
+            self.outputs = self._program(*self.arg_dict.values())
+            return self.outputs
+        leaves = []
+        for name, array in self.arg_dict.items():  # the arrays themselves may be variables of somebody else's
+            leaf = dispatch.wrap(Value(dispatch.read(array).payload))
+            if name in self.grad_dict:
+                autograd.mark_variables([leaf], [self.grad_dict[name]], self._requests[name])
+            leaves.append(leaf)
+        with autograd.record():
+            self.outputs = self._program(*leaves)
+        return self.outputs
+
+    def backward(self, out_grads: Any = None) -> None:
+        """Write (or add) the gradients of the arguments into `grad_dict`.
+
+        Parameters
+        ----------
+        out_grads : ndarray or list of ndarray, optional
+            Gradients of the outputs; ones if not given.
+        """
+        if not self._recorded:
+            raise AutogradError("backward: call forward(is_train=True) first")
+        heads = out_grads if out_grads is None or isinstance(out_grads, list | tuple) else [out_grads]
+        autograd.backward(self.outputs, heads)
+        self._recorded = False
+
+    @property
+    def arg_arrays(self) -> list[Any]:
+        """The arrays of the arguments, in order."""
+        return list(self.arg_dict.values())
+
+    @property
+    def grad_arrays(self) -> list[Any]:
+        """The gradients of the arguments, in order; None where there is none."""
+        return [self.grad_dict.get(n) for n in self.arg_dict]
+
+    def copy_params_from(self, arg_params: Mapping[str, Any], aux_params: Any = None, allow_extra_params: bool = False) -> None:
+        """Write values into the arrays of arguments, by name."""
+        if aux_params:
+            raise ValueError("copy_params_from: this graph has no auxiliary states")
+        unknown = [n for n in arg_params if n not in self.arg_dict]
+        if unknown and not allow_extra_params:
+            raise ValueError(f"copy_params_from: there is no argument {', '.join(unknown)}; there are {', '.join(self.arg_dict)}")
+        for name, array in arg_params.items():
+            if name in self.arg_dict:
+                self.arg_dict[name][...] = array
+
+
+def _by_name(what: str, names: Sequence[str], given: Any) -> dict[str, Any]:
+    """What is given for arguments, by name, from a list or a dict."""
+    if isinstance(given, Mapping):
+        unknown = given.keys() - set(names)
+        if unknown:
+            raise ValueError(f"bind: {what} names {', '.join(sorted(unknown))}, but the arguments are {', '.join(names)}")
+        return dict(given)
+    if len(given) != len(names):
+        raise ValueError(f"bind: {what} has {len(given)} entries, but the arguments are {', '.join(names)}")
+    return dict(zip(names, given, strict=True))
+
+
+__all__ = ["Executor"]

@@ -1,0 +1,394 @@
+"""Symbols: arrays without values, on which every function builds a graph."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from npcompat._internal import dispatch, execution
+from npcompat._internal.backend import symbolic
+from npcompat._internal.backend.symbolic import Node, Symbolic
+from npcompat._internal.errors import InferenceError
+from npcompat._internal.handle import Value
+from npcompat._internal.tensortype import Dim, TensorType, dimension, dims, shown
+from npcompat.numpy._ndarray import ndarray
+from npcompat.symbol import _drawing, _files, _graph
+from npcompat.symbol._executor import Executor
+
+Shape = tuple[Any, ...] | None
+_numbers = itertools.count()
+
+
+class Graph:
+    """What symbols and groups of symbols have in common: a graph, and the outputs that are asked of it."""
+
+    __slots__ = ()
+
+    @property
+    def heads(self) -> list[Symbolic]:
+        """The outputs."""
+        raise NotImplementedError
+
+    # --- what it is made of
+
+    @property
+    def name(self) -> str:
+        """The name of the node, or the names of several."""
+        return ", ".join(dict.fromkeys(h.node.name for h in self.heads))
+
+    def list_arguments(self) -> list[str]:
+        """The names of the variables, in the order in which they are needed.
+
+        Examples
+        --------
+        >>> x, w = symbol.var("x"), symbol.var("w")
+        >>> np.matmul(x, w).list_arguments()
+        ['x', 'w']
+        """
+        return [n.name for n in _graph.variables(self.heads)]
+
+    list_inputs = list_arguments
+
+    def list_outputs(self) -> list[str]:
+        """The names of the outputs."""
+        return [_output_name(h) for h in self.heads]
+
+    def list_auxiliary_states(self) -> list[str]:
+        """The names of states that are no arguments: there are none, as what is overwritten is an output."""
+        return []
+
+    def get_internals(self) -> "Group":
+        """All outputs of all nodes, as one group."""
+        return Group([Symbolic(n, i) for n in _graph.ordered(self.heads) for i in range(len(n.outputs)) if n.value is None])
+
+    def get_children(self) -> "Group | None":
+        """What the node is computed from; None for a variable."""
+        inputs = [p for h in self.heads for p in h.node.inputs if type(p) is Symbolic]
+        return Group(inputs) if inputs else None
+
+    def attr(self, key: str) -> Any:
+        """An attribute of the node, or None."""
+        (node,) = {id(h.node): h.node for h in self.heads}.values()
+        return None if node.op is None else node.op.named(node.attrs).get(key)
+
+    def attr_dict(self) -> dict[str, dict[str, Any]]:
+        """The attributes of all nodes that have some, by name."""
+        return {n.name: n.op.named(n.attrs) for n in _graph.ordered(self.heads) if n.op is not None and n.op.attrs}
+
+    # --- types
+
+    def infer_shape(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
+        """The shapes of arguments, outputs and auxiliary states, from those of some variables.
+
+        Parameters
+        ----------
+        *args : tuple
+            Shapes of the variables, in the order of `list_arguments`.
+        **kwargs : tuple
+            Shapes by name.
+
+        Returns
+        -------
+        tuple
+            Three lists; or three times None if not enough is known.
+
+        Raises
+        ------
+        InferenceError
+            At a contradiction.
+
+        Examples
+        --------
+        >>> x = symbol.var("x", dtype="float32")
+        >>> np.sum(x, axis=0).infer_shape(x=(4, 3))
+        ([(4, 3)], [(3,)], [])
+        """
+        arguments, outputs = self._types({n: TensorType(s) for n, s in self._by_name(args, kwargs, "infer_shape").items()})
+        if any([t.shape is None or None in t.shape for t in (*arguments, *outputs)]):
+            return None, None, None
+        return [t.shape for t in arguments], [t.shape for t in outputs], []
+
+    def infer_shape_partial(self, *args: Any, **kwargs: Any) -> tuple[list[Shape], list[Shape], list[Shape]]:
+        """As `infer_shape`; what is not known is None, a length or a whole shape.
+
+        Examples
+        --------
+        >>> (np.exp(symbol.var("x"))).infer_shape_partial()
+        ([None], [None], [])
+        """
+        arguments, outputs = self._types({n: TensorType(s) for n, s in self._by_name(args, kwargs, "infer_shape_partial").items()})
+        return [t.shape for t in arguments], [t.shape for t in outputs], []
+
+    def infer_type(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
+        """The dtypes of arguments, outputs and auxiliary states, from those of some variables; three times None if not enough is known."""
+        arguments, outputs = self._types({n: TensorType(None, d) for n, d in self._by_name(args, kwargs, "infer_type").items()})
+        if any([t.dtype is None for t in (*arguments, *outputs)]):
+            return None, None, None
+        return [t.dtype for t in arguments], [t.dtype for t in outputs], []
+
+    def infer(self, **types: TensorType) -> tuple[dict[str, TensorType], list[TensorType]]:
+        """What is known of the types of the variables, by name, and of the outputs.
+
+        Parameters
+        ----------
+        **types : TensorType
+            Types of variables by name, as far as they are known.
+        """
+        arguments, outputs = self._types(self._by_name((), types, "infer"))
+        return dict(zip(self.list_arguments(), arguments, strict=True)), outputs
+
+    def _types(self, given: Mapping[str, TensorType]) -> tuple[list[TensorType], list[TensorType]]:
+        found = _graph.inferred(self.heads, given)
+        arguments = [found[id(n)][0] for n in _graph.variables(self.heads)]
+        return arguments, [found[id(h.node)][h.index] for h in self.heads]
+
+    def _by_name(self, args: Sequence[Any], kwargs: Mapping[str, Any], what: str) -> dict[str, Any]:
+        names = self.list_arguments()
+        if len(args) > len(names):
+            raise TypeError(f"{what}: there are {len(names)} arguments ({', '.join(names)}), {len(args)} are given")
+        unknown = kwargs.keys() - set(names)
+        if unknown:
+            raise TypeError(f"{what}: there is no argument {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+        positional = zip(names, args, strict=False)
+        return {**{n: a for n, a in positional if a is not None}, **{n: a for n, a in kwargs.items() if a is not None}}
+
+    # --- values
+
+    def bind(
+        self,
+        device: Any = None,
+        args: Any = None,
+        args_grad: Any = None,
+        grad_req: Any = "write",
+        aux_states: Any = None,
+        *,
+        ctx: Any = None,
+    ) -> Executor:
+        """The graph with arrays for its variables, ready to run.
+
+        Parameters
+        ----------
+        device, ctx : Device or str, optional
+            Where the arrays must be.
+        args : list or dict of ndarray
+            One array for each argument, in the order of `list_arguments` or by name.
+        args_grad : list or dict of ndarray, optional
+            Where gradients go; arrays that are not given are made.
+        grad_req : str, list or dict
+            'write', 'add' or 'null', for all or each of the arguments.
+        aux_states : list or dict, optional
+            There are no auxiliary states: nothing but what is empty is accepted.
+
+        Raises
+        ------
+        InferenceError
+            If the types of the arrays contradict each other or the graph.
+        """
+        if aux_states:
+            raise ValueError("bind: this graph has no auxiliary states; what is overwritten is one of its outputs")
+        return Executor(self.heads, device if device is not None else ctx, args or {}, args_grad, grad_req)
+
+    def simple_bind(self, device: Any = None, grad_req: Any = "write", *, ctx: Any = None, **shapes: Any) -> Executor:
+        """As `bind`, with arrays of zeros for variables of these shapes."""
+        return Executor.of_zeros(self.heads, device if device is not None else ctx, self._by_name((), shapes, "simple_bind"), grad_req)
+
+    def eval(self, device: Any = None, *, ctx: Any = None, **kwargs: Any) -> list[Any]:
+        """The values of the outputs, where variables have these.
+
+        Examples
+        --------
+        >>> x = symbol.var("x")
+        >>> (x * x).eval(x=np.array([1.0, 2.0]))
+        [array([1., 4.])]
+        """
+        return self.bind(device, kwargs, grad_req="null", ctx=ctx).forward()
+
+    # --- other forms
+
+    def tojson(self) -> str:
+        """The graph as a text, which `symbol.load_json` reads."""
+        return _files.to_json(self.heads)
+
+    def save(self, fname: Any) -> None:
+        """Write the graph into a file; an interruption leaves an older file as it was."""
+        _files.save(fname, self.heads)
+
+    def debug_str(self) -> str:
+        """The graph as a listing, a node in each line.
+
+        Examples
+        --------
+        >>> print(np.exp(symbol.var("x", shape=("n", 2), dtype="float32"), ).debug_str().splitlines()[0])
+        x = variable: (n, 2) float32
+        """
+        return _drawing.listing(self.heads)
+
+    def to_dot(self) -> str:
+        """The graph in the DOT language of Graphviz."""
+        return _drawing.dot(self.heads)
+
+
+class Symbol(Graph, ndarray):
+    """An array without a value: what functions do with it is noted in a graph, with the types as far as they are known.
+
+    Made by `symbol.var` and by every function of `np` and `npx` that a symbol is given to.  It has the methods of arrays;
+    writing it, or a view of it, makes it stand for what was written.
+    """
+
+    __slots__ = ()
+
+    @property
+    def heads(self) -> list[Symbolic]:
+        """The one output."""
+        return [dispatch.read(self).payload]
+
+    @property
+    def type(self) -> TensorType:
+        """What is known of its type."""
+        return self.heads[0].type
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        """Length of each axis, an int or a symbol; InferenceError if the number of axes is not known."""
+        return self.heads[0].shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        ndarray.shape.__set__(self, shape)  # type: ignore[attr-defined]
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the elements; InferenceError if it is not known."""
+        return self.heads[0].dtype
+
+    def __call__(self, *args: "Symbol", **kwargs: "Symbol") -> "Symbol":
+        """The graph with other symbols in the place of variables, by position or by name.
+
+        Examples
+        --------
+        >>> x, y = symbol.var("x"), symbol.var("y")
+        >>> np.exp(x)(x=y + 1).list_arguments()
+        ['y']
+        """
+        (head,) = _composed(self.heads, self._by_name(args, kwargs, "composition"))
+        return dispatch.wrap(Value(head))  # type: ignore[no-any-return]
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return super().__getitem__(key)
+        except dims.Inconclusive as error:
+            raise InferenceError(f"symbol {self.name!r} of type {self.type!r}: which elements are meant is not known: {error}") from error
+
+    def __iter__(self) -> Any:
+        if not self.shape or type(self.shape[0]) is not int:
+            raise TypeError(f"symbol {self.name!r} of type {self.type!r} can't be iterated: the length of its first axis is not known")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __repr__(self) -> str:
+        kind = self.heads[0].type
+        return f"<Symbol {self.name}: {shown(kind.shape)} {'?' if kind.dtype is None else kind.dtype}>"
+
+    __str__ = __repr__
+
+
+class Group(Graph):
+    """Several outputs of one graph.
+
+    Parameters
+    ----------
+    symbols : sequence of Symbol or Group
+        What they are the outputs of, in order.
+
+    Examples
+    --------
+    >>> x = symbol.var("x")
+    >>> symbol.Group([x + 1, x * 2]).eval(x=np.array([1.0]))
+    [array([2.]), array([2.])]
+    """
+
+    __slots__ = ("_heads",)
+
+    def __init__(self, symbols: Sequence[Any]) -> None:
+        self._heads = [h for s in symbols for h in ([s] if type(s) is Symbolic else s.heads)]
+
+    @property
+    def heads(self) -> list[Symbolic]:
+        """The outputs."""
+        return self._heads
+
+    def __len__(self) -> int:
+        return len(self._heads)
+
+    def __getitem__(self, index: Any) -> Any:
+        """An output by its number or by its name, as a symbol; a slice of them as a group."""
+        if isinstance(index, slice):
+            return Group(self._heads[index])
+        if isinstance(index, str):
+            names = self.list_outputs()
+            if index not in names:
+                raise ValueError(f"there is no output {index!r}; there are {', '.join(names)}")
+            index = names.index(index)
+        return dispatch.wrap(Value(self._heads[index]))
+
+    def __call__(self, *args: Symbol, **kwargs: Symbol) -> "Group":
+        """The group with other symbols in the place of variables, by position or by name."""
+        return Group(_composed(self.heads, self._by_name(args, kwargs, "composition")))
+
+    def __repr__(self) -> str:
+        return f"<Group {', '.join(self.list_outputs())}>"
+
+
+def _output_name(head: Symbolic) -> str:
+    node = head.node
+    return node.name if len(node.outputs) == 1 else f"{node.name}_output{head.index}"
+
+
+def _composed(heads: Sequence[Symbolic], given: Mapping[str, Any]) -> list[Symbolic]:
+    wrong = [n for n, s in given.items() if not isinstance(s, Symbol)]
+    if wrong:
+        raise TypeError(f"composition: expected symbols, got {type(given[wrong[0]]).__name__} for {wrong[0]}; bind takes arrays")
+    made: dict[int, list[Symbolic]] = {}
+    for node in _graph.ordered(heads):
+        if node.is_variable and node.name in given:
+            made[id(node)] = given[node.name].heads
+        elif node.op is None:
+            made[id(node)] = [Symbolic(node)]
+        else:
+            inputs = tuple([made[id(p.node)][p.index] if type(p) is Symbolic else p for p in node.inputs])
+            same = all(a is b or (type(a) is Symbolic and a.node is b.node) for a, b in zip(inputs, node.inputs, strict=True))
+            again = node if same else symbolic.call(node.op, inputs, node.attrs, node.name)
+            made[id(node)] = [Symbolic(again, i) for i in range(len(node.outputs))]
+    return [made[id(h.node)][h.index] for h in heads]
+
+
+def var(name: str, shape: Any = None, dtype: Any = None) -> Symbol:
+    """A variable of a graph.
+
+    Parameters
+    ----------
+    name : str
+        Its name; the variables of a graph are told apart by name.
+    shape : tuple, optional
+        A length is an int, a name such as "batch" (the same name is the same length everywhere), or None (or -1) if it is
+        not known.  Without a shape the number of axes is unknown, too.
+    dtype : dtype, optional
+        Type of the elements; unknown if not given.
+
+    Examples
+    --------
+    >>> x = symbol.var("x", shape=("batch", 8), dtype="float32")
+    >>> np.matmul(x, np.ones((8, 3))).type
+    TensorType((batch, 3), float32)
+    """
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"var: expected a name, got {name!r}")
+    if isinstance(shape, int):
+        shape = (shape,)
+    if shape is not None:  # a length that is not known has a name of its own, so that it is the same wherever it goes
+        shape = tuple([dims.parse(f"_d{next(_numbers)}") if n is None or n == -1 else dimension(n) for n in shape])
+    return dispatch.wrap(Value(Symbolic(Node(name, (TensorType(shape, dtype),)))))  # type: ignore[no-any-return]
+
+
+execution.connect_symbols(Symbolic, symbolic.run)
+dispatch.connect(symbol_type=Symbol, symbolic_payload=Symbolic)
+
+__all__ = ["Graph", "Group", "Symbol", "var"]

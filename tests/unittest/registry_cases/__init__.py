@@ -3,7 +3,19 @@
 A chapter declares its cases when it is imported; `CASES` has them by operator.
 """
 
-from registry_cases import creation, mathematics, neural, packing, products, random_numbers, reductions, shaping, sorting, ufuncs
+from registry_cases import (
+    creation,
+    mathematics,
+    neural,
+    packing,
+    probability,
+    products,
+    random_numbers,
+    reductions,
+    shaping,
+    sorting,
+    ufuncs,
+)
 from registry_cases.case import CASES, Case
 
 __all__ = [
@@ -13,6 +25,7 @@ __all__ = [
     "mathematics",
     "neural",
     "packing",
+    "probability",
     "products",
     "random_numbers",
     "reductions",

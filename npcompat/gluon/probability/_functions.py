@@ -1,0 +1,224 @@
+"""Functions that distributions share: MXNet's helpers, and logarithms that stay finite or exact at the ends of a domain."""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, overload
+
+import ml_dtypes
+
+import npcompat.numpy as np
+import npcompat.numpy_extension as npx
+from npcompat._internal import dtypes
+from npcompat._internal.op import as_shape
+from npcompat.numpy._checks import flagged
+
+_T = TypeVar("_T")
+
+
+class cached_property(Generic[_T]):
+    """A property that is computed once, and that an assignment to the instance replaces.
+
+    Examples
+    --------
+    >>> class Square:
+    ...     def __init__(self, x):
+    ...         self.x = x
+    ...     @gluon.probability.cached_property
+    ...     def area(self):
+    ...         return self.x * self.x
+    >>> Square(3).area
+    9
+    """
+
+    def __init__(self, func: Callable[[Any], _T]) -> None:
+        self._func = func
+        self.__doc__ = func.__doc__
+        self.__name__ = func.__name__
+
+    @overload
+    def __get__(self, instance: None, cls: Any = None) -> "cached_property[_T]": ...
+    @overload
+    def __get__(self, instance: Any, cls: Any = None) -> _T: ...
+    def __get__(self, instance: Any, cls: Any = None) -> Any:
+        if instance is None:
+            return self
+        value = self._func(instance)
+        instance.__dict__[self.__name__] = value
+        return value
+
+
+# --- MXNet's helpers ---------------------------------------------------------------------------------------------
+
+
+def constraint_check() -> Callable[[Any, str], Any]:
+    """A function `check(condition, message)` that raises ValueError where a condition does not hold.
+
+    The condition is a Python bool or an array of them.  In a compiled function, whose values Python can't branch on, the
+    program flags a condition that does not hold, and the error is raised when a result is first read.  What `check` returns,
+    1.0 or an array of True, can be multiplied with what was checked.
+
+    Examples
+    --------
+    >>> check = gluon.probability.constraint_check()
+    >>> check(np.array([1.0, 2.0]) > 1.5, "too small")
+    Traceback (most recent call last):
+    ValueError: too small
+    """
+
+    def check(condition: Any, err_msg: str) -> Any:
+        if isinstance(condition, bool):
+            if not condition:
+                raise ValueError(err_msg)
+            return 1.0
+        holds = np.all(condition)
+        flagged(~holds, ValueError, err_msg)
+        return holds
+
+    return check
+
+
+def digamma() -> Callable[[Any], Any]:
+    """The function `npx.digamma`, for arrays and numbers.
+
+    Examples
+    --------
+    >>> round(float(gluon.probability.digamma()(1.0)), 4)
+    -0.5772
+    """
+    return npx.digamma
+
+
+def gammaln() -> Callable[[Any], Any]:
+    """The function `npx.gammaln`, for arrays and numbers.
+
+    Examples
+    --------
+    >>> round(float(gluon.probability.gammaln()(4.0)), 4)
+    1.7918
+    """
+    return npx.gammaln
+
+
+def erf() -> Callable[[Any], Any]:
+    """The function `npx.erf`, for arrays and numbers.
+
+    Examples
+    --------
+    >>> round(float(gluon.probability.erf()(0.5)), 4)
+    0.5205
+    """
+    return npx.erf
+
+
+def erfinv() -> Callable[[Any], Any]:
+    """The function `npx.erfinv`, for arrays and numbers.
+
+    Examples
+    --------
+    >>> round(float(gluon.probability.erfinv()(0.5)), 4)
+    0.4769
+    """
+    return npx.erfinv
+
+
+def sample_n_shape_converter(size: Any) -> tuple[int, ...]:
+    """The `size` of `sample_n` as a tuple: None means one sample.
+
+    Examples
+    --------
+    >>> gluon.probability.sample_n_shape_converter(3)
+    (3,)
+    """
+    shape = () if size is None else as_shape(size)
+    if any(n < 0 for n in shape):
+        raise ValueError(f"size: expected numbers from 0 on, got {size}")
+    return shape
+
+
+def prob2logit(prob: Any, binary: bool = True) -> Any:
+    """Probabilities as logarithms: of the odds, `log(p / (1 - p))`, or of the probabilities themselves.
+
+    Parameters
+    ----------
+    prob : array_like
+        Probabilities; 0 and 1 are taken as the nearest floats between, so that the result is finite.
+    binary : bool
+        Whether each is the probability of one of two events, or the last axis is a distribution.
+
+    Examples
+    --------
+    >>> gluon.probability.prob2logit(np.array([0.5, 0.75])).round(4)
+    array([0.    , 1.0986])
+    """
+    prob = floating(prob)
+    if not binary:
+        return np.log(np.maximum(prob, tiny(prob.dtype)))
+    inside = inside_unit(prob)
+    return np.log(inside) - np.log1p(-inside)
+
+
+def logit2prob(logit: Any, binary: bool = True) -> Any:
+    """Probabilities from logarithms: the sigmoid of log-odds, or the softmax along the last axis.
+
+    Parameters
+    ----------
+    logit : array_like
+        Logarithms.
+    binary : bool
+        Whether each is the log-odds of one of two events, or the last axis is a distribution.
+
+    Examples
+    --------
+    >>> gluon.probability.logit2prob(np.array([0.0, np.log(3.0)])).round(4)
+    array([0.5 , 0.75])
+    """
+    return npx.sigmoid(logit) if binary else npx.softmax(logit, axis=-1)
+
+
+# --- logarithms --------------------------------------------------------------------------------------------------
+
+
+def inside_unit(prob: Any) -> Any:
+    """Probabilities, 0 and 1 replaced by the nearest floats between."""
+    limits: Any = ml_dtypes.finfo(prob.dtype)  # type: ignore[no-untyped-call]
+    return np.clip(prob, float(limits.tiny), 1 - float(limits.epsneg))
+
+
+def tiny(dtype: Any) -> float:
+    """The smallest normal number of a float dtype."""
+    return float(ml_dtypes.finfo(dtype).tiny)  # type: ignore[no-untyped-call]
+
+
+def floating(x: Any) -> Any:
+    """An array-like as an array of floats: others become the default float."""
+    array = np.asarray(x)
+    return array if dtypes.is_float(array.dtype) else array.astype(float)
+
+
+def log(x: Any) -> Any:
+    """The logarithm, also of 0, which is a probability as any other: no warning."""
+    with np.errstate(divide="ignore"):
+        return np.log(x)
+
+
+def xlogy(x: Any, y: Any) -> Any:
+    """x log(y), which is 0 where x is 0, also in its derivatives."""
+    none = x == 0
+    return np.where(none, 0, x * log(np.where(none, 1, y)))
+
+
+def xlog1py(x: Any, y: Any) -> Any:
+    """x log(1 + y), which is 0 where x is 0, also in its derivatives."""
+    none = x == 0
+    with np.errstate(divide="ignore"):
+        return np.where(none, 0, x * np.log1p(np.where(none, 0, y)))
+
+
+def sum_right_most(x: Any, ndim: int) -> Any:
+    """The sum over the last `ndim` axes."""
+    return x.sum(tuple(range(-ndim, 0))) if ndim else x
+
+
+__all__ = [
+    "cached_property", "constraint_check", "digamma", "erf", "erfinv", "floating", "gammaln", "inside_unit", "log", "logit2prob",
+    "prob2logit", "sample_n_shape_converter", "sum_right_most", "tiny", "xlog1py", "xlogy",
+]  # fmt: skip

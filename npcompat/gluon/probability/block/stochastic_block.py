@@ -1,0 +1,128 @@
+"""Blocks that collect losses while they compute, such as the divergence of what they sample from its prior."""
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from npcompat.gluon.block import Block, HybridBlock
+
+
+class StochasticBlock(HybridBlock):
+    """A block whose `forward` collects losses.
+
+    `forward` is decorated with `collectLoss`, and calls `add_loss`; after a call, `losses` has what it added.  In a block that
+    is compiled as a part of another, losses exist only while that is compiled: the outer block adds them to its own, as
+    `StochasticSequential` does.
+
+    Examples
+    --------
+    >>> mgp = gluon.probability
+    >>> class Sampler(mgp.StochasticBlock):
+    ...     @mgp.StochasticBlock.collectLoss
+    ...     def forward(self, loc, scale):
+    ...         q = mgp.Normal(loc, scale)
+    ...         self.add_loss(mgp.kl_divergence(q, mgp.Normal(0.0, 1.0)))
+    ...         return q.sample()
+    >>> net = Sampler()
+    >>> net(np.ones(2), np.ones(2)).shape
+    (2,)
+    >>> net.losses
+    [array([0.5, 0.5])]
+    """
+
+    _losses: list[Any]
+    _collected: list[Any]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.__dict__.update(_losses=[], _collected=[])
+
+    def add_loss(self, loss: Any) -> None:
+        """Collect a loss; called in `forward`."""
+        self._collected.append(loss)
+
+    @staticmethod
+    def collectLoss(func: Callable[..., Any]) -> Callable[..., Any]:
+        """Decorate `forward` so that losses that it adds become outputs of the block beside its own."""
+
+        @functools.wraps(func)
+        def forward(self: "StochasticBlock", *args: Any, **kwargs: Any) -> tuple[Any, list[Any]]:
+            outer = self._collected
+            self.__dict__["_collected"] = []
+            try:
+                return func(self, *args, **kwargs), self._collected
+            finally:
+                self.__dict__["_collected"] = outer
+
+        forward._collects = True  # type: ignore[attr-defined]
+        return forward
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not getattr(self.forward, "_collects", False):
+            name = type(self).__name__
+            raise ValueError(f"{name}.forward: expected it to be decorated with @StochasticBlock.collectLoss")
+        out, losses = super().__call__(*args, **kwargs)
+        self.__dict__["_losses"] = losses
+        return out
+
+    @property
+    def losses(self) -> list[Any]:
+        """What the last call added."""
+        return self._losses
+
+
+class StochasticSequential(StochasticBlock):
+    """Blocks that are called one after another; `losses` has a list for each of them that collects losses.
+
+    Examples
+    --------
+    >>> mgp = gluon.probability
+    >>> class Penalty(mgp.StochasticBlock):
+    ...     @mgp.StochasticBlock.collectLoss
+    ...     def forward(self, x):
+    ...         self.add_loss((x * x).sum())
+    ...         return x + 1
+    >>> net = mgp.StochasticSequential()
+    >>> net.add(Penalty(), nn.Identity(), Penalty())
+    >>> net(np.ones(2)), net.losses
+    (array([3., 3.]), [[np.float32(2.0)], [np.float32(8.0)]])
+    """
+
+    def add(self, *blocks: Block) -> None:
+        """Append blocks."""
+        for block in blocks:
+            self.register_child(block)
+
+    @StochasticBlock.collectLoss
+    def forward(self, x: Any, *args: Any) -> Any:
+        """Each block called on what the one before it gave; further arguments go to the first."""
+        for block in self._children.values():
+            x = block(x, *args)
+            args = ()
+            if isinstance(x, tuple | list):
+                x, *rest = x
+                args = tuple(rest)
+            if isinstance(block, StochasticBlock):
+                self.add_loss(block.losses)
+        return (x, *args) if args else x
+
+    def __getitem__(self, key: int | slice) -> Any:
+        """A block, or some of them as a container of the same kind."""
+        blocks = list(self._children.values())[key]
+        if not isinstance(blocks, list):
+            return blocks
+        part = type(self)()
+        part.add(*blocks)
+        return part
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+    def __iter__(self) -> Iterator[Block]:
+        return iter(self._children.values())
+
+    def __bool__(self) -> bool:
+        return True
+
+
+__all__ = ["StochasticBlock", "StochasticSequential"]

@@ -1,0 +1,101 @@
+"""The normal distribution of vectors."""
+
+import math
+from typing import Any, ClassVar
+
+import npcompat.numpy as np
+from npcompat.gluon.probability._functions import cached_property
+from npcompat.gluon.probability.constraint import LowerCholesky, PositiveDefinite, Real
+from npcompat.gluon.probability.distributions.distribution import Distribution
+
+
+class MultivariateNormal(Distribution):
+    """Normal distribution of vectors of length n.
+
+    Parameters
+    ----------
+    loc : array_like, shape (..., n)
+        Mean.
+    cov : array_like, shape (..., n, n), optional
+        Covariance.
+    precision : array_like, shape (..., n, n), optional
+        Inverse of the covariance, in its place.
+    scale_tril : array_like, shape (..., n, n), optional
+        Lower triangular L with covariance `L @ L.T`, in its place: the fastest.
+    validate_args : bool, optional
+        Whether arguments are checked.
+
+    Examples
+    --------
+    >>> gluon.probability.MultivariateNormal(np.zeros(2), np.eye(2)).log_prob(np.zeros(2)).round(4)
+    np.float32(-1.8379)
+    """
+
+    has_grad = True
+    support = Real()
+    arg_constraints: ClassVar = {"loc": Real(), "cov": PositiveDefinite(), "precision": PositiveDefinite(), "scale_tril": LowerCholesky()}
+    _event_axes: ClassVar = {"loc": 1, "cov": 2, "precision": 2, "scale_tril": 2}
+    loc: Any
+
+    def __init__(self, loc: Any, cov: Any = None, precision: Any = None, scale_tril: Any = None, validate_args: bool | None = None) -> None:
+        given = self._one_of(cov=cov, precision=precision, scale_tril=scale_tril)
+        self._set(loc=loc, **given)
+        (name,) = given
+        n, matrix = self.loc.shape[-1], self.__dict__[name]
+        if matrix.shape[-2:] != (n, n):
+            raise ValueError(f"MultivariateNormal: {name}: expected shape (..., {n}, {n}), as loc has {n} elements, got {matrix.shape}")
+        super().__init__(event_dim=1, validate_args=validate_args)
+
+    @cached_property
+    def scale_tril(self) -> Any:
+        """The Cholesky factor of the covariance."""
+        return np.linalg.cholesky(self.cov) if "cov" in self._given else np.linalg.inv(self._inverse_tril)
+
+    @cached_property
+    def cov(self) -> Any:
+        """The covariance."""
+        return self.scale_tril @ np.swapaxes(self.scale_tril, -1, -2)
+
+    @cached_property
+    def precision(self) -> Any:
+        """The inverse of the covariance."""
+        return np.swapaxes(self._inverse_tril, -1, -2) @ self._inverse_tril
+
+    @cached_property
+    def _inverse_tril(self) -> Any:
+        """The inverse of the Cholesky factor of the covariance, lower triangular as well."""
+        if "precision" not in self._given:
+            return np.linalg.inv(self.scale_tril)
+        # Of the precision read backwards, the factor read backwards is upper triangular: the transpose of what is looked for.
+        return np.swapaxes(np.linalg.cholesky(self.precision[..., ::-1, ::-1])[..., ::-1, ::-1], -1, -2)
+
+    def _log_det(self) -> Any:
+        """Half of the logarithm of the determinant of the covariance."""
+        return np.log(np.diagonal(self.scale_tril, 0, -2, -1)).sum(-1)
+
+    def _draw(self, shape: tuple[int, ...]) -> Any:
+        noise = np.random.normal(0.0, 1.0, (*shape, self.loc.shape[-1]), dtype=self._dtype)
+        return self.loc + (self.scale_tril @ noise[..., None])[..., 0]
+
+    def log_prob(self, value: Any) -> Any:
+        """Logarithm of the density."""
+        away = self._value(value) - self.loc
+        z = (self._inverse_tril @ away[..., None])[..., 0]
+        return -0.5 * (z * z).sum(-1) - self._log_det() - 0.5 * away.shape[-1] * math.log(2 * math.pi)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self._full(self.loc, self.loc.shape[-1])
+
+    @property
+    def variance(self) -> Any:
+        """The variance of each element."""
+        return self._full((self.scale_tril**2).sum(-1), self.loc.shape[-1])
+
+    def entropy(self) -> Any:
+        """The entropy."""
+        return self._full(self._log_det() + 0.5 * self.loc.shape[-1] * (1 + math.log(2 * math.pi)))
+
+
+__all__ = ["MultivariateNormal"]

@@ -1,0 +1,266 @@
+"""Distributions of positive numbers by transformation: HalfNormal, HalfCauchy, Pareto, Weibull."""
+
+import math
+from typing import Any, ClassVar
+
+import numpy as onp
+
+import npcompat.numpy as np
+import npcompat.numpy_extension as npx
+from npcompat.gluon.probability._functions import xlogy
+from npcompat.gluon.probability.constraint import GreaterThanEq, NonNegative, Positive, dependent_property
+from npcompat.gluon.probability.distributions.distribution import Distribution
+
+
+class _Half(Distribution):
+    """What the sizes of variates around 0 share."""
+
+    has_grad = True
+    support = NonNegative()
+    arg_constraints: ClassVar = {"scale": Positive()}
+    scale: Any
+
+    def __init__(self, scale: Any = 1.0, validate_args: bool | None = None) -> None:
+        self._set(scale=scale)
+        super().__init__(event_dim=0, validate_args=validate_args)
+
+    def _measured(self, value: Any) -> tuple[Any, Any]:
+        """Whether the value is from 0 on, and the value in scales, at least 0."""
+        value = self._value(value)
+        return value >= 0, np.maximum(value, 0) / self.scale
+
+
+class HalfNormal(_Half):
+    """Distribution of the absolute value of a normal variate with mean 0.
+
+    Parameters
+    ----------
+    scale : array_like
+        Standard deviation of that variate.
+    validate_args : bool, optional
+        Whether arguments are checked.
+
+    Examples
+    --------
+    >>> round(float(gluon.probability.HalfNormal(1.0).mean), 4)
+    0.7979
+    """
+
+    def _draw(self, shape: tuple[int, ...]) -> Any:
+        return self.scale * abs(np.random.normal(0.0, 1.0, shape, dtype=self._dtype))
+
+    def log_prob(self, value: Any) -> Any:
+        """Logarithm of the density."""
+        inside, z = self._measured(value)
+        return np.where(inside, -0.5 * z * z - np.log(self.scale) + 0.5 * math.log(2 / math.pi), -np.inf)
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of a value that is not larger."""
+        return npx.erf(self._measured(value)[1] * math.sqrt(0.5))
+
+    def icdf(self, value: Any) -> Any:
+        """Where `cdf` takes a value."""
+        return self.scale * math.sqrt(2) * npx.erfinv(value)
+
+    @property
+    def loc(self) -> Any:
+        """The mean of the normal variate, 0."""
+        return np.zeros_like(self.scale)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self.scale * math.sqrt(2 / math.pi)
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        return self.scale**2 * (1 - 2 / math.pi)
+
+    def entropy(self) -> Any:
+        """The entropy."""
+        return np.log(self.scale) + 0.5 * (math.log(math.pi / 2) + 1)
+
+
+class HalfCauchy(_Half):
+    """Distribution of the absolute value of a Cauchy variate around 0.
+
+    Parameters
+    ----------
+    scale : array_like
+        Median.
+    validate_args : bool, optional
+        Whether arguments are checked.
+
+    Examples
+    --------
+    >>> float(gluon.probability.HalfCauchy(2.0).cdf(2.0))
+    0.5
+    """
+
+    def _draw(self, shape: tuple[int, ...]) -> Any:
+        return self.scale * abs(np.random.standard_cauchy(shape, dtype=self._dtype))
+
+    def log_prob(self, value: Any) -> Any:
+        """Logarithm of the density."""
+        inside, z = self._measured(value)
+        return np.where(inside, math.log(2 / math.pi) - np.log(self.scale) - 2 * np.log(np.hypot(1, z)), -np.inf)
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of a value that is not larger."""
+        return np.arctan(self._measured(value)[1]) * (2 / math.pi)
+
+    def icdf(self, value: Any) -> Any:
+        """Where `cdf` takes a value."""
+        return self.scale * np.tan(np.asarray(value) * (math.pi / 2))
+
+    @property
+    def mean(self) -> Any:
+        """There is none: inf."""
+        return np.full(self._batch_shape, np.inf, dtype=self._dtype)
+
+    @property
+    def variance(self) -> Any:
+        """There is none: inf."""
+        return self.mean
+
+    def entropy(self) -> Any:
+        """The entropy."""
+        return np.log(self.scale) + math.log(2 * math.pi)
+
+
+class Pareto(Distribution):
+    """Pareto distribution of numbers from a scale on.
+
+    Parameters
+    ----------
+    alpha : array_like
+        Shape: `(scale / x)**alpha` lies above x.
+    scale : array_like
+        The smallest value.
+    validate_args : bool, optional
+        Whether arguments are checked.
+
+    Examples
+    --------
+    >>> float(gluon.probability.Pareto(3.0, 2.0).mean)
+    3.0
+    """
+
+    has_grad = True
+    arg_constraints: ClassVar = {"alpha": Positive(), "scale": Positive()}
+    alpha: Any
+    scale: Any
+
+    def __init__(self, alpha: Any, scale: Any = 1.0, validate_args: bool | None = None) -> None:
+        self._set(alpha=alpha, scale=scale)
+        super().__init__(event_dim=0, validate_args=validate_args)
+
+    @dependent_property
+    def support(self) -> GreaterThanEq:
+        """Numbers from the scale on."""
+        return GreaterThanEq(self.scale)
+
+    def _draw(self, shape: tuple[int, ...]) -> Any:
+        return self.scale * np.exp(np.random.exponential(1.0, shape, dtype=self._dtype) / self.alpha)
+
+    def _logarithm(self, value: Any) -> tuple[Any, Any]:
+        """Whether the value is from the scale on, and the logarithm of value / scale, at least 0."""
+        value = self._value(value)
+        return value >= self.scale, np.log(np.maximum(value, self.scale) / self.scale)
+
+    def log_prob(self, value: Any) -> Any:
+        """Logarithm of the density."""
+        inside, x = self._logarithm(value)
+        return np.where(inside, np.log(self.alpha / self.scale) - (self.alpha + 1) * x, -np.inf)
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of a value that is not larger."""
+        return -np.expm1(-self.alpha * self._logarithm(value)[1])
+
+    def icdf(self, value: Any) -> Any:
+        """Where `cdf` takes a value."""
+        return self.scale * np.exp(-np.log1p(-np.asarray(value)) / self.alpha)
+
+    @property
+    def mean(self) -> Any:
+        """The mean; inf where there is none."""
+        finite = self.alpha > 1
+        return self._full(np.where(finite, self.scale * self.alpha / np.where(finite, self.alpha - 1, 1), np.inf))
+
+    @property
+    def variance(self) -> Any:
+        """The variance; inf where there is none."""
+        finite = self.alpha > 2
+        a = np.where(finite, self.alpha, 3)
+        return self._full(np.where(finite, self.scale**2 * a / ((a - 1) ** 2 * (a - 2)), np.inf))
+
+    def entropy(self) -> Any:
+        """The entropy."""
+        return self._full(np.log(self.scale / self.alpha) + 1 / self.alpha + 1)
+
+
+class Weibull(Distribution):
+    """Weibull distribution.
+
+    Parameters
+    ----------
+    concentration : array_like
+        Shape k: `exp(-(x / scale)**k)` lies above x.
+    scale : array_like
+        Scale.
+    validate_args : bool, optional
+        Whether arguments are checked.
+
+    Examples
+    --------
+    >>> float(gluon.probability.Weibull(1.0, 2.0).mean)
+    2.0
+    """
+
+    has_grad = True
+    support = NonNegative()
+    arg_constraints: ClassVar = {"concentration": Positive(), "scale": Positive()}
+    concentration: Any
+    scale: Any
+
+    def __init__(self, concentration: Any, scale: Any = 1.0, validate_args: bool | None = None) -> None:
+        self._set(concentration=concentration, scale=scale)
+        super().__init__(event_dim=0, validate_args=validate_args)
+
+    def _draw(self, shape: tuple[int, ...]) -> Any:
+        return self.scale * np.random.weibull(self.concentration, shape, dtype=self._dtype)
+
+    def log_prob(self, value: Any) -> Any:
+        """Logarithm of the density."""
+        value = self._value(value)
+        inside = value >= 0
+        k, z = self.concentration, np.where(inside, value, 1) / self.scale
+        return np.where(inside, np.log(k / self.scale) + xlogy(k - 1, z) - z**k, -np.inf)
+
+    def cdf(self, value: Any) -> Any:
+        """The probability of a value that is not larger."""
+        return -np.expm1(-((np.maximum(self._value(value), 0) / self.scale) ** self.concentration))
+
+    def icdf(self, value: Any) -> Any:
+        """Where `cdf` takes a value."""
+        return self.scale * (-np.log1p(-np.asarray(value))) ** (1 / self.concentration)
+
+    @property
+    def mean(self) -> Any:
+        """The mean."""
+        return self._full(self.scale * np.exp(npx.gammaln(1 + 1 / self.concentration)))
+
+    @property
+    def variance(self) -> Any:
+        """The variance."""
+        first, second = npx.gammaln(1 + 1 / self.concentration), npx.gammaln(1 + 2 / self.concentration)
+        return self._full(self.scale**2 * np.exp(2 * first) * np.expm1(second - 2 * first))
+
+    def entropy(self) -> Any:
+        """The entropy."""
+        k = self.concentration
+        return self._full(onp.euler_gamma * (1 - 1 / k) + np.log(self.scale / k) + 1)
+
+
+__all__ = ["HalfCauchy", "HalfNormal", "Pareto", "Weibull"]

@@ -51,7 +51,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
     Returns
     -------
     ndarray
-        In the shape of the batch.
+        In the shape of the batch; nan where no closed form is known (binomials of different numbers of trials).
 
     Raises
     ------

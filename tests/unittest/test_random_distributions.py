@@ -136,6 +136,13 @@ def test_beta_distributions_of_tiny_shapes_are_of_zeros_and_ones():
     assert (onp.isclose(x, 0) | onp.isclose(x, 1)).all() and abs(x.mean() - 0.25) < 0.05
 
 
+def test_parameters_of_16_bits(backend):
+    for dtype in ("float16", "bfloat16"):
+        half = np.array([0.5, 0.5], dtype=dtype)
+        assert np.random.poisson(half).shape == (2,) and np.random.negative_binomial(3 * half, half).shape == (2,)
+        assert np.random.beta(half, half, dtype=dtype).dtype == dtype
+
+
 def test_parameters_may_be_nan():
     rng = np.random.default_rng(1)
     for name in sorted(CONTINUOUS.keys() - {"standard_cauchy", "standard_exponential", "standard_normal", "uniform"}):

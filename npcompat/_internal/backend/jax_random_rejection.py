@@ -4,7 +4,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as onp
 from jax import lax
 from jax.scipy.special import gammaln
 
@@ -73,7 +72,8 @@ def shares(key: Any, alpha: Any) -> Any:
     """
     x, y = gamma_factors(key, alpha)
     largest = lax.stop_gradient(y.max(0))
-    rates = jnp.where(alpha > 0, alpha / jnp.maximum(alpha.max(0), float(onp.finfo(alpha.dtype).tiny)), 1)
+    least = jnp.finfo(alpha.dtype).tiny  # type: ignore[no-untyped-call]
+    rates = jnp.where(alpha > 0, alpha / jnp.maximum(alpha.max(0), least), 1)
     winner = jnp.argmin(lax.stop_gradient(x / rates), 0) == jnp.expand_dims(jnp.arange(alpha.shape[0]), range(1, alpha.ndim))
     weights = jnp.where(largest == -jnp.inf, winner, x * jnp.exp(y - jnp.where(jnp.isfinite(largest), largest, 0)))
     return weights / weights.sum(0)

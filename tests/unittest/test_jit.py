@@ -291,3 +291,12 @@ def test_numpys_errors_are_raised_while_tracing():
     ]:
         with pytest.raises(kind, match=message):
             npx.jit(f)(np.ones(3))
+
+
+def test_on_the_host_what_a_program_has_flagged_raises_at_once():
+    with npx.backend("numpy"):
+        element = npx.jit(lambda x, i: x[i])
+        x = np.arange(3.0)
+        assert element(x, np.array([2])).tolist() == [2]
+        with pytest.raises(IndexError, match="index out of bounds for axis 0 with size 3"):
+            element(x, np.array([5]))

@@ -136,8 +136,8 @@ def main() -> int:
     if options.epochs < 1:
         parser.error("--epochs must be at least 1")
 
-    table = Table(title=f"losses in nats per image, {options.epochs} epochs, batches of {BATCH}")
-    for column in ("mode", "first", "last", "test pixels", "test codes", "per step", "programs"):
+    table = Table(title=f"losses in nats per image, {options.epochs} epochs; pixels and codes of test images")
+    for column in ("mode", "first", "last", "pixels", "codes", "per step", "programs"):
         table.add_column(column, justify="left" if column == "mode" else "right", no_wrap=True)
     outcomes: dict[str, Outcome] = {}
     with npx.device(options.device):

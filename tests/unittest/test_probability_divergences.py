@@ -8,6 +8,14 @@ from npcompat import autograd, gluon, np, npx
 
 mgp = gluon.probability
 
+
+@pytest.fixture(autouse=True)
+def on_the_host():
+    """Formulas are tested where nothing is compiled for each of their steps; tests of compiled code say so."""
+    with npx.backend("numpy"):
+        yield
+
+
 COV = onp.array([[2.0, 0.6], [0.6, 1.0]])
 SHARES = onp.array([0.2, 0.3, 0.5]), onp.array([0.6, 0.3, 0.1])
 

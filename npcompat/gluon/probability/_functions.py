@@ -7,15 +7,39 @@ import ml_dtypes
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
-from npcompat._internal import dtypes
+from npcompat._internal import dtypes, modes
 from npcompat._internal.op import as_shape
 from npcompat.numpy._checks import flagged
 
 _T = TypeVar("_T")
 
 
-class cached_property(Generic[_T]):
+class derived(Generic[_T]):
+    """A property that an assignment to the instance replaces: a parameter that follows from another one, unless it is given.
+
+    It is computed each time: the other one may be written in place, or recorded, or traced by then.
+    """
+
+    def __init__(self, func: Callable[[Any], _T]) -> None:
+        self._func = func
+        self.__doc__ = func.__doc__
+        self.__name__ = func.__name__
+
+    @overload
+    def __get__(self, instance: None, cls: Any = None) -> "derived[_T]": ...
+    @overload
+    def __get__(self, instance: Any, cls: Any = None) -> _T: ...
+    def __get__(self, instance: Any, cls: Any = None) -> Any:
+        return self if instance is None else self._computed(instance)
+
+    def _computed(self, instance: Any) -> _T:
+        return self._func(instance)
+
+
+class cached_property(derived[_T]):
     """A property that is computed once, and that an assignment to the instance replaces.
+
+    While a function is compiled it is computed each time, as an array of the program can't be kept.
 
     Examples
     --------
@@ -29,20 +53,10 @@ class cached_property(Generic[_T]):
     9
     """
 
-    def __init__(self, func: Callable[[Any], _T]) -> None:
-        self._func = func
-        self.__doc__ = func.__doc__
-        self.__name__ = func.__name__
-
-    @overload
-    def __get__(self, instance: None, cls: Any = None) -> "cached_property[_T]": ...
-    @overload
-    def __get__(self, instance: Any, cls: Any = None) -> _T: ...
-    def __get__(self, instance: Any, cls: Any = None) -> Any:
-        if instance is None:
-            return self
+    def _computed(self, instance: Any) -> _T:
         value = self._func(instance)
-        instance.__dict__[self.__name__] = value
+        if modes.current().trace is None:
+            instance.__dict__[self.__name__] = value
         return value
 
 
@@ -219,6 +233,6 @@ def sum_right_most(x: Any, ndim: int) -> Any:
 
 
 __all__ = [
-    "cached_property", "constraint_check", "digamma", "erf", "erfinv", "floating", "gammaln", "inside_unit", "log", "logit2prob",
+    "cached_property", "constraint_check", "derived", "digamma", "erf", "erfinv", "floating", "gammaln", "inside_unit", "log", "logit2prob",
     "prob2logit", "sample_n_shape_converter", "sum_right_most", "tiny", "xlog1py", "xlogy",
 ]  # fmt: skip

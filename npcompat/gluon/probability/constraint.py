@@ -63,7 +63,9 @@ def _offender(condition: Any, value: Any) -> str:
     host = onp.asarray(value)
     index = tuple(onp.argwhere(~condition.asnumpy())[0].tolist()) if condition.shape else ()
     where = f" at index {index}" if index else ""
-    return f", got {host[index].tolist()}{where}"
+    found = onp.asarray(host[index])
+    shown = onp.array2string(found, separator=", ", threshold=20).replace("\n", "") if found.ndim else str(found)
+    return f", got {shown}{where}"
 
 
 def _shown(bound: Any) -> str:

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
-from npcompat.gluon.probability._functions import cached_property, logit2prob, prob2logit, xlog1py, xlogy
+from npcompat.gluon.probability._functions import derived, logit2prob, prob2logit, xlog1py, xlogy
 from npcompat.gluon.probability.constraint import (
     Boolean,
     IntegerInterval,
@@ -24,12 +24,12 @@ class _Trials(Distribution):
     support: Any = NonNegativeInteger()
     arg_constraints: ClassVar = {"prob": UnitInterval(), "logit": Real()}
 
-    @cached_property
+    @derived
     def prob(self) -> Any:
         """The probability of a success."""
         return logit2prob(self.logit)
 
-    @cached_property
+    @derived
     def logit(self) -> Any:
         """The log-odds of a success; finite also for probabilities 0 and 1."""
         return prob2logit(self.prob)
@@ -159,11 +159,11 @@ class Binomial(_Trials):
 
     def cdf(self, value: Any) -> Any:
         """The probability of a value that is not larger; not differentiable."""
-        k = np.floor(self._value(value))
-        inside = (k >= 0) & (k < self.n)
-        k = np.where(inside, k, 0)
+        value = np.floor(self._value(value))
+        inside = (value >= 0) & (value < self.n)
+        k = np.where(inside, value, 0)
         below = npx.betainc(np.where(inside, self.n - k, 1), k + 1, self._failure())
-        return np.where(inside, below, np.where(k < 0, 0, 1))
+        return np.where(value < 0, 0, np.where(inside, below, 1))
 
     @property
     def mean(self) -> Any:

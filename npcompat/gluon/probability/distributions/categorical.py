@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
-from npcompat.gluon.probability._functions import cached_property, log, logit2prob, prob2logit, xlogy
+from npcompat.gluon.probability._functions import derived, log, logit2prob, prob2logit, xlogy
 from npcompat.gluon.probability.constraint import IntegerInterval, Real, Simplex, _Counts, _OneHot, dependent_property
 from npcompat.gluon.probability.distributions.distribution import Distribution
 
@@ -27,12 +27,12 @@ class _Events(Distribution):
                 f"{type(self).__name__}: {name}: expected length num_events={num_events} along the last axis, got shape {shape}"
             )
 
-    @cached_property
+    @derived
     def prob(self) -> Any:
         """The probabilities of the events."""
         return logit2prob(self.logit, False)
 
-    @cached_property
+    @derived
     def logit(self) -> Any:
         """The logarithms of the probabilities, finite also for 0; those that were given need not be normalized."""
         return prob2logit(self.prob, False)

@@ -9,7 +9,7 @@ import numpy as onp
 import npcompat.numpy as np
 from npcompat._internal import dtypes
 from npcompat._internal.op import as_shape
-from npcompat.gluon.probability._functions import cached_property, sample_n_shape_converter
+from npcompat.gluon.probability._functions import sample_n_shape_converter
 from npcompat.gluon.probability.constraint import Constraint
 
 _Self = TypeVar("_Self", bound="Distribution")
@@ -146,9 +146,6 @@ class Distribution:
         """
         shape = as_shape(batch_shape)
         new = copy.copy(self)
-        for name in self.__dict__:
-            if isinstance(getattr(type(self), name, None), cached_property):
-                del new.__dict__[name]
         for name in self._given:
             parameter = self.__dict__[name]
             event = parameter.shape[parameter.ndim - self._event_axes.get(name, 0) :]

@@ -44,8 +44,8 @@ def _kl_half_normal_half_normal(p: HalfNormal, q: HalfNormal) -> Any:
 
 @register_kl(MultivariateNormal, MultivariateNormal)
 def _kl_multivariate_normal_multivariate_normal(p: MultivariateNormal, q: MultivariateNormal) -> Any:
-    mixed = q._inverse_tril @ p.scale_tril
-    away = (q._inverse_tril @ (q.loc - p.loc)[..., None])[..., 0]
+    inverse = q._inverse_tril
+    mixed, away = inverse @ p.scale_tril, (inverse @ (q.loc - p.loc)[..., None])[..., 0]
     return q._log_det() - p._log_det() + 0.5 * ((mixed * mixed).sum((-2, -1)) + (away * away).sum(-1) - p.loc.shape[-1])
 
 

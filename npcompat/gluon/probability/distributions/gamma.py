@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
-from npcompat.gluon.probability._functions import cached_property, xlog1py, xlogy
+from npcompat.gluon.probability._functions import xlog1py, xlogy
 from npcompat.gluon.probability.constraint import NonNegative, Positive, Simplex, UnitInterval
 from npcompat.gluon.probability.distributions.distribution import Distribution
 from npcompat.gluon.probability.distributions.exp_family import ExponentialFamily
@@ -136,7 +136,7 @@ class Exponential(ExponentialFamily):
         self._set(scale=scale)
         super().__init__(event_dim=0, validate_args=validate_args)
 
-    @cached_property
+    @property
     def rate(self) -> Any:
         """One by the scale."""
         return 1 / self.scale

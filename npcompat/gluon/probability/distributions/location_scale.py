@@ -325,7 +325,7 @@ class StudentT(_LocationScale):
     def entropy(self) -> Any:
         """The entropy."""
         half = self.df / 2
-        beta = npx.gammaln(half) + npx.gammaln(0.5) - npx.gammaln(half + 0.5)
+        beta = npx.gammaln(half) + 0.5 * math.log(math.pi) - npx.gammaln(half + 0.5)
         digammas = npx.digamma(half + 0.5) - npx.digamma(half)
         return self._full((half + 0.5) * digammas + 0.5 * np.log(self.df) + beta + np.log(self.scale))
 

@@ -1,10 +1,11 @@
 """The normal distribution of vectors."""
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import npcompat.numpy as np
-from npcompat.gluon.probability._functions import cached_property
+from npcompat.gluon.probability._functions import derived
 from npcompat.gluon.probability.constraint import LowerCholesky, PositiveDefinite, Real
 from npcompat.gluon.probability.distributions.distribution import Distribution
 
@@ -46,28 +47,34 @@ class MultivariateNormal(Distribution):
             raise ValueError(f"MultivariateNormal: {name}: expected shape (..., {n}, {n}), as loc has {n} elements, got {matrix.shape}")
         super().__init__(event_dim=1, validate_args=validate_args)
 
-    @cached_property
+    @derived
     def scale_tril(self) -> Any:
         """The Cholesky factor of the covariance."""
-        return np.linalg.cholesky(self.cov) if "cov" in self._given else np.linalg.inv(self._inverse_tril)
+        return self._factored(np.linalg.cholesky, self.cov) if "cov" in self._given else self._factored(np.linalg.inv, self._inverse_tril)
 
-    @cached_property
+    @derived
     def cov(self) -> Any:
         """The covariance."""
-        return self.scale_tril @ np.swapaxes(self.scale_tril, -1, -2)
+        factor = self.scale_tril
+        return factor @ np.swapaxes(factor, -1, -2)
 
-    @cached_property
+    @derived
     def precision(self) -> Any:
         """The inverse of the covariance."""
-        return np.swapaxes(self._inverse_tril, -1, -2) @ self._inverse_tril
+        inverse = self._inverse_tril
+        return np.swapaxes(inverse, -1, -2) @ inverse
 
-    @cached_property
+    @derived
     def _inverse_tril(self) -> Any:
         """The inverse of the Cholesky factor of the covariance, lower triangular as well."""
         if "precision" not in self._given:
-            return np.linalg.inv(self.scale_tril)
+            return self._factored(np.linalg.inv, self.scale_tril)
         # Of the precision read backwards, the factor read backwards is upper triangular: the transpose of what is looked for.
-        return np.swapaxes(np.linalg.cholesky(self.precision[..., ::-1, ::-1])[..., ::-1, ::-1], -1, -2)
+        return np.swapaxes(self._factored(np.linalg.cholesky, self.precision[..., ::-1, ::-1])[..., ::-1, ::-1], -1, -2)
+
+    def _factored(self, function: Callable[[Any], Any], matrix: Any) -> Any:
+        """A function of linear algebra, which has no floats of 16 bits: those are computed with in 32."""
+        return function(matrix) if matrix.dtype.itemsize > 2 else function(matrix.astype("float32")).astype(matrix.dtype)
 
     def _log_det(self) -> Any:
         """Half of the logarithm of the determinant of the covariance."""
@@ -79,9 +86,10 @@ class MultivariateNormal(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         """Logarithm of the density."""
-        away = self._value(value) - self.loc
-        z = (self._inverse_tril @ away[..., None])[..., 0]
-        return -0.5 * (z * z).sum(-1) - self._log_det() - 0.5 * away.shape[-1] * math.log(2 * math.pi)
+        away, inverse = self._value(value) - self.loc, self._inverse_tril
+        z = (inverse @ away[..., None])[..., 0]
+        log_det = np.log(np.diagonal(inverse, 0, -2, -1)).sum(-1)
+        return log_det - 0.5 * (z * z).sum(-1) - 0.5 * away.shape[-1] * math.log(2 * math.pi)
 
     @property
     def mean(self) -> Any:

@@ -270,6 +270,19 @@ def test_log_odds_are_exact_where_one_event_is_hardly_possible():
     assert certain.entropy().tolist() == [0, 0] and onp.isfinite(certain.logit.asnumpy()).all()
 
 
+def test_logits_may_mask_events():
+    logit = np.array([0.0, 0.0, -onp.inf])
+    logit.attach_grad()
+    with autograd.record():
+        masked = mgp.Categorical(3, logit=logit)
+        loss = masked.entropy() + masked.log_prob(1) + mgp.Bernoulli(logit=np.array(-onp.inf)).log_prob(0)
+    loss.backward()
+    onp.testing.assert_allclose(float(loss), 0, atol=1e-6)
+    onp.testing.assert_allclose(logit.grad.asnumpy(), [-0.5, 0.5, 0], atol=1e-6)
+    assert (masked.sample_n(50) < 2).all() and float(masked.log_prob(2)) == -onp.inf
+    assert float(mgp.kl_divergence(masked, mgp.Categorical(3, logit=logit))) == 0
+
+
 def test_tails_keep_their_digits_in_float32():
     normal = mgp.Normal(0.0, 1.0)
     onp.testing.assert_allclose(normal.cdf(np.array([-10.0])).asnumpy(), stats.norm.cdf([-10]), rtol=1e-4)
@@ -374,6 +387,35 @@ def test_densities_are_differentiable_and_finite_outside_of_the_support():
             loss = np.where(np.isfinite(log_prob), log_prob, 0).sum()
         loss.backward()
         assert onp.isfinite(scale.grad.asnumpy()).all() and float(scale.grad[1]) != 0
+
+
+AT_ONE = {
+    "Gamma": (lambda a: mgp.Gamma(a, 2.0), lambda a, x: stats.gamma(a, scale=2).logpdf(x)),
+    "Beta": (lambda a: mgp.Beta(a, a), lambda a, x: stats.beta(a, a).logpdf(x)),
+    "Weibull": (lambda a: mgp.Weibull(a, 2.0), lambda a, x: stats.weibull_min(a, scale=2).logpdf(x)),
+    "FisherSnedecor": (lambda a: mgp.FisherSnedecor(2 * a, 3.0), lambda a, x: stats.f(2 * a, 3).logpdf(x)),
+}
+
+
+@pytest.mark.parametrize("name", AT_ONE)
+def test_densities_are_differentiable_where_an_exponent_is_zero(name):
+    make, exact = AT_ONE[name]
+    a, x = np.array(1.0, dtype="float64"), np.array(0.3, dtype="float64")
+    a.attach_grad(), x.attach_grad()
+    with autograd.record():
+        log_prob = make(a).log_prob(x)
+    log_prob.backward()
+    onp.testing.assert_allclose(float(a.grad), (exact(1 + 1e-5, 0.3) - exact(1 - 1e-5, 0.3)) / 2e-5, rtol=1e-5)
+    onp.testing.assert_allclose(float(x.grad), (exact(1, 0.3 + 1e-5) - exact(1, 0.3 - 1e-5)) / 2e-5, rtol=1e-5, atol=1e-8)
+
+
+def test_densities_are_differentiable_in_the_value():
+    x = np.array([0.0, 0.25, 1.0])
+    x.attach_grad()
+    with autograd.record():
+        log_prob = mgp.Bernoulli(0.2).log_prob(x)
+    log_prob.backward()
+    onp.testing.assert_allclose(x.grad.asnumpy(), onp.full(3, onp.log(0.25)), rtol=1e-5)
 
 
 class Objective(gluon.HybridBlock):

@@ -214,15 +214,21 @@ def log(x: Any) -> Any:
         return np.log(x)
 
 
+def weighted(x: Any, logs: Any) -> Any:
+    """x times logarithms; that of 0 counts nothing where x is 0, also in derivatives."""
+    none = (x == 0) & (logs == -np.inf)
+    return np.where(none, 0, x * np.where(none, 0, logs))
+
+
 def xlogy(x: Any, y: Any) -> Any:
-    """x log(y), which is 0 where x is 0, also in its derivatives."""
-    none = x == 0
+    """x log(y), which is 0 where both are 0, also in its derivatives."""
+    none = (x == 0) & (y == 0)
     return np.where(none, 0, x * log(np.where(none, 1, y)))
 
 
 def xlog1py(x: Any, y: Any) -> Any:
-    """x log(1 + y), which is 0 where x is 0, also in its derivatives."""
-    none = x == 0
+    """x log(1 + y), which is 0 where x is 0 and y is -1, also in its derivatives."""
+    none = (x == 0) & (y == -1)
     with np.errstate(divide="ignore"):
         return np.where(none, 0, x * np.log1p(np.where(none, 0, y)))
 
@@ -234,5 +240,5 @@ def sum_right_most(x: Any, ndim: int) -> Any:
 
 __all__ = [
     "cached_property", "constraint_check", "derived", "digamma", "erf", "erfinv", "floating", "gammaln", "inside_unit", "log", "logit2prob",
-    "prob2logit", "sample_n_shape_converter", "sum_right_most", "tiny", "xlog1py", "xlogy",
+    "prob2logit", "sample_n_shape_converter", "sum_right_most", "tiny", "weighted", "xlog1py", "xlogy",
 ]  # fmt: skip

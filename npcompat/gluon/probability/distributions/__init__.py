@@ -11,9 +11,9 @@ from npcompat.gluon.probability._functions import (
     prob2logit,
     sample_n_shape_converter,
 )
-from npcompat.gluon.probability.distributions.binary import Bernoulli, Binomial, Geometric, NegativeBinomial, Poisson
 from npcompat.gluon.probability.distributions.categorical import Categorical, Multinomial, OneHotCategorical
 from npcompat.gluon.probability.distributions.composed import Independent, TransformedDistribution
+from npcompat.gluon.probability.distributions.discrete import Bernoulli, Binomial, Geometric, NegativeBinomial, Poisson
 from npcompat.gluon.probability.distributions.distribution import Distribution
 from npcompat.gluon.probability.distributions.divergence import empirical_kl, register_kl
 from npcompat.gluon.probability.distributions.divergences import kl_divergence

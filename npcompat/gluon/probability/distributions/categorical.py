@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
-from npcompat.gluon.probability._functions import derived, log, logit2prob, prob2logit, xlogy
+from npcompat.gluon.probability._functions import derived, log, logit2prob, prob2logit, weighted, xlogy
 from npcompat.gluon.probability.constraint import IntegerInterval, Real, Simplex, _Counts, _OneHot, dependent_property
 from npcompat.gluon.probability.distributions.distribution import Distribution
 
@@ -39,10 +39,9 @@ class _Events(Distribution):
 
     def _weighted(self, weights: Any) -> Any:
         """The sum of the logarithms of the probabilities, each times a weight; 0 counts nothing, also if its event is impossible."""
-        if "logit" in self._given:
-            logs = npx.log_softmax(self.logit, axis=-1)
-            return np.where(weights == 0, 0, weights * np.where(weights == 0, 0, logs)).sum(-1)
-        return xlogy(weights, self.prob).sum(-1)
+        if "prob" in self._given:
+            return xlogy(weights, self.prob).sum(-1)
+        return weighted(weights, npx.log_softmax(self.logit, axis=-1)).sum(-1)
 
     def _categories(self, shape: tuple[int, ...]) -> Any:
         """Events drawn, as numbers (Gumbel, 1954: the largest of the logarithms with noise)."""

@@ -13,9 +13,9 @@ import numpy as onp
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
 from npcompat.gluon.probability._functions import sum_right_most, xlogy
-from npcompat.gluon.probability.distributions.binary import Bernoulli, Binomial, Geometric, NegativeBinomial, Poisson
 from npcompat.gluon.probability.distributions.categorical import Categorical, Multinomial, OneHotCategorical
 from npcompat.gluon.probability.distributions.composed import Independent
+from npcompat.gluon.probability.distributions.discrete import Bernoulli, Binomial, Geometric, NegativeBinomial, Poisson
 from npcompat.gluon.probability.distributions.divergence import kl_divergence, register_kl
 from npcompat.gluon.probability.distributions.gamma import Beta, Dirichlet, Exponential, Gamma
 from npcompat.gluon.probability.distributions.location_scale import Cauchy, Gumbel, Laplace, Normal, Uniform

@@ -11,8 +11,8 @@ import npcompat.numpy as np
 import npcompat.numpy_extension as npx
 from npcompat.gluon.probability._functions import inside_unit, prob2logit, tiny
 from npcompat.gluon.probability.constraint import OpenInterval, Positive, Real, Simplex, UnitInterval
-from npcompat.gluon.probability.distributions.binary import _Trials
 from npcompat.gluon.probability.distributions.categorical import _Events
+from npcompat.gluon.probability.distributions.discrete import _Trials
 from npcompat.gluon.probability.distributions.distribution import Distribution
 
 

@@ -1,10 +1,10 @@
-"""Distributions made of trials that succeed or fail: Bernoulli, Binomial, Geometric, NegativeBinomial; and Poisson."""
+"""Discrete distributions of numbers: Bernoulli, Binomial, Geometric, NegativeBinomial, which count trials, and Poisson."""
 
 from typing import Any, ClassVar
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
-from npcompat.gluon.probability._functions import derived, logit2prob, prob2logit, xlog1py, xlogy
+from npcompat.gluon.probability._functions import derived, logit2prob, prob2logit, weighted, xlog1py, xlogy
 from npcompat.gluon.probability.constraint import (
     Boolean,
     IntegerInterval,
@@ -41,7 +41,7 @@ class _Trials(Distribution):
     def _log_trials(self, successes: Any, failures: Any) -> Any:
         """The logarithm of `prob**successes * (1 - prob)**failures`."""
         if "logit" in self._given:
-            return successes * npx.log_sigmoid(self.logit) + failures * npx.log_sigmoid(-self.logit)
+            return weighted(successes, npx.log_sigmoid(self.logit)) + weighted(failures, npx.log_sigmoid(-self.logit))
         return xlogy(successes, self.prob) + xlog1py(failures, -self.prob)
 
 

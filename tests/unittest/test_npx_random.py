@@ -8,7 +8,7 @@ from npcompat import autograd, np, npx
 P = onp.array([[0.2, 0.3, 0.5], [0.0, 1.0, 0.0]], "float32")
 
 
-def test_bernoulli_draws_ones_with_their_probability(backend):
+def test_bernoulli_draws_ones_with_their_probability():
     prob = np.array([0.0, 0.25, 1.0])
     for sample in (
         npx.random.bernoulli(prob, size=(4000, 3)),

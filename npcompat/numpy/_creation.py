@@ -1,7 +1,7 @@
 """Arrays from nothing, from data, and from ranges."""
 
 import builtins
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -435,6 +435,20 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, l
     """
     check_like(None, like)
     return apply(_tri, (), (N, N if M is None else M, k, dtypes.canonical(float if dtype is None else dtype)))
+
+
+def _of_value(types: tuple[dtypes.Type, ...], attrs: Mapping[str, Any]) -> dtypes.Resolution:
+    found = attrs["dtype"] or dispatch.host_array(attrs["value"]).dtype
+    return [None], found
+
+
+@operator("_np_const", rule=_of_value, differentiable=False)
+def _const(xp: Any, like: Any, *, value: Any, dtype: Any = None) -> Any:
+    """A constant of the kind of another array: where that is computed, this is made.
+
+    Attributes: `value`, a number or nested tuples of numbers; `dtype`, that of the value if not given.
+    """
+    return xp.asarray(onp.asarray(value, dtype))
 
 
 __all__ = [

@@ -418,38 +418,79 @@ def nanmean(
 
 
 @operator("_npi_cumsum", rule=accumulated)
-def _cumsum(xp: Any, a: Any, *, axis: Any = None, dtype: Any = None) -> Any:
+def _cumsum(xp: Any, a: Any, *, axis: Any = None, dtype: Any = None, exclusive: bool = False) -> Any:
     """Running sum."""
-    return xp.cumsum(a, axis=reduced_axis(a, axis))
+    axis = reduced_axis(a, axis)
+    total = xp.cumsum(a, axis=axis)
+    return _delayed(xp, total, axis or 0, 0) if exclusive else total
 
 
 @operator("_npi_cumprod", rule=accumulated)
-def _cumprod(xp: Any, a: Any, *, axis: Any = None, dtype: Any = None) -> Any:
+def _cumprod(xp: Any, a: Any, *, axis: Any = None, dtype: Any = None, exclusive: bool = False) -> Any:
     """Running product."""
-    return xp.cumprod(a, axis=reduced_axis(a, axis))
+    axis = reduced_axis(a, axis)
+    total = xp.cumprod(a, axis=axis)
+    return _delayed(xp, total, axis or 0, 1) if exclusive else total
 
 
-def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> Any:
+def _delayed(xp: Any, running: Any, axis: int, first: int) -> Any:
+    """A running result without the element that it stands at: one step later, after a first value."""
+    shape = [1 if i == axis % running.ndim else n for i, n in enumerate(running.shape)]
+    later = xp.concatenate([xp.full(shape, first, dtype=running.dtype), running], axis=axis)
+    return later[tuple([slice(-1) if i == axis % running.ndim else slice(None) for i in range(running.ndim)])]
+
+
+def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, *, exclusive: bool = False) -> Any:
     """Running sum along an axis, or over all elements if no axis is given.
+
+    Parameters
+    ----------
+    a : array_like
+        What is summed.
+    axis : int, optional
+        Along which axis; over all elements in C order if not given.
+    dtype : dtype, optional
+        Dtype in which to sum; small integers are summed in 64 bits if not given.
+    out : ndarray, optional
+        Where the result is written.
+    exclusive : bool
+        Whether each sum leaves out the element that it stands at (not in NumPy).
 
     Examples
     --------
     >>> np.cumsum([1, 2, 3])
     array([1, 3, 6])
+    >>> np.cumsum([1, 2, 3], exclusive=True)
+    array([0, 1, 3])
     """
-    result = apply(_cumsum, (a,), (as_axis(axis), None if dtype is None else dtypes.canonical(dtype)))
+    result = apply(_cumsum, (a,), (as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(exclusive)))
     return finish(result, out, "cumsum")
 
 
-def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> Any:
+def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, *, exclusive: bool = False) -> Any:
     """Running product along an axis, or over all elements if no axis is given.
+
+    Parameters
+    ----------
+    a : array_like
+        What is multiplied.
+    axis : int, optional
+        Along which axis; over all elements in C order if not given.
+    dtype : dtype, optional
+        Dtype in which to multiply; small integers are multiplied in 64 bits if not given.
+    out : ndarray, optional
+        Where the result is written.
+    exclusive : bool
+        Whether each product leaves out the element that it stands at (not in NumPy).
 
     Examples
     --------
     >>> np.cumprod([1, 2, 3])
     array([1, 2, 6])
+    >>> np.cumprod([1, 2, 3], exclusive=True)
+    array([1, 1, 2])
     """
-    result = apply(_cumprod, (a,), (as_axis(axis), None if dtype is None else dtypes.canonical(dtype)))
+    result = apply(_cumprod, (a,), (as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(exclusive)))
     return finish(result, out, "cumprod")
 
 

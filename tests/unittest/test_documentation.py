@@ -10,7 +10,7 @@ import pytest
 import test_registry
 from registry_cases import CASES
 
-from npcompat import autograd, np, npx
+from npcompat import autograd, gluon, np, npx, ops, symbol
 from npcompat._internal.op import REGISTRY
 
 ROOT = Path(__file__).parents[2]
@@ -136,3 +136,19 @@ def test_a_new_operator_without_a_case_fails(followed, monkeypatch):
     CASES.pop("_npx_scan_sum")
     with pytest.raises(AssertionError, match="_npx_scan_sum has no case: add one to tests/unittest/registry_cases/"):
         test_registry.test_every_operator_has_cases_that_run_it("_npx_scan_sum", monkeypatch)
+
+
+# --- examples of pages -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if ">>> " in p.read_text() and "python file=" not in p.read_text()], ids=lambda p: p.name)
+def test_the_examples_of_a_page_print_what_it_says(page):
+    names = {"np": np, "npx": npx, "autograd": autograd, "gluon": gluon, "nn": gluon.nn, "ops": ops, "symbol": symbol}
+    options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    text = page.read_text().replace("```", "")
+    found = doctest.DocTestParser().get_doctest(text, names, page.name, str(page), 0)
+    assert found.examples
+    runner = doctest.DocTestRunner(optionflags=options)
+    report = []
+    runner.run(found, out=report.append)
+    assert not report, "".join(report)

@@ -2,6 +2,8 @@
 
 import numpy as onp
 
+from npcompat._internal.dispatch import apply
+from npcompat._internal.op import REGISTRY
 from registry_cases.case import FEW, FEW_REAL, KEPT, case
 
 case(
@@ -30,3 +32,11 @@ case(
 case("_npi_linspace", lambda xp, a, b: xp.linspace(a, b, 4), "3", "2,1", dtypes=FEW_REAL, second=True)
 case("_npi_linspace", lambda xp, a, b: xp.linspace(a, b, 3, endpoint=False, axis=-1), "2", "2", dtypes="f d F")
 case("_npi_linspace", lambda xp: (xp.linspace(0, 1, 5), xp.linspace(2, 8, 3, dtype="int64"), xp.linspace(0, 1, 0), xp.linspace(0, 1, 1)))
+
+
+def _const(a):
+    """Two numbers, of the kind of an array."""
+    return apply(REGISTRY["_np_const"], (a,), ((1.5, 2.0), onp.dtype("float64")))
+
+
+case("_np_const", lambda xp, a: _const(a), "2,3", oracle=lambda a: onp.array([1.5, 2.0]), dtypes="i f", policy=KEPT)

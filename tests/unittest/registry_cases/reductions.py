@@ -2,6 +2,7 @@
 
 import numpy as onp
 
+from npcompat import np
 from npcompat._internal.dispatch import apply
 from npcompat._internal.op import REGISTRY
 from registry_cases.case import ALL, FEW, FEW_REAL, INEXACT, KEPT, REAL, case
@@ -72,6 +73,30 @@ for name in ("cumsum", "cumprod"):
     case(f"_npi_{name}", lambda xp, a, axis=None, name=name: getattr(xp, name)(a, axis), "2,3", dtypes=ALL, second=True, bad=BAD[:2])
     for axis in (0, -1):
         case(f"_npi_{name}", lambda xp, a, axis=axis, name=name: getattr(xp, name)(a, axis=axis), "2,3,2", dtypes=FEW)
+
+
+def _running(name, axis, first):
+    """The oracle of an exclusive running result: NumPy's, one step later."""
+
+    def oracle(a):
+        found = getattr(onp, name)(a, axis)
+        before = onp.full_like(onp.take(found, [0] if found.shape[axis or 0] else [], axis or 0), first)
+        return onp.concatenate([before, onp.delete(found, -1, axis or 0)] if found.shape[axis or 0] else [found], axis or 0)
+
+    return oracle
+
+
+for name, first in (("cumsum", 0), ("cumprod", 1)):
+    for axis in (None, 0, -1):
+        case(
+            f"_npi_{name}",
+            lambda xp, a, axis=axis, name=name: getattr(np, name)(a, axis, exclusive=True),
+            "2,3",
+            oracle=_running(name, axis, first),
+            dtypes=FEW,
+            second=True,
+            layouts=("ordinary", "empty", "view"),
+        )
 
 case("_npi_clip", lambda xp, a, b=-0.7, c=0.8: xp.clip(a, b, c), "2,3 distinct", dtypes=INEXACT.replace(" F D", ""), special=True)
 case("_npi_clip", lambda xp, a, b, c: xp.clip(a, b, c), "2,3 distinct", "3 any", "2,1 positive", dtypes=FEW_REAL)

@@ -141,7 +141,9 @@ def test_a_new_operator_without_a_case_fails(followed, monkeypatch):
 # --- examples of pages -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if ">>> " in p.read_text() and "python file=" not in p.read_text()], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if ">>> " in p.read_text() and "python file=" not in p.read_text()], ids=lambda p: p.name
+)
 def test_the_examples_of_a_page_print_what_it_says(page):
     names = {"np": np, "npx": npx, "autograd": autograd, "gluon": gluon, "nn": gluon.nn, "ops": ops, "symbol": symbol}
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

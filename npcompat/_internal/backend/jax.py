@@ -52,7 +52,7 @@ _KERNELS = (
     jax_ufuncs,
 )
 _SELDOM = [LazyModule("jax.scipy.special")]
-_SELDOM += [LazyModule(f"{__package__}.jax_{name}") for name in ("random", "random_counts", "random_floats", "optimizers")]
+_SELDOM += [LazyModule(f"{__package__}.jax_{name}") for name in ("random", "random_counts", "random_floats", "optimizers", "recurrence")]
 
 
 class _Namespace:

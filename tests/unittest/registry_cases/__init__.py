@@ -3,7 +3,7 @@
 A chapter declares its cases when it is imported; `CASES` has them by operator.
 """
 
-from registry_cases import creation, mathematics, neural, packing, products, random_numbers, reductions, shaping, sorting, ufuncs
+from registry_cases import creation, mathematics, neural, packing, products, random_numbers, recurrent, reductions, shaping, sorting, ufuncs
 from registry_cases.case import CASES, Case
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "packing",
     "products",
     "random_numbers",
+    "recurrent",
     "reductions",
     "shaping",
     "sorting",

@@ -1,7 +1,7 @@
 """gluon: blocks, parameters, losses, training, data and metrics, with MXNet's names."""
 
 from npcompat._internal.errors import DeferredInitializationError
-from npcompat.gluon import data, loss, metric, nn, utils
+from npcompat.gluon import data, loss, metric, nn, rnn, utils
 from npcompat.gluon.block import Block, HybridBlock
 from npcompat.gluon.parameter import Constant, Parameter, ParameterDict
 from npcompat.gluon.symbol_block import SymbolBlock
@@ -20,5 +20,6 @@ __all__ = [
     "loss",
     "metric",
     "nn",
+    "rnn",
     "utils",
 ]

@@ -327,7 +327,9 @@ def rnn(
         raise ValueError(f"rnn: use_sequence_length={use_sequence_length}, but sequence_length is {_given(sequence_length)}")
     if not 0 <= p <= 1:
         raise ValueError(f"rnn: p is a probability, got {p}")
-    clip = _clip(net, lstm_state_clip_min, lstm_state_clip_max, lstm_state_clip_nan)
+    clip = state_bounds("rnn", lstm_state_clip_min, lstm_state_clip_max, lstm_state_clip_nan)
+    if clip is not None and net.mode != "lstm":
+        raise ValueError(f"rnn: lstm_state_clip_min, _max and _nan are for mode='lstm', got mode={mode!r}")
     data = asarray(data)
     noise = None
     if p > 0 and net.layers > 1 and modes.current().training and data.ndim == 3:
@@ -356,13 +358,14 @@ def _network(mode: str | None, size: int | None, layers: int | None, bidirection
     return Network(mode, int(size), int(layers), 2 if bidirectional else 1, None if projection is None else int(projection))
 
 
-def _clip(net: Network, low: float | None, high: float | None, nan_too: bool | None) -> Clip:
+def state_bounds(owner: str, low: float | None, high: float | None, nan_too: bool | None) -> Clip:
+    """The bounds of an LSTM's cell states, checked; None if there are none."""
     if low is None and high is None and not nan_too:
         return None
-    if net.mode != "lstm" or low is None or high is None or not low <= high:
+    if low is None or high is None or not low <= high:
         raise ValueError(
-            "rnn: lstm_state_clip_min and lstm_state_clip_max are given together, in this order, for mode='lstm'; "
-            f"got {low} and {high} with lstm_state_clip_nan={nan_too} for mode={net.mode!r}"
+            f"{owner}: the lower and the upper bound of cell states are given together, in this order; got {low} and {high}"
+            f"{', with nan clipped, too' if nan_too else ''}"
         )
     return float(low), float(high), bool(nan_too)
 

@@ -57,7 +57,7 @@ def _before(first: Any, states: Any, reverse: bool) -> Any:
     """The states that the steps began with, from those that they ended with."""
     if first is None:
         return None
-    return jnp.concatenate([states[1:], first[None]] if reverse else [first[None], states[:-1]])
+    return jnp.concatenate([states, first[None]])[1:] if reverse else jnp.concatenate([first[None], states])[:-1]
 
 
 def _backward(combine: Combine, cell: Cell, reverse: bool, kept: Any, cotangents: Any) -> tuple[Any, ...]:

@@ -202,10 +202,8 @@ class Conv2DRNNCell(ElmanStep, _Conv2DCell):
 
     Examples
     --------
-    >>> cell = gluon.rnn.Conv2DRNNCell((2, 5, 5), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
-    >>> cell.initialize()
-    >>> cell(np.ones((1, 2, 5, 5)), cell.begin_state(1))[0].shape
-    (1, 4, 5, 5)
+    >>> gluon.rnn.Conv2DRNNCell((2, 5, 5), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    Conv2DRNNCell(2 -> 4, NCHW)
     """
 
 
@@ -214,10 +212,8 @@ class Conv3DRNNCell(ElmanStep, _Conv3DCell):
 
     Examples
     --------
-    >>> cell = gluon.rnn.Conv3DRNNCell((2, 5, 5, 5), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
-    >>> cell.initialize()
-    >>> cell(np.ones((1, 2, 5, 5, 5)), cell.begin_state(1))[0].shape
-    (1, 4, 5, 5, 5)
+    >>> gluon.rnn.Conv3DRNNCell((2, 5, 5, 5), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    Conv3DRNNCell(2 -> 4, NCDHW)
     """
 
 
@@ -259,10 +255,8 @@ class Conv2DLSTMCell(LSTMStep, _Conv2DCell):
 
     Examples
     --------
-    >>> cell = gluon.rnn.Conv2DLSTMCell((2, 5, 5), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
-    >>> cell.initialize()
-    >>> cell(np.ones((1, 2, 5, 5)), cell.begin_state(1))[0].shape
-    (1, 4, 5, 5)
+    >>> gluon.rnn.Conv2DLSTMCell((2, 5, 5), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    Conv2DLSTMCell(2 -> 4, NCHW)
     """
 
 
@@ -271,10 +265,8 @@ class Conv3DLSTMCell(LSTMStep, _Conv3DCell):
 
     Examples
     --------
-    >>> cell = gluon.rnn.Conv3DLSTMCell((2, 5, 5, 5), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
-    >>> cell.initialize()
-    >>> cell(np.ones((1, 2, 5, 5, 5)), cell.begin_state(1))[0].shape
-    (1, 4, 5, 5, 5)
+    >>> gluon.rnn.Conv3DLSTMCell((2, 5, 5, 5), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    Conv3DLSTMCell(2 -> 4, NCDHW)
     """
 
 
@@ -316,10 +308,8 @@ class Conv2DGRUCell(GRUStep, _Conv2DCell):
 
     Examples
     --------
-    >>> cell = gluon.rnn.Conv2DGRUCell((2, 5, 5), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
-    >>> cell.initialize()
-    >>> cell(np.ones((1, 2, 5, 5)), cell.begin_state(1))[0].shape
-    (1, 4, 5, 5)
+    >>> gluon.rnn.Conv2DGRUCell((2, 5, 5), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    Conv2DGRUCell(2 -> 4, NCHW)
     """
 
 
@@ -328,10 +318,8 @@ class Conv3DGRUCell(GRUStep, _Conv3DCell):
 
     Examples
     --------
-    >>> cell = gluon.rnn.Conv3DGRUCell((2, 5, 5, 5), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
-    >>> cell.initialize()
-    >>> cell(np.ones((1, 2, 5, 5, 5)), cell.begin_state(1))[0].shape
-    (1, 4, 5, 5, 5)
+    >>> gluon.rnn.Conv3DGRUCell((2, 5, 5, 5), 4, i2h_kernel=3, h2h_kernel=3, i2h_pad=1)
+    Conv3DGRUCell(2 -> 4, NCDHW)
     """
 
 

@@ -60,7 +60,7 @@ class Network(NamedTuple):
         rest = count - self.count(0)
         if rest < 0 or rest % rows:
             raise ValueError(
-                f"rnn: {count} parameters do not fit {self}: expected {self.count(0)}, and {rows} more for each number of the input"
+                f"{count} parameters do not fit {self}: expected {self.count(0)}, and {rows} more for each number of the input"
             )
         return rest // rows
 
@@ -320,7 +320,7 @@ def rnn(
     >>> npx.rnn(x, np.zeros(3 * 4 + 4 * 4 + 4 + 4), h, mode="rnn_tanh", state_size=4, num_layers=1).shape
     (5, 2, 4)
     """
-    net = _network(mode, state_size, num_layers, bidirectional, projection_size)
+    net = network("rnn", mode, state_size, num_layers, bidirectional, projection_size)
     if (state_cell is not None) != (net.mode == "lstm"):
         raise ValueError(f"rnn: state_cell is for mode='lstm' and needed there; got mode={mode!r} and state_cell={_given(state_cell)}")
     if use_sequence_length != (sequence_length is not None):
@@ -346,15 +346,14 @@ def _given(argument: Any) -> str:
     return "missing" if argument is None else "given"
 
 
-def _network(mode: str | None, size: int | None, layers: int | None, bidirectional: bool, projection: int | None) -> Network:
+def network(owner: str, mode: str | None, size: int | None, layers: int | None, bidirectional: bool, projection: int | None) -> Network:
+    """A network from arguments of the user, checked."""
     if mode not in GATES:
-        raise ValueError(f"rnn: mode must be one of {', '.join(GATES)}, got {mode!r}")
-    for name, number in (("state_size", size), ("num_layers", layers)):
-        if number is None or number < 1:
-            raise ValueError(f"rnn: {name} must be a positive number, got {number}")
+        raise ValueError(f"{owner}: mode must be one of {', '.join(GATES)}, got {mode!r}")
+    if size is None or layers is None or min(size, layers) < 1:
+        raise ValueError(f"{owner}: state_size and num_layers must be positive numbers, got {size} and {layers}")
     if projection is not None and (mode != "lstm" or projection < 1):
-        raise ValueError(f"rnn: projection_size must be positive, and is for mode='lstm'; got {projection} for mode={mode!r}")
-    assert size is not None and layers is not None
+        raise ValueError(f"{owner}: projection_size must be positive, and is for mode='lstm'; got {projection} for mode={mode!r}")
     return Network(mode, int(size), int(layers), 2 if bidirectional else 1, None if projection is None else int(projection))
 
 

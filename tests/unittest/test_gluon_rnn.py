@@ -274,7 +274,7 @@ X, STATE = np.zeros((2, 3, 4)), np.zeros((1, 3, 5))
     ("call", "text"),
     [
         (lambda: npx.rnn(X, X, STATE), "mode must be one of rnn_relu, rnn_tanh, lstm, gru, got None"),
-        (lambda: npx.rnn(X, X, STATE, mode="gru", num_layers=1), "state_size must be a positive number"),
+        (lambda: npx.rnn(X, X, STATE, mode="gru", num_layers=1), "state_size and num_layers must be positive numbers"),
         (lambda: npx.rnn(X, np.zeros(3), STATE, mode="rnn_relu", state_size=5, num_layers=1), r"parameters must have shape \(55,\)"),
         (
             lambda: npx.rnn(X, np.zeros(55), X, mode="rnn_relu", state_size=5, num_layers=1),
@@ -487,3 +487,29 @@ def test_a_cell_of_ones_own_in_mxnets_older_form_is_unrolled_like_the_others():
     onp.testing.assert_allclose(out.asnumpy(), onp.cumsum(onp.maximum(DATA, 0), 0), rtol=1e-5)
     with pytest.raises(NotImplementedError, match="must define state_info"):
         rnn.RecurrentCell().begin_state(1)
+
+
+def test_the_vector_of_parameters_is_initialized_part_by_part():
+    options = {"h2h_weight_initializer": init.Constant(2.0), "i2h_bias_initializer": init.LSTMBias(3.0), "h2r_weight_initializer": "ones"}
+    fused = init.RNNFused("lstm", 2, H, True, 2, **options)
+    again = init.create(fused.dumps())
+    layer = rnn.LSTM(H, 2, bidirectional=True, projection_size=2, input_size=C, **options)
+    layer.initialize()
+    expected = {name: p.data().asnumpy() for name, p in layer.params.items()}
+    for initializer in (fused, again):
+        vector = gluon.Parameter("parameters", shape=(sum(a.size for a in expected.values()),))
+        vector.initialize(initializer)
+        begin = 0
+        for name, array in expected.items():
+            found = vector.data().asnumpy()[begin : begin + array.size].reshape(array.shape)
+            begin += array.size
+            if "i2h_weight" in name:
+                assert 0 < abs(found).max() <= 0.07, name
+            else:
+                onp.testing.assert_array_equal(found, array, name)
+    with pytest.raises(ValueError, match="7 parameters do not fit .* expected"):
+        fused("parameters", np.zeros(7))
+    with pytest.raises(ValueError, match="must be the vector of all parameters"):
+        fused("parameters", np.zeros((7, 2)))
+    with pytest.raises(ValueError, match="RNNFused: mode must be one of"):
+        init.RNNFused("lstmp", 1, 2)

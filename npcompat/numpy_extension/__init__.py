@@ -7,6 +7,7 @@ from npcompat.numpy_extension import (
     _modes,
     _nn,
     _nn_activation,
+    _nn_alignment,
     _nn_conv,
     _nn_norm,
     _nn_recurrent,
@@ -18,6 +19,7 @@ from npcompat.numpy_extension._jit import *
 from npcompat.numpy_extension._modes import *
 from npcompat.numpy_extension._nn import *
 from npcompat.numpy_extension._nn_activation import *
+from npcompat.numpy_extension._nn_alignment import *
 from npcompat.numpy_extension._nn_conv import *
 from npcompat.numpy_extension._nn_norm import *
 from npcompat.numpy_extension._nn_recurrent import *
@@ -30,6 +32,7 @@ __all__ += _jit.__all__
 __all__ += _modes.__all__
 __all__ += _nn.__all__
 __all__ += _nn_activation.__all__
+__all__ += _nn_alignment.__all__
 __all__ += _nn_conv.__all__
 __all__ += _nn_norm.__all__
 __all__ += _nn_recurrent.__all__

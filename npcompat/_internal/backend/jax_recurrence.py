@@ -17,7 +17,7 @@ Cell = Callable[[Any, Any, Any], tuple[Any, Any]]
 
 
 def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, reverse: bool = False) -> tuple[Any, Any]:
-    """`carry, out = step(carry, x)` over the leading axis of arrays; the last carry, and the outputs stacked."""
+    """`carry, out = step(carry, x)` over the leading axis of an array, or of a tuple of them; the last carry, and the outputs stacked."""
     return lax.scan(step, carry, xs, reverse=reverse)
 
 

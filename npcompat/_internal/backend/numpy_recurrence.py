@@ -8,11 +8,12 @@ import numpy as onp
 Array = onp.ndarray[Any, Any]
 
 
-def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Array, reverse: bool = False) -> tuple[Any, Any]:
-    """`carry, out = step(carry, x)` over the leading axis of an array; the last carry, and the outputs (or None) in a list."""
-    outs: list[Any] = [None] * len(xs)
-    for t in range(len(xs))[:: -1 if reverse else 1]:
-        carry, outs[t] = step(carry, xs[t])
+def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, reverse: bool = False) -> tuple[Any, Any]:
+    """`carry, out = step(carry, x)` over the leading axis of an array, or of a tuple of them; the last carry, and the outputs in a list."""
+    rows = list(zip(*xs, strict=True)) if isinstance(xs, tuple) else list(xs)
+    outs: list[Any] = [None] * len(rows)
+    for t in range(len(rows))[:: -1 if reverse else 1]:
+        carry, outs[t] = step(carry, rows[t])
     return carry, outs
 
 

@@ -1,5 +1,7 @@
 """Cases of recurrent networks and of what aligns sequences; their oracles are written out with NumPy, step by step, in float64."""
 
+import itertools
+
 import numpy as onp
 from scipy import special
 
@@ -118,5 +120,47 @@ case(
     "4,3,1",
     "3 index6 int64",
     oracle=wide(lambda x, w, h, c, n: network(lstm_step, x, w, h, c, n, 2, 2)),
+    **RECURRENT,
+)
+
+
+# --- alignment ---------------------------------------------------------------------------------------------------
+
+
+def every_path(data, labels, ends, counts, blank):
+    """Minus the logarithm of the sum of the probabilities of all paths that stand for the labels, each written out."""
+    p = special.softmax(data, axis=2)
+    losses = []
+    for n in range(data.shape[1]):
+        total, wanted = 0.0, list(labels[n, : counts[n]])
+        for path in itertools.product(range(data.shape[2]), repeat=int(ends[n])):
+            if [k for k, _ in itertools.groupby(path) if k != blank] == wanted:
+                total += onp.prod([p[t, n, k] for t, k in enumerate(path)])
+        losses.append(-onp.log(total) if total else onp.inf)
+    return onp.array(losses)
+
+
+def before_padding(labels, padding):
+    return [next((i for i, k in enumerate(row) if k == padding), len(row)) for row in labels]
+
+
+case(
+    "_npx_ctc_loss",
+    lambda xp, x, y: npx.ctc_loss(x, y),
+    "5,3,3",
+    "3,2 index3 int32",
+    oracle=wide(lambda x, y: every_path(x, y, [5] * 3, before_padding(y, 0), 0)),
+    second=True,
+    **{**RECURRENT, "dtypes": "i e f d bfloat16"},
+)
+case(
+    "_npx_ctc_loss",
+    lambda xp, x, y, t, n: npx.ctc_loss(x, y, t, n, True, True, "last"),
+    "4,4,3",
+    "4,2 index2 int32",
+    "4 index5 int64",
+    "4 index3 int64",
+    oracle=wide(lambda x, y, t, n: every_path(x, y, t, n, 2)),
+    grad=(),
     **RECURRENT,
 )

@@ -40,9 +40,8 @@ def _ctc_loss(xp: Any, data: Any, label: Any, *lengths: Any, measured: tuple[boo
     ends = next(given) if measured[0] else xp.full((samples,), steps)
     counts = next(given) if measured[1] else xp.sum(xp.cumsum(label == padding, axis=1) == 0, axis=1)
 
-    blanks = xp.full_like(label, blank)
-    states = xp.reshape(xp.stack([blanks, label], axis=2), (samples, -1))
-    states = xp.concatenate([states, xp.full_like(states[:, :1], blank)] if states.shape[1] else [xp.full((samples, 1), blank)], axis=1)
+    pairs = xp.reshape(xp.stack([xp.full_like(label, blank), label], axis=2), (samples, 2 * label.shape[1]))
+    states = xp.concatenate([pairs, xp.full((samples, 1), blank, label.dtype)], axis=1)
     over = xp.concatenate([xp.ones_like(states[:, :2], dtype=bool), (states[:, 2:] != states[:, :-2]) & (states[:, 2:] != blank)], axis=1)
     over = xp.concatenate([xp.zeros_like(over[:, :1]), over], axis=1)
 

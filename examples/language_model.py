@@ -35,12 +35,11 @@ class LanguageModel(gluon.HybridBlock):
         super().__init__()
         self.embedding = nn.Embedding(letters, 32)
         self.recurrent = LAYERS[kind](hidden, input_size=32)
-        self.dropout = nn.Dropout(0.1)
         self.scores = nn.Dense(letters, flatten=False, in_units=hidden)
 
     def forward(self, letters: Any, states: list[Any]) -> tuple[Any, list[Any]]:
         outputs, states = self.recurrent(self.embedding(letters), states)
-        return self.scores(self.dropout(outputs)), states
+        return self.scores(outputs), states
 
 
 @dataclass
@@ -157,7 +156,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kind", choices=(*LAYERS,), default="lstm", help="the recurrent layer (default: lstm)")
     parser.add_argument("--epochs", type=int, default=2, help="passes over the text (default: 2)")
-    parser.add_argument("--size", type=int, default=100_000, help="letters of text (default: 100000)")
+    parser.add_argument("--size", type=int, default=60_000, help="letters of text (default: 60000)")
     parser.add_argument("--hidden", type=int, default=96, help="size of the states (default: 96)")
     parser.add_argument("--letters", type=int, default=100, help="letters to write at the end (default: 100)")
     parser.add_argument("--device", default="cpu", help="where to train: cpu, gpu or gpu(1) (default: cpu)")

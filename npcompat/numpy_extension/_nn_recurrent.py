@@ -162,8 +162,21 @@ def _last(xp: Any, states: Any, first: Any, lengths: Any) -> Any:
 
 
 def _compute(
-    xp: Any, data: Any, state: Any, *others: Any, net: Network, clip: Clip = None, measured: bool = False, noisy: bool = False
+    xp: Any,
+    data: Any,
+    state: Any,
+    *others: Any,
+    mode: str,
+    size: int,
+    layers: int = 1,
+    directions: int = 1,
+    projection: int | None = None,
+    clip: Clip = None,
+    measured: bool = False,
+    noisy: bool = False,
 ) -> tuple[Any, ...]:
+    """Outputs and last states; after the first states come lengths and what dropout multiplies with, if told so, then parameters."""
+    net = Network(mode, size, layers, directions, projection)
     rest = list(others)
     cell = rest.pop(0) if net.mode == "lstm" else None
     lengths = rest.pop(0) if measured else None
@@ -230,7 +243,7 @@ def _check(net: Network, data: Any, state: Any, cell: Any, lengths: Any) -> None
 
 def _types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     """Floats of one dtype, but for the lengths."""
-    at = (3 if attrs["net"].mode == "lstm" else 2) if attrs["measured"] else None
+    at = (3 if attrs["mode"] == "lstm" else 2) if attrs["measured"] else None
     casts, dtype = dtypes.floating(tuple([t for i, t in enumerate(types) if i != at]))
     return (casts if at is None else [*casts[:at], int64, *casts[at:]]), dtype
 
@@ -337,7 +350,7 @@ def rnn(
         noise = dropout(ones(shape, data.dtype if dtypes.is_float(data.dtype) else None), p)
     pieces = list(parameters) if isinstance(parameters, list | tuple) and isinstance(parameters[0], Handle) else [parameters]
     optional = [a for a in (state_cell, sequence_length, noise) if a is not None]
-    attrs = (net, clip, bool(use_sequence_length), noise is not None)
+    attrs = (*net, clip, bool(use_sequence_length), noise is not None)
     found = apply(_lstm if net.mode == "lstm" else _rnn, [data, state, *optional, *pieces], attrs)
     return found if state_outputs else found[0]
 

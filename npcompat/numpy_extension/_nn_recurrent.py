@@ -9,7 +9,6 @@ import numpy as onp
 from npcompat._internal import dtypes, modes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle
 from npcompat._internal.op import operator
 from npcompat.numpy._creation import asarray, ones
 from npcompat.numpy._typing import ArrayLike
@@ -348,7 +347,8 @@ def rnn(
     if p > 0 and net.layers > 1 and modes.current().training and data.ndim == 3:
         shape = (net.layers - 1, *data.shape[:2], net.output * net.directions)
         noise = dropout(ones(shape, data.dtype if dtypes.is_float(data.dtype) else None), p)
-    pieces = list(parameters) if isinstance(parameters, list | tuple) and isinstance(parameters[0], Handle) else [parameters]
+    separate = isinstance(parameters, list | tuple) and any([getattr(a, "ndim", 0) for a in parameters])
+    pieces = list(parameters) if separate else [parameters]
     optional = [a for a in (state_cell, sequence_length, noise) if a is not None]
     attrs = (*net, clip, bool(use_sequence_length), noise is not None)
     found = apply(_lstm if net.mode == "lstm" else _rnn, [data, state, *optional, *pieces], attrs)

@@ -265,6 +265,7 @@ def test_the_vector_of_parameters_is_the_concatenation_of_the_layers():
     vector = np.concatenate([p.data().reshape(-1) for p in layer.params.values()])
     out = npx.rnn(np.array(DATA), vector, *layer.begin_state(N), mode="gru", state_size=H, num_layers=2, bidirectional=True)
     onp.testing.assert_allclose(out.asnumpy(), layer(np.array(DATA)).asnumpy(), rtol=1e-6)
+    assert npx.rnn([[[1.0]]], [1.0, 1.0, 0.0, 0.5], [[[0.5]]], mode="rnn_relu", state_size=1, num_layers=1).tolist() == [[[2]]]
 
 
 X, STATE = np.zeros((2, 3, 4)), np.zeros((1, 3, 5))
@@ -444,6 +445,7 @@ def test_cells_that_remember_refuse_to_carry_it_into_a_compiled_function():
         _, states = cell(x, cell.begin_state(N))
         with pytest.raises(RuntimeError, match="ZoneoutCell remembers arrays between steps"):
             npx.jit(lambda x: cell(x, states)[0])(x)
+    assert npx.jit(lambda x: cell(x, states)[0])(x).shape == (N, C), "in prediction there is nothing to remember"
     assert pickle.loads(pickle.dumps(cell))(x, states)[0].shape == (N, C)
 
 

@@ -182,6 +182,8 @@ class ZoneoutCell(_RememberingCell):
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
         """One step of the cell, and some numbers of the step before."""
         output, following = self.base_cell(inputs, states)
+        if not modes.current().training:
+            return output, following
         if self._outputs:
             before = self._recalled("output")
             output = _zoned(output, np.zeros_like(output) if before is None else before, self._outputs)

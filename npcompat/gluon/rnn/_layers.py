@@ -35,6 +35,7 @@ class _RecurrentLayer(HybridBlock):
         axis_of_time(layout)
         self._net, self._layout, self._dropout, self._clip = net, layout, float(dropout), clip
         self._use_sequence_length = bool(use_sequence_length)
+        self._names = tuple(name for name, _ in net.parameters(input_size))
         for parameter, shape in net.parameters(input_size):
             init = initializers[parameter.partition("_")[2]]
             setattr(self, parameter, Parameter(parameter, shape=shape, init=init, dtype=dtype, allow_deferred_init=True))
@@ -60,7 +61,7 @@ class _RecurrentLayer(HybridBlock):
         """
         net = self._net
         sizes = (net.output, net.size) if net.mode == "lstm" else (net.output,)
-        dtype = next(iter(self._reg_params.values())).dtype
+        dtype = self._reg_params[self._names[0]].dtype
         return [{"shape": (net.layers * net.directions, batch_size, size), "__layout__": "LNC", "dtype": dtype} for size in sizes]
 
     def begin_state(self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any) -> list[Any]:
@@ -108,7 +109,7 @@ class _RecurrentLayer(HybridBlock):
         low, high, nan_too = self._clip or (None, None, False)
         outputs, *last = npx.rnn(
             data,
-            [parameter.data() for parameter in self._reg_params.values()],
+            [self._reg_params[name].data() for name in self._names],
             begin[0],
             begin[1] if net.mode == "lstm" else None,
             sequence_length,
@@ -130,7 +131,7 @@ class _RecurrentLayer(HybridBlock):
 
     def __repr__(self) -> str:
         net = self._net
-        features = (next(iter(self._reg_params.values())).shape or (None, None))[1]
+        features = (self._reg_params[self._names[0]].shape or (None, None))[1]
         options = [f"{features if features != -1 else None} -> {net.size}", self._layout]
         options += [f"num_layers={net.layers}"] if net.layers != 1 else []
         options += [f"dropout={self._dropout}"] if self._dropout else []

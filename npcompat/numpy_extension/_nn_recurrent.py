@@ -81,7 +81,7 @@ def _gru_arguments(xp: Any, x: Any, u: Any) -> Any:
 
 
 def _relu_cell(xp: Any, z: Any, h: Any, c: Any) -> tuple[Any, Any]:
-    return xp.where(z > 0, z, xp.zeros_like(z)), None
+    return xp.where(z <= 0, xp.zeros_like(z), z), None  # (nan stays)
 
 
 def _tanh_cell(xp: Any, z: Any, h: Any, c: Any) -> tuple[Any, Any]:

@@ -216,6 +216,7 @@ def test_clipped_cells_stay_in_their_bounds_and_nan_can_be_clipped():
     x = DATA.copy()
     x[0, 0] = onp.nan
     assert onp.isnan(layer(np.array(x)).asnumpy()[:, 0]).all()
+    assert onp.isnan(small(rnn.RNN(H))(np.array(x)).asnumpy()[:, 0]).all()
     net = rnn.LSTM(H, state_clip_min=-0.1, state_clip_max=0.2, state_clip_nan=True, input_size=C)
     net.initialize(init.Zero())
     _, (_, c) = net(np.array(x), net.begin_state(N))

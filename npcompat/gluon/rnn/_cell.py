@@ -149,8 +149,8 @@ class GatedCell(HybridRecurrentCell):
     A subclass says how these maps are made, and (`ElmanStep` and its siblings) what the step makes of them.
     """
 
-    gates = 1
-    kept = 1
+    _gates = 1
+    _kept = 1
     _axis = 1
     i2h_weight: Parameter
     h2h_weight: Parameter
@@ -173,9 +173,9 @@ class GatedCell(HybridRecurrentCell):
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
         """One step: the output, and the next states."""
-        if isinstance(states, np.ndarray) or len(states) != self.kept:
+        if isinstance(states, np.ndarray) or len(states) != self._kept:
             given = f"an array of shape {states.shape}" if isinstance(states, np.ndarray) else f"{len(states)}"
-            raise ValueError(f"{type(self).__name__}: states: expected a list of {self.kept}, got {given}")
+            raise ValueError(f"{type(self).__name__}: states: expected a list of {self._kept}, got {given}")
         return self._step(self._from_input(inputs), self._from_state(states[0]), states)
 
 
@@ -187,7 +187,7 @@ def as_function(activation: Any) -> Any:
 class ElmanStep:
     """`h' = activation(a + b)`."""
 
-    gates, kept = 1, 1
+    _gates, _kept = 1, 1
     activation: Any
 
     def _step(self, a: Any, b: Any, states: States) -> tuple[Any, States]:
@@ -198,7 +198,7 @@ class ElmanStep:
 class LSTMStep:
     """`c' = sigmoid(f) c + sigmoid(i) tanh(g)` and `h' = sigmoid(o) tanh(c')`, where i, f, g, o are the parts of `a + b`."""
 
-    gates, kept = 4, 2
+    _gates, _kept = 4, 2
     _axis: int
     activation: Any
     recurrent_activation: Any
@@ -214,7 +214,7 @@ class LSTMStep:
 class GRUStep:
     """`h' = (1 - z) tanh(a_n + r b_n) + z h`, where r and z are the sigmoid of the first and the second part of `a + b`."""
 
-    gates, kept = 3, 1
+    _gates, _kept = 3, 1
     _axis: int
     activation: Any
     recurrent_activation: Any

@@ -8,7 +8,7 @@ from npcompat.gluon.rnn._cell import ElmanStep, GatedCell, GRUStep, LSTMStep, St
 
 
 class _DenseCell(GatedCell):
-    """Cells whose maps are matrices with `gates * hidden_size` rows."""
+    """Cells whose maps are matrices with `_gates * hidden_size` rows."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class _DenseCell(GatedCell):
         if hidden_size < 1:
             raise ValueError(f"{type(self).__name__}: hidden_size must be positive, got {hidden_size}")
         self._hidden_size, self._output_size = int(hidden_size), int(output_size)
-        rows = self.gates * hidden_size
+        rows = self._gates * hidden_size
         self._declare(
             i2h_weight=((rows, input_size), i2h_weight_initializer),
             h2h_weight=((rows, output_size), h2h_weight_initializer),
@@ -34,11 +34,11 @@ class _DenseCell(GatedCell):
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """What the states are."""
-        return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"} for _ in range(self.kept)]
+        return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"} for _ in range(self._kept)]
 
     def infer_shape(self, inputs: Any, *args: Any) -> None:
         """The number of features."""
-        self.i2h_weight.shape = (self.gates * self._hidden_size, inputs.shape[-1])
+        self.i2h_weight.shape = (self._gates * self._hidden_size, inputs.shape[-1])
 
     def _from_input(self, inputs: Any) -> Any:
         return npx.fully_connected(inputs, self.i2h_weight.data(), self.i2h_bias.data(), no_bias=False, flatten=False)

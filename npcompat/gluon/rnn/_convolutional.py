@@ -14,7 +14,7 @@ _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 class _ConvCell(GatedCell):
     """Cells whose maps are convolutions with stride 1; that of the state keeps its size."""
 
-    spatial = 1
+    _spatial = 1
 
     def __init__(
         self,
@@ -34,11 +34,11 @@ class _ConvCell(GatedCell):
     ) -> None:
         super().__init__()
         name = type(self).__name__
-        if conv_layout not in _LAYOUTS[self.spatial]:
-            raise ValueError(f"{name}: conv_layout must be one of {', '.join(_LAYOUTS[self.spatial])}, got {conv_layout!r}")
+        if conv_layout not in _LAYOUTS[self._spatial]:
+            raise ValueError(f"{name}: conv_layout must be one of {', '.join(_LAYOUTS[self._spatial])}, got {conv_layout!r}")
         shape = as_shape(input_shape)
-        if len(shape) != self.spatial + 1:
-            raise ValueError(f"{name}: input_shape needs {self.spatial + 1} lengths, in the layout {conv_layout[1:]}, got {shape}")
+        if len(shape) != self._spatial + 1:
+            raise ValueError(f"{name}: input_shape needs {self._spatial + 1} lengths, in the layout {conv_layout[1:]}, got {shape}")
         self._layout, self._axis = conv_layout, conv_layout.index("C")
         self._channels = int(hidden_channels)
         kernel, self._h2h_kernel = self._sizes("i2h_kernel", i2h_kernel, 1), self._sizes("h2h_kernel", h2h_kernel, 1)
@@ -53,7 +53,7 @@ class _ConvCell(GatedCell):
         self._state_shape = self._placed(self._channels, [n + 2 * p - d * (k - 1) for n, k, p, d in sides])
         if min(self._state_shape) < 1:
             raise ValueError(f"{name}: i2h_kernel={i2h_kernel} does not fit into input_shape={shape}")
-        filters = self.gates * self._channels
+        filters = self._gates * self._channels
         self._declare(
             i2h_weight=((filters, *self._placed(shape[channel], kernel)), i2h_weight_initializer),
             h2h_weight=((filters, *self._placed(self._channels, self._h2h_kernel)), h2h_weight_initializer),
@@ -65,9 +65,9 @@ class _ConvCell(GatedCell):
     def _sizes(self, argument: str, sizes: Sizes, least: int) -> tuple[int, ...]:
         found = as_shape(sizes)
         if isinstance(sizes, int):
-            found *= self.spatial
-        if len(found) != self.spatial or min(found) < least:
-            expected = f"a number, or one for each of {self.spatial} axes, at least {least}"
+            found *= self._spatial
+        if len(found) != self._spatial or min(found) < least:
+            expected = f"a number, or one for each of {self._spatial} axes, at least {least}"
             raise ValueError(f"{type(self).__name__}: {argument}: expected {expected}, got {sizes}")
         return found
 
@@ -77,7 +77,7 @@ class _ConvCell(GatedCell):
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """What the states are."""
-        return [{"shape": (batch_size, *self._state_shape), "__layout__": self._layout} for _ in range(self.kept)]
+        return [{"shape": (batch_size, *self._state_shape), "__layout__": self._layout} for _ in range(self._kept)]
 
     def _from_input(self, inputs: Any) -> Any:
         weight, bias = self.i2h_weight.data(), self.i2h_bias.data()
@@ -93,7 +93,7 @@ class _ConvCell(GatedCell):
 
 
 class _Conv1DCell(_ConvCell):
-    spatial = 1
+    _spatial = 1
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class _Conv1DCell(_ConvCell):
 
 
 class _Conv2DCell(_ConvCell):
-    spatial = 2
+    _spatial = 2
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class _Conv2DCell(_ConvCell):
 
 
 class _Conv3DCell(_ConvCell):
-    spatial = 3
+    _spatial = 3
 
     def __init__(
         self,

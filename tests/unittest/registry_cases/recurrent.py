@@ -120,7 +120,8 @@ case(
     "4,3,1",
     "3 index6 int64",
     oracle=wide(lambda x, w, h, c, n: network(lstm_step, x, w, h, c, n, 2, 2)),
-    **RECURRENT,
+    grad=(),
+    **{**RECURRENT, "dtypes": "f", "layouts": ("ordinary",)},
 )
 
 

@@ -25,6 +25,7 @@ examples: $(VENV)/ready
 	$(BIN)/python examples/numpy_programs.py
 	$(BIN)/python examples/digits.py --epochs 2
 	$(BIN)/python examples/autoencoder.py --epochs 2
+	$(BIN)/python examples/language_model.py --epochs 1
 
 benchmarks: $(VENV)/ready
 	$(BIN)/python -m benchmarks

@@ -2,7 +2,7 @@
 
     from npcompat import autograd, gluon, np, npx
 
-The learning layers (`gluon`, `init`, `lr_scheduler`, `optimizer`) `ops` and `symbol` are imported when they are first asked for.
+The learning layers (`gluon`, `init`, `lr_scheduler`, `metric`, `optimizer`), `ops` and `symbol` are imported when they are first asked for.
 """
 
 import importlib
@@ -15,6 +15,7 @@ from npcompat import numpy_extension as npx
 if TYPE_CHECKING:
     from npcompat import gluon, initializer, lr_scheduler, ops, optimizer, symbol, test_utils
     from npcompat import initializer as init
+    from npcompat.gluon import metric
 
 __version__ = "0.1.0"
 _LATER = {
@@ -22,6 +23,7 @@ _LATER = {
     "init": "initializer",
     "initializer": "initializer",
     "lr_scheduler": "lr_scheduler",
+    "metric": "gluon.metric",
     "ops": "ops",
     "optimizer": "optimizer",
     "symbol": "symbol",
@@ -33,6 +35,7 @@ __all__ = [
     "init",
     "initializer",
     "lr_scheduler",
+    "metric",
     "np",
     "npx",
     "numpy",

@@ -1,7 +1,7 @@
 """gluon: blocks, parameters, losses, training, data, metrics and probability, with MXNet's names."""
 
 from npcompat._internal.errors import DeferredInitializationError
-from npcompat.gluon import data, loss, metric, nn, probability, utils
+from npcompat.gluon import data, loss, metric, nn, probability, rnn, utils
 from npcompat.gluon.block import Block, HybridBlock
 from npcompat.gluon.parameter import Constant, Parameter, ParameterDict
 from npcompat.gluon.symbol_block import SymbolBlock
@@ -21,5 +21,6 @@ __all__ = [
     "metric",
     "nn",
     "probability",
+    "rnn",
     "utils",
 ]

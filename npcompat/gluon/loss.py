@@ -430,7 +430,89 @@ class CosineEmbeddingLoss(Loss):
         return self._mean(loss, sample_weight)
 
 
+class CTCLoss(Loss):
+    """How improbable labels are whose places in time are unknown (connectionist temporal classification; Graves et al., 2006).
+
+    Called with scores of classes in time, labels, and optionally lengths of both and weights of samples.  The last class is
+    the blank; without lengths, labels end at the first -1.  What is computed stands at `npx.ctc_loss`.
+
+    Parameters
+    ----------
+    layout : {'NTC', 'TNC'}
+        Axes of the scores.
+    label_layout : {'NT', 'TN'}
+        Axes of the labels.
+    weight : float, optional
+        What the loss is multiplied with.
+
+    Examples
+    --------
+    >>> loss = gluon.loss.CTCLoss()
+    >>> [round(v, 4) for v in loss(np.zeros((1, 2, 3)), np.array([[0, -1]])).tolist()]
+    [1.0986]
+    """
+
+    def __init__(self, layout: str = "NTC", label_layout: str = "NT", weight: float | None = None) -> None:
+        if layout not in ("NTC", "TNC"):
+            raise ValueError(f"CTCLoss: layout must be 'NTC' or 'TNC', got {layout!r}")
+        if label_layout not in ("NT", "TN"):
+            raise ValueError(f"CTCLoss: label_layout must be 'NT' or 'TN', got {label_layout!r}")
+        super().__init__(weight, label_layout.index("N"))
+        self._layout, self._label_layout = layout, label_layout
+
+    def forward(self, pred: Any, label: Any, pred_lengths: Any = None, label_lengths: Any = None, sample_weight: Any = None) -> Any:
+        """One number for each sample."""
+        pred = np.swapaxes(pred, 0, 1) if self._layout == "NTC" else pred
+        label = np.swapaxes(label, 0, 1) if self._label_layout == "TN" else label
+        used = (pred_lengths is not None, label_lengths is not None)
+        return self._weighted(npx.ctc_loss(pred, label, pred_lengths, label_lengths, *used, blank_label="last"), sample_weight)
+
+
+class SDMLLoss(Loss):
+    """Finds for each vector of a batch its partner in another batch (smoothed deep metric learning; Bonadiman et al., 2019).
+
+    Called with two batches of vectors, of which those at the same place belong together; all others are examples of what does
+    not.  The loss is the divergence of the softmax of minus the squared distances from the smoothed truth.
+
+    Parameters
+    ----------
+    smoothing_parameter : float
+        The share of the truth that is spread over the other vectors.
+    weight : float, optional
+        What the loss is multiplied with.
+    batch_axis : int
+        The axis of samples, which is the first.
+
+    Examples
+    --------
+    >>> a = np.array([[0.0, 0.0], [9.0, 9.0]])
+    >>> gluon.loss.SDMLLoss(smoothing_parameter=0.0)(a, a)
+    array([0., 0.])
+    """
+
+    def __init__(self, smoothing_parameter: float = 0.3, weight: float | None = 1.0, batch_axis: int = 0) -> None:
+        super().__init__(weight, batch_axis)
+        if not 0 <= smoothing_parameter <= 1:
+            raise ValueError(f"SDMLLoss: smoothing_parameter must be between 0 and 1, got {smoothing_parameter}")
+        if batch_axis != 0:
+            raise ValueError(f"SDMLLoss: batch_axis must be 0, got {batch_axis}")
+        self._smoothing = float(smoothing_parameter)
+
+    def forward(self, x1: Any, x2: Any) -> Any:
+        """One number for each sample of the first batch."""
+        if x1.ndim != 2 or x1.shape != x2.shape:
+            raise ValueError(f"SDMLLoss: expected two batches of vectors of one shape (N, C), got {x1.shape} and {x2.shape}")
+        others = max(len(x1) - 1, 1)
+        spread = self._smoothing if len(x1) > 1 else 0.0
+        same = np.eye(len(x1), dtype=x1.dtype)
+        truth = same * (1 - spread) + (1 - same) * (spread / others)
+        entropy = -sum(p * math.log(p / n) for p, n in ((1 - spread, 1), (spread, others)) if p)
+        distances = np.square(np.expand_dims(x1, 1) - np.expand_dims(x2, 0)).sum(axis=2)
+        return self._weighted(-(truth * npx.log_softmax(-distances, axis=1)).sum(axis=1) - entropy, None)
+
+
 __all__ = [
+    "CTCLoss",
     "CosineEmbeddingLoss",
     "HingeLoss",
     "HuberLoss",
@@ -440,6 +522,7 @@ __all__ = [
     "LogisticLoss",
     "Loss",
     "PoissonNLLLoss",
+    "SDMLLoss",
     "SigmoidBCELoss",
     "SigmoidBinaryCrossEntropyLoss",
     "SoftmaxCELoss",

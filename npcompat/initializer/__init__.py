@@ -9,7 +9,7 @@ An initializer writes into the array that it is given; its random numbers come f
 
 from npcompat.initializer._base import InitDesc, Initializer, alias, create, register
 from npcompat.initializer._distributions import Constant, MSRAPrelu, Normal, One, Orthogonal, TruncNorm, Uniform, Xavier, Zero
-from npcompat.initializer._special import Bilinear, Load, LSTMBias, Mixed
+from npcompat.initializer._special import Bilinear, Load, LSTMBias, Mixed, RNNFused
 
 __all__ = [
     "Bilinear",
@@ -23,6 +23,7 @@ __all__ = [
     "Normal",
     "One",
     "Orthogonal",
+    "RNNFused",
     "TruncNorm",
     "Uniform",
     "Xavier",

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat.initializer._base import Initializer, register
+from npcompat.initializer._base import InitDesc, Initializer, register
+from npcompat.initializer._distributions import Uniform, Zero
+from npcompat.numpy_extension._nn_recurrent import network
 
 # --- for particular layers ---------------------------------------------------------------------------------------
 
@@ -64,6 +66,73 @@ class LSTMBias(Initializer):
         quarter = arr.shape[0] // 4
         arr[...] = 0
         arr[quarter : 2 * quarter] = self.forget_bias
+
+    _init_bias = _init_weight
+
+
+@register
+class RNNFused(Initializer):
+    """The vector of all parameters that `npx.rnn` takes: each part of it by an initializer of its own.
+
+    Parameters
+    ----------
+    mode : {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'}
+        The kind of network.
+    num_layers, state_size : int
+        Number of layers, size of the states.
+    bidirectional : bool
+        Whether each layer has two directions.
+    projection_size : int, optional
+        Size of the projected output of an LSTM.
+    i2h_weight_initializer, h2h_weight_initializer, h2r_weight_initializer : Initializer or str, optional
+        For the weights; `Uniform()` if not given.
+    i2h_bias_initializer, h2h_bias_initializer : Initializer or str, optional
+        For the biases; zeros if not given.
+
+    Examples
+    --------
+    >>> a = np.zeros(2 * 3 + 2 * 2 + 2 + 2)
+    >>> init.RNNFused("rnn_tanh", 1, 2, i2h_weight_initializer="ones")("parameters", a)
+    >>> a[:6], a[-4:]
+    (array([1., 1., 1., 1., 1., 1.]), array([0., 0., 0., 0.]))
+    """
+
+    def __init__(
+        self,
+        mode: str,
+        num_layers: int,
+        state_size: int,
+        bidirectional: bool = False,
+        projection_size: int | None = None,
+        i2h_weight_initializer: Any = None,
+        h2h_weight_initializer: Any = None,
+        i2h_bias_initializer: Any = None,
+        h2h_bias_initializer: Any = None,
+        h2r_weight_initializer: Any = None,
+    ) -> None:
+        given = {
+            "i2h_weight_initializer": i2h_weight_initializer,
+            "h2h_weight_initializer": h2h_weight_initializer,
+            "i2h_bias_initializer": i2h_bias_initializer,
+            "h2h_bias_initializer": h2h_bias_initializer,
+            "h2r_weight_initializer": h2r_weight_initializer,
+        }
+        texts = {name: i.dumps() if isinstance(i, Initializer) else i for name, i in given.items()}
+        sizes = {"mode": mode, "num_layers": num_layers, "state_size": state_size, "bidirectional": bidirectional}
+        super().__init__(**sizes, projection_size=projection_size, **texts)
+        self._net = network("RNNFused", mode, state_size, num_layers, bidirectional, projection_size)
+        self._initializers = given
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        if arr.ndim != 1:
+            raise ValueError(f"RNNFused: {name} must be the vector of all parameters of a recurrent network, got shape {arr.shape}")
+        begin = 0
+        for part, shape in self._net.parameters(self._net.inputs(arr.size)):
+            end = begin + math.prod(shape)
+            own = self._initializers[f"{part.partition('_')[2]}_initializer"]
+            default: Initializer = Zero() if part.endswith("bias") else Uniform()
+            default(InitDesc(part, {"__init__": default if own is None else own}), arr[begin:end].reshape(shape))
+            begin = end
 
     _init_bias = _init_weight
 

@@ -7,9 +7,11 @@ from npcompat.numpy_extension import (
     _modes,
     _nn,
     _nn_activation,
+    _nn_alignment,
     _nn_conv,
     _nn_cumulative,
     _nn_norm,
+    _nn_recurrent,
     _nn_selection,
     _nn_special,
     random,
@@ -19,9 +21,11 @@ from npcompat.numpy_extension._jit import *
 from npcompat.numpy_extension._modes import *
 from npcompat.numpy_extension._nn import *
 from npcompat.numpy_extension._nn_activation import *
+from npcompat.numpy_extension._nn_alignment import *
 from npcompat.numpy_extension._nn_conv import *
 from npcompat.numpy_extension._nn_cumulative import *
 from npcompat.numpy_extension._nn_norm import *
+from npcompat.numpy_extension._nn_recurrent import *
 from npcompat.numpy_extension._nn_selection import *
 from npcompat.numpy_extension._nn_special import *
 
@@ -31,8 +35,10 @@ __all__ += _jit.__all__
 __all__ += _modes.__all__
 __all__ += _nn.__all__
 __all__ += _nn_activation.__all__
+__all__ += _nn_alignment.__all__
 __all__ += _nn_conv.__all__
 __all__ += _nn_cumulative.__all__
 __all__ += _nn_norm.__all__
+__all__ += _nn_recurrent.__all__
 __all__ += _nn_selection.__all__
 __all__ += _nn_special.__all__

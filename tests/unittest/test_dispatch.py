@@ -370,3 +370,13 @@ def test_the_process_default_reaches_threads_that_have_none():
     thread.join()
     npx.reset_np()
     assert seen == ["float64"]
+
+
+def test_arrays_are_committed_to_a_device_only_where_they_would_not_be_anyway():
+    """A program of which some operands are committed gives committed results; called with these, it is compiled again."""
+    with npx.backend("jax"), npx.device("cpu"):
+        made = [np.array(onp.ones(3)), np.zeros(3), np.random.uniform(size=3), np.ones(3).as_in_ctx(npx.cpu())]
+        assert [dispatch.read(a).payload.committed for a in made] == [False] * 4
+    with npx.device("cpu"):
+        double = npx.jit(lambda x: x * 2)
+        assert not dispatch.read(double(np.array([1.0]))).payload.committed

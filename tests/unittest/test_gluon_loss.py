@@ -114,3 +114,78 @@ def test_a_loss_says_what_it_is():
     assert repr(gluon.loss.L1Loss(batch_axis=1)) == "L1Loss(batch_axis=1, w=None)"
     with pytest.raises(ValueError, match="label_format must be"):
         gluon.loss.LogisticLoss(label_format="ternary")
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_ctc_loss_agrees_with_torch(hybridized):
+    scores, labels = random.normal(size=(6, 3, 5)).astype("float32"), onp.array([[0, 1, 1], [3, 2, -1], [-1, -1, -1]])
+    other = torch.tensor(scores, requires_grad=True)
+    lengths = (onp.array([6, 4, 5]), onp.array([3, 2, 0]))
+    log_p = functional.log_softmax(other, 2)
+    expected = functional.ctc_loss(log_p, torch.tensor(labels).clamp(min=0), *map(torch.tensor, lengths), blank=4, reduction="none")
+    expected.sum().backward()
+    loss = gluon.loss.CTCLoss()
+    loss.hybridize(hybridized)
+    pred = np.array(scores.swapaxes(0, 1))
+    pred.attach_grad()
+    for given in ((np.array(lengths[0]),), tuple(map(np.array, lengths))):
+        with autograd.record():
+            found = loss(pred, np.array(labels), *given)
+        found.backward()
+        onp.testing.assert_allclose(found.asnumpy(), expected.detach().numpy(), rtol=1e-5)
+        onp.testing.assert_allclose(pred.grad.asnumpy(), other.grad.numpy().swapaxes(0, 1), rtol=1e-4, atol=1e-6)
+    across = gluon.loss.CTCLoss("TNC", "TN", weight=2.0)
+    found = across(np.array(scores), np.array(labels.T), *map(np.array, lengths), np.array([1.0, 0.5, 0.0]))
+    onp.testing.assert_allclose(found.asnumpy(), expected.detach().numpy() * [2, 1, 0], rtol=1e-5)
+
+
+def test_ctc_loss_of_labels_without_a_path_is_infinite_and_has_no_gradient():
+    pred = np.zeros((2, 1, 3))
+    pred.attach_grad()
+    for label in ([[1, 1]], [[7, 0]]):
+        with autograd.record():
+            loss = npx.ctc_loss(pred, np.array(label))
+        loss.backward()
+        assert onp.isinf(loss.asnumpy()).all() and (pred.grad.asnumpy() == 0).all()
+    assert npx.ctc_loss(np.zeros((0, 1, 3)), np.zeros((1, 0))).tolist() == [0], "of no steps, nothing is certain"
+    assert npx.ctc_loss(np.zeros((3, 0, 3)), np.zeros((0, 2))).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: npx.ctc_loss(x, [[1]], blank_label="middle"), "blank_label must be 'first' or 'last', got 'middle'"),
+        (lambda x: npx.ctc_loss(x, [[1]], [2]), "use_data_lengths=False, but data_lengths is given"),
+        (lambda x: npx.ctc_loss(x, [[1]], use_label_lengths=True), "label_lengths is missing"),
+        (lambda x: npx.ctc_loss(x, [[1], [1]]), r"got shapes \(2, 1, 3\) and \(2, 1\)"),
+        (lambda x: npx.ctc_loss(x, [[1]], [2, 2], use_data_lengths=True), r"lengths must have shape \(1,\), got \(2,\)"),
+        (lambda x: gluon.loss.CTCLoss("NCT"), "layout must be 'NTC' or 'TNC'"),
+        (lambda x: gluon.loss.CTCLoss(label_layout="NTC"), "label_layout must be 'NT' or 'TN'"),
+        (lambda x: gluon.loss.SDMLLoss(2), "smoothing_parameter must be between 0 and 1"),
+        (lambda x: gluon.loss.SDMLLoss(batch_axis=1), "batch_axis must be 0"),
+        (lambda x: gluon.loss.SDMLLoss()(x, x), "expected two batches of vectors"),
+    ],
+)
+def test_what_does_not_fit_a_loss_is_an_error_that_says_so(call, text):
+    with pytest.raises(ValueError, match=text):
+        call(np.zeros((2, 1, 3)))
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_sdml_loss_is_the_divergence_from_the_smoothed_truth(hybridized):
+    loss = gluon.loss.SDMLLoss(0.2)
+    loss.hybridize(hybridized)
+    pred = np.array(PRED)
+    pred.attach_grad()
+    with autograd.record():
+        found = loss(pred, np.array(OTHER))
+    found.backward()
+    a, b = torch.tensor(PRED, requires_grad=True), torch.tensor(OTHER)
+    truth = torch.full((4, 4), 0.2 / 3) + torch.eye(4) * (0.8 - 0.2 / 3)
+    expected = functional.kl_div(functional.log_softmax(-(torch.cdist(a, b) ** 2), 1), truth, reduction="none").sum(1)
+    expected.sum().backward()
+    onp.testing.assert_allclose(found.asnumpy(), expected.detach().numpy(), rtol=1e-4)
+    onp.testing.assert_allclose(pred.grad.asnumpy(), a.grad.numpy(), rtol=1e-3, atol=1e-5)
+    assert loss(pred[:1], pred[:1]).tolist() == [0]
+    half = loss(pred.astype("float16"), np.array(OTHER, dtype="float16"))
+    assert half.dtype == "float16" and onp.allclose(half.astype("float32").asnumpy(), found.asnumpy(), rtol=2e-2)

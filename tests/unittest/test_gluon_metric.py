@@ -5,6 +5,7 @@ import math
 import numpy as onp
 import pytest
 
+import npcompat
 from npcompat import gluon, np
 from npcompat.gluon import metric
 
@@ -110,3 +111,83 @@ def test_metrics_of_dicts_and_configs():
     assert m.get()[1] == 1
     config = m.get_config()
     assert config["metric"] == "Accuracy" and config["axis"] == 1 and config["output_names"] == ["out"]
+
+
+def test_binary_accuracy_of_samples_and_of_several_classes():
+    labels, scores = LABELS % 2, SCORES[:, 0]
+    assert value(metric.BinaryAccuracy(), *halves(labels, scores)) == pytest.approx(((scores > 0.5) == labels).mean())
+    several = (SCORES[:, ::-1] > 0.4).astype(int)
+    thresholds = np.array([0.2, 0.4, 0.6, 0.8])
+    expected = ((thresholds.asnumpy() < SCORES) == several).mean()
+    assert value(metric.BinaryAccuracy(threshold=thresholds), *halves(several, SCORES)) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="has not one entry for each class"):
+        value(metric.BinaryAccuracy(threshold=thresholds[:3]), (several, SCORES))
+    with pytest.raises(ValueError, match="BinaryAccuracy: labels of shape"):
+        value(metric.BinaryAccuracy(), (labels[:3], scores))
+
+
+def test_correlations_of_classes_agree_with_scikit_learn():
+    learn = pytest.importorskip("sklearn.metrics", reason="compares with scikit-learn")
+    noisy = onp.where(RANDOM.uniform(size=60) < 0.5, LABELS, SCORES.argmax(1))
+    assert value(metric.PCC(), *halves(LABELS, noisy)) == pytest.approx(learn.matthews_corrcoef(LABELS, noisy))
+    one_hot = onp.eye(4)[noisy]
+    assert value(metric.PCC(), *halves(LABELS, one_hot)) == pytest.approx(learn.matthews_corrcoef(LABELS, noisy))
+    yes, scores = LABELS % 2, SCORES[:, 0]
+    expected = pytest.approx(learn.matthews_corrcoef(yes, scores > 0.5))
+    assert value(metric.MCC(), *halves(yes, scores)) == expected
+    assert value(metric.MCC(), *halves(yes, onp.stack([1 - scores, scores], 1))) == expected
+    assert value(metric.PCC(), *halves(yes, (scores > 0.5).astype(int))) == expected
+    assert value(metric.MCC(), (onp.ones(3), onp.ones(3))) == 0, "where nothing varies, nothing correlates"
+    m = metric.PCC()
+    assert math.isnan(m.get()[1])
+    for bad, text in (((LABELS, noisy[:5]), "do not fit"), ((LABELS - 1, noisy), "classes are counted from 0, got -1")):
+        with pytest.raises(ValueError, match=text):
+            value(m, bad)
+    value(m, (LABELS, noisy))
+    m.reset()
+    assert math.isnan(m.get()[1])
+
+
+def test_correlation_of_numbers_agrees_with_scipy_however_they_come():
+    stats = pytest.importorskip("scipy.stats", reason="compares with SciPy")
+    a = RANDOM.normal(1000, 1, size=(60, 2))
+    b = a * 0.3 + RANDOM.normal(size=(60, 2))
+    expected = stats.pearsonr(a.ravel(), b.ravel()).statistic
+    assert value(metric.PearsonCorrelation(), *halves(a, b)) == pytest.approx(expected, rel=1e-6)
+    assert value(metric.PearsonCorrelation(), (a, b)) == pytest.approx(expected, rel=1e-6)
+    assert value(metric.create("pearsonr"), (a[:0], b[:0]), (a, -a)) == pytest.approx(-1)
+    assert math.isnan(value(metric.PearsonCorrelation(), (a, onp.ones_like(a))))
+    with pytest.raises(ValueError, match="do not fit"):
+        value(metric.PearsonCorrelation(), (a, b[:3]))
+
+
+def test_angles_and_distances_agree_with_scipy():
+    distance = pytest.importorskip("scipy.spatial.distance", reason="compares with SciPy")
+    a, b = RANDOM.normal(size=(2, 60, 3))
+    rows = list(zip(a, b, strict=True))
+    cosines = onp.mean([1 - distance.cosine(x, y) for x, y in rows])
+    assert value(metric.MeanCosineSimilarity(), *halves(a, b)) == pytest.approx(cosines, rel=1e-5)
+    assert value(metric.MeanCosineSimilarity(), (a[0], b[0])) == pytest.approx(1 - distance.cosine(*rows[0]), rel=1e-5)
+    assert value(metric.MeanCosineSimilarity(), (a * 0, b)) == 0
+    for p in (1, 2, 3):
+        expected = onp.mean([distance.minkowski(x, y, p) for x, y in rows])
+        assert value(metric.MeanPairwiseDistance(p=p), *halves(a, b)) == pytest.approx(expected, rel=1e-5)
+    with pytest.raises(ValueError, match="MeanPairwiseDistance: expected labels and predictions of one shape"):
+        value(metric.MeanPairwiseDistance(), (a, b[:, :2]))
+    with pytest.raises(ValueError, match="p must be positive"):
+        metric.MeanPairwiseDistance(p=0)
+
+
+def test_losses_of_others_and_names_of_mxnet_1():
+    assert value(npcompat.metric.Torch(), (None, onp.array([1.0, 2.0]))) == 1.5
+    p = SCORES / SCORES.sum(1, keepdims=True)
+    assert value(npcompat.metric.NegativeLogLikelihood(), (LABELS, p)) == value(metric.CrossEntropy(), (LABELS, p))
+    assert npcompat.metric is metric and npcompat.metric.create("nll_loss").name == "nll-loss"
+
+
+def test_choices_as_arrays():
+    found = metric.one_hot(np.array([2, 0]), 3)
+    assert found.tolist() == [[0, 0, 1], [1, 0, 0]] and found.dtype == "int32"
+    assert metric.predict_with_threshold(np.array([0.2, 0.7])).tolist() == [False, True]
+    with pytest.raises(ValueError, match="has not one entry for each class of pred"):
+        metric.predict_with_threshold(np.ones((2, 3)), np.ones(2))

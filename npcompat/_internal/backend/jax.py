@@ -52,7 +52,7 @@ _KERNELS = (
     jax_ufuncs,
 )
 _SELDOM = [LazyModule("jax.scipy.special")]
-_SELDOM += [LazyModule(f"{__package__}.jax_{name}") for name in ("random", "random_counts", "random_floats", "optimizers")]
+_SELDOM += [LazyModule(f"{__package__}.jax_{name}") for name in ("random", "random_counts", "random_floats", "optimizers", "recurrence")]
 
 
 class _Namespace:
@@ -99,11 +99,15 @@ def _check_dtype(dtype: onp.dtype[Any]) -> None:
 
 
 def asarray(array: Any, device: Any = None) -> Any:
-    """A copy of a host array on XLA.  (`jax.device_put` may alias the host's memory; a program's result does not.)"""
+    """A copy of a host array on XLA.  (`jax.device_put` may alias the host's memory; a program's result does not.)
+
+    What is where it should be is not put there: that would commit it, and programs of arrays of which some are committed are
+    compiled once more for their own results, which all are.
+    """
     _check_dtype(array.dtype)
     with jax.enable_x64(True):
         result = _identity(array)
-        return result if device is None else jax.device_put(result, device)
+        return result if device is None else moved(result, device)
 
 
 @lru_cache(maxsize=16384, typed=True)
@@ -500,7 +504,9 @@ def devices(kind: str) -> list[Any]:
 
 
 def moved(payload: Any, device: Any) -> Any:
-    """The value on a device."""
+    """The value on a device; itself, and not committed, if it is there."""
+    if payload.device == device:
+        return payload
     with jax.enable_x64(True):
         return jax.device_put(payload, device)
 

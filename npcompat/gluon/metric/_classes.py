@@ -7,6 +7,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat.gluon.metric._base import Array, EvalMetric, alias, pairs, register
+from npcompat.gluon.metric._choices import chosen_of, predict_with_threshold
 
 
 @alias("acc")
@@ -42,6 +43,45 @@ class Accuracy(EvalMetric):
             if classes.size != label.size:
                 raise ValueError(f"Accuracy: labels of shape {label.shape} do not fit predictions of shape {pred.shape}")
             self._add((classes.astype(onp.int64).ravel() == label.astype(onp.int64).ravel()).sum(), label.size)
+
+
+@alias("binary_accuracy")
+@register
+class BinaryAccuracy(EvalMetric):
+    """Share of yes-or-no predictions that are right: of each sample, or of each class of each sample.
+
+    Parameters
+    ----------
+    name, output_names, label_names
+        As for `EvalMetric`.
+    threshold : float or ndarray
+        From which score on the prediction is yes; one for each class (last axis), or for all.
+
+    Examples
+    --------
+    >>> metric = gluon.metric.BinaryAccuracy(threshold=0.6)
+    >>> metric.update(np.array([0, 1, 0]), np.array([0.7, 1.0, 0.55]))
+    >>> round(metric.get()[1], 4)
+    0.6667
+    """
+
+    def __init__(
+        self,
+        name: str = "binary_accuracy",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+        threshold: Any = 0.5,
+    ) -> None:
+        super().__init__(name, output_names, label_names, threshold=threshold)
+        self.threshold = threshold.asnumpy() if hasattr(threshold, "asnumpy") else threshold
+
+    def update(self, labels: Any, preds: Any) -> None:
+        """See a batch of zeros and ones, and of scores."""
+        for label, pred in pairs(labels, preds):
+            if label.size != pred.size:
+                raise ValueError(f"BinaryAccuracy: labels of shape {label.shape} do not fit predictions of shape {pred.shape}")
+            chosen = predict_with_threshold(pred, self.threshold).reshape(label.shape)
+            self._add((chosen == (label > 0)).sum(), label.size)
 
 
 @alias("top_k_accuracy", "top_k_acc")
@@ -137,8 +177,7 @@ class Fbeta(EvalMetric):
         if self.class_type == "multiclass":
             classes = onp.arange(pred.shape[-1])
             return label.reshape(-1, 1) == classes, pred.reshape(-1, len(classes)).argmax(axis=1)[:, None] == classes
-        chosen = pred.argmax(axis=-1) == 1 if pred.ndim > label.ndim and pred.shape[-1] == 2 else pred > self.threshold
-        return label.reshape(-1, 1) > 0, chosen.reshape(-1, 1)
+        return label.reshape(-1, 1) > 0, chosen_of(label, pred, self.threshold).reshape(-1, 1)
 
     def update(self, labels: Any, preds: Any) -> None:
         """See a batch of classes and scores."""
@@ -239,6 +278,36 @@ class CrossEntropy(EvalMetric):
             self._add(-onp.log(chosen + self.eps).sum(), int(kept.sum()))
 
 
+@alias("nll_loss", "nll-loss")
+@register
+class NegativeLogLikelihood(CrossEntropy):
+    """MXNet 1's name of `CrossEntropy` of probabilities.
+
+    Parameters
+    ----------
+    eps : float
+        What is added to probabilities.
+    name, output_names, label_names
+        As for `EvalMetric`.
+
+    Examples
+    --------
+    >>> metric = gluon.metric.NegativeLogLikelihood()
+    >>> metric.update(np.array([0]), np.array([[0.5, 0.5]]))
+    >>> metric.get()[0], round(metric.get()[1], 4)
+    ('nll-loss', 0.6931)
+    """
+
+    def __init__(
+        self,
+        eps: float = 1e-12,
+        name: str = "nll-loss",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(eps, name=name, output_names=output_names, label_names=label_names)
+
+
 @register
 class Perplexity(CrossEntropy):
     """The exponential of the mean cross-entropy; the arguments are those of `CrossEntropy`.
@@ -268,4 +337,4 @@ class Perplexity(CrossEntropy):
         return self.name, math.exp(super().get()[1])
 
 
-__all__ = ["F1", "Accuracy", "CrossEntropy", "Fbeta", "Perplexity", "TopKAccuracy"]
+__all__ = ["F1", "Accuracy", "BinaryAccuracy", "CrossEntropy", "Fbeta", "NegativeLogLikelihood", "Perplexity", "TopKAccuracy"]

@@ -127,4 +127,25 @@ class Loss(EvalMetric):
             self._add(pred.sum(dtype=onp.float64), pred.size)
 
 
-__all__ = ["MAE", "MSE", "RMSE", "Loss"]
+@register
+class Torch(Loss):
+    """Mean of what a criterion of another library gives; MXNet's name for `Loss` there.
+
+    Parameters
+    ----------
+    name, output_names, label_names
+        As for `EvalMetric`.
+
+    Examples
+    --------
+    >>> metric = gluon.metric.Torch()
+    >>> metric.update(None, np.array([1.0, 3.0]))
+    >>> metric.get()
+    ('torch', 2.0)
+    """
+
+    def __init__(self, name: str = "torch", output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None) -> None:
+        super().__init__(name, output_names, label_names)
+
+
+__all__ = ["MAE", "MSE", "RMSE", "Loss", "Torch"]

@@ -1,0 +1,93 @@
+"""Recurrent networks on XLA: loops over time that carry a state.
+
+A recurrence is one `lax.scan` forward and one backward.  Only what depends on the step before is in them: the products of
+inputs are made before, and the gradients of weights after the loop, each as one product over all steps.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+Combine = Callable[[Any, Any], Any]
+Cell = Callable[[Any, Any, Any], tuple[Any, Any]]
+
+
+def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, reverse: bool = False) -> tuple[Any, Any]:
+    """`carry, out = step(carry, x)` over the leading axis of an array, or of a tuple of them; the last carry, and the outputs stacked."""
+    return lax.scan(step, carry, xs, reverse=reverse)
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
+def recurrence(
+    combine: Combine, cell: Cell, reverse: bool, x: Any, h: Any, c: Any, weight: Any, bias: Any, projection: Any
+) -> tuple[Any, Any, Any, Any]:
+    """The states of a recurrent layer.
+
+    At each step, `z = combine(x, h @ weight.T + bias)` gives the arguments of the gates from the input's and the state's part;
+    it is linear.  `cell(z, h, c)` is elementwise: it gives the output, which the projection maps to the next `h`, and the
+    next `c`.  Where there is no `c`, `bias` or `projection`, it is None.
+
+    Returns all `h`, all `c`, and the last of each.
+    """
+    found: tuple[Any, Any, Any, Any] = _forward(combine, cell, reverse, x, h, c, weight, bias, projection)[0]
+    return found
+
+
+def _forward(
+    combine: Combine, cell: Cell, reverse: bool, x: Any, h: Any, c: Any, weight: Any, bias: Any, projection: Any
+) -> tuple[Any, Any]:
+    def step(state: Any, x: Any) -> tuple[Any, Any]:
+        h, c = state
+        u = h @ weight.T
+        z = combine(x, u if bias is None else u + bias)
+        h, c = cell(z, h, c)
+        if projection is not None:
+            h = h @ projection.T
+        return (h, c), (h, c, z)
+
+    last, (hs, cs, zs) = lax.scan(step, (h, c), x, reverse=reverse)
+    return (hs, cs, *last), (x, h, c, weight, bias, projection, hs, cs, zs)
+
+
+def _before(first: Any, states: Any, reverse: bool) -> Any:
+    """The states that the steps began with, from those that they ended with."""
+    if first is None:
+        return None
+    return jnp.concatenate([states, first[None]])[1:] if reverse else jnp.concatenate([first[None], states])[:-1]
+
+
+def _backward(combine: Combine, cell: Cell, reverse: bool, kept: Any, cotangents: Any) -> tuple[Any, ...]:
+    x, h, c, weight, bias, projection, hs, cs, zs = kept
+    given_h, given_c, last_h, last_c = cotangents
+    before_h, before_c = _before(h, hs, reverse), _before(c, cs, reverse)
+    step_shape = jax.ShapeDtypeStruct(x.shape[1:], x.dtype)
+    parts_of_step = jax.linear_transpose(combine, step_shape, step_shape)
+
+    def step(state: Any, at: Any) -> tuple[Any, Any]:
+        h_bar, c_bar = state
+        given_h, given_c, z, h, c = at
+        h_bar = h_bar + given_h
+        c_bar = None if c is None else c_bar + given_c
+        pull = jax.vjp(cell, z, h, c)[1]
+        z_bar, before_h, before_c = pull((h_bar if projection is None else h_bar @ projection, c_bar))
+        before_h = before_h + parts_of_step(z_bar)[1] @ weight
+        return (before_h, before_c), (z_bar, h_bar if projection is not None else None)
+
+    every = (given_h, given_c, zs, before_h, before_c)
+    (h_bar, c_bar), (z_bar, projected_bar) = lax.scan(step, (last_h, last_c), every, reverse=not reverse)
+    x_bar, u_bar = jax.linear_transpose(combine, x, x)(z_bar)
+    weight_bar = jnp.einsum("tng,tnh->gh", u_bar, before_h)
+    bias_bar = None if bias is None else u_bar.sum((0, 1))
+    projection_bar = None
+    if projection is not None:
+        projection_bar = jnp.einsum("tnp,tnh->ph", projected_bar, cell(zs, before_h, before_c)[0])
+    return x_bar, h_bar, c_bar, weight_bar, bias_bar, projection_bar
+
+
+recurrence.defvjp(_forward, _backward)
+
+__all__ = ["recurrence", "scan"]

@@ -1,0 +1,47 @@
+"""Recurrent networks: layers over whole sequences, and cells for one step, which can be combined."""
+
+from npcompat.gluon.rnn._cell import HybridRecurrentCell, RecurrentCell
+from npcompat.gluon.rnn._cells import GRUCell, LSTMCell, LSTMPCell, RNNCell
+from npcompat.gluon.rnn._combined import BidirectionalCell, HybridSequentialRNNCell, SequentialRNNCell
+from npcompat.gluon.rnn._convolutional import (
+    Conv1DGRUCell,
+    Conv1DLSTMCell,
+    Conv1DRNNCell,
+    Conv2DGRUCell,
+    Conv2DLSTMCell,
+    Conv2DRNNCell,
+    Conv3DGRUCell,
+    Conv3DLSTMCell,
+    Conv3DRNNCell,
+)
+from npcompat.gluon.rnn._layers import GRU, LSTM, RNN
+from npcompat.gluon.rnn._modified import DropoutCell, ModifierCell, ResidualCell, VariationalDropoutCell, ZoneoutCell
+
+__all__ = [
+    "GRU",
+    "LSTM",
+    "RNN",
+    "BidirectionalCell",
+    "Conv1DGRUCell",
+    "Conv1DLSTMCell",
+    "Conv1DRNNCell",
+    "Conv2DGRUCell",
+    "Conv2DLSTMCell",
+    "Conv2DRNNCell",
+    "Conv3DGRUCell",
+    "Conv3DLSTMCell",
+    "Conv3DRNNCell",
+    "DropoutCell",
+    "GRUCell",
+    "HybridRecurrentCell",
+    "HybridSequentialRNNCell",
+    "LSTMCell",
+    "LSTMPCell",
+    "ModifierCell",
+    "RNNCell",
+    "RecurrentCell",
+    "ResidualCell",
+    "SequentialRNNCell",
+    "VariationalDropoutCell",
+    "ZoneoutCell",
+]

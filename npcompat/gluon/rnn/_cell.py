@@ -1,0 +1,227 @@
+"""The base of recurrent cells: one step at a time, and whole sequences by calling it for each."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import npcompat.numpy as np
+from npcompat._internal import dtypes
+from npcompat.gluon.block import Block, HybridBlock
+from npcompat.gluon.nn._activations import Activation
+from npcompat.gluon.parameter import Parameter
+from npcompat.gluon.rnn._sequences import as_steps, last_of, masked, merged
+
+States = list[Any]
+
+
+class RecurrentCell(Block):
+    """Base of recurrent cells.
+
+    A cell is called with the input of one step and a list of states, and gives its output and the next states.  A subclass
+    defines `forward(self, inputs, states)` and `state_info(self, batch_size)`.
+    """
+
+    def reset(self) -> None:
+        """Forget what cells remember between steps beyond their states, such as masks of dropout; `unroll` does it."""
+        for cell in self._children.values():
+            if isinstance(cell, RecurrentCell):
+                cell.reset()
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """What the states are: a dict with `shape` and `__layout__` for each.
+
+        Parameters
+        ----------
+        batch_size : int
+            Number of samples.
+
+        Examples
+        --------
+        >>> gluon.rnn.LSTMCell(3).state_info(2)
+        [{'shape': (2, 3), '__layout__': 'NC'}, {'shape': (2, 3), '__layout__': 'NC'}]
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define state_info(self, batch_size)")
+
+    def begin_state(self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any) -> States:
+        """The states to begin with.
+
+        Parameters
+        ----------
+        batch_size : int
+            Number of samples.
+        func : callable
+            Makes each from its shape; zeros if not given.
+        **kwargs
+            Further arguments of `func`, such as `dtype`.
+
+        Examples
+        --------
+        >>> gluon.rnn.GRUCell(2).begin_state(1, np.ones, dtype="float64")
+        [array([[1., 1.]], dtype=float64)]
+        """
+        return [func(info["shape"], **kwargs) for info in self.state_info(batch_size)]
+
+    def unroll(
+        self,
+        length: int | None,
+        inputs: Any,
+        begin_state: Sequence[Any] | None = None,
+        layout: str = "NTC",
+        merge_outputs: bool | None = None,
+        valid_length: Any = None,
+    ) -> tuple[Any, States]:
+        """Call the cell for each step of a batch of sequences.
+
+        Parameters
+        ----------
+        length : int or None
+            Number of steps; checked against the inputs if given.
+        inputs : ndarray or list of ndarray
+            Sequences in one array, or a list of arrays of one step each.
+        begin_state : list of ndarray, optional
+            The first states; zeros if not given.
+        layout : {'NTC', 'TNC'}
+            Whether the first axis is that of the batch or that of time, in arrays of whole sequences.
+        merge_outputs : bool, optional
+            Whether outputs are returned in one array, or in a list; if not given, in one array where there are lengths.
+        valid_length : array_like of int, shape (N,), optional
+            Lengths of the sequences: outputs after them are zero, and the last states are those at their ends.
+
+        Returns
+        -------
+        outputs : ndarray or list of ndarray
+            The output of each step.
+        states : list of ndarray
+            The last states.
+
+        Examples
+        --------
+        >>> cell = gluon.rnn.RNNCell(4)
+        >>> cell.initialize()
+        >>> outputs, states = cell.unroll(3, np.ones((2, 3, 5)), merge_outputs=True)
+        >>> outputs.shape, states[0].shape
+        ((2, 3, 4), (2, 4))
+        """
+        steps = as_steps(length, inputs, layout)
+        merge = valid_length is not None if merge_outputs is None else merge_outputs
+        states = list(begin_state) if begin_state is not None else self._first_states(steps[0])
+        lengths = None if valid_length is None else np.asarray(valid_length, dtype="int64")
+        if lengths is not None and lengths.shape != steps[0].shape[:1]:
+            raise ValueError(f"unroll: valid_length must have shape {steps[0].shape[:1]}, one for each sequence, got {lengths.shape}")
+        self.reset()
+        outputs, last = self._unroll(steps, states, lengths)
+        self.reset()
+        return merged(outputs, layout) if merge else outputs, last
+
+    def _first_states(self, step: Any) -> States:
+        """Zeros, in the dtype of the inputs."""
+        return self.begin_state(step.shape[0], dtype=step.dtype if dtypes.is_float(step.dtype) else dtypes.default_float())
+
+    def _unroll(self, steps: list[Any], states: States, lengths: Any) -> tuple[list[Any], States]:
+        """The outputs of all steps, and the last states; cells that are no loop over time define it in another way."""
+        outputs, passed = [], []
+        first = states
+        for step in steps:
+            output, states = self(step, states)
+            outputs.append(output)
+            passed.append(states)
+        if lengths is None:
+            return outputs, list(states)
+        last = [last_of(column, lengths, begin) for column, begin in zip(zip(*passed, strict=True), first, strict=True)]
+        return masked(outputs, lengths), last
+
+    def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
+        """One step: the output, and the next states."""
+        raise NotImplementedError(f"{type(self).__name__} must define forward(self, inputs, states)")
+
+
+class HybridRecurrentCell(RecurrentCell, HybridBlock):
+    """Base of recurrent cells that can be compiled; a subclass defines `forward`, or `hybrid_forward(self, F, ...)`."""
+
+    def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
+        """One step: the output, and the next states."""
+        found: tuple[Any, States] = HybridBlock.forward(self, inputs, states)
+        return found
+
+
+class GatedCell(HybridRecurrentCell):
+    """What cells with weights share: gates whose arguments are maps of the input and of the first state, stacked along an axis.
+
+    A subclass says how these maps are made, and (`ElmanStep` and its siblings) what the step makes of them.
+    """
+
+    _gates = 1
+    _kept = 1
+    _axis = 1
+    i2h_weight: Parameter
+    h2h_weight: Parameter
+    i2h_bias: Parameter
+    h2h_bias: Parameter
+
+    def _declare(self, **parameters: tuple[tuple[int, ...], Any]) -> None:
+        """Declare parameters by their shapes and initializers."""
+        for name, (shape, init) in parameters.items():
+            setattr(self, name, Parameter(name, shape=shape, init=init, allow_deferred_init=True))
+
+    def _from_input(self, inputs: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} must define _from_input(self, inputs)")
+
+    def _from_state(self, state: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} must define _from_state(self, state)")
+
+    def _step(self, a: Any, b: Any, states: States) -> tuple[Any, States]:
+        raise NotImplementedError(f"{type(self).__name__} must define _step(self, a, b, states)")
+
+    def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
+        """One step: the output, and the next states."""
+        if isinstance(states, np.ndarray) or len(states) != self._kept:
+            given = f"an array of shape {states.shape}" if isinstance(states, np.ndarray) else f"{len(states)}"
+            raise ValueError(f"{type(self).__name__}: states: expected a list of {self._kept}, got {given}")
+        return self._step(self._from_input(inputs), self._from_state(states[0]), states)
+
+
+def as_function(activation: Any) -> Any:
+    """An activation function from its name, or itself."""
+    return Activation(activation) if isinstance(activation, str) else activation
+
+
+class ElmanStep:
+    """`h' = activation(a + b)`."""
+
+    _gates, _kept = 1, 1
+    activation: Any
+
+    def _step(self, a: Any, b: Any, states: States) -> tuple[Any, States]:
+        out = self.activation(a + b)
+        return out, [out]
+
+
+class LSTMStep:
+    """`c' = sigmoid(f) c + sigmoid(i) tanh(g)` and `h' = sigmoid(o) tanh(c')`, where i, f, g, o are the parts of `a + b`."""
+
+    _gates, _kept = 4, 2
+    _axis: int
+    activation: Any
+    recurrent_activation: Any
+
+    def _step(self, a: Any, b: Any, states: States) -> tuple[Any, States]:
+        i, f, g, o = np.split(a + b, 4, axis=self._axis)
+        kept = self.recurrent_activation(f) * states[1]
+        cell = kept + self.recurrent_activation(i) * self.activation(g)
+        out = self.recurrent_activation(o) * self.activation(cell)
+        return out, [out, cell]
+
+
+class GRUStep:
+    """`h' = (1 - z) tanh(a_n + r b_n) + z h`, where r and z are the sigmoid of the first and the second part of `a + b`."""
+
+    _gates, _kept = 3, 1
+    _axis: int
+    activation: Any
+    recurrent_activation: Any
+
+    def _step(self, a: Any, b: Any, states: States) -> tuple[Any, States]:
+        (a_r, a_z, a_n), (b_r, b_z, b_n) = np.split(a, 3, axis=self._axis), np.split(b, 3, axis=self._axis)
+        reset, update = self.recurrent_activation(a_r + b_r), self.recurrent_activation(a_z + b_z)
+        new = self.activation(a_n + reset * b_n)
+        out = (1 - update) * new + update * states[0]
+        return out, [out]

@@ -1,0 +1,53 @@
+"""Sequences as lists of steps and as one array, and what their lengths say."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import npcompat.numpy as np
+import npcompat.numpy_extension as npx
+
+
+def axis_of_time(layout: str) -> int:
+    """Where time stands in a layout: the batch is the other one of the first two axes."""
+    if layout not in ("NTC", "TNC"):
+        raise ValueError(f"layout: expected 'NTC' or 'TNC', got {layout!r}")
+    return layout.index("T")
+
+
+def as_steps(length: int | None, inputs: Any, layout: str) -> list[Any]:
+    """The steps of a sequence, from an array or a list of arrays of one step each."""
+    axis = axis_of_time(layout)
+    if isinstance(inputs, np.ndarray):
+        if inputs.ndim < 2:
+            raise ValueError(f"unroll: inputs of layout {layout} need at least two axes, got shape {inputs.shape}")
+        steps = [inputs[t] if axis == 0 else inputs[:, t] for t in range(inputs.shape[axis])]
+    else:
+        steps = list(inputs)
+    if length is not None and length != len(steps):
+        raise ValueError(f"unroll: length is {length}, but inputs have {len(steps)} steps")
+    if not steps:
+        raise ValueError("unroll: inputs have no steps, so the shape of the outputs is unknown")
+    return steps
+
+
+def merged(steps: Sequence[Any], layout: str) -> Any:
+    """One array of the steps."""
+    return np.stack(list(steps), axis=axis_of_time(layout))
+
+
+def last_of(steps: Sequence[Any], lengths: Any, first: Any) -> Any:
+    """The step at the end of each sequence; that before the first, if it is empty."""
+    return np.stack([first, *steps])[lengths, np.arange(len(lengths))]
+
+
+def masked(steps: Sequence[Any], lengths: Any) -> list[Any]:
+    """The steps, zero after the end of each sequence."""
+    return list(npx.sequence_mask(np.stack(list(steps)), lengths, use_sequence_length=True))
+
+
+def turned(steps: Sequence[Any], lengths: Any) -> list[Any]:
+    """The steps of each sequence backwards; what comes after its end is left where it is."""
+    if lengths is None:
+        return list(steps)[::-1]
+    time = np.arange(len(steps))[:, None]
+    return list(np.stack(list(steps))[np.where(time < lengths, lengths - 1 - time, time), np.arange(len(lengths))])

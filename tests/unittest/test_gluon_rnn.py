@@ -1,0 +1,518 @@
+"""Recurrent layers and cells: against torch with its weights copied, against each other, eager and compiled."""
+
+import copy
+import pickle
+
+import numpy as onp
+import pytest
+
+from npcompat import autograd, gluon, init, np, npx
+from npcompat.gluon import rnn
+
+T, N, C, H = 4, 3, 5, 6
+random = onp.random.RandomState(3)
+DATA = random.normal(size=(T, N, C)).astype("float32")
+LENGTHS = onp.array([2, 4, 0])
+
+
+def gradients(call, *arrays):
+    """Results of a call, and the gradients of a loss of them that weighs each number differently."""
+    for a in arrays:
+        a.attach_grad()
+    with autograd.record():
+        outs = call(*arrays)
+        loss = sum((o * np.sin(np.arange(o.size)).reshape(o.shape)).sum() for o in outs)
+    loss.backward()
+    return [o.asnumpy() for o in outs], [a.grad.asnumpy() for a in arrays]
+
+
+def close(found, expected, rtol=1e-4, atol=1e-5):
+    assert len(found) == len(expected)
+    for mine, theirs in zip(found, expected, strict=True):
+        onp.testing.assert_allclose(mine, theirs, rtol, atol)
+
+
+def small(block):
+    block.initialize(init.Uniform(0.6))
+    return block
+
+
+# --- layers against torch ----------------------------------------------------------------------------------------
+
+LAYERS = {
+    "rnn": (lambda **k: rnn.RNN(H, activation="tanh", **k), "RNN"),
+    "relu": (lambda **k: rnn.RNN(H, activation="relu", **k), "RNN"),
+    "lstm": (lambda **k: rnn.LSTM(H, **k), "LSTM"),
+    "gru": (lambda **k: rnn.GRU(H, **k), "GRU"),
+}
+OURS = {"ih": "i2h", "hh": "h2h", "hr": "h2r"}
+
+
+def theirs_of(torch, name, layer, **options):
+    """The layer of torch with the same weights."""
+    kind = getattr(torch.nn, LAYERS[name][1])
+    options |= {"nonlinearity": "relu"} if name == "relu" else {}
+    other = kind(C, H, **options)
+    for parameter, values in other.named_parameters():
+        what, part, at, *reverse = parameter.split("_")
+        values.data = torch.tensor(getattr(layer, f"{'r' if reverse else 'l'}{at[1:]}_{OURS[part]}_{what}").data().asnumpy())
+    return other
+
+
+@pytest.mark.parametrize(("name", "layers", "both"), [("rnn", 1, False), ("relu", 1, False), ("lstm", 2, True), ("gru", 2, False)])
+def test_layers_agree_with_torch_in_values_states_and_gradients(name, layers, both):
+    torch = pytest.importorskip("torch", reason="compares with torch")
+    layer = small(LAYERS[name][0](num_layers=layers, bidirectional=both, input_size=C))
+    other = theirs_of(torch, name, layer, num_layers=layers, bidirectional=both)
+    begin = [random.normal(size=info["shape"]).astype("float32") for info in layer.state_info(N)]
+    found, grads = gradients(lambda x, *s: flat(layer(x, list(s))), np.array(DATA), *map(np.array, begin))
+    tensors = [torch.tensor(a, requires_grad=True) for a in (DATA, *begin)]
+    out, states = other(tensors[0], tuple(tensors[1:]) if name == "lstm" else tensors[1])
+    outs = [out, *states] if name == "lstm" else [out, states]
+    sum((o * torch.sin(torch.arange(o.numel())).reshape(o.shape)).sum() for o in outs).backward()
+    close(found, [o.detach().numpy() for o in outs])
+    close(grads, [t.grad.numpy() for t in tensors])
+    for parameter, values in other.named_parameters():
+        what, part, at, *reverse = parameter.split("_")
+        mine = getattr(layer, f"{'r' if reverse else 'l'}{at[1:]}_{OURS[part]}_{what}").grad()
+        onp.testing.assert_allclose(mine.asnumpy(), values.grad.numpy(), 1e-4, 1e-5, err_msg=parameter)
+
+
+def flat(result):
+    out, states = result
+    return [out, *states]
+
+
+def test_packed_sequences_of_torch_agree_with_sequence_lengths():
+    torch = pytest.importorskip("torch", reason="compares with torch")
+    layer = small(rnn.LSTM(H, 2, bidirectional=True, input_size=C, use_sequence_length=True))
+    other = theirs_of(torch, "lstm", layer, num_layers=2, bidirectional=True)
+    lengths = [4, 1, 2]
+    packed = torch.nn.utils.rnn.pack_padded_sequence(torch.tensor(DATA), lengths, enforce_sorted=False)
+    out, states = other(packed)
+    expected = [torch.nn.utils.rnn.pad_packed_sequence(out)[0], *states]
+    padded = onp.where(onp.arange(T)[:, None, None] < onp.array(lengths)[:, None], DATA, onp.nan).astype("float32")
+    x = np.array(padded)
+    found, (grad,) = gradients(lambda x: flat(layer(x, layer.begin_state(N), np.array(lengths))), x)
+    close(found, [e.detach().numpy() for e in expected])
+    assert onp.isfinite(grad).all(), "what comes after the end does not matter, not even nan"
+    assert (grad[2:, 1:2] == 0).all()
+
+
+@pytest.mark.filterwarnings("ignore:LSTM with projections is not supported with oneDNN")
+def test_projections_agree_with_torch():
+    torch = pytest.importorskip("torch", reason="compares with torch")
+    layer = small(rnn.LSTM(H, projection_size=2, input_size=C))
+    other = theirs_of(torch, "lstm", layer, proj_size=2)
+    assert layer.l0_h2r_weight.shape == (2, H) and layer.l0_h2h_weight.shape == (4 * H, 2)
+    expected, states = other(torch.tensor(DATA))
+    close([o.asnumpy() for o in flat(layer(np.array(DATA), layer.begin_state(N)))], [o.detach().numpy() for o in (expected, *states)])
+
+
+# --- layers against cells ----------------------------------------------------------------------------------------
+
+
+def stack_of(layer, cell, layers, both):
+    """Cells with the weights of a layer."""
+    stack = rnn.HybridSequentialRNNCell()
+    for _ in range(layers):
+        stack.add(rnn.BidirectionalCell(cell(), cell()) if both else cell())
+    stack.initialize()
+    stack.unroll(T, np.array(DATA), layout="TNC")
+    for name, parameter in stack.collect_params().items():
+        at, *middle, last = name.split(".")
+        parameter.set_data(getattr(layer, f"{'r' if 'r_cell' in middle else 'l'}{at}_{last}").data())
+    return stack
+
+
+CELLS = {
+    "rnn_relu": (lambda **k: rnn.RNN(H, **k), lambda: rnn.RNNCell(H, "relu")),
+    "lstm": (lambda **k: rnn.LSTM(H, **k), lambda: rnn.LSTMCell(H)),
+    "gru": (lambda **k: rnn.GRU(H, **k), lambda: rnn.GRUCell(H)),
+    "projected": (lambda **k: rnn.LSTM(H, projection_size=3, **k), lambda: rnn.LSTMPCell(H, 3)),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "layers", "both"), [("rnn_relu", 1, False), ("lstm", 1, True), ("gru", 1, False), ("projected", 1, False)]
+)
+def test_layers_agree_with_cells_unrolled_eager_and_compiled(name, layers, both):
+    layer, cell = CELLS[name]
+    layer = small(layer(num_layers=layers, bidirectional=both, use_sequence_length=True, layout="NTC"))
+    x, lengths = np.array(DATA.swapaxes(0, 1)), np.array(LENGTHS)
+    layer(x, None, lengths)
+    stack = stack_of(layer, cell, layers, both)
+
+    def by_layer(x):
+        return flat(layer(x, layer.begin_state(N), lengths))
+
+    def by_cells(x):
+        out, states = stack.unroll(T, x, valid_length=lengths)
+        kinds = 2 if "lstm" in name or name == "projected" else 1
+        return [out, *[np.stack(states[i::kinds]) for i in range(kinds)]]
+
+    expected, (expected_grad,) = gradients(by_cells, x)
+    for call in (by_layer, npx.jit(by_cells)) if both else (by_layer,):
+        found, (grad,) = gradients(call, x)
+        close(found, expected)
+        close([grad], [expected_grad])
+    layer.hybridize()
+    found, (grad,) = gradients(by_layer, x)
+    close([*found, grad], [*expected, expected_grad])
+
+
+def test_a_layer_in_a_compiled_step_trains_as_eagerly():
+    def trained(compiled):
+        np.random.seed(5)
+        net = gluon.nn.HybridSequential()
+        net.add(rnn.LSTM(H, 2, dropout=0.4), gluon.nn.Dense(1, flatten=False))
+        small(net)
+        net(np.array(DATA))
+        trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.05})
+        loss_of = gluon.loss.L2Loss()
+
+        def step(x, y):
+            with autograd.record():
+                loss = loss_of(net(x), y).mean()
+            loss.backward()
+            trainer.step(1)
+            return loss
+
+        run = npx.jit(step) if compiled else step
+        return [float(run(np.array(DATA), np.array(DATA[..., :1]))) for _ in range(8)]
+
+    eager = trained(False)
+    onp.testing.assert_allclose(trained(True), eager, rtol=1e-4)
+    assert eager[-1] < 0.8 * eager[0]
+
+
+# --- properties of layers ----------------------------------------------------------------------------------------
+
+
+def test_dropout_between_layers_happens_in_training_only_and_follows_the_seed():
+    layer = small(rnn.GRU(H, 2, dropout=0.5, input_size=C))
+    x = np.array(DATA)
+    plain = layer(x).asnumpy()
+    onp.testing.assert_array_equal(layer(x).asnumpy(), plain)
+    results = []
+    for hybridized in (False, True):
+        layer.hybridize(hybridized)
+        np.random.seed(7)
+        with autograd.train_mode():
+            results.append((layer(x).asnumpy(), layer(x).asnumpy()))
+    (first, second), compiled = results
+    assert not onp.allclose(first, plain) and not onp.allclose(first, second)
+    close(compiled, (first, second))
+    whole = small(rnn.GRU(H, 2, dropout=1.0, input_size=C))
+    with autograd.train_mode():
+        without = whole(x)
+        onp.testing.assert_allclose(without.asnumpy(), whole(x * 2).asnumpy(), err_msg="nothing reaches the second layer")
+
+
+def test_clipped_cells_stay_in_their_bounds_and_nan_can_be_clipped():
+    layer = small(rnn.LSTM(H, state_clip_min=-0.1, state_clip_max=0.2, input_size=C))
+    _, (_, c) = layer(np.array(5 * DATA), layer.begin_state(N))
+    assert float(c.min()) == pytest.approx(-0.1) and float(c.max()) == pytest.approx(0.2)
+    x = DATA.copy()
+    x[0, 0] = onp.nan
+    assert onp.isnan(layer(np.array(x)).asnumpy()[:, 0]).all()
+    assert onp.isnan(small(rnn.RNN(H))(np.array(x)).asnumpy()[:, 0]).all()
+    net = rnn.LSTM(H, state_clip_min=-0.1, state_clip_max=0.2, state_clip_nan=True, input_size=C)
+    net.initialize(init.Zero())
+    _, (_, c) = net(np.array(x), net.begin_state(N))
+    assert onp.isfinite(c.asnumpy()).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_layers_keep_their_dtype(dtype):
+    layer = small(rnn.GRU(H, input_size=C, dtype=dtype))
+    reference = rnn.GRU(H, input_size=C)
+    reference.initialize()
+    for mine, other in zip(layer.params.values(), reference.params.values(), strict=True):
+        other.set_data(mine.data().astype("float32"))
+    found = layer(np.array(DATA, dtype=dtype))
+    assert found.dtype == layer.begin_state(1)[0].dtype == np.zeros(1, dtype=dtype).dtype
+    onp.testing.assert_allclose(
+        found.astype("float32").asnumpy(), reference(np.array(DATA)).asnumpy(), atol=2e-2 if dtype != "float64" else 1e-6
+    )
+    layer.cast("float32")
+    assert layer(np.array(DATA)).dtype == "float32"
+
+
+def test_empty_batches_single_samples_and_no_steps():
+    layer = small(rnn.LSTM(H, bidirectional=True, input_size=C))
+    for shape in ((3, 0, C), (0, 2, C), (1, 1, C)):
+        x = np.array(onp.ones(shape, "float32"))
+        (out, h, _), (grad,) = gradients(lambda x: flat(layer(x, layer.begin_state(x.shape[1]))), x)
+        assert out.shape == (*shape[:2], 2 * H) and h.shape == (2, shape[1], H) and grad.shape == shape
+
+
+def test_layers_say_what_they_are_and_have_mxnets_names():
+    layer = rnn.LSTM(H, num_layers=2, dropout=0.5, bidirectional=True)
+    assert repr(layer) == "LSTM(None -> 6, TNC, num_layers=2, dropout=0.5, bidirectional)"
+    assert list(layer.collect_params("r1")) == ["r1_i2h_weight", "r1_h2h_weight", "r1_i2h_bias", "r1_h2h_bias"]
+    layer.initialize()
+    layer(np.array(DATA))
+    assert layer.l0_i2h_weight.shape == (4 * H, C) and layer.l1_i2h_weight.shape == (4 * H, 2 * H)
+    again = rnn.LSTM(H, num_layers=2, dropout=0.5, bidirectional=True)
+    again.load_dict(layer.collect_params())
+    for twin in (again, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        onp.testing.assert_array_equal(twin(np.array(DATA)).asnumpy(), layer(np.array(DATA)).asnumpy())
+
+
+def test_the_vector_of_parameters_is_the_concatenation_of_the_layers():
+    layer = small(rnn.GRU(H, 2, bidirectional=True, input_size=C))
+    layer(np.array(DATA))
+    vector = np.concatenate([p.data().reshape(-1) for p in layer.params.values()])
+    out = npx.rnn(np.array(DATA), vector, *layer.begin_state(N), mode="gru", state_size=H, num_layers=2, bidirectional=True)
+    onp.testing.assert_allclose(out.asnumpy(), layer(np.array(DATA)).asnumpy(), rtol=1e-6)
+    assert npx.rnn([[[1.0]]], [1.0, 1.0, 0.0, 0.5], [[[0.5]]], mode="rnn_relu", state_size=1, num_layers=1).tolist() == [[[2]]]
+
+
+X, STATE = np.zeros((2, 3, 4)), np.zeros((1, 3, 5))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: npx.rnn(X, X, STATE), "mode must be one of rnn_relu, rnn_tanh, lstm, gru, got None"),
+        (lambda: npx.rnn(X, X, STATE, mode="gru", num_layers=1), "state_size and num_layers must be positive numbers"),
+        (lambda: npx.rnn(X, np.zeros(3), STATE, mode="rnn_relu", state_size=5, num_layers=1), r"parameters must have shape \(55,\)"),
+        (
+            lambda: npx.rnn(X, np.zeros(55), X, mode="rnn_relu", state_size=5, num_layers=1),
+            r"state must have shape \(1, 3, 5\), got \(2, 3, 4\)",
+        ),
+        (lambda: npx.rnn(X[0], np.zeros(55), STATE, mode="rnn_relu", state_size=5, num_layers=1), "axes time, batch and feature"),
+        (lambda: npx.rnn(X, X, STATE, mode="lstm", state_size=5, num_layers=1), "state_cell is for mode='lstm' and needed there"),
+        (lambda: npx.rnn(X, X, STATE, None, [1, 2, 3], "gru", 5, 1), "use_sequence_length=False, but sequence_length is given"),
+        (lambda: npx.rnn(X, [X], STATE, mode="gru", state_size=5, num_layers=1, p=2), "p is a probability"),
+        (lambda: npx.rnn(X, [X, X], STATE, mode="gru", state_size=5, num_layers=1), r"or 4 arrays \(l0_i2h_weight, .*\), got 2"),
+        (lambda: npx.rnn(X, [X] * 4, STATE, mode="gru", state_size=5, num_layers=1), r"l0_i2h_weight must have shape \(15, 4\)"),
+        (lambda: npx.rnn(X, X, STATE, mode="gru", state_size=5, num_layers=1, projection_size=2), "is for mode='lstm'"),
+        (
+            lambda: npx.rnn(X, X, STATE, mode="gru", state_size=5, num_layers=1, lstm_state_clip_min=0, lstm_state_clip_max=1),
+            "for mode='lstm'",
+        ),
+        (lambda: rnn.LSTM(3, state_clip_max=1), "lower and the upper bound of cell states are given together"),
+        (lambda: rnn.LSTM(3, projection_size=0), "projection_size must be positive"),
+        (lambda: rnn.GRU(0), "hidden_size and num_layers must be positive"),
+        (lambda: rnn.GRU(3, layout="NCT"), "expected 'NTC' or 'TNC', got 'NCT'"),
+        (lambda: rnn.GRU(3, dropout=-1), "dropout is a probability"),
+        (lambda: rnn.RNN(3, activation="sigmoid"), "activation must be 'relu' or 'tanh'"),
+        (lambda: small(rnn.GRU(3))(X[0]), r"expected data with axes TNC, got shape \(3, 4\)"),
+        (lambda: small(rnn.GRU(3))(X, STATE), r"states must have shapes \[\(1, 3, 3\)\], got \[\(1, 3, 5\)\]"),
+        (lambda: small(rnn.GRU(3))(X, None, [1]), "use_sequence_length=False, but sequence_length is given"),
+        (lambda: small(rnn.GRU(3, use_sequence_length=True))(X), "sequence_length is missing"),
+        (lambda: rnn.GRUCell(0), "hidden_size must be positive"),
+        (lambda: small(rnn.LSTMCell(3))(X[0], [X[0]]), "LSTMCell: states: expected a list of 2, got 1"),
+        (lambda: small(rnn.GRUCell(3))(X[0], X[0]), "expected a list of 1, got an array"),
+        (lambda: small(rnn.GRUCell(3)).unroll(4, X), "length is 4, but inputs have 3 steps"),
+        (lambda: small(rnn.GRUCell(3)).unroll(None, []), "inputs have no steps"),
+        (lambda: small(rnn.GRUCell(3)).unroll(3, X, valid_length=[1]), r"valid_length must have shape \(2,\)"),
+        (lambda: rnn.DropoutCell(2), "rate is a probability"),
+        (lambda: rnn.Conv2DLSTMCell((3, 5, 5), 2, 3, 2), "h2h_kernel must be odd"),
+        (lambda: rnn.Conv2DLSTMCell((3, 5), 2, 3, 3), "input_shape needs 3 lengths"),
+        (lambda: rnn.Conv2DLSTMCell((3, 5, 5), 2, (3, 3, 3), 3), "i2h_kernel: expected a number, or one for each of 2 axes"),
+        (lambda: rnn.Conv2DLSTMCell((3, 5, 5), 2, 3, 3, conv_layout="NCW"), "conv_layout must be one of NCHW, NHWC"),
+        (lambda: rnn.Conv1DGRUCell((3, 2), 2, 3, 3), "does not fit into input_shape"),
+    ],
+)
+def test_what_does_not_fit_is_an_error_that_says_so(call, text):
+    with pytest.raises(ValueError, match=text):
+        call()
+
+
+# --- cells -------------------------------------------------------------------------------------------------------
+
+
+def test_one_step_of_a_cell_agrees_with_torch():
+    torch = pytest.importorskip("torch", reason="compares with torch")
+    for mine, kind, states in ((rnn.RNNCell(H), "RNNCell", 1), (rnn.LSTMCell(H), "LSTMCell", 2), (rnn.GRUCell(H), "GRUCell", 1)):
+        small(mine)
+        begin = [random.normal(size=(N, H)).astype("float32") for _ in range(states)]
+        _, found = mine(np.array(DATA[0]), list(map(np.array, begin)))
+        other = getattr(torch.nn, kind)(C, H)
+        for name, values in other.named_parameters():
+            what, part = name.split("_")
+            values.data = torch.tensor(getattr(mine, f"{OURS[part]}_{what}").data().asnumpy())
+        expected = other(torch.tensor(DATA[0]), tuple(map(torch.tensor, begin)) if states == 2 else torch.tensor(begin[0]))
+        close([s.asnumpy() for s in found], [e.detach().numpy() for e in (expected if states == 2 else [expected])])
+
+
+def test_unroll_takes_and_gives_lists_and_arrays_in_both_layouts():
+    cell = small(rnn.GRUCell(H))
+    steps = [np.array(step) for step in DATA]
+    outputs, (last,) = cell.unroll(T, steps)
+    assert isinstance(outputs, list) and len(outputs) == T
+    onp.testing.assert_array_equal(outputs[-1].asnumpy(), last.asnumpy())
+    expected = onp.stack([o.asnumpy() for o in outputs])
+    merged, _ = cell.unroll(None, np.array(DATA), layout="TNC", merge_outputs=True)
+    onp.testing.assert_allclose(merged.asnumpy(), expected, rtol=1e-6)
+    merged, _ = cell.unroll(T, np.array(DATA.swapaxes(0, 1)), merge_outputs=True)
+    onp.testing.assert_allclose(merged.asnumpy(), expected.swapaxes(0, 1), rtol=1e-6)
+    masked, (last,) = cell.unroll(T, steps, valid_length=LENGTHS, layout="TNC")
+    assert masked.shape == (T, N, H) and (masked.asnumpy()[2:, 0] == 0).all() and (last.asnumpy()[2] == 0).all()
+    onp.testing.assert_allclose(last.asnumpy()[0], expected[1, 0], rtol=1e-6)
+
+
+def test_states_begin_as_asked_for():
+    cell = rnn.LSTMCell(2)
+    assert [s.tolist() for s in cell.begin_state(1, np.ones)] == [[[1, 1]]] * 2
+    stack = rnn.SequentialRNNCell()
+    stack.add(rnn.LSTMCell(2), rnn.DropoutCell(0.5), rnn.ResidualCell(rnn.GRUCell(2)))
+    assert [i["shape"] for i in stack.state_info(3)] == [(3, 2)] * 3 and len(stack) == 3 and isinstance(stack[1], rnn.DropoutCell)
+    assert stack.begin_state(3, dtype="float16")[2].dtype == "float16"
+    with pytest.raises(ValueError, match="SequentialRNNCell: states: expected a list of 3, got 1"):
+        small(stack)(np.zeros((1, 2)), cell.begin_state(1)[:1])
+    with pytest.raises(TypeError, match="expected a RecurrentCell, got Dense"):
+        stack.add(gluon.nn.Dense(2))
+    half = small(rnn.GRUCell(2))
+    half.cast("float16")
+    assert half.unroll(2, np.ones((1, 2, 3), dtype="float16"))[0][0].dtype == "float16"
+
+
+def test_cells_take_other_activations():
+    cell = small(rnn.RNNCell(H, activation=lambda x: x))
+    out, _ = cell(np.array(DATA[0]), cell.begin_state(N))
+    onp.testing.assert_allclose(out.asnumpy(), DATA[0] @ cell.i2h_weight.data().asnumpy().T, rtol=1e-4, atol=1e-5)
+    leaky = small(rnn.LSTMCell(H, activation=gluon.nn.LeakyReLU(0.1), recurrent_activation="softsign"))
+    assert leaky(np.array(DATA[0]), leaky.begin_state(N))[0].shape == (N, H)
+
+
+def test_a_bidirectional_cell_has_no_step():
+    cell = rnn.BidirectionalCell(rnn.GRUCell(2), rnn.GRUCell(2))
+    with pytest.raises(NotImplementedError, match="use unroll"):
+        cell(np.ones((1, 2)), cell.begin_state(1))
+    with pytest.raises(TypeError, match="reads backwards"):
+        rnn.ZoneoutCell(cell)
+    with pytest.raises(TypeError, match="reads backwards"):
+        rnn.VariationalDropoutCell(cell, drop_states=0.5)
+    with pytest.raises(TypeError, match="expected a RecurrentCell, got Dense"):
+        rnn.ResidualCell(gluon.nn.Dense(2))
+
+
+def test_residual_cells_add_what_is_inside_the_sequence():
+    cell = rnn.ResidualCell(rnn.BidirectionalCell(rnn.GRUCell(2), rnn.GRUCell(3)))
+    cell.initialize(init.Zero())
+    out, _ = cell.unroll(T, np.array(DATA), layout="TNC", valid_length=LENGTHS)
+    onp.testing.assert_array_equal(out.asnumpy(), onp.where(onp.arange(T)[:, None, None] < LENGTHS[:, None], DATA, 0))
+
+
+def everywhere(cell, training=True):
+    """Outputs and the last state of an unrolled cell: eager, hybridized, and compiled whole."""
+    results = []
+    x = np.array(DATA)
+
+    def unrolled(x):
+        out, states = cell.unroll(T, x, layout="TNC", merge_outputs=True)
+        return [out, states[0]]
+
+    for how in ("eager", "hybridized", "compiled"):
+        cell.hybridize(how == "hybridized")
+        np.random.seed(11)
+        with autograd.train_mode() if training else autograd.predict_mode():
+            results.append([r.asnumpy() for r in (npx.jit(unrolled) if how == "compiled" else unrolled)(x)])
+    close(results[1], results[0])
+    close(results[2], results[0])
+    return results[0]
+
+
+def test_zoneout_keeps_numbers_of_the_step_before():
+    cell = small(rnn.ZoneoutCell(rnn.RNNCell(40), zoneout_outputs=0.5))
+    out, _ = everywhere(cell)
+    before = onp.concatenate([onp.zeros((1, N, 40)), out[:-1]])
+    assert 0.4 < (out == before).mean() < 0.6
+    calm, _ = everywhere(cell, training=False)
+    assert (calm[1:] == calm[:-1]).mean() < 0.01
+    states = small(rnn.ZoneoutCell(rnn.RNNCell(40), zoneout_states=1.0))
+    assert (everywhere(states)[1] == 0).all(), "the state stays what it was"
+
+
+def test_variational_dropout_draws_one_mask_for_all_steps():
+    cell = small(rnn.VariationalDropoutCell(rnn.RNNCell(40, activation=lambda x: x + 10), drop_outputs=0.5))
+    out, _ = everywhere(cell)
+    assert ((out == 0) == (out[:1] == 0)).all() and 0.3 < (out == 0).mean() < 0.7
+    states = small(rnn.VariationalDropoutCell(rnn.LSTMCell(H), 0.3, 0.3, 0.3))
+    everywhere(states)
+    with autograd.train_mode():
+        first, again = (states.unroll(T, np.array(DATA), layout="TNC", merge_outputs=True)[0].asnumpy() for _ in range(2))
+    assert not onp.allclose(first, again), "each sequence draws its own"
+
+
+def test_cells_that_remember_refuse_to_carry_it_into_a_compiled_function():
+    cell = small(rnn.ZoneoutCell(rnn.RNNCell(C), 0.5))
+    x = np.array(DATA[0])
+    with autograd.train_mode():
+        _, states = cell(x, cell.begin_state(N))
+        with pytest.raises(RuntimeError, match="ZoneoutCell remembers arrays between steps"):
+            npx.jit(lambda x: cell(x, states)[0])(x)
+    assert npx.jit(lambda x: cell(x, states)[0])(x).shape == (N, C), "in prediction there is nothing to remember"
+    assert pickle.loads(pickle.dumps(cell))(x, states)[0].shape == (N, C)
+
+
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+def test_convolutional_cells_on_one_point_are_dense_cells(kind):
+    conv = small(getattr(rnn, f"Conv2D{kind}Cell")((C, 1, 1), H, 1, 1))
+    dense = getattr(rnn, f"{kind}Cell")(H, input_size=C)
+    dense.initialize()
+    for name, parameter in dense.params.items():
+        parameter.set_data(conv.params[name].data().reshape(parameter.shape))
+    found, _ = conv.unroll(T, np.array(DATA[..., None, None]), layout="TNC", merge_outputs=True)
+    expected, _ = dense.unroll(T, np.array(DATA), layout="TNC", merge_outputs=True)
+    onp.testing.assert_allclose(found.asnumpy()[..., 0, 0], expected.asnumpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_convolutional_cells_in_all_dimensions_and_layouts():
+    for cell, shape in (
+        (rnn.Conv1DGRUCell((5, 2), 3, 3, 3, i2h_pad=1, conv_layout="NWC"), (1, 5, 3)),
+        (rnn.Conv2DLSTMCell((2, 5, 4), 3, (3, 2), (3, 5), i2h_dilate=2, h2h_dilate=(1, 2)), (1, 3, 1, 2)),
+        (rnn.Conv3DRNNCell((2, 3, 3, 3), 3, 2, 1, activation="relu"), (1, 3, 2, 2, 2)),
+    ):
+        small(cell)
+        dims = {"Conv1DGRUCell": (1, 5, 2), "Conv2DLSTMCell": (1, 2, 5, 4), "Conv3DRNNCell": (1, 2, 3, 3, 3)}[type(cell).__name__]
+        out, states = cell(np.ones(dims), cell.begin_state(1))
+        assert out.shape == shape == cell.state_info(1)[0]["shape"] and states[0].shape == shape
+    assert repr(rnn.Conv1DGRUCell((5, 2), 3, 3, 3, conv_layout="NWC")) == "Conv1DGRUCell(2 -> 3, NWC)"
+
+
+def test_a_cell_of_ones_own_in_mxnets_older_form_is_unrolled_like_the_others():
+    class Sum(rnn.HybridRecurrentCell):
+        def state_info(self, batch_size=0):
+            return [{"shape": (batch_size, C), "__layout__": "NC"}]
+
+        def hybrid_forward(self, F, inputs, states):
+            total = F.relu(inputs) + states[0]
+            return total, [total]
+
+    cell = Sum()
+    cell.hybridize()
+    out, _ = cell.unroll(T, np.array(DATA), layout="TNC", merge_outputs=True)
+    onp.testing.assert_allclose(out.asnumpy(), onp.cumsum(onp.maximum(DATA, 0), 0), rtol=1e-5)
+    with pytest.raises(NotImplementedError, match="must define state_info"):
+        rnn.RecurrentCell().begin_state(1)
+
+
+def test_the_vector_of_parameters_is_initialized_part_by_part():
+    options = {"h2h_weight_initializer": init.Constant(2.0), "i2h_bias_initializer": init.LSTMBias(3.0), "h2r_weight_initializer": "ones"}
+    fused = init.RNNFused("lstm", 2, H, True, 2, **options)
+    again = init.create(fused.dumps())
+    layer = rnn.LSTM(H, 2, bidirectional=True, projection_size=2, input_size=C, **options)
+    layer.initialize()
+    expected = {name: p.data().asnumpy() for name, p in layer.params.items()}
+    for initializer in (fused, again):
+        vector = gluon.Parameter("parameters", shape=(sum(a.size for a in expected.values()),))
+        vector.initialize(initializer)
+        begin = 0
+        for name, array in expected.items():
+            found = vector.data().asnumpy()[begin : begin + array.size].reshape(array.shape)
+            begin += array.size
+            if "i2h_weight" in name:
+                assert 0 < abs(found).max() <= 0.07, name
+            else:
+                onp.testing.assert_array_equal(found, array, name)
+    with pytest.raises(ValueError, match="7 parameters do not fit .* expected"):
+        fused("parameters", np.zeros(7))
+    with pytest.raises(ValueError, match="must be the vector of all parameters"):
+        fused("parameters", np.zeros((7, 2)))
+    with pytest.raises(ValueError, match="RNNFused: mode must be one of"):
+        init.RNNFused("lstmp", 1, 2)

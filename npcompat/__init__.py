@@ -2,7 +2,8 @@
 
     from npcompat import autograd, gluon, np, npx
 
-The learning layers (`gluon`, `init`, `lr_scheduler`, `optimizer`) `ops` and `symbol` are imported when they are first asked for.
+The learning layers (`gluon`, `image`, `init`, `lr_scheduler`, `optimizer`, `recordio`), `ops` and `symbol` are imported when they
+are first asked for.
 """
 
 import importlib
@@ -13,23 +14,26 @@ from npcompat import numpy as np
 from npcompat import numpy_extension as npx
 
 if TYPE_CHECKING:
-    from npcompat import gluon, initializer, lr_scheduler, ops, optimizer, symbol, test_utils
+    from npcompat import gluon, image, initializer, lr_scheduler, ops, optimizer, recordio, symbol, test_utils
     from npcompat import initializer as init
 
 __version__ = "0.1.0"
 _LATER = {
     "gluon": "gluon",
+    "image": "image",
     "init": "initializer",
     "initializer": "initializer",
     "lr_scheduler": "lr_scheduler",
     "ops": "ops",
     "optimizer": "optimizer",
+    "recordio": "recordio",
     "symbol": "symbol",
     "test_utils": "test_utils",
 }
 __all__ = [
     "autograd",
     "gluon",
+    "image",
     "init",
     "initializer",
     "lr_scheduler",
@@ -39,6 +43,7 @@ __all__ = [
     "numpy_extension",
     "ops",
     "optimizer",
+    "recordio",
     "symbol",
     "test_utils",
 ]

@@ -1,7 +1,7 @@
 """Data: datasets, samplers, and the loader that makes batches of them."""
 
-from npcompat.gluon.data import batchify
-from npcompat.gluon.data._dataset import ArrayDataset, Dataset, SimpleDataset
+from npcompat.gluon.data import batchify, vision
+from npcompat.gluon.data._dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
 from npcompat.gluon.data._loader import DataLoader
 from npcompat.gluon.data._sampler import BatchSampler, FilterSampler, IntervalSampler, RandomSampler, Sampler, SequentialSampler
 
@@ -13,8 +13,10 @@ __all__ = [
     "FilterSampler",
     "IntervalSampler",
     "RandomSampler",
+    "RecordFileDataset",
     "Sampler",
     "SequentialSampler",
     "SimpleDataset",
     "batchify",
+    "vision",
 ]

@@ -1,0 +1,80 @@
+"""All that is asked of Pillow, an optional dependency: decoding, and resizing 8-bit pictures on the host."""
+
+import importlib
+import io
+import os
+import struct
+from typing import Any
+
+import numpy as onp
+
+Picture = onp.ndarray[Any, Any]
+
+
+def pillow(module: str, what: str) -> Any:
+    """A module of Pillow's; an error that says how to get it where it is missing."""
+    try:
+        return importlib.import_module(f"PIL.{module}")
+    except ImportError as error:
+        raise ImportError(f"{what} needs Pillow, which is not installed: pip install 'npcompat[image]'") from error
+
+
+def decoded(content: bytes, flag: int, to_rgb: bool, source: str) -> Picture:
+    """The pixels of an encoded picture, as (H, W, 3) or, with flag 0, (H, W, 1), of dtype uint8.
+
+    What is turned around by its EXIF tag is turned back; transparency is left out.
+    """
+    image_module, operations = pillow("Image", "decoding pictures"), pillow("ImageOps", "decoding pictures")
+    if flag not in (0, 1):
+        raise ValueError(f"imdecode: flag must be 1 (colour) or 0 (grey), got {flag!r}")
+    if not content:
+        raise ValueError(f"{source}: expected an encoded picture, got no bytes")
+    stream = io.BytesIO(content)
+    try:
+        with image_module.open(stream) as opened:
+            pixels = onp.array(operations.exif_transpose(opened).convert("RGB" if flag else "L"))
+    except image_module.UnidentifiedImageError:
+        raise ValueError(f"{source}: not a picture in a format that Pillow knows; it begins with {content[:8]!r}") from None
+    except (OSError, SyntaxError, EOFError, struct.error) as error:
+        raise ValueError(f"{source}: damaged picture of {len(content)} bytes, read up to byte {stream.tell()}: {error}") from error
+    if not flag:
+        return pixels[:, :, None]
+    return pixels if to_rgb else pixels[:, :, ::-1].copy()
+
+
+def encoded(pixels: Picture, extension: str, quality: int) -> bytes:
+    """A picture (H, W, 3) or (H, W[, 1]) of dtype uint8, as the file of a format; quality is JPEG's, or PNG's compression 0 to 9."""
+    image_module = pillow("Image", "encoding pictures")
+    options = {".jpg": ("JPEG", "quality"), ".jpeg": ("JPEG", "quality"), ".png": ("PNG", "compress_level")}
+    if extension.lower() not in options:
+        raise ValueError(f"pack_img: img_fmt must be one of {', '.join(options)}, got {extension!r}")
+    kind, option = options[extension.lower()]
+    if option == "compress_level" and not 0 <= quality <= 9:
+        raise ValueError(f"pack_img: quality is the compression level of PNG, 0 to 9, got {quality}")
+    stream = io.BytesIO()
+    image_module.fromarray(pixels[:, :, 0] if pixels.ndim == 3 and pixels.shape[2] == 1 else pixels).save(stream, kind, **{option: quality})
+    return stream.getvalue()
+
+
+def resized(picture: Picture, width: int, height: int, interp: int) -> Picture:
+    """An 8-bit picture (H, W, C) in another size, first across and then down; `interp` is 1 to 4."""
+    image_module = pillow("Image", "resizing pictures on the host")
+    kinds = image_module.Resampling
+    kind = {1: kinds.BILINEAR, 2: kinds.BICUBIC, 3: kinds.BOX, 4: kinds.LANCZOS}[interp]
+
+    def plane(pixels: Picture) -> Picture:
+        across = image_module.fromarray(pixels).resize((width, len(pixels)), kind)
+        return onp.asarray(across.resize((width, height), kind))
+
+    if picture.shape[2] == 3:
+        return plane(onp.ascontiguousarray(picture))
+    return onp.stack([plane(onp.ascontiguousarray(picture[:, :, c])) for c in range(picture.shape[2])], axis=2)
+
+
+def read_bytes(filename: str | os.PathLike[str]) -> bytes:
+    """The content of a file."""
+    with open(filename, "rb") as file:
+        return file.read()
+
+
+__all__ = ["decoded", "encoded", "pillow", "read_bytes", "resized"]

@@ -88,61 +88,84 @@ def normalize(data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float |
 # --- colours -----------------------------------------------------------------------------------------------------
 
 
+def _recoloured(xp: Any, x: Any, matrix: Any, offset: Any) -> Any:
+    """Each pixel as a row times a matrix (..., C, C), plus an offset (..., C); integers are rounded and kept in range."""
+    dtype = onp.dtype(x.dtype)
+    colours = xp.matmul(xp.astype(x, working(dtype)), xp.expand_dims(matrix, -3))
+    return saturated(xp, colours + xp.expand_dims(offset, (-2, -3)), dtype)
+
+
 def _kept(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     dtype = dtypes.strong(types[0])
-    within = working(dtype)
-    return [dtype, within, within, within], dtype
+    return [dtype, working(dtype), working(dtype)], dtype
 
 
 @operator("_npx_image_recolor", rule=_kept)
-def _recolor(xp: Any, x: Any, matrix: Any, offset: Any, of_mean: Any) -> Any:
-    """Each pixel times a matrix, plus an offset, plus a share of the picture's mean luma; integers are rounded and kept in range."""
-    dtype = onp.dtype(x.dtype)
-    colours = xp.astype(x, working(dtype))
-    luma = xp.asarray(LUMA if x.shape[-1] == 3 else (1.0,), colours.dtype)
-    mean = xp.sum(xp.mean(colours, axis=(-3, -2)) * luma, axis=-1)
-    added = offset + xp.expand_dims(of_mean * mean, -1)
-    return saturated(xp, xp.matmul(colours, xp.expand_dims(matrix, -3)) + xp.expand_dims(added, (-2, -3)), dtype)
+def _recolor(xp: Any, x: Any, matrix: Any, offset: Any) -> Any:
+    """Each pixel times a matrix, plus an offset."""
+    return _recoloured(xp, x, matrix, offset)
 
 
-def recolored(data: Any, matrix: Any, offset: Any = None, of_mean: Any = None) -> Any:
-    """Pictures with their colours, as rows, times a matrix (..., C, C), plus an offset (..., C) and a share (...) of the mean luma."""
-    offset = onp.zeros(data.shape[-1], "float32") if offset is None else offset
-    return apply(_recolor, (data, matrix, offset, onp.zeros((), "float32") if of_mean is None else of_mean))
+def recolored(data: Any, matrix: Any, offset: Any = None) -> Any:
+    """Pictures with their colours, as rows, times a matrix (..., C, C), plus an offset (..., C)."""
+    return apply(_recolor, (data, matrix, onp.zeros(data.shape[-1], "float32") if offset is None else offset))
 
 
-_GREY = onp.tile(onp.array(LUMA)[:, None], (1, 3)).astype("float32")
+_GREY = onp.tile(onp.array(LUMA)[:, None], (1, 3))
 _TO_YIQ = onp.array([LUMA, (0.5959, -0.2746, -0.3213), (0.2115, -0.5227, 0.3112)])
 _FROM_YIQ = onp.linalg.inv(_TO_YIQ)
-_ROTATIONS = [
-    (_FROM_YIQ @ onp.array(r) @ _TO_YIQ).T.astype("float32")
-    for r in (
-        [[1, 0, 0], [0, 0, 0], [0, 0, 0]],  # what stays
-        [[0, 0, 0], [0, 1, 0], [0, 0, 1]],  # times the cosine
-        [[0, 0, 0], [0, 0, -1], [0, 1, 0]],  # times the sine
-    )
-]
+_STAYS, _COSINE, _SINE = (
+    (_FROM_YIQ @ onp.array(part) @ _TO_YIQ).T
+    for part in ([[1, 0, 0], [0, 0, 0], [0, 0, 0]], [[0, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 0, 0], [0, 0, -1], [0, 1, 0]])
+)
 BRIGHTNESS, CONTRAST, SATURATION, HUE = range(4)
 
 
-def _matrix(kind: int, factor: Any, channels: int) -> Any:
+def _matrix(xp: Any, kind: int, factor: Any, channels: int) -> Any:
     """The matrix by which one kind of adjustment, by factors of any shape, multiplies colours as rows."""
-    factor = factor[..., None, None]
-    same = onp.eye(channels, dtype="float32")
+    factor = xp.expand_dims(factor, (-1, -2))
+
+    def known(values: Any) -> Any:
+        return xp.asarray(values, factor.dtype)
+
+    same = known(onp.eye(channels))
     if kind in (BRIGHTNESS, CONTRAST):
         return factor * same
     if channels == 1:
         return same + 0 * factor
     if kind == SATURATION:
-        return factor * same + (1 - factor) * _GREY
+        return factor * same + (1 - factor) * known(_GREY)
     angle = 2 * math.pi * factor
-    return _ROTATIONS[0] + np.cos(angle) * _ROTATIONS[1] + np.sin(angle) * _ROTATIONS[2]
+    return known(_STAYS) + xp.cos(angle) * known(_COSINE) + xp.sin(angle) * known(_SINE)
+
+
+def _ordered(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    dtype = dtypes.strong(types[0])
+    return [dtype, working(dtype), onp.dtype("int64")], dtype
+
+
+@operator("_npx_image_adjust", rule=_ordered)
+def _adjust(xp: Any, x: Any, factors: Any, order: Any, *, kinds: tuple[int, ...]) -> Any:
+    """Some kinds of adjustments by factors (..., kinds), one after another in an order (..., kinds)."""
+    channels = x.shape[-1]
+    matrices = xp.stack([_matrix(xp, kind, factors[..., i], channels) for i, kind in enumerate(kinds)], axis=-3)
+    luma = xp.asarray(LUMA if channels == 3 else (1.0,), factors.dtype)
+    for step in range(len(kinds)):
+        now = order[..., step, None]
+        matrix = xp.take_along(matrices, xp.expand_dims(now, (-1, -2)), -3)[..., 0, :, :]
+        offset = xp.zeros(channels, factors.dtype)
+        if CONTRAST in kinds:
+            mean = xp.mean(xp.matmul(xp.astype(x, factors.dtype), luma), axis=(-1, -2))
+            factor = factors[..., kinds.index(CONTRAST)]
+            offset = xp.expand_dims(xp.where(now[..., 0] == kinds.index(CONTRAST), (1 - factor) * mean, 0), -1)
+        x = _recoloured(xp, x, matrix, offset)
+    return x
 
 
 def adjusted(data: Any, kind: int, factor: Any) -> Any:
     """Pictures with one kind of adjustment by factors, one for each picture; 1 changes nothing."""
     with beside(data):
-        return recolored(data, _matrix(kind, factor, data.shape[-1]), None, (1 - factor) if kind == CONTRAST else None)
+        return apply(_adjust, (data, np.expand_dims(factor, -1), onp.zeros((*data.shape[:-3], 1), "int64")), ((kind,),))
 
 
 def _jittered(data: ArrayLike, kind: int, low: float, high: float, what: str) -> Any:
@@ -252,18 +275,7 @@ def random_color_jitter(data: ArrayLike, brightness: float = 0, contrast: float 
     drawn = uniform(data, 0.0, 1.0, (2, len(kinds)))
     with beside(data):
         factors = low + (high - low) * drawn[..., 0, :]
-        order = np.argsort(drawn[..., 1, :], -1)
-        matrices = np.stack([_matrix(k, factors[..., i], data.shape[-1]) for i, k in enumerate(kinds)], -3)
-        of_mean = np.stack([(1 - factors[..., i]) * (k == CONTRAST) for i, k in enumerate(kinds)], -1)
-        for step in range(len(kinds)):
-            now = order[..., step, None]
-            data = recolored(
-                data,
-                np.take_along_axis(matrices, now[..., None, None], -3)[..., 0, :, :],
-                None,
-                np.take_along_axis(of_mean, now, -1)[..., 0],
-            )
-    return data
+        return apply(_adjust, (data, factors, np.argsort(drawn[..., 1, :], -1)), (tuple(kinds),))
 
 
 # --- lighting ----------------------------------------------------------------------------------------------------

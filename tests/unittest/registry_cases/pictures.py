@@ -44,13 +44,15 @@ case(
 # --- colours -----------------------------------------------------------------------------------------------------
 
 
-def recolored(a, matrix, offset, of_mean):
+LUMA = onp.array([0.299, 0.587, 0.114])
+YIQ = onp.array([[0.299, 0.587, 0.114], [0.5959, -0.2746, -0.3213], [0.2115, -0.5227, 0.3112]])
+
+
+def recolored(a, matrix, offset):
     wide = a.astype("float64")
     out = onp.empty_like(wide)
-    for n, picture in enumerate(wide):
-        luma = sum(w * picture[..., c].mean() for c, w in enumerate((0.299, 0.587, 0.114)))
-        for i, j in onp.ndindex(picture.shape[:2]):
-            out[n, i, j] = [picture[i, j] @ matrix[n, :, c] + offset[n, c] + of_mean[n] * luma for c in range(3)]
+    for n, i, j in onp.ndindex(a.shape[:3]):
+        out[n, i, j] = [wide[n, i, j] @ matrix[n, :, c] + offset[n, c] for c in range(3)]
     return rounded(out, a.dtype)
 
 
@@ -60,11 +62,50 @@ case(
     "2,4,5,3",
     "2,3,3 any float32",
     "2,3 any float32",
-    "2 any float32",
     oracle=recolored,
     dtypes="B f d",
     grad=(0,),
     **PICTURES,
+)
+
+
+def adjusted(picture, kind, factor):
+    """One picture with more or less brightness, contrast or saturation, or its colours turned by a share of a turn."""
+    luma = picture @ LUMA
+    if kind == 0:
+        return factor * picture
+    if kind == 1:
+        return luma.mean() + factor * (picture - luma.mean())
+    if kind == 2:
+        return luma[..., None] + factor * (picture - luma[..., None])
+    y, i, q = YIQ @ picture.reshape(-1, 3).T
+    chroma = (i + 1j * q) * onp.exp(2j * math.pi * factor)
+    return (onp.linalg.inv(YIQ) @ onp.stack([y, chroma.real, chroma.imag])).T.reshape(picture.shape)
+
+
+ORDER = onp.array([[2, 0, 3, 1], [1, 3, 0, 2]])
+
+
+def in_order(a, factors):
+    out = onp.empty_like(a)
+    for n in range(len(a)):
+        picture = a[n]
+        for k in ORDER[n]:
+            picture = rounded(adjusted(picture.astype("float64"), k, float(factors[n, k])), a.dtype)
+        out[n] = picture
+    return out
+
+
+case(
+    "_npx_image_adjust",
+    lambda xp, a, factors: apply(REGISTRY["_npx_image_adjust"], (a, factors, ORDER), ((0, 1, 2, 3),)),
+    "2,4,5,3",
+    "2,4 positive float32",
+    oracle=in_order,
+    dtypes="f d",
+    grad=(0,),
+    layouts=("ordinary", "view"),
+    loose=16.0,
 )
 
 # --- sizes -------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Transforms as blocks: eager on the host and on XLA, hybridized, on pictures and batches."""
+"""Transforms as blocks: eager on the host and hybridized, on pictures and batches; on XLA the operators are tested."""
 
 import numpy as onp
 import pytest
@@ -38,28 +38,26 @@ OF_TENSORS = [
 
 
 def agree(make, pictures, shape):
-    """The results on the host, on XLA, and hybridized are the same."""
+    """The results on the host and hybridized are the same."""
     results = []
-    for x, hybridized in ((host_picture(pictures), False), (np.array(pictures), False), (np.array(pictures), True)):
+    for x, hybridized in ((host_picture(pictures), False), (np.array(pictures), True)):
         transform = make()
         transform.hybridize(hybridized)
         np.random.seed(11)
         y = transform(x)
         assert y.shape == shape, repr(transform)
         results.append(y.asnumpy())
-    assert results[0].dtype == results[1].dtype == results[2].dtype
-    for other in results[1:]:
-        onp.testing.assert_allclose(other.astype("float64"), results[0], rtol=1e-4, atol=1 if other.dtype == "uint8" else 1e-4)
-        assert (abs(other.astype("float64") - results[0]) > 1e-3).mean() < 0.01
-    return results[0]
+    eager, compiled = results
+    assert eager.dtype == compiled.dtype
+    onp.testing.assert_allclose(compiled.astype("float64"), eager, rtol=1e-4, atol=1 if eager.dtype == "uint8" else 1e-4)
+    assert (abs(compiled.astype("float64") - eager) > 1e-3).mean() < 0.01
+    return eager
 
 
 @pytest.mark.parametrize(("make", "shape"), OF_PICTURES, ids=[type(m()).__name__ for m, _ in OF_PICTURES])
 def test_transforms_of_pictures_agree_everywhere(make, shape):
-    one = agree(make, onp.stack([PICTURE] * 2), (2, *shape))
-    np.random.seed(11)
+    agree(make, onp.stack([PICTURE] * 2), (2, *shape))
     assert make()(host_picture(PICTURE)).shape == shape
-    assert one.shape == (2, *shape)
 
 
 @pytest.mark.parametrize("make", OF_TENSORS, ids=[type(m()).__name__ for m in OF_TENSORS])

@@ -358,7 +358,7 @@ def pack_img(header: IRHeader | tuple[Any, ...], img: Any, quality: int = 95, im
     img : array_like of uint8, shape (H, W, 3), (H, W, 1) or (H, W)
         The picture; channels are red, green, blue.
     quality : int
-        Quality of a JPEG file, 1 to 100, or compression of a PNG file, 0 to 9.
+        Quality of a JPEG file, or compression of a PNG file, where more than 9 is as 9.
     img_fmt : {'.jpg', '.jpeg', '.png'}
         The format.
 
@@ -375,15 +375,15 @@ def pack_img(header: IRHeader | tuple[Any, ...], img: Any, quality: int = 95, im
     return pack(header, pillow_pictures.encoded(pixels, img_fmt, quality))
 
 
-def unpack_img(s: bytes, iscolor: int = 1) -> tuple[IRHeader, Any]:
+def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, Any]:
     """The header and the picture of the bytes of a record, as `pack_img` made them; needs Pillow.
 
     Parameters
     ----------
     s : bytes
         The record.
-    iscolor : {1, 0}
-        Whether the picture has three channels, red, green, blue, or one.
+    iscolor : {1, 0, -1}
+        Whether the picture has three channels, red, green, blue, or one; -1 means as many as its file.
 
     Returns
     -------

@@ -23,8 +23,8 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool = True, out: Any = None) -> A
     ----------
     buf : bytes, or array of uint8
         The content of a picture's file.
-    flag : {1, 0}
-        1 gives three channels, 0 one: the luma.
+    flag : {1, 0, -1}
+        1 gives three channels, 0 one: the luma; -1 gives one if the file has one, else three.
     to_rgb : bool
         Whether the order of channels is red, green, blue, or the other way round.
     out : ndarray, optional
@@ -33,7 +33,7 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool = True, out: Any = None) -> A
     Returns
     -------
     ndarray of uint8, shape (H, W, 3) or (H, W, 1)
-        On the host.
+        On the host.  A picture is turned as its EXIF tag says; transparency is left out.
 
     Raises
     ------

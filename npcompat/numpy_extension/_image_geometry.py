@@ -148,9 +148,9 @@ def resize(data: ArrayLike, size: int | tuple[int, int], keep_ratio: bool = Fals
         Whether one number is the length of the shorter edge.
     interp : {0, 1, 2, 3, 4, 9, 10}
         0: the nearest pixel; 1: bilinear; 2: bicubic (Keys, a = -1/2); 3: mean of the area; 4: Lanczos (3 lobes); 9: bicubic
-        to enlarge, area to shrink, else bilinear; 10: one of 0 to 4 at random.  When shrinking, 1, 2 and 4 take in all pixels
-        (antialiasing), as Pillow does.  On the host Pillow resizes 8-bit pictures; other arrays and compiled functions compute
-        the same weights.
+        to enlarge, area to shrink, else bilinear; 10: one of 0 to 4 at random, not in compiled functions.  When shrinking, 1, 2
+        and 4 take in all pixels (antialiasing), as Pillow does.  On the host Pillow resizes 8-bit pictures; other arrays and
+        compiled functions compute the same weights.
 
     Examples
     --------

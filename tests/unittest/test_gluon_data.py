@@ -8,6 +8,7 @@ import threading
 import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as onp
 import pytest
@@ -56,6 +57,17 @@ def no_processes_are_left():
     for process in multiprocessing.active_children():
         process.join(20)
     return multiprocessing.active_children() == []
+
+
+class Pair(NamedTuple):
+    """A batch with names."""
+
+    first: Any
+    second: Any
+
+
+def paired(samples):
+    return Pair(np.stack([np.array(s) for s in samples]), {"size": len(samples)})
 
 
 class Broken(gluon.data.Dataset):
@@ -222,6 +234,33 @@ def test_errors_of_workers_arrive_with_their_tracebacks():
         assert any("in __getitem__" in line and "test_gluon_data.py" in line for line in lines)
 
 
+def test_grains_batches_are_made_arrays():
+    batches = [(onp.ones((2, 3), "float32"), {"y": onp.arange(2), "name": "a"}), Pair(onp.zeros(1), [1])]
+    loader = gluon.data.GrainLoader(batches)
+    for _ in range(2):
+        (x, labels), pair = loader
+        assert isinstance(x, np.ndarray) and x.dtype == "float32" and isinstance(labels["y"], np.ndarray) and labels["name"] == "a"
+        assert isinstance(pair, Pair) and isinstance(pair.first, np.ndarray) and pair.second == [1]
+    assert len(loader) == 2
+    for wrong in (3, iter(batches)):
+        with pytest.raises(TypeError, match="GrainLoader: expected"):
+            gluon.data.GrainLoader(wrong)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_grain_takes_our_datasets_and_the_loader_takes_grains():
+    grain = pytest.importorskip("grain", reason="grain is not installed", exc_type=ImportError)
+    ours = gluon.data.ArrayDataset(DATA, onp.arange(10))
+    theirs = grain.MapDataset.source(ours).shuffle(seed=1)
+    orders = []
+    for loader in (gluon.data.GrainLoader(theirs.batch(4)), gluon.data.DataLoader(theirs, 4)):
+        orders.append([])
+        for x, y in loader:
+            assert isinstance(x, np.ndarray) and (x[:, 0] == 2 * y).all()
+            orders[-1] += y.tolist()
+    assert orders[0] == orders[1] and sorted(orders[0]) == list(range(10)) != orders[0]
+
+
 @pytest.mark.timeout(60)
 def test_a_killed_worker_is_an_error_and_the_next_loop_has_new_ones(tmp_path):
     loader = gluon.data.DataLoader(Killed(tmp_path / "survivor"), 2, num_workers=1, prefetch=1)
@@ -239,6 +278,8 @@ def test_a_loop_that_is_left_early_leaves_no_processes():
         break
     assert next(iter(loader)).tolist() == [0, 1]
     del loader, batch
+    named = next(iter(gluon.data.DataLoader(gluon.data.SimpleDataset([1, 2]), 2, num_workers=1, batchify_fn=paired)))
+    assert isinstance(named, Pair) and named.first.tolist() == [1, 2] and named.second == {"size": 2}
     assert no_processes_are_left()
 
 

@@ -61,7 +61,7 @@ def test_damaged_pictures_are_errors_that_name_the_file(tmp_path):
     for length in (20, 60, 300):
         with pytest.raises(ValueError, match="imdecode: (damaged|not a picture)"):
             image.imdecode(encoded()[:length])
-    with pytest.raises(ValueError, match=r"flag must be 1 \(colour\) or 0 \(grey\), got 2"):
+    with pytest.raises(ValueError, match=r"flag must be 1 \(colour\), 0 \(grey\) or -1 \(as it is\), got 2"):
         image.imdecode(encoded(), 2)
 
 

@@ -138,14 +138,15 @@ def test_pictures_in_records():
         assert header.label == 2 and found.tolist() == picture.tolist()
     smooth = onp.full((16, 16, 3), 100, "uint8")
     assert abs(recordio.unpack_img(recordio.pack_img((0, 2.0, 1, 0), smooth))[1].asnumpy().astype(int) - 100).max() <= 2
-    grey = recordio.unpack_img(recordio.pack_img((0, 2.0, 1, 0), picture[..., :1], 9, ".png"), iscolor=0)[1]
-    assert grey.tolist() == picture[..., :1].tolist()
+    for flag in (0, -1):
+        grey = recordio.unpack_img(recordio.pack_img((0, 2.0, 1, 0), picture[..., :1], img_fmt=".png"), flag)[1]
+        assert grey.tolist() == picture[..., :1].tolist()
     for call, text in (
         (
             lambda: recordio.pack_img((0, 2.0, 1, 0), picture.astype("float32")),
             r"expected a picture .* of uint8, got \(4, 5, 3\) of float32",
         ),
-        (lambda: recordio.pack_img((0, 2.0, 1, 0), picture, 95, ".png"), "compression level of PNG, 0 to 9, got 95"),
+        (lambda: recordio.pack_img((0, 2.0, 1, 0), picture, 101), r"quality must be in \[0, 100\], got 101"),
         (lambda: recordio.pack_img((0, 2.0, 1, 0), picture, 95, ".bmp"), "img_fmt must be one of .jpg, .jpeg, .png, got '.bmp'"),
     ):
         with pytest.raises(ValueError, match=text):

@@ -20,37 +20,40 @@ def pillow(module: str, what: str) -> Any:
 
 
 def decoded(content: bytes, flag: int, to_rgb: bool, source: str) -> Picture:
-    """The pixels of an encoded picture, as (H, W, 3) or, with flag 0, (H, W, 1), of dtype uint8.
+    """The pixels of an encoded picture, of dtype uint8: with flag 1 as (H, W, 3), with 0 as (H, W, 1), with -1 as its file has it.
 
     What is turned around by its EXIF tag is turned back; transparency is left out.
     """
     image_module, operations = pillow("Image", "decoding pictures"), pillow("ImageOps", "decoding pictures")
-    if flag not in (0, 1):
-        raise ValueError(f"imdecode: flag must be 1 (colour) or 0 (grey), got {flag!r}")
+    if flag not in (-1, 0, 1):
+        raise ValueError(f"imdecode: flag must be 1 (colour), 0 (grey) or -1 (as it is), got {flag!r}")
     if not content:
         raise ValueError(f"{source}: expected an encoded picture, got no bytes")
     stream = io.BytesIO(content)
     try:
         with image_module.open(stream) as opened:
-            pixels = onp.array(operations.exif_transpose(opened).convert("RGB" if flag else "L"))
+            grey = flag == 0 or (flag == -1 and opened.mode in ("1", "L", "LA"))
+            pixels = onp.array(operations.exif_transpose(opened).convert("L" if grey else "RGB"))
     except image_module.UnidentifiedImageError:
         raise ValueError(f"{source}: not a picture in a format that Pillow knows; it begins with {content[:8]!r}") from None
     except (OSError, SyntaxError, EOFError, struct.error) as error:
         raise ValueError(f"{source}: damaged picture of {len(content)} bytes, read up to byte {stream.tell()}: {error}") from error
-    if not flag:
+    if grey:
         return pixels[:, :, None]
     return pixels if to_rgb else pixels[:, :, ::-1].copy()
 
 
 def encoded(pixels: Picture, extension: str, quality: int) -> bytes:
-    """A picture (H, W, 3) or (H, W[, 1]) of dtype uint8, as the file of a format; quality is JPEG's, or PNG's compression 0 to 9."""
+    """A picture (H, W, 3) or (H, W[, 1]) of dtype uint8, as the file of a format; quality is JPEG's, or PNG's compression, at most 9."""
     image_module = pillow("Image", "encoding pictures")
     options = {".jpg": ("JPEG", "quality"), ".jpeg": ("JPEG", "quality"), ".png": ("PNG", "compress_level")}
     if extension.lower() not in options:
         raise ValueError(f"pack_img: img_fmt must be one of {', '.join(options)}, got {extension!r}")
     kind, option = options[extension.lower()]
-    if option == "compress_level" and not 0 <= quality <= 9:
-        raise ValueError(f"pack_img: quality is the compression level of PNG, 0 to 9, got {quality}")
+    if not 0 <= quality <= 100:
+        raise ValueError(f"pack_img: quality must be in [0, 100], got {quality}")
+    if option == "compress_level":
+        quality = min(quality, 9)
     stream = io.BytesIO()
     image_module.fromarray(pixels[:, :, 0] if pixels.ndim == 3 and pixels.shape[2] == 1 else pixels).save(stream, kind, **{option: quality})
     return stream.getvalue()

@@ -2,6 +2,7 @@
 
 from npcompat.gluon.data import batchify, vision
 from npcompat.gluon.data._dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
+from npcompat.gluon.data._grain import GrainLoader
 from npcompat.gluon.data._loader import DataLoader
 from npcompat.gluon.data._sampler import BatchSampler, FilterSampler, IntervalSampler, RandomSampler, Sampler, SequentialSampler
 
@@ -11,6 +12,7 @@ __all__ = [
     "DataLoader",
     "Dataset",
     "FilterSampler",
+    "GrainLoader",
     "IntervalSampler",
     "RandomSampler",
     "RecordFileDataset",

@@ -41,7 +41,7 @@ def _make(indices: Sequence[int], seed: int) -> Any:
     onp.random.seed(seed % 2**32)
     dataset, batchify = _work
     with random.default.elsewhere(seed):
-        return _as_host(batchify([dataset[i] for i in indices]))
+        return mapped(_as_host, batchify([dataset[i] for i in indices]))
 
 
 class _HostArray:
@@ -53,20 +53,22 @@ class _HostArray:
         self.values = values
 
 
-def _as_host(batch: Any) -> Any:
-    if isinstance(batch, Handle):
-        return _HostArray(onp.asarray(dispatch.to_host(batch)))
+def mapped(change: Callable[[Any], Any], batch: Any) -> Any:
+    """A batch with its leaves changed: what is in its lists, tuples and dicts."""
+    if isinstance(batch, dict):
+        return type(batch)({key: mapped(change, part) for key, part in batch.items()})
     if isinstance(batch, list | tuple):
-        return type(batch)([_as_host(b) for b in batch])
-    return {k: _as_host(b) for k, b in batch.items()} if isinstance(batch, dict) else batch
+        parts = [mapped(change, part) for part in batch]
+        return batch._make(parts) if hasattr(batch, "_make") else type(batch)(parts)
+    return change(batch)
 
 
-def _from_host(batch: Any) -> Any:
-    if isinstance(batch, _HostArray):
-        return array(batch.values)
-    if isinstance(batch, list | tuple):
-        return type(batch)([_from_host(b) for b in batch])
-    return {k: _from_host(b) for k, b in batch.items()} if isinstance(batch, dict) else batch
+def _as_host(leaf: Any) -> Any:
+    return _HostArray(onp.asarray(dispatch.to_host(leaf))) if isinstance(leaf, Handle) else leaf
+
+
+def _from_host(leaf: Any) -> Any:
+    return array(leaf.values) if isinstance(leaf, _HostArray) else leaf
 
 
 # --- here --------------------------------------------------------------------------------------------------------
@@ -212,7 +214,7 @@ class DataLoader:
 
     def _received(self, future: "Future[Any]") -> Any:
         try:
-            return _from_host(future.result(self._timeout))
+            return mapped(_from_host, future.result(self._timeout))
         except FutureTimeout:
             if future.done():  # it is the sample that raised it
                 raise

@@ -11,7 +11,7 @@ from npcompat.numpy import random
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._image_geometry import check_range, window_at
 from npcompat.numpy_extension._image_layout import beside, pictures, uniform
-from npcompat.numpy_extension._image_resampling import pair, resized
+from npcompat.numpy_extension._image_resampling import by_short_edge, pair, resized
 
 Size = tuple[int, int]
 
@@ -54,9 +54,7 @@ def resize_short(src: ArrayLike, size: int, interp: int = 2) -> Any:
     (4, 2, 3)
     """
     src = pictures(src, "resize_short")
-    size, _ = pair(size, "resize_short")
-    height, width = src.shape[-3:-1]
-    w, h = (size, max(1, size * height // width)) if height > width else (max(1, size * width // height), size)
+    w, h = by_short_edge(src, size, "resize_short")
     return resized(src, w, h, interp, "resize_short")
 
 

@@ -17,6 +17,7 @@ from npcompat._internal.handle import Handle
 from npcompat.image import _augmenters as single
 from npcompat.image import _cropping as cropping
 from npcompat.image._augmenters import Augmenter, happens
+from npcompat.image._usual import colour_augmenters
 from npcompat.numpy import random
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._image_geometry import check_range
@@ -398,7 +399,7 @@ def CreateDetAugmenter(
         pad = DetRandomPadAug(ratio, (1.0, max(1.0, area_range[1])), attempts, pad_val)
         found.append(DetRandomSelectAug([pad], 1 - rand_pad))
     found.append(DetBorrowAug(single.ForceResizeAug((data_shape[2], data_shape[1]), inter_method)))
-    colours = single.colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std)
+    colours = colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std)
     return found + [DetBorrowAug(augmenter) for augmenter in colours]
 
 

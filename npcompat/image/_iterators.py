@@ -9,6 +9,7 @@ import npcompat.numpy as np
 from npcompat._internal import dispatch, dtypes
 from npcompat.image import _augmenters, _detection
 from npcompat.image._sources import Labels, Path, Source, decoded
+from npcompat.image._usual import CreateAugmenter
 from npcompat.numpy._typing import DTypeLike
 
 
@@ -190,7 +191,7 @@ class ImageIter(_PictureIter):
         super().__init__(batch_size, data_shape, source, dtype, last_batch_handle)
         if aug_list is not None and kwargs:
             raise TypeError(f"ImageIter: {', '.join(kwargs)} belong to CreateAugmenter, which is not used when aug_list is given")
-        self.auglist = list(_augmenters.CreateAugmenter(self.data_shape, **kwargs) if aug_list is None else aug_list)
+        self.auglist = list(CreateAugmenter(self.data_shape, **kwargs) if aug_list is None else aug_list)
         self.label_width = int(label_width)
         label_shape = (self.batch_size,) if label_width == 1 else (self.batch_size, self.label_width)
         self.provide_data = [DataDesc(data_name, (self.batch_size, *self.data_shape), self.dtype)]

@@ -1,6 +1,7 @@
 """Pictures read from files, and arrays of them that lie on the host."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as onp
@@ -77,9 +78,8 @@ def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True,
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.jpg'
     """
-    with open(filename, "rb") as file:
-        content = file.read()
-    return finish(host_picture(pillow_pictures.decoded(content, flag, to_rgb, os.fspath(filename))), out, "imread")
+    pixels = pillow_pictures.decoded(Path(filename).read_bytes(), flag, to_rgb, os.fspath(filename))
+    return finish(host_picture(pixels), out, "imread")
 
 
 __all__ = ["imdecode", "imread"]

@@ -1,6 +1,7 @@
 """Where iterators of pictures take samples from: lists and files of records, whole or in parts, in order or shuffled."""
 
 import os
+import pathlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -87,7 +88,7 @@ class Source:
             return self._unpacked(key, self._records.read_idx(key))
         labels, path = self._entries[key]
         path = os.path.join(self._root, path)
-        return labels, pillow_pictures.read_bytes(path), path
+        return labels, pathlib.Path(path).read_bytes(), path
 
     def _unpacked(self, key: Any, record: bytes) -> tuple[Labels, bytes, str]:
         assert self._records is not None

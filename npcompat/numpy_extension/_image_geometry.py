@@ -13,7 +13,7 @@ from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import operator
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._image_layout import beside, pictures, uniform
-from npcompat.numpy_extension._image_resampling import interpolation, pair, resampled, resized
+from npcompat.numpy_extension._image_resampling import by_short_edge, interpolation, pair, resampled, resized
 
 # --- flips and crops ---------------------------------------------------------------------------------------------
 
@@ -126,15 +126,6 @@ def window_at(data: Any, left: Any, top: Any, width: int, height: int) -> Any:
     return data[(onp.arange(len(data))[:, None, None], *index)] if data.ndim == 4 else data[index]
 
 
-def _short_edge(data: Any, size: Any, keep_ratio: bool, what: str) -> tuple[int, int]:
-    """The (width, height) that `size` and `keep_ratio` mean."""
-    if not keep_ratio or not isinstance(size, int):
-        return pair(size, what)
-    size, _ = pair(size, what)
-    height, width = data.shape[-3:-1]
-    return (size, max(1, height * size // width)) if height > width else (max(1, width * size // height), size)
-
-
 def resize(data: ArrayLike, size: int | tuple[int, int], keep_ratio: bool = False, interp: int = 1) -> Any:
     """Pictures in another size.
 
@@ -160,7 +151,9 @@ def resize(data: ArrayLike, size: int | tuple[int, int], keep_ratio: bool = Fals
     (10, 20, 3)
     """
     data = pictures(data, "resize")
-    return resized(data, *_short_edge(data, size, keep_ratio, "resize"), interp, "resize")
+    by_edge = keep_ratio and isinstance(size, int)
+    width, height = by_short_edge(data, size, "resize") if by_edge else pair(size, "resize")
+    return resized(data, width, height, interp, "resize")
 
 
 def random_windows(data: Any, area: tuple[float, float], ratio: tuple[float, float], trials: int) -> Any:

@@ -157,4 +157,11 @@ def pair(size: Any, what: str) -> tuple[int, int]:
     return int(found[0]), int(found[1])
 
 
-__all__ = ["interpolation", "pair", "resampled", "resized", "whole"]
+def by_short_edge(data: Any, size: Any, what: str) -> tuple[int, int]:
+    """The (width, height) of pictures whose shorter edge gets a length, and whose shape stays."""
+    size, _ = pair(size, what)
+    height, width = data.shape[-3:-1]
+    return (size, max(1, height * size // width)) if height > width else (max(1, width * size // max(height, 1)), size)
+
+
+__all__ = ["by_short_edge", "interpolation", "pair", "resampled", "resized", "whole"]

@@ -6,11 +6,11 @@ import sys
 PROGRAM = """
 import sys
 import npcompat
-loaded = [name for name in ("optax", "safetensors", "npcompat.gluon", "npcompat.optimizer") if name in sys.modules]
+loaded = [name for name in ("optax", "safetensors", "npcompat.gluon", "npcompat.image", "npcompat.optimizer") if name in sys.modules]
 assert loaded == [], loaded
 net = npcompat.gluon.nn.Dense(1, in_units=1)
 net.initialize(npcompat.init.One())
-assert "optax" not in sys.modules
+assert "optax" not in sys.modules and "PIL" not in sys.modules
 try:
     npcompat.nothing
 except AttributeError as error:

@@ -2,7 +2,6 @@
 
 import importlib
 import io
-import os
 import struct
 from typing import Any
 
@@ -74,10 +73,4 @@ def resized(picture: Picture, width: int, height: int, interp: int) -> Picture:
     return onp.stack([plane(onp.ascontiguousarray(picture[:, :, c])) for c in range(picture.shape[2])], axis=2)
 
 
-def read_bytes(filename: str | os.PathLike[str]) -> bytes:
-    """The content of a file."""
-    with open(filename, "rb") as file:
-        return file.read()
-
-
-__all__ = ["decoded", "encoded", "pillow", "read_bytes", "resized"]
+__all__ = ["decoded", "encoded", "pillow", "resized"]

@@ -79,7 +79,8 @@ class DataLoader:
 
     What is drawn from `np.random` while a batch is made follows from `np.random.seed` before the loop: batches are the same,
     in the same order, for any number of workers of either kind.  An error in a worker is raised in the loop; that a worker
-    died, or takes longer than `timeout`, is an error, too, and the next loop begins with new workers.
+    died, or takes longer than `timeout`, is an error, too, and the next loop begins with new workers; a stuck thread, unlike a
+    process, can't be ended.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from npcompat._internal import atomic, dispatch
 from npcompat._internal.backend import pillow_pictures
 from npcompat._internal.errors import DataFileError
 from npcompat._internal.handle import Handle
-from npcompat.image._reading import imdecode
+from npcompat.numpy_extension._image_layout import host_picture
 
 MAGIC = 0xCED7230A
 _MAGIC = struct.pack("<I", MAGIC)
@@ -393,7 +393,7 @@ def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, Any]:
         The picture.
     """
     header, content = unpack(s)
-    return header, imdecode(content, flag=iscolor)
+    return header, host_picture(pillow_pictures.decoded(content, iscolor, True, "unpack_img"))
 
 
 __all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]

@@ -1,4 +1,4 @@
-"""Pictures read from files, and arrays of them that lie on the host."""
+"""Pictures read from files."""
 
 import os
 from pathlib import Path
@@ -8,13 +8,9 @@ import numpy as onp
 
 from npcompat._internal import dispatch
 from npcompat._internal.backend import pillow_pictures
-from npcompat._internal.handle import Handle, Value
+from npcompat._internal.handle import Handle
 from npcompat.numpy._ufunc import finish
-
-
-def host_picture(values: onp.ndarray[Any, Any]) -> Any:
-    """An array on the host, where pictures stay until they are put together to a batch; it takes the NumPy array over."""
-    return dispatch.wrap(Value(values))
+from npcompat.numpy_extension._image_layout import host_picture
 
 
 def imdecode(buf: Any, flag: int = 1, to_rgb: bool = True, out: Any = None) -> Any:

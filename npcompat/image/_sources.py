@@ -10,8 +10,8 @@ import numpy as onp
 from npcompat._internal.backend import pillow_pictures
 from npcompat._internal.errors import DataFileError
 from npcompat.image._lists import Entry, labelled, read_list
-from npcompat.image._reading import host_picture
 from npcompat.numpy import random
+from npcompat.numpy_extension._image_layout import host_picture
 from npcompat.recordio import MXIndexedRecordIO, MXRecordIO, unpack
 
 Path = str | os.PathLike[str]

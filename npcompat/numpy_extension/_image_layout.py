@@ -6,12 +6,18 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dispatch, dtypes, modes
+from npcompat._internal.handle import Value
 from npcompat.numpy import random
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 
 LUMA = (0.299, 0.587, 0.114)
 """Shares of red, green and blue in the luma (ITU-R BT.601)."""
+
+
+def host_picture(values: onp.ndarray[Any, Any]) -> Any:
+    """An array on the host, where pictures stay until they are put together to a batch; it takes the NumPy array over."""
+    return dispatch.wrap(Value(values))
 
 
 def pictures(data: ArrayLike, what: str) -> Any:
@@ -63,4 +69,4 @@ def working(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
     return onp.dtype("float64" if dtype.itemsize >= 4 and dtype != onp.dtype("float32") else "float32")
 
 
-__all__ = ["LUMA", "beside", "coloured", "pictures", "saturated", "uniform", "working"]
+__all__ = ["LUMA", "beside", "coloured", "host_picture", "pictures", "saturated", "uniform", "working"]

@@ -8,7 +8,7 @@ import pytest
 
 from npcompat import image, np, npx, recordio
 from npcompat._internal.errors import DataFileError
-from npcompat.image._reading import host_picture
+from npcompat.numpy_extension._image_layout import host_picture
 
 Image = pytest.importorskip("PIL.Image", reason="8-bit pictures are decoded and resized by Pillow")
 PICTURE = onp.random.default_rng(3).integers(0, 256, (10, 12, 3)).astype("uint8")

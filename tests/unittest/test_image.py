@@ -7,7 +7,7 @@ import pytest
 
 from npcompat import autograd, image, np, npx
 from npcompat._internal.backend import pillow_pictures
-from npcompat.image._reading import host_picture
+from npcompat.numpy_extension._image_layout import host_picture
 
 Image = pytest.importorskip("PIL.Image", reason="pictures are encoded by Pillow")
 PICTURE = onp.random.default_rng(3).integers(0, 256, (13, 17, 3)).astype("uint8")

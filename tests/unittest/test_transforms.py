@@ -5,7 +5,7 @@ import pytest
 
 from npcompat import gluon, np
 from npcompat.gluon.data.vision import transforms
-from npcompat.image._reading import host_picture
+from npcompat.numpy_extension._image_layout import host_picture
 
 pytest.importorskip("PIL", reason="8-bit pictures are resized by Pillow on the host")
 PICTURE = onp.random.default_rng(3).integers(0, 256, (10, 12, 3)).astype("uint8")

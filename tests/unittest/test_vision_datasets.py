@@ -120,6 +120,7 @@ def png(value):
 
 
 def test_folders(tmp_path):
+    assert vision.datasets.ImageFolderDataset is vision.ImageFolderDataset
     for name, files in (("cat", ("b.png", "a.PNG")), ("dog", ("c.png",)), ("empty", ())):
         (tmp_path / name).mkdir()
         for i, file in enumerate(files):

@@ -1,16 +1,7 @@
 """Pictures: datasets in published file formats, and transforms."""
 
-from npcompat.gluon.data.vision import transforms
-from npcompat.gluon.data.vision._files import ImageFolderDataset, ImageListDataset, ImageRecordDataset
-from npcompat.gluon.data.vision._published import CIFAR10, CIFAR100, MNIST, FashionMNIST
+from npcompat.gluon.data.vision import datasets, transforms
+from npcompat.gluon.data.vision.datasets import *
 
-__all__ = [
-    "CIFAR10",
-    "CIFAR100",
-    "MNIST",
-    "FashionMNIST",
-    "ImageFolderDataset",
-    "ImageListDataset",
-    "ImageRecordDataset",
-    "transforms",
-]
+__all__ = ["datasets", "transforms"]
+__all__ += datasets.__all__

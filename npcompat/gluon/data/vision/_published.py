@@ -16,7 +16,7 @@ import numpy as onp
 
 from npcompat._internal.errors import DataFileError
 from npcompat.gluon.data._dataset import Dataset
-from npcompat.image._reading import host_picture
+from npcompat.numpy_extension._image_layout import host_picture
 
 Array = onp.ndarray[Any, Any]
 

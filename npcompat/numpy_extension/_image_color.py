@@ -7,9 +7,10 @@ from typing import Any
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal import dtypes
+from npcompat._internal import dispatch, dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
 from npcompat._internal.op import operator
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._image_layout import LUMA, beside, coloured, pictures, saturated, uniform, working
@@ -52,8 +53,13 @@ def _normalize(xp: Any, x: Any, *, mean: tuple[float, ...], std: tuple[float, ..
     return (x - xp.reshape(xp.asarray(mean, x.dtype), shape)) / xp.reshape(xp.asarray(std, x.dtype), shape)
 
 
-def _per_channel(value: Any, channels: int, name: str) -> tuple[float, ...]:
-    found = tuple(float(v) for v in onp.ravel(value))
+def channel_values(value: ArrayLike) -> tuple[float, ...]:
+    """One number, or one for each channel, as a tuple of Python's."""
+    return tuple(map(float, onp.ravel(dispatch.to_host(value) if isinstance(value, Handle) else value)))
+
+
+def _per_channel(value: ArrayLike, channels: int, name: str) -> tuple[float, ...]:
+    found = channel_values(value)
     if len(found) not in (1, channels):
         raise ValueError(f"normalize: expected one {name}, or one for each of {channels} channels, got {len(found)}")
     return found

@@ -31,7 +31,7 @@ OF_PICTURES = [
     (lambda: transforms.HybridRandomApply([transforms.RandomBrightness(0.5)]), (10, 12, 3)),
 ]
 OF_TENSORS = [
-    lambda: transforms.Normalize((0.1, 0.2, 0.3), 0.5),
+    lambda: transforms.Normalize(np.array([0.1, 0.2, 0.3]), 0.5),
     lambda: transforms.Rotate(20, zoom_in=True),
     lambda: transforms.RandomRotation((-40, 40), rotate_with_proba=0.5),
 ]
@@ -72,6 +72,7 @@ def test_composed_transforms():
     small = transforms.Resize(6)(host_picture(PICTURE)).asnumpy()
     onp.testing.assert_allclose(found.asnumpy(), (small.transpose(2, 0, 1) / 255 - 0.5) / 0.25, rtol=1e-5, atol=1e-5)
     assert len(to_input) == 4 and "Resize(6, keep_ratio=False, interpolation=1)" in repr(to_input)
+    assert "Normalize(mean=(0.5), std=(0.25))" in repr(to_input)
     compiled = transforms.HybridCompose([transforms.CenterCrop(6), transforms.ToTensor()])
     onp.testing.assert_allclose(compiled(np.array(PICTURE)).asnumpy(), PICTURE[2:8, 3:9].transpose(2, 0, 1) / 255, rtol=1e-5)
     with pytest.raises(TypeError, match="HybridCompose: expected blocks that can be compiled, HybridBlocks, got function"):

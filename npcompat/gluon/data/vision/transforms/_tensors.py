@@ -38,14 +38,15 @@ class Normalize(HybridBlock):
 
     def __init__(self, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0) -> None:
         super().__init__()
-        self._mean, self._std = mean, std
+        self._mean, self._std = color.channel_values(mean), color.channel_values(std)
 
     def forward(self, x: Any) -> Any:
         """The normalized pictures."""
         return color.normalize(x, self._mean, self._std)
 
     def __repr__(self) -> str:
-        return f"Normalize(mean={self._mean}, std={self._std})"
+        mean, std = (", ".join([f"{v:g}" for v in values]) for values in (self._mean, self._std))
+        return f"Normalize(mean=({mean}), std=({std}))"
 
 
 __all__ = ["Normalize", "ToTensor"]

@@ -26,7 +26,7 @@ def test_the_learning_layers_are_imported_when_they_are_asked_for():
     assert done.stdout == "module 'npcompat' has no attribute 'nothing'\n"
 
 
-@pytest.mark.parametrize("name", ["gluon", "image", "recordio"])
+@pytest.mark.parametrize("name", ["image", "recordio"])
 def test_what_is_imported_later_can_be_imported_first(name):
     done = subprocess.run([sys.executable, "-c", f"from npcompat import {name}"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -2,7 +2,7 @@
 
     from npcompat import autograd, gluon, np, npx
 
-The learning layers (`gluon`, `init`, `lr_scheduler`, `metric`, `optimizer`), `ops` and `symbol` are imported when they are first asked for.
+What learning needs (`gluon`, `init`, `optimizer`, ...), pictures, `ops` and `symbol` are imported when they are first asked for.
 """
 
 import importlib
@@ -13,25 +13,28 @@ from npcompat import numpy as np
 from npcompat import numpy_extension as npx
 
 if TYPE_CHECKING:
-    from npcompat import gluon, initializer, lr_scheduler, ops, optimizer, symbol, test_utils
+    from npcompat import gluon, image, initializer, lr_scheduler, ops, optimizer, recordio, symbol, test_utils
     from npcompat import initializer as init
     from npcompat.gluon import metric
 
 __version__ = "0.1.0"
 _LATER = {
     "gluon": "gluon",
+    "image": "image",
     "init": "initializer",
     "initializer": "initializer",
     "lr_scheduler": "lr_scheduler",
     "metric": "gluon.metric",
     "ops": "ops",
     "optimizer": "optimizer",
+    "recordio": "recordio",
     "symbol": "symbol",
     "test_utils": "test_utils",
 }
 __all__ = [
     "autograd",
     "gluon",
+    "image",
     "init",
     "initializer",
     "lr_scheduler",
@@ -42,6 +45,7 @@ __all__ = [
     "numpy_extension",
     "ops",
     "optimizer",
+    "recordio",
     "symbol",
     "test_utils",
 ]

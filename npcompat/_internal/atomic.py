@@ -5,20 +5,55 @@ import tempfile
 from pathlib import Path
 
 
+class Writer:
+    """A file that is written under another name in the same folder, and gets its own when it is closed.
+
+    Parameters
+    ----------
+    path : path
+        The file; an older one stays as it was until then.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._target = Path(path)
+        handle, self._name = tempfile.mkstemp(prefix=f".{self._target.name}.", suffix=".part", dir=self._target.parent)
+        self._file = os.fdopen(handle, "wb")
+
+    def write(self, content: bytes) -> None:
+        """Append bytes."""
+        self._file.write(content)
+
+    def tell(self) -> int:
+        """How many bytes were written."""
+        return self._file.tell()
+
+    def close(self) -> None:
+        """Give the file its name."""
+        try:
+            with self._file:
+                self._file.flush()
+                os.fsync(self._file.fileno())
+            os.chmod(self._name, 0o666 & ~_umask())
+            os.replace(self._name, self._target)
+        except BaseException:
+            os.unlink(self._name)
+            raise
+
+    def discard(self) -> None:
+        """Leave everything as it was before."""
+        self._file.close()
+        os.unlink(self._name)
+
+
 def write(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file through a temporary one in the same folder, so that an interruption leaves the old file as it was."""
-    target = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    writer = Writer(path)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, target)
+        writer.write(content)
     except BaseException:
-        os.unlink(name)
+        writer.discard()
         raise
+    writer.close()
 
 
 def _umask() -> int:

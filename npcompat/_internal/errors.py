@@ -31,6 +31,10 @@ class ParameterFileError(ValueError):
     """A parameter file is damaged, or does not fit the block that loads it."""
 
 
+class DataFileError(ValueError):
+    """A file of samples or records is damaged; the message names the file and the place."""
+
+
 class OperatorError(TypeError):
     """An operator was declared or called against its declaration."""
 

@@ -4,8 +4,10 @@ Draw `n` of a stream uses `fold_in(key, n)`: eager and compiled programs draw th
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any
 
 import numpy as onp
@@ -15,14 +17,23 @@ from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Attrs, Op
 from npcompat._internal.trace import outside
 
+_substitutes: ContextVar[Mapping[int, "Stream"]] = ContextVar("streams that others draw from", default=MappingProxyType({}))
+"""What stands in a context (of a thread, or an asyncio task) for other streams, by their identities."""
+
 
 class Stream:
     """A stream of random numbers.  Its arrays are made at the first draw, so that importing costs nothing."""
 
     __slots__ = ("_counter", "_key", "_start")
+    _counter: Handle
+    _key: Handle
+    _start: tuple[int, int]
 
     def __init__(self, seed: int | None = None) -> None:
         self.seed(seed)
+
+    def _here(self) -> "Stream":
+        return _substitutes.get().get(id(self), self)
 
     def seed(self, seed: int | None = None) -> None:
         """Begin again, from a seed or (None) from the system's entropy."""
@@ -33,19 +44,21 @@ class Stream:
 
     def begin(self, key: int, counter: int = 0) -> None:
         """Go on at a draw of the stream of a key; both are taken modulo 2**64."""
-        self._start = key % 2**64, counter % 2**64
-        if not hasattr(self, "_key"):
+        here = self._here()
+        here._start = key % 2**64, counter % 2**64
+        if not hasattr(here, "_key"):
             if modes.current().trace is not None:  # a stream of the function that is compiled: it begins again in each call
-                self._key, self._counter = map(dispatch.array_of, self._words())
+                here._key, here._counter = map(dispatch.array_of, here._words())
         else:
-            for handle, words in zip((self._key, self._counter), self._words(), strict=True):
+            for handle, words in zip((here._key, here._counter), here._words(), strict=True):
                 dispatch.write(handle, execution.constant(words))
 
     def position(self) -> tuple[int, int]:
         """The key, and the number of the next draw."""
-        if not hasattr(self, "_key"):
-            return self._start
-        key, counter = dispatch.to_host(self._key), dispatch.to_host(self._counter)
+        here = self._here()
+        if not hasattr(here, "_key"):
+            return here._start
+        key, counter = dispatch.to_host(here._key), dispatch.to_host(here._counter)
         return int(key[0]) << 32 | int(key[1]), int(counter) % 2**64
 
     def _words(self) -> tuple[onp.ndarray[Any, Any], onp.ndarray[Any, Any]]:
@@ -54,25 +67,22 @@ class Stream:
 
     @contextmanager
     def elsewhere(self, seed: int) -> Iterator[None]:
-        """A context in which the stream draws from another seed, and after which it goes on as if nothing had been drawn."""
-        aside = {name: getattr(self, name) for name in self.__slots__ if hasattr(self, name)}
-        for name in aside:
-            delattr(self, name)
-        self.seed(seed)
+        """A context in which the stream draws from another seed, and after which it goes on as if nothing had been drawn.
+
+        Other threads draw on as before.
+        """
+        token = _substitutes.set({**_substitutes.get(), id(self): Stream(seed)})
         try:
             yield
         finally:
-            for name in self.__slots__:
-                if hasattr(self, name):
-                    delattr(self, name)
-            for name, value in aside.items():
-                setattr(self, name, value)
+            _substitutes.reset(token)
 
     def _state(self) -> tuple[Handle, Handle]:
-        if not hasattr(self, "_key"):
+        here = self._here()
+        if not hasattr(here, "_key"):
             with outside(), modes.changed(device=None, backend="jax"):
-                self._key, self._counter = map(dispatch.array_of, self._words())
-        return self._key, self._counter
+                here._key, here._counter = map(dispatch.array_of, here._words())
+        return here._key, here._counter
 
     def draw(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Value:
         """Run an operator `f(key, counter, *operands) -> (sample, next counter)`, and count."""

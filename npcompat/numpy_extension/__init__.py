@@ -1,4 +1,10 @@
-"""npx: what learning and compilation need beyond NumPy."""
+"""npx: what learning and compilation need beyond NumPy.
+
+`npx.image` is imported when it is first asked for.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from npcompat._internal.compile_log import Compilation, compile_log
 from npcompat.numpy_extension import (
@@ -29,7 +35,10 @@ from npcompat.numpy_extension._nn_recurrent import *
 from npcompat.numpy_extension._nn_selection import *
 from npcompat.numpy_extension._nn_special import *
 
-__all__ = ["Compilation", "compile_log", "random"]
+if TYPE_CHECKING:
+    from npcompat.numpy_extension import image
+
+__all__ = ["Compilation", "compile_log", "image", "random"]
 __all__ += _control_flow.__all__
 __all__ += _jit.__all__
 __all__ += _modes.__all__
@@ -42,3 +51,9 @@ __all__ += _nn_norm.__all__
 __all__ += _nn_recurrent.__all__
 __all__ += _nn_selection.__all__
 __all__ += _nn_special.__all__
+
+
+def __getattr__(name: str) -> Any:
+    if name == "image":
+        return importlib.import_module(f"{__name__}.image")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -60,6 +60,14 @@ def test_the_readme_example_prints_what_it_says(capsys):
     assert len([line for line in code.splitlines() if line]) == 15
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if "```pycon" in page.read_text()], ids=lambda p: p.name)
+def test_the_examples_of_a_page_print_what_it_says(page):
+    examples = "\n".join(re.findall(r"^```pycon\n(.*?)^```$", page.read_text(), flags=re.MULTILINE | re.DOTALL))
+    test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
+    assert test.examples
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
 def blocks(page: str) -> dict[str, str]:
     """The code blocks of a page that name the file they belong to."""
     found = re.findall(r"^```python file=(\S+)\n(.*?)^```$", (ROOT / "docs" / page).read_text(), flags=re.MULTILINE | re.DOTALL)

@@ -1,11 +1,20 @@
 """Datasets, samplers, batchify functions, and the loader with threads and processes."""
 
+import gc
+import multiprocessing
+import os
+import signal
+import threading
 import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as onp
 import pytest
 
 from npcompat import gluon, np, npx
+from npcompat._internal import random as streams
 from npcompat.gluon.data import batchify
 
 DATA = onp.arange(20, dtype="float32").reshape(10, 2)
@@ -26,6 +35,39 @@ class Slow(gluon.data.Dataset):
     def __getitem__(self, idx):
         time.sleep(30)
         return idx
+
+
+class Killed(gluon.data.Dataset):
+    """Ends the worker that makes its last sample, unless a file is there."""
+
+    def __init__(self, survivor):
+        self.survivor = survivor
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, idx):
+        if idx == 3 and not self.survivor.exists():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return idx
+
+
+def no_processes_are_left():
+    gc.collect()
+    for process in multiprocessing.active_children():
+        process.join(20)
+    return multiprocessing.active_children() == []
+
+
+class Pair(NamedTuple):
+    """A batch with names."""
+
+    first: Any
+    second: Any
+
+
+def paired(samples):
+    return Pair(np.stack([np.array(s) for s in samples]), {"size": len(samples)})
 
 
 class Broken(gluon.data.Dataset):
@@ -149,31 +191,119 @@ def test_workers_give_the_same_batches_in_the_same_order(threads):
     assert epoch(2) == epoch(0)
 
 
-def test_random_transforms_in_processes_follow_the_seed():
+def test_random_transforms_follow_the_seed_for_any_workers():
     data = gluon.data.ArrayDataset(np.array(DATA), onp.arange(10)).transform(add_noise)
-    loader = gluon.data.DataLoader(data, 5, num_workers=1)
 
-    def epoch():
+    def epochs(workers, threads):
+        loader = gluon.data.DataLoader(data, 3, num_workers=workers, thread_pool=threads)
         np.random.seed(2)
-        return onp.concatenate([x.asnumpy() for x, _ in loader]) - DATA
+        return onp.stack([onp.concatenate([x.asnumpy() for x, _ in loader]) - DATA for _ in range(2)])
 
-    first = epoch()
-    onp.testing.assert_array_equal(first, epoch())
-    assert len(onp.unique(first)) == 20 and first.min() >= 0
+    alone = epochs(0, False)
+    assert len(onp.unique(alone)) == 40 and alone.min() >= 0
+    for workers, threads in ((1, False), (3, True)):
+        onp.testing.assert_array_equal(epochs(workers, threads), alone)
 
 
-def test_errors_of_workers_arrive():
+def test_threads_draw_from_streams_of_their_own():
+    start = threading.Barrier(2)
+
+    def draws(seed):
+        with streams.default.elsewhere(seed):
+            found = []
+            for _ in range(5):
+                start.wait(10)
+                found.append(np.random.uniform().item())
+            return found
+
+    before = np.random.get_state()
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(draws, (1, 2))
+    with streams.default.elsewhere(2):
+        assert [np.random.uniform().item() for _ in range(5)] == second != first
+        np.random.seed(1)
+        assert np.random.uniform().item() == first[0]
+    assert np.random.get_state()[2:] == before[2:]
+
+
+def test_errors_of_workers_arrive_with_their_tracebacks():
     for threads in (True, False):
-        with pytest.raises(KeyError, match="sample 0 is missing"):
+        with pytest.raises(KeyError, match="sample 0 is missing") as error:
             list(gluon.data.DataLoader(Broken(), 2, num_workers=1, thread_pool=threads))
+        lines = traceback.format_exception(error.value)
+        assert any("in __getitem__" in line and "test_gluon_data.py" in line for line in lines)
+
+
+def test_grains_batches_are_made_arrays():
+    batches = [(onp.ones((2, 3), "float32"), {"y": onp.arange(2), "name": "a"}), Pair(onp.zeros(1), [1])]
+    loader = gluon.data.GrainLoader(batches)
+    for _ in range(2):
+        (x, labels), pair = loader
+        assert isinstance(x, np.ndarray) and x.dtype == "float32" and isinstance(labels["y"], np.ndarray) and labels["name"] == "a"
+        assert isinstance(pair, Pair) and isinstance(pair.first, np.ndarray) and pair.second == [1]
+    assert len(loader) == 2
+    for wrong in (3, iter(batches)):
+        with pytest.raises(TypeError, match="GrainLoader: expected"):
+            gluon.data.GrainLoader(wrong)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_grain_takes_our_datasets_and_the_loader_takes_grains():
+    grain = pytest.importorskip("grain", reason="grain is not installed", exc_type=ImportError)
+    ours = gluon.data.ArrayDataset(DATA, onp.arange(10))
+    theirs = grain.MapDataset.source(ours).shuffle(seed=1)
+    orders = []
+    for loader in (gluon.data.GrainLoader(theirs.batch(4)), gluon.data.DataLoader(theirs, 4)):
+        orders.append([])
+        for x, y in loader:
+            assert isinstance(x, np.ndarray) and (x[:, 0] == 2 * y).all()
+            orders[-1] += y.tolist()
+    assert orders[0] == orders[1] and sorted(orders[0]) == list(range(10)) != orders[0]
+
+
+@pytest.mark.timeout(60)
+def test_a_killed_worker_is_an_error_and_the_next_loop_has_new_ones(tmp_path):
+    loader = gluon.data.DataLoader(Killed(tmp_path / "survivor"), 2, num_workers=1, prefetch=1)
+    with pytest.raises(RuntimeError, match=r"a worker process died\. Was it killed"):
+        list(loader)
+    (tmp_path / "survivor").touch()
+    assert [b.tolist() for b in loader] == [[0, 1], [2, 3]]
+
+
+@pytest.mark.timeout(60)
+def test_a_loop_that_is_left_early_leaves_no_processes():
+    loader = gluon.data.DataLoader(gluon.data.SimpleDataset(list(range(100))), 2, num_workers=1)
+    for batch in loader:
+        assert batch.tolist() == [0, 1]
+        break
+    assert next(iter(loader)).tolist() == [0, 1]
+    del loader, batch
+    named = next(iter(gluon.data.DataLoader(gluon.data.SimpleDataset([1, 2]), 2, num_workers=1, batchify_fn=paired)))
+    assert isinstance(named, Pair) and named.first.tolist() == [1, 2] and named.second == {"size": 2}
+    assert no_processes_are_left()
+
+
+def test_what_can_not_be_sent_to_processes_is_named():
+    loader = gluon.data.DataLoader(gluon.data.SimpleDataset([1]).transform(lambda x: x), 1, num_workers=1)
+    with pytest.raises(TypeError, match=r"can't be sent to worker processes: .*lambda.*threads \(thread_pool=True\) take any"):
+        next(iter(loader))
+
+
+def test_a_timeout_that_a_sample_raises_is_its_own():
+    def late(x):
+        raise TimeoutError("the disk")
+
+    for workers in (0, 1):
+        loader = gluon.data.DataLoader(gluon.data.SimpleDataset([1]).transform(late), 1, num_workers=workers, thread_pool=True)
+        with pytest.raises(TimeoutError, match="the disk"):
+            next(iter(loader))
 
 
 def test_a_stuck_worker_is_reported():
     loader = gluon.data.DataLoader(Slow(), 2, num_workers=1, timeout=0.2, batchify_fn=list)
     with pytest.raises(TimeoutError, match=r"no batch came within 0\.2 seconds"):
         next(iter(loader))
-    for process in list(loader._pool._processes.values()):
-        process.terminate()
+    assert no_processes_are_left()
 
 
 def test_threads_work_in_the_context_of_the_loop():

@@ -3,14 +3,16 @@
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import sys
 import npcompat
-loaded = [name for name in ("optax", "safetensors", "npcompat.gluon", "npcompat.optimizer") if name in sys.modules]
+loaded = [name for name in ("optax", "safetensors", "npcompat.gluon", "npcompat.image", "npcompat.optimizer") if name in sys.modules]
 assert loaded == [], loaded
 net = npcompat.gluon.nn.Dense(1, in_units=1)
 net.initialize(npcompat.init.One())
-assert "optax" not in sys.modules
+assert "optax" not in sys.modules and "PIL" not in sys.modules
 try:
     npcompat.nothing
 except AttributeError as error:
@@ -22,3 +24,9 @@ def test_the_learning_layers_are_imported_when_they_are_asked_for():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "module 'npcompat' has no attribute 'nothing'\n"
+
+
+@pytest.mark.parametrize("name", ["image", "recordio"])
+def test_what_is_imported_later_can_be_imported_first(name):
+    done = subprocess.run([sys.executable, "-c", f"from npcompat import {name}"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,7 +1,8 @@
 """Data: datasets, samplers, and the loader that makes batches of them."""
 
-from npcompat.gluon.data import batchify
-from npcompat.gluon.data._dataset import ArrayDataset, Dataset, SimpleDataset
+from npcompat.gluon.data import batchify, vision
+from npcompat.gluon.data._dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
+from npcompat.gluon.data._grain import GrainLoader
 from npcompat.gluon.data._loader import DataLoader
 from npcompat.gluon.data._sampler import BatchSampler, FilterSampler, IntervalSampler, RandomSampler, Sampler, SequentialSampler
 
@@ -11,10 +12,13 @@ __all__ = [
     "DataLoader",
     "Dataset",
     "FilterSampler",
+    "GrainLoader",
     "IntervalSampler",
     "RandomSampler",
+    "RecordFileDataset",
     "Sampler",
     "SequentialSampler",
     "SimpleDataset",
     "batchify",
+    "vision",
 ]

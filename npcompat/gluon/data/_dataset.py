@@ -1,5 +1,6 @@
 """Datasets: what can be indexed by the number of a sample."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from npcompat._internal import dispatch
 from npcompat._internal.handle import Handle
 from npcompat.gluon.data._sampler import Sampler
 from npcompat.numpy._creation import array
+from npcompat.recordio import MXIndexedRecordIO
 
 
 class Dataset:
@@ -211,8 +213,38 @@ class ArrayDataset(Dataset):
         return all(isinstance(a, Handle | onp.ndarray) for a in self._data)
 
 
+class RecordFileDataset(Dataset):
+    """The records of a RecordIO file, as bytes.
+
+    Parameters
+    ----------
+    filename : path
+        The file, `name.rec`; its index `name.idx` must lie beside it.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "words")
+    >>> with recordio.MXIndexedRecordIO(path + ".idx", path + ".rec", "w") as file:
+    ...     file.write_idx(0, b"one")
+    >>> list(gluon.data.RecordFileDataset(path + ".rec"))
+    [b'one']
+    """
+
+    def __init__(self, filename: str | os.PathLike[str]) -> None:
+        self.filename = os.fspath(filename)
+        self.idx_file = os.path.splitext(self.filename)[0] + ".idx"
+        self._records = MXIndexedRecordIO(self.idx_file, self.filename, "r")
+
+    def __len__(self) -> int:
+        return len(self._records.keys)
+
+    def __getitem__(self, idx: int) -> Any:
+        return self._records.read_idx(self._records.keys[idx])
+
+
 def _on_host(data: Any) -> onp.ndarray[Any, Any]:
     return dispatch.to_host(data) if isinstance(data, Handle) else data
 
 
-__all__ = ["ArrayDataset", "Dataset", "SimpleDataset"]
+__all__ = ["ArrayDataset", "Dataset", "RecordFileDataset", "SimpleDataset"]

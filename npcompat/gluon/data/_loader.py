@@ -1,7 +1,7 @@
 """The loader: batches of a dataset, made here, in threads, or in processes.
 
 Processes are spawned, never forked, as XLA does not survive a fork.  They get the dataset once, work on the host, and
-send batches back as NumPy arrays.
+send batches back as NumPy arrays.  Each batch draws from a random stream of its own, so that it is the same whoever makes it.
 """
 
 import contextvars
@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 import numpy as onp
@@ -36,11 +37,11 @@ def _begin(content: bytes) -> None:
 
 
 def _make(indices: Sequence[int], seed: int) -> Any:
-    random.default.seed(seed)
     python_random.seed(seed)
     onp.random.seed(seed % 2**32)
     dataset, batchify = _work
-    return _as_host(batchify([dataset[i] for i in indices]))
+    with random.default.elsewhere(seed):
+        return mapped(_as_host, batchify([dataset[i] for i in indices]))
 
 
 class _HostArray:
@@ -52,20 +53,22 @@ class _HostArray:
         self.values = values
 
 
-def _as_host(batch: Any) -> Any:
-    if isinstance(batch, Handle):
-        return _HostArray(onp.asarray(dispatch.to_host(batch)))
+def mapped(change: Callable[[Any], Any], batch: Any) -> Any:
+    """A batch with its leaves changed: what is in its lists, tuples and dicts."""
+    if isinstance(batch, dict):
+        return type(batch)({key: mapped(change, part) for key, part in batch.items()})
     if isinstance(batch, list | tuple):
-        return type(batch)([_as_host(b) for b in batch])
-    return {k: _as_host(b) for k, b in batch.items()} if isinstance(batch, dict) else batch
+        parts = [mapped(change, part) for part in batch]
+        return batch._make(parts) if hasattr(batch, "_make") else type(batch)(parts)
+    return change(batch)
 
 
-def _from_host(batch: Any) -> Any:
-    if isinstance(batch, _HostArray):
-        return array(batch.values)
-    if isinstance(batch, list | tuple):
-        return type(batch)([_from_host(b) for b in batch])
-    return {k: _from_host(b) for k, b in batch.items()} if isinstance(batch, dict) else batch
+def _as_host(leaf: Any) -> Any:
+    return _HostArray(onp.asarray(dispatch.to_host(leaf))) if isinstance(leaf, Handle) else leaf
+
+
+def _from_host(leaf: Any) -> Any:
+    return array(leaf.values) if isinstance(leaf, _HostArray) else leaf
 
 
 # --- here --------------------------------------------------------------------------------------------------------
@@ -73,6 +76,11 @@ def _from_host(batch: Any) -> Any:
 
 class DataLoader:
     """Batches of a dataset.
+
+    What is drawn from `np.random` while a batch is made follows from `np.random.seed` before the loop: batches are the same,
+    in the same order, for any number of workers of either kind.  An error in a worker is raised in the loop; that a worker
+    died, or takes longer than `timeout`, is an error, too, and the next loop begins with new workers; a stuck thread, unlike a
+    process, can't be ended.
 
     Parameters
     ----------
@@ -94,7 +102,7 @@ class DataLoader:
         Number of processes, or threads, that make batches ahead; with 0 they are made when they are asked for.  As
         processes are spawned, the dataset must be picklable, and a script needs `if __name__ == "__main__":`.
     pin_memory, pin_device_id
-        Hints to MXNet's loader, which change nothing: XLA stages its transfers itself.
+        Hints to MXNet's loader, which change nothing: the next batch goes to the device while one is used in any case.
     prefetch : int, optional
         How many batches are made ahead; twice the number of workers if not given.
     thread_pool : bool
@@ -148,54 +156,91 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         seed = draw_seed()  # also without workers, so that what is drawn later does not depend on their number
-        batches = iter(self._batch_sampler)
+        batches = enumerate(iter(self._batch_sampler), seed)
         if self._workers == 0:
-            return map(self._batch, batches)
-        return self._ahead_of(batches, seed)
+            return (self._batch(indices, number % 2**64) for number, indices in batches)
+        return self._ahead_of(batches)
 
-    def _batch(self, indices: Sequence[int]) -> Any:
+    def _batch(self, indices: Sequence[int], seed: int) -> Any:
         dataset = self._dataset
         if self._batchify is default_batchify_fn and type(dataset) is ArrayDataset and dataset._has_batches():
             return dataset._batch(indices)
-        return self._batchify([dataset[i] for i in indices])
+        with random.default.elsewhere(seed):
+            return self._batchify([dataset[i] for i in indices])
 
-    def _ahead_of(self, batches: Iterator[Sequence[int]], seed: int) -> Iterator[Any]:
+    def _ahead_of(self, batches: Iterator[tuple[int, Sequence[int]]]) -> Iterator[Any]:
         """Batches in order, some of them being made while others are used."""
         waiting: deque[Future[Any]] = deque()
-        number = 0
+        placed: deque[Any] = deque()  # the next batch, if it is on its way to the device already
         try:
-            for indices in batches:
-                waiting.append(self._submitted(indices, seed + number))
-                number += 1
+            for number, indices in batches:
+                waiting.append(self._submitted(indices, number % 2**64))
                 if len(waiting) > self._ahead:
-                    yield self._received(waiting.popleft())
-            while waiting:
-                yield self._received(waiting.popleft())
+                    yield self._next(waiting, placed)
+            while waiting or placed:
+                yield self._next(waiting, placed)
         finally:
             for future in waiting:
                 future.cancel()
+
+    def _next(self, waiting: "deque[Future[Any]]", placed: deque[Any]) -> Any:
+        """The next batch; the one after it begins its way to the device, if it is made."""
+        batch = placed.popleft() if placed else self._received(waiting.popleft())
+        if waiting and waiting[0].done() and waiting[0].exception() is None:
+            placed.append(self._received(waiting.popleft()))
+        return batch
 
     def _submitted(self, indices: Sequence[int], seed: int) -> "Future[Any]":
         if self._pool is None:
             self._pool = self._started()
             weakref.finalize(self, self._pool.shutdown, wait=False, cancel_futures=True)
-        if self._threads:
-            return self._pool.submit(contextvars.copy_context().run, self._batch, indices)
-        return self._pool.submit(_make, list(indices), seed)
+        try:
+            if self._threads:
+                return self._pool.submit(contextvars.copy_context().run, self._batch, indices, seed)
+            return self._pool.submit(_make, list(indices), seed)
+        except BrokenProcessPool as error:
+            raise self._worker_died() from error
 
     def _started(self) -> Executor:
         if self._threads:
             return ThreadPoolExecutor(self._workers, thread_name_prefix="DataLoader")
-        content = pickle.dumps((self._dataset, self._batchify))
+        try:
+            content = pickle.dumps((self._dataset, self._batchify))
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise TypeError(
+                f"DataLoader: the dataset or batchify_fn can't be sent to worker processes: {error}. "
+                "Functions must stand at the top level of a module; threads (thread_pool=True) take any"
+            ) from error
         return ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"), _begin, (content,))
 
     def _received(self, future: "Future[Any]") -> Any:
         try:
-            return _from_host(future.result(self._timeout))
+            return mapped(_from_host, future.result(self._timeout))
         except FutureTimeout:
+            if future.done():  # it is the sample that raised it
+                raise
+            self._end_workers()
             raise TimeoutError(
                 f"DataLoader: no batch came within {self._timeout} seconds; is a worker stuck? timeout= sets how long to wait"
             ) from None
+        except BrokenProcessPool as error:
+            raise self._worker_died() from error
+
+    def _worker_died(self) -> RuntimeError:
+        self._end_workers()
+        return RuntimeError(
+            "DataLoader: a worker process died. Was it killed, as when memory runs out? Does the script lack "
+            "`if __name__ == '__main__':` around what it runs, or can't a worker import what the dataset needs?"
+        )
+
+    def _end_workers(self) -> None:
+        """Leave the workers, and end them if they are processes; the next loop begins with new ones."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            processes = list((pool._processes or {}).values()) if isinstance(pool, ProcessPoolExecutor) else []
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.kill()
 
 
 def _batches(dataset: Any, batch_size: int | None, shuffle: bool, sampler: Any, last_batch: str | None, batch_sampler: Any) -> Any:

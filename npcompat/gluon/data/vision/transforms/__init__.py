@@ -1,0 +1,54 @@
+"""Transforms of pictures, as blocks: sizes, windows, colours, tensors.
+
+They take a picture (H, W, C) or a batch (N, H, W, C), unless they say otherwise.  What is random follows `np.random.seed`, and
+each picture of a batch gets its own.
+"""
+
+from npcompat.gluon.data.vision.transforms._colors import (
+    RandomBrightness,
+    RandomColorJitter,
+    RandomContrast,
+    RandomGray,
+    RandomHue,
+    RandomLighting,
+    RandomSaturation,
+)
+from npcompat.gluon.data.vision.transforms._containers import Cast, Compose, HybridCompose, HybridRandomApply, RandomApply
+from npcompat.gluon.data.vision.transforms._geometry import (
+    CenterCrop,
+    CropResize,
+    RandomCrop,
+    RandomFlipLeftRight,
+    RandomFlipTopBottom,
+    RandomResizedCrop,
+    RandomRotation,
+    Resize,
+    Rotate,
+)
+from npcompat.gluon.data.vision.transforms._tensors import Normalize, ToTensor
+
+__all__ = [
+    "Cast",
+    "CenterCrop",
+    "Compose",
+    "CropResize",
+    "HybridCompose",
+    "HybridRandomApply",
+    "Normalize",
+    "RandomApply",
+    "RandomBrightness",
+    "RandomColorJitter",
+    "RandomContrast",
+    "RandomCrop",
+    "RandomFlipLeftRight",
+    "RandomFlipTopBottom",
+    "RandomGray",
+    "RandomHue",
+    "RandomLighting",
+    "RandomResizedCrop",
+    "RandomRotation",
+    "RandomSaturation",
+    "Resize",
+    "Rotate",
+    "ToTensor",
+]

@@ -1,0 +1,172 @@
+"""Transforms one after another, some of the time, and casts."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import npcompat.numpy as np
+from npcompat._internal import dtypes
+from npcompat.gluon.block import Block, HybridBlock
+from npcompat.gluon.nn import HybridSequential, Lambda, Sequential
+from npcompat.numpy import random
+from npcompat.numpy._typing import DTypeLike
+from npcompat.numpy_extension._image_layout import beside
+
+
+def _blocks(transforms: Any, what: str) -> list[Block]:
+    """Transforms as blocks: functions are wrapped."""
+    found = list(transforms) if isinstance(transforms, Sequence) else [transforms]
+    if not all(map(callable, found)):
+        raise TypeError(f"{what}: expected transforms, got {next(type(t).__name__ for t in found if not callable(t))}")
+    return [t if isinstance(t, Block) else Lambda(t) for t in found]
+
+
+def _hybrid_blocks(transforms: Any, what: str) -> list[Block]:
+    found = list(transforms) if isinstance(transforms, Sequence) else [transforms]
+    for t in found:
+        if not isinstance(t, HybridBlock):
+            raise TypeError(f"{what}: expected blocks that can be compiled, HybridBlocks, got {type(t).__name__}")
+    return found
+
+
+class Compose(Sequential):
+    """Transforms one after another.
+
+    Nothing is compiled unless `hybridize` is called: single pictures lie on the host, where they cost least.
+
+    Parameters
+    ----------
+    transforms : sequence of callable
+        Blocks, or functions.
+
+    Examples
+    --------
+    >>> transforms = gluon.data.vision.transforms
+    >>> to_input = transforms.Compose([transforms.Resize(8), transforms.ToTensor(), transforms.Normalize(0.5, 0.5)])
+    >>> to_input(np.zeros((20, 30, 3), dtype="uint8")).shape
+    (3, 8, 8)
+    """
+
+    def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
+        super().__init__()
+        self.add(*_blocks(transforms, "Compose"))
+
+
+class HybridCompose(HybridSequential):
+    """Transforms one after another, compiled as one program for each shape of input.
+
+    Parameters
+    ----------
+    transforms : sequence of HybridBlock
+        The transforms.
+
+    Examples
+    --------
+    >>> transforms = gluon.data.vision.transforms
+    >>> to_input = transforms.HybridCompose([transforms.CenterCrop(8), transforms.ToTensor()])
+    >>> to_input(np.zeros((2, 20, 30, 3), dtype="uint8")).shape
+    (2, 3, 8, 8)
+    """
+
+    def __init__(self, transforms: Sequence[HybridBlock]) -> None:
+        super().__init__()
+        self.add(*_hybrid_blocks(transforms, "HybridCompose"))
+        self.hybridize()
+
+
+class Cast(HybridBlock):
+    """Another dtype.
+
+    Parameters
+    ----------
+    dtype : dtype
+        The dtype.
+
+    Examples
+    --------
+    >>> gluon.data.vision.transforms.Cast("float16")(np.ones(2)).dtype
+    dtype('float16')
+    """
+
+    def __init__(self, dtype: DTypeLike = "float32") -> None:
+        super().__init__()
+        self._dtype = dtypes.canonical(dtype)
+
+    def forward(self, *args: Any) -> Any:
+        """The inputs in the dtype."""
+        cast = tuple(np.asarray(x).astype(self._dtype) for x in args)
+        return cast[0] if len(cast) == 1 else cast
+
+
+def _probability(p: float, what: str) -> float:
+    if not 0 <= p <= 1:
+        raise ValueError(f"{what}: p is a probability, got {p}")
+    return float(p)
+
+
+class RandomApply(Sequential):
+    """Transforms that are applied, all or none, with a probability.
+
+    Parameters
+    ----------
+    transforms : callable or sequence of callable
+        The transforms.
+    p : float
+        The probability.
+
+    Examples
+    --------
+    >>> transforms = gluon.data.vision.transforms
+    >>> transforms.RandomApply(transforms.CenterCrop(2), p=1)(np.zeros((4, 4, 3))).shape
+    (2, 2, 3)
+    """
+
+    def __init__(self, transforms: Any, p: float = 0.5) -> None:
+        super().__init__()
+        self._p = _probability(p, "RandomApply")
+        self.add(*_blocks(transforms, "RandomApply"))
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """The transformed input, or the input."""
+        return super().forward(x, *args) if random.uniform() < self._p else (x, *args) if args else x
+
+
+class HybridRandomApply(HybridSequential):
+    """Transforms that are applied, all or none, with a probability; can be compiled.
+
+    The transforms are computed in any case, and must keep shape and dtype.
+
+    Parameters
+    ----------
+    transforms : HybridBlock or sequence of HybridBlock
+        The transforms.
+    p : float
+        The probability.
+
+    Examples
+    --------
+    >>> transforms = gluon.data.vision.transforms
+    >>> transforms.HybridRandomApply(transforms.RandomFlipLeftRight(1), p=1)(np.arange(2).reshape(1, 2, 1)).ravel()
+    array([1, 0])
+    """
+
+    def __init__(self, transforms: Any, p: float = 0.5) -> None:
+        super().__init__()
+        self._p = _probability(p, "HybridRandomApply")
+        self.add(*_hybrid_blocks(transforms, "HybridRandomApply"))
+
+    def forward(self, x: Any, *args: Any) -> Any:
+        """The transformed input, or the input."""
+        if args:
+            raise TypeError(f"HybridRandomApply: expected one input, got {1 + len(args)}")
+        with beside(x):
+            chosen = random.uniform() < self._p
+            changed = super().forward(x)
+            if changed.shape != x.shape or changed.dtype != x.dtype:
+                raise ValueError(
+                    f"HybridRandomApply: the transforms must keep shape and dtype, but made {changed.shape} {changed.dtype} "
+                    f"of {x.shape} {x.dtype}; RandomApply takes any"
+                )
+            return np.where(chosen, changed, x)
+
+
+__all__ = ["Cast", "Compose", "HybridCompose", "HybridRandomApply", "RandomApply"]

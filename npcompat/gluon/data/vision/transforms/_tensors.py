@@ -1,0 +1,52 @@
+"""From pictures to what networks take."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from npcompat.gluon.block import HybridBlock
+from npcompat.numpy_extension import _image_color as color
+
+
+class ToTensor(HybridBlock):
+    """Pictures (H, W, C) of values 0 to 255 as float32 arrays (C, H, W) of 0 to 1; the same for batches.
+
+    Examples
+    --------
+    >>> x = gluon.data.vision.transforms.ToTensor()(np.full((4, 2, 3), 255, dtype="uint8"))
+    >>> x.shape, x.dtype, x.max()
+    ((3, 4, 2), dtype('float32'), np.float32(1.0))
+    """
+
+    def forward(self, x: Any) -> Any:
+        """The tensors."""
+        return color.to_tensor(x)
+
+
+class Normalize(HybridBlock):
+    """Float pictures (C, H, W) or (N, C, H, W) with each channel's mean taken away, and divided by its deviation.
+
+    Parameters
+    ----------
+    mean, std : float or sequence of float
+        For all channels, or for each.
+
+    Examples
+    --------
+    >>> gluon.data.vision.transforms.Normalize(mean=(0.0, 1.0), std=2)(np.ones((2, 1, 1))).ravel()
+    array([0.5, 0. ])
+    """
+
+    def __init__(self, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0) -> None:
+        super().__init__()
+        self._mean, self._std = color.channel_values(mean), color.channel_values(std)
+
+    def forward(self, x: Any) -> Any:
+        """The normalized pictures."""
+        return color.normalize(x, self._mean, self._std)
+
+    def __repr__(self) -> str:
+        mean, std = (", ".join([f"{v:g}" for v in values]) for values in (self._mean, self._std))
+        return f"Normalize(mean=({mean}), std=({std}))"
+
+
+__all__ = ["Normalize", "ToTensor"]

@@ -1,0 +1,415 @@
+"""Augmenters of pictures with objects: they change a picture and the boxes of what is in it.
+
+A label is a NumPy array with a row for each object: its class, and its box as left, top, right, bottom in shares of the
+picture's width and height; what else stands in a row is kept.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as onp
+
+import npcompat.numpy as np
+from npcompat._internal import dispatch
+from npcompat._internal.handle import Handle
+from npcompat.image import _augmenters as single
+from npcompat.image import _cropping as cropping
+from npcompat.image._augmenters import Augmenter, happens
+from npcompat.image._usual import colour_augmenters
+from npcompat.numpy import random
+from npcompat.numpy._typing import ArrayLike
+from npcompat.numpy_extension._image_geometry import check_range
+from npcompat.numpy_extension._image_layout import pictures
+
+Label = onp.ndarray[Any, Any]
+Range = tuple[float, float]
+
+
+def as_label(label: ArrayLike) -> Label:
+    """A label as a NumPy array of its own."""
+    found = onp.array(dispatch.to_host(label) if isinstance(label, Handle) else label, "float32")
+    if found.ndim != 2 or found.shape[1] < 5:
+        raise ValueError(f"expected a label of shape (objects, 5 or more), got {found.shape}")
+    return found
+
+
+class DetAugmenter:
+    """Base of augmenters of pictures with objects; a subclass defines `__call__(src, label)`, which returns both.
+
+    Parameters
+    ----------
+    **kwargs
+        What `dumps` shows.
+
+    Examples
+    --------
+    >>> image.DetHorizontalFlipAug(0.5).dumps()
+    '["dethorizontalflipaug", {"p": 0.5}]'
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        self._kwargs = kwargs
+
+    def dumps(self) -> Any:
+        """The name and the arguments, as JSON."""
+        return json.dumps([type(self).__name__.lower(), self._kwargs])
+
+    def __call__(self, src: ArrayLike, label: ArrayLike) -> tuple[Any, Label]:
+        """The changed picture and its label."""
+        raise NotImplementedError(f"{type(self).__name__} must define __call__(src, label)")
+
+
+class DetBorrowAug(DetAugmenter):
+    """An augmenter that moves nothing in the picture: the label stays.
+
+    Parameters
+    ----------
+    augmenter : Augmenter
+        Such as `CastAug`, or `ForceResizeAug`.
+
+    Examples
+    --------
+    >>> picture, label = image.DetBorrowAug(image.CastAug())(np.zeros((2, 2, 3), dtype="uint8"), [[0, 0, 0, 1, 1]])
+    >>> picture.dtype
+    dtype('float32')
+    """
+
+    def __init__(self, augmenter: Augmenter) -> None:
+        if not isinstance(augmenter, Augmenter):
+            raise TypeError(f"DetBorrowAug: expected an Augmenter, got {type(augmenter).__name__}")
+        super().__init__(augmenter=augmenter.dumps())
+        self.augmenter = augmenter
+
+    def dumps(self) -> Any:
+        """The name, and what the augmenter's `dumps` gives."""
+        return [type(self).__name__.lower(), self.augmenter.dumps()]
+
+    def __call__(self, src: ArrayLike, label: ArrayLike) -> tuple[Any, Label]:
+        """The changed picture and the label."""
+        return self.augmenter(src), as_label(label)
+
+
+class DetRandomSelectAug(DetAugmenter):
+    """One of several augmenters at random, or none.
+
+    Parameters
+    ----------
+    aug_list : sequence of DetAugmenter
+        The augmenters.
+    skip_prob : float
+        How probable it is that nothing is done.
+
+    Examples
+    --------
+    >>> _, label = image.DetRandomSelectAug([image.DetHorizontalFlipAug(1)])(np.zeros((2, 2, 3)), [[0, 0, 0, 0.25, 1]])
+    >>> label[0, 1]
+    np.float32(0.75)
+    """
+
+    def __init__(self, aug_list: Sequence[DetAugmenter] | DetAugmenter, skip_prob: float = 0) -> None:
+        super().__init__(skip_prob=skip_prob)
+        self.aug_list = [aug_list] if isinstance(aug_list, DetAugmenter) else list(aug_list)
+        for augmenter in self.aug_list:
+            if not isinstance(augmenter, DetAugmenter):
+                raise TypeError(f"DetRandomSelectAug: expected DetAugmenters, got {type(augmenter).__name__}")
+        self.skip_prob = skip_prob if self.aug_list else 1
+
+    def dumps(self) -> Any:
+        """The name, and what the augmenters' `dumps` give."""
+        return [type(self).__name__.lower(), [a.dumps() for a in self.aug_list]]
+
+    def __call__(self, src: ArrayLike, label: ArrayLike) -> tuple[Any, Label]:
+        """The changed picture and its label, or what was given."""
+        if happens(self.skip_prob):
+            return src, as_label(label)
+        return self.aug_list[int(random.randint(0, len(self.aug_list)))](src, label)
+
+
+class DetHorizontalFlipAug(DetAugmenter):
+    """Left and right exchanged with a probability.
+
+    Parameters
+    ----------
+    p : float
+        The probability.
+
+    Examples
+    --------
+    >>> _, label = image.DetHorizontalFlipAug(1)(np.zeros((2, 2, 3)), [[0, 0.25, 0, 0.5, 1]])
+    >>> label
+    array([[0.  , 0.5 , 0.  , 0.75, 1.  ]], dtype=float32)
+    """
+
+    def __init__(self, p: float) -> None:
+        super().__init__(p=p)
+        self.p = p
+
+    def __call__(self, src: ArrayLike, label: ArrayLike) -> tuple[Any, Label]:
+        """The picture or its mirror image, and the label."""
+        src, label = pictures(src, "DetHorizontalFlipAug"), as_label(label)
+        if happens(self.p):
+            src = np.flip(src, -2)
+            label[:, [1, 3]] = 1 - label[:, [3, 1]]
+        return src, label
+
+
+def _areas(boxes: Label) -> Label:
+    """Areas of boxes (left, top, right, bottom); none for what has no inside."""
+    found: Label = onp.maximum(boxes[:, 2] - boxes[:, 0], 0) * onp.maximum(boxes[:, 3] - boxes[:, 1], 0)
+    return found
+
+
+def _coverage(boxes: Label, window: Sequence[float]) -> Label:
+    """The share of each box that lies in a window."""
+    inside = onp.concatenate([onp.maximum(boxes[:, :2], window[:2]), onp.minimum(boxes[:, 2:], window[2:])], axis=1)
+    areas = _areas(boxes)
+    found: Label = onp.where(areas > 0, _areas(inside) / onp.where(areas > 0, areas, 1), 0)
+    return found
+
+
+class DetRandomCropAug(DetAugmenter):
+    """A random window that holds enough of the objects in it (Liu et al., 2016, "SSD").
+
+    Parameters
+    ----------
+    min_object_covered : float
+        Of each object that the window touches, more than this share must lie in it.
+    aspect_ratio_range : (float, float)
+        Between which numbers the window's width over its height lies.
+    area_range : (float, float)
+        Between which shares of the picture's area the window's lies.
+    min_eject_coverage : float
+        Objects of which less than this share lies in the window are no longer in the label.
+    max_attempts : int
+        How many windows are tried; if none is right, the picture stays as it is.
+
+    Examples
+    --------
+    >>> crop = image.DetRandomCropAug(min_object_covered=0.5, area_range=(0.5, 1.0))
+    >>> picture, label = crop(np.zeros((20, 20, 3)), [[0, 0.25, 0.25, 0.75, 0.75]])
+    >>> label.shape
+    (1, 5)
+    """
+
+    def __init__(
+        self,
+        min_object_covered: float = 0.1,
+        aspect_ratio_range: Range = (0.75, 1.33),
+        area_range: Range = (0.05, 1.0),
+        min_eject_coverage: float = 0.3,
+        max_attempts: int = 50,
+    ) -> None:
+        super().__init__(
+            min_object_covered=min_object_covered,
+            aspect_ratio_range=aspect_ratio_range,
+            area_range=area_range,
+            min_eject_coverage=min_eject_coverage,
+            max_attempts=max_attempts,
+        )
+        check_range("DetRandomCropAug", "aspect_ratio_range", aspect_ratio_range)
+        check_range("DetRandomCropAug", "area_range", area_range, 1.0)
+        self._covered, self._eject = min_object_covered, min_eject_coverage
+        self._ratio, self._area, self._attempts = aspect_ratio_range, area_range, int(max_attempts)
+
+    def __call__(self, src: ArrayLike, label: ArrayLike) -> tuple[Any, Label]:
+        """The window and its label."""
+        src, label = pictures(src, "DetRandomCropAug"), as_label(label)
+        height, width = src.shape[:2]
+        for area, ratio, across, down in random.uniform(size=(self._attempts, 4)).tolist():
+            pixels = _between(self._area, area) * width * height
+            wide = _between(self._ratio, ratio)
+            w, h = round(math.sqrt(pixels * wide)), round(math.sqrt(pixels / wide))
+            if not (1 <= w <= width and 1 <= h <= height):
+                continue
+            left, top = min(int(across * (width - w + 1)), width - w), min(int(down * (height - h + 1)), height - h)
+            window = (left / width, top / height, (left + w) / width, (top + h) / height)
+            coverage = _coverage(label[:, 1:5], window)
+            touched = coverage[coverage > 0]
+            kept = coverage >= max(self._eject, 1e-6)
+            if touched.size and touched.min() > self._covered and kept.any():
+                return cropping.fixed_crop(src, left, top, w, h), _moved(label[kept], window)
+        return src, label
+
+
+def _between(limits: Range, share: float) -> float:
+    return limits[0] + (limits[1] - limits[0]) * share
+
+
+def _moved(label: Label, window: Sequence[float]) -> Label:
+    """A label as it is in a window (left, top, right, bottom), which cuts its boxes."""
+    left, top, right, bottom = window
+    label = label.copy()
+    label[:, [1, 3]] = (label[:, [1, 3]] - left) / (right - left)
+    label[:, [2, 4]] = (label[:, [2, 4]] - top) / (bottom - top)
+    label[:, 1:5] = onp.clip(label[:, 1:5], 0, 1)
+    return label
+
+
+class DetRandomPadAug(DetAugmenter):
+    """A larger picture, with the given one at a random place in it.
+
+    Parameters
+    ----------
+    aspect_ratio_range : (float, float)
+        Between which numbers its width over its height lies.
+    area_range : (float, float)
+        Between which multiples of the given one's area its area lies.
+    max_attempts : int
+        How many sizes are tried; if the picture fits into none, it stays as it is.
+    pad_val : sequence of float
+        The colour around the given picture.
+
+    Examples
+    --------
+    >>> picture, label = image.DetRandomPadAug(area_range=(2.0, 2.0))(np.zeros((20, 20, 3)), [[0, 0, 0, 1, 1]])
+    >>> bool(abs(picture.size / 1200 - 2) < 0.2)
+    True
+    """
+
+    def __init__(
+        self,
+        aspect_ratio_range: Range = (0.75, 1.33),
+        area_range: Range = (1.0, 3.0),
+        max_attempts: int = 50,
+        pad_val: Sequence[float] = (128, 128, 128),
+    ) -> None:
+        super().__init__(aspect_ratio_range=aspect_ratio_range, area_range=area_range, max_attempts=max_attempts, pad_val=pad_val)
+        check_range("DetRandomPadAug", "aspect_ratio_range", aspect_ratio_range)
+        check_range("DetRandomPadAug", "area_range", area_range)
+        self._ratio, self._area, self._attempts, self._pad_val = aspect_ratio_range, area_range, int(max_attempts), tuple(pad_val)
+
+    def __call__(self, src: ArrayLike, label: ArrayLike) -> tuple[Any, Label]:
+        """The larger picture and its label."""
+        src, label = pictures(src, "DetRandomPadAug"), as_label(label)
+        height, width, channels = src.shape
+        colours = self._pad_val if len(self._pad_val) == channels else self._pad_val[:1] * channels
+        for area, ratio, across, down in random.uniform(size=(self._attempts, 4)).tolist():
+            pixels, wide = _between(self._area, area) * width * height, _between(self._ratio, ratio)
+            w, h = round(math.sqrt(pixels * wide)), round(math.sqrt(pixels / wide))
+            if w < width or h < height or (w, h) == (width, height):
+                continue
+            left, top = min(int(across * (w - width + 1)), w - width), min(int(down * (h - height + 1)), h - height)
+            padded = cropping.copyMakeBorder(src, top, h - height - top, left, w - width - left, values=colours)
+            window = (-left / width, -top / height, (w - left) / width, (h - top) / height)
+            return padded, _moved(label, window)
+        return src, label
+
+
+# --- the usual ones ----------------------------------------------------------------------------------------------
+
+
+def CreateMultiRandCropAugmenter(
+    min_object_covered: Any = 0.1,
+    aspect_ratio_range: Any = (0.75, 1.33),
+    area_range: Any = (0.05, 1.0),
+    min_eject_coverage: Any = 0.3,
+    max_attempts: Any = 50,
+    skip_prob: float = 0,
+) -> DetRandomSelectAug:
+    """One of several `DetRandomCropAug` at random.
+
+    Parameters
+    ----------
+    min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts
+        As for `DetRandomCropAug`; a list has one for each.
+    skip_prob : float
+        How probable it is that nothing is done.
+
+    Examples
+    --------
+    >>> len(image.CreateMultiRandCropAugmenter(min_object_covered=[0.1, 0.3, 0.5]).aug_list)
+    3
+    """
+    given = [min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts]
+    lists = [value if isinstance(value, list) else [value] for value in given]
+    count = max(map(len, lists))
+    if any(len(values) not in (1, count) for values in lists):
+        raise ValueError(f"CreateMultiRandCropAugmenter: expected lists of equal length, got {[len(values) for values in lists]}")
+    crops = [DetRandomCropAug(*[values[i % len(values)] for values in lists]) for i in range(count)]
+    return DetRandomSelectAug(crops, skip_prob)
+
+
+def CreateDetAugmenter(
+    data_shape: tuple[int, int, int],
+    resize: int = 0,
+    rand_crop: float = 0,
+    rand_pad: float = 0,
+    rand_gray: float = 0,
+    rand_mirror: bool = False,
+    mean: Any = None,
+    std: Any = None,
+    brightness: float = 0,
+    contrast: float = 0,
+    saturation: float = 0,
+    pca_noise: float = 0,
+    hue: float = 0,
+    inter_method: int = 2,
+    min_object_covered: Any = 0.1,
+    aspect_ratio_range: Any = (0.75, 1.33),
+    area_range: Range = (0.05, 3.0),
+    min_eject_coverage: Any = 0.3,
+    max_attempts: Any = 50,
+    pad_val: Sequence[float] = (127, 127, 127),
+) -> list[DetAugmenter]:
+    """The augmenters that detection usually needs, in order.
+
+    Parameters
+    ----------
+    data_shape : (int, int, int)
+        Channels, height and width of what comes out.
+    resize : int
+        Length to which the shorter edge is resized first; 0 leaves it.
+    rand_crop, rand_pad : float
+        How probable it is that a window is cut out, and that the picture is padded.
+    rand_gray : float
+        How probable it is that a picture becomes grey.
+    rand_mirror : bool
+        Whether half of the pictures are mirrored.
+    mean, std : array_like or True, optional
+        What is taken away from each channel, and what it is divided by; True means ImageNet's.
+    brightness, contrast, saturation, pca_noise, hue : float
+        How much they change, as for their augmenters.
+    inter_method : {0, 1, 2, 3, 4, 9, 10}
+        The interpolation, as for `npx.image.resize`.
+    min_object_covered, aspect_ratio_range, min_eject_coverage, max_attempts
+        As for `CreateMultiRandCropAugmenter`.
+    area_range : (float, float)
+        Between which shares of the picture's area the result's lies: up to 1 by cropping, from 1 by padding.
+    pad_val : sequence of float
+        The colour of what is padded.
+
+    Examples
+    --------
+    >>> [type(a).__name__ for a in image.CreateDetAugmenter((3, 8, 8), rand_crop=0.5, rand_mirror=True)]
+    ['DetRandomSelectAug', 'DetHorizontalFlipAug', 'DetBorrowAug', 'DetBorrowAug']
+    """
+    found: list[DetAugmenter] = []
+    if resize > 0:
+        found.append(DetBorrowAug(single.ResizeAug(resize, inter_method)))
+    if rand_crop > 0:
+        within = (area_range[0], min(1.0, area_range[1]))
+        crops = (min_object_covered, aspect_ratio_range, within, min_eject_coverage, max_attempts)
+        found.append(CreateMultiRandCropAugmenter(*crops, skip_prob=1 - rand_crop))
+    if rand_mirror:
+        found.append(DetHorizontalFlipAug(0.5))
+    if rand_pad > 0:
+        ratio, attempts = (v[0] if isinstance(v, list) else v for v in (aspect_ratio_range, max_attempts))
+        pad = DetRandomPadAug(ratio, (1.0, max(1.0, area_range[1])), attempts, pad_val)
+        found.append(DetRandomSelectAug([pad], 1 - rand_pad))
+    found.append(DetBorrowAug(single.ForceResizeAug((data_shape[2], data_shape[1]), inter_method)))
+    colours = colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std)
+    return found + [DetBorrowAug(augmenter) for augmenter in colours]
+
+
+__all__ = [
+    "CreateDetAugmenter",
+    "CreateMultiRandCropAugmenter",
+    "DetAugmenter",
+    "DetBorrowAug",
+    "DetHorizontalFlipAug",
+    "DetRandomCropAug",
+    "DetRandomPadAug",
+    "DetRandomSelectAug",
+]

@@ -1,0 +1,330 @@
+"""Iterators that read, augment and batch pictures, with labels or with boxes of objects."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+import npcompat.numpy as np
+from npcompat._internal import dispatch, dtypes
+from npcompat.image import _augmenters, _detection
+from npcompat.image._sources import Labels, Path, Source, decoded
+from npcompat.image._usual import CreateAugmenter
+from npcompat.numpy._typing import DTypeLike
+
+
+class DataDesc(NamedTuple):
+    """What an iterator gives: a name, a shape and a dtype."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: Any = onp.dtype("float32")
+
+
+class DataBatch(NamedTuple):
+    """A batch: lists of arrays, and how many samples at its end are there only to fill it."""
+
+    data: list[Any]
+    label: list[Any]
+    pad: int = 0
+
+
+class _PictureIter:
+    """What both iterators share: a source, augmenters, and the last batch."""
+
+    def __init__(self, batch_size: int, data_shape: Sequence[int], source: Source, dtype: DTypeLike, last_batch_handle: str) -> None:
+        what = type(self).__name__
+        if batch_size < 1:
+            raise ValueError(f"{what}: batch_size must be at least 1, got {batch_size}")
+        if last_batch_handle not in ("pad", "discard", "roll_over"):
+            raise ValueError(f"{what}: last_batch_handle must be 'pad', 'discard' or 'roll_over', got {last_batch_handle!r}")
+        self.batch_size, self.data_shape = int(batch_size), _checked(data_shape, what)
+        self.last_batch_handle, self.dtype = last_batch_handle, dtypes.canonical(dtype)
+        self._source = source
+        self._round: Iterator[Any] | None = iter(source)
+        self._left: list[Any] = []
+
+    def reset(self) -> None:
+        """Begin another round; with 'roll_over', what was left of the last one comes first."""
+        self._round = iter(self._source)
+
+    def hard_reset(self) -> None:
+        """Begin another round, and forget what was left."""
+        self._left = []
+        self.reset()
+
+    def __iter__(self) -> Iterator[DataBatch]:
+        return self
+
+    def __next__(self) -> DataBatch:
+        return self.next()
+
+    def next(self) -> DataBatch:
+        """The next batch.
+
+        Raises
+        ------
+        StopIteration
+            At the end of a round; `reset` begins another.
+        """
+        if self._round is None:
+            raise StopIteration
+        samples, self._left = self._left, []
+        self._fill(samples)
+        missing = self.batch_size - len(samples)
+        if missing:
+            self._round = None
+            if not samples or self.last_batch_handle == "discard":
+                raise StopIteration
+            if self.last_batch_handle == "roll_over":
+                self._left = samples
+                raise StopIteration
+            while len(samples) < self.batch_size:
+                self._round = iter(self._source)
+                self._fill(samples)
+            self._round = None
+        data = onp.stack([dispatch.to_host(picture).astype(self.dtype) for picture, _ in samples])
+        return DataBatch([np.array(data.transpose(0, 3, 1, 2))], [np.array(self._labels([label for _, label in samples]))], missing)
+
+    def _fill(self, samples: list[Any]) -> None:
+        """Append samples of the round until there are enough, or it ends."""
+        assert self._round is not None
+        while len(samples) < self.batch_size:
+            found = next(self._round, None)
+            if found is None:
+                return
+            labels, content, name = found
+            picture, label = self._augmented(decoded(content, self.data_shape[0], name), labels, name)
+            shape = (*self.data_shape[1:], self.data_shape[0])
+            if picture.shape != shape:
+                raise ValueError(f"{name}: the augmenters made a picture of shape {picture.shape}; data_shape means {shape}")
+            samples.append((picture, label))
+
+    def _augmented(self, picture: Any, labels: Labels, name: str) -> tuple[Any, Any]:
+        raise NotImplementedError(f"{type(self).__name__} must define _augmented(picture, labels, name)")
+
+    def _labels(self, labels: list[Any]) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} must define _labels(labels)")
+
+
+def _checked(data_shape: Sequence[int], what: str) -> tuple[int, int, int]:
+    if len(data_shape) != 3 or data_shape[0] not in (1, 3) or min(data_shape) < 1:
+        raise ValueError(f"{what}: data_shape must be (channels, height, width) with 1 or 3 channels, got {tuple(data_shape)}")
+    return int(data_shape[0]), int(data_shape[1]), int(data_shape[2])
+
+
+class ImageIter(_PictureIter):
+    """Batches of pictures with labels, from a file of records or from a list.
+
+    Parameters
+    ----------
+    batch_size : int
+        Samples in a batch.
+    data_shape : (int, int, int)
+        Channels, height and width.
+    label_width : int
+        Labels of each sample.
+    path_imgrec : path, optional
+        A file of records, as `recordio.pack_img` makes them.
+    path_imglist : path, optional
+        A `.lst` file: lines of a number, labels and a path, parted by tabs.
+    path_root : path, optional
+        The folder that paths start from.
+    path_imgidx : path, optional
+        The index of the records; needed to shuffle them, or to take a part.
+    shuffle : bool
+        Whether each round comes in another order.
+    part_index, num_parts : int
+        Which part of the samples is taken, of how many.
+    aug_list : list of Augmenter, optional
+        What is done to each picture; what `CreateAugmenter(data_shape, **kwargs)` gives if not given.
+    imglist : sequence, optional
+        Labels and paths, instead of a `.lst` file.
+    data_name, label_name : str
+        Names in `provide_data` and `provide_label`.
+    dtype : dtype
+        Dtype of the batches of pictures.
+    last_batch_handle : {'pad', 'discard', 'roll_over'}
+        Whether an incomplete batch at the end is filled from the beginning, left out, or begins the next round.
+    **kwargs
+        Arguments of `CreateAugmenter`.
+
+    Raises
+    ------
+    ValueError
+        If a picture is damaged: the error names the file, or the record.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "pictures.rec")
+    >>> with recordio.MXRecordIO(path, "w") as file:
+    ...     for i in range(3):
+    ...         file.write(recordio.pack_img((0, i, i, 0), onp.zeros((8, 8, 3), "uint8")))
+    >>> for batch in image.ImageIter(2, (3, 4, 4), path_imgrec=path):
+    ...     print(batch.data[0].shape, batch.label[0], batch.pad)
+    (2, 3, 4, 4) [0. 1.] 0
+    (2, 3, 4, 4) [2. 0.] 1
+    """
+
+    def __init__(
+        self,
+        batch_size: int,
+        data_shape: Sequence[int],
+        label_width: int = 1,
+        path_imgrec: Path | None = None,
+        path_imglist: Path | None = None,
+        path_root: Path | None = None,
+        path_imgidx: Path | None = None,
+        shuffle: bool = False,
+        part_index: int = 0,
+        num_parts: int = 1,
+        aug_list: Sequence[_augmenters.Augmenter] | None = None,
+        imglist: Sequence[Sequence[Any]] | None = None,
+        data_name: str = "data",
+        label_name: str = "softmax_label",
+        dtype: DTypeLike = "float32",
+        last_batch_handle: str = "pad",
+        **kwargs: Any,
+    ) -> None:
+        source = Source(path_imgrec, path_imgidx, path_imglist, imglist, path_root, shuffle, part_index, num_parts)
+        super().__init__(batch_size, data_shape, source, dtype, last_batch_handle)
+        if aug_list is not None and kwargs:
+            raise TypeError(f"ImageIter: {', '.join(kwargs)} belong to CreateAugmenter, which is not used when aug_list is given")
+        self.auglist = list(CreateAugmenter(self.data_shape, **kwargs) if aug_list is None else aug_list)
+        self.label_width = int(label_width)
+        label_shape = (self.batch_size,) if label_width == 1 else (self.batch_size, self.label_width)
+        self.provide_data = [DataDesc(data_name, (self.batch_size, *self.data_shape), self.dtype)]
+        self.provide_label = [DataDesc(label_name, label_shape)]
+
+    def _augmented(self, picture: Any, labels: Labels, name: str) -> tuple[Any, Any]:
+        if len(labels) != self.label_width:
+            raise ValueError(f"{name}: expected {self.label_width} labels, as label_width says, got {len(labels)}")
+        for augmenter in self.auglist:
+            picture = augmenter(picture)
+        return picture, labels
+
+    def _labels(self, labels: list[Any]) -> Any:
+        return onp.stack(labels).reshape(self.provide_label[0].shape)
+
+
+class ImageDetIter(_PictureIter):
+    """Batches of pictures with boxes of objects, from a file of records or from a list.
+
+    The labels of a sample are the length of their head, the length of an object, the rest of the head, and the objects: a
+    class, and a box as left, top, right, bottom in shares of the picture's width and height.  In a batch each sample has as
+    many rows as the one with the most objects; those without an object are -1.
+
+    Parameters
+    ----------
+    batch_size : int
+        Samples in a batch.
+    data_shape : (int, int, int)
+        Channels, height and width.
+    path_imgrec, path_imglist, path_root, path_imgidx, shuffle, part_index, num_parts, imglist, last_batch_handle
+        As for `ImageIter`.
+    aug_list : list of DetAugmenter, optional
+        What is done to each picture; what `CreateDetAugmenter(data_shape, **kwargs)` gives if not given.
+    data_name, label_name : str
+        Names in `provide_data` and `provide_label`.
+    **kwargs
+        Arguments of `CreateDetAugmenter`.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "pictures.rec")
+    >>> with recordio.MXRecordIO(path, "w") as file:
+    ...     objects = [[2, 5, 0, 0.0, 0.0, 0.5, 1.0], [2, 5, 1, 0.5, 0.0, 1.0, 1.0, 2, 0.0, 0.0, 1.0, 0.5]]
+    ...     for i, label in enumerate(objects):
+    ...         file.write(recordio.pack_img((0, label, i, 0), onp.zeros((8, 8, 3), "uint8")))
+    >>> batch = next(image.ImageDetIter(2, (3, 4, 4), path_imgrec=path))
+    >>> batch.label[0][0]
+    array([[ 0. ,  0. ,  0. ,  0.5,  1. ],
+           [-1. , -1. , -1. , -1. , -1. ]])
+    """
+
+    def __init__(
+        self,
+        batch_size: int,
+        data_shape: Sequence[int],
+        path_imgrec: Path | None = None,
+        path_imglist: Path | None = None,
+        path_root: Path | None = None,
+        path_imgidx: Path | None = None,
+        shuffle: bool = False,
+        part_index: int = 0,
+        num_parts: int = 1,
+        aug_list: Sequence[_detection.DetAugmenter] | None = None,
+        imglist: Sequence[Sequence[Any]] | None = None,
+        data_name: str = "data",
+        label_name: str = "label",
+        last_batch_handle: str = "pad",
+        **kwargs: Any,
+    ) -> None:
+        given = (path_imgrec, path_imgidx, path_imglist, imglist, path_root)
+        super().__init__(batch_size, data_shape, Source(*given, shuffle, part_index, num_parts), "float32", last_batch_handle)
+        if aug_list is not None and kwargs:
+            raise TypeError(f"ImageDetIter: {', '.join(kwargs)} belong to CreateDetAugmenter, which is not used when aug_list is given")
+        self.auglist = list(_detection.CreateDetAugmenter(self.data_shape, **kwargs) if aug_list is None else aug_list)
+        shapes = [_objects(labels, name).shape for labels, _, name in Source(*given, False, part_index, num_parts)]
+        widths = {width for _, width in shapes}
+        if len(widths) != 1:
+            raise ValueError(f"ImageDetIter: expected samples whose objects have equally many labels, got {sorted(widths) or 'no samples'}")
+        self.label_shape = (max(count for count, _ in shapes), widths.pop())
+        self._names = (data_name, label_name)
+
+    @property
+    def provide_data(self) -> list[DataDesc]:
+        """Name, shape and dtype of the pictures."""
+        return [DataDesc(self._names[0], (self.batch_size, *self.data_shape), self.dtype)]
+
+    @property
+    def provide_label(self) -> list[DataDesc]:
+        """Name, shape and dtype of the labels."""
+        return [DataDesc(self._names[1], (self.batch_size, *self.label_shape))]
+
+    def reshape(self, data_shape: Sequence[int] | None = None, label_shape: tuple[int, int] | None = None) -> None:
+        """Change the size of pictures, which the augmenters must make, or the rows of labels, of which there may be more only."""
+        if data_shape is not None:
+            self.data_shape = _checked(data_shape, "ImageDetIter.reshape")
+        if label_shape is not None:
+            if label_shape[1] != self.label_shape[1] or label_shape[0] < self.label_shape[0]:
+                raise ValueError(f"ImageDetIter.reshape: label_shape must have {self.label_shape} or more rows, got {label_shape}")
+            self.label_shape = label_shape
+
+    def sync_label_shape(self, it: "ImageDetIter") -> "ImageDetIter":
+        """Give this iterator and another one, such as that of validation, labels of the same shape."""
+        shape = (max(self.label_shape[0], it.label_shape[0]), self.label_shape[1])
+        self.reshape(label_shape=shape)
+        it.reshape(label_shape=shape)
+        return it
+
+    def _augmented(self, picture: Any, labels: Labels, name: str) -> tuple[Any, Any]:
+        objects = _objects(labels, name)
+        for augmenter in self.auglist:
+            picture, objects = augmenter(picture, objects)
+        return picture, objects
+
+    def _labels(self, labels: list[Any]) -> Any:
+        batch = onp.full((len(labels), *self.label_shape), -1, "float32")
+        for rows, objects in zip(batch, labels, strict=True):
+            rows[: len(objects)] = objects
+        return batch
+
+
+def _objects(labels: Labels, name: str) -> Labels:
+    """The objects of a sample whose boxes have an inside, a row for each."""
+    head, width = (int(labels[0]), int(labels[1])) if len(labels) > 1 else (0, 0)
+    if head < 2 or width < 5 or len(labels) <= head or (len(labels) - head) % width:
+        raise ValueError(
+            f"{name}: expected labels [length of the head, length of an object (5 or more), ..., objects], got {labels[:8].tolist()}"
+        )
+    found = labels[head:].reshape(-1, width)
+    found = found[(found[:, 3] > found[:, 1]) & (found[:, 4] > found[:, 2])]
+    if not len(found):
+        raise ValueError(f"{name}: no object has a box with left < right and top < bottom")
+    return found
+
+
+__all__ = ["DataBatch", "DataDesc", "ImageDetIter", "ImageIter"]

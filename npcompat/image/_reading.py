@@ -1,0 +1,81 @@
+"""Pictures read from files."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch
+from npcompat._internal.backend import pillow_pictures
+from npcompat._internal.handle import Handle
+from npcompat.numpy._ufunc import finish
+from npcompat.numpy_extension._image_layout import host_picture
+
+
+def imdecode(buf: Any, flag: int = 1, to_rgb: bool = True, out: Any = None) -> Any:
+    """The pixels of an encoded picture (JPEG, PNG and what else Pillow reads).
+
+    Parameters
+    ----------
+    buf : bytes, or array of uint8
+        The content of a picture's file.
+    flag : {1, 0, -1}
+        1 gives three channels, 0 one: the luma; -1 gives one if the file has one, else three.
+    to_rgb : bool
+        Whether the order of channels is red, green, blue, or the other way round.
+    out : ndarray, optional
+        Where to write the pixels.
+
+    Returns
+    -------
+    ndarray of uint8, shape (H, W, 3) or (H, W, 1)
+        On the host.  A picture is turned as its EXIF tag says; transparency is left out.
+
+    Raises
+    ------
+    ImportError
+        If Pillow is not installed.
+    ValueError
+        If it is no picture, or a damaged one.
+
+    Examples
+    --------
+    >>> row = recordio.pack_img(recordio.IRHeader(0, 0.0, 0, 0), onp.zeros((2, 3, 3), "uint8"), 9, ".png")
+    >>> image.imdecode(recordio.unpack(row)[1]).shape
+    (2, 3, 3)
+    """
+    if isinstance(buf, Handle):
+        buf = dispatch.to_host(buf)
+    content = onp.ascontiguousarray(buf, "uint8").tobytes() if isinstance(buf, onp.ndarray) else bytes(buf)
+    return finish(host_picture(pillow_pictures.decoded(content, flag, to_rgb, "imdecode")), out, "imdecode")
+
+
+def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True, out: Any = None) -> Any:
+    """The pixels of a picture's file; the other arguments and the result are those of `imdecode`.
+
+    Parameters
+    ----------
+    filename : path
+        The file.
+    flag, to_rgb, out
+        As for `imdecode`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is no picture, or a damaged one; the error names the file.
+
+    Examples
+    --------
+    >>> image.imread("nowhere.jpg")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.jpg'
+    """
+    pixels = pillow_pictures.decoded(Path(filename).read_bytes(), flag, to_rgb, os.fspath(filename))
+    return finish(host_picture(pixels), out, "imread")
+
+
+__all__ = ["imdecode", "imread"]

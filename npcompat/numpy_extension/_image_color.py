@@ -1,0 +1,365 @@
+"""The values of pictures: as tensors, normalized, and with other colours."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as onp
+
+import npcompat.numpy as np
+from npcompat._internal import dispatch, dtypes
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import operator
+from npcompat.numpy._typing import ArrayLike
+from npcompat.numpy_extension._image_layout import LUMA, beside, coloured, pictures, saturated, uniform, working
+
+# --- tensors -----------------------------------------------------------------------------------------------------
+
+_float32 = onp.dtype("float32")
+
+
+@operator("_npx_image_to_tensor", rule=lambda types, attrs: ([None], _float32))
+def _to_tensor(xp: Any, x: Any) -> Any:
+    """Channels first, and divided by 255."""
+    return xp.astype(xp.moveaxis(x, -1, -3), _float32) / 255
+
+
+def to_tensor(data: ArrayLike) -> Any:
+    """Pictures of values 0 to 255 as float32 of 0 to 1, with channels first.
+
+    Parameters
+    ----------
+    data : array_like, shape (H, W, C) or (N, H, W, C)
+        Pictures.
+
+    Returns
+    -------
+    ndarray of float32, shape (C, H, W) or (N, C, H, W)
+
+    Examples
+    --------
+    >>> npx.image.to_tensor(np.full((4, 2, 3), 255, dtype="uint8")).shape
+    (3, 4, 2)
+    """
+    return apply(_to_tensor, (pictures(data, "to_tensor"),))
+
+
+@operator("_npx_image_normalize", rule=dtypes.promote)
+def _normalize(xp: Any, x: Any, *, mean: tuple[float, ...], std: tuple[float, ...]) -> Any:
+    """Each channel minus its mean, over its deviation."""
+    shape = (-1, 1, 1)
+    return (x - xp.reshape(xp.asarray(mean, x.dtype), shape)) / xp.reshape(xp.asarray(std, x.dtype), shape)
+
+
+def channel_values(value: ArrayLike) -> tuple[float, ...]:
+    """One number, or one for each channel, as a tuple of Python's."""
+    return tuple(map(float, onp.ravel(dispatch.to_host(value) if isinstance(value, Handle) else value)))
+
+
+def _per_channel(value: ArrayLike, channels: int, name: str) -> tuple[float, ...]:
+    found = channel_values(value)
+    if len(found) not in (1, channels):
+        raise ValueError(f"normalize: expected one {name}, or one for each of {channels} channels, got {len(found)}")
+    return found
+
+
+def normalize(data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0) -> Any:
+    """Float pictures with each channel's mean taken away, and divided by its standard deviation.
+
+    Parameters
+    ----------
+    data : array_like of float, shape (C, H, W) or (N, C, H, W)
+        Pictures, as `to_tensor` makes them.
+    mean, std : float or sequence of float
+        For all channels, or for each.
+
+    Examples
+    --------
+    >>> npx.image.normalize(np.ones((2, 1, 1)), mean=(0.0, 1.0), std=2).ravel()
+    array([0.5, 0. ])
+    """
+    data = np.asarray(data)
+    if data.ndim not in (3, 4):
+        raise ValueError(f"normalize: expected pictures (C, H, W) or (N, C, H, W), got shape {data.shape}")
+    if not dtypes.is_float(onp.dtype(data.dtype)):
+        raise TypeError(f"normalize: expected float pictures, as to_tensor makes them, got dtype {data.dtype}")
+    deviations = _per_channel(std, data.shape[-3], "std")
+    if 0 in deviations:
+        raise ValueError(f"normalize: std must not be 0, got {std}")
+    return apply(_normalize, (data,), (_per_channel(mean, data.shape[-3], "mean"), deviations))
+
+
+# --- colours -----------------------------------------------------------------------------------------------------
+
+
+def _recoloured(xp: Any, x: Any, matrix: Any, offset: Any) -> Any:
+    """Each pixel as a row times a matrix (..., C, C), plus an offset (..., C); integers are rounded and kept in range."""
+    dtype = onp.dtype(x.dtype)
+    colours = xp.matmul(xp.astype(x, working(dtype)), xp.expand_dims(matrix, -3))
+    return saturated(xp, colours + xp.expand_dims(offset, (-2, -3)), dtype)
+
+
+def _kept(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    dtype = dtypes.strong(types[0])
+    return [dtype, working(dtype), working(dtype)], dtype
+
+
+@operator("_npx_image_recolor", rule=_kept)
+def _recolor(xp: Any, x: Any, matrix: Any, offset: Any) -> Any:
+    """Each pixel times a matrix, plus an offset."""
+    return _recoloured(xp, x, matrix, offset)
+
+
+def recolored(data: Any, matrix: Any, offset: Any = None) -> Any:
+    """Pictures with their colours, as rows, times a matrix (..., C, C), plus an offset (..., C)."""
+    return apply(_recolor, (data, matrix, onp.zeros(data.shape[-1], "float32") if offset is None else offset))
+
+
+_GREY = onp.tile(onp.array(LUMA)[:, None], (1, 3))
+_TO_YIQ = onp.array([LUMA, (0.5959, -0.2746, -0.3213), (0.2115, -0.5227, 0.3112)])
+_FROM_YIQ = onp.linalg.inv(_TO_YIQ)
+_STAYS, _COSINE, _SINE = (
+    (_FROM_YIQ @ onp.array(part) @ _TO_YIQ).T
+    for part in ([[1, 0, 0], [0, 0, 0], [0, 0, 0]], [[0, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 0, 0], [0, 0, -1], [0, 1, 0]])
+)
+BRIGHTNESS, CONTRAST, SATURATION, HUE = range(4)
+
+
+def _matrix(xp: Any, kind: int, factor: Any, channels: int) -> Any:
+    """The matrix by which one kind of adjustment, by factors of any shape, multiplies colours as rows."""
+    factor = xp.expand_dims(factor, (-1, -2))
+
+    def known(values: Any) -> Any:
+        return xp.asarray(values, factor.dtype)
+
+    same = known(onp.eye(channels))
+    if kind in (BRIGHTNESS, CONTRAST):
+        return factor * same
+    if channels == 1:
+        return same + 0 * factor
+    if kind == SATURATION:
+        return factor * same + (1 - factor) * known(_GREY)
+    angle = 2 * math.pi * factor
+    return known(_STAYS) + xp.cos(angle) * known(_COSINE) + xp.sin(angle) * known(_SINE)
+
+
+def _ordered(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    dtype = dtypes.strong(types[0])
+    return [dtype, working(dtype), onp.dtype("int64")], dtype
+
+
+@operator("_npx_image_adjust", rule=_ordered)
+def _adjust(xp: Any, x: Any, factors: Any, order: Any, *, kinds: tuple[int, ...]) -> Any:
+    """Some kinds of adjustments by factors (..., kinds), one after another in an order (..., kinds)."""
+    channels = x.shape[-1]
+    matrices = xp.stack([_matrix(xp, kind, factors[..., i], channels) for i, kind in enumerate(kinds)], axis=-3)
+    luma = xp.asarray(LUMA if channels == 3 else (1.0,), factors.dtype)
+    for step in range(len(kinds)):
+        now = order[..., step, None]
+        matrix = xp.take_along(matrices, xp.expand_dims(now, (-1, -2)), -3)[..., 0, :, :]
+        offset = xp.zeros(channels, factors.dtype)
+        if CONTRAST in kinds:
+            mean = xp.mean(xp.matmul(xp.astype(x, factors.dtype), luma), axis=(-1, -2))
+            factor = factors[..., kinds.index(CONTRAST)]
+            offset = xp.expand_dims(xp.where(now[..., 0] == kinds.index(CONTRAST), (1 - factor) * mean, 0), -1)
+        x = _recoloured(xp, x, matrix, offset)
+    return x
+
+
+def adjusted(data: Any, kind: int, factor: Any) -> Any:
+    """Pictures with one kind of adjustment by factors, one for each picture; 1 changes nothing."""
+    with beside(data):
+        return apply(_adjust, (data, np.expand_dims(factor, -1), onp.zeros((*data.shape[:-3], 1), "int64")), ((kind,),))
+
+
+def _jittered(data: ArrayLike, kind: int, low: float, high: float, what: str) -> Any:
+    data = coloured(data, what)
+    if not 0 <= low <= high:
+        raise ValueError(f"{what}: expected 0 <= min_factor <= max_factor, got {low} and {high}")
+    return adjusted(data, kind, uniform(data, float(low), float(high)))
+
+
+def random_brightness(data: ArrayLike, min_factor: float, max_factor: float) -> Any:
+    """Pictures times a random number, each of a batch by its own.
+
+    Parameters
+    ----------
+    data : array_like, shape (H, W, C) or (N, H, W, C)
+        Pictures of 1 or 3 channels; the result has their dtype, and integers are rounded and kept in range.
+    min_factor, max_factor : float
+        Between which numbers.
+
+    Examples
+    --------
+    >>> npx.image.random_brightness(np.full((1, 1, 1), 200, dtype="uint8"), 2, 2).ravel()
+    array([255], dtype=uint8)
+    """
+    return _jittered(data, BRIGHTNESS, min_factor, max_factor, "random_brightness")
+
+
+def random_contrast(data: ArrayLike, min_factor: float, max_factor: float) -> Any:
+    """Pictures whose distance from their mean luma is multiplied by a random number.
+
+    Parameters
+    ----------
+    data : array_like, shape (H, W, C) or (N, H, W, C)
+        As for `random_brightness`.
+    min_factor, max_factor : float
+        Between which numbers; 0 makes all pixels grey.
+
+    Examples
+    --------
+    >>> npx.image.random_contrast(np.array([[[0.0], [2.0]]]), 2, 2).ravel()
+    array([-1.,  3.])
+    """
+    return _jittered(data, CONTRAST, min_factor, max_factor, "random_contrast")
+
+
+def random_saturation(data: ArrayLike, min_factor: float, max_factor: float) -> Any:
+    """Pictures whose pixels' distance from their own luma (ITU-R BT.601) is multiplied by a random number.
+
+    Parameters
+    ----------
+    data : array_like, shape (H, W, C) or (N, H, W, C)
+        As for `random_brightness`; pictures of 1 channel stay as they are.
+    min_factor, max_factor : float
+        Between which numbers; 0 makes pictures grey.
+
+    Examples
+    --------
+    >>> npx.image.random_saturation(np.array([[[255, 0, 0]]], dtype="uint8"), 0, 0).ravel()
+    array([76, 76, 76], dtype=uint8)
+    """
+    return _jittered(data, SATURATION, min_factor, max_factor, "random_saturation")
+
+
+def random_hue(data: ArrayLike, min_factor: float, max_factor: float) -> Any:
+    """Pictures whose colours are turned about the grey axis of YIQ (NTSC's colours) by a random share of a full turn.
+
+    Parameters
+    ----------
+    data : array_like, shape (H, W, C) or (N, H, W, C)
+        As for `random_brightness`; pictures of 1 channel stay as they are.
+    min_factor, max_factor : float
+        Between which shares; 0 and 1 change nothing.
+
+    Examples
+    --------
+    >>> npx.image.random_hue(np.array([[[90, 60, 30]]], dtype="uint8"), 1, 1).ravel()
+    array([90, 60, 30], dtype=uint8)
+    """
+    return _jittered(data, HUE, min_factor, max_factor, "random_hue")
+
+
+def random_color_jitter(data: ArrayLike, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0) -> Any:
+    """Brightness, contrast, saturation and hue changed at random, in random order.
+
+    Parameters
+    ----------
+    data : array_like, shape (H, W, C) or (N, H, W, C)
+        As for `random_brightness`.
+    brightness, contrast, saturation, hue : float
+        How much: the factors lie between `max(0, 1 - x)` and `1 + x`.
+
+    Examples
+    --------
+    >>> x = np.full((2, 2, 3), 100, dtype="uint8")
+    >>> npx.image.random_color_jitter(x, brightness=0.1, hue=0.2).dtype
+    dtype('uint8')
+    """
+    data = coloured(data, "random_color_jitter")
+    asked = {BRIGHTNESS: brightness, CONTRAST: contrast, SATURATION: saturation, HUE: hue}
+    if min(asked.values()) < 0:
+        raise ValueError(f"random_color_jitter: expected numbers that are not negative, got {list(asked.values())}")
+    kinds = [kind for kind, amount in asked.items() if amount]
+    if not kinds:
+        return data.copy()
+    low = onp.array([max(0.0, 1 - asked[k]) for k in kinds], "float32")
+    high = onp.array([1.0 + asked[k] for k in kinds], "float32")
+    drawn = uniform(data, 0.0, 1.0, (2, len(kinds)))
+    with beside(data):
+        factors = low + (high - low) * drawn[..., 0, :]
+        return apply(_adjust, (data, factors, np.argsort(drawn[..., 1, :], -1)), (tuple(kinds),))
+
+
+# --- lighting ----------------------------------------------------------------------------------------------------
+
+EIGENVALUES = (55.46, 4.794, 1.148)
+EIGENVECTORS = ((-0.5675, 0.7192, 0.4009), (-0.5808, -0.0045, -0.8140), (-0.5836, -0.6948, 0.4203))
+"""Principal components of the colours of ImageNet, of values 0 to 255."""
+_COMPONENTS = (onp.array(EIGENVECTORS) * onp.array(EIGENVALUES)).T.astype("float32")
+
+
+def lit(data: Any, alpha: Any) -> Any:
+    """Pictures plus components (..., 3) of the colours of ImageNet."""
+    if data.shape[-1] == 1:
+        return data.copy()
+    with beside(data):
+        return recolored(data, onp.eye(3, dtype="float32"), np.matmul(alpha, _COMPONENTS))
+
+
+def adjust_lighting(data: ArrayLike, alpha: ArrayLike) -> Any:
+    """Pictures with principal components of the colours of ImageNet added (Krizhevsky et al., 2012).
+
+    Parameters
+    ----------
+    data : array_like, shape (H, W, C) or (N, H, W, C)
+        Pictures of values 0 to 255; those of 1 channel stay as they are.
+    alpha : array_like, shape (3,) or (N, 3)
+        How much of each component.
+
+    Examples
+    --------
+    >>> npx.image.adjust_lighting(np.full((1, 1, 3), 100, dtype="uint8"), (0.1, 0, 0)).ravel()
+    array([97, 97, 97], dtype=uint8)
+    """
+    data = coloured(data, "adjust_lighting")
+    alpha = np.asarray(alpha, dtype=None if hasattr(alpha, "dtype") else "float32")
+    if alpha.shape not in ((3,), (*data.shape[:-3], 3)):
+        raise ValueError(f"adjust_lighting: expected alpha of shape (3,), or 3 numbers for each picture, got shape {alpha.shape}")
+    return lit(data, alpha)
+
+
+def random_lighting(data: ArrayLike, alpha_std: float = 0.05) -> Any:
+    """As `adjust_lighting`, with random components, each picture's its own.
+
+    Parameters
+    ----------
+    data : array_like, shape (H, W, C) or (N, H, W, C)
+        Pictures of values 0 to 255.
+    alpha_std : float
+        Standard deviation of the components' shares.
+
+    Examples
+    --------
+    >>> npx.image.random_lighting(np.full((1, 1, 3), 100, dtype="uint8"), 0).ravel()
+    array([100, 100, 100], dtype=uint8)
+    """
+    data = coloured(data, "random_lighting")
+    if alpha_std < 0:
+        raise ValueError(f"random_lighting: alpha_std must not be negative, got {alpha_std}")
+    with beside(data):
+        return lit(data, np.random.normal(0.0, float(alpha_std), (*data.shape[:-3], 3)))
+
+
+def greyed(data: Any, p: float, shares: Sequence[float] = LUMA) -> Any:
+    """Pictures of 3 channels, each made grey with a probability: all channels are the sum of shares of them."""
+    chosen = uniform(data, 0.0, 1.0, (1, 1)) < p
+    with beside(data):
+        grey = onp.tile(onp.array(shares, "float32")[:, None], (1, 3))
+        return recolored(data, np.where(chosen, grey, onp.eye(3, dtype="float32")))
+
+
+__all__ = [
+    "adjust_lighting",
+    "normalize",
+    "random_brightness",
+    "random_color_jitter",
+    "random_contrast",
+    "random_hue",
+    "random_lighting",
+    "random_saturation",
+    "to_tensor",
+]

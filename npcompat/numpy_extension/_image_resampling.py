@@ -1,0 +1,167 @@
+"""Resizing pictures: one operator, which cuts a window out of each picture and brings it to a size.
+
+A pixel of the result is a weighted mean of the pixels around its place in the window; when a picture shrinks, the weights
+reach as much further, so that nothing is skipped.  This is Pillow's definition (Pillow handbook, "Concepts: Filters"); on
+the host Pillow itself resizes 8-bit pictures.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dtypes
+from npcompat._internal.backend import pillow_pictures
+from npcompat._internal.dispatch import apply
+from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.op import operator
+from npcompat.numpy import random
+from npcompat.numpy_extension._image_layout import beside, saturated, working
+
+NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS, AUTOMATIC, RANDOM = 0, 1, 2, 3, 4, 9, 10
+
+
+# --- weights -----------------------------------------------------------------------------------------------------
+
+
+def _triangle(xp: Any, t: Any) -> Any:
+    return xp.maximum(1 - xp.abs(t), 0.0)
+
+
+def _cubic(xp: Any, t: Any) -> Any:
+    """Keys' cubic convolution with a = -1/2 (Keys, 1981)."""
+    t = xp.abs(t)
+    near, far = (1.5 * t - 2.5) * t * t + 1, ((-0.5 * t + 2.5) * t - 4) * t + 2
+    return xp.where(t < 1, near, xp.where(t < 2, far, 0.0))
+
+
+def _box(xp: Any, t: Any) -> Any:
+    return xp.where((t > -0.5) & (t <= 0.5), 1.0, 0.0)
+
+
+def _lanczos(xp: Any, t: Any) -> Any:
+    """Lanczos' window of three lobes."""
+    angle = math.pi * xp.where(xp.abs(t) < 1e-6, 1e-6, t)  # there is no limit to be taken where t is not quite 0
+    return xp.where(xp.abs(t) < 3, 3 * xp.sin(angle) * xp.sin(angle / 3) / (angle * angle), 0.0)
+
+
+_FILTERS: tuple[Callable[[Any, Any], Any], ...] = (_box, _triangle, _cubic, _box, _lanczos)
+
+
+def _weights(xp: Any, start: Any, length: Any, size: int, result: int, interp: int) -> Any:
+    """A matrix (..., result, size): how much each pixel of an axis counts in each pixel of the result."""
+    start, length = xp.expand_dims(start, (-1, -2)), xp.expand_dims(length, (-1, -2))
+    pixels, results = xp.arange(size), xp.arange(result)[:, None]
+    if interp == NEAREST:
+        return xp.astype(pixels == start + (2 * results + 1) * length // (2 * result), onp.float64)
+    inside = (pixels >= start) & (pixels < start + length)
+    scale = xp.astype(length, onp.float64) / result
+    centres = (xp.astype(results, onp.float64) + 0.5) * scale
+    weights = _FILTERS[interp](xp, (xp.astype(pixels - start, onp.float64) - centres + 0.5) * (1.0 / xp.maximum(scale, 1.0)))
+    weights = xp.where(inside, weights, 0.0)
+    return weights * (1.0 / xp.sum(weights, axis=-1, keepdims=True))
+
+
+def _in_fixed_point(xp: Any, weights: Any) -> Any:
+    return xp.sign(weights) * xp.floor(xp.abs(weights) * 2**22 + 0.5) / 2**22
+
+
+# --- the operator ------------------------------------------------------------------------------------------------
+
+
+def _kept(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    dtype = dtypes.strong(types[0])
+    return [dtype, onp.dtype("int64")], dtype
+
+
+def _resample_on_host(xp: Any, x: Any, window: Any, *, width: int, height: int, interp: int) -> Any:
+    """As below; 8-bit pictures by Pillow."""
+    if x.dtype != onp.uint8 or interp == NEAREST or 0 in x.shape:
+        return _resample_compute(xp, x, window, width=width, height=height, interp=interp)
+    out = onp.empty((*x.shape[:-3], height, width, x.shape[-1]), onp.uint8)
+    for index in onp.ndindex(x.shape[:-3]):
+        left, top, across, down = window[index]
+        out[index] = pillow_pictures.resized(x[index][top : top + down, left : left + across], width, height, interp)
+    return out
+
+
+def _resample_compute(xp: Any, x: Any, window: Any, *, width: int, height: int, interp: int) -> Any:
+    """The window (left, top, width, height) of each picture in another size."""
+    dtype = onp.dtype(x.dtype)
+    across = _weights(xp, window[..., 0], window[..., 2], x.shape[-2], width, interp)
+    down = _weights(xp, window[..., 1], window[..., 3], x.shape[-3], height, interp)
+    if dtype == onp.uint8:  # Pillow's weights have 22 bits after the point: with the same ones, float64 gives the same sums
+        across, down = _in_fixed_point(xp, across), _in_fixed_point(xp, down)
+        within = onp.dtype("float64")
+    else:
+        within = working(dtype)
+        across, down = xp.astype(across, within), xp.astype(down, within)
+    rows = xp.matmul(xp.expand_dims(across, -3), xp.astype(x, within))
+    if not dtypes.is_float(dtype):
+        rows = xp.astype(saturated(xp, rows, dtype), within)
+    lead, channels = x.shape[:-3], x.shape[-1]
+    whole = xp.matmul(down, xp.reshape(rows, (*lead, x.shape[-3], width * channels)))
+    return saturated(xp, xp.reshape(whole, (*lead, height, width, channels)), dtype)
+
+
+_resample = operator("_npx_image_resample", rule=_kept, kernels={"numpy": _resample_on_host})(_resample_compute)
+
+
+# --- its callers -------------------------------------------------------------------------------------------------
+
+
+def interpolation(interp: int, old: tuple[int, int], new: tuple[int, int]) -> int:
+    """The interpolation that a code means: 9 chooses one by the sizes (width, height), 10 draws one."""
+    if interp == AUTOMATIC:
+        if new[0] > old[0] and new[1] > old[1]:
+            return BICUBIC
+        return AREA if new[0] < old[0] and new[1] < old[1] else BILINEAR
+    if interp == RANDOM:
+        return int(random.randint(0, 5))
+    if interp not in range(5):
+        raise ValueError(
+            "interp must be 0 (nearest), 1 (bilinear), 2 (bicubic), 3 (area), 4 (Lanczos), "
+            f"9 (by the sizes) or 10 (one of 0 to 4 at random), got {interp!r}"
+        )
+    return int(interp)
+
+
+def resampled(data: Any, window: Any, size: tuple[int, int], interp: int) -> Any:
+    """The windows (left, top, width, height) of pictures, in the size (width, height); `interp` is 0 to 4."""
+    with beside(data):
+        return apply(_resample, (data, window), (*size, interp))
+
+
+def whole(data: Any) -> Any:
+    """The window that is all of each picture."""
+    height, width = data.shape[-3:-1]
+    return onp.broadcast_to(onp.array([0, 0, width, height]), (*data.shape[:-3], 4))
+
+
+def resized(data: Any, width: int, height: int, interp: int, what: str) -> Any:
+    """Pictures in another size."""
+    old = data.shape[-2], data.shape[-3]
+    if width < 1 or height < 1:
+        raise ValueError(f"{what}: expected a positive width and height, got {width} and {height}")
+    if 0 in old:
+        raise ValueError(f"{what}: a picture of {old[0]} x {old[1]} pixels can't be resized")
+    return resampled(data, whole(data), (int(width), int(height)), interpolation(interp, old, (width, height)))
+
+
+def pair(size: Any, what: str) -> tuple[int, int]:
+    """A size as (width, height), from a number or a pair."""
+    found = (size, size) if isinstance(size, int) else tuple(size)
+    if len(found) != 2 or any(int(n) != n or n < 1 for n in found):
+        raise ValueError(f"{what}: expected a positive number or (width, height), got {size!r}")
+    return int(found[0]), int(found[1])
+
+
+def by_short_edge(data: Any, size: Any, what: str) -> tuple[int, int]:
+    """The (width, height) of pictures whose shorter edge gets a length, and whose shape stays."""
+    size, _ = pair(size, what)
+    height, width = data.shape[-3:-1]
+    return (size, max(1, height * size // width)) if height > width else (max(1, width * size // max(height, 1)), size)
+
+
+__all__ = ["by_short_edge", "interpolation", "pair", "resampled", "resized", "whole"]

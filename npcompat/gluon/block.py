@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as onp
 
-from npcompat._internal import modes, safetensors_file
+from npcompat._internal import array_file, modes, safetensors_file
 from npcompat._internal.errors import InferenceError, ParameterFileError
 from npcompat._internal.jit import Compiled
 from npcompat.gluon import _variables
@@ -236,14 +236,14 @@ class Block:
         *,
         ctx: Any = None,
     ) -> None:
-        """Read all parameters from a file that `save_parameters` wrote.
+        """Read all parameters from a file.
 
         Nothing is changed unless everything fits.
 
         Parameters
         ----------
         filename : path
-            The file.
+            A file that `save_parameters`, `npx.savez` or MXNet (`.params`) wrote; the content says which.
         device, ctx : Device or str, optional
             Where to place parameters that were not initialized.
         allow_missing : bool
@@ -260,9 +260,17 @@ class Block:
         ParameterFileError
             If the file is damaged, or does not fit: names, shapes and dtypes that differ are listed.
         """
-        loaded = safetensors_file.load(filename)
+        kind, loaded = array_file.read(filename)
+        if kind != "dict":
+            raise ParameterFileError(f"{os.fspath(filename)}: expected arrays with names, got {len(loaded)} without")
         self._load(
-            loaded, os.fspath(filename), one_of(device, ctx, "load_parameters"), allow_missing, ignore_extra, cast_dtype, dtype_source
+            _without_kinds(loaded),
+            os.fspath(filename),
+            one_of(device, ctx, "load_parameters"),
+            allow_missing,
+            ignore_extra,
+            cast_dtype,
+            dtype_source,
         )
 
     def load_dict(
@@ -555,6 +563,13 @@ class HybridBlock(Exported, Block):
     def optimize_for(self, x: Any, *args: Any, backend: str | None = None, **kwargs: Any) -> None:
         """Not supported: XLA is the only compiler."""
         raise NotImplementedError(f"optimize_for(backend={backend!r}): XLA is the only compiler; use hybridize()")
+
+
+def _without_kinds(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Arrays without the `arg:` and `aux:` that MXNet puts in front of the names of an exported block's."""
+    if all(name.startswith(("arg:", "aux:")) for name in arrays):
+        return {name[4:]: array for name, array in arrays.items()}
+    return arrays
 
 
 def _missing(params: Mapping[str, Parameter], arrays: Mapping[str, Any]) -> list[str]:

@@ -1,7 +1,19 @@
 """npx: what learning and compilation need beyond NumPy."""
 
 from npcompat._internal.compile_log import Compilation, compile_log
-from npcompat.numpy_extension import _control_flow, _jit, _modes, _nn, _nn_activation, _nn_conv, _nn_norm, _nn_selection, _nn_special
+from npcompat.numpy_extension import (
+    _array_files,
+    _control_flow,
+    _jit,
+    _modes,
+    _nn,
+    _nn_activation,
+    _nn_conv,
+    _nn_norm,
+    _nn_selection,
+    _nn_special,
+)
+from npcompat.numpy_extension._array_files import *
 from npcompat.numpy_extension._control_flow import *
 from npcompat.numpy_extension._jit import *
 from npcompat.numpy_extension._modes import *
@@ -13,6 +25,7 @@ from npcompat.numpy_extension._nn_selection import *
 from npcompat.numpy_extension._nn_special import *
 
 __all__ = ["Compilation", "compile_log"]
+__all__ += _array_files.__all__
 __all__ += _control_flow.__all__
 __all__ += _jit.__all__
 __all__ += _modes.__all__

@@ -1,7 +1,7 @@
 """gluon: blocks, parameters, losses, training, data and metrics, with MXNet's names."""
 
 from npcompat._internal.errors import DeferredInitializationError
-from npcompat.gluon import data, loss, metric, nn, utils
+from npcompat.gluon import data, loss, metric, model_zoo, nn, utils
 from npcompat.gluon.block import Block, HybridBlock
 from npcompat.gluon.parameter import Constant, Parameter, ParameterDict
 from npcompat.gluon.symbol_block import SymbolBlock
@@ -19,6 +19,7 @@ __all__ = [
     "data",
     "loss",
     "metric",
+    "model_zoo",
     "nn",
     "utils",
 ]

@@ -1,7 +1,7 @@
 """gluon: blocks, parameters, losses, training, data and metrics, with MXNet's names."""
 
 from npcompat._internal.errors import DeferredInitializationError
-from npcompat.gluon import data, loss, metric, model_zoo, nn, utils
+from npcompat.gluon import contrib, data, loss, metric, model_zoo, nn, utils
 from npcompat.gluon.block import Block, HybridBlock
 from npcompat.gluon.parameter import Constant, Parameter, ParameterDict
 from npcompat.gluon.symbol_block import SymbolBlock
@@ -16,6 +16,7 @@ __all__ = [
     "ParameterDict",
     "SymbolBlock",
     "Trainer",
+    "contrib",
     "data",
     "loss",
     "metric",

@@ -236,7 +236,7 @@ _VERSIONS: dict[int, tuple[Any, Any, Any]] = {
 
 def get_resnet(
     version: int, num_layers: int, pretrained: bool = False, device: Any = None, root: Any = None, *, ctx: Any = None, **kwargs: Any
-) -> Any:
+) -> ResNetV1 | ResNetV2:
     """A ResNet.
 
     Parameters
@@ -266,56 +266,56 @@ def get_resnet(
         raise ValueError(f"get_resnet: num_layers must be one of {', '.join(map(str, _FORMS))}, got {num_layers!r}")
     network, basic, bottleneck = _VERSIONS[version]
     wide, layers = _FORMS[num_layers]
-    net = network(bottleneck if wide else basic, layers, _WIDE if wide else _NARROW, **kwargs)
+    net: ResNetV1 | ResNetV2 = network(bottleneck if wide else basic, layers, _WIDE if wide else _NARROW, **kwargs)
     return completed(net, f"resnet{num_layers}_v{version}", pretrained, device, root, ctx)
 
 
-def resnet18_v1(**kwargs: Any) -> ResNetV1:
+def resnet18_v1(**kwargs: Any) -> ResNetV1 | ResNetV2:
     """ResNet of 18 layers; the arguments are those of `get_resnet`."""
     return get_resnet(1, 18, **kwargs)
 
 
-def resnet34_v1(**kwargs: Any) -> ResNetV1:
+def resnet34_v1(**kwargs: Any) -> ResNetV1 | ResNetV2:
     """ResNet of 34 layers; the arguments are those of `get_resnet`."""
     return get_resnet(1, 34, **kwargs)
 
 
-def resnet50_v1(**kwargs: Any) -> ResNetV1:
+def resnet50_v1(**kwargs: Any) -> ResNetV1 | ResNetV2:
     """ResNet of 50 layers; the arguments are those of `get_resnet`."""
     return get_resnet(1, 50, **kwargs)
 
 
-def resnet101_v1(**kwargs: Any) -> ResNetV1:
+def resnet101_v1(**kwargs: Any) -> ResNetV1 | ResNetV2:
     """ResNet of 101 layers; the arguments are those of `get_resnet`."""
     return get_resnet(1, 101, **kwargs)
 
 
-def resnet152_v1(**kwargs: Any) -> ResNetV1:
+def resnet152_v1(**kwargs: Any) -> ResNetV1 | ResNetV2:
     """ResNet of 152 layers; the arguments are those of `get_resnet`."""
     return get_resnet(1, 152, **kwargs)
 
 
-def resnet18_v2(**kwargs: Any) -> ResNetV2:
+def resnet18_v2(**kwargs: Any) -> ResNetV1 | ResNetV2:
     """ResNet of version 2 of 18 layers; the arguments are those of `get_resnet`."""
     return get_resnet(2, 18, **kwargs)
 
 
-def resnet34_v2(**kwargs: Any) -> ResNetV2:
+def resnet34_v2(**kwargs: Any) -> ResNetV1 | ResNetV2:
     """ResNet of version 2 of 34 layers; the arguments are those of `get_resnet`."""
     return get_resnet(2, 34, **kwargs)
 
 
-def resnet50_v2(**kwargs: Any) -> ResNetV2:
+def resnet50_v2(**kwargs: Any) -> ResNetV1 | ResNetV2:
     """ResNet of version 2 of 50 layers; the arguments are those of `get_resnet`."""
     return get_resnet(2, 50, **kwargs)
 
 
-def resnet101_v2(**kwargs: Any) -> ResNetV2:
+def resnet101_v2(**kwargs: Any) -> ResNetV1 | ResNetV2:
     """ResNet of version 2 of 101 layers; the arguments are those of `get_resnet`."""
     return get_resnet(2, 101, **kwargs)
 
 
-def resnet152_v2(**kwargs: Any) -> ResNetV2:
+def resnet152_v2(**kwargs: Any) -> ResNetV1 | ResNetV2:
     """ResNet of version 2 of 152 layers; the arguments are those of `get_resnet`."""
     return get_resnet(2, 152, **kwargs)
 

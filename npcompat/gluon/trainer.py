@@ -11,6 +11,7 @@ from npcompat._internal import modes, safetensors_file
 from npcompat._internal.errors import ParameterFileError
 from npcompat._internal.state import version_of
 from npcompat.gluon.parameter import Parameter, once
+from npcompat.gluon.utils import all_finite
 from npcompat.optimizer._optax import is_transformation
 
 
@@ -76,6 +77,7 @@ class Trainer:
         self._updater = optimizers.Updater(self._optimizer)
         self._scale = self._optimizer.rescale_grad
         self._seen: dict[int, int] = {}
+        self._scaler: Any = None  # that of `amp.init_trainer`
         self._optimizer._known([i for i, p in by_index.items() if p.grad_req != "null"])
         for parameter in self._params:
             parameter._trainers.add(self)
@@ -126,7 +128,6 @@ class Trainer:
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Update the parameters, after `allreduce_grads`; the arguments are those of `step`."""
-        self._optimizer.rescale_grad = self._scale / batch_size
         trained = [i for i, p in enumerate(self._params) if p.grad_req != "null"]
         grads = {i: self._params[i].grad() for i in trained}
         stale = self._stale(grads)
@@ -138,9 +139,28 @@ class Trainer:
             )
         chosen = [i for i in trained if i not in stale]
         if chosen:
-            self._updater(chosen, [grads[i] for i in chosen], [self._params[i].data() for i in chosen])
+            self._apply(chosen, grads, self._scale / batch_size)
         if modes.current().trace is None:
             self._seen = {i: version_of(grads[i]) for i in trained}
+
+    def _apply(self, chosen: list[int], grads: Mapping[int, Any], scale: float) -> None:
+        """Update parameters with gradients times a scale; with a loss scaler, if all of them are finite."""
+        optimizer, scaler = self._optimizer, self._scaler
+        optimizer.rescale_grad = scale
+        arguments = chosen, [grads[i] for i in chosen], [self._params[i].data() for i in chosen]
+        if scaler is None:
+            self._updater(*arguments)
+            return
+        with modes.changed(recording=False):
+            usable = all_finite(*arguments[1])
+            optimizer.rescale_grad = scale / scaler._taken_off()
+            optimizer._usable = usable
+            try:
+                if optimizer.decides_itself or bool(usable):
+                    self._updater(*arguments)
+            finally:
+                optimizer.rescale_grad, optimizer._usable = scale, None
+            scaler._step(usable)
 
     def _stale(self, grads: Mapping[int, Any]) -> list[int]:
         """Parameters whose gradient was not written since the last step.
@@ -202,7 +222,7 @@ class Trainer:
 
     def _memory(self) -> dict[str, Any]:
         own = {f"{i}.{j}": array for i, state in self._updater.states.items() for j, array in enumerate(_arrays(state))}
-        return own | self._optimizer._shared_memory()
+        return own | self._optimizer._shared_memory() | ({} if self._scaler is None else self._scaler.state())
 
 
 def _arrays(state: Any) -> tuple[Any, ...]:

@@ -9,21 +9,31 @@ from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op
 from npcompat._internal.trace import outside, value_outside
-from npcompat.optimizer._optimizer import Optimizer, is_narrow, run_in_place, step_types
+from npcompat.optimizer._optimizer import Optimizer, is_narrow, kept_unless, run_in_place, step_types
 
 
 def _step(
-    xp: Any, *arrays: Any, places: Any, groups: int, masters: Any, state: int, transformation: Any, names: Any, clip: float | None
+    xp: Any,
+    *arrays: Any,
+    places: Any,
+    groups: int,
+    masters: Any,
+    state: int,
+    transformation: Any,
+    names: Any,
+    clip: float | None,
+    guarded: bool,
 ) -> Any:
     """Learning rate, gradient scale, counts, factors, weights, gradients, copies in float32, state -> weights, copies, state, counts."""
     rest = iter(arrays)
     lr, rescale = next(rest), next(rest)
+    usable = next(rest) if guarded else None
     counts, factors = ([next(rest) for _ in range(groups)] for _ in range(2))
     weights, grads = ([next(rest) for _ in places] for _ in range(2))
     copies = [next(rest) if master else None for master in masters]
     kept = [next(rest) for _ in range(state)]
     new = xp.optax_step(lr, rescale, counts, factors, weights, grads, copies, kept, places, transformation, names, clip)
-    return tuple(new)
+    return tuple(kept_unless(xp, usable, new, [*weights, *[c for c in copies if c is not None], *kept, *counts]))
 
 
 class Optax(Optimizer):
@@ -89,6 +99,11 @@ class Optax(Optimizer):
         self._op: Op | None = None
 
     @property
+    def decides_itself(self) -> bool:
+        """As for optimizers that have a rule."""
+        return True
+
+    @property
     def state(self) -> dict[str, Any]:
         """What the transformation keeps, by its path in optax's tree; empty before the first step."""
         return dict(self._state or {})
@@ -138,11 +153,21 @@ class Optax(Optimizer):
         copies = [s[0] for s, master in zip(states, masters, strict=True) if master]
         counts, factors = [g.counts for g in self._groups], [g.factors for g in self._groups]
         places = tuple([self._places[i] for i in indices])
-        attrs = (places, len(counts), masters, len(memory), self.transformation, self._names(), self.clip_gradient)
+        attrs = (
+            places,
+            len(counts),
+            masters,
+            len(memory),
+            self.transformation,
+            self._names(),
+            self.clip_gradient,
+            self._usable is not None,
+        )
         written: list[Handle] = [*weights, *copies, *memory, *counts]
         operands = [*counts, *factors, *weights, *grads, *copies, *memory]
-        values = [self._scheduled(), dispatch.as_value(self.rescale_grad), *map(dispatch.read, operands)]
-        at = {id(h): 2 + i for i, h in enumerate(operands)}
+        values = self._given()
+        at = {id(h): len(values) + i for i, h in enumerate(operands)}
+        values += map(dispatch.read, operands)
         op = self._operator(len(written))
         results = run_in_place(op, values, attrs, written, tuple([at[id(h)] for h in written]))
         for handle, value in zip(written, results, strict=True):
@@ -151,7 +176,7 @@ class Optax(Optimizer):
     def _operator(self, outputs: int) -> Op:
         """The operator, which is this optimizer's own: what it compiled is freed with it.  There are always a weight and a count."""
         if self._op is None or self._op.outputs != outputs:
-            names = ("places", "groups", "masters", "state", "transformation", "names", "clip")
+            names = ("places", "groups", "masters", "state", "transformation", "names", "clip", "guarded")
             self._op = Op(
                 "_npx_optax_step",
                 _step,

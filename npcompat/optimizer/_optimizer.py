@@ -31,22 +31,38 @@ def step_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 
 def _step(
-    xp: Any, *arrays: Any, places: Any, groups: int, sizes: Any, rule: str, hyper: Any, clip: float | None, masters: Any, marks: Any
+    xp: Any,
+    *arrays: Any,
+    places: Any,
+    groups: int,
+    sizes: Any,
+    rule: str,
+    hyper: Any,
+    clip: float | None,
+    masters: Any,
+    marks: Any,
+    guarded: bool,
 ) -> Any:
     """Learning rate, gradient scale, counts, factors, decays, weights, gradients, states -> weights, states, counts."""
     rest = iter(arrays)
     lr, rescale = next(rest), next(rest)
+    usable = next(rest) if guarded else None
     counts, factors, decays = ([next(rest) for _ in range(groups)] for _ in range(3))
     weights, grads = ([next(rest) for _ in places] for _ in range(2))
     states = [[next(rest) for _ in range(size)] for size in sizes]
     new = xp.optimizer_step(lr, rescale, counts, factors, decays, weights, grads, states, places, rule, hyper, clip, masters, marks)
-    return tuple(new)
+    return tuple(kept_unless(xp, usable, new, [*weights, *[a for state in states for a in state], *counts]))
+
+
+def kept_unless(xp: Any, usable: Any, new: Sequence[Any], old: Sequence[Any]) -> Sequence[Any]:
+    """What a step writes; what was there before if its gradients are not usable."""
+    return new if usable is None else [xp.where(usable, a, b) for a, b in zip(new, old, strict=True)]
 
 
 @cache
 def _step_op(outputs: int) -> Op:
     """The operator for a number of outputs: the backend's cache tells apart what else differs."""
-    names = ("places", "groups", "sizes", "rule", "hyper", "clip", "masters", "marks")
+    names = ("places", "groups", "sizes", "rule", "hyper", "clip", "masters", "marks", "guarded")
     compute = _step if outputs > 1 else lambda xp, *arrays, **attrs: _step(xp, *arrays, **attrs)[0]
     return Op(
         "_npx_optimizer_step",
@@ -227,10 +243,16 @@ class Optimizer:
         self.lr_mult: dict[Any, float] = {}
         self.wd_mult: dict[Any, float] = {}
         self._wd = float(wd)
+        self._usable: Any = None  # an array that says whether gradients are finite; without, nobody asks
         self._groups: list[_Group] = []
         self._places: dict[Any, tuple[int, int]] = {}
         with outside():
             self._lr = np.array(learning_rate, dtype=_float64)
+
+    @property
+    def decides_itself(self) -> bool:
+        """Whether a step asks itself if its gradients are usable, in the program that makes it; others must not be called then."""
+        return self.rule is not None
 
     # --- rates
 
@@ -421,6 +443,11 @@ class Optimizer:
             latest = np.maximum(latest, group.counts.max())
         return dispatch.as_value(self.lr_scheduler(latest + 1))
 
+    def _given(self) -> list[Value]:
+        """The first operands of a step: learning rate, scale of gradients, and whether these are usable, if that is asked."""
+        usable = [] if self._usable is None else [dispatch.read(self._usable)]
+        return [self._scheduled(), dispatch.as_value(self.rescale_grad), *usable]
+
     def _apply_rule(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any], states: Sequence[Any]) -> None:
         """The step of an optimizer that has a rule: one operator."""
         self._known(indices)
@@ -441,14 +468,20 @@ class Optimizer:
             None if "clip" in dict(hyper) else self.clip_gradient,
             masters,
             tuple(map(self._mark, indices)),
+            self._usable is not None,
         )
         written = [*weights, *flat, *counts]
         op = _step_op(len(written))
-        values = [self._scheduled(), dispatch.as_value(self.rescale_grad)]
+        values = self._given()
+        first_count = len(values)
         values += [dispatch.read(a) for a in (*counts, *scalars, *weights, *grads, *flat)]
-        first = 2 + 3 * len(counts)
+        first = first_count + 3 * len(counts)
         states_at = first + 2 * len(weights)
-        positions = (*range(first, first + len(weights)), *range(states_at, states_at + len(flat)), *range(2, 2 + len(counts)))
+        positions = (
+            *range(first, first + len(weights)),
+            *range(states_at, states_at + len(flat)),
+            *range(first_count, first_count + len(counts)),
+        )
         results = run_in_place(op, values, attrs, written, positions)
         for handle, value in zip(written, results if op.outputs > 1 else (results,), strict=True):
             dispatch.write(handle, value)

@@ -13,11 +13,12 @@ from npcompat import numpy as np
 from npcompat import numpy_extension as npx
 
 if TYPE_CHECKING:
-    from npcompat import gluon, initializer, lr_scheduler, ops, optimizer, symbol, test_utils
+    from npcompat import amp, gluon, initializer, lr_scheduler, ops, optimizer, symbol, test_utils
     from npcompat import initializer as init
 
 __version__ = "0.1.0"
 _LATER = {
+    "amp": "amp",
     "gluon": "gluon",
     "init": "initializer",
     "initializer": "initializer",
@@ -28,6 +29,7 @@ _LATER = {
     "test_utils": "test_utils",
 }
 __all__ = [
+    "amp",
     "autograd",
     "gluon",
     "init",

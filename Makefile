@@ -24,6 +24,7 @@ unit: $(VENV)/ready
 examples: $(VENV)/ready
 	$(BIN)/python examples/numpy_programs.py
 	$(BIN)/python examples/digits.py --epochs 2
+	$(BIN)/python examples/resnet.py --epochs 3
 
 benchmarks: $(VENV)/ready
 	$(BIN)/python -m benchmarks

@@ -45,6 +45,28 @@ class Trainer:
     >>> trainer.step(batch_size=1)
     >>> net.weight.data()
     array([[0.8]])
+
+    Gradients are clipped between backward and step; these are sums over the batch, so the limit is for the whole of it:
+
+    >>> with autograd.record():
+    ...     loss = net(np.array([[2.0], [4.0]]))
+    >>> loss.backward()
+    >>> grads = [p.grad() for p in net.collect_params().values()]
+    >>> round(gluon.utils.clip_global_norm(grads, 1.0), 3)
+    6.325
+    >>> trainer.step(batch_size=2)
+
+    Gradients of several batches are added up before one step:
+
+    >>> net.setattr("grad_req", "add")
+    >>> for x in (1.0, 2.0, 3.0):
+    ...     with autograd.record():
+    ...         loss = net(np.array([[x]]))
+    ...     loss.backward()
+    >>> net.weight.grad()
+    array([[6.]])
+    >>> trainer.step(batch_size=3)
+    >>> net.zero_grad()
     """
 
     def __init__(

@@ -70,6 +70,16 @@ def read(path: str | os.PathLike[str]) -> Stored:
         raise ParameterFileError(f"{source}: not a whole file of NumPy's format ({error}); it may be truncated") from error
 
 
+def read_named(path: str | os.PathLike[str]) -> dict[str, Array]:
+    """Read a file of arrays with names, without the `arg:` and `aux:` that MXNet puts in front of those of exported blocks."""
+    kind, arrays = read(path)
+    if kind != "dict":
+        raise ParameterFileError(f"{os.fspath(path)}: expected arrays with names, got {len(arrays)} without")
+    if all(name.startswith(("arg:", "aux:")) for name in arrays):
+        return {name[4:]: array for name, array in arrays.items()}
+    return arrays
+
+
 def _entry(file: Any) -> Array:
     return onp.asarray(onp.lib.format.read_array(file, allow_pickle=False))
 

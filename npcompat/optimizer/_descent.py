@@ -47,8 +47,9 @@ class DCASGD(Optimizer):
     def create_state(self, index: Any, weight: Any) -> Any:
         """The last change, if there is momentum, and the weight as it is now."""
         *change, _ = super().create_state(index, weight)
+        now = value_outside(weight)
         with outside():
-            return (*change, np.array(dispatch.wrap(value_outside(weight))))
+            return (*change, np.array(dispatch.wrap(now)))
 
 
 @register

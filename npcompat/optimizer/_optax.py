@@ -116,8 +116,9 @@ class Optax(Optimizer):
             return
         self._indices = tuple(indices)
         full = [s[0] if self._is_master(w) else w for w, s in zip(weights, states, strict=True)]
+        now = [value_outside(w).payload for w in full]
         with outside():
-            paths, leaves = xla.xp.optax_state(self.transformation, self._names(), [value_outside(w).payload for w in full])
+            paths, leaves = xla.xp.optax_state(self.transformation, self._names(), now)
             self._state = {path: np.array(dispatch.array_of(leaf)) for path, leaf in zip(paths, leaves, strict=True)}
 
     def _shared_memory(self) -> dict[str, Any]:

@@ -370,8 +370,9 @@ class Optimizer:
         """As `create_state`; a parameter of 16 bits that is updated in float32 has its copy in front."""
         if not (self.multi_precision and is_narrow(weight.dtype)):
             return self.create_state(index, weight)
+        now = value_outside(weight)
         with outside():
-            master = dispatch.wrap(value_outside(weight)).astype("float32")
+            master = dispatch.wrap(now).astype("float32")
         return (master, *(self.create_state(index, master) or ()))
 
     def _hyper(self) -> tuple[tuple[str, Any], ...]:

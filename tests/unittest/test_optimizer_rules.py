@@ -281,6 +281,31 @@ def test_compiled_steps_are_the_same(name):
     onp.testing.assert_allclose(compiled[1], eager[1], rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize(("name", "dtype"), [("dcasgd", "float32"), ("dcasgd", "float16"), ("sgd", "float16")])
+def test_states_that_begin_as_the_weights_begin_in_a_compiled_step(name, dtype):
+    """The first step makes them, while it is traced."""
+
+    def trained(wrap):
+        np.random.seed(1)
+        net = nn.Dense(2, in_units=3)
+        net.initialize()
+        net.cast(dtype)
+        trainer = gluon.Trainer(net.collect_params(), name, {"learning_rate": 0.01, "multi_precision": True, "momentum": 0.5})
+
+        def step(x):
+            with autograd.record():
+                loss = (net(x) ** 2).sum()
+            loss.backward()
+            trainer.step(1)
+
+        run_step = wrap(step)
+        for _ in range(3):
+            run_step(np.array(X, dtype=dtype))
+        return net.weight.data().astype("float64").asnumpy()
+
+    onp.testing.assert_allclose(trained(npx.jit), trained(lambda f: f), rtol=1e-3)
+
+
 def clipped_adam():
     optax = pytest.importorskip("optax", reason="a user's transformation is optax's")
     return optax.chain(optax.clip_by_global_norm(0.5), optax.adam(optax.cosine_decay_schedule(0.1, 10)))

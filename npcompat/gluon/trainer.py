@@ -12,6 +12,7 @@ from npcompat._internal.errors import ParameterFileError
 from npcompat._internal.state import version_of
 from npcompat.gluon.parameter import Parameter, once
 from npcompat.gluon.utils import all_finite
+from npcompat.numpy_extension import cond
 from npcompat.optimizer._optax import is_transformation
 
 
@@ -178,8 +179,10 @@ class Trainer:
             optimizer.rescale_grad = scale / scaler._taken_off()
             optimizer._usable = usable
             try:
-                if optimizer.decides_itself or bool(usable):
+                if optimizer.decides_itself:
                     self._updater(*arguments)
+                else:
+                    cond(usable, lambda: self._updater(*arguments), lambda: None, ())
             finally:
                 optimizer.rescale_grad, optimizer._usable = scale, None
             scaler._step(usable)

@@ -133,7 +133,7 @@ def test_scaling_changes_nothing_but_range(clip):
         assert trainer._scaler.loss_scale == 2.0**16
 
 
-@pytest.mark.parametrize(("mode", "rule"), [("eager", "adam"), ("jit", "adam"), ("eager", "sgld")])
+@pytest.mark.parametrize(("mode", "rule"), [("eager", "adam"), ("jit", "adam"), ("eager", "sgld"), ("jit", "sgld")])
 def test_a_step_with_nan_is_left_out_and_the_scale_falls(mode, rule):
     losses, found, trainer = train(mode, spoil=2, rule=rule)
     assert onp.isnan(losses[2]) and not any(onp.isnan(a).any() for weights in found for a in weights)

@@ -13,12 +13,13 @@ from npcompat import numpy as np
 from npcompat import numpy_extension as npx
 
 if TYPE_CHECKING:
-    from npcompat import gluon, image, initializer, lr_scheduler, ops, optimizer, recordio, symbol, test_utils
+    from npcompat import amp, gluon, image, initializer, lr_scheduler, ops, optimizer, recordio, symbol, test_utils
     from npcompat import initializer as init
     from npcompat.gluon import metric
 
 __version__ = "0.1.0"
 _LATER = {
+    "amp": "amp",
     "gluon": "gluon",
     "image": "image",
     "init": "initializer",
@@ -32,6 +33,7 @@ _LATER = {
     "test_utils": "test_utils",
 }
 __all__ = [
+    "amp",
     "autograd",
     "gluon",
     "image",

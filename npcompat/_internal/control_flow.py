@@ -101,6 +101,28 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
     return xla.unflatten(tree, _finish(results, scalars, written, errors))
 
 
+def recomputed(function: Python, name: str) -> Any:
+    """`function()` in a trace; what it computes is not kept for its derivative, but computed again."""
+
+    def traced(_: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
+        arrays, tree = _flat(function())
+        return [dispatch.read(a) for a in arrays], (tree, _are_scalars(arrays))
+
+    found = capture(name, traced, [])
+    tree, scalars = found.result
+    compute = xla.recomputing(xla.function(found.op, ()))
+    op = Op(
+        name,
+        lambda xp, *arrays: compute(*arrays),
+        ("arrays",),
+        variadic=True,
+        outputs=found.op.outputs,
+        carries=found.op.carries,
+    )
+    outputs, _, written, flags = found.split(_run(op, [dispatch.read(h) for h in found.reads]))
+    return xla.unflatten(tree, _finish([*outputs, *written, *flags], scalars, found.written, found.errors))
+
+
 class _Loop:
     """The body of a loop, traced once on proxies of a slice of the data and of the states."""
 

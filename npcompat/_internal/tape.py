@@ -148,8 +148,14 @@ _ones_like = from_function("_npi_one_cotangent", _ones)
 
 Gradients = dict[int, tuple[Leaf, Value]]
 _programs: dict[Any, Op | None] = {}
+
 _PATIENCE = 8
 _patience = [_PATIENCE]
+
+
+def forget_programs() -> None:
+    """Forget the programs of whole graphs; to be called when operators compute otherwise than before."""
+    _programs.clear()
 
 
 def _nodes_on_host(heads: Sequence[Value]) -> list[Node]:

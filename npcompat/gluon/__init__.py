@@ -1,7 +1,7 @@
 """gluon: blocks, parameters, losses, training, data, metrics and probability, with MXNet's names."""
 
 from npcompat._internal.errors import DeferredInitializationError
-from npcompat.gluon import data, loss, metric, nn, probability, rnn, utils
+from npcompat.gluon import contrib, data, loss, metric, model_zoo, nn, probability, rnn, utils
 from npcompat.gluon.block import Block, HybridBlock
 from npcompat.gluon.parameter import Constant, Parameter, ParameterDict
 from npcompat.gluon.symbol_block import SymbolBlock
@@ -16,9 +16,11 @@ __all__ = [
     "ParameterDict",
     "SymbolBlock",
     "Trainer",
+    "contrib",
     "data",
     "loss",
     "metric",
+    "model_zoo",
     "nn",
     "probability",
     "rnn",

@@ -1,6 +1,7 @@
 """Blocks: trees of layers with parameters, and `hybridize`, which compiles them."""
 
 import contextlib
+import functools
 import os
 import re
 import warnings
@@ -10,7 +11,8 @@ from typing import Any, TypeVar
 
 import numpy as onp
 
-from npcompat._internal import modes, safetensors_file
+from npcompat._internal import array_file, modes, safetensors_file
+from npcompat._internal.control_flow import recomputed
 from npcompat._internal.errors import InferenceError, ParameterFileError
 from npcompat._internal.jit import Compiled
 from npcompat.gluon import _variables
@@ -236,14 +238,14 @@ class Block:
         *,
         ctx: Any = None,
     ) -> None:
-        """Read all parameters from a file that `save_parameters` wrote.
+        """Read all parameters from a file.
 
         Nothing is changed unless everything fits.
 
         Parameters
         ----------
         filename : path
-            The file.
+            A file that `save_parameters`, `npx.savez` or MXNet (`.params`) wrote; the content says which.
         device, ctx : Device or str, optional
             Where to place parameters that were not initialized.
         allow_missing : bool
@@ -260,9 +262,15 @@ class Block:
         ParameterFileError
             If the file is damaged, or does not fit: names, shapes and dtypes that differ are listed.
         """
-        loaded = safetensors_file.load(filename)
+        loaded = array_file.read_named(filename)
         self._load(
-            loaded, os.fspath(filename), one_of(device, ctx, "load_parameters"), allow_missing, ignore_extra, cast_dtype, dtype_source
+            loaded,
+            os.fspath(filename),
+            one_of(device, ctx, "load_parameters"),
+            allow_missing,
+            ignore_extra,
+            cast_dtype,
+            dtype_source,
         )
 
     def load_dict(
@@ -493,11 +501,12 @@ class HybridBlock(Exported, Block):
     """
 
     _active: bool
+    _remat: bool
     _compiled: Compiled | None
 
     def __init__(self) -> None:
         super().__init__()
-        self.__dict__.update(_active=False, _compiled=None)
+        self.__dict__.update(_active=False, _remat=False, _compiled=None)
 
     def hybridize(  # type: ignore[override]
         self,
@@ -508,6 +517,8 @@ class HybridBlock(Exported, Block):
         inline_limit: int = 2,
         forward_bulk_size: int | None = None,
         backward_bulk_size: int | None = None,
+        *,
+        remat: bool | None = None,
     ) -> None:
         """Compile the block: the same results, random draws and errors, by one program for each kind of call.
 
@@ -518,6 +529,11 @@ class HybridBlock(Exported, Block):
         static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size, partition_if_dynamic
             Hints to MXNet's executor, which change nothing here: XLA always plans memory ahead, each kind of shapes has a
             program of its own, and all layers are in one program.
+        remat : bool, optional
+            Whether backward computes again what this block computed, in place of keeping it: less memory, for one more
+            forward pass (Chen et al., 2016).  It holds wherever the block is compiled, also as a part of another one: give it to
+            parts, for what backward computes again of one block is kept while it does.  None leaves it as it is; the blocks in
+            this one are left as they are.
 
         Examples
         --------
@@ -528,6 +544,8 @@ class HybridBlock(Exported, Block):
         (4, 2)
         """
         self.__dict__.update(_active=bool(active), _compiled=None)
+        if remat is not None:
+            self.__dict__["_remat"] = bool(remat)
         for child in self._children.values():
             child.hybridize(active)
         self._changed()
@@ -537,11 +555,16 @@ class HybridBlock(Exported, Block):
         super()._changed()
 
     def _run(self, *args: Any, **kwargs: Any) -> Any:
-        if not self._active or modes.current().trace is not None or _variables.current() is not None:
+        mode = modes.current()
+        if mode.trace is not None:
+            if self._remat and mode.recording:
+                return recomputed(functools.partial(super()._run, *args, **kwargs), type(self).__name__)
+            return super()._run(*args, **kwargs)
+        if not self._active or _variables.current() is not None:
             return super()._run(*args, **kwargs)
         compiled = self._compiled
         if compiled is None:
-            compiled = self.__dict__["_compiled"] = Compiled(super()._run, name=type(self).__name__)
+            compiled = self.__dict__["_compiled"] = Compiled(self._run if self._remat else super()._run, name=type(self).__name__)
         return compiled(*args, **kwargs)
 
     def forward(self, *args: Any) -> Any:

@@ -11,6 +11,9 @@ from npcompat._internal import modes, safetensors_file
 from npcompat._internal.errors import ParameterFileError
 from npcompat._internal.state import version_of
 from npcompat.gluon.parameter import Parameter, once
+from npcompat.gluon.utils import all_finite
+from npcompat.numpy_extension import cond
+from npcompat.optimizer._optax import is_transformation
 
 
 class Trainer:
@@ -20,10 +23,10 @@ class Trainer:
     ----------
     params : dict of str to Parameter, or sequence of Parameter
         What is trained, usually `net.collect_params()`.
-    optimizer : str or Optimizer
-        An optimizer, or its name.
+    optimizer : str, Optimizer or optax.GradientTransformation
+        An optimizer, or its name, or an optax transformation, of which an `optimizer.Optax` is made.
     optimizer_params : dict, optional
-        Arguments of the optimizer, if it is a name.
+        Arguments of the optimizer, if it is a name or a transformation.
     kvstore : {'device', 'local', None}
         Where MXNet sums gradients of several devices.  There is one here, so these mean the same; names of distributed
         stores raise NotImplementedError.
@@ -43,6 +46,28 @@ class Trainer:
     >>> trainer.step(batch_size=1)
     >>> net.weight.data()
     array([[0.8]])
+
+    Gradients are clipped between backward and step; these are sums over the batch, so the limit is for the whole of it:
+
+    >>> with autograd.record():
+    ...     loss = net(np.array([[2.0], [4.0]]))
+    >>> loss.backward()
+    >>> grads = [p.grad() for p in net.collect_params().values()]
+    >>> round(gluon.utils.clip_global_norm(grads, 1.0), 3)
+    6.325
+    >>> trainer.step(batch_size=2)
+
+    Gradients of several batches are added up before one step:
+
+    >>> net.setattr("grad_req", "add")
+    >>> for x in (1.0, 2.0, 3.0):
+    ...     with autograd.record():
+    ...         loss = net(np.array([[x]]))
+    ...     loss.backward()
+    >>> net.weight.grad()
+    array([[6.]])
+    >>> trainer.step(batch_size=3)
+    >>> net.zero_grad()
     """
 
     def __init__(
@@ -60,7 +85,8 @@ class Trainer:
             raise NotImplementedError("Trainer(compression_params=...): gradients are not compressed")
         if update_on_kvstore:
             raise NotImplementedError("Trainer(update_on_kvstore=True): parameters are updated where they are")
-        self._params = _checked(params)
+        named = _checked(params)
+        self._params = list(named.values())
         by_index = dict(enumerate(self._params))
         if isinstance(optimizer, optimizers.Optimizer):
             if optimizer_params:
@@ -68,10 +94,13 @@ class Trainer:
             self._optimizer = optimizer
             optimizer.param_dict = by_index
         else:
-            self._optimizer = optimizers.create(optimizer, param_dict=by_index, **dict(optimizer_params or {}))
+            arguments = {"param_dict": by_index, "param_idx2name": dict(enumerate(named)), **dict(optimizer_params or {})}
+            make = optimizers.Optax if is_transformation(optimizer) else optimizers.create
+            self._optimizer = make(optimizer, **arguments)
         self._updater = optimizers.Updater(self._optimizer)
         self._scale = self._optimizer.rescale_grad
         self._seen: dict[int, int] = {}
+        self._scaler: Any = None  # that of `amp.init_trainer`
         self._optimizer._known([i for i, p in by_index.items() if p.grad_req != "null"])
         for parameter in self._params:
             parameter._trainers.add(self)
@@ -122,7 +151,6 @@ class Trainer:
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Update the parameters, after `allreduce_grads`; the arguments are those of `step`."""
-        self._optimizer.rescale_grad = self._scale / batch_size
         trained = [i for i, p in enumerate(self._params) if p.grad_req != "null"]
         grads = {i: self._params[i].grad() for i in trained}
         stale = self._stale(grads)
@@ -134,9 +162,30 @@ class Trainer:
             )
         chosen = [i for i in trained if i not in stale]
         if chosen:
-            self._updater(chosen, [grads[i] for i in chosen], [self._params[i].data() for i in chosen])
+            self._apply(chosen, grads, self._scale / batch_size)
         if modes.current().trace is None:
             self._seen = {i: version_of(grads[i]) for i in trained}
+
+    def _apply(self, chosen: list[int], grads: Mapping[int, Any], scale: float) -> None:
+        """Update parameters with gradients times a scale; with a loss scaler, if all of them are finite."""
+        optimizer, scaler = self._optimizer, self._scaler
+        optimizer.rescale_grad = scale
+        arguments = chosen, [grads[i] for i in chosen], [self._params[i].data() for i in chosen]
+        if scaler is None:
+            self._updater(*arguments)
+            return
+        with modes.changed(recording=False):
+            usable = all_finite(*arguments[1])
+            optimizer.rescale_grad = scale / scaler._taken_off()
+            optimizer._usable = usable
+            try:
+                if optimizer.decides_itself:
+                    self._updater(*arguments)
+                else:
+                    cond(usable, lambda: self._updater(*arguments), lambda: None, ())
+            finally:
+                optimizer.rescale_grad, optimizer._usable = scale, None
+            scaler._step(usable)
 
     def _stale(self, grads: Mapping[int, Any]) -> list[int]:
         """Parameters whose gradient was not written since the last step.
@@ -166,9 +215,12 @@ class Trainer:
             If the file is damaged, or was written by another optimizer or for other parameters.
         """
         loaded = safetensors_file.load(fname)
-        for i, parameter in enumerate(self._params):
-            if parameter.grad_req != "null" and i not in self._updater.states:
-                self._updater.states[i] = self._optimizer.create_state_multi_precision(i, parameter.data())
+        trained = {i: p.data() for i, p in enumerate(self._params) if p.grad_req != "null"}
+        states = self._updater.states
+        for i, weight in trained.items():
+            if i not in states:
+                states[i] = self._optimizer.create_state_multi_precision(i, weight)
+        self._optimizer._begin(list(trained), list(trained.values()), [states[i] for i in trained])
         here = self._states()
         differences = [f"{n}: missing there" for n in here if n not in loaded]
         differences += [f"{n}: not a state of this trainer" for n in sorted(loaded) if n not in here]
@@ -194,10 +246,16 @@ class Trainer:
         return found | {name: array.asnumpy() for name, array in self._memory().items()}
 
     def _memory(self) -> dict[str, Any]:
-        return {f"{i}.{j}": array for i, state in self._updater.states.items() for j, array in enumerate(state or ())}
+        own = {f"{i}.{j}": array for i, state in self._updater.states.items() for j, array in enumerate(_arrays(state))}
+        return own | self._optimizer._shared_memory() | ({} if self._scaler is None else self._scaler.state())
 
 
-def _checked(params: Any) -> list[Parameter]:
+def _arrays(state: Any) -> tuple[Any, ...]:
+    """A parameter's state as a tuple: an optimizer of one's own may keep a single array."""
+    return () if state is None else tuple(state) if isinstance(state, list | tuple) else (state,)
+
+
+def _checked(params: Any) -> dict[str, Parameter]:
     found = (
         dict(params)
         if isinstance(params, Mapping)
@@ -207,7 +265,7 @@ def _checked(params: Any) -> list[Parameter]:
     )
     if found is None or not all(isinstance(p, Parameter) for p in found.values()):
         raise TypeError(f"Trainer: params must be what collect_params() gives, or a list of Parameters; got {type(params).__name__}")
-    return list(once(found).values())
+    return once(found)
 
 
 __all__ = ["Trainer"]

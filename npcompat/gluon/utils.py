@@ -125,6 +125,30 @@ def _global_norm(xp: Any, *arrays: Any) -> Any:
     return xp.sqrt(total)
 
 
+def _yes_or_no(types: tuple[Type, ...], attrs: Any) -> Resolution:
+    return [None] * len(types), dtypes.canonical("bool")
+
+
+@operator("_npx_all_finite", rule=_yes_or_no, pattern="reduction", differentiable=False)
+def _all_finite(xp: Any, *arrays: Any) -> Any:
+    """Whether all elements of all arrays are finite."""
+    found = xp.all(xp.isfinite(arrays[0]))
+    for array in arrays[1:]:
+        found = found & xp.all(xp.isfinite(array))
+    return found
+
+
+def all_finite(*arrays: Any) -> Any:
+    """Whether all elements of all arrays are finite; nothing waits for the answer.
+
+    Examples
+    --------
+    >>> gluon.utils.all_finite(np.ones(2), np.array([np.inf])).item()
+    False
+    """
+    return apply(_all_finite, arrays)
+
+
 def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: bool = True) -> Any:
     """Scale arrays in place so that the norm of all of them together is at most a limit.
 
@@ -250,4 +274,4 @@ def download(
     raise OSError(f"download: {url} has another SHA-1 than {sha1_hash}, also after {retries + 1} tries")
 
 
-__all__ = ["HookHandle", "check_sha1", "clip_global_norm", "download", "replace_file", "split_and_load", "split_data"]
+__all__ = ["HookHandle", "all_finite", "check_sha1", "clip_global_norm", "download", "replace_file", "split_and_load", "split_data"]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from npcompat._internal.compile_log import Compilation, compile_log
 from npcompat.numpy_extension import (
+    _array_files,
     _control_flow,
     _jit,
     _modes,
@@ -22,6 +23,7 @@ from npcompat.numpy_extension import (
     _nn_special,
     random,
 )
+from npcompat.numpy_extension._array_files import *
 from npcompat.numpy_extension._control_flow import *
 from npcompat.numpy_extension._jit import *
 from npcompat.numpy_extension._modes import *
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from npcompat.numpy_extension import image
 
 __all__ = ["Compilation", "compile_log", "image", "random"]
+__all__ += _array_files.__all__
 __all__ += _control_flow.__all__
 __all__ += _jit.__all__
 __all__ += _modes.__all__

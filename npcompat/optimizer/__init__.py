@@ -1,6 +1,17 @@
 """Optimizers, with MXNet's names, on optax's update rules."""
 
-from npcompat.optimizer._optimizer import Optimizer, Updater, create, get_updater, register
-from npcompat.optimizer._rules import NAG, SGD, AdaGrad, Adam, AdamW, RMSProp
+from npcompat.optimizer import _adaptive, _descent, _layerwise, _optax, _optimizer, _rules
+from npcompat.optimizer._adaptive import *
+from npcompat.optimizer._descent import *
+from npcompat.optimizer._layerwise import *
+from npcompat.optimizer._optax import *
+from npcompat.optimizer._optimizer import *
+from npcompat.optimizer._rules import *
 
-__all__ = ["NAG", "SGD", "AdaGrad", "Adam", "AdamW", "Optimizer", "RMSProp", "Updater", "create", "get_updater", "register"]
+__all__ = []
+__all__ += _adaptive.__all__
+__all__ += _descent.__all__
+__all__ += _layerwise.__all__
+__all__ += _optax.__all__
+__all__ += _optimizer.__all__
+__all__ += _rules.__all__

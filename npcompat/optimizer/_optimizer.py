@@ -4,7 +4,7 @@ Whatever a step reads and writes (weights, states, counts, the learning rate, fa
 written in place.  So a step can be compiled with the rest of training, and changing the learning rate compiles nothing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
@@ -26,25 +26,43 @@ _float64 = onp.dtype("float64")
 # --- the operator ------------------------------------------------------------------------------------------------
 
 
-def _step_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+def step_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return [_float64, _float64, *[None] * (len(types) - 2)], None
 
 
-def _step(xp: Any, *arrays: Any, places: Any, groups: int, sizes: Any, rule: str, hyper: Any, clip: float | None, masters: Any) -> Any:
+def _step(
+    xp: Any,
+    *arrays: Any,
+    places: Any,
+    groups: int,
+    sizes: Any,
+    rule: str,
+    hyper: Any,
+    clip: float | None,
+    masters: Any,
+    marks: Any,
+    guarded: bool,
+) -> Any:
     """Learning rate, gradient scale, counts, factors, decays, weights, gradients, states -> weights, states, counts."""
     rest = iter(arrays)
     lr, rescale = next(rest), next(rest)
+    usable = next(rest) if guarded else None
     counts, factors, decays = ([next(rest) for _ in range(groups)] for _ in range(3))
     weights, grads = ([next(rest) for _ in places] for _ in range(2))
     states = [[next(rest) for _ in range(size)] for size in sizes]
-    new = xp.optimizer_step(lr, rescale, counts, factors, decays, weights, grads, states, places, rule, hyper, clip, masters)
-    return tuple(new)
+    new = xp.optimizer_step(lr, rescale, counts, factors, decays, weights, grads, states, places, rule, hyper, clip, masters, marks)
+    return tuple(kept_unless(xp, usable, new, [*weights, *[a for state in states for a in state], *counts]))
+
+
+def kept_unless(xp: Any, usable: Any, new: Sequence[Any], old: Sequence[Any]) -> Sequence[Any]:
+    """What a step writes; what was there before if its gradients are not usable."""
+    return new if usable is None else [xp.where(usable, a, b) for a, b in zip(new, old, strict=True)]
 
 
 @cache
 def _step_op(outputs: int) -> Op:
     """The operator for a number of outputs: the backend's cache tells apart what else differs."""
-    names = ("places", "groups", "sizes", "rule", "hyper", "clip", "masters")
+    names = ("places", "groups", "sizes", "rule", "hyper", "clip", "masters", "marks", "guarded")
     compute = _step if outputs > 1 else lambda xp, *arrays, **attrs: _step(xp, *arrays, **attrs)[0]
     return Op(
         "_npx_optimizer_step",
@@ -52,7 +70,7 @@ def _step_op(outputs: int) -> Op:
         ("arrays",),
         variadic=True,
         attrs=dict.fromkeys(names),
-        rule=_step_types,
+        rule=step_types,
         outputs=outputs,
         kernels={"jax": compute},
         differentiable=False,
@@ -225,10 +243,16 @@ class Optimizer:
         self.lr_mult: dict[Any, float] = {}
         self.wd_mult: dict[Any, float] = {}
         self._wd = float(wd)
+        self._usable: Any = None  # an array that says whether gradients are finite; without, nobody asks
         self._groups: list[_Group] = []
         self._places: dict[Any, tuple[int, int]] = {}
         with outside():
             self._lr = np.array(learning_rate, dtype=_float64)
+
+    @property
+    def decides_itself(self) -> bool:
+        """Whether a step asks itself if its gradients are usable, in the program that makes it; others must not be called then."""
+        return self.rule is not None
 
     # --- rates
 
@@ -338,21 +362,33 @@ class Optimizer:
         """What the optimizer keeps of a parameter: a tuple of arrays; None if it keeps nothing."""
         if self.rule is None:
             return None
-        size = xla.xp.optimizer_state_size(self.rule, self._hyper())
+        memory = xla.xp.optimizer_memory(self.rule, self._hyper(), weight.shape, weight.dtype)
         with outside():
-            return tuple([np.zeros(weight.shape, dtype=weight.dtype) for _ in range(size)])
+            return tuple([np.zeros(shape, dtype=dtype) for shape, dtype in memory])
 
     def create_state_multi_precision(self, index: Any, weight: Any) -> Any:
         """As `create_state`; a parameter of 16 bits that is updated in float32 has its copy in front."""
-        if not (self.multi_precision and _is_narrow(weight.dtype)):
+        if not (self.multi_precision and is_narrow(weight.dtype)):
             return self.create_state(index, weight)
+        now = value_outside(weight)
         with outside():
-            master = dispatch.wrap(value_outside(weight)).astype("float32")
+            master = dispatch.wrap(now).astype("float32")
         return (master, *(self.create_state(index, master) or ()))
 
     def _hyper(self) -> tuple[tuple[str, Any], ...]:
-        """The hyperparameters of the rule, which are part of the program."""
+        """The hyperparameters of the rule, which are part of the program; with `clip`, it clips gradients itself."""
         return ()
+
+    def _mark(self, index: Any) -> Hashable:
+        """What the rule is told of a single parameter, as part of the program."""
+        return None
+
+    def _begin(self, indices: Sequence[Any], weights: Sequence[Any], states: Sequence[Any]) -> None:
+        """Make what is kept for all parameters together, before the first step."""
+
+    def _shared_memory(self) -> dict[str, Any]:
+        """What is kept for all parameters together, by name."""
+        return {}
 
     # --- steps
 
@@ -392,7 +428,7 @@ class Optimizer:
             self.update(indices, weights, grads, states)
             return
         for index, weight, grad, state in zip(indices, weights, grads, states, strict=True):
-            if _is_narrow(weight.dtype):
+            if is_narrow(weight.dtype):
                 master, *rest = state
                 self.update([index], [master], [grad.astype("float32")], [tuple(rest) or None])
                 weight[...] = master
@@ -408,11 +444,16 @@ class Optimizer:
             latest = np.maximum(latest, group.counts.max())
         return dispatch.as_value(self.lr_scheduler(latest + 1))
 
+    def _given(self) -> list[Value]:
+        """The first operands of a step: learning rate, scale of gradients, and whether these are usable, if that is asked."""
+        usable = [] if self._usable is None else [dispatch.read(self._usable)]
+        return [self._scheduled(), dispatch.as_value(self.rescale_grad), *usable]
+
     def _apply_rule(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any], states: Sequence[Any]) -> None:
         """The step of an optimizer that has a rule: one operator."""
         self._known(indices)
-        kept = [tuple(s) if s is not None else () for s in states]
-        masters = tuple([self.multi_precision and _is_narrow(w.dtype) for w in weights])
+        kept, hyper = [tuple(s) if s is not None else () for s in states], self._hyper()
+        masters = tuple([self.multi_precision and is_narrow(w.dtype) for w in weights])
         touched = [self._places[i][0] for i in indices]
         for which, group in enumerate(self._groups):
             if touched.count(which) not in (0, len(group.indices)):
@@ -424,27 +465,34 @@ class Optimizer:
             len(self._groups),
             tuple(map(len, kept)),
             self.rule,
-            self._hyper(),
-            self.clip_gradient,
+            hyper,
+            None if "clip" in dict(hyper) else self.clip_gradient,
             masters,
+            tuple(map(self._mark, indices)),
+            self._usable is not None,
         )
         written = [*weights, *flat, *counts]
         op = _step_op(len(written))
-        values = [self._scheduled(), dispatch.as_value(self.rescale_grad)]
+        values = self._given()
+        first_count = len(values)
         values += [dispatch.read(a) for a in (*counts, *scalars, *weights, *grads, *flat)]
-        first = 2 + 3 * len(counts)
+        first = first_count + 3 * len(counts)
         states_at = first + 2 * len(weights)
-        positions = (*range(first, first + len(weights)), *range(states_at, states_at + len(flat)), *range(2, 2 + len(counts)))
-        results = _run_in_place(op, values, attrs, written, positions)
+        positions = (
+            *range(first, first + len(weights)),
+            *range(states_at, states_at + len(flat)),
+            *range(first_count, first_count + len(counts)),
+        )
+        results = run_in_place(op, values, attrs, written, positions)
         for handle, value in zip(written, results if op.outputs > 1 else (results,), strict=True):
             dispatch.write(handle, value)
 
 
-def _is_narrow(dtype: onp.dtype[Any]) -> bool:
+def is_narrow(dtype: onp.dtype[Any]) -> bool:
     return dtypes.is_float(dtype) and dtype.itemsize < 4
 
 
-def _run_in_place(op: Op, values: list[Value], attrs: Any, written: Sequence[Handle], positions: tuple[int, ...]) -> Any:
+def run_in_place(op: Op, values: list[Value], attrs: Any, written: Sequence[Handle], positions: tuple[int, ...]) -> Any:
     """Run an operator, giving it the buffers of what it writes; of those that somebody else holds too, copies."""
     if modes.current().trace is not None or any(h._view is not None or isinstance(h._value.payload, onp.ndarray) for h in written):
         return execution.run(op, values, attrs)

@@ -10,6 +10,7 @@ import pytest
 import test_registry
 from registry_cases import CASES
 
+import npcompat
 from npcompat import autograd, gluon, np, npx, ops, symbol
 from npcompat._internal.op import REGISTRY
 
@@ -58,14 +59,6 @@ def test_the_readme_example_prints_what_it_says(capsys):
     exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
     assert capsys.readouterr().out == "8.75 [ 2. -2.  1.]\n" * 2
     assert len([line for line in code.splitlines() if line]) == 15
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if "```pycon" in page.read_text()], ids=lambda p: p.name)
-def test_the_examples_of_a_page_print_what_it_says(page):
-    examples = "\n".join(re.findall(r"^```pycon\n(.*?)^```$", page.read_text(), flags=re.MULTILINE | re.DOTALL))
-    test = doctest.DocTestParser().get_doctest(examples, {}, page.name, str(page), 0)
-    assert test.examples
-    assert doctest.DocTestRunner().run(test).failed == 0
 
 
 def blocks(page: str) -> dict[str, str]:
@@ -153,7 +146,7 @@ def test_a_new_operator_without_a_case_fails(followed, monkeypatch):
     "page", [p for p in PAGES if ">>> " in p.read_text() and "python file=" not in p.read_text()], ids=lambda p: p.name
 )
 def test_the_examples_of_a_page_print_what_it_says(page):
-    names = {"np": np, "npx": npx, "autograd": autograd, "gluon": gluon, "nn": gluon.nn, "ops": ops, "symbol": symbol}
+    names = {"np": np, "npx": npx, "autograd": autograd, "gluon": gluon, "nn": gluon.nn, "ops": ops, "symbol": symbol, "npcompat": npcompat}
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     text = page.read_text().replace("```", "")
     found = doctest.DocTestParser().get_doctest(text, names, page.name, str(page), 0)

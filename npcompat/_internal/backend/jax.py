@@ -444,6 +444,9 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
     return run
 
 
+recomputing = jax.checkpoint
+
+
 def eagerly() -> AbstractContextManager[None]:
     """A context in which programs of concrete arrays run at once, also while a function is being traced."""
     context: AbstractContextManager[None] = jax.ensure_compile_time_eval()

@@ -1,12 +1,12 @@
-"""Update rules of optimizers: optax's, applied to all parameters in one program.
+"""Steps of optimizers: a rule, or a user's optax transformation, applied to all parameters in one program.
 
-A rule is a function of its hyperparameters, and of learning rate and weight decay, which are values known only when the
-program runs; it gives an optax transformation.  Its state is kept as plain arrays: what optax counts is kept for all
-parameters together, and what it accumulates stands, for each parameter, in the order of the transformation's leaves.
+The state of a rule is kept as plain arrays: what optax counts is kept for all parameters together, and what it accumulates
+stands, for each parameter, in the order of the transformation's leaves.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import jax
@@ -14,70 +14,25 @@ import jax.numpy as jnp
 import numpy as onp
 import optax
 
-Hyper = Mapping[str, Any]
+from npcompat._internal.backend.jax_optimizer_rules import RULES, Hyper
 
 
-def _decayed(wd: Any) -> list[optax.GradientTransformation]:
-    """The addition of `wd` times the parameters; nothing for None."""
-    return [] if wd is None else [optax.add_decayed_weights(wd)]
-
-
-def _sgd(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    steps = [*_decayed(wd), optax.scale(-lr)]  # the rate comes first: what has momentum keeps the rate it was made with
-    if h["momentum"]:
-        steps.append(optax.trace(h["momentum"], nesterov=h["nesterov"]))
-    return optax.chain(*steps)
-
-
-def _adam(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    return optax.chain(*_decayed(wd), optax.scale_by_adam(h["beta1"], h["beta2"], h["epsilon"]), optax.scale(-lr))
-
-
-def _adamw(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    moments = optax.scale_by_adam if h["correct_bias"] else _scale_by_uncorrected_adam
-    return optax.chain(moments(h["beta1"], h["beta2"], h["epsilon"]), *_decayed(wd), optax.scale(-lr))
-
-
-def _scale_by_uncorrected_adam(b1: float, b2: float, eps: float) -> optax.GradientTransformation:
-    """Adam's scaling with moments that are taken as they are."""
-
-    def init(params: Any) -> Any:
-        return optax.tree.zeros_like(params), optax.tree.zeros_like(params)
-
-    def update(updates: Any, state: Any, params: Any = None) -> Any:
-        mean = optax.tree.update_moment(updates, state[0], b1, 1)
-        square = optax.tree.update_moment_per_elem_norm(updates, state[1], b2, 2)
-        return jax.tree.map(lambda m, v: m / (jnp.sqrt(v) + eps), mean, square), (mean, square)
-
-    return optax.GradientTransformation(init, update)
-
-
-def _rmsprop(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    if not h["centered"]:
-        return optax.chain(*_decayed(wd), optax.scale_by_rms(h["rho"], h["epsilon"], eps_in_sqrt=False), optax.scale(-lr))
-    return optax.chain(*_decayed(wd), optax.scale_by_stddev(h["rho"], h["epsilon"]), optax.scale(-lr), optax.trace(h["momentum"]))
-
-
-def _adagrad(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    return optax.chain(*_decayed(wd), optax.scale_by_rss(0.0, h["epsilon"] ** 2), optax.scale(-lr))
-
-
-RULES = {"sgd": _sgd, "adam": _adam, "adamw": _adamw, "rmsprop": _rmsprop, "adagrad": _adagrad}
-
-
-def optimizer_state_size(rule: str, hyper: tuple[tuple[str, Any], ...]) -> int:
-    """How many arrays of a parameter's shape the rule keeps for each; they begin as zeros."""
-    state = jax.eval_shape(RULES[rule](dict(hyper), 0.0, None).init, jax.ShapeDtypeStruct((), jnp.float32))
-    return sum(leaf.dtype.kind == "f" for leaf in jax.tree.leaves(state))
+@cache
+def optimizer_memory(rule: str, hyper: tuple[tuple[str, Any], ...], shape: tuple[int, ...], dtype: Any) -> list[tuple[Any, Any]]:
+    """Shapes and dtypes of what a rule keeps of a parameter; all of it begins as zeros."""
+    with jax.enable_x64(True):
+        state = jax.eval_shape(RULES[rule](dict(hyper), 0.0, None).init, jax.ShapeDtypeStruct(shape, dtype))
+    return [(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(state) if not _is_count(leaf)]
 
 
 @dataclass(eq=False)
 class _Bucket:
-    """Parameters that share all scalars and the dtype: optax updates them together."""
+    """Parameters that share all scalars, the dtype and the mark: optax updates them together."""
 
     count: Any
     lr: Any
     wd: Any
+    mark: Hashable
     members: list[int] = field(default_factory=list)
 
 
@@ -91,7 +46,7 @@ def _updated(
     """New values and states of the parameters of a bucket."""
     dtype = weights[0].dtype
     wd = None if bucket.wd is None else bucket.wd.astype(dtype)
-    transformation = RULES[rule](hyper, bucket.lr.astype(dtype), wd)
+    transformation = RULES[rule]({**hyper, "mark": bucket.mark}, bucket.lr.astype(dtype), wd)
     leaves, structure = jax.tree.flatten(transformation.init(weights))
     given = iter([array for arrays in zip(*states, strict=True) for array in arrays])  # optax has one tree for each kind of memory
     before = jax.tree.unflatten(structure, [bucket.count.astype(leaf.dtype) if _is_count(leaf) else next(given) for leaf in leaves])
@@ -110,6 +65,12 @@ def _pick(values: Sequence[Any], place: tuple[int, int]) -> tuple[Any, Any]:
     return (None, None) if array.shape == (0,) else (array[at], place)
 
 
+def _scaled(grads: Sequence[Any], weights: Sequence[Any], rescale: Any, clip: float | None) -> list[Any]:
+    """Gradients in the dtypes of what they update, rescaled and clipped."""
+    found = [grad.astype(w.dtype) * rescale.astype(w.dtype) for grad, w in zip(grads, weights, strict=True)]
+    return found if clip is None else [jnp.clip(grad, -clip, clip) for grad in found]
+
+
 def optimizer_step(
     lr: Any,
     rescale: Any,
@@ -124,25 +85,22 @@ def optimizer_step(
     hyper: tuple[tuple[str, Any], ...],
     clip: float | None,
     masters: tuple[bool, ...],
+    marks: tuple[Hashable, ...],
 ) -> list[Any]:
     """New weights, new states (flat), new counts.
 
     `counts`, `factors` (of the learning rate) and `decays` have an entry for each group of parameters: a scalar for all of
     the group, or a vector, in which `places` says where each stands; empty factors and decays mean none.  Where `masters`
-    is True, the first array of a state is the parameter in float32.
+    is True, the first array of a state is the parameter in float32.  A rule is told the mark of a parameter.
     """
     buckets: dict[Any, _Bucket] = {}
-    full: list[Any] = []
-    scaled: list[Any] = []
-    for i, (weight, grad, state, place) in enumerate(zip(weights, grads, states, places, strict=True)):
-        full.append(state[0] if masters[i] else weight)
-        dtype = full[i].dtype
-        grad = grad.astype(dtype) * rescale.astype(dtype)
-        scaled.append(grad if clip is None else jnp.clip(grad, -clip, clip))
+    full = [state[0] if master else weight for weight, state, master in zip(weights, states, masters, strict=True)]
+    scaled = _scaled(grads, full, rescale, clip)
+    for i, place in enumerate(places):
         (count, a), (factor, b), (decay, c) = _pick(counts, place), _pick(factors, place), _pick(decays, place)
-        key = (a, b, c, dtype)
+        key = (a, b, c, full[i].dtype, marks[i])
         if key not in buckets:
-            buckets[key] = _Bucket(count, lr if factor is None else lr * factor, decay)
+            buckets[key] = _Bucket(count, lr if factor is None else lr * factor, decay, marks[i])
         buckets[key].members.append(i)
     new: list[Any] = [None] * len(weights)
     memory: list[Any] = [None] * len(weights)
@@ -160,3 +118,57 @@ def _counted(counts: Any, which: int, places: tuple[tuple[int, int], ...]) -> An
     touched = [at for group, at in places if group == which]
     stepped[() if counts.ndim == 0 else touched] = 1 if touched else 0
     return counts + stepped
+
+
+# --- a user's transformation -------------------------------------------------------------------------------------
+
+
+def _stored(leaf: Any) -> Any:
+    """A leaf of a state as a plain array."""
+    return jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else jnp.asarray(leaf)
+
+
+def _restored(array: Any, like: Any) -> Any:
+    """A leaf of a state from a plain array."""
+    if jnp.issubdtype(like.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(array, impl=jax.random.key_impl(like))
+    return array.astype(like.dtype)
+
+
+def optax_state(transformation: Any, names: Sequence[str], weights: Sequence[Any]) -> tuple[list[str], list[Any]]:
+    """What a transformation keeps at the beginning: paths and arrays."""
+    with jax.enable_x64(True):
+        state = transformation.init({name: jnp.asarray(w) for name, w in zip(names, weights, strict=True)})
+        leaves = jax.tree_util.tree_leaves_with_path(state)
+        return [jax.tree_util.keystr(path) for path, _ in leaves], [_stored(leaf) for _, leaf in leaves]
+
+
+def optax_step(
+    lr: Any,
+    rescale: Any,
+    counts: Sequence[Any],
+    factors: Sequence[Any],
+    weights: Sequence[Any],
+    grads: Sequence[Any],
+    masters: Sequence[Any],
+    state: Sequence[Any],
+    places: tuple[tuple[int, int], ...],
+    transformation: Any,
+    names: tuple[str, ...],
+    clip: float | None,
+) -> list[Any]:
+    """New weights, new copies in float32 (of the parameters whose entry of `masters` is no None), new state, new counts."""
+    full = [w if m is None else m for w, m in zip(weights, masters, strict=True)]
+    params = dict(zip(names, full, strict=True))
+    leaves, structure = jax.tree.flatten(transformation.init(params))  # for its structure: XLA drops the values
+    before = jax.tree.unflatten(structure, [_restored(a, leaf) for a, leaf in zip(state, leaves, strict=True)])
+    updates, after = transformation.update(dict(zip(names, _scaled(grads, full, rescale, clip), strict=True)), before, params)
+    new = []
+    for name, w, place in zip(names, full, places, strict=True):
+        factor = _pick(factors, place)[0]
+        rate = (lr if factor is None else lr * factor).astype(w.dtype)
+        new.append((w + rate * updates[name]).astype(w.dtype))
+    kept = [_stored(a).astype(b.dtype) for a, b in zip(jax.tree.leaves(after), state, strict=True)]
+    copies = [n for n, m in zip(new, masters, strict=True) if m is not None]
+    narrow = [n.astype(w.dtype) for n, w in zip(new, weights, strict=True)]
+    return [*narrow, *copies, *kept, *[_counted(c, i, places) for i, c in enumerate(counts)]]

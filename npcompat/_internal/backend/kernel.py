@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal import precision
 from npcompat._internal.dtypes import Type
 from npcompat._internal.op import Attrs, Op
 
@@ -17,7 +18,7 @@ def kernel(op: Op, attrs: Attrs, namespace: Any, type_of: Callable[[Any], Type])
 
     def planned(types: tuple[Type, ...]) -> tuple[list[tuple[int, Any]], Any]:
         """Which operands are cast, and to what; the dtype of the output, or of each."""
-        casts, out = op.rule(types, named)
+        casts, out = precision.adjusted(op.name, types, named, op.rule(types, named))
         outs = out if op.outputs == 1 or isinstance(out, tuple) else (out,) * op.outputs
         wanted = enumerate(zip(types, casts, strict=True))
         return [(i, dtype) for i, (t, dtype) in wanted if dtype is not None and not (isinstance(t, onp.dtype) and t == dtype)], outs

@@ -209,6 +209,15 @@ case(
     layouts=("ordinary", "empty", "view"),
 )
 case(
+    "_npx_all_finite",
+    lambda xp, a, b: apply(REGISTRY["_npx_all_finite"], (a, b)),
+    "2,3",
+    "3",
+    oracle=lambda a, b: onp.isfinite(a).all() & onp.isfinite(b).all(),
+    dtypes="e f d",
+    special=True,
+)
+case(
     "_npx_global_norm",
     lambda xp, a, b: apply(REGISTRY["_npx_global_norm"], (a, b)),
     "2,3",

@@ -1,0 +1,200 @@
+"""Any optax transformation as an optimizer."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import npcompat.numpy as np
+from npcompat._internal import dispatch
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import Op
+from npcompat._internal.trace import outside, value_outside
+from npcompat.optimizer._optimizer import Optimizer, is_narrow, kept_unless, run_in_place, step_types
+
+
+def _step(
+    xp: Any,
+    *arrays: Any,
+    places: Any,
+    groups: int,
+    masters: Any,
+    state: int,
+    transformation: Any,
+    names: Any,
+    clip: float | None,
+    guarded: bool,
+) -> Any:
+    """Learning rate, gradient scale, counts, factors, weights, gradients, copies in float32, state -> weights, copies, state, counts."""
+    rest = iter(arrays)
+    lr, rescale = next(rest), next(rest)
+    usable = next(rest) if guarded else None
+    counts, factors = ([next(rest) for _ in range(groups)] for _ in range(2))
+    weights, grads = ([next(rest) for _ in places] for _ in range(2))
+    copies = [next(rest) if master else None for master in masters]
+    kept = [next(rest) for _ in range(state)]
+    new = xp.optax_step(lr, rescale, counts, factors, weights, grads, copies, kept, places, transformation, names, clip)
+    return tuple(kept_unless(xp, usable, new, [*weights, *[c for c in copies if c is not None], *kept, *counts]))
+
+
+class Optax(Optimizer):
+    """An optax transformation as an optimizer; what `Trainer` makes of one.
+
+    The parameters are given to it together, in a dict by name, so that transformations of the whole (`clip_by_global_norm`)
+    and of a part by name (`multi_transform`) mean what they mean in optax.
+
+    Parameters
+    ----------
+    transformation : optax.GradientTransformation
+        The transformation, with the learning rate in it.
+    learning_rate : float
+        A factor of its updates.
+    lr_scheduler : LRScheduler, optional
+        Gives that factor for the number of updates made.
+    rescale_grad, clip_gradient, multi_precision, param_idx2name, begin_num_update, param_dict
+        As for `Optimizer`.
+
+    Examples
+    --------
+    >>> import optax
+    >>> net = nn.Dense(1, in_units=1, use_bias=False, weight_initializer="ones")
+    >>> net.initialize()
+    >>> trainer = gluon.Trainer(net.collect_params(), optax.chain(optax.clip_by_global_norm(1.0), optax.sgd(0.5)))
+    >>> with autograd.record():
+    ...     y = net(np.array([[8.0]]))
+    >>> y.backward()
+    >>> trainer.step(1)
+    >>> net.weight.data()
+    array([[0.5]])
+    """
+
+    default_learning_rate: ClassVar[float] = 1.0
+
+    def __init__(
+        self,
+        transformation: Any,
+        learning_rate: float | None = None,
+        lr_scheduler: Any = None,
+        rescale_grad: float = 1.0,
+        clip_gradient: float | None = None,
+        multi_precision: bool = False,
+        param_idx2name: Mapping[Any, str] | None = None,
+        begin_num_update: int = 0,
+        param_dict: Mapping[Any, Any] | None = None,
+    ) -> None:
+        if not is_transformation(transformation):
+            raise TypeError(f"Optax: expected an optax transformation (init and update), got {type(transformation).__name__}")
+        super().__init__(
+            rescale_grad,
+            param_idx2name,
+            clip_gradient=clip_gradient,
+            learning_rate=learning_rate,
+            lr_scheduler=lr_scheduler,
+            begin_num_update=begin_num_update,
+            multi_precision=multi_precision,
+            param_dict=param_dict,
+        )
+        self.transformation = transformation
+        self._state: dict[str, Any] | None = None
+        self._indices: tuple[Any, ...] = ()
+        self._op: Op | None = None
+
+    @property
+    def decides_itself(self) -> bool:
+        """As for optimizers that have a rule."""
+        return True
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What the transformation keeps, by its path in optax's tree; empty before the first step."""
+        return dict(self._state or {})
+
+    def _names(self) -> tuple[str, ...]:
+        return tuple([self.idx2name.get(i, str(i)) for i in self._indices])
+
+    def _begin(self, indices: Sequence[Any], weights: Sequence[Any], states: Sequence[Any]) -> None:
+        if self._state is not None:
+            return
+        self._indices = tuple(indices)
+        full = [s[0] if self._is_master(w) else w for w, s in zip(weights, states, strict=True)]
+        now = [value_outside(w).payload for w in full]
+        with outside():
+            paths, leaves = xla.xp.optax_state(self.transformation, self._names(), now)
+            self._state = {path: np.array(dispatch.array_of(leaf)) for path, leaf in zip(paths, leaves, strict=True)}
+
+    def _shared_memory(self) -> dict[str, Any]:
+        return {f"state{path}": array for path, array in (self._state or {}).items()}
+
+    def _is_master(self, weight: Any) -> bool:
+        return self.multi_precision and is_narrow(weight.dtype)
+
+    def create_state(self, index: Any, weight: Any) -> Any:
+        """Nothing: what the transformation keeps is kept for all parameters together."""
+        return ()
+
+    def update_multi_precision(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
+        """As `update`, with states that `create_state_multi_precision` gave."""
+        self.update(indices, weights, grads, states)
+
+    def step(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any], states: Sequence[Any]) -> None:
+        """Update parameters in place; the arguments are those of `Optimizer.step`.
+
+        Raises
+        ------
+        ValueError
+            If these are not all the parameters that are known.
+        """
+        self._known(indices)
+        if list(indices) != list(self._places):
+            raise ValueError(
+                f"an optax transformation updates all its parameters together: expected {list(self._places)}, got {list(indices)}"
+            )
+        self._begin(indices, weights, states)
+        memory = list((self._state or {}).values())
+        masters = tuple(map(self._is_master, weights))
+        copies = [s[0] for s, master in zip(states, masters, strict=True) if master]
+        counts, factors = [g.counts for g in self._groups], [g.factors for g in self._groups]
+        places = tuple([self._places[i] for i in indices])
+        attrs = (
+            places,
+            len(counts),
+            masters,
+            len(memory),
+            self.transformation,
+            self._names(),
+            self.clip_gradient,
+            self._usable is not None,
+        )
+        written: list[Handle] = [*weights, *copies, *memory, *counts]
+        operands = [*counts, *factors, *weights, *grads, *copies, *memory]
+        values = self._given()
+        at = {id(h): len(values) + i for i, h in enumerate(operands)}
+        values += map(dispatch.read, operands)
+        op = self._operator(len(written))
+        results = run_in_place(op, values, attrs, written, tuple([at[id(h)] for h in written]))
+        for handle, value in zip(written, results, strict=True):
+            dispatch.write(handle, value)
+
+    def _operator(self, outputs: int) -> Op:
+        """The operator, which is this optimizer's own: what it compiled is freed with it.  There are always a weight and a count."""
+        if self._op is None or self._op.outputs != outputs:
+            names = ("places", "groups", "masters", "state", "transformation", "names", "clip", "guarded")
+            self._op = Op(
+                "_npx_optax_step",
+                _step,
+                ("arrays",),
+                variadic=True,
+                attrs=dict.fromkeys(names),
+                rule=step_types,
+                outputs=outputs,
+                kernels={"jax": _step},
+                differentiable=False,
+            )
+        return self._op
+
+
+def is_transformation(candidate: Any) -> bool:
+    """Whether something is an optax transformation: a pair of functions `init` and `update`; optax need not be imported for that."""
+    return isinstance(candidate, tuple) and callable(getattr(candidate, "init", None)) and callable(getattr(candidate, "update", None))
+
+
+__all__ = ["Optax"]

@@ -9,6 +9,8 @@ import npcompat.gluon  # declares operators, too
 from npcompat import autograd, np, npx, ops
 from npcompat._internal.errors import DefinitionError, OperatorError
 from npcompat._internal.op import REGISTRY
+from npcompat.ops.__main__ import main
+from npcompat.ops._manual import page
 
 assert npcompat.gluon
 
@@ -92,3 +94,23 @@ def test_declarations_are_listed():
     assert add.inputs["x1"].startswith("Operands") and add.attrs["dtype"].description
     with pytest.raises(ValueError, match=r"ops.list\(pattern='fused'\): expected one of elementwise"):
         ops.list(pattern="fused")
+
+
+def test_every_operator_has_a_manual_page():
+    for op in REGISTRY.values():
+        text = page(op)
+        assert text.startswith(f"# {op.name}\n") and f"| pattern | {op.pattern} |" in text
+        assert all(f"`{name}`" in text for name in (*op.inputs, *op.attrs))
+
+
+def test_pages_and_lists_are_printed(capsys, monkeypatch):
+    for arguments, status, printed in (
+        (["cumsum"], 0, "npcompat.ops.Cumsum(axis=None, dtype=None, exclusive=False)"),
+        (["softmax"], 0, "# _npx_softmax"),
+        (["--list", "--level", "2"], 0, "_npi_random_uniform"),
+        (["cumsm"], 1, ""),
+    ):
+        monkeypatch.setattr("sys.argv", ["ops", *arguments])
+        assert main() == status
+        out, err = capsys.readouterr()
+        assert printed in out and (status == 0 or "did you mean _npi_cumsum" in err)

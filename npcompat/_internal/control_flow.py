@@ -9,6 +9,7 @@ from typing import Any
 
 from npcompat._internal import dispatch, execution, modes
 from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend import jax_control as control
 from npcompat._internal.errors import user_location
 from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Op
@@ -85,14 +86,14 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
             new = dict(zip(map(id, captured.written), after, strict=True))
             result = [*outs, *[new.get(id(h), arrays[position[id(h)]]) for h in written]]
             if errors:
-                flags = [flagged[0] if c is captured else xla.no_flags(len(c.errors)) for c in found if c.errors]
-                result.append(xla.joined_flags(flags))
+                flags = [flagged[0] if c is captured else control.no_flags(len(c.errors)) for c in found if c.errors]
+                result.append(control.joined_flags(flags))
             return tuple(result)
 
         return arm
 
     def compute(xp: Any, condition: Any, *arrays: Any) -> Any:
-        out = xla.conditional(condition, (run(0), run(1)), arrays)
+        out = control.conditional(condition, (run(0), run(1)), arrays)
         return out[0] if total == 1 else out
 
     op = Op("_npx_cond", compute, ("arrays",), variadic=True, outputs=total)
@@ -110,7 +111,7 @@ def recomputed(function: Python, name: str) -> Any:
 
     found = capture(name, traced, [])
     tree, scalars = found.result
-    compute = xla.recomputing(xla.function(found.op, ()))
+    compute = control.recomputing(xla.function(found.op, ()))
     op = Op(
         name,
         lambda xp, *arrays: compute(*arrays),
@@ -171,7 +172,7 @@ class _Loop:
 def foreach(body: Python, data: Sequence[Handle], states: list[Any]) -> tuple[list[Any], Any, list[Any], Any]:
     """`out, states = body(slice, states)` over the leading axis, in a trace.  Returns outputs, states, and structures."""
     values = [dispatch.read(d) for d in data]
-    slices = [Value(xla.abstract_slice(v.payload), v.node) for v in values]
+    slices = [Value(control.abstract_slice(v.payload), v.node) for v in values]
     loop = _Loop("_npx_foreach", lambda d, s: (None, *body(d, s)), slices, states)
     errors = loop.captured.errors
     counts = (len(loop.fixed), len(values), len(states), len(loop.written))
@@ -185,8 +186,8 @@ def foreach(body: Python, data: Sequence[Handle], states: list[Any]) -> tuple[li
             _, outs, after, written, flags = loop.step(fixed, piece, carry[0], carry[1])
             return (after, written), (outs, flags)
 
-        (after, written), (outs, flags) = xla.scan(step, (rest[: counts[2]], rest[counts[2] :]), sliced)
-        result = (*outs, *after, *written, *[xla.any_over_steps(f) for f in flags])
+        (after, written), (outs, flags) = control.scan(step, (rest[: counts[2]], rest[counts[2] :]), sliced)
+        result = (*outs, *after, *written, *[control.any_over_steps(f) for f in flags])
         return result[0] if total == 1 else result
 
     op = Op("_npx_foreach", compute, ("arrays",), variadic=True, outputs=total)
@@ -212,24 +213,24 @@ def while_loop(condition: Python, body: Python, states: list[Any], limit: int | 
 
     def compute(xp: Any, first: Any, *arrays: Any) -> Any:
         fixed, begin, written = arrays[: counts[0]], arrays[counts[0] : counts[0] + counts[1]], arrays[counts[0] + counts[1] :]
-        active = xla.truth(first)
+        active = control.truth(first)
 
         def step(carry: Any) -> Any:
             _, states_now, written_now, flags_now = carry
             (going,), outs, after, written_after, flags = loop.step(fixed, (), states_now, written_now)
-            return (xla.truth(going), after, written_after, tuple(f | g for f, g in zip(flags_now, flags, strict=True))), outs
+            return (control.truth(going), after, written_after, tuple(f | g for f, g in zip(flags_now, flags, strict=True))), outs
 
-        carry = (active, tuple(begin), tuple(written), tuple([xla.no_flags(len(errors))] if errors else []))
+        carry = (active, tuple(begin), tuple(written), tuple([control.no_flags(len(errors))] if errors else []))
         if limit is None:
-            carry = xla.while_loop(lambda c: c[0], lambda c: step(c)[0], carry)
+            carry = control.while_loop(lambda c: c[0], lambda c: step(c)[0], carry)
             outs: tuple[Any, ...] = ()
         else:
-            blank = xla.zeros_of(lambda: step(carry)[1])
+            blank = control.zeros_of(lambda: step(carry)[1])
 
             def guarded(c: Any, _: Any) -> Any:
-                return xla.conditional(c[0], (step, lambda same: (same, blank)), (c,))
+                return control.conditional(c[0], (step, lambda same: (same, blank)), (c,))
 
-            carry, outs = xla.scan(guarded, carry, None, limit)
+            carry, outs = control.scan(guarded, carry, None, limit)
         result = (*outs, *carry[1], *carry[2], *carry[3])
         return result[0] if total == 1 else result
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dispatch, dtypes, execution, modes
-from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend import jax_control as control
 from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Op
 from npcompat._internal.tape import Node, PythonPullback
@@ -74,6 +74,6 @@ def _traced(name: str, backward: Python, inputs: list[Value], outs: list[Value])
         raise NotImplementedError(f"{name}.backward writes an array from outside: not supported in compiled functions")
     if found.errors:
         raise NotImplementedError(f"{name}.backward indexes with arrays: not supported in compiled functions")
-    op = xla.with_gradient(name, found.op, len(inputs), len(outs), len(found.reads))
+    op = control.with_gradient(name, found.op, len(inputs), len(outs), len(found.reads))
     result = execution.run(op, [*inputs, *outs, *[dispatch.read(h) for h in found.reads]])
     return [result] if op.outputs == 1 else list(result)

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as onp
-from jax import lax
 from jax._src.array import ArrayImpl
 from jax._src.core import ClosedJaxpr, Primitive, jaxpr_as_fun  # (`jax.extend.core` imports Pallas)
 from jax.core import Tracer
@@ -444,9 +443,6 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
     return run
 
 
-recomputing = jax.checkpoint
-
-
 def eagerly() -> AbstractContextManager[None]:
     """A context in which programs of concrete arrays run at once, also while a function is being traced."""
     context: AbstractContextManager[None] = jax.ensure_compile_time_eval()
@@ -522,85 +518,3 @@ def default_device() -> Any:
 def device_of(payload: Any) -> Any:
     """Where the values are; None for a tracer."""
     return None if isinstance(payload, Tracer) else next(iter(payload.devices()))
-
-
-# --- derivatives by hand, and control flow ------------------------------------------------------------------------
-
-
-def with_gradient(name: str, pullback: Op, inputs: int, outputs: int, residuals: int) -> Op:
-    """`f(*inputs, *outputs, *residuals) -> outputs`, whose gradient is `pullback(*residuals, *cotangents)`."""
-    pull = function(pullback, ())
-
-    @jax.custom_vjp
-    def identity(xs: Any, outs: Any, rest: Any) -> Any:
-        return outs
-
-    def forward_rule(xs: Any, outs: Any, rest: Any) -> Any:
-        return outs, (outs, rest)
-
-    def backward_rule(saved: Any, cotangents: Any) -> Any:
-        outs, rest = saved
-        grads = pull(*rest, *cotangents)
-        grads = (grads,) if pullback.outputs == 1 else tuple(grads)
-        return grads, jax.tree.map(jnp.zeros_like, outs), tuple([_no_cotangent(r) for r in rest])
-
-    identity.defvjp(forward_rule, backward_rule)
-
-    def compute(xp: Any, *arrays: Any) -> Any:
-        outs = identity(arrays[:inputs], arrays[inputs : inputs + outputs], arrays[inputs + outputs :])
-        return outs[0] if outputs == 1 else tuple(outs)
-
-    return Op(name, compute, ("arrays",), variadic=True, outputs=outputs)
-
-
-def _no_cotangent(x: Any) -> Any:
-    return jnp.zeros_like(x) if is_inexact(x.dtype) else onp.zeros(x.shape, jax.dtypes.float0)
-
-
-def conditional(predicate: Any, branches: tuple[Callable[..., Any], Callable[..., Any]], operands: Sequence[Any]) -> Any:
-    """The first branch if the predicate holds, else the second."""
-    with jax.enable_x64(True):
-        return lax.cond(jnp.asarray(predicate, bool).reshape(()), *branches, *operands)
-
-
-def scan(step: Callable[[Any, Any], Any], state: Any, data: Any, length: int | None = None) -> Any:
-    """`state, out = step(state, slice)` over the leading axis."""
-    with jax.enable_x64(True):
-        return lax.scan(step, state, data, length)
-
-
-def while_loop(condition: Callable[[Any], Any], step: Callable[[Any], Any], state: Any) -> Any:
-    """`state = step(state)` while the condition holds."""
-    with jax.enable_x64(True):
-        return lax.while_loop(condition, step, state)
-
-
-def truth(x: Any) -> Any:
-    """A condition as a 0-d bool."""
-    return jnp.asarray(x, bool).reshape(())
-
-
-def no_flags(count: int) -> Any:
-    """Flags of which none is raised."""
-    return jnp.zeros(count, bool)
-
-
-def joined_flags(flags: Sequence[Any]) -> Any:
-    """One vector of several."""
-    return jnp.concatenate([jnp.atleast_1d(f) for f in flags])
-
-
-def any_over_steps(flags: Any) -> Any:
-    """The flags that were raised in any step of a loop."""
-    return flags.any(0)
-
-
-def zeros_of(function: Callable[[], Any]) -> Any:
-    """Zeros in the shapes and dtypes of what a function would return."""
-    return jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), jax.eval_shape(function))
-
-
-def abstract_slice(payload: Any) -> jax.ShapeDtypeStruct:
-    """The type of one slice along the leading axis."""
-    aval = jax.typeof(payload)
-    return jax.ShapeDtypeStruct(aval.shape[1:], aval.dtype)

@@ -17,6 +17,7 @@ from npcompat.numpy_extension import (
     _nn_alignment,
     _nn_conv,
     _nn_cumulative,
+    _nn_deconv,
     _nn_norm,
     _nn_recurrent,
     _nn_selection,
@@ -32,6 +33,7 @@ from npcompat.numpy_extension._nn_activation import *
 from npcompat.numpy_extension._nn_alignment import *
 from npcompat.numpy_extension._nn_conv import *
 from npcompat.numpy_extension._nn_cumulative import *
+from npcompat.numpy_extension._nn_deconv import *
 from npcompat.numpy_extension._nn_norm import *
 from npcompat.numpy_extension._nn_recurrent import *
 from npcompat.numpy_extension._nn_selection import *
@@ -50,6 +52,7 @@ __all__ += _nn_activation.__all__
 __all__ += _nn_alignment.__all__
 __all__ += _nn_conv.__all__
 __all__ += _nn_cumulative.__all__
+__all__ += _nn_deconv.__all__
 __all__ += _nn_norm.__all__
 __all__ += _nn_recurrent.__all__
 __all__ += _nn_selection.__all__

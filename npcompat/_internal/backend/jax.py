@@ -51,8 +51,9 @@ _KERNELS = (
     jax_signal,
     jax_ufuncs,
 )
-_SELDOM = [LazyModule("jax.scipy.special")]
-_SELDOM += [LazyModule(f"{__package__}.jax_{name}") for name in ("random", "random_counts", "random_floats", "optimizers", "recurrence")]
+# In the order in which they are searched: what imports optax comes last.
+_LATER = ("random", "random_counts", "random_floats", "recurrence", "deconvolution", "optimizers")
+_SELDOM = [LazyModule("jax.scipy.special"), *[LazyModule(f"{__package__}.jax_{name}") for name in _LATER]]
 
 
 class _Namespace:

@@ -17,6 +17,7 @@ from registry_cases import (
     shaping,
     sorting,
     ufuncs,
+    vision,
 )
 from registry_cases.case import CASES, Case
 
@@ -36,4 +37,5 @@ __all__ = [
     "shaping",
     "sorting",
     "ufuncs",
+    "vision",
 ]

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from npcompat._internal.compile_log import Compilation, compile_log
 from npcompat.numpy_extension import (
+    _arithmetic,
     _array_files,
+    _checks,
     _control_flow,
+    _interchange,
     _jit,
     _modes,
     _nn,
@@ -22,10 +25,17 @@ from npcompat.numpy_extension import (
     _nn_recurrent,
     _nn_selection,
     _nn_special,
+    _sequences,
+    _shaping,
+    _straight_through,
+    _writing,
     random,
 )
+from npcompat.numpy_extension._arithmetic import *
 from npcompat.numpy_extension._array_files import *
+from npcompat.numpy_extension._checks import *
 from npcompat.numpy_extension._control_flow import *
+from npcompat.numpy_extension._interchange import *
 from npcompat.numpy_extension._jit import *
 from npcompat.numpy_extension._modes import *
 from npcompat.numpy_extension._nn import *
@@ -38,13 +48,28 @@ from npcompat.numpy_extension._nn_norm import *
 from npcompat.numpy_extension._nn_recurrent import *
 from npcompat.numpy_extension._nn_selection import *
 from npcompat.numpy_extension._nn_special import *
+from npcompat.numpy_extension._sequences import *
+from npcompat.numpy_extension._shaping import *
+from npcompat.numpy_extension._straight_through import *
+from npcompat.numpy_extension._writing import *
 
 if TYPE_CHECKING:
     from npcompat.numpy_extension import image
 
 __all__ = ["Compilation", "compile_log", "image", "random"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "image":
+        return importlib.import_module(f"{__name__}.image")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ += _arithmetic.__all__
 __all__ += _array_files.__all__
+__all__ += _checks.__all__
 __all__ += _control_flow.__all__
+__all__ += _interchange.__all__
 __all__ += _jit.__all__
 __all__ += _modes.__all__
 __all__ += _nn.__all__
@@ -57,9 +82,7 @@ __all__ += _nn_norm.__all__
 __all__ += _nn_recurrent.__all__
 __all__ += _nn_selection.__all__
 __all__ += _nn_special.__all__
-
-
-def __getattr__(name: str) -> Any:
-    if name == "image":
-        return importlib.import_module(f"{__name__}.image")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__all__ += _sequences.__all__
+__all__ += _shaping.__all__
+__all__ += _straight_through.__all__
+__all__ += _writing.__all__

@@ -10,6 +10,7 @@ from npcompat._internal.compile_log import Compilation, compile_log
 from npcompat.numpy_extension import (
     _arithmetic,
     _array_files,
+    _attention,
     _checks,
     _control_flow,
     _interchange,
@@ -28,11 +29,13 @@ from npcompat.numpy_extension import (
     _sequences,
     _shaping,
     _straight_through,
+    _window_attention,
     _writing,
     random,
 )
 from npcompat.numpy_extension._arithmetic import *
 from npcompat.numpy_extension._array_files import *
+from npcompat.numpy_extension._attention import *
 from npcompat.numpy_extension._checks import *
 from npcompat.numpy_extension._control_flow import *
 from npcompat.numpy_extension._interchange import *
@@ -51,6 +54,7 @@ from npcompat.numpy_extension._nn_special import *
 from npcompat.numpy_extension._sequences import *
 from npcompat.numpy_extension._shaping import *
 from npcompat.numpy_extension._straight_through import *
+from npcompat.numpy_extension._window_attention import *
 from npcompat.numpy_extension._writing import *
 
 if TYPE_CHECKING:
@@ -67,6 +71,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ += _arithmetic.__all__
 __all__ += _array_files.__all__
+__all__ += _attention.__all__
 __all__ += _checks.__all__
 __all__ += _control_flow.__all__
 __all__ += _interchange.__all__
@@ -85,4 +90,5 @@ __all__ += _nn_special.__all__
 __all__ += _sequences.__all__
 __all__ += _shaping.__all__
 __all__ += _straight_through.__all__
+__all__ += _window_attention.__all__
 __all__ += _writing.__all__

@@ -1,8 +1,9 @@
 """Layers."""
 
 from npcompat.gluon.block import Block, HybridBlock
-from npcompat.gluon.nn import _activations, _basic, _containers, _convolution, _normalization, _pixels, _transposed_convolution
+from npcompat.gluon.nn import _activations, _attention, _basic, _containers, _convolution, _normalization, _pixels, _transposed_convolution
 from npcompat.gluon.nn._activations import *
+from npcompat.gluon.nn._attention import *
 from npcompat.gluon.nn._basic import *
 from npcompat.gluon.nn._containers import *
 from npcompat.gluon.nn._convolution import *
@@ -12,6 +13,7 @@ from npcompat.gluon.nn._transposed_convolution import *
 
 __all__ = ["Block", "HybridBlock"]
 __all__ += _activations.__all__
+__all__ += _attention.__all__
 __all__ += _basic.__all__
 __all__ += _containers.__all__
 __all__ += _convolution.__all__

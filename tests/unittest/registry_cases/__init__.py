@@ -4,6 +4,7 @@ A chapter declares its cases when it is imported; `CASES` has them by operator.
 """
 
 from registry_cases import (
+    attention,
     creation,
     mathematics,
     neural,
@@ -25,6 +26,7 @@ from registry_cases.case import CASES, Case
 __all__ = [
     "CASES",
     "Case",
+    "attention",
     "creation",
     "mathematics",
     "neural",

@@ -52,7 +52,7 @@ _KERNELS = (
     jax_ufuncs,
 )
 # In the order in which they are searched: what imports optax comes last.
-_LATER = ("random", "random_counts", "random_floats", "recurrence", "attention", "deconvolution", "straight_through", "optimizers")
+_LATER = ("random", "random_counts", "random_floats", "recurrence", "attention", "deconvolution", "loops", "straight_through", "optimizers")
 _SELDOM = [LazyModule("jax.scipy.special"), *[LazyModule(f"{__package__}.jax_{name}") for name in _LATER]]
 
 

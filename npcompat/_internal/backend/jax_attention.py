@@ -5,7 +5,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 
 def attended(query: Any, key: Any, value: Any, bias: Any, mask: Any, scale: float, causal: bool) -> Any:
@@ -43,18 +42,3 @@ def _as_wide(query: Any, key: Any, value: Any) -> list[Any]:
     """The arrays with as many features each; zeros change no product."""
     width = max(key.shape[-1], value.shape[-1])
     return [jnp.pad(a, [(0, 0)] * 3 + [(0, width - a.shape[-1])]) for a in (query, key, value)]
-
-
-def for_each(step: Callable[..., Any], *arrays: Any) -> Any:
-    """The results of a function of slices along the leading axes, stacked.  Differentiation computes them again."""
-    return lax.map(lambda slices: jax.checkpoint(step)(*slices), arrays)
-
-
-def sum_over(step: Callable[..., Any], *arrays: Any) -> Any:
-    """The sum of the results of a function of slices along the leading axes.  Differentiation computes them again."""
-    shape = jax.eval_shape(step, *[jax.ShapeDtypeStruct(a.shape[1:], a.dtype) for a in arrays])
-
-    def add(total: Any, slices: Any) -> tuple[Any, None]:
-        return total + jax.checkpoint(step)(*slices), None
-
-    return lax.scan(add, jnp.zeros(shape.shape, shape.dtype), arrays)[0]

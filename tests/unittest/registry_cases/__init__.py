@@ -6,6 +6,7 @@ A chapter declares its cases when it is imported; `CASES` has them by operator.
 from registry_cases import (
     attention,
     creation,
+    detection,
     mathematics,
     neural,
     packing,
@@ -28,6 +29,7 @@ __all__ = [
     "Case",
     "attention",
     "creation",
+    "detection",
     "mathematics",
     "neural",
     "packing",

@@ -19,7 +19,7 @@ def attention(q, k, v, bias=0.0, seen=True):
     return out
 
 
-HEADS = {"dtypes": "e f d bfloat16", "loose": 8.0, "layouts": ("ordinary", "view")}
+HEADS = {"dtypes": "f d bfloat16", "loose": 8.0, "layouts": ("ordinary", "view")}
 case(
     "_npx_attention",
     lambda xp, q, k, v: npx.scaled_dot_product_attention(q, k, v),
@@ -39,7 +39,7 @@ case(
     "1,1,3,1",
     "1,2,3,4 mask bool",
     oracle=wide(lambda q, k, v, b, m: attention(q, k, v, b, onp.logical_and(m, onp.tri(3, 4, dtype=bool)))),
-    **{**HEADS, "dtypes": "f d"},
+    **{**HEADS, "dtypes": "f d", "layouts": ("ordinary",)},
 )
 
 
@@ -52,12 +52,12 @@ def dropped(p, q, k, v, mask):
 case(
     "_npx_attention_dropout",
     lambda xp, q, k, v, m: dropped(1e-12, q, k, v, m),  # nothing is dropped: the weights are what they are without dropout
-    "2,2,2,2",
-    "2,3,1,2",
-    "2,3,1,3",
-    "2,1,2,3 mask bool",
+    "1,2,2,2",
+    "1,3,1,2",
+    "1,3,1,3",
+    "1,1,2,3 mask bool",
     oracle=wide(lambda q, k, v, m: attention(q, k, v, 0.0, m != 0)),
-    **HEADS,
+    **{**HEADS, "dtypes": "f d", "layouts": ("ordinary",)},
 )
 
 # --- windows -----------------------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def masks(s, dilation, valid, w):
     return out
 
 
-WINDOW = {"dtypes": "f d", "loose": 8.0, "layouts": ("ordinary", "view")}
+WINDOW = {"dtypes": "f d", "loose": 8.0, "layouts": ("ordinary",)}
 case(
     "_npx_sldwin_score",
     lambda xp, q, k, d: npx.sldwin_atten_score(q, k, d + 1, 2),
@@ -113,6 +113,7 @@ case(
     "1,4,2,2",
     "2 index2 int64",
     oracle=wide(lambda q, k, d: scores(q, k, d + 1, 1, False)),
+    grad=(),
     **WINDOW,
 )
 case(

@@ -155,7 +155,7 @@ def box_iou(lhs: ArrayLike, rhs: ArrayLike, format: str = "corner") -> Any:
     return apply(_box_iou, (lhs, rhs), (format,))
 
 
-@operator("_npx_box_nms", rule=dtypes.floating)
+@operator("_npx_box_nms", rule=dtypes.floating, heavy=True)
 def _box_nms(
     xp: Any,
     x: Any,

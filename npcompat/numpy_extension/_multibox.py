@@ -1,14 +1,13 @@
 """Single-shot detection (Liu et al., 2016): anchors at each position, what they learn, and what they find."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as onp
 
 from npcompat._internal import dispatch, dtypes
 from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import operator
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
@@ -219,11 +218,7 @@ def _four(name: str, variances: Sequence[float]) -> tuple[float, ...]:
 # --- what anchors find -------------------------------------------------------------------------------------------
 
 
-def _detection_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    return dtypes.floating(types)
-
-
-@operator("_npx_multibox_detection", rule=_detection_rule, differentiable=False)
+@operator("_npx_multibox_detection", rule=dtypes.floating, differentiable=False, heavy=True)
 def _multibox_detection(
     xp: Any,
     scores: Any,

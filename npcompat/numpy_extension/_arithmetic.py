@@ -94,7 +94,7 @@ def nonzero(a: ArrayLike) -> Any:
 def norm(
     data: ArrayLike, ord: int = 2, axis: int | Sequence[int] | None = None, out_dtype: DTypeLike = None, keepdims: bool = False
 ) -> Any:
-    """The 1- or 2-norm of the elements, over all or some axes.
+    """The 1- or 2-norm of the elements, over all or some axes; where the 2-norm is zero, so is its derivative.
 
     Parameters
     ----------
@@ -117,7 +117,14 @@ def norm(
     if ord not in (1, 2):
         raise ValueError(f"norm: ord must be 1 or 2, got {ord}; np.linalg.norm has others")
     data = asarray(data) if out_dtype is None else asarray(data).astype(out_dtype)
-    return np.linalg.vector_norm(data, axis=None if axis == () else as_axis(axis), ord=ord, keepdims=keepdims)
+    axes = None if axis == () else as_axis(axis)
+    if ord == 1:
+        return np.sum(np.abs(data), axis=axes, keepdims=keepdims)
+    if data.dtype.kind in "biu":
+        data = data.astype(dtypes.default_float())
+    squares = np.sum(np.square(np.abs(data)), axis=axes, keepdims=keepdims)
+    nothing = squares == 0
+    return np.where(nothing, 0, np.sqrt(np.where(nothing, 1, squares)))
 
 
 __all__ = ["add_n", "broadcast_greater", "cast", "nonzero", "norm"]

@@ -191,6 +191,9 @@ def test_sums_norms_and_comparisons():
             y, _ = agree(lambda x, o=order, a=axis: npx.norm(x, o, a, keepdims=True), x)
             expected = abs(x).sum(axis, keepdims=True) if order == 1 else onp.sqrt((x * x).sum(axis, keepdims=True))
             onp.testing.assert_allclose(y, expected, rtol=1e-6)
+    y, grad = agree(lambda x: npx.norm(x, axis=1), onp.array([[3.0, 4.0], [0.0, 0.0]]))
+    assert y.tolist() == [5, 0] and onp.allclose(grad, [[0.6, 0.8], [0, 0]])
+    assert npx.norm([3, 4]) == 5 and npx.norm([3, -4], ord=1).dtype == "int64" and npx.norm([3 + 4j]) == 5
     assert npx.norm(np.ones(4, dtype="float16"), out_dtype="float64").dtype == "float64"
     assert npx.broadcast_greater(x, z[:1]).tolist() == (x > z[:1]).astype(float).tolist()
     assert npx.broadcast_greater([1, 2], 1).dtype == "int64"

@@ -1,4 +1,4 @@
-"""Functions as methods of arrays: those that MXNet has beyond NumPy's, such as `x.exp()` and `x.softmax(-1)`."""
+"""Functions as methods of arrays: those that MXNet has beyond NumPy's, such as `x.exp()` and `x.softmax(axis=1)`."""
 
 import importlib
 from types import MethodType

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as onp
+
 from npcompat._internal import dispatch, execution, modes
 from npcompat._internal.backend import jax as xla
 from npcompat.numpy import logical_not
@@ -12,13 +14,14 @@ from npcompat.numpy._typing import ArrayLike
 def expect(holds: Any, kind: type[Exception], message: str) -> None:
     """Raise an error unless a 0-d condition holds.
 
-    On the host it raises at once; on XLA, and in a compiled function, at the next read of any array.
+    On the host it raises at once; on XLA, and in a compiled function, at the next read of any array.  Graphs of symbols
+    carry no conditions: there nothing is raised.
     """
     payload = dispatch.read(logical_not(holds)).payload
     trace = modes.current().trace
     if trace is not None and xla.is_tracer(payload):
         trace.expect(payload, kind, message)
-    else:
+    elif type(payload) is onp.ndarray or type(payload) is execution.XLA_ARRAY:
         execution.expect(payload, [(kind, message)])
 
 
@@ -26,7 +29,7 @@ def constraint_check(data: ArrayLike, msg: str = "Constraint violated.") -> Any:
     """Check that all elements are true.
 
     Nothing waits for the values: on the host the error is raised at once; on XLA, and from a compiled function, when an
-    array is next read (or by `npx.waitall()`).
+    array is next read (or by `npx.waitall()`).  A symbol gives a symbol, and its graph raises nothing.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ import numpy as onp
 import pytest
 
 import npcompat
-from npcompat import autograd, gluon, np, npx, util
+from npcompat import autograd, gluon, np, npx, symbol, util
 
 
 def rng(seed=0):
@@ -67,6 +67,13 @@ def test_constraint_check_raises_when_values_are_read():
         bad.asnumpy()
     with pytest.raises(TypeError, match="msg must be a str, got int"):
         npx.constraint_check([True], 3)
+
+
+def test_graphs_of_symbols_carry_no_conditions():
+    x, n = symbol.var("x", shape=(3, 2), dtype="float32"), symbol.var("n", shape=(2,), dtype="int64")
+    assert npx.constraint_check(x > 0).eval(x=np.ones((3, 2)))[0].tolist() is True
+    last = npx.sequence_last(x, n, use_sequence_length=True)
+    assert last.eval(x=np.arange(6.0).reshape(3, 2), n=np.array([1, 3]))[0].tolist() == [0, 5]
 
 
 def test_lengths_out_of_range_are_errors(backend):

@@ -21,8 +21,9 @@ from npcompat.gluon.nn._deformable import *
 from npcompat.gluon.nn._normalization import *
 from npcompat.gluon.nn._pixels import *
 from npcompat.gluon.nn._transposed_convolution import *
+from npcompat.gluon.symbol_block import SymbolBlock
 
-__all__ = ["Block", "HybridBlock"]
+__all__ = ["Block", "HybridBlock", "SymbolBlock"]
 __all__ += _activations.__all__
 __all__ += _attention.__all__
 __all__ += _basic.__all__

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 from npcompat import autograd, numpy, numpy_extension
 from npcompat import numpy as np
 from npcompat import numpy_extension as npx
+from npcompat.numpy_extension import Device, cpu, cpu_pinned, current_device, gpu, gpu_memory_info, num_gpus
 
 if TYPE_CHECKING:
-    from npcompat import amp, gluon, image, initializer, lr_scheduler, ops, optimizer, recordio, symbol, test_utils
+    from npcompat import amp, device, gluon, image, initializer, lr_scheduler, ops, optimizer, recordio, symbol, test_utils, util
     from npcompat import initializer as init
     from npcompat.gluon import metric
 
 __version__ = "0.1.0"
 _LATER = {
     "amp": "amp",
+    "device": "device",
     "gluon": "gluon",
     "image": "image",
     "init": "initializer",
@@ -31,11 +33,19 @@ _LATER = {
     "recordio": "recordio",
     "symbol": "symbol",
     "test_utils": "test_utils",
+    "util": "util",
 }
 __all__ = [
+    "Device",
     "amp",
     "autograd",
+    "cpu",
+    "cpu_pinned",
+    "current_device",
+    "device",
     "gluon",
+    "gpu",
+    "gpu_memory_info",
     "image",
     "init",
     "initializer",
@@ -43,6 +53,7 @@ __all__ = [
     "metric",
     "np",
     "npx",
+    "num_gpus",
     "numpy",
     "numpy_extension",
     "ops",
@@ -50,6 +61,7 @@ __all__ = [
     "recordio",
     "symbol",
     "test_utils",
+    "util",
 ]
 
 

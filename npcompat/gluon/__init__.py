@@ -6,6 +6,10 @@ from npcompat.gluon.block import Block, HybridBlock
 from npcompat.gluon.parameter import Constant, Parameter, ParameterDict
 from npcompat.gluon.symbol_block import SymbolBlock
 from npcompat.gluon.trainer import Trainer
+from npcompat.numpy import ndarray
+
+tensor_types = (ndarray,)
+"""The classes of arrays that blocks take."""
 
 __all__ = [
     "Block",
@@ -24,5 +28,6 @@ __all__ = [
     "nn",
     "probability",
     "rnn",
+    "tensor_types",
     "utils",
 ]

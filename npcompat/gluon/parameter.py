@@ -337,6 +337,14 @@ class Parameter:
         """The values on each device, of which there is one."""
         return [self.data()]
 
+    def row_sparse_data(self, row_id: Any) -> Any:
+        """Rows of a parameter with sparse storage, which no parameter has: raises RuntimeError, as MXNet for dense ones."""
+        raise RuntimeError(f"Parameter '{self.name}' is dense and has no sparse rows; use data()[row_id]")
+
+    def list_row_sparse_data(self, row_id: Any) -> list[Any]:
+        """The same on each device."""
+        return [self.row_sparse_data(row_id)]
+
     def grad(self, device: Any = None, *, ctx: Any = None) -> Any:
         """The gradient.
 

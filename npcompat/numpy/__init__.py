@@ -23,6 +23,7 @@ from npcompat.numpy import (
     _exponents,
     _extremes,
     _files,
+    _financial,
     _floats,
     _grids,
     _histograms,
@@ -31,6 +32,7 @@ from npcompat.numpy import (
     _joint_histograms,
     _logic,
     _manipulation,
+    _mxnet_names,
     _nan_quantiles,
     _numpys_own,
     _packing,
@@ -71,6 +73,7 @@ from npcompat.numpy._errstate import *
 from npcompat.numpy._exponents import *
 from npcompat.numpy._extremes import *
 from npcompat.numpy._files import *
+from npcompat.numpy._financial import *
 from npcompat.numpy._floats import *
 from npcompat.numpy._grids import *
 from npcompat.numpy._histograms import *
@@ -79,6 +82,7 @@ from npcompat.numpy._joining import *
 from npcompat.numpy._joint_histograms import *
 from npcompat.numpy._logic import *
 from npcompat.numpy._manipulation import *
+from npcompat.numpy._mxnet_names import *
 from npcompat.numpy._nan_quantiles import *
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._numpys_own import *
@@ -139,6 +143,7 @@ __all__ += _errstate.__all__
 __all__ += _exponents.__all__
 __all__ += _extremes.__all__
 __all__ += _files.__all__
+__all__ += _financial.__all__
 __all__ += _floats.__all__
 __all__ += _grids.__all__
 __all__ += _histograms.__all__
@@ -147,6 +152,7 @@ __all__ += _joining.__all__
 __all__ += _joint_histograms.__all__
 __all__ += _logic.__all__
 __all__ += _manipulation.__all__
+__all__ += _mxnet_names.__all__
 __all__ += _nan_quantiles.__all__
 __all__ += _numpys_own.__all__
 __all__ += _packing.__all__

@@ -12,6 +12,7 @@ from npcompat._internal.op import as_shape
 from npcompat.numpy import _arithmetic, _diagonals, _manipulation, _printing, _products, _reductions, _repeating, _selection, _sorting
 from npcompat.numpy._creation import copy_of
 from npcompat.numpy._flags import Flags, Flat
+from npcompat.numpy._fluent import Fluent
 from npcompat.numpy._ndarray_selection import Selection
 from npcompat.numpy._operators import InPlaceOperators, Operators
 from npcompat.numpy._protocols import Protocols
@@ -21,7 +22,7 @@ from npcompat.numpy._ufunc import _cast, check_order
 _apply = dispatch.apply
 
 
-class Array(Selection, Operators, Protocols):
+class Array(Selection, Operators, Protocols, Fluent):
     """What arrays and scalars have in common: NumPy's methods on a handle."""
 
     __slots__ = ()

@@ -76,6 +76,31 @@ def is_np_default_dtype() -> bool:
     return bool(modes.current().numpy_dtypes)
 
 
+def set_np_default_dtype(is_np_default_dtype: bool = True) -> bool:
+    """Choose the default float, for the whole process: NumPy's float64, or float32.
+
+    Parameters
+    ----------
+    is_np_default_dtype : bool
+        Whether it is float64.
+
+    Returns
+    -------
+    bool
+        Whether it was float64.
+
+    Examples
+    --------
+    >>> npx.set_np_default_dtype(True)
+    False
+    >>> npx.set_np_default_dtype(False)
+    True
+    """
+    before = bool(modes.current().numpy_dtypes)
+    modes.set_default(numpy_dtypes=int(bool(is_np_default_dtype)))
+    return before
+
+
 def np_default_dtype(active: bool = True) -> AbstractContextManager[None]:
     """A context in which the default float is NumPy's float64 (or, with False, float32).
 
@@ -156,6 +181,17 @@ def gpu(device_id: int = 0) -> Device:
     return Device("gpu", device_id)
 
 
+def cpu_pinned(device_id: int = 0) -> Device:
+    """The CPU as a device: which of its memory is pinned, for faster copies to a GPU, XLA decides itself.
+
+    Examples
+    --------
+    >>> npx.cpu_pinned()
+    cpu(0)
+    """
+    return cpu(device_id)
+
+
 def device(name: Any) -> Device:
     """A device from its name, such as `cpu`, `gpu` or `gpu(1)`.
 
@@ -178,6 +214,52 @@ def num_gpus() -> int:
     return len(xla.devices("gpu"))
 
 
+def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
+    """Free and total memory of a GPU in bytes, of what this process may use.
+
+    Raises
+    ------
+    ValueError
+        If there is no such GPU.
+
+    Examples
+    --------
+    >>> npx.gpu_memory_info(1000)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    ValueError: device gpu(1000) does not exist: this process has ... of kind 'gpu'
+    """
+    memory = gpu(device_id).resolve().memory_stats()
+    return memory["bytes_limit"] - memory["bytes_in_use"], memory["bytes_limit"]
+
+
+def get_cuda_compute_capability(ctx: Any) -> int:
+    """The compute capability of an NVIDIA GPU, such as 90 for 9.0.
+
+    Parameters
+    ----------
+    ctx : Device or str
+        The device.
+
+    Raises
+    ------
+    ValueError
+        If it is no GPU, or does not exist.
+
+    Examples
+    --------
+    >>> npx.get_cuda_compute_capability(npx.cpu())
+    Traceback (most recent call last):
+    ...
+    ValueError: get_cuda_compute_capability: expected a GPU, got cpu(0)
+    """
+    found = as_device(ctx)
+    if found.kind != "gpu":
+        raise ValueError(f"get_cuda_compute_capability: expected a GPU, got {found!r}")
+    major, _, minor = str(found.resolve().compute_capability).partition(".")
+    return 10 * int(major) + int(minor or 0)
+
+
 def waitall() -> None:
     """Wait until all computations have finished; their errors surface here.
 
@@ -190,6 +272,7 @@ def waitall() -> None:
 
 
 __all__ = [
-    "Device", "backend", "cpu", "current_backend", "current_device", "device", "device_of", "gpu", "is_np_array", "is_np_default_dtype",
-    "is_np_shape", "np_default_dtype", "num_gpus", "reset_np", "set_np", "use_np", "waitall",
+    "Device", "backend", "cpu", "cpu_pinned", "current_backend", "current_device", "device", "device_of", "get_cuda_compute_capability",
+    "gpu", "gpu_memory_info", "is_np_array", "is_np_default_dtype", "is_np_shape", "np_default_dtype", "num_gpus", "reset_np", "set_np",
+    "set_np_default_dtype", "use_np", "waitall",
 ]  # fmt: skip

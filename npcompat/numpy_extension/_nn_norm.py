@@ -172,6 +172,43 @@ def batch_norm(
     return (y, mean, variance) if output_mean_var else y
 
 
+def sync_batch_norm(
+    x: ArrayLike,
+    gamma: ArrayLike,
+    beta: ArrayLike,
+    running_mean: Any,
+    running_var: Any,
+    eps: float = 1e-3,
+    momentum: float = 0.9,
+    fix_gamma: bool = True,
+    use_global_stats: bool = False,
+    output_mean_var: bool = False,
+    ndev: int = 1,
+    key: str = "",
+    axis: int = 1,
+) -> Any:
+    """Batch normalization with the statistics of the batches of several devices: here of one, which is `batch_norm`.
+
+    Parameters
+    ----------
+    x, gamma, beta, running_mean, running_var, eps, momentum, fix_gamma, use_global_stats, output_mean_var, axis
+        As for `batch_norm`.
+    ndev : int
+        Number of devices.  Training is on one: more raise NotImplementedError.
+    key : str
+        Name of the layer, by which MXNet's devices find each other; one device has no other to find.
+
+    Examples
+    --------
+    >>> npx.sync_batch_norm([[1.0], [3.0]], np.ones(1), np.zeros(1), np.array([1.0]), np.ones(1), eps=0.0)
+    array([[0.],
+           [2.]])
+    """
+    if ndev != 1:
+        raise NotImplementedError(f"sync_batch_norm: ndev={ndev}: training on several devices is not supported")
+    return batch_norm(x, gamma, beta, running_mean, running_var, eps, momentum, fix_gamma, use_global_stats, output_mean_var, axis)
+
+
 # --- layers, groups, instances -----------------------------------------------------------------------------------
 
 
@@ -312,4 +349,4 @@ def l2_normalization(data: ArrayLike, eps: float = 1e-10, mode: str = "instance"
     return apply(_l2_normalization, (data,), (float(eps), mode))
 
 
-__all__ = ["batch_norm", "group_norm", "instance_norm", "l2_normalization", "layer_norm"]
+__all__ = ["batch_norm", "group_norm", "instance_norm", "l2_normalization", "layer_norm", "sync_batch_norm"]

@@ -75,6 +75,11 @@ def test_an_index_out_of_bounds_in_a_compiled_function_raises_when_the_result_is
         result.asnumpy()
 
 
+def test_on_the_host_an_index_out_of_bounds_in_a_compiled_function_raises_at_once():
+    with npx.backend("numpy"), pytest.raises(IndexError, match="index out of bounds for axis 0 with size 4"):
+        npx.jit(lambda a, i: a[i])(np.arange(4.0), np.array([0, 9]))
+
+
 def test_backward_of_what_was_not_recorded():
     x = np.ones(2)
     x.attach_grad()

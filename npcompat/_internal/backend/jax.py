@@ -40,18 +40,10 @@ Array = ArrayImpl
 """The class of XLA arrays.  `jax.Array` is abstract: isinstance costs 0.4 us, `type(x) is` nothing."""
 name = "jax"
 slot = 0
-_KERNELS = (
-    jax_arithmetic,
-    jax_bits,
-    jax_kernels,
-    jax_linalg,
-    jax_nn,
-    jax_order,
-    jax_signal,
-    jax_ufuncs,
-)
-_SELDOM = [LazyModule("jax.scipy.special")]
-_SELDOM += [LazyModule(f"{__package__}.jax_{name}") for name in ("random", "random_counts", "random_floats", "optimizers", "recurrence")]
+_KERNELS = (jax_arithmetic, jax_bits, jax_kernels, jax_linalg, jax_nn, jax_order, jax_signal, jax_ufuncs)
+# In the order in which they are searched: what imports optax comes last.
+_LATER = ("random", "random_counts", "random_floats", "recurrence", "attention", "deconvolution", "loops", "straight_through", "optimizers")
+_SELDOM = [LazyModule("jax.scipy.special"), *[LazyModule(f"{__package__}.jax_{name}") for name in _LATER]]
 
 
 class _Namespace:

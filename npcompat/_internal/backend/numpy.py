@@ -11,7 +11,7 @@ import numpy as onp
 
 from npcompat._internal import modes
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.backend import numpy_bits, numpy_kernels, numpy_linalg, numpy_nn, numpy_recurrence
+from npcompat._internal.backend import numpy_bits, numpy_deconvolution, numpy_kernels, numpy_linalg, numpy_loops, numpy_nn, numpy_recurrence
 from npcompat._internal.backend.kernel import cast, kernel
 from npcompat._internal.dtypes import Type
 from npcompat._internal.op import Attrs, Op
@@ -26,7 +26,7 @@ class _Namespace:
     name = "numpy"
 
     def __getattr__(self, attribute: str) -> Any:
-        for module in (numpy_bits, numpy_kernels, numpy_linalg, numpy_nn, numpy_recurrence, onp):
+        for module in (numpy_bits, numpy_deconvolution, numpy_kernels, numpy_linalg, numpy_loops, numpy_nn, numpy_recurrence, onp):
             found = getattr(module, attribute, None)
             if found is not None:
                 break

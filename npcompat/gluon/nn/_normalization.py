@@ -110,6 +110,59 @@ class BatchNorm(_Normalization):
         return f"{super()._described()}, eps={self._epsilon}, momentum={self._momentum}"
 
 
+class SyncBatchNorm(BatchNorm):
+    """Batch normalization with the statistics of the batches of several devices: here of one, which is `BatchNorm`.
+
+    Parameters
+    ----------
+    in_channels : int
+        Number of channels, which are axis 1; found at the first call if 0.
+    num_devices : int, optional
+        Number of devices.  Training is on one: more raise NotImplementedError.
+    momentum, epsilon, center, scale, use_global_stats
+        As for `BatchNorm`.
+    beta_initializer, gamma_initializer, running_mean_initializer, running_variance_initializer : Initializer or str
+        Initializers of offset, scale and running statistics.
+
+    Examples
+    --------
+    >>> layer = nn.SyncBatchNorm(in_channels=2)
+    >>> layer.initialize()
+    >>> layer(np.zeros((4, 2))).shape
+    (4, 2)
+    """
+
+    def __init__(
+        self,
+        in_channels: int = 0,
+        num_devices: int | None = None,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        center: bool = True,
+        scale: bool = True,
+        use_global_stats: bool = False,
+        beta_initializer: Any = "zeros",
+        gamma_initializer: Any = "ones",
+        running_mean_initializer: Any = "zeros",
+        running_variance_initializer: Any = "ones",
+    ) -> None:
+        if num_devices not in (None, 1):
+            raise NotImplementedError(f"SyncBatchNorm: num_devices={num_devices}: training on several devices is not supported")
+        super().__init__(
+            1,
+            momentum,
+            epsilon,
+            center,
+            scale,
+            use_global_stats,
+            beta_initializer,
+            gamma_initializer,
+            running_mean_initializer,
+            running_variance_initializer,
+            in_channels,
+        )
+
+
 class LayerNorm(_Normalization):
     """Normalizes over one axis (Ba et al., 2016).
 
@@ -242,4 +295,4 @@ class InstanceNorm(_Normalization):
         return npx.instance_norm(x.swapaxes(1, self._axis), gamma, beta, eps=self._epsilon).swapaxes(1, self._axis)
 
 
-__all__ = ["BatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm"]
+__all__ = ["BatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm", "SyncBatchNorm"]

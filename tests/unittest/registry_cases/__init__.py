@@ -4,7 +4,9 @@ A chapter declares its cases when it is imported; `CASES` has them by operator.
 """
 
 from registry_cases import (
+    attention,
     creation,
+    detection,
     mathematics,
     neural,
     packing,
@@ -14,16 +16,20 @@ from registry_cases import (
     random_numbers,
     recurrent,
     reductions,
+    selection,
     shaping,
     sorting,
     ufuncs,
+    vision,
 )
 from registry_cases.case import CASES, Case
 
 __all__ = [
     "CASES",
     "Case",
+    "attention",
     "creation",
+    "detection",
     "mathematics",
     "neural",
     "packing",
@@ -33,7 +39,9 @@ __all__ = [
     "random_numbers",
     "recurrent",
     "reductions",
+    "selection",
     "shaping",
     "sorting",
     "ufuncs",
+    "vision",
 ]

@@ -1,0 +1,14 @@
+"""Functions with the derivative of the identity, on XLA."""
+
+from typing import Any
+
+import jax
+
+
+@jax.custom_jvp
+def straight_through(x: Any, y: Any) -> Any:
+    """The second array, with the derivative in the first that the first has itself."""
+    return y
+
+
+straight_through.defjvps(lambda tangent, result, x, y: tangent, None)

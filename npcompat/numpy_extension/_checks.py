@@ -1,0 +1,66 @@
+"""Conditions on values, which raise where they do not hold: at once, or when what was computed is next read."""
+
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, execution, modes
+from npcompat._internal.backend import jax as xla
+from npcompat.numpy import logical_not
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._typing import ArrayLike
+
+
+def expect(holds: Any, kind: type[Exception], message: str) -> None:
+    """Raise an error unless a 0-d condition holds.
+
+    On the host it raises at once; on XLA, and in a compiled function, at the next read of any array.  Graphs of symbols
+    carry no conditions: there nothing is raised.
+    """
+    payload = dispatch.read(logical_not(holds)).payload
+    trace = modes.current().trace
+    if trace is not None and xla.is_tracer(payload):
+        trace.expect(payload, kind, message)
+    elif type(payload) is onp.ndarray or type(payload) is execution.XLA_ARRAY:
+        execution.expect(payload, [(kind, message)])
+
+
+def constraint_check(data: ArrayLike, msg: str = "Constraint violated.") -> Any:
+    """Check that all elements are true.
+
+    Nothing waits for the values: on the host the error is raised at once; on XLA, and from a compiled function, when an
+    array is next read (or by `npx.waitall()`).  A symbol gives a symbol, and its graph raises nothing.
+
+    Parameters
+    ----------
+    data : array_like
+        Conditions.
+    msg : str
+        What the error says.
+
+    Returns
+    -------
+    ndarray
+        Whether all are true, a 0-d array of bool.
+
+    Raises
+    ------
+    ValueError
+        If one is not.
+
+    Examples
+    --------
+    >>> scale = np.array([0.5, -1.0])
+    >>> npx.constraint_check(scale > 0, "scale must be positive")
+    Traceback (most recent call last):
+    ...
+    ValueError: scale must be positive
+    """
+    if not isinstance(msg, str):
+        raise TypeError(f"constraint_check: msg must be a str, got {type(msg).__name__}")
+    holds = asarray(data).all()
+    expect(holds, ValueError, msg)
+    return holds
+
+
+__all__ = ["constraint_check"]

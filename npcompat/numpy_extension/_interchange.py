@@ -1,0 +1,114 @@
+"""Arrays of NumPy's and of other libraries, taken over and given away."""
+
+from typing import Any
+
+import numpy as onp
+
+from npcompat import numpy as np
+from npcompat._internal import dispatch, execution, modes
+from npcompat._internal.handle import Handle
+
+
+class _Capsule:
+    """A DLPack capsule, with the two methods by which libraries ask for one."""
+
+    def __init__(self, capsule: Any, device: tuple[int, int]) -> None:
+        self._capsule, self._device = capsule, device
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._device
+
+
+def from_numpy(ndarray: onp.ndarray[Any, Any], zero_copy: bool = True) -> Any:
+    """An array with the values, and the dtype, of one of NumPy's.
+
+    Parameters
+    ----------
+    ndarray : numpy.ndarray
+        The array.
+    zero_copy : bool
+        With MXNet True means shared memory that NumPy must not write.  Here the values are copied either way, and both
+        arrays may be written.
+
+    Examples
+    --------
+    >>> npx.from_numpy(onp.arange(3.0)).dtype
+    dtype('float64')
+    """
+    if not isinstance(ndarray, onp.ndarray):
+        raise TypeError(f"from_numpy: expected a numpy.ndarray, got {type(ndarray).__name__}")
+    return np.array(ndarray)
+
+
+def from_dlpack(dlpack: Any) -> Any:
+    """An array over the memory of another library's; nothing is copied where that memory fits.
+
+    Parameters
+    ----------
+    dlpack : object with ``__dlpack__``, or a capsule
+        An array of another library; or what `to_dlpack_for_read` or its like gave, which can be used once, and must be of
+        memory of the CPU.
+
+    Examples
+    --------
+    >>> npx.from_dlpack(npx.to_dlpack_for_read(np.arange(3)))
+    array([0, 1, 2])
+    """
+    if type(dlpack).__name__ == "PyCapsule":
+        with modes.changed(backend="numpy"):
+            found = np.from_dlpack(_Capsule(dlpack, (1, 0)))
+        return found if execution.on_host(modes.current()) else np.array(found)
+    return np.from_dlpack(dlpack)
+
+
+def to_dlpack_for_read(data: Any) -> Any:
+    """A DLPack capsule of an array's values, which must not be written.
+
+    Parameters
+    ----------
+    data : ndarray
+        The array.
+
+    Examples
+    --------
+    >>> type(npx.to_dlpack_for_read(np.arange(3))).__name__
+    'PyCapsule'
+    """
+    return _checked("to_dlpack_for_read", data).__dlpack__()
+
+
+def to_dlpack_for_write(data: Any) -> Any:
+    """A DLPack capsule of an array's memory: what is written there changes the array, until the array is written itself.
+
+    What was computed from the array must not be differentiated afterwards.  Only of arrays on the host: values on XLA
+    never change, and raise NotImplementedError.
+
+    Parameters
+    ----------
+    data : ndarray
+        The array.
+
+    Examples
+    --------
+    >>> with npx.backend("numpy"):
+    ...     x = np.zeros(3)
+    ...     npx.from_dlpack(npx.to_dlpack_for_write(x))
+    array([0., 0., 0.])
+    """
+    memory = dispatch.buffer(_checked("to_dlpack_for_write", data))
+    if memory is None:
+        raise NotImplementedError("to_dlpack_for_write: values on XLA can't be written; use npx.backend('numpy'), or to_dlpack_for_read")
+    return memory.__dlpack__()
+
+
+def _checked(name: str, data: Any) -> Any:
+    if not isinstance(data, Handle):
+        raise TypeError(f"{name}: expected an npcompat ndarray, got {type(data).__name__}")
+    execution.raise_pending()
+    return data
+
+
+__all__ = ["from_dlpack", "from_numpy", "to_dlpack_for_read", "to_dlpack_for_write"]

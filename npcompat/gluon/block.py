@@ -18,6 +18,7 @@ from npcompat._internal.jit import Compiled
 from npcompat.gluon import _variables
 from npcompat.gluon._export import Exported
 from npcompat.gluon._front import F
+from npcompat.gluon._structure import Structured
 from npcompat.gluon._summary import print_summary
 from npcompat.gluon.parameter import Parameter, ParameterDict, once, one_of, single_device
 from npcompat.gluon.utils import HookHandle
@@ -27,7 +28,7 @@ _Self = TypeVar("_Self", bound="Block")
 Hook = Callable[..., Any]
 
 
-class Block:
+class Block(Structured):
     """A layer, or a tree of them.
 
     Blocks and parameters that are assigned to attributes are registered.  A subclass defines `forward`:

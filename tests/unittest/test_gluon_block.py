@@ -6,6 +6,7 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, gluon, init, np, npx
+from npcompat._internal.errors import ParameterFileError
 from npcompat.gluon import nn
 
 
@@ -480,3 +481,28 @@ def test_low_precision_parameters_survive_a_file(tmp_path):
     twin = nn.Dense(2, in_units=2, dtype="bfloat16")
     twin.load_parameters(tmp_path / "p")
     assert twin.weight.data().dtype == net.weight.data().dtype and (twin.weight.data() == net.weight.data()).all()
+
+
+def test_a_model_is_saved_and_loaded_into_one_that_is_made_alike(tmp_path):
+    def made(*layers):
+        net = nn.HybridSequential()
+        net.add(*layers)
+        net.initialize()
+        return net
+
+    net = made(nn.Dense(2, in_units=3), nn.BatchNorm(in_channels=2))
+    net.save(tmp_path / "net")
+    same = made(nn.Dense(2, in_units=3), nn.BatchNorm(in_channels=2))
+    same.load(tmp_path / "net")
+    x = np.ones((2, 3))
+    assert (same(x) == net(x)).all()
+    for other, message in (
+        (made(nn.Dense(2, in_units=3)), r"HybridSequential: children 0, 1 there, 0 here"),
+        (made(nn.Dense(2, in_units=3), nn.LayerNorm(in_channels=2)), r"HybridSequential.1: a BatchNorm there, a LayerNorm here"),
+        (made(nn.Dense(2, in_units=3, use_bias=False), nn.BatchNorm(in_channels=2)), r"0: parameters weight, bias there, weight here"),
+    ):
+        with pytest.raises(ParameterFileError, match=message):
+            other.load(tmp_path / "net")
+    (tmp_path / "net-model.json").write_text("{")
+    with pytest.raises(ParameterFileError, match=r"net-model.json is damaged"):
+        same.load(tmp_path / "net")

@@ -1,0 +1,90 @@
+"""Blocks as files for which the block must be made first: what it is made of, and its parameters."""
+
+import json
+import os
+from typing import Any
+
+from npcompat._internal import atomic
+from npcompat._internal.errors import ParameterFileError
+
+VERSION = 1
+
+
+class Structured:
+    """What blocks have for saving and loading whole models."""
+
+    __slots__ = ()
+
+    def save(self, prefix: str | os.PathLike[str]) -> None:
+        """Write what the block is made of into `prefix-model.json`, and its parameters into `prefix-model.params`.
+
+        Parameters
+        ----------
+        prefix : path
+            Where, without the ends of the files' names; older files stay as they were if that is interrupted.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> prefix = os.path.join(tempfile.mkdtemp(), "net")
+        >>> net, same = nn.Dense(2, in_units=3), nn.Dense(2, in_units=3)
+        >>> net.initialize()
+        >>> net.save(prefix)
+        >>> same.load(prefix)
+        >>> bool((same.weight.data() == net.weight.data()).all())
+        True
+        """
+        self.save_parameters(f"{os.fspath(prefix)}-model.params")  # type: ignore[attr-defined]
+        content = json.dumps({"format": "npcompat.model", "version": VERSION, "model": _structure(self)}, indent=1)
+        atomic.write(f"{os.fspath(prefix)}-model.json", content.encode())
+
+    def load(self, prefix: str | os.PathLike[str]) -> None:
+        """Read the parameters that `save` wrote; the block must be made of the same blocks.
+
+        Parameters
+        ----------
+        prefix : path
+            The files, without the ends of their names.
+
+        Raises
+        ------
+        ParameterFileError
+            If a file is damaged, or the block is made otherwise: the differences are listed, and nothing is changed.
+        """
+        source = f"{os.fspath(prefix)}-model.json"
+        with open(source, encoding="utf-8") as file:
+            text = file.read()
+        try:
+            found = json.loads(text)
+            if found["format"] != "npcompat.model" or found["version"] != VERSION:
+                raise ParameterFileError(f"{source}: expected a model of version {VERSION}, got {found['format']} {found['version']}")
+            saved = found["model"]
+        except (json.JSONDecodeError, KeyError, TypeError) as error:
+            raise ParameterFileError(f"{source} is damaged: {error}") from error
+        differences = _differences(saved, _structure(self), type(self).__name__)
+        if differences:
+            listed = "\n  ".join(differences)
+            raise ParameterFileError(f"{source} was written by a block that is made otherwise; nothing was loaded:\n  {listed}")
+        self.load_parameters(f"{os.fspath(prefix)}-model.params")  # type: ignore[attr-defined]
+
+
+def _structure(block: Any) -> dict[str, Any]:
+    children = {name: _structure(child) for name, child in block._children.items()}
+    return {"class": type(block).__name__, "parameters": list(block._reg_params), "children": children}
+
+
+def _differences(saved: dict[str, Any], here: dict[str, Any], path: str) -> list[str]:
+    """Where two structures differ."""
+    if saved["class"] != here["class"]:
+        return [f"{path}: a {saved['class']} there, a {here['class']} here"]
+    found = []
+    for what in ("parameters", "children"):
+        there, mine = list(saved[what]), list(here[what])
+        if there != mine:
+            found.append(f"{path}: {what} {', '.join(there) or 'none'} there, {', '.join(mine) or 'none'} here")
+    for name in saved["children"].keys() & here["children"].keys():
+        found += _differences(saved["children"][name], here["children"][name], f"{path}.{name}")
+    return found
+
+
+__all__ = ["Structured"]

@@ -69,14 +69,6 @@ if TYPE_CHECKING:
     from npcompat.numpy_extension import image
 
 __all__ = ["Compilation", "compile_log", "image", "random"]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "image":
-        return importlib.import_module(f"{__name__}.image")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
 __all__ += _arithmetic.__all__
 __all__ += _array_files.__all__
 __all__ += _attention.__all__
@@ -104,3 +96,9 @@ __all__ += _shaping.__all__
 __all__ += _straight_through.__all__
 __all__ += _window_attention.__all__
 __all__ += _writing.__all__
+
+
+def __getattr__(name: str) -> Any:
+    if name == "image":
+        return importlib.import_module(f"{__name__}.image")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,8 +8,8 @@ import npcompat.numpy_extension as npx
 from npcompat.gluon.block import Block, HybridBlock
 
 
-class _Stack(Block):
-    """What `Sequential` and `HybridSequential` share: blocks in order."""
+class Stack(Block):
+    """What containers of blocks in order share."""
 
     def add(self, *blocks: Block) -> None:
         """Append blocks."""
@@ -19,12 +19,16 @@ class _Stack(Block):
     def forward(self, x: Any, *args: Any) -> Any:
         """Each block called on what the one before it gave; further arguments go to the first."""
         for block in self._children.values():
-            x = block(x, *args)
+            x = self._called(block, x, *args)
             args = ()
             if isinstance(x, tuple | list):
                 x, *args = x  # type: ignore[assignment]
                 args = tuple(args)
         return (x, *args) if args else x
+
+    def _called(self, block: Block, *args: Any) -> Any:
+        """What one of the blocks gives."""
+        return block(*args)
 
     def __getitem__(self, key: int | slice) -> Any:
         """A block, or some of them as a container of the same kind."""
@@ -45,7 +49,7 @@ class _Stack(Block):
         return True
 
 
-class Sequential(_Stack):
+class Sequential(Stack):
     """Blocks that are called one after another.
 
     Examples
@@ -60,7 +64,7 @@ class Sequential(_Stack):
     """
 
 
-class HybridSequential(_Stack, HybridBlock):
+class HybridSequential(Stack, HybridBlock):
     """Blocks that are called one after another, and can be compiled together.
 
     Examples

@@ -1,10 +1,11 @@
 """Blocks that collect losses while they compute, such as the divergence of what they sample from its prior."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from npcompat.gluon.block import Block, HybridBlock
+from npcompat.gluon.nn._containers import Stack
 
 
 class StochasticBlock(HybridBlock):
@@ -71,7 +72,7 @@ class StochasticBlock(HybridBlock):
         return self._losses
 
 
-class StochasticSequential(StochasticBlock):
+class StochasticSequential(Stack, StochasticBlock):
     """Blocks that are called one after another; `losses` has a list for each of them that collects losses.
 
     Examples
@@ -88,41 +89,16 @@ class StochasticSequential(StochasticBlock):
     (array([3., 3.]), [[np.float32(2.0)], [np.float32(8.0)]])
     """
 
-    def add(self, *blocks: Block) -> None:
-        """Append blocks."""
-        for block in blocks:
-            self.register_child(block)
-
     @StochasticBlock.collectLoss
     def forward(self, x: Any, *args: Any) -> Any:
         """Each block called on what the one before it gave; further arguments go to the first."""
-        for block in self._children.values():
-            x = block(x, *args)
-            args = ()
-            if isinstance(x, tuple | list):
-                x, *rest = x
-                args = tuple(rest)
-            if isinstance(block, StochasticBlock):
-                self.add_loss(block.losses)
-        return (x, *args) if args else x
+        return Stack.forward(self, x, *args)
 
-    def __getitem__(self, key: int | slice) -> Any:
-        """A block, or some of them as a container of the same kind."""
-        blocks = list(self._children.values())[key]
-        if not isinstance(blocks, list):
-            return blocks
-        part = type(self)()
-        part.add(*blocks)
-        return part
-
-    def __len__(self) -> int:
-        return len(self._children)
-
-    def __iter__(self) -> Iterator[Block]:
-        return iter(self._children.values())
-
-    def __bool__(self) -> bool:
-        return True
+    def _called(self, block: Block, *args: Any) -> Any:
+        out = block(*args)
+        if isinstance(block, StochasticBlock):
+            self.add_loss(block.losses)
+        return out
 
 
 __all__ = ["StochasticBlock", "StochasticSequential"]

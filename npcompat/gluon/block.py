@@ -65,6 +65,9 @@ class Block(Structured):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_children" not in self.__dict__:
+            if not isinstance(value, Parameter | Block):
+                super().__setattr__(name, value)
+                return
             raise RuntimeError(f"{type(self).__name__}: call super().__init__() before setting attribute {name!r}")
         before = self.__dict__.get(name)
         for kind, registry in ((Parameter, self._reg_params), (Block, self._children)):

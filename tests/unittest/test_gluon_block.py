@@ -72,6 +72,19 @@ def test_attributes_register_children_and_parameters():
     assert list(net.collect_params()) == ["body.0.weight", "body.0.bias", "body.1.scale"]
 
 
+def test_numbers_may_be_set_before_the_block_begins():
+    class Scaled(gluon.HybridBlock):
+        def __init__(self):
+            self.factor = 3
+            super().__init__()
+
+        def forward(self, x):
+            return x * self.factor
+
+    net = Scaled()
+    assert net(np.ones(1)).tolist() == [3]
+
+
 def test_wrong_assignments_are_errors():
     class Early(gluon.Block):
         def __init__(self):

@@ -14,6 +14,7 @@ from npcompat._internal.backend import numpy as host
 from npcompat._internal.errors import LeakedTracerError
 from npcompat._internal.handle import Value
 from npcompat._internal.op import DONATING, Attrs, Op
+from npcompat._internal.tensortype import symbols_in
 
 XLA_ARRAY = xla.Array
 SCALARS = frozenset((bool, int, float, complex))
@@ -21,7 +22,8 @@ CALL_ERRORS = (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionEr
 lowering = xla.lowering
 Recorder = Callable[[Op, Sequence[Value], Sequence[Any], Attrs, Any, modes.Mode], Any]
 _recorder: Recorder
-_symbolic: type = type(None)  # the class of the payloads of symbols, once there are any
+_NO_SYMBOLS = type(None)
+_symbolic: type = _NO_SYMBOLS  # the class of the payloads of symbols, once there are any
 _build: Callable[[Op, Sequence[Any], Attrs], Any]
 _ALL_XLA, _ALL_HOST = {XLA_ARRAY}, {onp.ndarray}
 
@@ -126,6 +128,8 @@ def _from_device(op: Op, attrs: Attrs) -> Callable[..., Any]:
 
 def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     """An operator without operands runs on the host, where nothing is compiled for each new shape; then it is placed."""
+    if _symbolic is not _NO_SYMBOLS and symbols_in(attrs):  # a length is that of a symbol's axis
+        return _build(op, (), attrs)
     out = host.forward(op, attrs)()
     if op.outputs == 1:
         return constant(out)

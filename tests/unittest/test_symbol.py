@@ -4,9 +4,13 @@ import json
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
+import jax
+import jax.export
 import numpy as onp
 import pytest
+from safetensors.numpy import load_file
 
 from npcompat import autograd, gluon, np, npx, ops, symbol
 from npcompat._internal.errors import AutogradError, DefinitionError, InferenceError, ParameterFileError, SymbolError
@@ -351,3 +355,49 @@ def test_exported_blocks_run_elsewhere(tmp_path):
         gluon.SymbolBlock.imports(files[0], ["data"], files[1])
     with pytest.raises(ValueError, match="there are no variables picture; there are data"):
         gluon.SymbolBlock.imports(files[0], "picture")
+
+
+class Recurrent(gluon.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(20, 4)
+        self.lstm = gluon.rnn.LSTM(4, layout="NTC", input_size=4)
+        self.output = nn.Dense(3, in_units=4)
+
+    def forward(self, x):
+        return self.output(self.lstm(self.embedding(x))[:, -1])
+
+
+class Encoder(gluon.HybridBlock):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(20, 4)
+        self.layer = nn.TransformerEncoderCell(4, 8, 2)
+        self.output = nn.Dense(3, in_units=4)
+
+    def forward(self, x):
+        return self.output(self.layer(self.embedding(x)).mean(axis=1))
+
+
+@pytest.mark.parametrize("make", [Recurrent, Encoder])
+def test_models_of_sequences_are_written_read_and_exported(make, tmp_path):
+    net = make()
+    net.initialize()
+    net.hybridize()
+    x = np.array(onp.random.default_rng(0).integers(0, 20, (4, 5)))
+    expected = net(x)
+    graph, params, program = net.export(tmp_path / "net", dynamic_batch=True)
+    block = gluon.SymbolBlock.imports(graph, ["data"], params)
+    assert_almost_equal(block(x), expected)
+    exported = jax.export.deserialize(bytearray(Path(program).read_bytes()))
+    with jax.enable_x64(True):  # the words are 64-bit integers
+        for n in (4, 2, 1):
+            (found,) = exported.call(load_file(params), x.asnumpy()[:n])
+            onp.testing.assert_allclose(found, expected.asnumpy()[:n], rtol=1e-5, atol=1e-6)
+
+
+def test_new_arrays_may_have_the_length_of_a_symbol():
+    x, _ = x_and_w()
+    y = np.concatenate([x, np.zeros((x.shape[0], 2)), np.ones_like(x)], axis=1)
+    assert y.type == ops.TensorType(("batch", 18), F)
+    assert y.eval(x=data(3, 8))[0].shape == (3, 18)

@@ -48,13 +48,13 @@ def gradients(name: str, returned: Any, inputs: Sequence[Any]) -> list[Value]:
     grads: Sequence[Any] = [returned] if isinstance(returned, Handle) else list(returned)
     if len(grads) != len(inputs):
         raise ValueError(f"{name}: expected {len(inputs)} gradients, one for each input, got {len(grads)}")
+    for i, grad in enumerate(grads):
+        if grad is not None and not isinstance(grad, Handle):
+            raise TypeError(f"{name}: gradient {i}: expected an npcompat ndarray or None, got {type(grad).__name__}")
     found = []
-    for i, x in enumerate(inputs):
-        grad: Any = grads[i]
+    for i, (grad, x) in enumerate(zip(grads, inputs, strict=True)):
         if grad is None:
             grad = dispatch.array_of(onp.zeros(x.shape, x.dtype))
-        elif not isinstance(grad, Handle):
-            raise TypeError(f"{name}: gradient {i}: expected an npcompat ndarray or None, got {type(grad).__name__}")
         elif grad.shape != x.shape:
             raise ValueError(f"{name}: gradient {i}: expected shape {x.shape}, as its input has, got {grad.shape}")
         elif grad.dtype != x.dtype and dtypes.is_inexact(x.dtype):

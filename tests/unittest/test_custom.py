@@ -254,6 +254,22 @@ def test_a_jax_function_sees_64_bits_where_an_operand_has_them():
     assert op(np.ones(2, dtype="float64")).dtype == onp.float64
 
 
+@pytest.mark.parametrize("dtype", ["int64", "float64", "complex128", "bool", "bfloat16"])
+def test_a_callback_keeps_all_bits(dtype):
+    given = []
+
+    def keep(x):
+        given.append(x.dtype)
+        return x
+
+    f = npx.jit(npx.Custom(keep, same, same, "pyfunc"))
+    for x in (np.array([2**40 + 1, 3], dtype="int64").astype(dtype), np.array(1, dtype=dtype), np.zeros((0, 2), dtype=dtype)):
+        for _ in range(2):
+            y = f(x)
+            assert y.dtype == x.dtype and y.tolist() == x.tolist()
+    assert set(given) == {x.dtype}
+
+
 # --- on symbols --------------------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as onp
+from jax import lax
 
 from npcompat._internal.dtypes import is_inexact
 from npcompat._internal.errors import AutogradError
@@ -104,13 +105,49 @@ def jax_function(function: Callable[..., Any]) -> Function:
 
 
 def callback(function: Callable[..., Sequence[onp.ndarray[Any, Any]]], types: Types, arrays: Sequence[Any]) -> Sequence[Any]:
-    """What a function of NumPy arrays returns, asked for when the program runs."""
-    specs = tuple([jax.ShapeDtypeStruct(*t) for t in types])
+    """What a function of NumPy arrays returns, asked for when the program runs.
+
+    JAX narrows what callbacks take and return unless its x64 flag is set when the program runs: 64 bits travel as twice 32.
+    """
+    kinds = [onp.dtype(a.dtype) for a in arrays]
+    specs = tuple([jax.ShapeDtypeStruct(*_packed_type(tuple(shape), onp.dtype(dtype))) for shape, dtype in types])
 
     def call(*given: Any) -> tuple[Any, ...]:
-        return tuple(function(*map(onp.asarray, given)))
+        outs = function(*[_unpacked_on_host(onp.asarray(a), dtype) for a, dtype in zip(given, kinds, strict=True)])
+        return tuple(map(_packed_on_host, outs))
 
-    return jax.pure_callback(call, specs, *arrays, vmap_method="sequential")  # type: ignore[no-any-return]
+    found = jax.pure_callback(call, specs, *map(_packed, arrays), vmap_method="sequential")
+    return [_unpacked(r, onp.dtype(dtype)) for r, (_, dtype) in zip(found, types, strict=True)]
+
+
+def _packed_type(shape: tuple[Any, ...], dtype: onp.dtype[Any]) -> tuple[tuple[Any, ...], onp.dtype[Any]]:
+    if dtype not in _EXACT:
+        return shape, dtype
+    return (*shape, *(2,) * (dtype.itemsize // 8)), onp.dtype("uint32")
+
+
+def _packed(x: Any) -> Any:
+    if x.dtype == onp.complex128:
+        x = jnp.stack([x.real, x.imag], -1)
+    return lax.bitcast_convert_type(x, onp.uint32) if x.dtype in _EXACT else x
+
+
+def _unpacked(x: Any, dtype: onp.dtype[Any]) -> Any:
+    if dtype == onp.complex128:
+        parts = lax.bitcast_convert_type(x, onp.float64)
+        return lax.complex(parts[..., 0], parts[..., 1])
+    return lax.bitcast_convert_type(x, dtype) if dtype in _EXACT else x
+
+
+def _packed_on_host(x: onp.ndarray[Any, Any]) -> onp.ndarray[Any, Any]:
+    shape, dtype = _packed_type(x.shape, x.dtype)
+    return onp.frombuffer(x.tobytes(), dtype).reshape(shape) if x.dtype in _EXACT else x
+
+
+def _unpacked_on_host(x: onp.ndarray[Any, Any], dtype: onp.dtype[Any]) -> onp.ndarray[Any, Any]:
+    if dtype not in _EXACT:
+        return x
+    return onp.frombuffer(x.tobytes(), dtype).reshape(x.shape[: x.ndim - dtype.itemsize // 8])
 
 
 def pallas(kernel: Callable[..., Any], types: Types, arrays: Sequence[Any]) -> Sequence[Any]:

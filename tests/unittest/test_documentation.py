@@ -61,21 +61,6 @@ def test_the_readme_example_prints_what_it_says(capsys):
     assert len([line for line in code.splitlines() if line]) == 15
 
 
-EXAMPLES = [
-    pytest.param(*found, id=f"{page.stem}-{i}")
-    for page in PAGES
-    for i, found in enumerate(
-        re.findall(r"^```python\n(.*?)^```\n\n```output\n(.*?)^```$", page.read_text(), flags=re.MULTILINE | re.DOTALL)
-    )
-]
-
-
-@pytest.mark.parametrize(("code", "output"), EXAMPLES)
-def test_an_example_of_a_page_prints_what_stands_after_it(code, output, capsys):
-    exec(compile(code, "example", "exec"), {"__name__": "example"})
-    assert capsys.readouterr().out == output
-
-
 def blocks(page: str) -> dict[str, str]:
     """The code blocks of a page that name the file they belong to."""
     found = re.findall(r"^```python file=(\S+)\n(.*?)^```$", (ROOT / "docs" / page).read_text(), flags=re.MULTILINE | re.DOTALL)

@@ -25,13 +25,24 @@ _EXACT = frozenset(map(onp.dtype, ("int64", "uint64", "float64", "complex128")))
 
 def with_gradient(name: str, pull: Function, inputs: int, outputs: int) -> Op:
     """`f(*inputs, *outputs, *residuals) -> outputs`, whose gradient is `pull(*residuals, *inputs, *outputs, *cotangents)`."""
+    identity = _identity(pull)
+
+    def compute(xp: Any, *arrays: Any) -> Any:
+        outs = identity(arrays[:inputs], arrays[inputs : inputs + outputs], arrays[inputs + outputs :])
+        return outs[0] if outputs == 1 else tuple(outs)
+
+    return Op(name, compute, ("arrays",), variadic=True, outputs=outputs)
+
+
+def _identity(pull: Function) -> Any:
+    """`f(inputs, outputs, residuals) -> outputs`, with that gradient."""
 
     @jax.custom_vjp
     def identity(xs: Any, outs: Any, rest: Any) -> Any:
         return outs
 
     def forward_rule(xs: Any, outs: Any, rest: Any) -> Any:
-        outs = identity(xs, outs, rest)  # so that what is kept is differentiated by the same rule
+        outs = _identity(pull)(xs, outs, rest)  # what is kept is differentiated by the same rule; a new one, as no cycle must arise
         return outs, (xs, outs, rest)
 
     def backward_rule(saved: Any, cotangents: Any) -> Any:
@@ -40,12 +51,7 @@ def with_gradient(name: str, pull: Function, inputs: int, outputs: int) -> Op:
         return _as_cotangents(xs, grads), tuple(map(_no_cotangent, outs)), tuple(map(_no_cotangent, rest))
 
     identity.defvjp(forward_rule, backward_rule)
-
-    def compute(xp: Any, *arrays: Any) -> Any:
-        outs = identity(arrays[:inputs], arrays[inputs : inputs + outputs], arrays[inputs + outputs :])
-        return outs[0] if outputs == 1 else tuple(outs)
-
-    return Op(name, compute, ("arrays",), variadic=True, outputs=outputs)
+    return identity
 
 
 def differentiated(forward: Function, pull: Function) -> Function:
@@ -56,7 +62,7 @@ def differentiated(forward: Function, pull: Function) -> Function:
         return tuple(forward(*xs))
 
     def forward_rule(*xs: Any) -> Any:
-        outs = function(*xs)
+        outs = differentiated(forward, pull)(*xs)
         return outs, (xs, outs)
 
     def backward_rule(saved: Any, cotangents: Any) -> Any:

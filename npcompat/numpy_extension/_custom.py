@@ -147,7 +147,7 @@ class Custom:
 
     def _check_attrs(self, attrs: Mapping[str, Any]) -> None:
         if attrs and self.func_type == "aot":
-            raise OperatorError(f"{self.name}: a function of a shared library takes no attributes, got {', '.join(attrs)}")
+            raise NotImplementedError(f"{self.name}: attributes ({', '.join(attrs)}) of an 'aot' operator: give them as inputs")
         try:
             hash(tuple(attrs.values()))
         except TypeError:

@@ -1,7 +1,9 @@
 """Custom operators: each kind of function, gradients by hand and own ones, in every mode, and on symbols."""
 
+import gc
 import shutil
 import subprocess
+import weakref
 
 import jax.numpy as jnp
 import numpy as onp
@@ -184,6 +186,8 @@ def test_a_compiled_library(tmp_path):
     assert op(np.zeros((0, 2))).shape == (0, 2) and op(np.array(4.0)).item() == 8
     with pytest.raises(RuntimeError, match="returned 7; 0 means success"):
         op(np.array([1, 2]))
+    with pytest.raises(NotImplementedError, match=r"attributes \(by\) of an 'aot' operator: give them as inputs"):
+        op(np.ones(2), by=2)
     with pytest.raises(ValueError, match="has no function 'thrice'"):
         npx.Custom(f"{tmp_path}/lib.so:thrice", same, same, "aot")
     with pytest.raises(FileNotFoundError, match="there is no file './nothing.so'"):
@@ -268,6 +272,35 @@ def test_a_callback_keeps_all_bits(dtype):
             y = f(x)
             assert y.dtype == x.dtype and y.tolist() == x.tolist()
     assert set(given) == {x.dtype}
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_arrays_that_a_function_closes_over_are_read_at_each_call(compiled):
+    w = np.array([2.0])
+    op = npx.Custom(lambda x: x * w, bprop=lambda x, out, dout: (dout * w,))
+    f = npx.jit(op) if compiled else op
+    for value in (2, 5):
+        w[...] = value
+        y, grad = gradient(f, np.ones(1))
+        assert (y.item(), grad.item()) == (value, value)
+
+
+def test_writes_after_the_call_change_no_gradient_and_the_graph_is_freed_at_once():
+    x = np.array([3.0])
+    x.attach_grad()
+    with autograd.record():
+        z = x * 1
+        y = made("hybrid")(z)
+        z += 10
+    node = weakref.ref(y._value.node)
+    y.backward()
+    gc.disable()
+    try:
+        del y
+        assert node() is None
+    finally:
+        gc.enable()
+    assert onp.allclose(x.grad, [27])
 
 
 # --- on symbols --------------------------------------------------------------------------------------------------

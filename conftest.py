@@ -30,7 +30,8 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 @pytest.fixture(autouse=True)
 def doctest_names(doctest_namespace: dict[str, Any]) -> None:
     """`np`, `npx`, `autograd`, `gluon` and its siblings are npcompat's in every doctest; `onp` is the real NumPy."""
-    for name in ("np", "npx", "autograd", "gluon", "image", "init", "lr_scheduler", "ops", "optimizer", "recordio", "symbol", "util"):
+    later = ("gluon", "image", "init", "lr_scheduler", "operator", "ops", "optimizer", "recordio", "symbol", "util")
+    for name in ("np", "npx", "autograd", *later):
         doctest_namespace[name] = getattr(npcompat, name)
     doctest_namespace["nn"] = npcompat.gluon.nn
     doctest_namespace["onp"] = numpy

@@ -14,7 +14,7 @@ from npcompat import numpy_extension as npx
 from npcompat.numpy_extension import Device, cpu, cpu_pinned, current_device, gpu, gpu_memory_info, num_gpus
 
 if TYPE_CHECKING:
-    from npcompat import amp, device, gluon, image, initializer, lr_scheduler, ops, optimizer, recordio, symbol, test_utils, util
+    from npcompat import amp, device, gluon, image, initializer, lr_scheduler, operator, ops, optimizer, recordio, symbol, test_utils, util
     from npcompat import initializer as init
     from npcompat.gluon import metric
 
@@ -28,6 +28,7 @@ _LATER = {
     "initializer": "initializer",
     "lr_scheduler": "lr_scheduler",
     "metric": "gluon.metric",
+    "operator": "operator",
     "ops": "ops",
     "optimizer": "optimizer",
     "recordio": "recordio",
@@ -56,6 +57,7 @@ __all__ = [
     "num_gpus",
     "numpy",
     "numpy_extension",
+    "operator",
     "ops",
     "optimizer",
     "recordio",

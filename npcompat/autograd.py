@@ -301,7 +301,7 @@ class Function:
         for i, x in enumerate(inputs):
             if not isinstance(x, Handle):
                 raise TypeError(f"{type(self).__name__}: input {i}: expected an npcompat ndarray, got {type(x).__name__}")
-        return custom_gradient.call(type(self).__name__, self.forward, self.backward, inputs)
+        return custom_gradient.call(type(self).__name__, self.forward, lambda xs, outs, grads: self.backward(*grads), inputs)
 
 
 def _listed(arrays: Any) -> list[Any]:

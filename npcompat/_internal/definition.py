@@ -7,7 +7,7 @@ list is a tuple; the others are objects of one key that says their kind.
 import difflib
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import ml_dtypes
 import numpy as onp
@@ -86,8 +86,64 @@ _KINDS: Mapping[str, Any] = {
 }
 
 
+class Family(Protocol):
+    """Operators that a user has named: one for each number of outputs and each set of attributes."""
+
+    func: Any
+
+    def operator(self, outputs: int, names: tuple[str, ...]) -> Op:
+        """The operator with so many outputs and attributes of these names."""
+
+
+CUSTOM = "_npx_custom_"
+"""How the names of custom operators begin; one with several outputs ends with a colon and their number."""
+_named: dict[str, Family] = {}
+
+
+def name_custom(name: str, family: Family) -> None:
+    """Let graphs with a custom operator be written and read under a name.
+
+    Raises
+    ------
+    ValueError
+        If the name is that of a custom operator of another function.
+    """
+    if not name.isidentifier():
+        raise ValueError(f"the name of a custom operator is an identifier, got {name!r}")
+    before = _named.get(name)
+    if before is not None and _place(before.func) != _place(family.func):
+        raise ValueError(f"a custom operator {name!r} of another function, {_place(before.func)}, exists already")
+    _named[name] = family
+
+
+def _place(function: Any) -> str:
+    """Where a function is defined: the same for functions that one definition makes at each call."""
+    if isinstance(function, str):
+        return function
+    return f"{getattr(function, '__module__', '?')}.{getattr(function, '__qualname__', type(function).__qualname__)}"
+
+
+def _custom(name: str, attrs: Iterable[str]) -> Op | None:
+    """The custom operator of a name in a definition; None if there is none."""
+    short, _, outputs = name.removeprefix(CUSTOM).partition(":")
+    if not name.startswith(CUSTOM) or short not in _named or not (outputs or "1").isdigit():
+        return None
+    return _named[short].operator(int(outputs or 1), tuple(sorted(attrs)))
+
+
 def definition(op: Op, attrs: Attrs) -> dict[str, Any]:
-    """The definition of an operator with its attributes."""
+    """The definition of an operator with its attributes.
+
+    Raises
+    ------
+    DefinitionError
+        If it is a custom operator without a name.
+    """
+    if op.name.startswith(CUSTOM) and _custom(op.name, op.attrs) is not op:
+        raise DefinitionError(
+            f"{op.name.removeprefix(CUSTOM).partition(':')[0]} is a custom operator without a name, which can't be written; "
+            "make it with npx.Custom(..., name='...')"
+        )
     return {"op": op.name, "version": VERSION, "attrs": {name: to_json(value) for name, value in op.named(attrs).items()}}
 
 
@@ -106,7 +162,11 @@ def from_definition(found: Mapping[str, Any]) -> tuple[Op, Attrs]:
         )
     if found["version"] != VERSION:
         raise DefinitionError(f"{found['op']}: version {found['version']!r} of definitions is not known; this is version {VERSION}")
-    op = REGISTRY.get(found["op"])
+    op = REGISTRY.get(found["op"]) or _custom(found["op"], found["attrs"])
+    if op is None and found["op"].startswith(CUSTOM):
+        name = found["op"].removeprefix(CUSTOM).partition(":")[0]
+        known = ", ".join(sorted(_named)) or "none"
+        raise DefinitionError(f"no custom operator is named {name!r}: make it with npx.Custom(..., name={name!r}) first; there is {known}")
     if op is None:
         raise DefinitionError(f"no operator {found['op']!r}{nearest(found['op'], REGISTRY)}; ops.list() gives all {len(REGISTRY)}")
     unknown = found["attrs"].keys() - op.attrs.keys()

@@ -58,7 +58,7 @@ LATER = object()
 class Node:
     """One recorded application of an operator."""
 
-    __slots__ = ("attrs", "inputs", "mask", "op", "outputs", "pullback", "sequence")
+    __slots__ = ("__weakref__", "attrs", "inputs", "mask", "op", "outputs", "pullback", "sequence")
 
     def __init__(self, op: Op, attrs: Attrs, inputs: Sequence[Value], mask: tuple[bool, ...], pullback: Any, outputs: int) -> None:
         self.op, self.attrs, self.inputs, self.mask = op, attrs, tuple(inputs), mask

@@ -14,6 +14,8 @@ from npcompat.numpy_extension import (
     _boxes,
     _checks,
     _control_flow,
+    _custom,
+    _custom_info,
     _deformable,
     _interchange,
     _jit,
@@ -43,6 +45,8 @@ from npcompat.numpy_extension._attention import *
 from npcompat.numpy_extension._boxes import *
 from npcompat.numpy_extension._checks import *
 from npcompat.numpy_extension._control_flow import *
+from npcompat.numpy_extension._custom import *
+from npcompat.numpy_extension._custom_info import *
 from npcompat.numpy_extension._deformable import *
 from npcompat.numpy_extension._interchange import *
 from npcompat.numpy_extension._jit import *
@@ -75,6 +79,8 @@ __all__ += _attention.__all__
 __all__ += _boxes.__all__
 __all__ += _checks.__all__
 __all__ += _control_flow.__all__
+__all__ += _custom.__all__
+__all__ += _custom_info.__all__
 __all__ += _deformable.__all__
 __all__ += _interchange.__all__
 __all__ += _jit.__all__

@@ -1,48 +1,13 @@
-"""Derivatives written by hand, and control flow, in programs of XLA."""
+"""Control flow in programs of XLA."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as onp
 from jax import lax
 
-from npcompat._internal.backend.jax import function
-from npcompat._internal.dtypes import is_inexact
-from npcompat._internal.op import Op
-
 recomputing = jax.checkpoint
-
-
-def with_gradient(name: str, pullback: Op, inputs: int, outputs: int, residuals: int) -> Op:
-    """`f(*inputs, *outputs, *residuals) -> outputs`, whose gradient is `pullback(*residuals, *cotangents)`."""
-    pull = function(pullback, ())
-
-    @jax.custom_vjp
-    def identity(xs: Any, outs: Any, rest: Any) -> Any:
-        return outs
-
-    def forward_rule(xs: Any, outs: Any, rest: Any) -> Any:
-        return outs, (outs, rest)
-
-    def backward_rule(saved: Any, cotangents: Any) -> Any:
-        outs, rest = saved
-        grads = pull(*rest, *cotangents)
-        grads = (grads,) if pullback.outputs == 1 else tuple(grads)
-        return grads, jax.tree.map(jnp.zeros_like, outs), tuple([_no_cotangent(r) for r in rest])
-
-    identity.defvjp(forward_rule, backward_rule)
-
-    def compute(xp: Any, *arrays: Any) -> Any:
-        outs = identity(arrays[:inputs], arrays[inputs : inputs + outputs], arrays[inputs + outputs :])
-        return outs[0] if outputs == 1 else tuple(outs)
-
-    return Op(name, compute, ("arrays",), variadic=True, outputs=outputs)
-
-
-def _no_cotangent(x: Any) -> Any:
-    return jnp.zeros_like(x) if is_inexact(x.dtype) else onp.zeros(x.shape, jax.dtypes.float0)
 
 
 def conditional(predicate: Any, branches: tuple[Callable[..., Any], Callable[..., Any]], operands: Sequence[Any]) -> Any:

@@ -300,26 +300,26 @@ def nanstd(
 # --- running sums ------------------------------------------------------------------------------------------------
 
 
-def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> Any:
-    """Running sum along an axis, with nan counted as zero.
+def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, *, exclusive: bool = False) -> Any:
+    """Running sum along an axis, with nan counted as zero; the arguments are those of `cumsum`.
 
     Examples
     --------
     >>> np.nancumsum([1.0, np.nan, 2.0])
     array([1., 1., 3.])
     """
-    return cumsum(without_nan(asarray(a), 0), axis, dtype, out)
+    return cumsum(without_nan(asarray(a), 0), axis, dtype, out, exclusive=exclusive)
 
 
-def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> Any:
-    """Running product along an axis, with nan counted as one.
+def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, *, exclusive: bool = False) -> Any:
+    """Running product along an axis, with nan counted as one; the arguments are those of `cumprod`.
 
     Examples
     --------
     >>> np.nancumprod([2.0, np.nan, 3.0])
     array([2., 2., 6.])
     """
-    return cumprod(without_nan(asarray(a), 1), axis, dtype, out)
+    return cumprod(without_nan(asarray(a), 1), axis, dtype, out, exclusive=exclusive)
 
 
 def _cumulative(of: Any, first: Any, x: Any, axis: int | None, dtype: Any, out: Any, include_initial: bool) -> Any:

@@ -300,3 +300,8 @@ def test_on_the_host_what_a_program_has_flagged_raises_at_once():
         assert element(x, np.array([2])).tolist() == [2]
         with pytest.raises(IndexError, match="index out of bounds for axis 0 with size 3"):
             element(x, np.array([5]))
+
+
+def test_constants_of_a_compiled_function_are_made_within_a_device():
+    with npx.cpu(0):
+        assert npx.jit(lambda x: x + np.asarray(1.5))(np.ones(2)).tolist() == [2.5, 2.5]

@@ -496,7 +496,7 @@ def devices(kind: str) -> list[Any]:
 
 def moved(payload: Any, device: Any) -> Any:
     """The value on a device; itself, and not committed, if it is there."""
-    if payload.device == device:
+    if not isinstance(payload, Tracer) and payload.device == device:
         return payload
     with jax.enable_x64(True):
         return jax.device_put(payload, device)

@@ -26,7 +26,7 @@ examples: $(VENV)/ready
 	$(BIN)/python examples/digits.py --epochs 2
 	$(BIN)/python examples/autoencoder.py --epochs 2
 	$(BIN)/python examples/language_model.py --epochs 1
-	$(BIN)/python examples/resnet.py --epochs 1
+	$(BIN)/python examples/resnet.py --epochs 3
 
 benchmarks: $(VENV)/ready
 	$(BIN)/python -m benchmarks

@@ -1,19 +1,22 @@
-"""python -m benchmarks [name ...] [--seconds S] [--json FILE]: all benchmarks, or those named."""
+"""python -m benchmarks [name ...] [--seconds S] [--json FILE] [--compare OLD]: all benchmarks, or those named."""
 
 import argparse
-import json
 from pathlib import Path
+from typing import Any
 
-from benchmarks import dispatch, hybridized, import_time, inplace, recording, training_step
+from benchmarks import dispatch, first_call, hybridized, inplace, memory, numpy_programs, recording, start_up, training_step
+from benchmarks.report import compare, save
 
 BENCHMARKS = {
     "dispatch": dispatch.run,
-    "host": dispatch.run_on_host,
     "recording": recording.run,
-    "inplace": inplace.run,
+    "programs": numpy_programs.run,
+    "training": training_step.run,
     "hybridized": hybridized.run,
-    "step": training_step.run,
-    "import": import_time.run,
+    "inplace": inplace.run,
+    "memory": memory.run,
+    "import": start_up.run,
+    "first": first_call.run,
 }
 
 
@@ -21,15 +24,19 @@ def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], help="which to run (default: all)")
-    parser.add_argument("--seconds", type=float, default=0.3, help="time spent on each function that is measured")
+    parser.add_argument("--seconds", type=float, default=0.1, help="time spent on each function that is measured (default: 0.1)")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
+    parser.add_argument("--compare", type=Path, metavar="OLD", help="say what changed since the figures in this file")
     options = parser.parse_args()
-    figures = {}
+    if options.compare and not options.compare.exists():
+        parser.error(f"--compare: there is no file {options.compare}")
+    tables: dict[str, Any] = {}
     for name in options.names or BENCHMARKS:
-        print(f"--- {name}")
-        figures[name] = BENCHMARKS[name](options.seconds)
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=2) + "\n")
+        tables |= BENCHMARKS[name](options.seconds)
+        if options.json:
+            save(options.json, tables)  # after each, so that a run that is broken off leaves something
+    if options.compare:
+        compare(options.compare, tables)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,33 @@
 """One element written in a loop, against the size of the array: the time must not depend on it."""
 
-from benchmarks.timing import interleaved
+from functools import partial
+from itertools import count
+from typing import Any
+
+from benchmarks.report import Table
+from benchmarks.timing import Function
 from npcompat import np, npx
 
 SIZES = (10**3, 10**5, 10**7)
+SMALLEST = f"{SIZES[0]:.0e}"
 
 
-def run(seconds: float) -> dict[str, float]:
-    """Print the table; returns the time at each size relative to the smallest."""
-    functions = {}
-    for size in SIZES:
-        array = np.zeros(size)
-        state = {"i": 0}
+def run(seconds: float) -> dict[str, Any]:
+    """A table with a row for each placement, and a column for each size."""
+    columns = [f"{size:.0e}" for size in SIZES]
+    table = Table("a[i] = 1.5, us, by the number of elements", [(c, SMALLEST) for c in columns[1:]], columns)
+    for placement in ("jax", "auto"):
+        with npx.backend(placement):
+            functions = {f"{size:.0e}": _writer(np.zeros(size)) for size in SIZES}
+        table.measure(placement, functions, seconds, contexts=dict.fromkeys(functions, partial(npx.backend, placement)))
+        npx.waitall()
+    return {"inplace": table.close()}
 
-        def write(array: object = array, state: dict[str, int] = state) -> None:
-            state["i"] = (state["i"] + 1) % 1000
-            array[state["i"]] = 1.5  # type: ignore[index]
 
-        functions[f"{size:.0e}"] = write
-    times = interleaved(functions, seconds)
-    npx.waitall()
-    ratios = {name: times.ratio(name, f"{SIZES[0]:.0e}") for name in functions}
-    for name, ratio in ratios.items():
-        print(f"a[i] = 1.5, {name} elements: {times[name]:8.2f} us, {ratio:5.2f}x the smallest")
-    return ratios
+def _writer(array: Any) -> Function:
+    steps = count()
+
+    def write() -> None:
+        array[next(steps) % 1000] = 1.5
+
+    return write

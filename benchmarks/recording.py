@@ -1,69 +1,179 @@
-"""Recording a chain of operations and backward through it, eager: npcompat under `auto` and on XLA, and torch if installed."""
+"""The derivative, eager: the calls of the basket recorded, recorded and walked back, and a chain of operations forward and back.
 
-from collections.abc import Callable
-from importlib.util import find_spec
+torch records, too; `jax.vjp` traces each time; `jit` is a compiled program of the same, which no eager library can reach.
+"""
+
+import math
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from functools import partial
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy
 
-from benchmarks.timing import geometric_mean, interleaved
-from npcompat import autograd, np, npx
+from benchmarks.calls import CALLS, GROUPS, LARGE, Library, agrees, bound, libraries, operands
+from benchmarks.report import Table
+from benchmarks.timing import PAUSE, Context, Function
+from npcompat import autograd
 
 LENGTH = 50
+SHAPES = ((8, 8), (256, 256))
+CHAIN_SHAPES = ((), (8, 8), (64, 64), (256, 256))
+COLUMNS = ("auto", "xla", "torch", "jax.vjp", "jit")
+PAIRS = (("auto", "torch"), ("xla", "torch"), ("xla", "jit"), ("jax.vjp", "torch"))
+LEFT_OUT = ("set", "creation", "sorting", "astype", "random", "conversion")  # nothing to differentiate, or a write into the variable itself
 
 
-def run(seconds: float) -> dict[str, float]:
-    """Print and return the ratios of npcompat under `auto` to the others, by shape."""
-    ratios: dict[str, float] = {}
-    by_torch = []
-    for shape in ((8, 8), (64, 64), (256, 256)):
-        values = numpy.random.RandomState(0).normal(size=shape).astype("float32")
-        functions: dict[str, Callable[[], object]] = {name: _ours(name, values) for name in ("auto", "jax")}
-        if find_spec("torch"):
-            functions["torch"] = _torchs(values)
-        times = interleaved(functions, seconds)
-        print(f"{LENGTH} operations on {shape}: " + ", ".join(f"{name} {times[name]:.0f} us" for name in functions))
-        for name in functions.keys() - {"auto"}:
-            ratios[f"{shape} auto / {name}"] = times.ratio("auto", name)
-        if "torch" in functions:
-            by_torch.append(times.ratio("auto", "torch"))
-    if by_torch:
-        ratios["auto / torch, geometric mean"] = geometric_mean(by_torch)
-    for name, ratio in sorted(ratios.items()):
-        print(f"{name}: {ratio:.2f}")
-    return ratios
+def run(seconds: float) -> dict[str, Any]:
+    """Tables of calls that are recorded, of calls and their derivatives, and of chains."""
+    compared = {name: library for name, library in libraries().items() if name in COLUMNS}
+    tables = {}
+    for shape in SHAPES:
+        for what in ("recorded", "recorded and walked back"):
+            table = Table(f"calls {what} on {shape}, us", PAIRS, COLUMNS)
+            for source in (s for group in GROUPS if group not in LEFT_OUT for s in GROUPS[group]):
+                functions = derived(compared, source, shape, backward=what != "recorded")
+                if len(functions) > 1:
+                    contexts = _recording(compared) if what == "recorded" else _modes(compared)
+                    table.measure(source, functions, seconds, contexts=contexts, pause=PAUSE if math.prod(shape) >= LARGE else 0.0)
+            tables[f"{what} on {shape}"] = table.close(groups=CALLS)
+    return tables | {"chain": _chains(seconds)}
 
 
-def _ours(backend: str, values: Any) -> Callable[[], object]:
-    with npx.backend(backend):
-        x, w = np.array(values), np.array(values * 0.1)
-    x.attach_grad()
-
-    def call() -> object:
-        with npx.backend(backend):
-            with autograd.record():
-                y = x
-                for _ in range(LENGTH // 2):
-                    y = np.tanh(y * w)
-                total = y.sum()
-            total.backward()
-        x.grad.wait_to_read()
-        return x.grad
-
-    return call
+def _modes(compared: Mapping[str, Library]) -> dict[str, Context]:
+    return {name: library.mode for name, library in compared.items()}
 
 
-def _torchs(values: Any) -> Callable[[], object]:
-    import torch  # optional: measured where it is installed
+def _recording(compared: Mapping[str, Library]) -> dict[str, Context]:
+    def entered(mode: Context) -> AbstractContextManager[Any]:
+        stack = ExitStack()
+        stack.enter_context(mode())
+        stack.enter_context(autograd.record())
+        return stack
 
-    x, w = torch.tensor(values, requires_grad=True), torch.tensor(values * 0.1)
+    return {name: partial(entered, library.mode) if name in ("auto", "xla") else nullcontext for name, library in compared.items()}
 
-    def call() -> object:
-        x.grad = None
-        y = x
-        for _ in range(LENGTH // 2):
-            y = torch.tanh(y * w)
-        y.sum().backward()
+
+def derived(compared: Mapping[str, Library], source: str, shape: tuple[int, ...], backward: bool) -> dict[str, Function]:
+    """The functions to be timed for one call on one shape; none if it has no derivative in `a`."""
+    arrays = operands(shape)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = bound(source, numpy, arrays, None)()
+    except (ValueError, IndexError):
+        return {}
+    if "a" not in source or not isinstance(expected, numpy.ndarray | numpy.generic) or expected.dtype.kind != "f":
+        return {}
+    head = numpy.random.RandomState(1).uniform(0.5, 1, size=expected.shape).astype(expected.dtype)
+    gradient = _by_jax(source, arrays, head)
+    found: dict[str, tuple[Function, Function]] = {"jax.vjp": gradient}
+    for name, library in compared.items():
+        if name == "torch":
+            functions = _by_torch(library, source, arrays, head, expected)
+            if functions is not None:
+                found[name] = functions
+        else:
+            found[name] = _by_npcompat(library, source, arrays, head)
+    wanted = gradient[1]()
+    for name, (_, walk) in found.items():
+        got = walk()
+        if not agrees(got, wanted):
+            raise AssertionError(f"{source} on {shape}, {name}: the derivative {got!r} is not that of JAX, {wanted!r}")
+    timed = {name: functions[int(backward)] for name, functions in found.items()}
+    own = {name: jnp.asarray(value) for name, value in arrays.items()}
+    if backward:
+        timed["jit"] = partial(jax.jit(lambda a, head: _recorded(source, own | {"a": a})[1](head)), own["a"], jnp.asarray(head))
+    else:
+        timed["jit"] = partial(jax.jit(lambda a: _recorded(source, own | {"a": a})), own["a"])
+    return timed
+
+
+def _recorded(source: str, own: Mapping[str, Any]) -> Any:
+    return jax.vjp(lambda a: bound(source, jnp, {**own, "a": a}, None)(), own["a"])
+
+
+def _by_jax(source: str, arrays: Mapping[str, Any], head: Any) -> tuple[Function, Function]:
+    own = {name: jnp.asarray(value) for name, value in arrays.items()}
+    on_device = jnp.asarray(head)
+
+    return lambda: _recorded(source, own), lambda: _recorded(source, own)[1](on_device)[0]
+
+
+def _by_npcompat(library: Library, source: str, arrays: Mapping[str, Any], head: Any) -> tuple[Function, Function]:
+    with library.mode():
+        own, cotangent = {name: library.array(value) for name, value in arrays.items()}, library.array(head)
+    own["a"].attach_grad()
+    call = bound(source, library.namespace, own, None)
+
+    def walk() -> Any:
+        with autograd.record():
+            y = call()
+        y.backward(cotangent)
+        return own["a"].grad
+
+    return call, walk
+
+
+def _by_torch(library: Library, source: str, arrays: Mapping[str, Any], head: Any, expected: Any) -> tuple[Function, Function] | None:
+    own, cotangent = {name: library.array(value) for name, value in arrays.items()}, library.array(head)
+    own["a"].requires_grad_()
+    call = bound(source, library.namespace, own, None)
+    try:
+        if not agrees(call().detach(), expected):
+            return None
+    except (AttributeError, TypeError, RuntimeError, ValueError):
+        return None
+
+    def walk() -> Any:
+        own["a"].grad = None
+        call().backward(cotangent)
+        return own["a"].grad
+
+    return call, walk
+
+
+def _chains(seconds: float) -> dict[str, Any]:
+    table = Table(f"{LENGTH} operations forward and back, us", PAIRS, COLUMNS)
+    compared = {name: library for name, library in libraries().items() if name in COLUMNS}
+    for shape in CHAIN_SHAPES:
+        values = numpy.asarray(numpy.random.RandomState(0).normal(size=shape), "float32")
+        functions: dict[str, Function] = {name: _chain(name, library, values) for name, library in compared.items()}
+        x, w = jnp.asarray(values), jnp.asarray(values * 0.1)
+        derivative = jax.grad(partial(_through, jnp.tanh))
+        functions |= {"jax.vjp": partial(derivative, x, w), "jit": partial(jax.jit(derivative), x, w)}
+        wanted = functions["jit"]()
+        for name, function in functions.items():
+            numpy.testing.assert_allclose(function(), wanted, rtol=1e-4, atol=1e-6, err_msg=name)
+        table.measure(str(shape), functions, seconds, contexts=_modes(compared), pause=PAUSE)
+    return table.close()
+
+
+def _through(tanh: Callable[[Any], Any], x: Any, w: Any) -> Any:
+    for _ in range(LENGTH // 2):
+        x = tanh(x * w)
+    return x.sum()
+
+
+def _chain(name: str, library: Library, values: Any) -> Function:
+    with library.mode():
+        x, w = library.array(values), library.array(values * numpy.float32(0.1))
+    if name == "torch":
+        x.requires_grad_()
+    else:
+        x.attach_grad()
+
+    def call() -> Any:
+        if name == "torch":
+            x.grad = None
+        with nullcontext() if name == "torch" else autograd.record():
+            total = _through(library.namespace.tanh, x, w)
+        total.backward()
+        if name != "torch":
+            x.grad.wait_to_read()
         return x.grad
 
     return call

@@ -5,9 +5,22 @@ import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 Function = Callable[[], object]
+Context = Callable[[], AbstractContextManager[object]]
+PAUSE = 0.03  # seconds for which threads of torch and of NumPy's BLAS go on looking for work
+SHORTEST = 0.001  # seconds of a function in a round: in less, what the one before left in the caches decides
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times as long one function takes as another: the median over the rounds, and the quartiles around it."""
+
+    median: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -20,34 +33,50 @@ class Timings:
         """The least time of a function: whatever else the machine does only adds to it."""
         return min(self.samples[name])
 
-    def ratio(self, name: str, to: str) -> float:
-        """How many times as long a function takes as another: the median over the rounds, each of which compares the two.
+    def ratio(self, name: str, to: str) -> Ratio:
+        """A function against another, compared in each round.
 
         (The least times of two functions may come from moments when the machine ran at different speeds.)
         """
-        return statistics.median([a / b for a, b in zip(self.samples[name], self.samples[to], strict=True)])
+        found = [a / b for a, b in zip(self.samples[name], self.samples[to], strict=True)]
+        low, median, high = statistics.quantiles(found, n=4, method="inclusive") if len(found) > 1 else found * 3
+        return Ratio(median, low, high)
 
 
-def interleaved(functions: Mapping[str, Function], seconds: float = 0.3, rounds: int = 100) -> Timings:
-    """Time functions for some seconds each, in turn; every other round goes backwards, as each finds the caches of the one before."""
-    loops = {}
+def interleaved(
+    functions: Mapping[str, Function], seconds: float = 0.3, *, contexts: Mapping[str, Context] | None = None, pause: float = 0.0
+) -> Timings:
+    """Time functions for some seconds each, in turn; every other round goes backwards, as each finds the caches of the one before.
+
+    What runs in a mode is given it by `contexts`, entered once for all calls of a round.  `pause` is slept before each function
+    of a round, and the function called once unmeasured: the threads of a library whose calls have returned go on spinning
+    for a while, and would take the cores from the next.
+    """
+    enter = {name: (contexts or {}).get(name, nullcontext) for name in functions}
+    once = {}
     for name, function in functions.items():
-        for _ in range(3):
-            function()
-        start = time.perf_counter()
-        for _ in range(5):
-            function()
-        once = (time.perf_counter() - start) / 5
-        loops[name] = max(1, int(seconds / rounds / max(once, 1e-7)))
+        with enter[name]():
+            for _ in range(3):
+                function()
+            start = time.perf_counter()
+            for _ in range(3):
+                function()
+            once[name] = (time.perf_counter() - start) / 3
+    rounds = max(5, min(100, int(seconds / max(SHORTEST, *once.values()))))
+    loops = {name: max(1, int(seconds / rounds / t)) for name, t in once.items()}
     samples: dict[str, list[float]] = {name: [] for name in functions}
     gc.collect()
     for i in range(rounds):
         for name in reversed(functions) if i % 2 else functions:
             function, count = functions[name], loops[name]
-            start = time.perf_counter()
-            for _ in range(count):
-                function()
-            samples[name].append((time.perf_counter() - start) / count * 1e6)
+            with enter[name]():
+                if pause:
+                    time.sleep(pause)
+                    function()
+                start = time.perf_counter()
+                for _ in range(count):
+                    function()
+                samples[name].append((time.perf_counter() - start) / count * 1e6)
     return Timings(samples)
 
 

@@ -1,8 +1,15 @@
-"""A whole training step (record, backward, `trainer.step`) under `npx.jit`, against a hand-written, donated `jax.jit` + optax step."""
+"""Training steps (loss, derivative, Adam): npcompat eager, hybridized and as one compiled step, against others.
 
+`by hand` is a donated `jax.jit` of JAX and optax, `flax` the step of flax.nnx under its `nnx.jit`, `torch` torch eager, `inductor` the
+same with the network under `torch.compile`.  npcompat's ways and that by hand begin with the same weights, and must have the same
+losses; torch's network must have as many parameters.
+"""
+
+import warnings
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
+from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 import jax
@@ -10,64 +17,74 @@ import jax.numpy as jnp
 import numpy
 import optax
 
-from benchmarks.timing import geometric_mean, interleaved
+from benchmarks.models import CLASSES, MODELS
+from benchmarks.report import Table
+from benchmarks.timing import PAUSE, Function
 from npcompat import autograd, gluon, np, npx
 
-
-def run(seconds: float) -> dict[str, float]:
-    """Print and return the ratios for MLPs of several widths and a LeNet, and their geometric mean."""
-    ratios = {}
-    for width, batch in ((32, 64), (128, 64), (512, 128)):
-        ratios[f"MLP 64-{width}-{width}-10, batch {batch}"] = _compare(_mlp(width), _mlp_by_hand, (batch, 64), seconds)
-    ratios["LeNet on 8x8, batch 64"] = _compare(_lenet(), _lenet_by_hand, (64, 1, 8, 8), seconds)
-    ratios["geometric mean"] = geometric_mean(list(ratios.values()))
-    for name, ratio in ratios.items():
-        print(f"{name}: {ratio:.2f}")
-    return ratios
+COLUMNS = ("eager", "hybridized", "step", "by hand", "flax", "torch", "inductor")
+PAIRS = (("step", "by hand"), ("step", "flax"), ("step", "torch"), ("step", "inductor"), ("hybridized", "by hand"), ("eager", "torch"))
+RATE = 1e-3
 
 
-def _mlp(width: int) -> Any:
-    net = gluon.nn.HybridSequential()
-    for before, after in pairwise((64, width, width, 10)):
-        net.add(gluon.nn.Dense(after, in_units=before, activation="relu" if after != 10 else None))
-    return net
+def run(seconds: float) -> dict[str, Any]:
+    """A table with a row for each network."""
+    table = Table("training steps, us", PAIRS, COLUMNS)
+    for name, model in MODELS.items():
+        table.measure(name, ways(model), seconds, pause=PAUSE)
+    return {"training": table.close()}
 
 
-def _mlp_by_hand(flat: Any, x: Any) -> Any:
-    for i, (weight, bias) in enumerate(zip(flat[::2], flat[1::2], strict=True)):
-        x = x @ weight.T + bias
-        x = jnp.maximum(x, 0) if i < 2 else x
-    return x
+def ways(model: ModuleType) -> dict[str, Function]:
+    """Functions that make a step and wait for it; those that must agree have been compared."""
+    x, y = batch(model)
+    weights = initial(model)
+    steps: dict[str, Function] = {mode: npcompats(model, mode, weights, x, y) for mode in ("eager", "hybridized", "step")}
+    steps["by hand"] = by_hand(model, weights, x, y)
+    losses = {name: [float(step()) for _ in range(3)] for name, step in steps.items()}  # type: ignore[arg-type]
+    for name, found in losses.items():
+        numpy.testing.assert_allclose(found, losses["by hand"], rtol=2e-3, err_msg=f"{model.__name__}, {name}")
+    if find_spec("flax"):
+        steps["flax"] = flaxs(model, x, y)
+    if find_spec("torch"):
+        steps["torch"] = torchs(model, x, y, compiled=False)
+        try:
+            steps["inductor"] = torchs(model, x, y, compiled=True)
+        except RuntimeError as error:  # no C++ compiler, or a network that it can't compile
+            print(f"torch.compile fails on {model.__name__}: {str(error).splitlines()[0]}")
+    return steps
 
 
-def _lenet() -> Any:
-    net = gluon.nn.HybridSequential()
-    for before, after in ((1, 16), (16, 32)):
-        net.add(gluon.nn.Conv2D(after, in_channels=before, kernel_size=3, padding=1, activation="relu"))
-        net.add(gluon.nn.MaxPool2D(pool_size=2, strides=2))
-    net.add(gluon.nn.Flatten(), gluon.nn.Dense(64, in_units=128, activation="relu"), gluon.nn.Dense(10, in_units=64))
-    return net
-
-
-def _lenet_by_hand(flat: Any, x: Any) -> Any:
-    for weight, bias in zip(flat[0:4:2], flat[1:4:2], strict=True):
-        x = jax.lax.conv_general_dilated(x, weight, (1, 1), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW"))
-        x = jnp.maximum(x + bias[:, None, None], 0)
-        x = jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
-    x = jnp.maximum(x.reshape(x.shape[0], -1) @ flat[4].T + flat[5], 0)
-    return x @ flat[6].T + flat[7]
-
-
-def _compare(net: Any, model_by_hand: Callable[[Any, Any], Any], shape: tuple[int, ...], seconds: float) -> float:
+def batch(model: ModuleType) -> tuple[Any, Any]:
+    """NumPy's arrays of inputs and of labels."""
     random = numpy.random.RandomState(0)
-    images = random.normal(size=shape).astype("float32")
-    labels = random.randint(0, 10, size=shape[0])
-    net.initialize()
-    loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
-    trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 1e-3})
-    flat = tuple(jnp.asarray(p.data().asnumpy()) for p in net.collect_params().values())
+    return random.normal(size=model.SHAPE).astype("float32"), random.randint(0, CLASSES, size=model.SHAPE[0])
 
-    @npx.jit
+
+def initial(model: ModuleType) -> dict[str, Any]:
+    """Weights to begin with, by the names of the block's parameters."""
+    np.random.seed(0)
+    net = model.net()
+    net.initialize()
+    net(np.array(batch(model)[0]))  # finds shapes
+    return {name: parameter.data().asnumpy() for name, parameter in net.collect_params().items()}
+
+
+def npcompats(model: ModuleType, mode: str, weights: dict[str, Any], inputs: Any, labels: Any) -> Function:
+    """A step of Gluon: `mode` is eager, hybridized, or step."""
+    net, loss_of = model.net(), gluon.loss.SoftmaxCrossEntropyLoss()
+    net.initialize()
+    with npx.backend("jax"):  # where the others' batches are, too
+        x, y = np.array(inputs), np.array(labels)
+    net(x)  # finds shapes
+    parameters = net.collect_params()
+    for name, parameter in parameters.items():
+        parameter.set_data(np.array(weights[name]))
+    trainer = gluon.Trainer(parameters, "adam", {"learning_rate": RATE})
+    if mode == "hybridized":
+        net.hybridize()
+        loss_of.hybridize()
+
     def step(x: Any, y: Any) -> Any:
         with autograd.record():
             loss = loss_of(net(x), y).mean()
@@ -75,28 +92,88 @@ def _compare(net: Any, model_by_hand: Callable[[Any, Any], Any], shape: tuple[in
         trainer.step(1)
         return loss
 
-    optimizer = optax.adam(1e-3)
+    function = npx.jit(step) if mode == "step" else step
+    last = list(parameters.values())[-1]
 
-    @partial(jax.jit, donate_argnums=(0, 1))
-    def by_hand(flat: Any, state: Any, x: Any, y: Any) -> Any:
-        def loss_by_hand(flat: Any) -> Any:
-            return optax.softmax_cross_entropy_with_integer_labels(model_by_hand(flat, x), y).mean()
+    def waited() -> Any:
+        loss = function(x, y)
+        loss.wait_to_read()
+        if mode != "step":
+            last.data().wait_to_read()
+        return loss
 
-        loss, grads = jax.value_and_grad(loss_by_hand)(flat)
+    return waited
+
+
+def by_hand(model: ModuleType, weights: dict[str, Any], inputs: Any, labels: Any) -> Function:
+    """A step of plain JAX and optax, whose state is given to it and comes back."""
+    optimizer = optax.adam(RATE)
+    running = {name: jnp.array(value) for name, value in weights.items() if ".running_" in name}
+    flat = {name: jnp.array(value) for name, value in weights.items() if name not in running}
+    x, y = jnp.asarray(inputs), jnp.asarray(labels)
+
+    @partial(jax.jit, donate_argnums=(0, 1, 2))
+    def step(flat: Any, running: Any, state: Any, x: Any, y: Any) -> Any:
+        def loss_of(flat: Any) -> Any:
+            scores, changed = model.by_hand(flat | running, x)
+            return optax.softmax_cross_entropy_with_integer_labels(scores, y).mean(), changed
+
+        (loss, running_now), grads = jax.value_and_grad(loss_of, has_aux=True)(flat)
         updates, state = optimizer.update(grads, state)
-        return optax.apply_updates(flat, updates), state, loss
+        return optax.apply_updates(flat, updates), running_now, state, loss
 
-    held = {"flat": flat, "state": optimizer.init(flat)}
-    jx, jy = jnp.asarray(images), jnp.asarray(labels)
-    x, y = np.array(images), np.array(labels)
+    held = [flat, running, optimizer.init(flat)]
 
-    def reference() -> None:
-        held["flat"], held["state"], loss = by_hand(held["flat"], held["state"], jx, jy)
-        loss.block_until_ready()
+    def waited() -> Any:
+        *held[:], loss = step(*held, x, y)
+        return loss.block_until_ready()
 
-    first = float(step(x, y))
-    held["flat"], held["state"], expected = by_hand(held["flat"], held["state"], jx, jy)
-    numpy.testing.assert_allclose(first, expected, rtol=1e-4)
-    times = interleaved({"npx.jit": lambda: step(x, y).wait_to_read(), "by hand": reference}, seconds)
-    print(f"npx.jit {times['npx.jit']:.1f} us, by hand {times['by hand']:.1f} us")
-    return times.ratio("npx.jit", "by hand")
+    return waited
+
+
+def flaxs(model: ModuleType, inputs: Any, labels: Any) -> Function:
+    """A step of flax.nnx and optax, as its manual writes it."""
+    from flax import nnx  # optional: measured where it is installed
+
+    net = model.flax_net(nnx.Rngs(0))
+    optimizer = nnx.Optimizer(net, optax.adam(RATE), wrt=nnx.Param)
+    x, y = jnp.asarray(numpy.moveaxis(inputs, 1, -1) if inputs.ndim == 4 else inputs), jnp.asarray(labels)
+
+    @nnx.jit
+    def step(net: Any, optimizer: Any, x: Any, y: Any) -> Any:
+        def loss_of(net: Any) -> Any:
+            return optax.softmax_cross_entropy_with_integer_labels(net(x), y).mean()
+
+        loss, grads = nnx.value_and_grad(loss_of)(net)
+        optimizer.update(net, grads)
+        return loss
+
+    return lambda: step(net, optimizer, x, y).block_until_ready()
+
+
+def torchs(model: ModuleType, inputs: Any, labels: Any, compiled: bool) -> Function:
+    """A step of torch, on the same kind of device as JAX's."""
+    import torch  # optional: measured where it is installed
+
+    device = "cuda" if jax.default_backend() == "gpu" and torch.cuda.is_available() else "cpu"
+    wait: Callable[[], None] = torch.cuda.synchronize if device == "cuda" else lambda: None
+    net = model.torch_net().to(device)
+    count = sum(p.numel() for p in net.parameters())
+    ours = sum(value.size for name, value in initial(model).items() if ".running_" not in name)
+    assert count == ours, f"{model.__name__}: torch's network has {count} parameters, npcompat's {ours}"
+    optimizer = torch.optim.Adam(net.parameters(), lr=RATE)
+    x, y = torch.tensor(inputs).to(device), torch.tensor(labels).to(device)
+    forward = torch.compile(net) if compiled else net
+
+    def step() -> Any:
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(forward(x), y)
+        loss.backward()
+        optimizer.step()
+        wait()
+        return loss
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch.compile's, about itself
+        step()
+    return step

@@ -2,8 +2,8 @@
 
 The text is the language reference that ships with every Python (`pydoc_data.topics`, what `help("for")` shows).  The network
 reads it in 32 places at once and carries its states from one piece to the next.  It is trained eagerly, hybridized, and with
-the whole step (record, backward, clipping, trainer.step) compiled into one program.  Ends with a sentence of each, and a table;
-exits with 1 if the three disagree.
+the whole step (record, backward, clipping, trainer.step) compiled into one program.  Ends with a sentence, and a table; `--plot`
+draws the curves of the losses into a file.  Exits with 1 if the three disagree.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from pydoc_data.topics import topics
 from typing import Any
 
 import numpy as onp
+from curves import curves_file, draw
 from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
@@ -69,9 +70,10 @@ def pieces(columns: Any) -> Iterator[tuple[Any, Any]]:
 
 @dataclass
 class Outcome:
-    """What one training reached."""
+    """What one training reached; losses are of epochs, and of all their steps."""
 
     losses: list[float] = field(default_factory=list)
+    steps: list[float] = field(default_factory=list)
     perplexity: float = 0.0
     milliseconds: float = 0.0
     programs: int = 0
@@ -111,6 +113,7 @@ def train_one(options: argparse.Namespace, text: Text, mode: str, bar: Any) -> O
                 bar.set_postfix(loss=f"{losses[-1]:.3f}", refresh=False)
                 bar.update()
             outcome.losses.append(sum(losses) / len(losses))
+            outcome.steps += losses
     outcome.programs = len(log)
     outcome.milliseconds = sorted(times)[len(times) // 2] * 1e3
     outcome.perplexity = perplexity(net, text)
@@ -160,6 +163,7 @@ def main() -> int:
     parser.add_argument("--hidden", type=int, default=96, help="size of the states (default: 96)")
     parser.add_argument("--letters", type=int, default=100, help="letters to write at the end (default: 100)")
     parser.add_argument("--device", default="cpu", help="where to train: cpu, gpu or gpu(1) (default: cpu)")
+    parser.add_argument("--plot", type=curves_file, metavar="FILE", help="a PNG file for the curves")
     parser.add_argument("--tolerance", type=float, default=1e-3, help="allowed relative difference of losses (default: 1e-3)")
     options = parser.parse_args()
     if min(options.epochs, options.hidden, options.letters) < 1:
@@ -181,6 +185,8 @@ def main() -> int:
     console.print(f"writes: {outcomes[MODES[-1]].sentence!r}", markup=False, highlight=False)
     console.print(table)
     console.print(f"(a network that knows only how frequent each letter is has perplexity {frequencies(text):.1f})")
+    if options.plot is not None:
+        draw(options.plot, {"loss": {mode: found.steps for mode, found in outcomes.items()}}, "step")
     problems = list(disagreements(outcomes, options.tolerance))
     for problem in problems:
         console.print(f"[red]{problem}")

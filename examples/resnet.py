@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as onp
+from curves import curves_file, draw
 from rich.console import Console
 from rich.table import Table
 from sklearn.datasets import load_digits
@@ -48,20 +49,9 @@ class Curves(EpochEnd):
             for name, value in metric.get_name_value():
                 self.values.setdefault(name, []).append(value)
 
-    def draw(self, path: Path) -> None:
-        """Draw the curves into a file."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise SystemExit("--plot draws with matplotlib, which is not installed: pip install matplotlib") from error
-        figure = Figure(figsize=(9, 4), layout="constrained")
-        for axes, what in zip(figure.subplots(1, 2), ("loss", "accuracy"), strict=True):
-            for name, values in self.values.items():
-                if name.endswith(what):
-                    axes.plot(range(1, len(values) + 1), values, marker="o", label=name.split()[0])
-            axes.set(xlabel="epoch", ylabel=what)
-            axes.legend()
-        figure.savefig(path)
+    def of(self, what: str) -> dict[str, list[float]]:
+        """What was measured of one quantity, in training and in validation."""
+        return {name.split()[0]: values for name, values in self.values.items() if name.endswith(what)}
 
 
 def main() -> int:
@@ -71,7 +61,7 @@ def main() -> int:
     parser.add_argument("--device", default="cpu", help="where to train: cpu, gpu or gpu(1) (default: cpu)")
     parser.add_argument("--amp", action="store_true", help="compute products in bfloat16")
     parser.add_argument("--checkpoints", type=Path, help="a folder for checkpoints, from which training goes on")
-    parser.add_argument("--plot", type=Path, help="a PNG file for the curves")
+    parser.add_argument("--plot", type=curves_file, metavar="FILE", help="a PNG file for the curves")
     options = parser.parse_args()
     if options.epochs < 1:
         parser.error("--epochs must be at least 1")
@@ -104,7 +94,7 @@ def main() -> int:
         table.add_row(str(epoch), *[f"{value:.4f}" for value in row])
     console.print(table)
     if options.plot is not None:
-        curves.draw(options.plot)
+        draw(options.plot, {what: curves.of(what) for what in ("loss", "accuracy")}, "epoch")
     reached = curves.values["validation accuracy"][-1]
     console.print(f"the network reached an accuracy of {reached:.4f}" + ("" if reached > 0.9 else ", which is not enough"))
     return int(reached <= 0.9)

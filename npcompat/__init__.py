@@ -5,20 +5,31 @@
 What learning needs (`gluon`, `init`, `optimizer`, ...), pictures, `ops` and `symbol` are imported when they are first asked for.
 """
 
+import gc
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
-from npcompat import autograd, numpy, numpy_extension
-from npcompat import numpy as np
-from npcompat import numpy_extension as npx
-from npcompat.numpy_extension import Device, cpu, cpu_pinned, current_device, gpu, gpu_memory_info, num_gpus
+_COLLECTS = gc.isenabled()
+gc.disable()  # what modules define is no garbage, but looking for some among all of JAX's objects takes a third of the import
+try:
+    from npcompat import autograd, numpy, numpy_extension
+    from npcompat import environment as util
+    from npcompat import numpy as np
+    from npcompat import numpy_extension as npx
+    from npcompat.numpy_extension import Device, cpu, cpu_pinned, current_device, gpu, gpu_memory_info, num_gpus, random
+finally:
+    if _COLLECTS:
+        gc.enable()
 
 if TYPE_CHECKING:
-    from npcompat import amp, device, gluon, image, initializer, lr_scheduler, operator, ops, optimizer, recordio, symbol, test_utils, util
+    from npcompat import amp, device, gluon, image, initializer, lr_scheduler, operator, ops, optimizer, recordio, symbol, test_utils
     from npcompat import initializer as init
+    from npcompat import symbol as sym
     from npcompat.gluon import metric
 
 __version__ = "0.1.0"
+sys.modules["npcompat.util"] = util  # MXNet's name for it: `import npcompat.util` finds it, too
 _LATER = {
     "amp": "amp",
     "device": "device",
@@ -32,9 +43,9 @@ _LATER = {
     "ops": "ops",
     "optimizer": "optimizer",
     "recordio": "recordio",
+    "sym": "symbol",
     "symbol": "symbol",
     "test_utils": "test_utils",
-    "util": "util",
 }
 __all__ = [
     "Device",
@@ -60,7 +71,9 @@ __all__ = [
     "operator",
     "ops",
     "optimizer",
+    "random",
     "recordio",
+    "sym",
     "symbol",
     "test_utils",
     "util",

@@ -14,6 +14,9 @@ from typing import Any
 from npcompat._internal import custom_gradient, dispatch, modes, tape
 from npcompat._internal.errors import AutogradError
 from npcompat._internal.handle import Handle
+from npcompat._internal.lazy import LazyModule
+
+_symbols = LazyModule("npcompat.symbol._recorded")
 
 
 def record(train_mode: bool = True) -> AbstractContextManager[None]:
@@ -153,7 +156,9 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: str | Sequence[str
         tape.attach_leaf(variable, gradient, request)
 
 
-def backward(heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True, create_graph: bool = False) -> None:
+def backward(
+    heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True, *, create_graph: bool = False
+) -> None:
     """Compute the gradients of all variables that the heads were computed from.
 
     Parameters
@@ -250,8 +255,39 @@ def grad(
 
 
 def get_symbol(x: Any) -> Any:
-    """Not supported yet: raises NotImplementedError."""
-    raise NotImplementedError("autograd.get_symbol: recorded graphs have no symbolic form yet")
+    """The graph of symbols for an array that was recorded.
+
+    Parameters
+    ----------
+    x : ndarray
+        What was computed from variables while recording.
+
+    Returns
+    -------
+    Symbol
+        Its variables are named `var0`, `var1`, ... in the order in which they are needed; everything else that was used is a
+        constant.
+
+    Raises
+    ------
+    AutogradError
+        If the array was not recorded, or backward has used its graph.
+    NotImplementedError
+        If a compiled function, or one with a gradient written in Python, was recorded.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 2.0])
+    >>> x.attach_grad()
+    >>> with autograd.record():
+    ...     y = np.exp(x) * x
+    >>> graph = autograd.get_symbol(y)
+    >>> graph.list_arguments()
+    ['var0']
+    >>> graph.eval(var0=np.zeros(2))
+    [array([0., 0.])]
+    """
+    return _symbols.of_recorded(x)
 
 
 class Function:

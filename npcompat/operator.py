@@ -184,8 +184,6 @@ class _Call:
         count = len(self.arguments)
         payloads = [dispatch.read(a).payload for a in arrays]
         symbolic = any([type(p) is dispatch.symbolic for p in payloads])
-        if symbolic and self.states:
-            raise NotImplementedError(f"{self.name}: auxiliary states ({', '.join(self.states)}) on symbols: a graph has no state")
         if not symbolic:
             self._check(payloads)
         if symbolic or modes.current().trace is not None:
@@ -296,6 +294,7 @@ class _Call:
         op = _custom.Custom(
             _named(on_host(forward), self.name), [nth(shapes, i) for i in outs], [nth(kinds, i) for i in outs], "pyfunc", bprop
         )
+        op.overwrites = tuple([(self.outputs + i, count + i) for i in range(states)])
         made = op(*arrays)
         return [made] if len(outs) == 1 else list(made)
 

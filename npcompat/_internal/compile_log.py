@@ -14,15 +14,20 @@ _listeners: list[list["Compilation"]] = []
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """One program that was compiled: an operator's, or a whole function's."""
+    """One program that was compiled: an operator's, or a whole function's.
+
+    `groups` names the operators of a function that can be computed together, by their patterns (`fusion`).
+    """
 
     name: str
     types: tuple[str, ...]
     reason: str
     location: str
+    groups: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.location}: compiled {self.name}({', '.join(self.types)}): {self.reason}"
+        joined = f"; can be fused: {', '.join(map('+'.join, self.groups))}" if self.groups else ""
+        return f"{self.location}: compiled {self.name}({', '.join(self.types)}): {self.reason}{joined}"
 
 
 def type_name(array: Any) -> str:
@@ -30,10 +35,17 @@ def type_name(array: Any) -> str:
     return f"{array.dtype}[{','.join(map(str, array.shape))}]"
 
 
-def compiled(name: str, arrays: Sequence[Any], reason: str = "first call with these types") -> None:
+def watched() -> bool:
+    """Whether somebody reads what is written."""
+    return bool(_listeners) or _logger.isEnabledFor(logging.INFO)
+
+
+def compiled(
+    name: str, arrays: Sequence[Any], reason: str = "first call with these types", groups: tuple[tuple[str, ...], ...] = ()
+) -> None:
     """Write an entry; costs nothing unless somebody listens."""
-    if _listeners or _logger.isEnabledFor(logging.INFO):
-        entry = Compilation(name, tuple(map(type_name, arrays)), reason, user_location())
+    if watched():
+        entry = Compilation(name, tuple(map(type_name, arrays)), reason, user_location(), groups)
         for listener in _listeners:
             listener.append(entry)
         _logger.info("%s", entry)
@@ -46,7 +58,8 @@ def compile_log() -> Iterator[list[Compilation]]:
     Yields
     ------
     list of Compilation
-        Grows as programs are compiled; each entry has `name`, `types`, `reason` and `location` (the user's line).
+        Grows as programs are compiled; each entry has `name`, `types`, `reason`, `location` (the user's line), and
+        `groups` (which operators of a compiled function can be fused).
 
     Examples
     --------

@@ -14,7 +14,7 @@ import numpy as onp
 
 from npcompat._internal import dtypes
 from npcompat._internal.devices import Device, as_device
-from npcompat._internal.errors import DefinitionError
+from npcompat._internal.errors import DefinitionError, OperatorError
 from npcompat._internal.op import REGISTRY, Attrs, Op
 from npcompat._internal.tensortype import dims
 
@@ -155,6 +155,8 @@ def from_definition(found: Mapping[str, Any]) -> tuple[Op, Attrs]:
     DefinitionError
         If the operator, an attribute or the version is not known here: with what is.
     """
+    if not isinstance(found, Mapping):
+        raise DefinitionError(f"a definition is an object with the keys op, version and attrs; got {found!r}")
     missing = {"op", "version", "attrs"} - found.keys()
     if missing:
         raise DefinitionError(
@@ -162,6 +164,8 @@ def from_definition(found: Mapping[str, Any]) -> tuple[Op, Attrs]:
         )
     if found["version"] != VERSION:
         raise DefinitionError(f"{found['op']}: version {found['version']!r} of definitions is not known; this is version {VERSION}")
+    if not isinstance(found["op"], str) or not isinstance(found["attrs"], Mapping):
+        raise DefinitionError(f"a definition's op is a name, its attrs are an object; got {found['op']!r} and {found['attrs']!r}")
     op = REGISTRY.get(found["op"]) or _custom(found["op"], found["attrs"])
     if op is None and found["op"].startswith(CUSTOM):
         name = found["op"].removeprefix(CUSTOM).partition(":")[0]
@@ -172,7 +176,10 @@ def from_definition(found: Mapping[str, Any]) -> tuple[Op, Attrs]:
     unknown = found["attrs"].keys() - op.attrs.keys()
     if unknown:
         raise DefinitionError(f"{op.name} has no attribute {', '.join(sorted(unknown))}; it has {', '.join(op.attrs) or 'none'}")
-    return op, op.bind(**{name: from_json(value) for name, value in found["attrs"].items()})
+    try:
+        return op, op.bind(**{name: from_json(value) for name, value in found["attrs"].items()})
+    except OperatorError as error:
+        raise DefinitionError(str(error)) from error
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -17,9 +17,9 @@ class Device:
 
     Parameters
     ----------
-    kind : {'cpu', 'gpu', 'tpu'}
+    device_type : {'cpu', 'gpu', 'tpu'}
         Kind of device; `cuda` is another name of `gpu`.
-    index : int
+    device_id : int
         Which of them.
 
     Examples
@@ -32,10 +32,10 @@ class Device:
 
     __slots__ = ("_entered", "index", "kind")
 
-    def __init__(self, kind: str, index: int = 0) -> None:
-        if kind not in _KINDS:
-            raise ValueError(f"device kind {kind!r}: expected one of {', '.join(_KINDS)}")
-        self.kind, self.index = _KINDS[kind], int(index)
+    def __init__(self, device_type: str, device_id: int = 0) -> None:
+        if device_type not in _KINDS:
+            raise ValueError(f"device kind {device_type!r}: expected one of {', '.join(_KINDS)}")
+        self.kind, self.index = _KINDS[device_type], int(device_id)
         self._entered: list[Any] = []
 
     @property
@@ -104,10 +104,12 @@ def _described(device: Any) -> Device:
     return Device(kind, xla.devices(kind).index(device))
 
 
-@operator("_npi_to_device", pattern="elementwise")
-def _to_device(xp: Any, a: Any, *, device: Any) -> Any:
+def _on_device(xp: Any, a: Any, *, device: Any) -> Any:
     """The values on another device."""
     return xp.to_device(a, device.resolve())
+
+
+_to_device = operator("_npi_to_device", kernels={"jax": _on_device})(_on_device)
 
 
 def moved(handle: Handle, device: Any) -> Any:

@@ -38,6 +38,11 @@ ndarray: Any = Handle
 scalar: Any = Handle
 symbol: Any = Handle
 symbolic: type = type(None)  # the class of the payloads of symbols, once there are any
+ufuncs: dict[str, Any] = {}
+"""The public functions of operators that are ufuncs, by the operator's name."""
+_overridden: Any = None
+ordinary: set[type] = {*SCALARS, list, tuple, onp.ndarray, type(None), type(...)}
+"""Classes of operands, and of what `out=` may be, that ask for nothing."""
 
 
 def connect(
@@ -45,15 +50,19 @@ def connect(
     scalar_type: type[Handle] | None = None,
     symbol_type: type[Handle] | None = None,
     symbolic_payload: type | None = None,
+    overridden: Any = None,
 ) -> None:
-    """Called once each by the modules above with the public classes of arrays, scalars and symbols."""
-    global ndarray, scalar, symbol, symbolic
+    """Called once each by the modules above with the public classes of arrays, scalars and symbols, and what asks other classes."""
+    global ndarray, scalar, symbol, symbolic, _overridden
     if array_type is not None:
         ndarray = array_type
     if scalar_type is not None:
         scalar = scalar_type
     if symbol_type is not None and symbolic_payload is not None:
         symbol, symbolic = symbol_type, symbolic_payload
+    if overridden is not None:
+        _overridden = overridden
+    ordinary.update((ndarray, scalar, symbol))
 
 
 # --- handles -----------------------------------------------------------------------------------------------------
@@ -135,7 +144,19 @@ def _replace(handle: Handle, value: Value) -> None:
         touch(handle)
         if rare.leaf is not None and value.node is None and not mode.recording:
             value = fresh(value.payload, rare.leaf)
+    if type(value.payload) is onp.ndarray:
+        value = _laid_out_as(handle._value.payload, value)
     handle._value = value
+
+
+def _laid_out_as(before: Any, value: Value) -> Value:
+    """A value on the host with its elements in the memory order of the one that it replaces, which views look at."""
+    payload = value.payload
+    if type(before) is not onp.ndarray or before.strides == payload.strides or before.shape != payload.shape:
+        return value
+    made = onp.empty_like(before, payload.dtype)
+    made[...] = payload
+    return Value(made, value.node, value.index)
 
 
 def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> None:
@@ -197,13 +218,15 @@ def live(handle: Handle) -> Any:
 def buffer(handle: Handle, *operands: Value) -> Any:
     """The same, to be written: the root's buffer is its own then, copied if anybody else holds it.
 
-    None also if the write must be recorded.
+    None also if the write must be recorded or observed, or if symbols would be written.
     """
     root = root_of(handle)
-    if type(root._value.payload) is not onp.ndarray:
+    if type(root._value.payload) is not onp.ndarray or any([type(v.payload) is symbolic for v in operands]):
         return None
     mode = modes.current()
-    if mode.trace is not None or (mode.recording and (root._value.node is not None or any([v.node is not None for v in operands]))):
+    if mode.trace is not None or mode.observer is not None:
+        return None
+    if mode.recording and (root._value.node is not None or any([v.node is not None for v in operands])):
         return None
     if root._value.payload.base is not None or _references(root) != _UNSHARED:
         root._value = Value(root._value.payload.copy(order="K"))
@@ -259,12 +282,31 @@ def array_of(array: onp.ndarray[Any, Any]) -> Any:
 
 def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, Any]:
     """What NumPy makes of an array-like; where no element carries a 64-bit float, floats have the default dtype."""
-    array = onp.asarray(x) if dtype is None else onp.asarray(x, dtype)
+    try:
+        array = onp.asarray(x) if dtype is None else onp.asarray(x, dtype)
+    except ValueError as error:
+        if not str(error).startswith(("object __array__ method not producing an array", "setting an array element with a sequence")):
+            raise
+        found = _asked(x)
+        if found is x:
+            raise
+        array = onp.asarray(found, dtype)
     if dtype is None:
         narrowed = dtypes.narrow(array.dtype, ())
         if narrowed != array.dtype and not _carries(x, array.dtype):
             return array.astype(narrowed)
     return array
+
+
+def _asked(x: Any) -> Any:
+    """An array-like in which what NumPy does not take for arrays is its own: arrays of ours, and those that other classes give."""
+    if type(x) is list or type(x) is tuple:
+        parts = [_asked(e) for e in x]
+        return parts if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
+    if hasattr(x, "__array__") and not isinstance(x, Handle | onp.ndarray | onp.generic):
+        given = x.__array__()
+        return onp.array(to_host(given)) if isinstance(given, Handle) else x
+    return to_host(x)[()] if isinstance(x, Handle) else x
 
 
 def _carries(x: Any, dtype: onp.dtype[Any]) -> bool:
@@ -371,8 +413,22 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
                 handle = _new(scalar if op.scalars and not out.aval.shape else ndarray)
                 handle._value, handle._view, handle._extra = value, None, None
                 return handle
-        elif on_host and not attrs and (out := host.quick(op, payloads, weaks > 0, mode.numpy_dtypes)) is not None:
-            return wrap_result(op, Value(out))
+        elif on_host:
+            if not attrs and (out := host.quick(op, payloads, weaks > 0, mode.numpy_dtypes)) is not None:
+                return wrap_result(op, Value(out))
+            program = op.programs[host.slot + mode.numpy_dtypes].get(attrs)
+            if program is not None and not op.heavy:
+                try:
+                    out = program(*payloads)
+                except CALL_ERRORS as error:
+                    raise explained(op, payloads, attrs, error) from error
+                if op.outputs != 1:
+                    return tuple([wrap_result(op, Value(o)) for o in out])
+                return wrap_result(op, Value(out))
+    if not ordinary.issuperset(map(type, args)) and op.name in ufuncs:
+        found = _overridden(op, "__call__", args, {})
+        if found is not NotImplemented:
+            return found
     if mode.trace is None:
         values = [a._value if type(a) is ndarray and a._view is None else as_value(a) for a in args]
     else:

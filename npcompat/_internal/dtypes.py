@@ -53,7 +53,18 @@ def canonical(dtype: Any) -> onp.dtype[Any]:
         return _NARROW[_complex128]
     if isinstance(dtype, str) and dtype == "bfloat16":
         return bfloat16
+    if isinstance(dtype, type(onp.dtype)):
+        return _of_class(dtype)
     return cast("onp.dtype[Any]", onp.dtype(dtype))
+
+
+def _of_class(dtype: Any) -> onp.dtype[Any]:
+    """The dtype that stands for a class of them; strings, and what else has no size of its own, are of size 0."""
+    if dtype is onp.dtypes.StringDType:
+        return cast("onp.dtype[Any]", dtype())
+    if dtype.type is None:
+        raise TypeError(f"a dtype was expected, got {dtype.__name__}, which is a class of many")
+    return cast("onp.dtype[Any]", onp.dtype(dtype.type))
 
 
 def narrow(dtype: onp.dtype[Any], operands: Sequence[Type]) -> onp.dtype[Any]:
@@ -105,9 +116,12 @@ def _weak_meets_extended(types: Sequence[Type]) -> onp.dtype[Any] | None:
 
 
 def ufunc_rule(ufunc: onp.ufunc) -> Rule:
-    """The rule of an operator that is a NumPy ufunc: whatever that ufunc would choose."""
+    """The rule of an operator that is a NumPy ufunc: whatever that ufunc would choose.
 
-    def rule(types: tuple[Type, ...], dtype: onp.dtype[Any] | None = None) -> Resolution:
+    `dtype` asks for a dtype of the results, or, in a tuple, for one of each operand and result (None: NumPy chooses).
+    """
+
+    def rule(types: tuple[Type, ...], dtype: onp.dtype[Any] | tuple[onp.dtype[Any] | None, ...] | None = None) -> Resolution:
         types = tuple([_bool if t is bool else t for t in types])  # a Python bool is no weaker than NumPy's
         met = _weak_meets_extended(types)
         if met is not None:
@@ -119,7 +133,8 @@ def ufunc_rule(ufunc: onp.ufunc) -> Rule:
             loop = ufunc.resolve_dtypes((*asked, *blank))
             loop = tuple(narrow(d, carried) for d in loop)
         else:
-            loop = ufunc.resolve_dtypes((*asked, *blank), signature=(None,) * ufunc.nin + (dtype,) * ufunc.nout, casting="unsafe")
+            wanted = dtype if isinstance(dtype, tuple) else (None,) * ufunc.nin + (dtype,) * ufunc.nout
+            loop = ufunc.resolve_dtypes((*asked, *blank), signature=wanted, casting="unsafe")
         outs = loop[ufunc.nin :]
         return loop[: ufunc.nin], outs if ufunc.nout > 1 else outs[0]
 
@@ -143,7 +158,7 @@ def first(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
 
 
 def floating(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
-    """As `promote`, but numbers that are not inexact become the default float first."""
+    """All inputs are cast to their common dtype, which is the output's; bool and integers become the default float."""
     dtype = result_type(types)
     if not is_inexact(dtype) and on_devices(dtype):
         dtype = default_float()

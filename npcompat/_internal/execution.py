@@ -24,7 +24,8 @@ Recorder = Callable[[Op, Sequence[Value], Sequence[Any], Attrs, Any, modes.Mode]
 _recorder: Recorder
 _NO_SYMBOLS = type(None)
 _symbolic: type = _NO_SYMBOLS  # the class of the payloads of symbols, once there are any
-_build: Callable[[Op, Sequence[Any], Attrs], Any]
+build: Callable[[Op, Sequence[Any], Attrs], Any]
+stream: Sequence[Any]  # the payloads that stand in graphs for the key and the counter of the default random stream
 _ALL_XLA, _ALL_HOST = {XLA_ARRAY}, {onp.ndarray}
 
 
@@ -34,10 +35,15 @@ def connect(recorder: Recorder) -> None:
     _recorder = recorder
 
 
-def connect_symbols(payload: type, build: Callable[[Op, Sequence[Any], Attrs], Any]) -> None:
-    """Called once by the symbols: the class of their payloads, and what an operator on them does."""
-    global _symbolic, _build
-    _symbolic, _build = payload, build
+def connect_symbols(payload: type, node: Callable[[Op, Sequence[Any], Attrs], Any], random_state: Sequence[Any]) -> None:
+    """Called once by the symbols: the class of their payloads, what an operator on them does, and what random draws count from."""
+    global _symbolic, build, stream
+    _symbolic, build, stream = payload, node, random_state
+
+
+def symbols_exist() -> bool:
+    """Whether there may be symbols: whether their module has been imported."""
+    return _symbolic is not _NO_SYMBOLS
 
 
 def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[int] = ()) -> Any:
@@ -47,6 +53,8 @@ def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[i
     Returns a `Value`, or a tuple of them if the operator has several outputs.
     """
     mode = modes.current()
+    if mode.observer is not None:
+        return _observed(op, values, attrs, donate, mode)
     payloads = [v.payload for v in values]
     if mode.trace is not None:
         return mode.trace.run(op, values, payloads, attrs, mode)
@@ -54,7 +62,7 @@ def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[i
         return _create(op, attrs, mode)
     backend = _backend_of(op, payloads, attrs, mode)
     if backend is None:
-        return _build(op, payloads, attrs)
+        return build(op, payloads, attrs)
     if mode.recording and op.differentiable:
         for v in values:
             if v.node is not None:
@@ -63,6 +71,14 @@ def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[i
     if op.outputs == 1:
         return Value(out)
     return tuple([Value(o) for o in out])
+
+
+def _observed(op: Op, values: Sequence[Value], attrs: Attrs, donate: Collection[int], mode: modes.Mode) -> Any:
+    """Apply an operator, and tell the observer, which is not observed itself."""
+    with modes.changed(observer=None):
+        result = run(op, values, attrs, () if donate else donate)  # the observer may look at the operands
+        mode.observer(op, values, (result,) if op.outputs == 1 else result)
+    return result
 
 
 def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[Any]:
@@ -104,6 +120,9 @@ def call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: Collection[int],
         programs, key = op.programs[backend.slot + mode.numpy_dtypes], attrs
     program = programs.get(key)
     if program is None:
+        if symbols_exist() and symbols_in(attrs):  # a length is that of a symbol's axis: a constant becomes part of a graph
+            built = build(op, payloads, attrs)
+            return built.payload if op.outputs == 1 else [v.payload for v in built]
         stays = backend is xla and _asks_for_host(attrs)
         program = programs[key] = _from_device(op, attrs) if stays else backend.forward(op, attrs, donate)
     try:
@@ -128,8 +147,8 @@ def _from_device(op: Op, attrs: Attrs) -> Callable[..., Any]:
 
 def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     """An operator without operands runs on the host, where nothing is compiled for each new shape; then it is placed."""
-    if _symbolic is not _NO_SYMBOLS and symbols_in(attrs):  # a length is that of a symbol's axis
-        return _build(op, (), attrs)
+    if symbols_exist() and symbols_in(attrs):  # a length is that of a symbol's axis
+        return build(op, (), attrs)
     out = host.forward(op, attrs)()
     if op.outputs == 1:
         return constant(out)
@@ -230,6 +249,13 @@ def constant(array: onp.ndarray[Any, Any]) -> Value:
     if mode.trace is None and (on_host(mode) or not dtypes.on_devices(array.dtype)):
         return Value(array)
     return fresh(xla.asarray(array, mode.device))
+
+
+def beside(payload: Any, array: onp.ndarray[Any, Any]) -> Value:
+    """A value for a host array, which must not be written afterwards, placed where a payload is."""
+    if type(payload) is onp.ndarray:
+        return Value(array)
+    return fresh(xla.asarray(array, xla.device_of(payload))) if type(payload) is XLA_ARRAY else constant(array)
 
 
 def settled(value: Value) -> Value:

@@ -67,6 +67,22 @@ def _fixed(key: Any) -> bool:
     return kind is int or key is None or key is Ellipsis
 
 
+def _as_numpys(key: Any) -> Any:
+    """A key with integers or arrays of ours in it as NumPy takes it; None for what is left to the general way."""
+    if type(key) is not tuple:
+        return _part_as_numpys(key)
+    parts = [k if _fixed(k) else _part_as_numpys(k) for k in key]
+    return None if any([p is None and k is not None for p, k in zip(parts, key, strict=True)]) else tuple(parts)
+
+
+def _part_as_numpys(key: Any) -> Any:
+    """An int for an integer scalar, a NumPy array for an array of positions or a mask; None for what else there may be."""
+    if type(key) is dispatch.scalar or isinstance(key, onp.integer):
+        return key.__index__() if key.dtype.kind in "iu" and not (isinstance(key, Handle) and dispatch.live(key) is None) else None
+    found = dispatch.live(key) if isinstance(key, Handle) else key if type(key) is onp.ndarray else None
+    return found if found is not None and found.ndim and found.dtype.kind in "biu" else None
+
+
 def _names_fields(array: Any, key: Any) -> bool:
     """Whether a key names fields of an array of records."""
     return array.dtype.names is not None and (type(key) is str or (type(key) is list and all([type(k) is str for k in key])))
@@ -76,31 +92,31 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
     """`handle[key]` by NumPy; None for keys that are left to the general way."""
     if type(handle) is dispatch.scalar:
         handle = dispatch.wrap(handle._value)
-    if _fixed(key) or _names_fields(array, key):
-        found = array[key]
-        if type(found) is onp.ndarray:
-            view = object.__new__(dispatch.ndarray)
-            view._view, view._extra = View(handle, Indexed(key, array.shape)), None
-            extra(view._view.root)
-            if handle._extra is not None and handle._extra.readonly:
-                extra(view).readonly = True
-            return view
-        return dispatch.wrap_scalar(Value(onp.asarray(found))) if dtypes.on_devices(array.dtype) else found
-    if isinstance(key, Handle):
-        key = dispatch.live(key)
-        if key is not None and key.dtype.kind in "biu" and key.ndim:
+    if not (_fixed(key) or _names_fields(array, key)):
+        key = _as_numpys(key)
+        if key is None:
+            return None
+        if not _fixed(key):  # a copy
             return dispatch.wrap(Value(array[key]))
-    return None
+    found = array[key]
+    if type(found) is onp.ndarray:
+        view = object.__new__(dispatch.ndarray)
+        view._view, view._extra = View(handle, Indexed(key, array.shape)), None
+        extra(view._view.root)
+        if handle._extra is not None and handle._extra.readonly:
+            extra(view).readonly = True
+        return view
+    return dispatch.wrap_scalar(Value(onp.asarray(found))) if dtypes.on_devices(array.dtype) else found
 
 
 def _set_on_host(handle: Any, key: Any, new: Any) -> bool:
     """`handle[key] = new` by NumPy; False if that can't be."""
-    if isinstance(key, Handle):
-        key = dispatch.live(key)
-        if key is None or key.dtype.kind not in "biu" or not key.ndim:
-            return False
-    elif not (_fixed(key) or _names_fields(handle, key)):
+    if type(new) is dispatch.symbol:
         return False
+    if not (_fixed(key) or _names_fields(handle, key)):
+        key = _as_numpys(key)
+        if key is None:
+            return False
     target = dispatch.buffer(handle)
     if target is None:
         return False
@@ -188,7 +204,13 @@ def _shape_of(handle: Any, found: lens.Lens) -> tuple[int, ...]:
 
 @operator("_npi_fit", pattern="broadcast", rule=lambda types, attrs: ([None], attrs["dtype"]))
 def _fit(xp: Any, new: Any, *, shape: Any, dtype: Any) -> Any:
-    """A value broadcast and cast to what it is written into; leading axes of length 1 may be left out."""
+    """A value broadcast and cast to what it is written into; leading axes of length 1 may be left out.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Dtype of the result.
+    """
     new = xp.asarray(new)
     extra = new.ndim - len(shape)
     if extra > 0 and new.shape[:extra] == (1,) * extra:
@@ -356,13 +378,29 @@ def _as_index(item: Any) -> Any:
 
 @operator("_npi_take_at", pattern="injective", scalars=True)
 def _take_at(xp: Any, a: Any, *positions: Any, axes: Any) -> Any:
-    """`a[i, :, j]`: integer arrays on the axes marked, whole axes elsewhere."""
+    """`a[i, :, j]`: integer arrays on the axes marked, whole axes elsewhere.
+
+    Parameters
+    ----------
+    *positions : array of int
+        One for each axis that is marked; they are broadcast together.
+    axes : tuple of bool
+        Which axes have positions; of the others all elements are meant.
+    """
     return xp.take_at(a, _whole(xp, a, positions, axes))
 
 
 @operator("_npi_put_at", pattern="opaque")
 def _put_at(xp: Any, a: Any, new: Any, *positions: Any, axes: Any) -> Any:
-    """`a` with `a[i, :, j] = new`."""
+    """`a` with `a[i, :, j] = new`.
+
+    Parameters
+    ----------
+    *positions : array of int
+        One for each axis that is marked; they are broadcast together.
+    axes : tuple of bool
+        Which axes have positions; of the others all elements are meant.
+    """
     return xp.put_at(a, _whole(xp, a, positions, axes), new)
 
 
@@ -373,9 +411,15 @@ def _put_mask(xp: Any, a: Any, new: Any, mask: Any) -> Any:
     return xp.where(xp.reshape(mask, mask.shape + (1,) * trailing), new, a)
 
 
-@operator("_npi_out_of_bounds", differentiable=False)
+@operator("_npi_out_of_bounds", pattern="reduction", scalars=False, differentiable=False)
 def _out_of_bounds(xp: Any, positions: Any, *, size: int) -> Any:
-    """Whether any position lies outside `-size <= i < size`."""
+    """Whether any position lies outside `-size <= i < size`.
+
+    Parameters
+    ----------
+    size : int
+        Length of the axis.
+    """
     return xp.any((positions < -size) | (positions >= size))
 
 

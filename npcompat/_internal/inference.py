@@ -17,7 +17,7 @@ import numpy as onp
 from npcompat._internal import dtypes, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.errors import InferenceError
-from npcompat._internal.execution import explained
+from npcompat._internal.execution import CALL_ERRORS, explained
 from npcompat._internal.op import Attrs, Op
 from npcompat._internal.tensortype import TensorType, dims, substituted, symbols_in
 
@@ -30,6 +30,8 @@ _CHECKED = (1, 2, 3)
 _TRIED = 2
 _UNIFORM = frozenset(("elementwise", "broadcast", "reduction"))
 """Patterns of which no operator treats some length in a way of its own."""
+_REFUSALS = (*CALL_ERRORS, ArithmeticError, NotImplementedError, dims.Inconclusive)
+"""What a compute raises for operands that it does not take, and for lengths that it must know."""
 _DTYPES = tuple(sorted(dtypes.everywhere(), key=str))
 
 
@@ -118,11 +120,10 @@ def _output_dtypes(op: Op, types: Sequence[Operand], attrs: Attrs) -> list[Any]:
 def _of_known_dtypes(op: Op, types: tuple[Operand, ...], attrs: Attrs) -> tuple[TensorType, ...]:
     named = _named(types)
     names = sorted(symbols_in(tuple([t.shape for t in named if isinstance(t, TensorType)])) | symbols_in(attrs))
-    try:
-        found = _evaluated(op, named, attrs, {})
-    except Exception as error:  # whatever a compute raises: which is right, lengths show
+    found = _evaluated(op, named, attrs, {})
+    if isinstance(found, Exception):
         if not names or not _some_fit(op, named, attrs, names):
-            raise _contradiction(op, types, attrs, error) from error
+            raise _contradiction(op, types, attrs, found) from found
         return tuple([TensorType(None, dtype) for dtype in _output_dtypes(op, types, attrs)])
     if names and op.pattern not in _UNIFORM and not _holds(op, named, attrs, names, found):
         return tuple([TensorType(None, t.dtype) for t in found])
@@ -146,21 +147,22 @@ def _depends_on_unknown(dim: Any) -> bool:
     return type(dim) is not int and any([name.startswith(_UNKNOWN) for name in dims.symbols(dim)])
 
 
-def _evaluated(op: Op, types: Sequence[Operand], attrs: Attrs, lengths: Mapping[str, int]) -> tuple[TensorType, ...]:
-    """The types of the outputs, where symbols have these lengths."""
+def _evaluated(op: Op, types: Sequence[Operand], attrs: Attrs, lengths: Mapping[str, int]) -> tuple[TensorType, ...] | Exception:
+    """The types of the outputs, where symbols have these lengths, or the error with which the compute refuses them."""
     arguments = [(substituted(t.shape, lengths), t.dtype) if isinstance(t, TensorType) else _SCALARS[t] for t in types]
-    return tuple([TensorType(*out) for out in dims.output_types(xla.function(op, substituted(attrs, lengths)), arguments)])
+    try:
+        outs = dims.output_types(xla.function(op, substituted(attrs, lengths)), arguments)
+    except _REFUSALS as error:
+        return error
+    return tuple([TensorType(*out) for out in outs])
 
 
 def _holds(op: Op, types: Sequence[Operand], attrs: Attrs, names: Sequence[str], found: Sequence[TensorType]) -> bool:
     """Whether what was found for symbols is so for lengths that are often treated in a way of their own."""
     for length in _CHECKED:
         lengths = dict.fromkeys(names, length)
-        try:
-            at_length = _evaluated(op, types, attrs, lengths)
-        except Exception:
-            continue
-        if list(at_length) != [t.substituted(lengths) for t in found]:
+        at_length = _evaluated(op, types, attrs, lengths)
+        if isinstance(at_length, tuple) and list(at_length) != [t.substituted(lengths) for t in found]:
             return False
     return True
 
@@ -170,13 +172,8 @@ def _some_fit(op: Op, types: Sequence[Operand], attrs: Attrs, names: Sequence[st
     ints = sorted({*range(10), *_ints(attrs), *_ints(tuple([t.shape for t in types if isinstance(t, TensorType)]))})
     if len(names) > _TRIED:
         return True
-    for chosen in itertools.product(ints, repeat=len(names)):
-        try:
-            _evaluated(op, types, attrs, dict(zip(names, chosen, strict=True)))
-        except Exception:
-            continue
-        return True
-    return False
+    lengths = [dict(zip(names, chosen, strict=True)) for chosen in itertools.product(ints, repeat=len(names))]
+    return any(isinstance(_evaluated(op, types, attrs, chosen), tuple) for chosen in lengths)
 
 
 def _ints(found: Any) -> Iterator[int]:

@@ -74,8 +74,8 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         mode = _current_mode(_default_mode[0])
-        if mode.trace is not None:
-            return self.function(*args, **kwargs)  # inside a trace the equations join the program being built
+        if mode.trace is not None or mode.observer is not None:
+            return self.function(*args, **kwargs)  # the equations join the program being built, or are observed one by one
         if not kwargs and not mode.recording:
             for recent, types in self._recent:
                 try:
@@ -95,7 +95,7 @@ class Compiled:
                 program = self._programs.get(key)
         if program is not None and program.fits(mode.recording):
             if not (kwargs or mode.recording or call.kept or program.captured.changed) and _are_plain(args):
-                self._recent.insert(0, (program, tuple([a._value.payload.aval for a in args])))
+                self._recent.insert(0, (program, tuple([_to_xla(a._value.payload, mode).aval for a in args])))
                 del self._recent[_RECENT:]
             try:
                 return program.replay(call)
@@ -164,13 +164,17 @@ class Compiled:
 
 
 def _is_plain(a: Any) -> bool:
-    """Whether an argument is an array on XLA, neither a view nor a variable, and may be written."""
+    """Whether an argument is an array, neither a view nor a variable, and may be written."""
     if type(a) is not dispatch.ndarray or a._view is not None or type(a._value) is not Value:
         return False
     rare = a._extra
     if rare is not None and (rare.readonly or rare.leaf is not None or rare.grad_handle is not None):
         return False
-    return type(a._value.payload) is xla.Array
+    return type(a._value.payload) is xla.Array or type(a._value.payload) is onp.ndarray
+
+
+def _to_xla(payload: Any, mode: modes.Mode) -> Any:
+    return payload if type(payload) is xla.Array else xla.asarray(payload, mode.device)
 
 
 def _are_plain(args: tuple[Any, ...]) -> bool:
@@ -387,7 +391,7 @@ class _Program:
         for a, known in zip(args, types, strict=False):
             if not _is_plain(a):
                 return _MISSED
-            payload = a._value.payload
+            payload = _to_xla(a._value.payload, mode)
             if payload.aval is not known:
                 return _MISSED
             inputs.append(payload)

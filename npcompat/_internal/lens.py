@@ -58,7 +58,15 @@ def view(parent: Handle, lens: Lens) -> Any:
 
 @operator("_npi_index_get", pattern="injective", scalars=True)
 def index_get(xp: Any, a: Any, *starts: Any, spec: Any) -> Any:
-    """The part of `a` that a basic index covers; start positions are operands."""
+    """The part of `a` that a basic index covers; start positions are operands.
+
+    Parameters
+    ----------
+    *starts : int
+        Where each slice begins, and integers of the index.
+    spec : tuple
+        What the index does with each axis.
+    """
     return xp.index_get(a, starts, spec)
 
 
@@ -69,7 +77,15 @@ def _as_written(types: tuple[Type, ...], attrs: Any) -> Resolution:
 
 @operator("_npi_index_put", pattern="injective", rule=_as_written)
 def _index_put(xp: Any, a: Any, new: Any, *starts: Any, spec: Any) -> Any:
-    """`a` with the part that a basic index covers replaced."""
+    """`a` with the part that a basic index covers replaced.
+
+    Parameters
+    ----------
+    *starts : int
+        Where each slice begins, and integers of the index.
+    spec : tuple
+        What the index does with each axis.
+    """
     return xp.index_put(a, new, starts, spec)
 
 
@@ -94,6 +110,7 @@ def _transpose(xp: Any, a: Any, *, axes: Any = None) -> Any:
 
 @operator("_npi_transpose_put", pattern="injective")
 def _transpose_put(xp: Any, a: Any, new: Any, *, axes: Any = None) -> Any:
+    """The array whose transpose is `new`."""
     return xp.transpose(new, None if axes is None else tuple(onp.argsort(axes)))
 
 
@@ -105,6 +122,7 @@ def _reshape(xp: Any, a: Any, *, shape: Any) -> Any:
 
 @operator("_npi_reshape_put", pattern="injective")
 def _reshape_put(xp: Any, a: Any, new: Any, *, shape: Any) -> Any:
+    """The array of the shape of `a` whose elements are those of `new`."""
     return xp.reshape(new, a.shape)
 
 
@@ -116,6 +134,7 @@ def _diagonal(xp: Any, a: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 
 
 @operator("_npi_diagonal_put", pattern="injective")
 def _diagonal_put(xp: Any, a: Any, new: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """`a` with the diagonal over two axes replaced."""
     axis1, axis2 = axis1 % a.ndim, axis2 % a.ndim
     length = new.shape[-1]
     rest = [i for i in range(a.ndim) if i not in (axis1, axis2)]
@@ -132,8 +151,9 @@ def _real(xp: Any, a: Any) -> Any:
     return xp.real(a)
 
 
-@operator("_npi_real_put", pattern="elementwise")
+@operator("_npi_real_put", pattern="broadcast")
 def _real_put(xp: Any, a: Any, new: Any) -> Any:
+    """`a` with its real part replaced."""
     return xp.set_real(a, new)
 
 
@@ -143,8 +163,9 @@ def _imag(xp: Any, a: Any) -> Any:
     return xp.imag(a)
 
 
-@operator("_npi_imag_put", pattern="elementwise")
+@operator("_npi_imag_put", pattern="broadcast")
 def _imag_put(xp: Any, a: Any, new: Any) -> Any:
+    """`a` with its imaginary part replaced."""
     return xp.set_imag(a, new)
 
 
@@ -156,6 +177,7 @@ def _view(xp: Any, a: Any, *, dtype: Any) -> Any:
 
 @operator("_npi_view_put", pattern="injective", rule=lambda types, attrs: ([None, attrs["dtype"]], types[0]))
 def _view_put(xp: Any, a: Any, new: Any, *, dtype: Any) -> Any:
+    """`new`, whose elements have another dtype, as memory of the dtype of `a`."""
     return xp.reinterpret(new, a.dtype)
 
 
@@ -167,12 +189,29 @@ def _broadcast_to(xp: Any, a: Any, *, shape: Any) -> Any:
 
 @operator("_npi_as_strided", pattern="injective")
 def _as_strided(xp: Any, a: Any, *, shape: Any, strides: Any, offset: Any) -> Any:
-    """The elements at `offset + index @ strides` of the array in C order, strides counted in elements."""
+    """The elements at `offset + index @ strides` of the array in C order, strides counted in elements.
+
+    Parameters
+    ----------
+    strides : tuple of int
+        Distance to the next element along each axis, in elements.
+    offset : int
+        Where the first element is.
+    """
     return xp.take(xp.reshape(a, (-1,)), _places(xp, shape, strides, offset))
 
 
 @operator("_npi_as_strided_put", pattern="injective")
 def _as_strided_put(xp: Any, a: Any, new: Any, *, shape: Any, strides: Any, offset: Any) -> Any:
+    """`a` with the elements at `offset + index @ strides` replaced.
+
+    Parameters
+    ----------
+    strides : tuple of int
+        Distance to the next element along each axis, in elements.
+    offset : int
+        Where the first element is.
+    """
     return xp.reshape(xp.set_static(xp.reshape(a, (-1,)), (_places(xp, shape, strides, offset),), new), a.shape)
 
 
@@ -235,7 +274,7 @@ def broadcast_to(shape: tuple[int, ...]) -> Lens:
 
 def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
     """`handle.reshape(shape)` in C order: a view where NumPy gives one, else a copy.  `shape` may contain one -1."""
-    if handle._view is None and _in_c_order(payload := handle._value.payload):
+    if handle._view is None and _in_c_order(handle, payload := handle._value.payload):
         final = _complete(payload.shape, shape)
         if final is not None:
             return view(handle, reshape(final))
@@ -250,8 +289,11 @@ def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
     return view(handle, reshape(after.shape))
 
 
-def _in_c_order(payload: Any) -> bool:
-    return type(payload) is not onp.ndarray or payload.flags.c_contiguous
+def _in_c_order(handle: Handle, payload: Any) -> bool:
+    if type(payload) is onp.ndarray:
+        return payload.flags.c_contiguous
+    rare = handle._extra
+    return rare is None or rare.layout is None or rare.layout.flags.c_contiguous
 
 
 def _complete(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...] | None:

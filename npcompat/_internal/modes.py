@@ -17,21 +17,22 @@ if TYPE_CHECKING:
 class Mode(NamedTuple):
     """The modes of one context.
 
-    `numpy_dtypes` is an int because it indexes tables on the hot path; `plain` says that operations are just executed,
-    neither recorded nor traced.
+    `numpy_dtypes` is an int because it indexes tables on the hot path; `observer(op, operands, results)` is called after each
+    operation, with values; `plain` says that operations are just executed: neither recorded, traced nor observed.
     """
 
     recording: bool = False
     training: bool = False
     trace: "Trace | None" = None
     numpy_dtypes: int = 0
-    backend: str = "jax"
+    backend: str = "auto"
     device: Any = None
+    observer: Any = None
     plain: bool = True
 
 
 def _from_environment() -> Mode:
-    backend = os.environ.get("NPCOMPAT_BACKEND", "jax")
+    backend = os.environ.get("NPCOMPAT_BACKEND", "auto")
     if backend not in BACKENDS:
         raise ValueError(f"NPCOMPAT_BACKEND={backend!r}: expected one of {', '.join(BACKENDS)}")
     policy = os.environ.get("NPCOMPAT_DEFAULT_DTYPE", "float32")
@@ -52,7 +53,7 @@ def current() -> Mode:
 
 def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
     after = mode._replace(**changes)
-    return after._replace(plain=not after.recording and after.trace is None)
+    return after._replace(plain=not after.recording and after.trace is None and after.observer is None)
 
 
 @contextmanager

@@ -39,6 +39,22 @@ PREFIXES = ("_npi_", "_np_", "_npx_")
 PATTERNS = ("elementwise", "broadcast", "injective", "reduction", "complex", "opaque")
 
 
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One more compute of an operator, for a backend: taken where its condition holds, before those of less priority.
+
+    A declaration has a tuple of them, `strategy`.  `condition(arrays, attrs)` sees the operands, cast, of which only shapes and
+    dtypes are known, and the attributes by name.
+    `platform` is that of the device ('cpu', 'gpu', 'tpu'; None: any).
+    """
+
+    backend: str
+    compute: Callable[..., Any]
+    priority: int = 10
+    platform: str | None = None
+    condition: Callable[[Sequence[Any], Mapping[str, Any]], bool] | None = None
+
+
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Op:
     """One primitive operator; immutable, compared by identity.
@@ -56,15 +72,17 @@ class Op:
     outputs: int = 1
     complete: Callable[[Sequence[Any], Mapping[str, Any]], Sequence[Any]] | None = None  # input types from the known ones
     kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    strategy: tuple[Kernel, ...] = ()  # where the kernel, or the compute, is not the best one
     ufunc: onp.ufunc | None = None  # NumPy's own function, where the operator is one
     pattern: str = "opaque"
-    level: int = 1
     doc: str = ""
     differentiable: bool = True
     scalars: bool = False  # NumPy returns scalars for its results of no axes
     heavy: bool = False  # placement `auto` runs it on XLA, also where its operands are on the host
+    overwrites: tuple[tuple[int, int], ...] = ()  # outputs, and the operands whose next value they are: running statistics
     carries: tuple[bool, ...] | None = None  # of a traced function: which outputs depend on what is differentiated
     reason: str = "first call with these types"
+    groups: tuple[tuple[str, ...], ...] = ()  # of a traced function: the names of operators that can be computed together
     programs: tuple[dict[Any, Any], ...] = field(default_factory=lambda: tuple({} for _ in range(12)))
 
     def __repr__(self) -> str:

@@ -1,8 +1,10 @@
 """Random streams: a key and a counter, both arrays, so that a trace finds them as it finds any state.
 
-Draw `n` of a stream uses `fold_in(key, n)`: eager and compiled programs draw the same numbers.
+Draw `n` of a stream uses `fold_in(key, n)`: eager and compiled programs draw the same numbers.  In a graph of symbols a draw
+has a number, and counts from the state of the default stream when the graph is run.
 """
 
+import itertools
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -14,11 +16,38 @@ import numpy as onp
 
 from npcompat._internal import dispatch, execution, modes
 from npcompat._internal.handle import Handle, Value
-from npcompat._internal.op import Attrs, Op
+from npcompat._internal.op import Attrs, Op, operator
+from npcompat._internal.tensortype import symbols_in
 from npcompat._internal.trace import outside
 
 _substitutes: ContextVar[Mapping[int, "Stream"]] = ContextVar("streams that others draw from", default=MappingProxyType({}))
 """What stands in a context (of a thread, or an asyncio task) for other streams, by their identities."""
+_numbers: ContextVar[Iterator[int] | None] = ContextVar("the numbers of the draws of the graph that is being built", default=None)
+_numbers_elsewhere = itertools.count()
+
+
+@operator("_npi_random_position", rule=lambda types, attrs: ([None], types[0]), pattern="elementwise", scalars=True, differentiable=False)
+def position_of_draw(xp: Any, counter: Any, *, number: int = 0) -> Any:
+    """The counter of a draw that comes so many after the present one: draws of a graph, which have numbers.
+
+    Parameters
+    ----------
+    counter : array
+        Number of the present draw.
+    number : int
+        How many draws come between.
+    """
+    return counter + xp.asarray(number, counter.dtype)
+
+
+@contextmanager
+def graph() -> Iterator[None]:
+    """A context in which a graph is built: every draw is a part of it."""
+    token = _numbers.set(itertools.count())
+    try:
+        yield
+    finally:
+        _numbers.reset(token)
 
 
 class Stream:
@@ -77,7 +106,8 @@ class Stream:
         finally:
             _substitutes.reset(token)
 
-    def _state(self) -> tuple[Handle, Handle]:
+    def state(self) -> tuple[Handle, Handle]:
+        """The key and the counter, as arrays."""
         here = self._here()
         if not hasattr(here, "_key"):
             with outside(), modes.changed(device=None, backend="jax"):
@@ -86,13 +116,30 @@ class Stream:
 
     def draw(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Value:
         """Run an operator `f(key, counter, *operands) -> (sample, next counter)`, and count."""
-        key, counter = self._state()
-        values = [dispatch.read(key), dispatch.read(counter), *map(dispatch.as_value, operands)]
-        sample, following = execution.run(op, values, attrs)
-        if type(following.payload) is dispatch.symbolic:
-            raise NotImplementedError("random numbers in a graph of symbols: build it in prediction mode, or compile the function instead")
+        given = [dispatch.as_value(x) for x in operands]
+        if execution.symbols_exist() and (
+            _numbers.get() is not None or symbols_in(attrs) or any([type(v.payload) is dispatch.symbolic for v in given])
+        ):
+            return self._draw_in_graph(op, given, attrs)
+        key, counter = self.state()
+        sample, following = execution.run(op, [dispatch.read(key), dispatch.read(counter), *given], attrs)
         dispatch.write(counter, following)
         return execution.settled(sample)
+
+    def _draw_in_graph(self, op: Op, given: list[Value], attrs: Attrs) -> Value:
+        if self is not default:
+            raise NotImplementedError(
+                "a Generator draws for a graph of symbols, which knows the default stream only: draw by the functions of np.random"
+            )
+        key, counter = map(Value, execution.stream)
+        number = next(_numbers.get() or _numbers_elsewhere)
+        sample: Value = execution.run(op, [key, execution.run(position_of_draw, [counter], (number,)), *given], attrs)[0]
+        return sample
+
+    def advance(self, draws: int) -> None:
+        """Count so many draws, which a graph has made."""
+        _, counter = self.state()
+        dispatch.write(counter, execution.run(position_of_draw, [dispatch.read(counter)], (draws,)))
 
 
 default = Stream()

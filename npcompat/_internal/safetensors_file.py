@@ -42,7 +42,7 @@ def save(path: str | os.PathLike[str], arrays: Mapping[str, onp.ndarray[Any, Any
         if array.dtype not in _WRITTEN:
             raise TypeError(f"{name}: arrays of dtype {array.dtype} can't be saved; expected one of {', '.join(map(str, _WRITTEN))}")
     contiguous = {name: onp.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}
-    atomic.write(path, safetensors_numpy.save(contiguous, dict(metadata or {})))
+    atomic.write(path, safetensors_numpy.save(contiguous, dict(metadata) if metadata else None))
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, onp.ndarray[Any, Any]]:

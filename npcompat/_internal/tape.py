@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes, modes
+from npcompat._internal import dtypes, indexing, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy as host
-from npcompat._internal.dispatch import as_value, read, write
+from npcompat._internal.dispatch import as_value, read, wrap, write
 from npcompat._internal.errors import AutogradError
 from npcompat._internal.execution import call, connect, explained, fresh, host_payload, place, run
 from npcompat._internal.handle import Handle, Value, extra, root_of, touch
@@ -73,7 +73,8 @@ class Node:
             op = _pullback_op(self.op, self.attrs, self.mask, given)
             grads = run(op, [*self.inputs, *[c for c in cotangents if c is not None]])
             return (grads,) if op.outputs == 1 else grads
-        payloads = [None if c is None else c.payload for c in cotangents]
+        device = modes.current().device
+        payloads = [None if c is None else xla.asarray(p, device) if type(p := c.payload) is onp.ndarray else p for c in cotangents]
         try:
             return [fresh(g) for g in self.pullback.pull(self.pullback.arrays, payloads)]
         finally:
@@ -323,11 +324,21 @@ def head_values(heads: Sequence[Handle], head_grads: Sequence[Handle | None] | N
         raise ValueError(f"head_grads: expected {len(heads)} gradients, one for each head, got {len(head_grads)}")
     grads: list[Value | None] = []
     for value, grad in zip(values, head_grads, strict=True):
-        given = None if grad is None else as_value(grad)
-        if given is not None and given.payload.shape != value.payload.shape:
-            raise ValueError(f"head gradient: expected shape {value.payload.shape}, as its head has, got {given.payload.shape}")
-        grads.append(given)
+        grads.append(None if grad is None else _head_gradient(value.payload, as_value(grad)))
     return values, grads
+
+
+def _head_gradient(head: Any, grad: Value) -> Value:
+    """The gradient of a head, checked, in the head's dtype."""
+    shape = onp.shape(grad.payload)
+    if shape != head.shape:
+        raise ValueError(f"head gradient: expected shape {head.shape}, as its head has, got {shape}")
+    dtype = getattr(grad.payload, "dtype", None)
+    if dtype == head.dtype:
+        return grad
+    if dtype is not None and dtype.kind == "c" and head.dtype.kind != "c":
+        raise TypeError(f"head gradient: expected dtype {head.dtype}, as its head has, got {dtype}")
+    return indexing.fitted(wrap(grad), head.shape, head.dtype)
 
 
 @operator("_npi_stop_gradient", pattern="elementwise", differentiable=False)

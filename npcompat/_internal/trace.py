@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes, modes
+from npcompat._internal import compile_log, dtypes, fusion, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.dispatch import wrap
 from npcompat._internal.errors import SymbolError, user_location
@@ -43,6 +43,7 @@ class Trace:
         self.born: dict[int, Value] = {}  # values made here (kept alive, so that ids stay theirs)
         self.flags: list[Any] = []  # errors that can only be seen when the program runs
         self.errors: list[tuple[type[Exception], str]] = []
+        self.calls: list[tuple[Op, Sequence[Any], Sequence[Any]]] | None = [] if compile_log.watched() else None
 
     # --- handles
 
@@ -120,7 +121,17 @@ class Trace:
             raise explained(op, payloads, attrs, error) from error
         for value in (result,) if op.outputs == 1 else result:
             self.adopt(value)
+        if self.calls is not None:
+            self.calls.append((op, payloads, [out] if op.outputs == 1 else out))
         return result
+
+    def groups(self, results: Sequence[Value]) -> tuple[tuple[str, ...], ...]:
+        """The names of the operators that can be computed together, for the compile log."""
+        calls = self.calls or []
+        made = {id(out): i for i, (_, _, outs) in enumerate(calls) for out in outs}
+        steps = [fusion.Step(op.pattern, tuple([made[id(p)] for p in payloads if id(p) in made])) for op, payloads, _ in calls]
+        found = fusion.groups(steps, [made[id(v.payload)] for v in results if id(v.payload) in made])
+        return tuple([tuple([calls[i][0].name.split("_", 2)[2] for i in group]) for group in found])
 
 
 @contextmanager
@@ -216,6 +227,7 @@ def capture(name: str, function: Body, arguments: Sequence[Value], reason: str =
         before = [*[h._value for h in given], *[proxies[i]._value for i in changed], *[h._value for h in rest]]
         values = [*before, *outputs]
         found.update(changed=changed, written=given + rest, given=len(given), outputs=len(outputs))
+        found["groups"] = trace.groups(values)
         carries = [v.node is not None for v in values]
         flags = [xla.any_true(trace.flags)] if trace.flags else []
         found["carries"] = tuple(carries + [False] * len(flags))
@@ -244,6 +256,7 @@ def capture(name: str, function: Body, arguments: Sequence[Value], reason: str =
         kernels={"jax": compute},
         carries=found["carries"],
         reason=reason,
+        groups=found["groups"],
         heavy=True,
     )
     return Captured(

@@ -4,6 +4,8 @@ import os
 from typing import Any
 
 from npcompat._internal import atomic, modes, safetensors_file
+from npcompat._internal.backend.symbolic import constant
+from npcompat._internal.handle import Handle
 from npcompat._internal.tensortype import TensorType, dims
 from npcompat.symbol import Group, Symbol, var
 from npcompat.symbol._graph import as_function
@@ -14,13 +16,15 @@ class Exported:
 
     __slots__ = ()
 
-    def to_symbol(self, *types: Any) -> Any:
-        """The graph of the block in prediction mode; its parameters are variables.
+    def to_symbol(self, *types: Any, training: bool = False) -> Any:
+        """The graph of the block; its parameters are variables.
 
         Parameters
         ----------
         *types : TensorType or ndarray
             The types of the inputs, which become variables named `data` (or `data0`, `data1`, ...).
+        training : bool
+            Whether the graph is that of training: running statistics are its auxiliary states, and each run draws at random anew.
 
         Returns
         -------
@@ -35,12 +39,12 @@ class Exported:
         """
         names = ["data"] if len(types) == 1 else [f"data{i}" for i in range(len(types))]
         inputs = [var(name, t.shape, t.dtype) for name, t in zip(names, types, strict=True)]
-        with modes.changed(training=False, recording=False):
+        with modes.changed(training=training, recording=False):
             out = self(*inputs)  # type: ignore[operator]
         if isinstance(out, Symbol):
             return out
-        if isinstance(out, list | tuple) and all(isinstance(o, Symbol) for o in out):
-            return Group(out)
+        if isinstance(out, list | tuple) and all(isinstance(o, Handle) for o in out):
+            return Group([o if isinstance(o, Symbol) else constant(o.asnumpy()) for o in out])  # what follows from no input is one
         raise TypeError(f"{type(self).__name__} returns {type(out).__name__}; a graph has an array, or a list of arrays, as its result")
 
     def infer_type(self, *args: Any) -> None:

@@ -69,7 +69,7 @@ class Structured:
 
 
 def _structure(block: Any) -> dict[str, Any]:
-    children = {name: _structure(child) for name, child in block._children.items()}
+    children = {name: _structure(child) for name, child in block._blocks().items()}
     return {"class": type(block).__name__, "parameters": list(block._reg_params), "children": children}
 
 

@@ -1,44 +1,71 @@
 """The table that `Block.summary` prints."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
-from npcompat._internal import modes
+from npcompat._internal import dispatch, modes
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend.symbolic import Node, Symbolic
+from npcompat._internal.handle import Handle
 from npcompat.gluon.parameter import Parameter, once
+from npcompat.numpy import ndarray
+from npcompat.symbol import var
+
+
+class _Row(NamedTuple):
+    """A call of a block."""
+
+    layer: str
+    shape: str
+    parameters: int
+    flops: int | None
 
 
 def print_summary(root: Any, inputs: tuple[Any, ...]) -> None:
-    """Call a block in prediction mode, and print what each block in it gave."""
-    rows: list[tuple[str, str, int]] = [("Input", _shapes(inputs), 0)]
+    """Call a block in prediction mode, and print what each block in it gave, holds and computed."""
+    calls: list[tuple[str, str, int]] = []
     counted: set[int] = set()
 
-    def note(path: str) -> Callable[..., None]:
-        def hook(block: Any, args: Any, out: Any) -> None:
-            own = [p for p in block.params.values() if id(p) not in counted]
-            counted.update(map(id, own))
-            rows.append((path, _shapes(out), sum(map(_count, own))))
+    def note(path: str, block: Any, args: Any, out: Any) -> None:
+        own = [p for p in block.params.values() if id(p) not in counted]
+        counted.update(map(id, own))
+        calls.append((path, _shapes(out), sum(map(_count, own))))
 
-        return hook
+    with _hooked(root, note):
+        root(*inputs)
+    counts = _computed(root, inputs)
+    if counts is None or len(counts) != len(calls):
+        counts = [None] * len(calls)
+    rows = [_Row("Input", _shapes(inputs), 0, 0), *[_Row(*call, count) for call, count in zip(calls, counts, strict=True)]]
+    _print(rows, list(once(root.collect_params()).values()))
 
-    blocks = list(_paths(root, "", 0))
-    handles = [block.register_forward_hook(note(path)) for path, block in blocks]
-    active = [(block, block._active) for _, block in blocks if hasattr(block, "_active")]
+
+@contextmanager
+def _hooked(root: Any, note: Callable[..., None]) -> Iterator[None]:
+    """A context in which each call of a block is noted, nothing is compiled, recorded or trained."""
+    blocks: dict[int, tuple[str, Any]] = {}
+    for path, block in _paths(root, "", 0):
+        blocks.setdefault(id(block), (path, block))  # one that has several names is noted under the first
+    handles = [
+        block.register_forward_hook(lambda block, args, out, path=path: note(path, block, args, out)) for path, block in blocks.values()
+    ]
+    active = [(block, block._active) for _, block in blocks.values() if hasattr(block, "_active")]
     try:
         for block, _ in active:
             block.__dict__["_active"] = False
         with modes.changed(recording=False, training=False):
-            root(*inputs)
+            yield
     finally:
         for block, was in active:
             block.__dict__["_active"] = was
         for handle in handles:
             handle.detach()
-    _print(rows, list(once(root.collect_params()).values()))
 
 
 def _paths(block: Any, prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
     yield f"{prefix}{type(block).__name__}", block
-    for name, child in block._children.items():
+    for name, child in block._blocks().items():
         yield from _paths(child, "  " * (depth + 1) + f"{name}: ", depth + 1)
 
 
@@ -53,12 +80,67 @@ def _count(parameter: Parameter) -> int:
     return count
 
 
-def _print(rows: list[tuple[str, str, int]], params: list[Parameter]) -> None:
-    first = max(len(r[0]) for r in [*rows, ("Layer", "", 0)]) + 2
-    second = max(len(r[1]) for r in [*rows, ("", "Output shape", 0)]) + 6
-    line = "-" * (first + second + 14)
-    print(f"{'Layer':<{first}}{'Output shape':>{second}}{'Parameters':>14}\n{line}")
-    for layer, shape, count in rows:
-        print(f"{layer:<{first}}{shape:>{second}}{count:>14}")
+# --- operations --------------------------------------------------------------------------------------------------
+
+
+def _computed(root: Any, inputs: tuple[Any, ...]) -> list[int | None] | None:
+    """How many operations each call of a block made beyond those of the blocks in it; None if it can't be called on symbols."""
+    counts: list[int | None] = []
+    seen: set[int] = set()
+    kept: list[Node] = []  # ids of what lives stay its own
+
+    def note(path: str, block: Any, args: Any, out: Any) -> None:
+        made = _between(_nodes(out), {id(node) for node in _nodes(args)})
+        own = [node for node in made if id(node) not in seen]
+        seen.update(map(id, own))
+        kept.extend(own)
+        counts.append(sum([_operations(node) for node in own]))
+
+    leaves, tree = xla.flatten(inputs)
+    symbols = [var(f"data{i}", a.shape, a.dtype) if isinstance(a, ndarray) else a for i, a in enumerate(leaves)]
+    try:
+        with _hooked(root, note):
+            root(*xla.unflatten(tree, symbols))
+    except Exception:  # a user's block may do with arrays what can't be done with symbols
+        return None
+    return counts
+
+
+def _nodes(result: Any) -> list[Node]:
+    """The nodes of a graph that made the arrays of a result."""
+    payloads = [dispatch.read(a).payload for a in xla.flatten(result)[0] if isinstance(a, Handle)]
+    return [p.node for p in payloads if type(p) is Symbolic]
+
+
+def _between(heads: Sequence[Node], ends: set[int]) -> list[Node]:
+    """The nodes from which the heads were computed, up to some where the search ends."""
+    found: dict[int, Node] = {}
+    waiting = list(heads)
+    while waiting:
+        node = waiting.pop()
+        if id(node) not in ends and id(node) not in found:
+            found[id(node)] = node
+            waiting.extend([p.node for p in node.inputs if type(p) is Symbolic])
+    return list(found.values())
+
+
+def _operations(node: Node) -> int:
+    if node.op is None:
+        return 0
+    return xla.operations(node.op, node.attrs, tuple([p.type if type(p) is Symbolic else p for p in node.inputs]))
+
+
+# --- the table ---------------------------------------------------------------------------------------------------
+
+
+def _print(rows: list[_Row], params: list[Parameter]) -> None:
+    first = max(len(name) for name in ("Layer", *[r.layer for r in rows])) + 2
+    second = max(len(shape) for shape in ("Output shape", *[r.shape for r in rows])) + 6
+    line = "-" * (first + second + 30)
+    print(f"{'Layer':<{first}}{'Output shape':>{second}}{'Parameters':>14}{'FLOPs':>16}\n{line}")
+    for row in rows:
+        print(f"{row.layer:<{first}}{row.shape:>{second}}{row.parameters:>14}{'?' if row.flops is None else row.flops:>16}")
     trainable = sum(_count(p) for p in params if p.grad_req != "null")
-    print(f"{line}\n{sum(map(_count, params))} parameters, {trainable} of them trainable")
+    known = [r.flops for r in rows if r.flops is not None]
+    total = f"{sum(known)} FLOPs" if len(known) == len(rows) else "FLOPs unknown: the block can't be called on symbols"
+    print(f"{line}\n{sum(map(_count, params))} parameters, {trainable} of them trainable; {total}")

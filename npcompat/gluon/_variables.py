@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from npcompat._internal import dispatch
+from npcompat._internal import dispatch, random
 from npcompat._internal.backend import jax as xla
 from npcompat.symbol import Symbol, var
+from npcompat.symbol._graph import stands_for
 
 if TYPE_CHECKING:
     from npcompat.gluon.parameter import Parameter
@@ -16,7 +17,7 @@ current = _CURRENT.get
 
 
 class Variables:
-    """As a context: the block that is called is called on symbols, and each parameter is a variable.
+    """As a context: the block that is called is called on symbols, each parameter is a variable, and draws are part of the graph.
 
     Parameters
     ----------
@@ -29,6 +30,7 @@ class Variables:
         for name, parameter in params.items():
             self._names.setdefault(id(parameter), name)
         self._made: dict[int, tuple[Symbol, Any]] = {}
+        self._draws = random.graph()
 
     def of(self, parameter: "Parameter") -> Symbol:
         """The variable of a parameter."""
@@ -40,15 +42,17 @@ class Variables:
 
     def __enter__(self) -> "Variables":
         self._token = _CURRENT.set(self)
+        self._draws.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._draws.__exit__(None, None, None)
         _CURRENT.reset(self._token)
-        written = [made.name for made, before in self._made.values() if made.heads[0].node is not before]
+        written = [before.name for made, before in self._made.values() if stands_for(made.heads[0]) is not before]
         if written and error[0] is None:
             raise NotImplementedError(
-                f"a block on symbols writes {len(written)} of its parameters, as normalisation does in training mode: build the graph "
-                "in prediction mode, or compile the block instead"
+                f"a block on symbols writes its parameters {', '.join(written)} by an operator that is not declared to overwrite them, "
+                "so its graph would leave them as they are: compile the block instead"
             )
 
 

@@ -4,7 +4,6 @@ import contextlib
 import functools
 import os
 import re
-import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -16,22 +15,23 @@ from npcompat._internal.control_flow import recomputed
 from npcompat._internal.errors import InferenceError, ParameterFileError
 from npcompat._internal.jit import Compiled
 from npcompat.gluon import _variables
+from npcompat.gluon._containing import Watch, held
 from npcompat.gluon._export import Exported
 from npcompat.gluon._front import F
+from npcompat.gluon._hooks import Hooked, observed
 from npcompat.gluon._structure import Structured
 from npcompat.gluon._summary import print_summary
 from npcompat.gluon.parameter import Parameter, ParameterDict, once, one_of, single_device
-from npcompat.gluon.utils import HookHandle
 from npcompat.numpy._typing import DTypeLike
 
 _Self = TypeVar("_Self", bound="Block")
-Hook = Callable[..., Any]
 
 
-class Block(Structured):
+class Block(Structured, Hooked):
     """A layer, or a tree of them.
 
-    Blocks and parameters that are assigned to attributes are registered.  A subclass defines `forward`:
+    Blocks and parameters that are assigned to attributes are registered, and blocks in lists, tuples and dicts, such as
+    `self.layers[0]`, which is then named `layers.0`.  A subclass defines `forward`:
 
         class Net(gluon.Block):
             def __init__(self):
@@ -47,8 +47,6 @@ class Block(Structured):
 
     _children: dict[str, "Block"]
     _reg_params: dict[str, Parameter]
-    _forward_hooks: dict[Any, Hook]
-    _forward_pre_hooks: dict[Any, Hook]
     _parents: "weakref.WeakSet[Block]"
 
     def __init__(self) -> None:
@@ -57,6 +55,7 @@ class Block(Structured):
             "_reg_params": {},
             "_forward_hooks": {},
             "_forward_pre_hooks": {},
+            "_op_hooks": {},
             "_parents": weakref.WeakSet(),
         }
         self.__dict__.update(state)
@@ -135,32 +134,26 @@ class Block(Structured):
         >>> list(net.collect_params(".*weight"))
         ['0.weight', '1.weight']
         """
-        self._check_containers()
         found = self._named_params("")
         pattern = re.compile(select or "")
         return ParameterDict({name: p for name, p in found.items() if pattern.match(name)})
 
     def _named_params(self, prefix: str) -> dict[str, Parameter]:
         found = {prefix + name: p for name, p in self._reg_params.items()}
-        for name, child in self._children.items():
+        for name, child in self._blocks().items():
             found |= child._named_params(f"{prefix}{name}.")
         return found
 
-    def _check_containers(self) -> None:
-        """Warn of blocks in lists and dicts: they are easily thought to be registered."""
-        known = set(map(id, self._children.values()))
-        for name, value in self.__dict__.items():
-            if name.startswith("_"):
-                continue
-            held = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-            if any(isinstance(b, Block) and id(b) not in known for b in held):
-                warnings.warn(
-                    f"{type(self).__name__}.{name} is a {type(value).__name__} that holds blocks, which are not registered: "
-                    "use nn.Sequential, or register_child for each",
-                    stacklevel=4,
-                )
-        for child in self._children.values():
-            child._check_containers()
+    def _named_blocks(self, prefix: str = "") -> dict[str, "Block"]:
+        """This block and those in it, by their names with a dot behind."""
+        found = {prefix: self}
+        for name, child in self._blocks().items():
+            found |= child._named_blocks(f"{prefix}{name}.")
+        return found
+
+    def _blocks(self) -> dict[str, "Block"]:
+        """The blocks that this one is made of, by name: children, and those in lists, tuples and dicts."""
+        return self._children | held(self)
 
     def apply(self: _Self, fn: Callable[["Block"], Any]) -> _Self:
         """Call a function on each block in this one, then on itself.
@@ -173,13 +166,13 @@ class Block(Structured):
         Dense
         Sequential
         """
-        for child in self._children.values():
+        for child in self._blocks().values():
             child.apply(fn)
         fn(self)
         return self
 
     def __repr__(self) -> str:
-        lines = [f"  ({name}): {_indented(repr(child))}" for name, child in self._children.items()]
+        lines = [f"  ({name}): {_indented(repr(child))}" for name, child in self._blocks().items()]
         return f"{type(self).__name__}(\n{chr(10).join(lines)}\n)" if lines else f"{type(self).__name__}()"
 
     # --- parameters
@@ -352,11 +345,10 @@ class Block(Structured):
         >>> b.weight is a.weight
         True
         """
+        blocks = self._named_blocks()
         for name, parameter in shared.items():
-            *path, last = name.split(".")
-            block: Block | None = self
-            for part in path:
-                block = block._children.get(part) if block is not None else None
+            path, dot, last = name.rpartition(".")
+            block = blocks.get(path + dot)
             if block is not None and last in block._reg_params:
                 setattr(block, last, parameter)
         return self
@@ -387,7 +379,7 @@ class Block(Structured):
 
     def cast(self, dtype: DTypeLike) -> None:
         """Change the dtype of all parameters."""
-        for child in self._children.values():
+        for child in self._blocks().values():
             child.cast(dtype)
         for parameter in self._reg_params.values():
             parameter.cast(dtype)
@@ -415,7 +407,7 @@ class Block(Structured):
         if self._forward_pre_hooks:
             for hook in list(self._forward_pre_hooks.values()):
                 hook(self, args)
-        out = self._run(*args, **kwargs)
+        out = observed([*self._op_hooks.values()], self._run, *args, **kwargs) if self._op_hooks else self._run(*args, **kwargs)
         if self._forward_hooks:
             for hook in list(self._forward_hooks.values()):
                 hook(self, args, out)
@@ -441,31 +433,15 @@ class Block(Structured):
         for parameter in waiting:
             parameter._finish_deferred()
 
-    def register_forward_pre_hook(self, hook: Hook) -> HookHandle:
-        """Have `hook(block, inputs)` called before each call; the handle's `detach()` ends that.
-
-        In a compiled block, hooks of the blocks in it are called once, while it is compiled.
-        """
-        return HookHandle(self._forward_pre_hooks, hook)
-
-    def register_forward_hook(self, hook: Hook) -> HookHandle:
-        """Have `hook(block, inputs, output)` called after each call; the handle's `detach()` ends that.
-
-        In a compiled block, hooks of the blocks in it are called once, while it is compiled.
-        """
-        return HookHandle(self._forward_hooks, hook)
-
-    def register_op_hook(self, callback: Hook, monitor_all: bool = False) -> None:
-        """Not supported yet: hooks on operators."""
-        raise NotImplementedError("register_op_hook: operators can't be hooked yet; register_forward_hook hooks blocks")
-
     def hybridize(self, active: bool = True, **kwargs: Any) -> None:
         """Compile the hybrid blocks in this one; the arguments are those of `HybridBlock.hybridize`."""
-        for child in self._children.values():
+        for child in self._blocks().values():
             child.hybridize(active, **kwargs)
 
     def summary(self, *inputs: Any) -> None:
-        """Print a table of the layers, the shapes of their outputs and their numbers of parameters.
+        """Print a table of the layers: the shapes of their outputs, their numbers of parameters, and how much they compute.
+
+        FLOPs are operations on floats beyond those of the blocks inside; a multiplication and an addition are two.
 
         Parameters
         ----------
@@ -477,22 +453,22 @@ class Block(Structured):
         >>> net = nn.Dense(2)
         >>> net.initialize()
         >>> net.summary(np.zeros((4, 3)))
-        Layer        Output shape    Parameters
-        ---------------------------------------
-        Input              (4, 3)             0
-        Dense              (4, 2)             8
-        ---------------------------------------
-        8 parameters, 8 of them trainable
+        Layer        Output shape    Parameters           FLOPs
+        -------------------------------------------------------
+        Input              (4, 3)             0               0
+        Dense              (4, 2)             8              56
+        -------------------------------------------------------
+        8 parameters, 8 of them trainable; 56 FLOPs
         """
         print_summary(self, inputs)
 
     # --- copies
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_parents", "_compiled")}
+        return {k: v for k, v in self.__dict__.items() if k not in ("_parents", "_compiled", "_watched")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _parents=weakref.WeakSet(), _compiled=None)
+        self.__dict__.update(state, _parents=weakref.WeakSet(), _compiled=None, _watched=None)
         for child in self._children.values():
             child._parents.add(self)
 
@@ -507,10 +483,11 @@ class HybridBlock(Exported, Block):
     _active: bool
     _remat: bool
     _compiled: Compiled | None
+    _watched: Watch | None
 
     def __init__(self) -> None:
         super().__init__()
-        self.__dict__.update(_active=False, _remat=False, _compiled=None)
+        self.__dict__.update(_active=False, _remat=False, _compiled=None, _watched=None)
 
     def hybridize(  # type: ignore[override]
         self,
@@ -550,7 +527,7 @@ class HybridBlock(Exported, Block):
         self.__dict__.update(_active=bool(active), _compiled=None)
         if remat is not None:
             self.__dict__["_remat"] = bool(remat)
-        for child in self._children.values():
+        for child in self._blocks().values():
             child.hybridize(active)
         self._changed()
 
@@ -564,18 +541,21 @@ class HybridBlock(Exported, Block):
             if self._remat and mode.recording:
                 return recomputed(functools.partial(super()._run, *args, **kwargs), type(self).__name__)
             return super()._run(*args, **kwargs)
-        if not self._active or _variables.current() is not None:
+        if not self._active or mode.observer is not None or _variables.current() is not None:
             return super()._run(*args, **kwargs)
+        if self._watched is not None and self._watched.changed:
+            self._changed()
         compiled = self._compiled
         if compiled is None:
+            self.__dict__["_watched"] = Watch(self) or None
             compiled = self.__dict__["_compiled"] = Compiled(self._run if self._remat else super()._run, name=type(self).__name__)
         return compiled(*args, **kwargs)
 
-    def forward(self, *args: Any) -> Any:
+    def forward(self, x: Any, *args: Any) -> Any:
         """What the block computes; without a definition of its own, `hybrid_forward` on `F` and its parameters' arrays."""
-        return self.hybrid_forward(F, *args, **{name: p.data() for name, p in self._reg_params.items()})
+        return self.hybrid_forward(F, x, *args, **{name: p.data() for name, p in self._reg_params.items()})
 
-    def hybrid_forward(self, F: Any, *args: Any, **params: Any) -> Any:
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **params: Any) -> Any:
         """What the block computes, in MXNet's older form; subclasses define it, or `forward`."""
         raise NotImplementedError(f"{type(self).__name__} must define forward(self, x, ...) or hybrid_forward(self, F, x, ..., **params)")
 

@@ -266,10 +266,11 @@ class Parameter:
 
     def _place(self, values: Any) -> None:
         """Take over an array as the values; a handle that the parameter has stays the same one."""
+        value = _on_xla(dispatch.read(values))
         if self._data is None:
-            self._data = values
+            self._data = dispatch.wrap(value)
         else:
-            _replace(self._data, dispatch.read(values))
+            _replace(self._data, value)
         self._waiting = None
         self._attach()
 
@@ -278,8 +279,7 @@ class Parameter:
             if self._grad_req == "null":
                 self._data.drop_grad()
             else:
-                with _beside(self._data):
-                    self._data.attach_grad(self._grad_req)
+                self._data.attach_grad(self._grad_req)
 
     def _finish_deferred(self) -> None:
         """Make the values of a parameter whose shape became known."""
@@ -294,6 +294,9 @@ class Parameter:
 
     def _check(self) -> None:
         if self._data is not None:
+            return
+        if self._waiting is not None and self.shape_is_known:  # somebody has set it
+            self._fill(self._waiting)
             return
         if self._waiting is not None:
             raise DeferredInitializationError(
@@ -462,9 +465,9 @@ class Parameter:
         values = state.pop("values")
         self.__dict__.update(state)
         self._trainers = weakref.WeakSet()
-        self._data = None if values is None else asarray(values)
-        if self._data is not None:
-            self._attach()
+        self._data = None
+        if values is not None:
+            self._place(array(values))
 
 
 def _as_shape(shape: Any) -> tuple[int, ...]:
@@ -476,6 +479,14 @@ def _beside(handle: Any) -> AbstractContextManager[Any]:
     """A context in which new arrays are placed where an array is."""
     here = device_of(handle)
     return nullcontext() if here == current_device() else here
+
+
+def _on_xla(value: Any) -> Any:
+    """A value where layers run: under `auto` that is XLA on every device, as compiled functions would move it there anyway."""
+    if modes.current().backend != "auto":
+        return value
+    with modes.changed(backend="jax"):
+        return execution.settled(value)
 
 
 def _replace(handle: Any, value: Any) -> None:
@@ -539,6 +550,20 @@ class ParameterDict(dict[str, Parameter]):
         Parameter weight (shape=(2, 3), dtype=float32)
         """
         return self[name] if name in self else Parameter(name, **kwargs) if kwargs else default
+
+    def get_constant(self, name: str, value: Any = None) -> Any:
+        """The parameter of a name; a `Constant` of the value if there is none, to be assigned to an attribute of a block."""
+        if name in self:
+            return self[name]
+        if value is None:
+            raise ValueError(f"get_constant: there is no constant {name!r}, and no value to make it of")
+        return Constant(value)
+
+    def list_device(self) -> list[Device]:
+        """The devices on which the parameters are, each once."""
+        return list(dict.fromkeys([device for parameter in self.values() for device in parameter.list_device()]))
+
+    list_ctx = list_device
 
     def initialize(
         self, init: Any = None, device: Any = None, verbose: bool = False, force_reinit: bool = False, *, ctx: Any = None

@@ -4,12 +4,12 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from npcompat._internal import dispatch, safetensors_file
+from npcompat._internal import dispatch, modes, safetensors_file
 from npcompat._internal.tensortype import TensorType
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.parameter import Parameter
 from npcompat.symbol import Graph, Group, load
-from npcompat.symbol._graph import evaluated, inferred, variables
+from npcompat.symbol._graph import evaluated, inferred, overwritten, variables
 
 
 class SymbolBlock(HybridBlock):
@@ -39,7 +39,8 @@ class SymbolBlock(HybridBlock):
         self._single, self._heads = not isinstance(graph, Group), graph.heads
         self._inputs = [s.name for s in (inputs if isinstance(inputs, list | tuple) else [inputs])]
         nodes = {n.name: n for n in variables(self._heads)}
-        unknown = [n for n in self._inputs if n not in nodes]
+        self._overwritten = overwritten(self._heads)
+        unknown = [n for n in self._inputs if n not in nodes or n in self._overwritten]
         if unknown:
             raise ValueError(f"SymbolBlock: inputs {', '.join(unknown)} are no variables of the graph; those are {', '.join(nodes)}")
         for name, node in nodes.items():
@@ -49,7 +50,8 @@ class SymbolBlock(HybridBlock):
             shape = node.outputs[0].shape
             if given is None:
                 known = None if shape is None else tuple([n if type(n) is int else -1 for n in shape])
-                given = Parameter(name, shape=known, dtype=node.outputs[0].dtype or "float32", allow_deferred_init=True)
+                request = "null" if name in self._overwritten else "write"
+                given = Parameter(name, request, known, node.outputs[0].dtype or "float32", allow_deferred_init=True)
             self._reg_params[name] = given
 
     def infer_shape(self, *args: Any) -> None:
@@ -61,14 +63,17 @@ class SymbolBlock(HybridBlock):
             if node.name in self._reg_params and shape is not None and all([type(n) is int for n in shape]):
                 self._reg_params[node.name].shape = shape
 
-    def forward(self, *args: Any) -> Any:
-        """The outputs of the graph."""
-        if len(args) != len(self._inputs):
-            raise TypeError(f"SymbolBlock: expected the inputs {', '.join(self._inputs)}, got {len(args)} arrays")
-        arrays = {**dict(zip(self._inputs, args, strict=True)), **{n: p.data() for n, p in self._reg_params.items()}}
-        outs = evaluated(self._heads, {n: dispatch.as_value(a) for n, a in arrays.items()})
+    def forward(self, x: Any, *args: Any) -> Any:
+        """The outputs of the graph; in training mode, its auxiliary states are overwritten."""
+        if 1 + len(args) != len(self._inputs):
+            raise TypeError(f"SymbolBlock: expected the inputs {', '.join(self._inputs)}, got {1 + len(args)} arrays")
+        arrays = {**dict(zip(self._inputs, (x, *args), strict=True)), **{n: p.data() for n, p in self._reg_params.items()}}
+        following = self._overwritten if modes.current().training else {}
+        outs = evaluated([*self._heads, *following.values()], {n: dispatch.as_value(a) for n, a in arrays.items()})
         found = [dispatch.wrap(v) for v in outs]
-        return found[0] if self._single else found
+        for name, new in zip(following, found[len(self._heads) :], strict=True):
+            arrays[name][...] = new.detach()
+        return found[0] if self._single else found[: len(self._heads)]
 
     @staticmethod
     def imports(

@@ -203,7 +203,12 @@ class Trainer:
     # --- states
 
     def save_states(self, fname: str | os.PathLike[str]) -> None:
-        """Write what the optimizer keeps into a safetensors file; an interruption leaves an older file as it was."""
+        """Write what the optimizer keeps into a safetensors file; an interruption leaves an older file as it was.
+
+        Before the first step that is what the optimizer begins with.
+        """
+        if all([p._data is not None for p in self._params if p.grad_req != "null"]):
+            self._begin()
         safetensors_file.save(fname, self._states())
 
     def load_states(self, fname: str | os.PathLike[str]) -> None:
@@ -215,12 +220,7 @@ class Trainer:
             If the file is damaged, or was written by another optimizer or for other parameters.
         """
         loaded = safetensors_file.load(fname)
-        trained = {i: p.data() for i, p in enumerate(self._params) if p.grad_req != "null"}
-        states = self._updater.states
-        for i, weight in trained.items():
-            if i not in states:
-                states[i] = self._optimizer.create_state_multi_precision(i, weight)
-        self._optimizer._begin(list(trained), list(trained.values()), [states[i] for i in trained])
+        self._begin()
         here = self._states()
         differences = [f"{n}: missing there" for n in here if n not in loaded]
         differences += [f"{n}: not a state of this trainer" for n in sorted(loaded) if n not in here]
@@ -237,6 +237,15 @@ class Trainer:
             group.set_counts(loaded[f"counts.{i}"])
         for name, array in self._memory().items():
             array[...] = onp.array(loaded[name])
+
+    def _begin(self) -> None:
+        """Make what the optimizer keeps of each parameter, where a step has not made it yet."""
+        trained = {i: p.data() for i, p in enumerate(self._params) if p.grad_req != "null"}
+        states = self._updater.states
+        for i, weight in trained.items():
+            if i not in states:
+                states[i] = self._optimizer.create_state_multi_precision(i, weight)
+        self._optimizer._begin(list(trained), list(trained.values()), [states[i] for i in trained])
 
     def _states(self) -> dict[str, onp.ndarray[Any, Any]]:
         """All that the optimizer keeps, on the host: learning rate, counts of updates, and what is kept of each parameter."""

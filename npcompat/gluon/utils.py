@@ -6,7 +6,7 @@ import os
 import urllib.error
 import urllib.request
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,8 @@ class HookHandle:
 
     __slots__ = ("_hooks",)
 
-    def __init__(self, hooks: dict[Any, Callable[..., Any]], hook: Callable[..., Any]) -> None:
-        self._hooks: dict[Any, Callable[..., Any]] | None = hooks
+    def __init__(self, hooks: dict[Any, Any], hook: Any) -> None:
+        self._hooks: dict[Any, Any] | None = hooks
         hooks[self] = hook
 
     def detach(self) -> None:

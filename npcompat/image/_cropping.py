@@ -9,6 +9,7 @@ import numpy as onp
 import npcompat.numpy as np
 from npcompat.numpy import random
 from npcompat.numpy._typing import ArrayLike
+from npcompat.numpy._ufunc import finish
 from npcompat.numpy_extension._image_geometry import check_range, window_at
 from npcompat.numpy_extension._image_layout import beside, pictures, uniform
 from npcompat.numpy_extension._image_resampling import by_short_edge, pair, resized
@@ -16,7 +17,7 @@ from npcompat.numpy_extension._image_resampling import by_short_edge, pair, resi
 Size = tuple[int, int]
 
 
-def imresize(src: ArrayLike, w: int, h: int, interp: int = 1) -> Any:
+def imresize(src: ArrayLike, w: int, h: int, interp: int = 1, out: Any = None) -> Any:
     """A picture in another size.
 
     Parameters
@@ -27,13 +28,15 @@ def imresize(src: ArrayLike, w: int, h: int, interp: int = 1) -> Any:
         Width and height of the result.
     interp : {0, 1, 2, 3, 4, 9, 10}
         The interpolation, as for `npx.image.resize`: on the host Pillow's of 8-bit pictures.
+    out : ndarray, optional
+        Where to write the pixels.
 
     Examples
     --------
     >>> image.imresize(np.zeros((4, 4, 3), dtype="uint8"), 2, 3).shape
     (3, 2, 3)
     """
-    return resized(pictures(src, "imresize"), w, h, interp, "imresize")
+    return finish(resized(pictures(src, "imresize"), w, h, interp, "imresize"), out, "imresize")
 
 
 def resize_short(src: ArrayLike, size: int, interp: int = 2) -> Any:

@@ -1,5 +1,6 @@
 """Iterators that read, augment and batch pictures, with labels or with boxes of objects."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -40,7 +41,7 @@ class _PictureIter:
             raise ValueError(f"{what}: last_batch_handle must be 'pad', 'discard' or 'roll_over', got {last_batch_handle!r}")
         self.batch_size, self.data_shape = int(batch_size), _checked(data_shape, what)
         self.last_batch_handle, self.dtype = last_batch_handle, dtypes.canonical(dtype)
-        self._source = source
+        self._source, self._name = source, ""
         self._round: Iterator[Any] | None = iter(source)
         self._left: list[Any] = []
 
@@ -83,25 +84,63 @@ class _PictureIter:
                 self._round = iter(self._source)
                 self._fill(samples)
             self._round = None
-        data = onp.stack([dispatch.to_host(picture).astype(self.dtype) for picture, _ in samples])
-        return DataBatch([np.array(data.transpose(0, 3, 1, 2))], [np.array(self._labels([label for _, label in samples]))], missing)
+        data = onp.stack([dispatch.to_host(self.postprocess_data(picture)).astype(self.dtype) for picture, _ in samples])
+        return DataBatch([np.array(data)], [np.array(self._labels([label for _, label in samples]))], missing)
 
     def _fill(self, samples: list[Any]) -> None:
         """Append samples of the round until there are enough, or it ends."""
-        assert self._round is not None
         while len(samples) < self.batch_size:
-            found = next(self._round, None)
-            if found is None:
+            try:
+                labels, content = self.next_sample()
+            except StopIteration:
                 return
-            labels, content, name = found
-            picture, label = self._augmented(decoded(content, self.data_shape[0], name), labels, name)
+            picture = self.imdecode(content)
+            self.check_valid_image([picture])
+            picture, label = self._augmented(picture, labels)
             shape = (*self.data_shape[1:], self.data_shape[0])
             if picture.shape != shape:
-                raise ValueError(f"{name}: the augmenters made a picture of shape {picture.shape}; data_shape means {shape}")
+                raise ValueError(f"{self._name}: the augmenters made a picture of shape {picture.shape}; data_shape means {shape}")
             samples.append((picture, label))
 
-    def _augmented(self, picture: Any, labels: Labels, name: str) -> tuple[Any, Any]:
-        raise NotImplementedError(f"{type(self).__name__} must define _augmented(picture, labels, name)")
+    def _augmented(self, picture: Any, labels: Labels) -> tuple[Any, Any]:
+        raise NotImplementedError(f"{type(self).__name__} must define _augmented(picture, labels)")
+
+    # --- the steps of a sample, which a subclass may define in another way
+
+    def next_sample(self) -> tuple[Labels, bytes]:
+        """The labels of the next sample, and the content of its picture's file.
+
+        Raises
+        ------
+        StopIteration
+            At the end of a round.
+        """
+        found = None if self._round is None else next(self._round, None)
+        if found is None:
+            raise StopIteration
+        labels, content, self._name = found
+        return labels, content
+
+    def read_image(self, fname: Path) -> bytes:
+        """The content of a picture's file in the folder that paths start from."""
+        return self._source.read(fname)
+
+    def imdecode(self, s: bytes) -> Any:
+        """The picture (H, W, C) of a file's content."""
+        return decoded(s, self.data_shape[0], self._name)
+
+    def check_valid_image(self, data: Sequence[Any]) -> None:
+        """Raise ValueError if the first of the arrays is no picture."""
+        if data[0].ndim != 3:
+            raise ValueError(f"{self._name}: expected a picture of shape (H, W, C), got {data[0].shape}")
+
+    def check_data_shape(self, data_shape: Sequence[int]) -> None:
+        """Raise ValueError if pictures can't have this shape."""
+        _checked(data_shape, type(self).__name__)
+
+    def postprocess_data(self, datum: Any) -> Any:
+        """What a batch holds of an augmented picture: its channels first."""
+        return np.transpose(datum, (2, 0, 1))
 
     def _labels(self, labels: list[Any]) -> Any:
         raise NotImplementedError(f"{type(self).__name__} must define _labels(labels)")
@@ -197,12 +236,16 @@ class ImageIter(_PictureIter):
         self.provide_data = [DataDesc(data_name, (self.batch_size, *self.data_shape), self.dtype)]
         self.provide_label = [DataDesc(label_name, label_shape)]
 
-    def _augmented(self, picture: Any, labels: Labels, name: str) -> tuple[Any, Any]:
-        if len(labels) != self.label_width:
-            raise ValueError(f"{name}: expected {self.label_width} labels, as label_width says, got {len(labels)}")
+    def augmentation_transform(self, data: Any) -> Any:
+        """The picture, changed by the augmenters one after another."""
         for augmenter in self.auglist:
-            picture = augmenter(picture)
-        return picture, labels
+            data = augmenter(data)
+        return data
+
+    def _augmented(self, picture: Any, labels: Labels) -> tuple[Any, Any]:
+        if len(labels) != self.label_width:
+            raise ValueError(f"{self._name}: expected {self.label_width} labels, as label_width says, got {len(labels)}")
+        return self.augmentation_transform(picture), labels
 
     def _labels(self, labels: list[Any]) -> Any:
         return onp.stack(labels).reshape(self.provide_label[0].shape)
@@ -289,22 +332,31 @@ class ImageDetIter(_PictureIter):
         if data_shape is not None:
             self.data_shape = _checked(data_shape, "ImageDetIter.reshape")
         if label_shape is not None:
-            if label_shape[1] != self.label_shape[1] or label_shape[0] < self.label_shape[0]:
-                raise ValueError(f"ImageDetIter.reshape: label_shape must have {self.label_shape} or more rows, got {label_shape}")
+            self.check_label_shape(label_shape)
             self.label_shape = label_shape
 
-    def sync_label_shape(self, it: "ImageDetIter") -> "ImageDetIter":
-        """Give this iterator and another one, such as that of validation, labels of the same shape."""
+    def check_label_shape(self, label_shape: tuple[int, int]) -> None:
+        """Raise ValueError if labels of this shape can't hold the objects."""
+        if len(label_shape) != 2 or label_shape[1] != self.label_shape[1] or label_shape[0] < self.label_shape[0]:
+            raise ValueError(f"ImageDetIter: label_shape must have {self.label_shape} or more rows, got {label_shape}")
+
+    def sync_label_shape(self, it: "ImageDetIter", verbose: bool = False) -> "ImageDetIter":
+        """Give this iterator and another one, such as that of validation, labels of the same shape; `verbose` logs which."""
         shape = (max(self.label_shape[0], it.label_shape[0]), self.label_shape[1])
+        if verbose:
+            logging.getLogger(__name__).info("labels have shape %s, of %s and %s", shape, self.label_shape, it.label_shape)
         self.reshape(label_shape=shape)
         it.reshape(label_shape=shape)
         return it
 
-    def _augmented(self, picture: Any, labels: Labels, name: str) -> tuple[Any, Any]:
-        objects = _objects(labels, name)
+    def augmentation_transform(self, data: Any, label: Labels) -> tuple[Any, Labels]:
+        """The picture and its objects, changed by the augmenters one after another."""
         for augmenter in self.auglist:
-            picture, objects = augmenter(picture, objects)
-        return picture, objects
+            data, label = augmenter(data, label)
+        return data, label
+
+    def _augmented(self, picture: Any, labels: Labels) -> tuple[Any, Any]:
+        return self.augmentation_transform(picture, _objects(labels, self._name))
 
     def _labels(self, labels: list[Any]) -> Any:
         batch = onp.full((len(labels), *self.label_shape), -1, "float32")

@@ -87,8 +87,11 @@ class Source:
         if isinstance(self._records, MXIndexedRecordIO):
             return self._unpacked(key, self._records.read_idx(key))
         labels, path = self._entries[key]
-        path = os.path.join(self._root, path)
-        return labels, pathlib.Path(path).read_bytes(), path
+        return labels, self.read(path), os.path.join(self._root, path)
+
+    def read(self, path: Path) -> bytes:
+        """The content of a file in the folder that paths start from."""
+        return pathlib.Path(self._root, path).read_bytes()
 
     def _unpacked(self, key: Any, record: bytes) -> tuple[Labels, bytes, str]:
         assert self._records is not None

@@ -91,6 +91,7 @@ from npcompat.numpy._polynomials import *
 from npcompat.numpy._positions import *
 from npcompat.numpy._printing import *
 from npcompat.numpy._products import *
+from npcompat.numpy._protocols import API_VERSIONS as _API_VERSIONS
 from npcompat.numpy._protocols import __array_namespace_info__ as __array_namespace_info__
 from npcompat.numpy._protocols import from_dlpack
 from npcompat.numpy._python_functions import *
@@ -105,7 +106,12 @@ from npcompat.numpy._trigonometry import *
 from npcompat.numpy._ufunc_methods import ufunc
 from npcompat.numpy._windows import *
 
+__array_api_version__ = _API_VERSIONS[-1]
+
 if TYPE_CHECKING:
+    from numpy import core as core
+    from numpy import f2py as f2py
+
     from npcompat.numpy import char as char
     from npcompat.numpy import ctypeslib as ctypeslib
     from npcompat.numpy import lib as lib
@@ -119,14 +125,16 @@ else:
 
     def __getattr__(name: str) -> Any:
         """NumPy's own modules, imported when they are asked for."""
+        if name in ("core", "f2py"):  # they are about NumPy's own insides, and Fortran
+            return importlib.import_module(f"numpy.{name}")
         if name in ("char", "ctypeslib", "lib", "ma", "polynomial", "rec", "strings", "testing", "typing"):
             return importlib.import_module(f"npcompat.numpy.{name}")
         raise AttributeError(f"module 'npcompat.numpy' has no attribute {name!r}")
 
 
 __all__ = [
-    "bfloat16", "char", "ctypeslib", "dtypes", "emath", "exceptions", "fft", "from_dlpack", "lib", "linalg", "ma", "ndarray", "polynomial",
-    "random", "rec", "strings", "testing", "typing", "ufunc",
+    "bfloat16", "char", "core", "ctypeslib", "dtypes", "emath", "exceptions", "f2py", "fft", "from_dlpack", "lib", "linalg", "ma",
+    "ndarray", "polynomial", "random", "rec", "strings", "testing", "typing", "ufunc",
 ]  # fmt: skip
 __all__ += _applying.__all__
 __all__ += _arithmetic.__all__

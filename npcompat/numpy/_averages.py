@@ -15,6 +15,7 @@ from npcompat.numpy._creation import array, asarray, full, ones, zeros
 from npcompat.numpy._diagonals import diag
 from npcompat.numpy._extremes import maximum
 from npcompat.numpy._floats import sqrt
+from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._manipulation import atleast_1d, broadcast_to, squeeze, transpose
 from npcompat.numpy._products import dot
@@ -73,6 +74,8 @@ def average(
     np.float32(2.0)
     """
     a = asarray(a)
+    if a.dtype == object:
+        return by_numpy(onp.average, (a, axis, weights, returned), {} if keepdims is NoValue else {"keepdims": keepdims})
     axes = None if axis is None else normalized_axes(axis, a.ndim)
     if weights is None:
         found = _mean(a, axes, keepdims=keepdims)
@@ -250,7 +253,7 @@ def _nan_spread(
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=3)
     found = select(free > 0, squared / select(free > 0, free, 1), onp.nan)
     spread = (sqrt(found) if of is std else found).astype(real, copy=False)
-    return finish(dispatch.as_scalar(spread), out, of.__name__)
+    return finish(dispatch.as_scalar(asarray(spread)), out, of.__name__)
 
 
 def nanvar(

@@ -10,6 +10,7 @@ from npcompat._internal.handle import Handle
 from npcompat._internal.op import normalized_axes, operator
 from npcompat.numpy._arithmetic import absolute, remainder
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._products import product_types
 from npcompat.numpy._reductions import cumsum, sum
@@ -135,6 +136,8 @@ def gradient(f: ArrayLike, *varargs: Any, axis: AxisLike = None, edge_order: int
     array([2., 3., 5., 6.])
     """
     f = asarray(f)
+    if f.dtype.kind in "mM":
+        return by_numpy(onp.gradient, (f, *varargs), {"axis": axis, "edge_order": edge_order})
     axes = normalized_axes(axis, f.ndim)
     spacings = _spacings(varargs, f, axes)
     if edge_order > 2:

@@ -33,7 +33,15 @@ def refuse(op: Op, args: Sequence[Any], attrs: Attrs, kind: type[Exception], mes
 
 @operator("_npi_outside", differentiable=False, pattern="reduction")
 def outside(xp: Any, positions: Any, *, low: int, high: int) -> Any:
-    """Whether any position lies outside `low <= i < high`."""
+    """Whether any position lies outside `low <= i < high`.
+
+    Parameters
+    ----------
+    low : int
+        Least position.
+    high : int
+        End of the positions.
+    """
     return xp.any((positions < low) | (positions >= high))
 
 

@@ -91,6 +91,8 @@ def sort_complex(a: ArrayLike) -> Any:
     array([1.+0.j, 2.+0.j])
     """
     ordered = sort(a)
+    if ordered.dtype.char == "g":
+        return ordered.astype("G")
     if ordered.dtype.kind == "c":
         return ordered
     wide = onp.dtype("complex64" if ordered.dtype.char in "bhBH" else "complex128")

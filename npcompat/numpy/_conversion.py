@@ -36,7 +36,7 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Order | None
 
 
 def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> Any:
-    """An array of at least one axis whose elements follow each other in Fortran order; a copy is a transposed view.
+    """An array of at least one axis whose elements follow each other in Fortran order.
 
     Examples
     --------
@@ -44,10 +44,8 @@ def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -
     >>> a.flags.f_contiguous, a.strides == (a.itemsize, 2 * a.itemsize)
     (True, True)
     """
-    made = asarray(a, dtype, like=like)
-    if not made.ndim:
-        return made.reshape(1)
-    return made if made.flags.f_contiguous else copy_of(made.T).T
+    made = asarray(a, dtype, "F", like=like)
+    return made if made.ndim else made.reshape(1)
 
 
 def isfortran(a: Any) -> bool:
@@ -98,18 +96,14 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: str | Sequence[
     >>> np.require(a, requirements="C").flags.c_contiguous
     True
     """
-    check_like(None, like)
+    check_like(like)
     made = asarray(a, dtype)
     wanted = {_REQUIREMENTS[r.upper()] for r in requirements or ()}
     if wanted >= {"C", "F"}:
         raise ValueError('Cannot specify both "C" and "F" order')
     if all([made.flags[flag] for flag in wanted - {"E"}]):
         return made
-    if "F" not in wanted or onp.empty(made.shape, onp.int8).flags.f_contiguous:  # whose copy has both orders
-        return copy_of(made)
-    if "O" in wanted:
-        raise NotImplementedError("require(requirements='FO'): a copy in Fortran order is a view")
-    return copy_of(made.T).T
+    return copy_of(made, "F" if "F" in wanted else "C" if "C" in wanted else "K")
 
 
 # --- dtypes ------------------------------------------------------------------------------------------------------
@@ -134,6 +128,8 @@ def astype(x: Any, dtype: DTypeLike, /, *, copy: bool = True, device: Any = None
     >>> np.astype(np.array([1.5, 2.5]), int)
     array([1, 2])
     """
+    if isinstance(x, onp.ndarray | onp.generic) and not isinstance(x, Handle):
+        x = asarray(x)
     if not isinstance(x, Handle):
         raise TypeError(f"Input should be a NumPy array. It is of type {type(x)}.")
     made = x.astype(dtype, copy=copy)  # type: ignore[attr-defined]

@@ -6,35 +6,53 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as onp
+from numpy._globals import _CopyMode
 
 from npcompat._internal import dispatch, dtypes, execution, modes
 from npcompat._internal.devices import as_device, moved
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_shape, operator
+from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_c_order, in_order
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order, ShapeLike
-from npcompat.numpy._ufunc import _cast, check_order
+from npcompat.numpy._ufunc import _cast
 
 
-def placed_on(device: Any) -> AbstractContextManager[Any]:
-    """A context in which new arrays go to a device, if one is given."""
-    return nullcontext() if device is None else as_device(device)
+def placed_on(device: Any, ctx: Any = None) -> AbstractContextManager[Any]:
+    """A context in which new arrays go to a device, if one is given, under either of its names."""
+    chosen = ctx if device is None else device
+    return nullcontext() if chosen is None else as_device(chosen)
 
 
-def check_like(order: Any, like: Any = None) -> None:
-    """Check the arguments `order` and `like` that creation functions share."""
-    check_order(order)
+def check_like(like: Any) -> None:
+    """Check the argument `like` that creation functions share."""
     if like is not None and not isinstance(like, Handle):
         raise NotImplementedError(f"like=: expected an npcompat ndarray, got {type(like).__name__}; arrays made here are npcompat's")
 
 
-def copy_of(handle: Handle) -> Any:
-    """A new array with the same values.  Values are immutable, so nothing is copied until one of the two is written."""
+def as_copy(copy: Any) -> bool | None:
+    """What `copy=` means; NumPy's `_CopyMode` says the same in other words."""
+    if type(copy) is bool or copy is None:
+        return copy
+    if isinstance(copy, _CopyMode):
+        return {_CopyMode.ALWAYS: True, _CopyMode.NEVER: False, _CopyMode.IF_NEEDED: None}[copy]
+    return bool(copy)
+
+
+def copy_of(handle: Handle, order: Order = "C") -> Any:
+    """A new array with the same values, in C order or another one.
+
+    Values are immutable, so nothing is copied until one of the two is written, unless the order differs.
+    """
     value = dispatch.read(handle)
     node, payload = value.node if modes.current().recording else None, value.payload
-    if type(payload) is onp.ndarray and not payload.flags.c_contiguous:
-        payload = payload.copy()
-    return dispatch.wrap(execution.fresh(payload, node, value.index))
+    if type(payload) is onp.ndarray:
+        flags = payload.flags
+        if not (flags.f_contiguous if order == "F" else flags.c_contiguous or (order in ("K", "A") and flags.f_contiguous)):
+            payload = payload.copy(order)
+        return dispatch.wrap(execution.fresh(payload, node, value.index))
+    made = dispatch.wrap(execution.fresh(payload, node, value.index))
+    return made if order == "C" or (order != "F" and in_c_order(handle)) else in_order(made, order, handle)
 
 
 # --- from data ---------------------------------------------------------------------------------------------------
@@ -64,8 +82,8 @@ def array(
         floats.
     copy : bool or None
         Whether an npcompat array is copied; with False, a conversion that needs a copy raises ValueError.
-    order : {'K', 'A', 'C'}
-        Memory order; without effect here. 'F' raises NotImplementedError.
+    order : {'K', 'A', 'C', 'F'}
+        Memory order; with 'K' that of `object`.
     subok : bool
         Without effect: there are no subclasses.
     ndmin : int
@@ -84,24 +102,33 @@ def array(
     >>> np.array([1.5, 2]).dtype
     dtype('float32')
     """
-    check_like(order, like)
+    check_like(like)
+    order = check_order(order)
+    if ndmin > (ndmax or 64):
+        raise ValueError(f"ndmin must be <= ndmax ({ndmax or 64})")
     if ndmax != 0:
         object = onp.array(object, dtype, ndmax=ndmax)
-    made = _converted(object, None if dtype is None else dtypes.canonical(dtype), copy, device if device is not None else ctx)
+    made = _converted(
+        object, None if dtype is None else dtypes.canonical(dtype), as_copy(copy), device if device is not None else ctx, order
+    )
     missing = ndmin - len(made.shape)
     return made.reshape((1,) * missing + made.shape) if missing > 0 else made
 
 
-def _converted(a: Any, dtype: Any, copy: bool | None, device: Any) -> Any:
+def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order) -> Any:
     if isinstance(a, list | tuple) and _any_handle(a) and modes.current().trace is not None:
-        return _stacked(a, dtype)
+        return in_order(_stacked(a, dtype), order)
     if not isinstance(a, Handle):
-        if copy is False and not onp.isscalar(a):
+        if copy is False:
             raise ValueError("Unable to avoid copy while creating an array as requested: the array-like is not an npcompat array")
         with placed_on(device):
             host = dispatch.host_array(a, dtype)
+            if host.ndim > 1 and (order == "F" or not host.flags.c_contiguous):
+                host = onp.asarray(host, order=order)
+                made = dispatch.array_of(onp.array(host) if _may_share(host, a) else host)
+                return in_order(made, "K", host)
             stays = execution.on_host(modes.current()) or not dtypes.on_devices(host.dtype)
-            shared = stays and type(a) not in (list, tuple) and onp.may_share_memory(host, a)
+            shared = stays and type(a) not in (list, tuple) and _may_share(host, a)
             return dispatch.array_of(onp.array(host) if shared else host)
     result = a = dispatch.wrap(dispatch.read(a)) if type(a) is dispatch.scalar else a
     if dtype is not None and a.dtype != dtype:
@@ -110,7 +137,23 @@ def _converted(a: Any, dtype: Any, copy: bool | None, device: Any) -> Any:
         result = apply(_cast, (a,), (dtype,))
     if device is not None:
         result = moved(result, device)
-    return copy_of(result) if copy and result is a else result
+    if result is not a:
+        return in_order(result, "K" if order == "A" else order, a)
+    if copy:
+        return copy_of(a, order)
+    if has_order(a, order):
+        return a
+    if copy is False:
+        raise ValueError(f"Unable to avoid copy while creating an array as requested: it is not in order {order!r}")
+    return copy_of(a, order)
+
+
+def _may_share(host: onp.ndarray[Any, Any], a: Any) -> bool:
+    """Whether an array that was made of an array-like may be over its memory."""
+    try:
+        return onp.may_share_memory(host, a)
+    except ValueError:  # its `__array__` gives an array of ours, which was copied
+        return False
 
 
 def _any_handle(items: Iterable[Any]) -> bool:
@@ -131,7 +174,14 @@ def _stacked(items: Any, dtype: Any) -> Any:
 
 
 def asarray(
-    a: ArrayLike, dtype: DTypeLike = None, order: Order | None = None, *, device: Any = None, copy: bool | None = None, like: Any = None
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: Order | None = None,
+    *,
+    device: Any = None,
+    ctx: Any = None,
+    copy: bool | None = None,
+    like: Any = None,
 ) -> Any:
     """The argument itself if it is an array of the dtype, else an array of its values; see `array`.
 
@@ -141,8 +191,9 @@ def asarray(
     >>> np.asarray(a) is a
     True
     """
-    check_like(order, like)
-    return _converted(a, None if dtype is None else dtypes.canonical(dtype), copy, device)
+    check_like(like)
+    wanted = None if dtype is None else dtypes.canonical(dtype)
+    return _converted(a, wanted, as_copy(copy), ctx if device is None else device, check_order(order))
 
 
 def asanyarray(
@@ -166,9 +217,7 @@ def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None
     >>> np.ascontiguousarray(3).shape
     (1,)
     """
-    found = asarray(a, dtype, like=like)
-    if not found.flags.c_contiguous:
-        found = copy_of(found)
+    found = asarray(a, dtype, "C", like=like)
     return found if found.shape else found.reshape(1)
 
 
@@ -186,7 +235,7 @@ def copy(a: ArrayLike, order: Order = "K", subok: bool = False) -> Any:
     return array(a, order=order)
 
 
-def frombuffer(buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
+def frombuffer(buffer: Any, dtype: DTypeLike = None, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
     """The elements in a buffer of bytes, copied.
 
     Examples
@@ -194,7 +243,7 @@ def frombuffer(buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: i
     >>> np.frombuffer(b"abc", dtype="uint8")
     array([97, 98, 99], dtype=uint8)
     """
-    check_like(None, like)
+    check_like(like)
     wanted = onp.float64 if dtype is float or dtype is None else dtypes.canonical(dtype)  # bytes have NumPy's meaning
     return dispatch.array_of(onp.frombuffer(buffer, wanted, count, offset).copy())
 
@@ -207,7 +256,7 @@ def fromiter(iter: Iterable[Any], dtype: DTypeLike, count: int = -1, *, like: An
     >>> np.fromiter(range(3), dtype="int32")
     array([0, 1, 2], dtype=int32)
     """
-    check_like(None, like)
+    check_like(like)
     return dispatch.array_of(onp.fromiter(iter, dtypes.canonical(dtype), count))
 
 
@@ -216,18 +265,31 @@ def fromiter(iter: Iterable[Any], dtype: DTypeLike, count: int = -1, *, like: An
 
 @operator("_npi_full", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
 def _full(xp: Any, *, shape: Any, value: Any, dtype: Any) -> Any:
-    """One value everywhere."""
+    """One value everywhere.
+
+    Parameters
+    ----------
+    value : scalar
+        The value.
+    """
     return xp.full(shape, value, dtype)
 
 
-def _filled(make: Any, shape: Any, dtype: Any, order: Any, device: Any, like: Any) -> Any:
-    """What NumPy's `zeros`, `ones` or `empty` makes; elements that mean nothing are zero."""
-    check_like(order, like)
-    wanted = dtypes.default_float() if dtype is None else dtypes.canonical(dtype)
+def _concrete(dtype: Any) -> onp.dtype[Any]:
+    """The dtype of an array made from nothing; of a class of dtypes, such as that of strings of any length, the shortest."""
+    return onp.empty(0, dtype).dtype if isinstance(dtype, type(onp.dtype)) else dtypes.canonical(dtype)
+
+
+def _filled(make: Any, shape: Any, dtype: Any, order: Any, device: Any, like: Any, prototype: Any = None) -> Any:
+    """What NumPy's `zeros`, `ones` or `empty` makes, or their likes of a prototype; elements that mean nothing are zero."""
+    check_like(like)
+    order = check_c_or_f(order) if prototype is None else check_order(order)
+    wanted = dtypes.default_float() if dtype is None else _concrete(dtype)
     if not dtypes.on_devices(wanted):
-        return dispatch.array_of(make(shape, wanted))
+        return in_order(dispatch.array_of(make(shape, wanted, "F" if order == "F" else "C")), order, prototype)
     with placed_on(device):
-        return apply(_full, (), (as_shape(shape), int(make is onp.ones), wanted))
+        made = apply(_full, (), (as_shape(shape), int(make is onp.ones), wanted))
+        return made if prototype is None and order != "F" else in_order(made, order, prototype)
 
 
 def zeros(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
@@ -239,8 +301,8 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, devi
         Its shape.
     dtype : dtype, optional
         Its dtype; the default float if not given.
-    order : {'C', 'K', 'A'}
-        Memory order; without effect here. 'F' raises NotImplementedError.
+    order : {'C', 'F'}
+        Memory order.
     device, ctx : Device or str, optional
         Where to place it.
     like : ndarray, optional
@@ -277,9 +339,20 @@ def empty(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, devi
     return _filled(onp.empty, shape, dtype, order, device if device is not None else ctx, like)
 
 
-@operator("_npi_broadcast_fill", rule=lambda types, attrs: ([None], attrs["dtype"]), pattern="broadcast")
+@operator(
+    "_npi_broadcast_fill",
+    rule=lambda types, attrs: ([None], attrs["dtype"]),
+    pattern="broadcast",
+    kernels={"numpy": lambda xp, value, *, shape, dtype: onp.full(shape, value, dtype)},
+)
 def _broadcast_fill(xp: Any, value: Any, *, shape: Any, dtype: Any) -> Any:
-    """A value repeated to a shape and cast to a dtype."""
+    """A value repeated to a shape and cast to a dtype.
+
+    Parameters
+    ----------
+    value : array
+        The value.
+    """
     return xp.broadcast_to(xp.astype(value, dtype), shape)
 
 
@@ -301,21 +374,30 @@ def full(
     array([[1, 2],
            [1, 2]])
     """
-    check_like(order, like)
-    with placed_on(device if device is not None else ctx):
-        wanted = None if dtype is None else dtypes.canonical(dtype)
+    check_like(like)
+    order = check_c_or_f(order)
+    with placed_on(device, ctx):
+        wanted = None if dtype is None else _concrete(dtype)
         value: Any = fill_value if isinstance(fill_value, Handle) else asarray(fill_value, wanted)
         wanted = wanted or value.dtype
-        return apply(_broadcast_fill, (value,), (as_shape(shape), wanted))
+        made = apply(_broadcast_fill, (value,), (as_shape(shape), wanted))
+        return made if order != "F" else in_order(made, order)
 
 
-def _like(a: Any, dtype: Any, shape: Any) -> tuple[Any, Any]:
+def _like(make: Any, a: Any, dtype: Any, order: Any, shape: Any, device: Any) -> Any:
     a = asarray(a)
-    return (a.shape if shape is None else as_shape(shape)), (a.dtype if dtype is None else dtype)
+    return _filled(make, a.shape if shape is None else shape, a.dtype if dtype is None else dtype, order, device, None, a)
 
 
 def zeros_like(
-    a: ArrayLike, dtype: DTypeLike = None, order: Order = "K", subok: bool = True, shape: ShapeLike | None = None, *, device: Any = None
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: Order = "K",
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: Any = None,
+    ctx: Any = None,
 ) -> Any:
     """Zeros in the shape and dtype of an array, unless given.
 
@@ -324,11 +406,18 @@ def zeros_like(
     >>> np.zeros_like([1, 2])
     array([0, 0])
     """
-    return _filled(onp.zeros, *_like(a, dtype, shape), order, device, None)
+    return _like(onp.zeros, a, dtype, order, shape, ctx if device is None else device)
 
 
 def ones_like(
-    a: ArrayLike, dtype: DTypeLike = None, order: Order = "K", subok: bool = True, shape: ShapeLike | None = None, *, device: Any = None
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: Order = "K",
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: Any = None,
+    ctx: Any = None,
 ) -> Any:
     """Ones in the shape and dtype of an array, unless given.
 
@@ -337,7 +426,7 @@ def ones_like(
     >>> np.ones_like([1, 2])
     array([1, 1])
     """
-    return _filled(onp.ones, *_like(a, dtype, shape), order, device, None)
+    return _like(onp.ones, a, dtype, order, shape, ctx if device is None else device)
 
 
 def empty_like(
@@ -349,6 +438,7 @@ def empty_like(
     shape: ShapeLike | None = None,
     *,
     device: Any = None,
+    ctx: Any = None,
 ) -> Any:
     """An array whose values mean nothing (they are zero), in the shape and dtype of another, unless given.
 
@@ -357,7 +447,7 @@ def empty_like(
     >>> np.empty_like([1, 2]).shape
     (2,)
     """
-    return _filled(onp.empty, *_like(prototype, dtype, shape), order, device, None)
+    return _like(onp.empty, prototype, dtype, order, shape, ctx if device is None else device)
 
 
 def full_like(
@@ -369,6 +459,7 @@ def full_like(
     shape: ShapeLike | None = None,
     *,
     device: Any = None,
+    ctx: Any = None,
 ) -> Any:
     """A value in the shape and dtype of an array, unless given.
 
@@ -377,8 +468,9 @@ def full_like(
     >>> np.full_like([1.0, 2.0], 7)
     array([7., 7.])
     """
-    found, wanted = _like(a, dtype, shape)
-    return full(found, fill_value, wanted, order, device=device)
+    a = asarray(a)
+    made = full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype, device=device, ctx=ctx)
+    return in_order(made, check_order(order), a)
 
 
 @operator("_npi_eye", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
@@ -388,7 +480,15 @@ def _eye(xp: Any, *, N: int, M: int, k: int, dtype: Any) -> Any:
 
 
 def eye(
-    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, order: Order = "C", *, device: Any = None, like: Any = None
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: DTypeLike = float,
+    order: Order = "C",
+    *,
+    device: Any = None,
+    ctx: Any = None,
+    like: Any = None,
 ) -> Any:
     """A matrix with ones on the `k`-th diagonal.
 
@@ -398,15 +498,14 @@ def eye(
     array([[1., 0.],
            [0., 1.]])
     """
-    check_like(order, like)
+    check_like(like)
     rows = N.__index__()
-    with placed_on(device):
-        return apply(
-            _eye, (), (rows, rows if M is None else M.__index__(), k.__index__(), dtypes.canonical(float if dtype is None else dtype))
-        )
+    with placed_on(device, ctx):
+        attrs = (rows, rows if M is None else M.__index__(), k.__index__(), dtypes.canonical(float if dtype is None else dtype))
+        return in_order(apply(_eye, (), attrs), check_c_or_f(order))
 
 
-def identity(n: int, dtype: DTypeLike = None, *, like: Any = None) -> Any:
+def identity(n: int, dtype: DTypeLike = None, *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
     """The identity matrix.
 
     Examples
@@ -415,7 +514,7 @@ def identity(n: int, dtype: DTypeLike = None, *, like: Any = None) -> Any:
     array([[1, 0],
            [0, 1]])
     """
-    return eye(n, dtype=float if dtype is None else dtype, like=like)
+    return eye(n, dtype=float if dtype is None else dtype, device=device, ctx=ctx, like=like)
 
 
 @operator("_npi_tri", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
@@ -424,7 +523,9 @@ def _tri(xp: Any, *, N: int, M: int, k: int, dtype: Any) -> Any:
     return xp.tri(N, M, k, dtype=dtype)
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, like: Any = None) -> Any:
+def tri(
+    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, device: Any = None, ctx: Any = None, like: Any = None
+) -> Any:
     """A matrix with ones on and below the `k`-th diagonal.
 
     Examples
@@ -433,8 +534,9 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, l
     array([[1., 0.],
            [1., 1.]])
     """
-    check_like(None, like)
-    return apply(_tri, (), (N, N if M is None else M, k, dtypes.canonical(float if dtype is None else dtype)))
+    check_like(like)
+    with placed_on(device, ctx):
+        return apply(_tri, (), (N, N if M is None else M, k, dtypes.canonical(float if dtype is None else dtype)))
 
 
 def _of_value(types: tuple[dtypes.Type, ...], attrs: Mapping[str, Any]) -> dtypes.Resolution:
@@ -446,7 +548,12 @@ def _of_value(types: tuple[dtypes.Type, ...], attrs: Mapping[str, Any]) -> dtype
 def _const(xp: Any, like: Any, *, value: Any, dtype: Any = None) -> Any:
     """A constant of the kind of another array: where that is computed, this is made.
 
-    Attributes: `value`, a number or nested tuples of numbers; `dtype`, that of the value if not given.
+    Parameters
+    ----------
+    value : scalar or tuple
+        A number, or nested tuples of numbers.
+    dtype : dtype, optional
+        Dtype of the result; that of the value if None.
     """
     return xp.asarray(onp.asarray(value, dtype))
 

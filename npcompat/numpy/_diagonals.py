@@ -34,7 +34,13 @@ def writeable_diagonal(a: Any, offset: int, axis1: int, axis2: int) -> Any:
 
 @operator("_npi_diag", pattern="injective")
 def _diag(xp: Any, v: Any, *, k: int = 0) -> Any:
-    """A matrix with a vector on one of its diagonals."""
+    """A matrix with a vector on one of its diagonals.
+
+    Parameters
+    ----------
+    v : array
+        A vector, or a matrix.
+    """
     return xp.diag(v, k)
 
 

@@ -13,13 +13,22 @@ from npcompat.numpy._checks import check_casting
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._diagonals import writeable_diagonal
 from npcompat.numpy._manipulation import transpose
+from npcompat.numpy._memory_order import check_order, common_order, in_order
 from npcompat.numpy._products import product_types
-from npcompat.numpy._ufunc import check_order, finish
+from npcompat.numpy._ufunc import finish
 
 
 @operator("_npi_einsum", rule=product_types, pattern="complex")
 def _einsum(xp: Any, *operands: Any, subscripts: str, optimize: Any = False, dtype: Any = None) -> Any:
-    """Einstein's summation."""
+    """Einstein's summation.
+
+    Parameters
+    ----------
+    *operands : array
+        The arrays.
+    subscripts : str
+        Letters of the axes of each operand, and of the result.
+    """
     return xp.einsum(subscripts, *operands, optimize=optimize)
 
 
@@ -113,7 +122,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     unknown = kwargs.keys() - {"dtype", "casting", "order"}
     if unknown:
         raise TypeError(f"Did not understand the following kwargs: {sorted(unknown)}")
-    check_order(kwargs.get("order", "K"))
+    order = check_order(kwargs.get("order", "K"))
     subscripts, arrays = _subscripts(operands)
     casting = kwargs.get("casting", "safe")
     check_casting(casting)
@@ -122,7 +131,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
         for a in map(asarray, arrays):
             if not onp.can_cast(a.dtype, dtype, casting):
                 raise TypeError(f"einsum: cannot cast operand from {a.dtype!r} to {dtype!r} according to the rule '{casting}'")
-    if len(arrays) == 1 and out is None and dtype is None:
+    if len(arrays) == 1 and out is None and dtype is None and order == "K":
         found = _rearranged(subscripts, asarray(arrays[0]))
         if found is not None:
             return found
@@ -133,7 +142,7 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     )
     result: Any = apply(_einsum, arrays, (subscripts, path, dtype))
     if out is None:
-        return result
+        return result if order == "K" else in_order(result, common_order(arrays) if order == "A" else order)
     wanted = getattr(out, "dtype", result.dtype)
     if not onp.can_cast(result.dtype, wanted, casting):
         raise TypeError(

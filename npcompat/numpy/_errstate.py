@@ -3,17 +3,20 @@
 Where arrays are placed on XLA, ways of handling that it can't keep to are refused.
 """
 
+import inspect
 from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import modes
+from npcompat._internal import execution, modes
+
+_UNSPECIFIED: Any = inspect.signature(onp.errstate).parameters["call"].default
 
 
 def errstate(
     *,
-    call: Any = None,
+    call: Any = _UNSPECIFIED,
     all: str | None = None,
     divide: str | None = None,
     over: str | None = None,
@@ -25,8 +28,8 @@ def errstate(
     Parameters
     ----------
     all, divide, over, under, invalid : {'ignore', 'warn', 'raise', 'call', 'print', 'log'}, optional
-        What to do.  XLA never warns; ways other than 'ignore' and 'warn' work on the numpy backend, and raise
-        NotImplementedError on the jax backend.
+        What to do.  XLA never warns; ways other than 'ignore' and 'warn' work where arrays are placed on the host, and raise
+        NotImplementedError where they are placed on XLA, and in compiled functions.
     call : callable or object with a method `write`, optional
         What 'call' and 'log' use.
 
@@ -37,7 +40,7 @@ def errstate(
     array([inf])
     """
     chosen = _supported("errstate", {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid})
-    return onp.errstate(**chosen, **({} if call is None else {"call": call}))  # type: ignore[arg-type]
+    return onp.errstate(call=call, **chosen)  # type: ignore[arg-type]
 
 
 def seterr(
@@ -71,8 +74,10 @@ def geterr() -> dict[str, Any]:
 def _supported(function: str, chosen: dict[str, str | None]) -> dict[str, str]:
     """The ways of handling that were given, all of them supported."""
     given = {kind: how for kind, how in chosen.items() if how is not None}
+    mode = modes.current()
+    silent = mode.trace is not None or not execution.on_host(mode)
     for kind, how in given.items():
-        if how not in ("ignore", "warn") and modes.current().backend != "numpy":
+        if silent and how not in ("ignore", "warn"):
             raise NotImplementedError(
                 f"{function}({kind}={how!r}): XLA does not report errors; use the numpy backend, or 'ignore' or 'warn'"
             )

@@ -15,7 +15,7 @@ import numpy as onp
 from npcompat._internal import atomic, dispatch, dtypes
 from npcompat._internal.handle import Handle
 from npcompat.numpy._creation import check_like
-from npcompat.numpy._host_arrays import given_back
+from npcompat.numpy._host_arrays import as_numpys, given_back
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -278,7 +278,7 @@ def loadtxt(
     array([[1. , 2. ],
            [3. , 4.5]])
     """
-    check_like(None, like)
+    check_like(like)
     found = onp.loadtxt(
         fname,
         _text_dtype(dtype),
@@ -286,7 +286,7 @@ def loadtxt(
         delimiter,
         converters,
         skiprows,
-        usecols,
+        as_numpys(usecols),
         unpack,
         ndmin,
         encoding,
@@ -349,11 +349,11 @@ def genfromtxt(
     array([[ 1.,  2.],
            [ 3., nan]])
     """
-    check_like(None, like)
+    check_like(like)
     found = onp.genfromtxt(
-        fname, _text_dtype(dtype), comments, delimiter, skip_header, skip_footer, converters, missing_values, filling_values, usecols,
-        names, excludelist, deletechars, replace_space, autostrip, case_sensitive, defaultfmt, unpack, usemask, loose, invalid_raise,
-        max_rows, encoding, ndmin=ndmin,
+        fname, _text_dtype(dtype), comments, delimiter, skip_header, skip_footer, converters, missing_values, filling_values,
+        as_numpys(usecols), names, excludelist, deletechars, replace_space, autostrip, case_sensitive, defaultfmt, unpack, usemask,
+        loose, invalid_raise, max_rows, encoding, ndmin=ndmin,
     )  # fmt: skip
     return given_back(found, () if dtype is None else None)
 
@@ -434,7 +434,7 @@ def fromfile(file: Any, dtype: DTypeLike = None, count: int = -1, sep: str = "",
     ...     np.fromfile(file, dtype="int16")
     array([1, 2], dtype=int16)
     """
-    check_like(None, like)
+    check_like(like)
     return given_back(onp.fromfile(file, _dtype_of(dtype, sep), count, sep, offset))
 
 
@@ -464,7 +464,7 @@ def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, sep: str 
     >>> np.fromstring("1, 2", dtype=int, sep=",")
     array([1, 2])
     """
-    check_like(None, like)
+    check_like(like)
     return given_back(onp.fromstring(string, _dtype_of(dtype, sep), count, sep=sep))
 
 

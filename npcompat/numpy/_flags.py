@@ -10,6 +10,7 @@ from npcompat._internal.handle import Handle, extra
 from npcompat._internal.op import operator
 from npcompat._internal.state import settle
 
+_OTHERS = {"CA": "carray", "FA": "farray", "B": "behaved", "FORTRAN": "f_contiguous"}
 _NAMES = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned", "X": "writebackifcopy"}
 
 
@@ -51,6 +52,11 @@ class Flags:
         return dispatch.layout(self._handle).flags.f_contiguous
 
     @property
+    def fortran(self) -> bool:
+        """As `f_contiguous`."""
+        return self.f_contiguous
+
+    @property
     def contiguous(self) -> bool:
         """As `c_contiguous`."""
         return self.c_contiguous
@@ -65,12 +71,31 @@ class Flags:
         """Whether they do in Fortran order only."""
         return self.f_contiguous and not self.c_contiguous
 
-    aligned = True
+    @property
+    def behaved(self) -> bool:
+        """Whether the elements are aligned and may be written."""
+        return self.aligned and self.writeable
+
+    @property
+    def carray(self) -> bool:
+        """Whether it behaves and is in C order."""
+        return self.behaved and self.c_contiguous
+
+    @property
+    def farray(self) -> bool:
+        """Whether it behaves and is in Fortran order, not in C order."""
+        return self.behaved and self.fnc
+
+    @property
+    def aligned(self) -> bool:
+        """Whether the elements lie where their dtype wants them; those of a record's field may not."""
+        return dispatch.layout(self._handle).flags.aligned
+
     writebackifcopy = False
 
     def __getitem__(self, name: str) -> bool:
-        attribute = _NAMES.get(name, name.lower())
-        if attribute not in (*_NAMES.values(), "contiguous", "forc", "fnc"):
+        attribute = _NAMES.get(name) or _OTHERS.get(name, name.lower())
+        if attribute not in (*_NAMES.values(), *_OTHERS.values(), "contiguous", "forc", "fnc"):
             raise KeyError("Unknown flag")
         found: bool = getattr(self, attribute)
         return found
@@ -92,12 +117,20 @@ class Flags:
 
 
 class Flat:
-    """The elements of an array in C order; what `a.flat` returns."""
+    """The elements of an array in C order; what `a.flat` returns, which is the only way to one."""
 
     __slots__ = ("_handle", "_position")
+    _handle: Any
+    _position: int
 
-    def __init__(self, handle: Any) -> None:
-        self._handle, self._position = handle, 0
+    def __new__(cls) -> "Flat":
+        raise TypeError("cannot create 'numpy.flatiter' instances: use `a.flat`")
+
+    @classmethod
+    def _over(cls, handle: Any) -> "Flat":
+        made = object.__new__(cls)
+        made._handle, made._position = handle, 0
+        return made
 
     @property
     def base(self) -> Any:

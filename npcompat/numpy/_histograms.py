@@ -1,5 +1,6 @@
 """Counting elements by value: histograms, bins."""
 
+import operator as python
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -39,7 +40,13 @@ def _bincount_jax(xp: Any, x: Any, *weights: Any, length: int) -> Any:
     kernels={"jax": _bincount_jax, "numpy": lambda xp, x, *weights, length: xp.bincount(x, *weights, minlength=length)},
 )
 def counted(xp: Any, x: Any, *weights: Any, length: int) -> Any:
-    """How often each of the numbers below `length` occurs, or the sum of its weights."""
+    """How often each of the numbers below `length` occurs, or the sum of its weights.
+
+    Parameters
+    ----------
+    length : int
+        Length of the result.
+    """
     return _bincount_jax(xp, x, *weights, length=length)
 
 
@@ -71,8 +78,9 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
         x = host
     if host.ndim != 1:
         raise ValueError("object of too small depth for desired array" if host.ndim == 0 else "object too deep for desired array")
-    if not onp.can_cast(host.dtype, _int64, "safe"):
+    if not onp.can_cast(host.dtype, _int64, "safe") and host.dtype.kind != "u":
         raise TypeError(f"Cannot cast array data from {host.dtype!r} to {_int64!r} according to the rule 'safe'")
+    minlength = python.index(minlength)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     if host.size and host.min() < 0:
@@ -107,7 +115,15 @@ def _digitize(xp: Any, x: Any, bins: Any, *, right: bool = False) -> Any:
 
 @operator("_npi_not_monotonic", pattern="reduction", differentiable=False)
 def not_monotonic(xp: Any, bins: Any, *, descending: bool = True) -> Any:
-    """Whether edges neither ascend nor (if that is allowed) descend."""
+    """Whether edges neither ascend nor (if that is allowed) descend.
+
+    Parameters
+    ----------
+    bins : array
+        Edges.
+    descending : bool
+        Whether they may descend.
+    """
     falls = xp.any(bins[1:] < bins[:-1])
     return falls & xp.any(bins[1:] > bins[:-1]) if descending else falls
 
@@ -135,8 +151,8 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Any:
     array([0, 1, 2])
     """
     x, bins = asarray(x), asarray(bins)
-    if x.dtype.kind == "c":
-        raise TypeError("x may not be complex")
+    if x.dtype.kind == "c" or bins.dtype.kind == "c":
+        raise TypeError(f"{'x' if x.dtype.kind == 'c' else 'bins'} may not be complex")
     if bins.ndim != 1:
         raise ValueError("object of too small depth for desired array" if bins.ndim == 0 else "object too deep for desired array")
     refuse(not_monotonic, (bins,), (), ValueError, "bins must be monotonically increasing or decreasing")
@@ -148,7 +164,17 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Any:
 
 @operator("_npi_bin_edges", rule=lambda types, attrs: ([_float64, _float64], attrs["dtype"]), differentiable=False)
 def spaced_edges(xp: Any, low: Any, high: Any, *, count: int, dtype: Any) -> Any:
-    """Edges of bins of one width; an empty interval is widened by one."""
+    """Edges of bins of one width; an empty interval is widened by one.
+
+    Parameters
+    ----------
+    low : array
+        Left end.
+    high : array
+        Right end.
+    count : int
+        How many bins.
+    """
     empty = low == high
     low, high = xp.where(empty, low - 0.5, low), xp.where(empty, high + 0.5, high)
     return xp.linspace(low, high, count + 1)
@@ -156,7 +182,15 @@ def spaced_edges(xp: Any, low: Any, high: Any, *, count: int, dtype: Any) -> Any
 
 @operator("_npi_not_finite", pattern="reduction", differentiable=False)
 def _not_finite(xp: Any, low: Any, high: Any) -> Any:
-    """Whether an end of an interval is not finite."""
+    """Whether an end of an interval is not finite.
+
+    Parameters
+    ----------
+    low : array
+        Left end.
+    high : array
+        Right end.
+    """
     return ~(xp.isfinite(low) & xp.isfinite(high))
 
 
@@ -171,6 +205,13 @@ def _histogram(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
     """How many elements lie in each bin, or the sum of their weights; the last bin contains both its edges.
 
     After the edges come both ends of the range, if the edges are but its rounded division, and the weights, if any.
+
+    Parameters
+    ----------
+    edges : array
+        Edges of the bins.
+    *rest : array
+        Both ends of the range, if edges are but its rounded division; weights, if any.
     """
     a, count = xp.ravel(a), edges.shape[0] - 1
     if count < 1:

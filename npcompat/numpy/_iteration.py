@@ -162,8 +162,10 @@ class _Operands:
             cast("Any", target)[...] = host
 
     def result(self, i: int, host: onp.ndarray[Any, Any]) -> Any:
-        """An operand after the iteration: the array that was given, or one with the values."""
-        return self.given[i] if isinstance(self.given[i], Handle) else dispatch.array_of(onp.array(host))
+        """An operand: the array that was given, NumPy's copy of it where it is cast, or an array with the values."""
+        if isinstance(self.given[i], Handle):
+            return self.given[i] if host.dtype == self.hosts[i].dtype else host
+        return dispatch.array_of(onp.array(host))
 
 
 class nditer:
@@ -275,7 +277,9 @@ class nditer:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    __del__ = close
+    def __del__(self) -> None:
+        if "_operands" in self.__dict__ and self._operands.written:  # else what was yielded may still look at NumPy's buffers
+            self.close()
 
 
 def nested_iters(

@@ -382,7 +382,7 @@ def _removed(obj: Any, length: int, axis: int) -> onp.ndarray[Any, Any]:
         if host.shape != (length,):
             raise ValueError(f"boolean array argument obj to delete must be one dimensional and match the axis length of {length}")
         return ~host
-    if host.size == 0:
+    if host.size == 0 and not hasattr(obj, "dtype"):
         return keep
     if host.dtype.kind not in "iu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
@@ -449,7 +449,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     wrong = positions[(positions < -length) | (positions > length)]
     if wrong.size:
         raise IndexError(f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {length}")
-    new: Any = asarray(values)
+    new: Any = asarray(values, arr.dtype if arr.dtype.names else None)  # a record is a tuple
     count = positions.size
     if count == 1:  # the values may be several slices
         new = new.reshape((1,) * (arr.ndim - new.ndim) + new.shape)
@@ -503,7 +503,7 @@ def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: Arra
     if where is True:
         dispatch.write(dst, value)
         return
-    mask = asarray(where)
+    mask = asarray(where if hasattr(where, "dtype") else onp.asarray(where, onp.bool_))
     if mask.dtype != onp.bool_:
         raise TypeError(f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe': `where` must be a mask")
     if onp.broadcast_shapes(mask.shape, target.shape) != target.shape:

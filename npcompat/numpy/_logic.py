@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes
+from npcompat._internal import dispatch, dtypes, modes
+from npcompat._internal.backend import jax as xla
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle, root_of
@@ -24,7 +25,17 @@ def _close_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolutio
 
 @operator("_npi_isclose", scalars=True, rule=_close_types, pattern="broadcast", differentiable=False)
 def _isclose(xp: Any, a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool = False) -> Any:
-    """Whether the operands are equal within tolerances."""
+    """Whether the operands are equal within tolerances.
+
+    Parameters
+    ----------
+    rtol : array
+        How far, as a part of `b`.
+    atol : array
+        How far besides.
+    equal_nan : bool
+        Whether nan is close to nan.
+    """
     if a.dtype == onp.bool_:
         a, b = xp.astype(a, onp.int8), xp.astype(b, onp.int8)
     working = xp.astype(b, onp.float64) if a.dtype.kind in "iu" else b
@@ -46,19 +57,26 @@ def isclose(a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1.0e-5, atol: ArrayLik
     return apply(_isclose, (a, b, rtol, atol), (bool(equal_nan),))
 
 
+def _answer(holds: Any) -> bool:
+    """An array of one bool as Python's; as it is in a compiled function, where it is not known."""
+    if modes.current().trace is not None and xla.is_tracer(dispatch.read(holds).payload):
+        return holds  # type: ignore[no-any-return]
+    return bool(holds)
+
+
 def allclose(a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1.0e-5, atol: ArrayLike = 1.0e-8, equal_nan: bool = False) -> bool:
-    """Whether all elements are close, see `isclose`.
+    """Whether all elements are close, see `isclose`; in a compiled function the answer is a 0-d array.
 
     Examples
     --------
     >>> np.allclose([1.0, 2.0], [1.0, 2.0 + 1e-7])
     True
     """
-    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+    return _answer(isclose(a, b, rtol, atol, equal_nan).all())
 
 
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
-    """Whether both have one shape and the same elements.
+    """Whether both have one shape and the same elements; in a compiled function the answer is a 0-d array.
 
     Examples
     --------
@@ -71,11 +89,11 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
     same = a1 == a2
     if equal_nan and dtypes.is_inexact(a1.dtype) and dtypes.is_inexact(a2.dtype):
         same = same | ((a1 != a1) & (a2 != a2))  # only nan differs from itself
-    return bool(same.all())
+    return _answer(same.all())
 
 
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
-    """Whether both have the same elements once broadcast.
+    """Whether both have the same elements once broadcast; in a compiled function the answer is a 0-d array.
 
     Examples
     --------
@@ -87,7 +105,7 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
         onp.broadcast_shapes(a1.shape, a2.shape)
     except ValueError:
         return False
-    return bool((a1 == a2).all())
+    return _answer((a1 == a2).all())
 
 
 # --- kinds -------------------------------------------------------------------------------------------------------
@@ -184,7 +202,13 @@ def _angle_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolutio
 
 @operator("_npi_angle", scalars=True, rule=_angle_types, pattern="elementwise")
 def _angle(xp: Any, z: Any, *, deg: bool = False) -> Any:
-    """The angle of a complex number."""
+    """The angle of a complex number.
+
+    Parameters
+    ----------
+    deg : bool
+        Whether in degrees.
+    """
     return xp.angle(z, deg)
 
 
@@ -201,7 +225,17 @@ def angle(z: ArrayLike, deg: bool = False) -> Any:
 
 @operator("_npi_nan_to_num", scalars=True, rule=dtypes.first, pattern="elementwise")
 def _nan_to_num(xp: Any, x: Any, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """nan and infinities replaced."""
+    """nan and infinities replaced.
+
+    Parameters
+    ----------
+    nan : float
+        In the place of nan.
+    posinf : float, optional
+        In the place of infinity; None: the greatest number.
+    neginf : float, optional
+        In the place of minus infinity; None: the least number.
+    """
     return xp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
@@ -235,6 +269,8 @@ def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
     """
     if to is None:
         raise TypeError("can_cast: expected a dtype to cast to, got None")
+    if from_ is None:
+        raise TypeError("can_cast: expected a dtype or an array to cast from, got None")
     if type(from_) in (bool, int, float, complex):
         raise TypeError(
             "can_cast() does not support Python ints, floats, and complex: whether they fit depends on their value; pass a dtype"

@@ -6,9 +6,12 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dispatch, lens
-from npcompat._internal.handle import Handle, root_of
+from npcompat._internal.dispatch import apply
+from npcompat._internal.handle import Handle, extra, root_of
 from npcompat._internal.op import as_shape, normalized_axes
+from npcompat._internal.tensortype import is_symbolic
 from npcompat.numpy._creation import asarray, copy_of
+from npcompat.numpy._memory_order import letter
 from npcompat.numpy._typing import ArrayLike, AxisLike, Order, ShapeLike
 
 # --- what an array is --------------------------------------------------------------------------------------------
@@ -59,17 +62,6 @@ def size(a: ArrayLike, axis: AxisLike = None) -> int:
 # --- reshape -----------------------------------------------------------------------------------------------------
 
 
-def _letter(order: Any, handle: Any) -> str:
-    """Whether an order argument means 'C' or 'F' for this array."""
-    if order == "A":
-        return "F" if dispatch.layout(handle).flags.fnc else "C"
-    if order in ("C", "F"):
-        return str(order)
-    if order is None:
-        return "C"
-    raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
-
-
 def reshape(a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool | None = None) -> Any:
     """The elements in another shape: a view where NumPy gives one, else a copy.
 
@@ -98,16 +90,14 @@ def reshape(a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool
     array([[0, 2, 4],
            [1, 3, 5]])
     """
-    if order == "K":
-        raise ValueError("order 'K' is not permitted for reshaping")
     a, new = asarray(a), as_shape(shape)
-    if _letter(order, a) == "C":
+    if letter(order, a) == "C":
         made = lens.reshaped(a, new)
     else:
         reverse = lens.reshaped(transpose(a), new[::-1])
         made = transpose(reverse) if a.ndim > 1 or len(new) > 1 else reverse
     if copy:
-        return copy_of(made)
+        return copy_of(made, letter(order, a))
     if copy is False and made.size and root_of(made) is not root_of(a):
         raise ValueError("Unable to avoid creating a copy while reshaping.")
     return made
@@ -122,10 +112,10 @@ def ravel(a: ArrayLike, order: Order = "C") -> Any:
     array([1, 3, 2, 4])
     """
     a = asarray(a)
-    if order == "K":
+    if order in ("K", "k"):
         layout = dispatch.layout(a)
         a = transpose(a, onp.argsort([-abs(s) for s in layout.strides], kind="stable").tolist())
-    elif _letter(order, a) == "F":
+    elif letter(order, a) == "F":
         a = transpose(a)
     if a._view is None or dispatch.layout(a).flags.c_contiguous:
         return lens.reshaped(a, (-1,))
@@ -332,9 +322,14 @@ def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> Any
            [1, 2]])
     """
     array, target = asarray(array), as_shape(shape)
+    look = lens.broadcast_to(target)
     if type(array) is not dispatch.symbol:
+        if any(map(is_symbolic, target)):  # lengths of a symbol's axes: the array becomes a constant of the graph
+            made = apply(look.get, (array,), look.attrs)
+            extra(made).readonly = True
+            return made
         onp.broadcast_to(dispatch.layout(array), target)  # NumPy's error where it does not fit
-    return lens.view(array, lens.broadcast_to(target))
+    return lens.view(array, look)
 
 
 def broadcast_shapes(*args: Any) -> tuple[int, ...]:

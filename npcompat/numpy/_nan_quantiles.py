@@ -10,6 +10,7 @@ from npcompat._internal import dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.op import as_axis, operator
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._reductions import averaged, nanmean
 from npcompat.numpy._statistics import (
     EXACT_METHODS,
@@ -67,6 +68,8 @@ def nanmedian(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_in
     a, keep = asarray(a), keepdims is not NoValue and bool(keepdims)
     if a.size == 0:
         return nanmean(a, axis, out=out, keepdims=keepdims)
+    if a.dtype.kind in "mM":  # whose NaT is none of ours to find
+        return finish(by_numpy(onp.nanmedian, (a, axis), {"keepdims": keep}), out, "nanmedian")
     if not dtypes.is_inexact(a.dtype):
         return median(a, axis, out, overwrite_input, keep)
     return finish(apply(_nanmedian, (a,), (as_axis(axis), keep)), out, "nanmedian")
@@ -89,13 +92,13 @@ def _between_neighbours(
 _nanmedian = operator(
     "_npi_nanmedian",
     rule=lambda types, attrs: averaged(types, {"dtype": None}),
-    pattern="reduction",
+    scalars=True,
     kernels={"numpy": _warning(_middle)},
 )(_middle)
 _nanquantile = operator(
     "_npi_nanquantile",
     rule=lambda types, attrs: ([dtypes.strong(types[0]), None], attrs["dtype"]),
-    pattern="reduction",
+    scalars=True,
     kernels={"numpy": _warning(_between_neighbours)},
 )(_between_neighbours)
 

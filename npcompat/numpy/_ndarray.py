@@ -9,20 +9,33 @@ from npcompat._internal import devices, dispatch, dtypes, execution, indexing, l
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Value, View, extra
 from npcompat._internal.op import as_shape
-from npcompat.numpy import _arithmetic, _diagonals, _manipulation, _printing, _products, _reductions, _repeating, _selection, _sorting
+from npcompat.numpy import (
+    _arithmetic,
+    _buffers,
+    _diagonals,
+    _manipulation,
+    _printing,
+    _products,
+    _reductions,
+    _repeating,
+    _selection,
+    _sorting,
+)
 from npcompat.numpy._creation import copy_of
 from npcompat.numpy._flags import Flags, Flat
 from npcompat.numpy._fluent import Fluent
+from npcompat.numpy._memory import Memory
+from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_c_order, in_order, letter
 from npcompat.numpy._ndarray_selection import Selection
 from npcompat.numpy._operators import InPlaceOperators, Operators
 from npcompat.numpy._protocols import Protocols
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
-from npcompat.numpy._ufunc import _cast, check_order
+from npcompat.numpy._ufunc import _cast
 
 _apply = dispatch.apply
 
 
-class Array(Selection, Operators, Protocols, Fluent):
+class Array(Selection, Operators, Protocols, Memory, Fluent):
     """What arrays and scalars have in common: NumPy's methods on a handle."""
 
     __slots__ = ()
@@ -44,8 +57,9 @@ class Array(Selection, Operators, Protocols, Fluent):
         if reshaped._view is None:
             raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape.")
         if self._view is None:
+            layout = dispatch.layout(self).reshape(reshaped.shape)
             dispatch.write(self, dispatch.read(reshaped))
-            extra(self).layout = None
+            extra(self).layout = None if layout.flags.c_contiguous else layout
         else:  # the view that this was becomes the parent of the view that it is now
             parent = object.__new__(ndarray)
             parent._view, parent._extra = self._view, self._extra
@@ -150,11 +164,11 @@ class Array(Selection, Operators, Protocols, Fluent):
     @property
     def flat(self) -> Flat:
         """The elements in C order: to iterate over, to index, to assign to."""
-        return Flat(self)
+        return Flat._over(self)
 
     @flat.setter
     def flat(self, new: ArrayLike) -> None:
-        Flat(self)[...] = new
+        Flat._over(self)[...] = new
 
     # --- indexing and iteration
 
@@ -182,7 +196,7 @@ class Array(Selection, Operators, Protocols, Fluent):
             payload = dispatch.read(self).payload
             if payload is not seen or type(payload) is onp.ndarray:
                 seen, host = payload, dispatch.to_host(self)
-            yield dispatch.wrap_scalar(Value(onp.array(host[i])))
+            yield dispatch.wrap_scalar(Value(onp.array(host[i]))) if dtypes.on_devices(host.dtype) else host[i]
 
     def __contains__(self, item: Any) -> bool:
         return bool((self == item).any())
@@ -207,7 +221,7 @@ class Array(Selection, Operators, Protocols, Fluent):
 
     def tobytes(self, order: Order = "C") -> bytes:
         """The elements' bytes, in C or F order."""
-        return dispatch.to_host(self).tobytes(order)
+        return dispatch.to_host(self).tobytes(letter(order, self))
 
     def __format__(self, specification: str) -> str:
         return format(dispatch.to_host(self)[()] if self.ndim == 0 else str(self), specification)
@@ -222,10 +236,10 @@ class Array(Selection, Operators, Protocols, Fluent):
         return _from_host, (self.asnumpy(),)
 
     def __copy__(self) -> "ndarray":
-        return self.copy()
+        return self.copy("K")
 
     def __deepcopy__(self, memo: Any) -> "ndarray":
-        return self.copy()
+        return self.copy("K")
 
     def wait_to_read(self) -> None:
         """Wait until the values are computed."""
@@ -238,8 +252,7 @@ class Array(Selection, Operators, Protocols, Fluent):
 
     def copy(self, order: Order = "C") -> "ndarray":
         """A copy with memory of its own."""
-        check_order(order)
-        return copy_of(self)
+        return copy_of(self, check_order(order))
 
     def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> Any:
         """The values in another dtype.
@@ -249,20 +262,21 @@ class Array(Selection, Operators, Protocols, Fluent):
         TypeError
             If `casting` does not allow it.
         """
-        check_order(order)
-        wanted = dtypes.canonical(dtype)
+        order, wanted = check_order(order), dtypes.canonical(dtype)
         if not onp.can_cast(self.dtype, wanted, casting):
             raise TypeError(f"Cannot cast array data from {self.dtype!r} to {wanted!r} according to the rule '{casting}'")
         if wanted == self.dtype:
-            return copy_of(self) if copy else self
-        return _apply(_cast, (self,), (wanted,))
+            stays = not copy and (self.flags.forc if order == "A" else has_order(self, order))
+            return self if stays else copy_of(self, order)
+        made = _apply(_cast, (self,), (wanted,))
+        return made if order != "F" and in_c_order(self) else in_order(made, order, self)
 
-    def fill(self, value: ArrayLike) -> None:
-        """Set every element to one value."""
-        self[...] = value
-
-    def copyto(self, other: "ndarray") -> "ndarray":
-        """Write the values into another array (MXNet's way round)."""
+    def copyto(self, other: "ndarray | devices.Device") -> "ndarray":
+        """Write the values into another array (MXNet's way round); or a copy on a device."""
+        if isinstance(other, devices.Device):
+            return devices.moved(self.copy(), other)
+        if not hasattr(other, "__setitem__"):
+            raise TypeError(f"copyto: expected an array or a Device, got {type(other).__name__}")
         other[...] = self
         return other
 
@@ -272,11 +286,17 @@ class Array(Selection, Operators, Protocols, Fluent):
             raise NotImplementedError("to_device(stream=...): streams belong to XLA")
         return devices.moved(self, device)
 
-    as_in_ctx = as_in_context = to_device
+    def as_in_context(self, context: Any) -> "ndarray":
+        """The array on another device, as `to_device`."""
+        return self.to_device(context)
+
+    def as_in_ctx(self, ctx: Any) -> "ndarray":
+        """The array on another device, as `to_device`."""
+        return self.to_device(ctx)
 
     # --- gradients
 
-    def attach_grad(self, grad_req: str = "write", stype: None = None) -> None:
+    def attach_grad(self, grad_req: str = "write", *, stype: None = None) -> None:
         """Make the array a variable: `backward` will leave its gradient in `grad`.
 
         Parameters
@@ -288,7 +308,7 @@ class Array(Selection, Operators, Protocols, Fluent):
         """
         if stype is not None:
             raise NotImplementedError("attach_grad(stype=...): gradients are dense")
-        zeros: ndarray = dispatch.array_of(onp.zeros(self.shape, self.dtype))
+        zeros: ndarray = dispatch.wrap(execution.beside(dispatch.read(self).payload, onp.zeros(self.shape, self.dtype)))
         tape.attach_leaf(self, zeros, grad_req)
 
     @property
@@ -311,7 +331,7 @@ class Array(Selection, Operators, Protocols, Fluent):
             self.grad[...] = 0
 
     def backward(
-        self, out_grad: "ndarray | None" = None, retain_graph: bool = False, train_mode: bool = True, create_graph: bool = False
+        self, out_grad: "ndarray | None" = None, retain_graph: bool = False, train_mode: bool = True, *, create_graph: bool = False
     ) -> None:
         """Compute the gradients of all variables that this array was computed from.
 
@@ -375,6 +395,8 @@ class Array(Selection, Operators, Protocols, Fluent):
 
     def resize(self, *shape: Any, refcheck: bool = True) -> None:
         """Change the shape in place; elements are added as zeros or cut off at the end."""
+        if not shape or shape == (None,):
+            return
         if self._view is not None:
             raise ValueError("cannot resize this array: it does not own its data")
         host, target = dispatch.to_host(self).ravel(), _shape(shape)
@@ -430,9 +452,11 @@ class Array(Selection, Operators, Protocols, Fluent):
         keepdims: bool = False,
         *,
         where: Any = NoValue,
+        mean: Any = NoValue,
+        correction: Any = NoValue,
     ) -> Any:
         """Variance over axes."""
-        return _reductions.var(self, axis, dtype, out, ddof, keepdims, where=where)
+        return _reductions.var(self, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
 
     def std(
         self,
@@ -443,15 +467,17 @@ class Array(Selection, Operators, Protocols, Fluent):
         keepdims: bool = False,
         *,
         where: Any = NoValue,
+        mean: Any = NoValue,
+        correction: Any = NoValue,
     ) -> Any:
         """Standard deviation over axes."""
-        return _reductions.std(self, axis, dtype, out, ddof, keepdims, where=where)
+        return _reductions.std(self, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
 
-    def all(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, *, where: Any = NoValue) -> Any:
+    def all(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
         """Whether all elements are true."""
         return _reductions.all(self, axis, out, keepdims, where=where)
 
-    def any(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, *, where: Any = NoValue) -> Any:
+    def any(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
         """Whether any element is true."""
         return _reductions.any(self, axis, out, keepdims, where=where)
 
@@ -489,18 +515,6 @@ class Array(Selection, Operators, Protocols, Fluent):
         """Sort in place along an axis."""
         self[...] = _sorting.sort(self, axis, kind, order, stable=stable)
 
-    def argsort(self, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> "ndarray":
-        """The positions that would sort along an axis."""
-        return _sorting.argsort(self, axis, kind, order, stable=stable)
-
-    def searchsorted(self, v: ArrayLike, side: str = "left", sorter: Any = None) -> Any:
-        """Where to insert values so that the array stays sorted."""
-        return _sorting.searchsorted(self, v, side, sorter)
-
-    def nonzero(self) -> "tuple[ndarray, ...]":
-        """Positions of the elements that are not zero, one array for each axis."""
-        return _selection.nonzero(self)
-
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> "ndarray":
         """The values limited to an interval."""
         return _reductions.clip(self, min, max, out, **kwargs)
@@ -511,7 +525,9 @@ class Array(Selection, Operators, Protocols, Fluent):
 
     def conj(self) -> Any:
         """The complex conjugate; the array itself if it is real."""
-        return _arithmetic.conjugate(self) if self.dtype.kind == "c" else self
+        if self.dtype.kind in "USMmV" and not dtypes.on_devices(self.dtype):
+            raise TypeError("cannot conjugate non-numeric dtype")
+        return _arithmetic.conjugate(self) if self.dtype.kind in "cO" else self
 
     conjugate = conj
 
@@ -531,8 +547,10 @@ class ndarray(InPlaceOperators, Array):
         Shape of the new array, whose values are zero.
     dtype : dtype, optional
         Its dtype; the default float if not given.
-    buffer, offset, strides, order
-        Memory layout can't be chosen: anything but the default raises NotImplementedError.
+    buffer, offset, strides : optional
+        An array, of which the new one is a view that begins at an offset in bytes and has strides, or bytes, which are copied.
+    order : {'C', 'F'}, optional
+        Memory order.
 
     Examples
     --------
@@ -549,17 +567,19 @@ class ndarray(InPlaceOperators, Array):
     def __new__(
         cls,
         shape: Any,
-        dtype: DTypeLike = float,
+        dtype: DTypeLike = None,
         buffer: Any = None,
         offset: int = 0,
         strides: Any = None,
         order: Order | None = None,
     ) -> "ndarray":
-        for name, given, default in (("buffer", buffer, None), ("offset", offset, 0), ("strides", strides, None)):
-            if given is not default and given != default:
-                raise NotImplementedError(f"ndarray({name}=...): memory layout can't be chosen; use np.frombuffer or a view")
-        check_order(order)
-        made: ndarray = dispatch.array_of(onp.zeros(shape, dtypes.canonical(dtype)))
+        wanted = dtypes.canonical(float if dtype is None else dtype)
+        if buffer is not None:
+            return _buffers.over(buffer, as_shape(shape), wanted, offset, strides, check_c_or_f(order))
+        if strides is not None:
+            raise NotImplementedError("ndarray(strides=) without a buffer: memory layout can't be chosen")
+        made: ndarray = dispatch.array_of(onp.zeros(shape, wanted))  # nothing begins anywhere: NumPy looks at no offset, either
+        in_order(made, check_c_or_f(order))
         return made
 
 

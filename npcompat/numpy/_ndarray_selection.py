@@ -6,6 +6,8 @@ import os
 import pickle
 from typing import Any
 
+import numpy as onp
+
 from npcompat._internal import atomic, dispatch, dtypes, lens
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle
@@ -26,17 +28,32 @@ class Selection:
         dtype : dtype, optional
             The dtype to read; the last axis gets shorter or longer if its elements have another size.
         type : type, optional
-            `np.ndarray`: there are no subclasses.  It may also be given as the only argument.
+            `np.ndarray`, or a subclass of NumPy's own arrays, such as `np.recarray`, of which the result is an instance: an
+            array of NumPy's, that holds a copy.  It may also be given as the only argument.
         """
-        if isinstance(dtype, builtins.type) and issubclass(dtype, Handle):
+        if isinstance(dtype, builtins.type) and issubclass(dtype, Handle | onp.ndarray):
             dtype, type = None, dtype
         if type is not None and not issubclass(type, Handle):
-            raise NotImplementedError(f"view(type={type!r}): there are no subclasses of ndarray")
+            if not issubclass(type, onp.ndarray):
+                raise TypeError(f"view: `type` must be a class of arrays, got {type!r}")
+            return self.view(dtype).asnumpy().view(type)
         if dtype is None:
             return self[...]
         wanted = dtypes.canonical(dtype)
         dispatch.layout(self).view(wanted)  # NumPy's error where that can't be
         return lens.view(self, lens.reinterpreted(wanted))
+
+    def argsort(self: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
+        """The positions that would sort along an axis."""
+        return _sorting.argsort(self, axis, kind, order, stable=stable)
+
+    def searchsorted(self: Any, v: ArrayLike, side: str = "left", sorter: Any = None) -> Any:
+        """Where to insert values so that the array stays sorted."""
+        return _sorting.searchsorted(self, v, side, sorter)
+
+    def nonzero(self: Any) -> Any:
+        """Positions of the elements that are not zero, one array for each axis."""
+        return _selection.nonzero(self)
 
     def argpartition(self: Any, kth: Any, /, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
         """The positions that rearrange as `partition` does."""
@@ -57,6 +74,14 @@ class Selection:
     def put(self: Any, indices: ArrayLike, values: ArrayLike, /, mode: str = "raise") -> None:
         """Write values at positions among all elements in C order."""
         _selection.put(self, indices, values, mode)
+
+    def fill(self: Any, value: ArrayLike) -> None:
+        """Set every element to one value."""
+        if self.dtype.kind == "O" or getattr(value, "shape", ()) or isinstance(value, list | tuple):
+            held = onp.empty((), self.dtype)
+            held[()] = dispatch.to_host(value) if isinstance(value, Handle) else value  # NumPy's error for what is no element
+            value = dispatch.array_of(held)
+        self[...] = value
 
     def byteswap(self: Any, /, inplace: bool = False) -> Any:
         """The elements with their bytes in the other order; in place, or copied."""

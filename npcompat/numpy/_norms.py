@@ -27,7 +27,13 @@ def _norm(xp: Any, x: Any, *, ord: Any = None, axis: Any = None, keepdims: bool 
 
 @operator("_npi_vector_norm", rule=_norm_types, pattern="reduction")
 def _vector_norm(xp: Any, x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    """Norm of vectors, which may lie along several axes."""
+    """Norm of vectors, which may lie along several axes.
+
+    Parameters
+    ----------
+    ord : int or float
+        The p of the p-norm; inf is the greatest absolute value.
+    """
     return xp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
 
 

@@ -12,6 +12,7 @@ from npcompat._internal import dispatch, dtypes, execution, modes
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op
 from npcompat.numpy import _arithmetic, _bits, _comparison, _products
+from npcompat.numpy._overrides import overridden
 from npcompat.numpy._ufunc import name_of, on_host, store
 
 _apply = dispatch.apply
@@ -19,12 +20,19 @@ _OPERANDS = (int, float, bool, complex, list, tuple, onp.ndarray, onp.generic)
 
 
 def _binary(op: Op, x1: Any, x2: Any) -> Any:
-    """An infix operator; NotImplemented for operands that don't want to meet arrays: those whose `__array_ufunc__` is None."""
+    """An infix operator; NotImplemented for operands that don't want to meet arrays."""
     if not (isinstance(x1, Handle) and isinstance(x2, Handle)):
         other = x2 if isinstance(x1, Handle) else x1
-        if not isinstance(other, _OPERANDS) and getattr(other, "__array_ufunc__", _apply) is None:
+        if not isinstance(other, _OPERANDS) and _takes_over(type(other)):
             return NotImplemented
     return _apply(op, (x1, x2))
+
+
+def _takes_over(kind: Any) -> bool:
+    """Whether a class wants its own operators: its `__array_ufunc__` is None, or it has a priority and gives no array."""
+    if hasattr(kind, "__array_ufunc__"):
+        return kind.__array_ufunc__ is None
+    return getattr(kind, "__array_priority__", 0) > 0 and not hasattr(kind, "__array__")
 
 
 def _comparison_of(op: Op, x1: Any, x2: Any, otherwise: bool) -> Any:
@@ -40,6 +48,12 @@ def _comparison_of(op: Op, x1: Any, x2: Any, otherwise: bool) -> Any:
 
 
 def _in_place(op: Op, x: Any, other: Any) -> Any:
+    if not isinstance(other, Handle) and not isinstance(other, _OPERANDS):
+        if getattr(type(other), "__array_ufunc__", _apply) is None:
+            return NotImplemented
+        made = overridden(op, "__call__", (x, other), {"out": (x,)})
+        if made is not NotImplemented:
+            return made
     if modes.current().plain and op.ufunc is not None and on_host(op, (x, other), x):
         return x
     value = execution.run(op, [dispatch.read(x), dispatch.as_value(other)])

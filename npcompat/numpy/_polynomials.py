@@ -282,7 +282,15 @@ def polymul(a1: ArrayLike, a2: ArrayLike) -> Any:
 
 @operator("_npi_polydiv", rule=lambda types, attrs: _divided(types), outputs=2)
 def _polydiv(xp: Any, u: Any, v: Any) -> Any:
-    """Quotient and remainder, with its leading zeros."""
+    """Quotient and remainder, with its leading zeros.
+
+    Parameters
+    ----------
+    u : array
+        Coefficients of the dividend.
+    v : array
+        Coefficients of the divisor.
+    """
     steps = u.shape[0] - v.shape[0] + 1
     rest, quotient = u, [xp.zeros((), u.dtype)] if steps < 1 else []
     for k in range(steps):
@@ -319,7 +327,7 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
 # --- values, derivatives, integrals ------------------------------------------------------------------------------
 
 
-@operator("_npi_polyval", scalars=True, rule=dtypes.promote, pattern="broadcast")
+@operator("_npi_polyval", rule=dtypes.promote, pattern="complex")
 def _polyval(xp: Any, p: Any, x: Any) -> Any:
     """A polynomial's values, by Horner's scheme."""
     total = xp.zeros_like(x)

@@ -261,7 +261,7 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
     axes = normalized_axes(axis, host.ndim)
     if not axes:
         return filt
-    found = onp.argwhere(host)
+    found = onp.argwhere(host != 0 if host.dtype == object else host)  # (None is no zero)
     key = [slice(None)] * host.ndim
     for i in axes:
         first, last = (int(found[:, i].min()), int(found[:, i].max())) if len(found) else (0, -1)

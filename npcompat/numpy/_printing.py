@@ -58,15 +58,45 @@ def array_str(a: Any, max_line_width: int | None = None, precision: int | None =
     return onp.array_str(dispatch.to_host(a) if isinstance(a, Handle) else onp.asarray(a), max_line_width, precision, suppress_small)
 
 
-def array2string(a: Any, *args: Any, **kwargs: Any) -> str:
-    """The values as text, with the options of NumPy's function of this name.
+def array2string(
+    a: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+    separator: str = " ",
+    prefix: str = "",
+    *,
+    formatter: Any = None,
+    threshold: int | None = None,
+    edgeitems: int | None = None,
+    sign: Any = None,
+    floatmode: Any = None,
+    suffix: str = "",
+    legacy: Any = None,
+) -> str:
+    """The values as text.
+
+    Parameters
+    ----------
+    a : array_like
+        The values.
+    max_line_width, precision, suppress_small, threshold, edgeitems, sign, floatmode, formatter, legacy
+        As for `set_printoptions`, whose values hold for what is None; `max_line_width` is `linewidth` there.
+    separator : str
+        What is between elements.
+    prefix, suffix : str
+        What the text will stand between: lines are broken and indented for it.  It is not part of the result.
 
     Examples
     --------
     >>> np.array2string(np.arange(3), separator=";")
     '[0;1;2]'
     """
-    return onp.array2string(dispatch.to_host(a) if isinstance(a, Handle) else onp.asarray(a), *args, **kwargs)
+    host = dispatch.to_host(a) if isinstance(a, Handle) else onp.asarray(a)
+    return onp.array2string(
+        host, max_line_width, precision, suppress_small, separator, prefix, formatter=formatter, threshold=threshold,
+        edgeitems=edgeitems, sign=sign, floatmode=floatmode, suffix=suffix, legacy=legacy,
+    )  # fmt: skip
 
 
 __all__ = [

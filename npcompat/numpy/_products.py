@@ -17,11 +17,18 @@ from npcompat.numpy._manipulation import moveaxis
 from npcompat.numpy._reductions import accumulated
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import Out, call, finish, name_of, store
+from npcompat.numpy._ufunc_methods import instance
 
 
 def product_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     """Operands are cast to their common dtype, which is the result's; scalars count as arrays of their default dtype."""
-    dtype = attrs.get("dtype") or dtypes.result_type([dtypes.strong(t) for t in types])
+    wanted = attrs.get("dtype")
+    if isinstance(wanted, tuple):  # all loops are between equal dtypes
+        named = {t for t in wanted if t is not None}
+        if len(named) > 1:
+            raise TypeError("No loop matching the specified signature and casting was found: products are of one dtype, not of several")
+        wanted = named.pop() if named else None
+    dtype = wanted or dtypes.result_type([dtypes.strong(t) for t in types])
     return [dtype] * len(types), dtype
 
 
@@ -86,7 +93,7 @@ def _product(
         result = result[..., None]
     result = moveaxis(result, range(-len(places[2]), 0), places[2])
     if out is None:
-        return result if result._view is None else result.copy()
+        return result if result._view is None else result.copy("C" if order == "K" else order)
     (target,) = out if isinstance(out, tuple) else (out,)
     store(target, dispatch.read(result), True, casting, f"ufunc '{name_of(op)}'")
     return target
@@ -125,6 +132,7 @@ def _places(op: Op, axes: Any, axis: Any, keepdims: Any) -> list[tuple[int, ...]
     return given
 
 
+@instance(_matmul)
 def matmul(
     x1: ArrayLike,
     x2: ArrayLike,
@@ -168,6 +176,7 @@ def matmul(
     return _product(_matmul, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature)
 
 
+@instance(_vecdot)
 def vecdot(
     x1: ArrayLike,
     x2: ArrayLike,
@@ -193,6 +202,7 @@ def vecdot(
     return _product(_vecdot, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature)
 
 
+@instance(_matvec)
 def matvec(
     x1: ArrayLike,
     x2: ArrayLike,
@@ -219,6 +229,7 @@ def matvec(
     return _product(_matvec, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature)
 
 
+@instance(_vecmat)
 def vecmat(
     x1: ArrayLike,
     x2: ArrayLike,
@@ -396,7 +407,7 @@ def _as_axes(axes: Any) -> tuple[int, ...]:
 # --- cross and trace ---------------------------------------------------------------------------------------------
 
 
-@operator("_npi_cross", rule=product_types, pattern="broadcast")
+@operator("_npi_cross", rule=product_types, pattern="complex", scalars=False)
 def _cross(xp: Any, a: Any, b: Any, *, axisa: int = -1, axisb: int = -1, axisc: int = -1) -> Any:
     """The vector product; of vectors with two elements its third component."""
     a, b = xp.moveaxis(a, axisa, -1), xp.moveaxis(b, axisb, -1)

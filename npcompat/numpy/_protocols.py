@@ -12,8 +12,9 @@ from npcompat._internal.devices import Device, current_device
 from npcompat._internal.dtypes import default_float
 from npcompat._internal.handle import Handle
 from npcompat.numpy._creation import placed_on
-from npcompat.numpy._host_arrays import by_numpy
+from npcompat.numpy._host_arrays import as_numpys, by_numpy
 
+_OBJECTS = onp.dtype(object)
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
@@ -27,9 +28,11 @@ class Protocols(Handle):
 
         What it is to write into arrays of NumPy's is copied there.
         """
+        if not hasattr(ufunc, "nin"):
+            raise TypeError(f"__array_ufunc__: expected a ufunc, got {type(ufunc).__name__}")
         ours = getattr(importlib.import_module("npcompat.numpy"), ufunc.__name__, None)
         if ours is None or ours is ufunc or getattr(onp, ufunc.__name__, None) is not ufunc:
-            return _foreign(ufunc, method, inputs, kwargs)
+            return foreign(ufunc, method, inputs, kwargs)
         call = ours if method == "__call__" else getattr(ours, method)
         outs = kwargs.get("out", ())
         if not any([isinstance(o, onp.ndarray) for o in outs]):
@@ -81,8 +84,9 @@ class Protocols(Handle):
             return payload.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
         shared = payload.view()
         shared.flags.writeable = False
-        if copy is None and (max_version is None or tuple(max_version) < (1, 0)):
-            shared = payload.copy()
+        if max_version is None or tuple(max_version) < (1, 0):  # which can't say that memory must not be written
+            own = dispatch.buffer(self) if copy is False and not (self._extra is not None and self._extra.readonly) else None
+            shared = own if own is not None else shared if copy is False else payload.copy()
         return shared.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -103,19 +107,24 @@ class Protocols(Handle):
         return by_numpy(func, args, kwargs) if ours is func else ours(*args, **kwargs)
 
 
-def _foreign(ufunc: onp.ufunc, method: str, inputs: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def foreign(ufunc: onp.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A ufunc that is NumPy's or another library's, on the values of our arrays; results for `out` are copied there."""
     if method == "at":
-        raise NotImplementedError(f"{ufunc.__name__}.at: a function of another library does not write into our arrays")
+        target, *others = inputs
+        written = as_numpys(target)
+        ufunc.at(written, *map(as_numpys, others))
+        if written is not target:
+            target[...] = written
+        return None
+    kwargs = dict(kwargs)
     outs = kwargs.pop("out", ())
     carried = [a.dtype for a in inputs if hasattr(a, "dtype")]
     found = by_numpy(getattr(ufunc, method), inputs, kwargs, carried)
     results = found if isinstance(found, tuple) else (found,)
     for result, out in zip(results, outs, strict=False):
-        if out is not None and not onp.can_cast(result.dtype, out.dtype, "same_kind"):
-            raise TypeError(
-                f"Cannot cast ufunc '{ufunc.__name__}' output from {result.dtype!r} to {out.dtype!r} with casting rule 'same_kind'"
-            )
+        made = getattr(result, "dtype", _OBJECTS)
+        if out is not None and not onp.can_cast(made, out.dtype, "same_kind"):
+            raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' output from {made!r} to {out.dtype!r} with casting rule 'same_kind'")
     for result, out in zip(results, outs, strict=False):
         if out is not None:
             out[...] = dispatch.to_host(result) if isinstance(out, onp.ndarray) and isinstance(result, Handle) else result
@@ -212,9 +221,9 @@ class _Info:
         found: dict[str, Any] = onp.__array_namespace_info__().dtypes(kind=kind)
         return found
 
-    def devices(self) -> list[Any]:
+    def devices(self) -> tuple[Any, ...]:
         """The devices of this process."""
-        return [Device(kind, i) for kind in ("cpu", "gpu", "tpu") for i in range(len(xla.devices(kind)))]
+        return tuple([Device(kind, i) for kind in ("cpu", "gpu", "tpu") for i in range(len(xla.devices(kind)))])
 
 
 def __array_namespace_info__() -> _Info:  # noqa: N807 (the standard names it so)
@@ -228,4 +237,4 @@ def __array_namespace_info__() -> _Info:  # noqa: N807 (the standard names it so
     return _Info()
 
 
-__all__ = ["API_VERSIONS", "Protocols", "__array_namespace_info__", "from_dlpack"]
+__all__ = ["API_VERSIONS", "Protocols", "__array_namespace_info__", "foreign", "from_dlpack"]

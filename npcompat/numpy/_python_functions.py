@@ -3,13 +3,16 @@
 They are called on the host, as what they do with a number can't be seen.
 """
 
-from collections.abc import Callable, Iterable
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as onp
 
-from npcompat.numpy._host_arrays import as_numpys, given_back, on_host
+from npcompat.numpy._host_arrays import as_numpys, given_back
+from npcompat.numpy._protocols import foreign
 from npcompat.numpy._typing import NoValue
+from npcompat.numpy._ufunc_methods import ufunc
 
 
 class vectorize(onp.vectorize):
@@ -73,25 +76,40 @@ class vectorize(onp.vectorize):
         return given_back(found, [a.dtype for a in (*hosts, *named.values()) if hasattr(a, "dtype")])
 
 
-class _PythonFunction:
-    """What `frompyfunc` returns: the methods of ufuncs, on the host."""
+class _PythonFunction(ufunc[...]):
+    """What `frompyfunc` returns: a ufunc whose loop is on the host."""
 
-    def __init__(self, numpys: onp.ufunc) -> None:
-        self._numpys = numpys
-        self.__name__ = numpys.__name__
-        self.__doc__ = numpys.__doc__
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        found = getattr(self._numpys, name)
-        return on_host(found) if callable(found) else found
+    def __new__(cls, numpys: onp.ufunc) -> "_PythonFunction":
+        made = object.__new__(cls)
+        made._numpys, made.__name__, made.__doc__ = numpys, numpys.__name__, numpys.__doc__
+        for method in ("reduce", "accumulate", "reduceat", "outer", "at"):
+            made.__dict__[method] = functools.partial(_on_host, numpys, method)
+        return made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return on_host(self._numpys)(*args, **kwargs)
+        count = self._numpys.nin
+        if len(args) > count:  # arrays for the results
+            args, kwargs = args[:count], {**kwargs, "out": args[count:]}
+        return _on_host(self._numpys, "__call__", *args, **kwargs)
+
+    @property
+    def types(self) -> list[str]:
+        """Objects: a Python function is called with Python's values."""
+        return list(self._numpys.types)
+
+    def resolve_dtypes(self, dtypes: Sequence[Any], **options: Any) -> Any:
+        """Objects, whatever the operands are."""
+        return self._numpys.resolve_dtypes(tuple(dtypes), **options)
 
     def __repr__(self) -> str:
         return repr(self._numpys)
+
+
+def _on_host(numpys: onp.ufunc, method: str, *args: Any, out: Any = None, **kwargs: Any) -> Any:
+    """A call, or a method, of NumPy's ufunc on the values of our arrays; results for `out` are written there."""
+    if out is not None:
+        kwargs["out"] = out if isinstance(out, tuple) else (out,)
+    return foreign(numpys, method, args, kwargs)
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) -> Any:

@@ -1,7 +1,9 @@
 """Ranges and grids."""
 
 import math
+import operator as python
 from collections.abc import Callable, Mapping
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as onp
@@ -11,13 +13,21 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_shape, operator
-from npcompat.numpy._creation import asarray, check_like, copy_of, full, placed_on
+from npcompat.numpy._arithmetic import power
+from npcompat.numpy._creation import array, asarray, check_like, copy_of, full, placed_on
+from npcompat.numpy._manipulation import expand_dims
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
 
 
 @operator("_npi_arange", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
 def _arange(xp: Any, *, start: Any, stop: Any, step: Any, dtype: Any) -> Any:
-    """Evenly spaced values by step."""
+    """Evenly spaced values by step.
+
+    Parameters
+    ----------
+    start : scalar
+        First value.
+    """
     return xp.asarray(onp.arange(start, stop, step, dtype=dtype))
 
 
@@ -56,13 +66,13 @@ def arange(
     >>> np.arange(1, 2, 0.25)
     array([1.  , 1.25, 1.5 , 1.75])
     """
-    check_like(None, like)
+    check_like(like)
     start, end = (0, start_or_stop) if stop is None else (start_or_stop, stop)
     bounds = [_number(x) for x in (start, end, step)]
-    if any([isinstance(b, onp.datetime64 | onp.timedelta64) for b in bounds]) and dtype is None:
+    if any([isinstance(b, onp.datetime64 | onp.timedelta64 | date | timedelta) for b in bounds]) and dtype is None:
         return dispatch.array_of(onp.arange(*bounds))
     wanted = dtypes.canonical(dtype) if dtype is not None else _range_dtype(bounds)
-    with placed_on(device if device is not None else ctx):
+    with placed_on(device, ctx):
         return apply(_arange, (), (*bounds, wanted))
 
 
@@ -71,7 +81,8 @@ def _number(x: Any) -> Any:
 
 
 def _range_dtype(bounds: list[Any]) -> Any:
-    found = onp.arange(bounds[0] * 0, bounds[1] * 0, 1 + bounds[2] * 0).dtype
+    zeros = [type(b)() for b in bounds]
+    found = onp.arange(zeros[0], zeros[1], 1 + zeros[2]).dtype
     return dtypes.narrow(found, [b.dtype for b in bounds if hasattr(b, "dtype")])
 
 
@@ -132,10 +143,10 @@ def linspace(
     >>> np.linspace(0, 1, 5)
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
-    count = num.__index__()
+    count = python.index(num)
     if count < 0:
         raise ValueError(f"Number of samples, {count}, must be non-negative.")
-    with placed_on(device if device is not None else ctx):
+    with placed_on(device, ctx):
         wanted = None if dtype is None else dtypes.canonical(dtype)
         made = apply(_linspace, (start, stop), (count, bool(endpoint), wanted, axis))
         if not retstep:
@@ -146,19 +157,38 @@ def linspace(
 
 
 def logspace(
-    start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, base: ArrayLike = 10.0, dtype: DTypeLike = None, axis: int = 0
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    base: ArrayLike = 10.0,
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+    ctx: Any = None,
 ) -> Any:
     """Values whose logarithms are evenly spaced, from `base**start` to `base**stop`.
+
+    Parameters
+    ----------
+    start, stop, base : array_like
+        First and last exponent, and what is raised to them; they are broadcast against each other.
+    num, endpoint, dtype, axis, device, ctx
+        As for `linspace`.
 
     Examples
     --------
     >>> np.logspace(0, 2, 3)
     array([  1.,  10., 100.])
     """
-    powers = linspace(start, stop, num, endpoint, axis=axis)
-    base = asarray(base)
-    made = (base.reshape((*base.shape[:axis], 1, *base.shape[axis:])) if base.shape else base) ** powers
-    return made if dtype is None else made.astype(dtype)
+    with placed_on(device, ctx):
+        if onp.ndim(base):  # the new axis goes in among all of theirs
+            axes = max(map(onp.ndim, (start, stop, base)))
+            start, stop, base = [array(a, copy=None, ndmin=axes) for a in (start, stop, base)]
+            base = expand_dims(base, axis)
+        made = power(base, linspace(start, stop, num, endpoint, axis=axis))
+        return made if dtype is None else made.astype(dtype)
 
 
 def geomspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, dtype: DTypeLike = None, axis: int = 0) -> Any:
@@ -170,9 +200,9 @@ def geomspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool =
     array([1., 2., 4., 8.])
     """
     host = [dispatch.to_host(x) if isinstance(x, Handle) else dispatch.host_array(x) for x in (start, stop)]
-    made = onp.geomspace(host[0], host[1], num, endpoint, axis=axis)
-    wanted = dtypes.narrow(made.dtype, [h.dtype for h in host]) if dtype is None else dtypes.canonical(dtype)
-    return dispatch.array_of(made.astype(wanted))
+    wanted = None if dtype is None else dtypes.canonical(dtype)
+    made = onp.geomspace(host[0], host[1], num, endpoint, wanted, axis)
+    return dispatch.array_of(made.astype(dtypes.narrow(made.dtype, [h.dtype for h in host]) if wanted is None else wanted))
 
 
 # --- grids -------------------------------------------------------------------------------------------------------
@@ -201,7 +231,7 @@ def meshgrid(*xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: 
     return tuple(copy_of(s) for s in shaped) if copy else tuple(shaped)
 
 
-def indices(dimensions: ShapeLike, dtype: DTypeLike = int, sparse: bool = False) -> Any:
+def indices(dimensions: ShapeLike, dtype: DTypeLike = int, sparse: bool = False, *, device: Any = None, ctx: Any = None) -> Any:
     """The coordinates of each element of a grid, one array for each axis, stacked (a tuple if `sparse`).
 
     Examples
@@ -211,7 +241,8 @@ def indices(dimensions: ShapeLike, dtype: DTypeLike = int, sparse: bool = False)
            [0, 1]])
     """
     found: Any = onp.indices(as_shape(dimensions), dtypes.canonical(dtype), bool(sparse))  # type: ignore[call-overload]
-    return tuple(dispatch.array_of(f) for f in found) if sparse else dispatch.array_of(found)
+    with placed_on(device, ctx):
+        return tuple(dispatch.array_of(f) for f in found) if sparse else dispatch.array_of(found)
 
 
 def ix_(*args: ArrayLike) -> tuple[Any, ...]:
@@ -235,7 +266,7 @@ def fromfunction(function: Callable[..., Any], shape: ShapeLike, *, dtype: DType
     array([[0, 1],
            [1, 2]])
     """
-    check_like(None, like)
+    check_like(like)
     return function(*indices(shape, dtype=dtype), **kwargs)
 
 

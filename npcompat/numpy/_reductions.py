@@ -8,6 +8,7 @@ import numpy as onp
 from npcompat._internal import dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.kinds import for_axis
 from npcompat._internal.op import Op, as_axis, operator
 from npcompat.numpy import _arithmetic, _extremes
 from npcompat.numpy._creation import asarray
@@ -60,10 +61,17 @@ def boolean(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 # --- the kind ----------------------------------------------------------------------------------------------------
 
 
+_REDUCED_BY: dict[str, Any] = {"sum": onp.add, "prod": onp.multiply, "max": onp.maximum, "min": onp.minimum}
+
+
 def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
     """Declare a reduction over axes, which an optional second input masks (`where`)."""
 
+    ufunc = _REDUCED_BY.get(method)
+
     def compute(xp: Any, a: Any, *where: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+        if not where and initial is None and ufunc is not None and type(a) is onp.ndarray and a.dtype.kind in "biufc":
+            return ufunc.reduce(a, axis, None, None, keepdims)  # what NumPy's function comes to
         options: dict[str, Any] = {"where": xp.astype(where[0], onp.bool_)} if where else {}
         if initial is not None:
             options["initial"] = initial
@@ -417,27 +425,25 @@ def nanmean(
 # --- running sums ------------------------------------------------------------------------------------------------
 
 
-@operator("_npi_cumsum", rule=accumulated)
-def _cumsum(xp: Any, a: Any, *, axis: Any = None, dtype: Any = None, exclusive: bool = False) -> Any:
+@for_axis("_npi_cumsum", rule=accumulated)
+def _cumsum(xp: Any, a: Any, axis: int, *, dtype: Any = None, exclusive: bool = False) -> Any:
     """Running sum."""
-    axis = reduced_axis(a, axis)
     total = xp.cumsum(a, axis=axis)
-    return _delayed(xp, total, axis or 0, 0) if exclusive else total
+    return _delayed(xp, total, axis, 0) if exclusive else total
 
 
-@operator("_npi_cumprod", rule=accumulated)
-def _cumprod(xp: Any, a: Any, *, axis: Any = None, dtype: Any = None, exclusive: bool = False) -> Any:
+@for_axis("_npi_cumprod", rule=accumulated)
+def _cumprod(xp: Any, a: Any, axis: int, *, dtype: Any = None, exclusive: bool = False) -> Any:
     """Running product."""
-    axis = reduced_axis(a, axis)
     total = xp.cumprod(a, axis=axis)
-    return _delayed(xp, total, axis or 0, 1) if exclusive else total
+    return _delayed(xp, total, axis, 1) if exclusive else total
 
 
 def _delayed(xp: Any, running: Any, axis: int, first: int) -> Any:
     """A running result without the element that it stands at: one step later, after a first value."""
-    shape = [1 if i == axis % running.ndim else n for i, n in enumerate(running.shape)]
+    shape = [1 if i == axis else n for i, n in enumerate(running.shape)]
     later = xp.concatenate([xp.full(shape, first, dtype=running.dtype), running], axis=axis)
-    return later[tuple([slice(-1) if i == axis % running.ndim else slice(None) for i in range(running.ndim)])]
+    return later[(slice(None),) * axis + (slice(-1),)]
 
 
 def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, *, exclusive: bool = False) -> Any:

@@ -1,5 +1,6 @@
 """Elements shifted, repeated and padded."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as onp
@@ -10,14 +11,22 @@ from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_shape, operator
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asarray, copy_of
-from npcompat.numpy._manipulation import broadcast_to, ravel
+from npcompat.numpy._manipulation import broadcast_to, moveaxis, ravel
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, ShapeLike
 
 
 @operator("_npi_roll", pattern="injective", rule=lambda types, attrs: ([None] * len(types), types[0]))
 def _roll(xp: Any, a: Any, *shifts: Any, axes: Any = None) -> Any:
-    """The elements shifted along axes; `shifts` are operands, so that shifts by other distances are the same program."""
+    """The elements shifted along axes; `shifts` are operands, so that shifts by other distances are the same program.
+
+    Parameters
+    ----------
+    *shifts : int
+        One for each axis: how far, forwards.
+    axes : tuple of int, optional
+        Along which axes; None: all elements in C order.
+    """
     if axes is None:
         return xp.reshape(xp.roll(xp.ravel(a), shifts[0]), a.shape)
     for shift, axis in zip(shifts, axes, strict=True):
@@ -122,7 +131,15 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Any:
 
 @operator("_npi_tile", pattern="injective")
 def _tile(xp: Any, A: Any, *, reps: Any) -> Any:
-    """The whole array, repeated along axes."""
+    """The whole array, repeated along axes.
+
+    Parameters
+    ----------
+    A : array
+        The operand.
+    reps : tuple of int
+        How often, along each axis.
+    """
     return xp.tile(A, reps)
 
 
@@ -183,7 +200,15 @@ _PAD_OPTIONS: dict[str, tuple[str, ...]] = {
 
 @operator("_npi_pad", rule=lambda types, attrs: ([None, *types[: len(types) - 1]], types[0]), pattern="injective")
 def _pad(xp: Any, array: Any, *border: Any, pad_width: Any, mode: str = "constant", option: Any = None) -> Any:
-    """The array with a border: of constants given for both ends of each axis, or with the one setting that a mode has."""
+    """The array with a border: of constants given for both ends of each axis, or with the one setting that a mode has.
+
+    Parameters
+    ----------
+    *border : array
+        Both ends of each axis, where a mode has values for them.
+    option : Any
+        The one setting that a mode has.
+    """
     given = border[0] if border else option
     options = {} if given is None else {_PAD_OPTIONS[mode][0]: given}
     return xp.pad(array, pad_width, "constant" if mode == "empty" else mode, **options)
@@ -198,9 +223,10 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
         The array.
     pad_width : int, (int, int), one pair for each axis, or dict of axis to one of these
         How many elements to add before and after.
-    mode : str
+    mode : str or callable
         What the border holds: 'constant', 'edge', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum', 'reflect',
-        'symmetric', 'wrap', or 'empty' (zeros).  A function raises NotImplementedError.
+        'symmetric', 'wrap', or 'empty' (zeros).  A function is called with each vector along each axis, in which it
+        writes the border in place, the two widths, the axis, and a dict of the other arguments.
     **kwargs
         `constant_values`, `end_values`, `stat_length` or `reflect_type`, for the modes that have them.
 
@@ -211,21 +237,19 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
     >>> np.pad([1, 2, 3], (2, 0), mode="reflect")
     array([3, 2, 1, 2, 3])
     """
+    array = asarray(array)
+    widths = _pairs(_as_widths(pad_width, array.ndim), array.ndim, "pad_width")
     if callable(mode):
-        raise NotImplementedError("pad(mode=<function>): only the named modes are supported")
+        return _padded_by(mode, apply(_pad, (array,), (widths, "constant", None)), widths, kwargs)
     if mode not in _PAD_OPTIONS:
-        raise ValueError(f"mode {mode!r} is not supported; expected one of {', '.join(_PAD_OPTIONS)}")
+        raise ValueError(f"mode '{mode}' is not supported; expected one of {', '.join(_PAD_OPTIONS)}, or a function")
     wrong = kwargs.keys() - set(_PAD_OPTIONS[mode])
     if wrong:
         raise ValueError(f"unsupported keyword arguments for mode {mode!r}: {wrong}")
-    array = asarray(array)
-    widths = _pairs(_as_widths(pad_width, array.ndim), array.ndim, "pad_width")
-    if any(n < 0 for pair in widths for n in pair):
-        raise ValueError("index can't contain negative values")
     if not array.ndim:
         return copy_of(array)
-    if mode == "median" and array.dtype.kind == "c":
-        raise NotImplementedError("pad(mode='median') of a complex array")
+    if mode == "median" and array.dtype.kind == "c" and dispatch.live(array) is None:
+        raise NotImplementedError("pad(mode='median') of a complex array on XLA")
     if kwargs.get("reflect_type") == "odd" and array.dtype == onp.bool_:
         raise NotImplementedError("pad(reflect_type='odd') of a bool array")
     option: Any = kwargs.get(_PAD_OPTIONS[mode][0]) if kwargs else None
@@ -238,7 +262,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
         option = tuple((before, after) for before, after in ends.astype(array.dtype).tolist())
     elif mode in ("maximum", "mean", "median", "minimum") and option is not None:
         option = _pairs(option, array.ndim, "stat_length")
-        if any(n < 1 for pair in option for n in pair):
+        if any(n < 1 for pair in option for n in pair) and (mode in ("maximum", "minimum") or dispatch.live(array) is None):
             raise ValueError("stat_length of 0 yields no value for padding")
     elif option not in (None, "even", "odd"):
         raise ValueError(f"pad: reflect_type: expected 'even' or 'odd', got {option!r}")
@@ -247,6 +271,15 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
             if n == 0 and any(pair):
                 raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
     return apply(_pad, operands, (widths, mode, option))
+
+
+def _padded_by(function: Any, padded: Any, widths: Sequence[tuple[int, int]], options: dict[str, Any]) -> Any:
+    """An array with a border of zeros, into which a function writes: it is given each vector along each axis."""
+    for axis, pair in enumerate(widths):
+        lines = moveaxis(padded, axis, -1)
+        for place in onp.ndindex(lines.shape[:-1]):
+            function(lines[(*place, ...)], pair, axis, options)
+    return padded
 
 
 def _as_widths(pad_width: Any, ndim: int) -> Any:
@@ -265,6 +298,8 @@ def _as_widths(pad_width: Any, ndim: int) -> Any:
 def _pairs(given: Any, ndim: int, what: str) -> tuple[tuple[int, int], ...]:
     """One (before, after) for each axis, as Python integers."""
     pairs = _paired(shaping(given, "pad"), ndim, what)
+    if pairs.size and pairs.min() < 0:
+        raise ValueError(f"pad: {what}: index can't contain negative values")
     return tuple((before, after) for before, after in pairs.tolist())
 
 
@@ -280,7 +315,12 @@ def _paired(host: onp.ndarray[Any, Any], ndim: int, what: str) -> onp.ndarray[An
     try:
         return onp.broadcast_to(host, (ndim, 2))
     except ValueError:
-        raise ValueError(f"pad: {what}: expected a scalar, a pair, or a pair for each of the {ndim} axes, got shape {host.shape}") from None
+        why = (
+            "operands could not be broadcast together"
+            if host.ndim < 3
+            else "input operand has more dimensions than allowed by the axis remapping"
+        )
+        raise ValueError(f"{why}: {what} is a scalar, a pair, or a pair for each of the {ndim} axes; got shape {host.shape}") from None
 
 
 __all__ = ["pad", "repeat", "resize", "roll", "tile"]

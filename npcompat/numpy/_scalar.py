@@ -7,9 +7,9 @@ import numpy as onp
 from npcompat._internal import dispatch, execution, lens, tape
 from npcompat._internal.backend import jax as xla
 from npcompat.numpy import _printing
+from npcompat.numpy._memory_order import check_order
 from npcompat.numpy._ndarray import Array
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, Order
-from npcompat.numpy._ufunc import check_order
 
 
 class Scalar(Array):
@@ -66,6 +66,12 @@ class Scalar(Array):
     def _repeats(self, other: Any) -> bool:
         """Whether the product with a sequence is that sequence, repeated."""
         return isinstance(other, str | bytes | bytearray | list | tuple) and self.dtype.kind in "iu"
+
+    def __getattr__(self, name: str) -> Any:
+        """What only NumPy's scalars have, and arrays have not, such as `is_integer` and `as_integer_ratio`."""
+        if name.startswith("_") or not hasattr(self.dtype.type, name):
+            raise AttributeError(f"'numpy.{self.dtype.name}' object has no attribute {name!r}")
+        return getattr(dispatch.to_host(self)[()], name)
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(dispatch.to_host(self)[()])

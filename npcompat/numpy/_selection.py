@@ -275,7 +275,15 @@ def _written(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npi_put", rule=_written, pattern="opaque")
 def _put(xp: Any, a: Any, ind: Any, v: Any, *, mode: str = "raise") -> Any:
-    """The array with values at positions among all its elements; values are repeated."""
+    """The array with values at positions among all its elements; values are repeated.
+
+    Parameters
+    ----------
+    ind : array of int
+        Positions among all elements.
+    v : array
+        What is written; repeated if there is too little.
+    """
     flat, positions = xp.ravel(a), xp.ravel(_in_range(xp, ind, a.size, mode))
     new = xp.resize(xp.ravel(v), positions.shape)
     return xp.reshape(xp.put_at(flat, (positions,), new), a.shape)
@@ -312,7 +320,13 @@ def _masked(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npi_place", rule=_masked, pattern="opaque")
 def _place(xp: Any, arr: Any, mask: Any, vals: Any) -> Any:
-    """The array with the first value at the first place of the mask, the second at the second, again and again."""
+    """The array with the first value at the first place of the mask, the second at the second, again and again.
+
+    Parameters
+    ----------
+    vals : array
+        What is written.
+    """
     mask, vals = xp.reshape(mask, arr.shape), xp.ravel(vals)
     rank = xp.cumsum(xp.ravel(mask)) - 1
     return xp.where(mask, xp.reshape(xp.take_at(vals, (xp.remainder(rank, vals.size),)), arr.shape), arr)
@@ -320,7 +334,13 @@ def _place(xp: Any, arr: Any, mask: Any, vals: Any) -> Any:
 
 @operator("_npi_putmask", rule=_masked, pattern="opaque")
 def _putmask(xp: Any, a: Any, mask: Any, values: Any) -> Any:
-    """The array with its n-th element replaced by the n-th value (counted around) where the mask holds."""
+    """The array with its n-th element replaced by the n-th value (counted around) where the mask holds.
+
+    Parameters
+    ----------
+    values : array
+        What is written; the element at the same position, repeated.
+    """
     return xp.where(xp.reshape(mask, a.shape), xp.resize(xp.ravel(values), a.shape), a)
 
 
@@ -398,7 +418,13 @@ def _choice_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 
 @operator("_npi_choose", scalars=True, rule=_choice_types, pattern="broadcast")
 def _choose(xp: Any, a: Any, *choices: Any, mode: str = "raise") -> Any:
-    """At each place the element of the choice that `a` names there."""
+    """At each place the element of the choice that `a` names there.
+
+    Parameters
+    ----------
+    *choices : array
+        What is chosen from.
+    """
     arrays = xp.broadcast_arrays(a, *choices)
     index = _in_range(xp, arrays[0], len(choices), mode)
     return xp.take_along_axis(xp.stack(arrays[1:]), index[None], 0)[0]
@@ -418,7 +444,7 @@ def choose(a: ArrayLike, choices: Any, out: Any = None, mode: str = "raise") -> 
         raise ValueError("choose: expected at least one choice")
     if mode == "raise":
         refuse(outside, (positions,), (0, len(arrays)), ValueError, f"invalid entry in choice array: expected 0 <= entry < {len(arrays)}")
-    return finish(apply(_choose, (positions, *arrays), (mode,)), out, "choose")
+    return finish(apply(_choose, (positions, *arrays), (mode,)), out, "unsafe")  # NumPy casts as it must
 
 
 __all__ = [

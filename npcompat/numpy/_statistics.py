@@ -13,6 +13,7 @@ from npcompat._internal.op import as_axis, normalized_axes, operator
 from npcompat.numpy._averages import weights_along
 from npcompat.numpy._checks import flagged, refuse
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._manipulation import broadcast_to, ravel
 from npcompat.numpy._reductions import averaged
@@ -36,7 +37,7 @@ def lines_of(xp: Any, a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
     return lines, tuple(1 if i in reduced else n for i, n in enumerate(a.shape))
 
 
-@operator("_npi_median", rule=lambda types, attrs: averaged(types, {"dtype": None}), pattern="reduction")
+@operator("_npi_median", rule=lambda types, attrs: averaged(types, {"dtype": None}), scalars=True)
 def _median(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
     """The middle element, or the mean of the two middle ones; nan if one is nan."""
     lines, kept = lines_of(xp, a, axis)
@@ -73,6 +74,8 @@ def median(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input
     >>> np.median([3, 1, 4, 2])
     np.float32(2.5)
     """
+    if getattr(a, "dtype", onp.dtype(bool)).kind in "mM":  # whose NaT NumPy finds
+        return finish(by_numpy(onp.median, (a, axis), {"keepdims": keepdims}), out, "median")
     return finish(apply(_median, (a,), (as_axis(axis), bool(keepdims))), out, "median")
 
 
@@ -117,7 +120,17 @@ def neighbours(xp: Any, q: Any, n: Any, method: str) -> tuple[Any, Any]:
 
 @operator("_npi_quantile_places", scalars=True, outputs=2)
 def _places(xp: Any, q: Any, *, n: int, method: str) -> Any:
-    """Where the quantiles of n sorted elements are."""
+    """Where the quantiles of n sorted elements are.
+
+    Parameters
+    ----------
+    q : array
+        Fractions.
+    n : int
+        How many elements.
+    method : str
+        NumPy's name of the method.
+    """
     return neighbours(xp, q, n, method)
 
 
@@ -131,11 +144,21 @@ def between(xp: Any, low: Any, high: Any, below: Any, weight: Any, n: Any, exact
     return xp.where(weight < 0.5, low + step * weight, high - step * (1 - weight))
 
 
-@operator("_npi_quantile", rule=lambda types, attrs: ([dtypes.strong(types[0]), None, None], attrs["dtype"]), pattern="reduction")
+@operator("_npi_quantile", rule=lambda types, attrs: ([dtypes.strong(types[0]), None, None], attrs["dtype"]), scalars=True)
 def _quantile(
     xp: Any, a: Any, below: Any, weight: Any, *, axis: Any = None, exact: bool = False, keepdims: bool = False, dtype: Any = None
 ) -> Any:
-    """Quantiles over axes, by their places among the sorted elements; the axes of the places come first."""
+    """Quantiles over axes, by their places among the sorted elements; the axes of the places come first.
+
+    Parameters
+    ----------
+    below : array of int
+        The places below which quantiles lie.
+    weight : array
+        How far they lie towards the next place.
+    exact : bool
+        Whether the places are those of elements: nothing lies between.
+    """
     lines, kept = lines_of(xp, a, axis)
     n = lines.shape[-1]
     ordered = xp.sort(lines, axis=-1)
@@ -152,7 +175,17 @@ def _quantile(
 
 @operator("_npi_not_within", pattern="reduction", differentiable=False)
 def _not_within(xp: Any, q: Any, *, low: float, high: float) -> Any:
-    """Whether any value lies outside `low <= q <= high`."""
+    """Whether any value lies outside `low <= q <= high`.
+
+    Parameters
+    ----------
+    q : array
+        Values.
+    low : float
+        Least value.
+    high : float
+        Greatest value.
+    """
     return ~xp.all((q >= low) & (q <= high))
 
 
@@ -162,7 +195,17 @@ def _weighted_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolu
 
 @operator("_npi_weighted_quantile", rule=_weighted_types, outputs=2)
 def _weighted_quantile(xp: Any, a: Any, q: Any, weights: Any, *, axis: Any = None, keepdims: bool = False, skip: bool = False) -> Any:
-    """Quantiles of elements that count by their weights, and whether weights have no sum; with `skip` nan counts nothing."""
+    """Quantiles of elements that count by their weights, and whether weights have no sum; with `skip` nan counts nothing.
+
+    Parameters
+    ----------
+    q : array
+        Fractions.
+    weights : array
+        Weights of the elements.
+    skip : bool
+        Whether nan counts nothing.
+    """
     ordered, kept = lines_of(xp, a, axis)
     weights = lines_of(xp, xp.broadcast_to(weights, a.shape), axis)[0]
     order = xp.argsort(ordered, axis=-1)
@@ -223,6 +266,9 @@ def weighted_quantile(a: Any, chosen: Any, weights: Any, axis: Any, keepdims: bo
 def _quantiles(a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, method: str, keepdims: bool, weights: Any) -> Any:
     check_method(method, weights)
     a = asarray(a)
+    if a.dtype.kind in "mM":
+        options = {"method": method, "keepdims": keepdims, "weights": weights}
+        return finish(by_numpy(getattr(onp, what.lower()), (a, q, axis), options), out, what.lower())
     chosen, carried, whole = fractions_of(a, q, scale, what)
     if whole and method == "linear":
         method = "lower"  # zero and one are elements, and stay integers
@@ -239,6 +285,8 @@ def _quantiles(a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, metho
     # The places among the elements are found on the host where that is possible: nothing is compiled then.
     places = apply(_places, (chosen,), (size, method)) if isinstance(chosen, Handle) else neighbours(onp, chosen, size, method)
     result = apply(_quantile, (a, *map(asarray, places)), (as_axis(axis), method in EXACT_METHODS, bool(keepdims), dtype))
+    if isinstance(out, Handle):
+        result = broadcast_to(result, out.shape)  # type: ignore[attr-defined]
     return finish(result, out, what.lower())
 
 
@@ -311,7 +359,7 @@ def percentile(
 # --- differences and interpolation -------------------------------------------------------------------------------
 
 
-@operator("_npi_diff", pattern="injective")
+@operator("_npi_diff", pattern="complex", scalars=False)
 def _diff(xp: Any, a: Any, *, n: int = 1, axis: int = -1) -> Any:
     """Differences of neighbours, `n` times."""
     before = (slice(None),) * (axis % a.ndim)
@@ -340,9 +388,9 @@ def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: Any = NoValue, appen
     >>> np.diff([1, 4, 9])
     array([3, 5])
     """
-    a = asarray(a)
     if n == 0:
         return a
+    a = asarray(a)
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
     if a.ndim == 0:

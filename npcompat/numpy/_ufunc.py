@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as onp
+from numpy._core._exceptions import _UFuncInputCastingError
 
-from npcompat._internal import dispatch, dtypes, execution, indexing
+from npcompat._internal import dispatch, dtypes, execution, indexing, modes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Op, operator
+from npcompat.numpy._memory_order import check_order, common_order, in_order
+from npcompat.numpy._overrides import given, overridden
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
 
 SHARED_PARAMETERS = """
@@ -22,14 +25,15 @@ SHARED_PARAMETERS = """
         Elements where it is False keep the value of `out` (zero, if there is no `out`).
     casting : {{'no', 'equiv', 'safe', 'same_kind', 'unsafe'}}, optional
         Which casts of operands and of the result into `out` are allowed.
-    order : {{'K', 'A', 'C'}}, optional
-        Memory order of the result; it has no effect here. 'F' raises NotImplementedError.
+    order : {{'K', 'A', 'C', 'F'}}, optional
+        Memory order of the result; 'K' is that of the operands on the host, and C order on XLA.
     dtype : dtype, optional
         The dtype in which to compute.
     subok : bool, optional
         Without effect: there are no subclasses.
-    signature : None
-        Not supported: raises NotImplementedError. `dtype` chooses the loop.
+    signature : str or tuple of dtype, optional
+        The dtypes in which to compute: of each operand and each result, None for what NumPy chooses; or as a string
+        such as ``'dd->d'``.
 
     Returns
     -------
@@ -46,7 +50,15 @@ def _cast(xp: Any, x: Any, *, dtype: Any) -> Any:
 
 @operator("_npi_select_where", pattern="broadcast", rule=lambda types, attrs: ([None, types[2], None], types[2]))
 def _select_where(xp: Any, mask: Any, new: Any, old: Any) -> Any:
-    """`new` where the mask is True, `old` elsewhere; the shape and dtype of `old`."""
+    """`new` where the mask is True, `old` elsewhere; the shape and dtype of `old`.
+
+    Parameters
+    ----------
+    new : array
+        What stands where the mask is True.
+    old : array
+        What stands elsewhere.
+    """
     return xp.where(xp.astype(mask, onp.bool_), new, old)
 
 
@@ -66,29 +78,36 @@ def call(
     signature: Any,
 ) -> Any:
     """Apply a ufunc's operator with the arguments that all ufuncs have."""
-    if signature is not None:
-        raise NotImplementedError(f"{name_of(op)}: signature= is not supported; dtype= chooses the loop")
-    plain = out is None or (type(out) is tuple and all([o is None for o in out]))
-    if plain and where is True and dtype is None and casting == "same_kind" and order == "K":
+    plain = out is None or (type(out) is tuple and len(out) == op.outputs and all([o is None for o in out]))
+    if plain and where is True and dtype is None and casting == "same_kind" and order == "K" and signature is None:
         return apply(op, args)
-    return _general(op, args, out, where, casting, order, dtype)
+    return _general(op, args, out, where, casting, order, dtype, signature)
 
 
 def on_host(op: Op, args: Sequence[Any], out: Any, **options: Any) -> bool:
     """Let NumPy's own function write into an array on the host; False, and nothing done, where that isn't what is meant."""
     _check_writeable(out)
-    operands = [dispatch.live(a) if isinstance(a, Handle) else a if type(a) in _SCALARS else None for a in args]
-    if any([o is None or (type(o) is onp.ndarray and o.dtype.num >= 256) for o in operands]):
+    if op.ufunc is None:
         return False
-    del operands
+    for a in args:
+        if not (_on_host(a) if isinstance(a, Handle) else type(a) in _SCALARS):
+            return False
     target = dispatch.buffer(out)
-    if target is None or target.dtype.num >= 256 or op.ufunc is None:
+    if target is None or target.dtype.num >= _EXTENDED:
         return False
     op.ufunc(*[dispatch.live(a) if isinstance(a, Handle) else a for a in args], out=target, **options)
     return True
 
 
+def _on_host(a: Handle) -> bool:
+    """Whether an array's elements are on the host, of a dtype of NumPy's own."""
+    payload = (a if a._view is None else a._view.root)._value.payload
+    return type(payload) is onp.ndarray and payload.dtype.num < _EXTENDED
+
+
 _SCALARS = frozenset((bool, int, float, complex))
+_EXTENDED = 256
+"""Numbers of dtypes from here on are not NumPy's own."""
 
 
 def positional_outs(out1: Any, out2: Any, out: Any) -> Any:
@@ -100,8 +119,18 @@ def positional_outs(out1: Any, out2: Any, out: Any) -> Any:
     return out1, out2
 
 
-def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting, order: str, dtype: Any) -> Any:
-    check_order(order)
+def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting, order: str, dtype: Any, signature: Any) -> Any:
+    if not dispatch.ordinary.issuperset(map(type, (*args, *(out if type(out) is tuple else (out,)), where))):
+        options = given(
+            out, where=(where, True), casting=(casting, "same_kind"), order=(order, "K"), dtype=(dtype, None), signature=(signature, None)
+        )
+        made = overridden(op, "__call__", args, options)
+        if made is not NotImplemented:
+            return made
+    if out is ...:  # arrays also where there would be scalars
+        made = _general(op, args, (None,) * op.outputs, where, casting, order, dtype, signature)
+        return as_array(made) if op.outputs == 1 else tuple(map(as_array, made))
+    order = check_order(order)
     if op.outputs > 1 and not isinstance(out, tuple):
         raise TypeError(f"'out' must be a tuple of arrays: {name_of(op)} has {op.outputs} outputs, got {type(out).__name__}")
     outs: tuple[Any, ...] = out if isinstance(out, tuple) else (out,) + (None,) * (op.outputs - 1)
@@ -110,19 +139,46 @@ def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting
     for o in outs:
         if o is not None and (not isinstance(o, Handle) or type(o) is dispatch.scalar):
             raise TypeError(f"return arrays must be of ArrayType: `out` must be an npcompat ndarray, got {type(o).__name__}")
+    whole = outs[0] is not None and op.outputs == 1 and where is True and dtype is None and signature is None and casting == "same_kind"
+    if whole and modes.current().plain and on_host(op, args, outs[0]):
+        return outs[0]
     operands = [a if type(a) in (bool, int, float, complex) or isinstance(a, Handle) else dispatch.host_array(a) for a in args]
     types = tuple([a.dtype if hasattr(a, "dtype") else type(a) for a in operands])
-    loop = None if dtype is None else dtypes.canonical(dtype)
+    loop = _loop(op, dtype, signature)
     casts, _ = op.rule(types, {"dtype": loop})
-    for operand, wanted in zip(types, casts, strict=True):
-        source = dtypes.strong(operand)
-        if wanted is not None and isinstance(operand, onp.dtype) and not onp.can_cast(source, wanted, casting):
-            raise TypeError(f"Cannot cast ufunc '{name_of(op)}' input from {source!r} to {wanted!r} with casting rule '{casting}'")
+    for i, (operand, wanted) in enumerate(zip(types, casts, strict=True)):
+        if wanted is not None and isinstance(operand, onp.dtype) and not onp.can_cast(operand, wanted, casting):
+            raise _UFuncInputCastingError(getattr(onp, name_of(op)), casting, operand, wanted, i)
     values = execution.run(op, [dispatch.as_value(a) for a in operands], () if loop is None else (loop,))
     finished = []
     for value, target in zip(values if op.outputs > 1 else (values,), outs, strict=True):
-        finished.append(_finish(op, value, target, where, casting))
+        result = _finish(op, value, target, where, casting)
+        finished.append(
+            result if target is not None or order == "K" else in_order(result, common_order(operands) if order == "A" else order)
+        )
     return finished[0] if op.outputs == 1 else tuple(finished)
+
+
+def _loop(op: Op, dtype: Any, signature: Any) -> Any:
+    """What `dtype=` and `signature=` ask for: None, a dtype of results, or a tuple with a dtype or None for each operand and result."""
+    if signature is None:
+        return None if dtype is None else dtypes.canonical(dtype)
+    if dtype is not None:
+        raise TypeError("cannot specify both 'signature' and 'dtype'")
+    if isinstance(signature, str):
+        before, arrow, after = signature.partition("->")
+        if arrow and (len(before), len(after)) != (len(op.inputs), op.outputs):
+            raise ValueError(f"a type-string for {name_of(op)}, {len(op.inputs)} typecode(s) before and {op.outputs} after the -> sign")
+        signature = (*before, *after)
+    if not isinstance(signature, tuple):
+        raise TypeError(f"the signature object to ufunc must be a string or a tuple, got {type(signature).__name__}")
+    if len(signature) == 1:
+        raise TypeError("signature: one dtype is not enough. Use `dtype` or fill the tuple with more than one 'None'.")
+    if len(signature) != len(op.inputs) + op.outputs:
+        raise ValueError(
+            f"a type-tuple must be specified of length {len(op.inputs) + op.outputs} for ufunc '{name_of(op)}', got {len(signature)}"
+        )
+    return tuple([None if t is None else dtypes.canonical(t) for t in signature])
 
 
 def _finish(op: Op, value: Value, out: Any, where: Any, casting: Casting) -> Any:
@@ -139,6 +195,7 @@ def _finish(op: Op, value: Value, out: Any, where: Any, casting: Casting) -> Any
 
 @operator("_npi_zeros_for_where", differentiable=False)
 def _zeros_for_where(xp: Any, like: Any, *, shape: Any) -> Any:
+    """Zeros of the dtype of another array."""
     return xp.zeros(shape, like.dtype)
 
 
@@ -170,10 +227,19 @@ def _check_writeable(out: Handle) -> None:
         raise ValueError("output array is read-only")
 
 
+def as_array(result: Any) -> Any:
+    """A result as an array, also where it is a scalar."""
+    if type(result) is dispatch.scalar:
+        return dispatch.wrap(dispatch.read(result))
+    return result if isinstance(result, Handle) else dispatch.array_of(onp.asarray(result))
+
+
 def finish(result: Any, out: Any, what: str) -> Any:
-    """The result of a function that takes `out=`: itself, or `out` with the result written into it."""
+    """The result of a function that takes `out=`: itself, or `out` with the result written into it; with `...` always an array."""
     if out is None:
         return result
+    if out is ...:
+        return as_array(result)
     if isinstance(out, tuple):
         (out,) = out
     if not isinstance(out, Handle) or type(out) is dispatch.scalar:
@@ -192,11 +258,3 @@ def name_of(op: Op) -> str:
 def reduced_axis(a: Any, axis: Any) -> Any:
     """The axis of a reduction.  NumPy takes a 0-d array for one of one axis, except where it averages."""
     return None if a.ndim == 0 and axis in (0, -1) else axis
-
-
-def check_order(order: str | None) -> None:
-    """Memory order can't be chosen yet; only what is indistinguishable from C order is accepted."""
-    if order not in ("K", "A", "C", "k", "a", "c", None):
-        if order in ("F", "f"):
-            raise NotImplementedError("order='F': arrays are laid out in C order")
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")

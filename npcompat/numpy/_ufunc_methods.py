@@ -1,23 +1,27 @@
-"""The methods of ufuncs: `np.add.reduce`, `accumulate`, `reduceat`, `outer`, `at`; and `nin`, `nout`, `identity`, `types`.
+"""Ufuncs: `np.ufunc`, with the methods `reduce`, `accumulate`, `reduceat`, `outer`, `at` and attributes such as `nin`.
 
-A ufunc is a plain function, so that its signature and documentation are its own; `document` gives it the methods.
+A ufunc is a plain function, so that its signature and documentation are its own and calling it costs nothing more.
+`document` gives it the methods and attributes of the class `ufunc`, and `isinstance` takes it for an instance.
 There is one operator for each method, whose attribute `ufunc` names the function.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, ParamSpec, Protocol, cast, runtime_checkable
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import Any, Generic, ParamSpec, cast
 
 import numpy as onp
 
 from npcompat._internal import dispatch, dtypes, execution, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.dtypes import Resolution, Type, narrow
 from npcompat._internal.errors import OperatorError, user_location
 from npcompat._internal.handle import Handle
-from npcompat._internal.op import REGISTRY, REQUIRED, Op, as_axis, normalized_axes, operator
+from npcompat._internal.op import REGISTRY, REQUIRED, Kernel, Op, as_axis, normalized_axes, operator
 from npcompat.numpy._creation import asarray
-from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
+from npcompat.numpy._overrides import given, overridden
+from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue
 from npcompat.numpy._ufunc import SHARED_PARAMETERS, finish, name_of, reduced_axis, store
 
 P = ParamSpec("P")
@@ -28,48 +32,6 @@ _WHOLE = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", 
 _RUNNING = {"add": "cumsum", "multiply": "cumprod"}
 _ASSOCIATIVE = {"add", "multiply", "maximum", "minimum", "fmax", "fmin", "gcd", "hypot", "logaddexp", "logaddexp2"}
 _ASSOCIATIVE |= {"logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"}
-
-
-@runtime_checkable
-class ufunc(Protocol[P]):
-    """What functions that work element by element are: callable, and with these methods."""
-
-    __name__: str
-    nin: int
-    nout: int
-    nargs: int
-    ntypes: int
-    types: list[str]
-    identity: Any
-    signature: None
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        """Apply the function element by element."""
-
-    def reduce(
-        self,
-        array: ArrayLike,
-        /,
-        axis: AxisLike = 0,
-        dtype: DTypeLike = None,
-        out: Any = None,
-        keepdims: bool = False,
-        initial: Any = NoValue,
-        where: ArrayLike = True,
-    ) -> Any:
-        """Apply the function to the elements along axes, from left to right, until one is left."""
-
-    def accumulate(self, array: ArrayLike, /, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:
-        """What `reduce` has after the first element along the axis, after the second, and so on."""
-
-    def reduceat(self, array: ArrayLike, /, indices: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:
-        """Reduce the slices that begin at the indices, each up to the next one."""
-
-    def outer(self, A: ArrayLike, B: ArrayLike, /, **kwargs: Any) -> Any:
-        """Apply the function to all pairs of an element of `A` and an element of `B`."""
-
-    def at(self, a: Any, indices: Any, b: ArrayLike = None, /) -> None:
-        """Apply the function in place at the indices; an index that occurs twice is served twice."""
 
 
 # --- operators ---------------------------------------------------------------------------------------------------
@@ -93,7 +55,12 @@ def _host_reduce(xp: Any, a: Any, *where: Any, ufunc: str, axis: Any, dtype: Any
     options = {"where": where[0].astype(bool)} if where else {}
     if initial != IDENTITY:
         options["initial"] = initial
-    return getattr(onp, ufunc).reduce(a, axis=axis, dtype=a.dtype, keepdims=keepdims, **options)
+    return getattr(onp, ufunc).reduce(a, axis=axis, dtype=_chosen(a), keepdims=keepdims, **options)
+
+
+def _chosen(a: Any) -> Any:
+    """The loop for elements that were cast already; units of time and the like it does not take."""
+    return a.dtype if dtypes.on_devices(a.dtype) else None
 
 
 @operator("_npi_ufunc_reduce", rule=_folded, pattern="reduction", kernels={"numpy": _host_reduce})
@@ -119,7 +86,7 @@ def _reduce(
 @operator(
     "_npi_ufunc_accumulate",
     rule=_folded,
-    kernels={"numpy": lambda xp, a, *, ufunc, axis, dtype: getattr(onp, ufunc).accumulate(a, axis, a.dtype)},
+    kernels={"numpy": lambda xp, a, *, ufunc, axis, dtype: getattr(onp, ufunc).accumulate(a, axis, _chosen(a))},
 )
 def _accumulate(xp: Any, a: Any, *, ufunc: str = REQUIRED, axis: int = 0, dtype: Any = None) -> Any:
     """Folds of growing parts of an axis."""
@@ -130,12 +97,18 @@ def _accumulate(xp: Any, a: Any, *, ufunc: str = REQUIRED, axis: int = 0, dtype:
 
 
 def _host_reduceat(xp: Any, a: Any, indices: Any, *, ufunc: str, axis: int, dtype: Any) -> Any:
-    return getattr(onp, ufunc).reduceat(a, indices, axis, a.dtype)
+    return getattr(onp, ufunc).reduceat(a, indices, axis, _chosen(a))
 
 
 @operator("_npi_ufunc_reduceat", rule=_folded, kernels={"numpy": _host_reduceat})
 def _reduceat(xp: Any, a: Any, indices: Any, *, ufunc: str = REQUIRED, axis: int = 0, dtype: Any = None) -> Any:
-    """Folds of slices of an axis."""
+    """Folds of slices of an axis.
+
+    Parameters
+    ----------
+    indices : array of int
+        Where slices begin.
+    """
     (axis,) = normalized_axes(axis, a.ndim)
     return xp.fold_between(_pairwise(xp, ufunc), a, xp.astype(indices, onp.int64), axis)
 
@@ -153,36 +126,118 @@ def _host_at(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str) -> Any:
     return written
 
 
-@operator("_npi_ufunc_at", rule=_in_place, kernels={"numpy": _host_at})
+def _at_once(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str) -> Any:
+    return xp.scatter_at(ufunc, a, positions, xp.broadcast_to(values[0], positions.shape))
+
+
+def _is_scatter(arrays: Sequence[Any], attrs: Mapping[str, Any]) -> bool:
+    """Whether XLA applies the function at all positions in one step, in the array's own dtype."""
+    a, _, *values = [onp.dtype(x.dtype) for x in arrays]
+    if attrs["ufunc"] not in ("add", "subtract", "multiply", "maximum", "minimum") or a == onp.bool_:
+        return False
+    return bool(REGISTRY[f"_npi_{attrs['ufunc']}"].rule((a, *values), {"dtype": None})[1] == a)
+
+
+@operator("_npi_ufunc_at", rule=_in_place, kernels={"numpy": _host_at}, strategy=(Kernel("jax", _at_once, condition=_is_scatter),))
 def _at(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str = REQUIRED) -> Any:
-    """`a` with the function applied at positions of the flattened array."""
+    """`a` with the function applied at positions of the flattened array.
+
+    Parameters
+    ----------
+    positions : array of int
+        Positions in the flattened array; equal ones count each.
+    *values : array
+        Second operand of a function of two.
+    """
     value = xp.broadcast_to(values[0], positions.shape) if values else None
-    casts, result = REGISTRY[f"_npi_{ufunc}"].rule((onp.dtype(a.dtype), *[onp.dtype(v.dtype) for v in values]), {"dtype": None})
-    if ufunc in xp.SCATTERED and result == a.dtype and result != onp.bool_:
-        return xp.scatter_at(ufunc, a, positions, value)
+    casts, _ = REGISTRY[f"_npi_{ufunc}"].rule((onp.dtype(a.dtype), *[onp.dtype(v.dtype) for v in values]), {"dtype": None})
     function = _pairwise(xp, ufunc)
     return xp.apply_at(lambda x, *v: function(xp.astype(x, casts[0]), *v), a, positions, value)
 
 
-@operator("_npi_not_a_start", differentiable=False)
+@operator("_npi_not_a_start", pattern="reduction", scalars=False, differentiable=False)
 def _not_a_start(xp: Any, indices: Any, *, size: int = REQUIRED) -> Any:
-    """Whether any index is outside `0 <= i < size`."""
+    """Whether any index is outside `0 <= i < size`.
+
+    Parameters
+    ----------
+    size : int
+        End of the positions.
+    """
     return xp.any((indices < 0) | (indices >= size))
 
 
 # --- methods -----------------------------------------------------------------------------------------------------
 
 
-class _Methods:
-    """The methods of one ufunc; their parameters are those of `ufunc`."""
+class _Kind(type):
+    """The class of `ufunc`: functions with its methods are instances, and so are the ufuncs of NumPy and other libraries."""
 
-    def __init__(self, op: Op, function: Callable[..., Any]) -> None:
-        self._op, self._function, self._name = op, function, name_of(op)
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if cls is not ufunc:
+            return type.__instancecheck__(cls, instance)
+        return (type(instance) is FunctionType and "_op" in vars(instance)) or issubclass(type(instance), ufunc | onp.ufunc)
 
-    def _binary(self, method: str) -> None:
-        if len(self._op.inputs) != 2 or self._op.outputs != 1:
-            kind = "binary functions" if len(self._op.inputs) != 2 else "functions returning a single value"
-            raise ValueError(f"{method} only supported for {kind}")
+
+class ufunc(Generic[P], metaclass=_Kind):
+    """The class of functions that work element by element, such as `np.add`.
+
+    They are called as any function; `out`, `where`, `casting`, `dtype` and `signature` are explained there.
+
+    Examples
+    --------
+    >>> isinstance(np.add, np.ufunc), isinstance(np.sum, np.ufunc)
+    (True, False)
+    >>> np.divmod.nin, np.divmod.nout, np.multiply.identity
+    (2, 2, 1)
+    """
+
+    __name__: str
+    _op: Op
+    _numpys: Any  # NumPy's ufunc of the same name
+
+    def __new__(cls) -> "ufunc[P]":
+        raise TypeError("cannot create 'numpy.ufunc' instances: frompyfunc makes one from a function")
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Apply the function element by element."""
+        function: Any = self
+        return function(*args, **kwargs)
+
+    @property
+    def nin(self) -> int:
+        """How many operands the function takes."""
+        return int(self._numpys.nin)
+
+    @property
+    def nout(self) -> int:
+        """How many results it has."""
+        return int(self._numpys.nout)
+
+    @property
+    def nargs(self) -> int:
+        """How many arrays it takes, those for results included."""
+        return int(self._numpys.nargs)
+
+    @property
+    def types(self) -> list[str]:
+        """The dtypes between which it works, as characters: those of operands before, those of results after the arrow."""
+        return list(self._numpys.types)
+
+    @property
+    def ntypes(self) -> int:
+        """How many `types` there are."""
+        return len(self.types)
+
+    @property
+    def identity(self) -> Any:
+        """What leaves an operand as it is, with which reductions begin; None if there is no such thing."""
+        return self._numpys.identity
+
+    @property
+    def signature(self) -> Any:
+        """Which axes of the operands belong together, such as ``'(n),(n)->()'``; None for what works element by element."""
+        return self._numpys.signature
 
     def reduce(
         self,
@@ -219,12 +274,18 @@ class _Methods:
         >>> np.subtract.reduce([10, 2, 3])
         np.int64(5)
         """
-        self._binary("reduce")
+        options = given(
+            out, axis=(axis, 0), dtype=(dtype, None), keepdims=(keepdims, False), initial=(initial, NoValue), where=(where, True)
+        )
+        made = overridden(self._op, "reduce", (array,), options)
+        if made is not NotImplemented:
+            return made
+        _check_binary(self, "reduce")
         if isinstance(initial, Handle | onp.generic | onp.ndarray):
             initial = initial.item()  # type: ignore[union-attr]
         initial = IDENTITY if initial is NoValue else initial
-        attrs = (self._name, as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(keepdims), initial)
-        return finish(apply(_reduce, (array,) if where is True else (array, where), attrs), out, f"{self._name}.reduce")
+        attrs = (name_of(self._op), as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(keepdims), initial)
+        return finish(apply(_reduce, (array,) if where is True else (array, where), attrs), out, f"{name_of(self._op)}.reduce")
 
     def accumulate(self, array: ArrayLike, /, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:
         """What `reduce` has after the first element along the axis, after the second, and so on.
@@ -234,9 +295,12 @@ class _Methods:
         >>> np.maximum.accumulate([1, 3, 2, 5])
         array([1, 3, 3, 5])
         """
-        self._binary("accumulate")
-        attrs = (self._name, as_axis(axis), None if dtype is None else dtypes.canonical(dtype))
-        return finish(apply(_accumulate, (array,), attrs), out, f"{self._name}.accumulate")
+        made = overridden(self._op, "accumulate", (array,), given(out, axis=(axis, 0), dtype=(dtype, None)))
+        if made is not NotImplemented:
+            return made
+        _check_binary(self, "accumulate")
+        attrs = (name_of(self._op), as_axis(axis), None if dtype is None else dtypes.canonical(dtype))
+        return finish(apply(_accumulate, (array,), attrs), out, f"{name_of(self._op)}.accumulate")
 
     def reduceat(self, array: ArrayLike, /, indices: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:
         """Reduce the slices that begin at the indices, each up to the next one.
@@ -253,25 +317,16 @@ class _Methods:
         >>> np.add.reduceat([1, 2, 3, 4], [0, 2])
         array([3, 7])
         """
-        self._binary("reduceat")
+        made = overridden(self._op, "reduceat", (array, indices), given(out, axis=(axis, 0), dtype=(dtype, None)))
+        if made is not NotImplemented:
+            return made
+        _check_binary(self, "reduceat")
         array = asarray(array)
         indices = asarray(indices, None if onp.size(indices) else onp.intp)
         (checked,) = normalized_axes(axis, array.ndim)
-        self._check_starts(indices, array.shape[checked])
-        attrs = (self._name, checked, None if dtype is None else dtypes.canonical(dtype))
-        return finish(apply(_reduceat, (array, indices), attrs), out, f"{self._name}.reduceat")
-
-    def _check_starts(self, indices: Handle, size: int) -> None:
-        value = dispatch.read(indices)
-        trace = modes.current().trace
-        if trace is not None and xla.is_tracer(value.payload):
-            message = f"index out-of-bounds in {self._name}.reduceat [0, {size}) (compiled at {user_location()})"
-            trace.expect(execution.run(_not_a_start, [value], (size,)).payload, IndexError, message)
-            return
-        host = dispatch.to_host(indices)
-        wrong = host[(host < 0) | (host >= size)]
-        if wrong.size:
-            raise IndexError(f"index {wrong.flat[0]} out-of-bounds in {self._name}.reduceat [0, {size})")
+        _check_starts(name_of(self._op), indices, array.shape[checked])
+        attrs = (name_of(self._op), checked, None if dtype is None else dtypes.canonical(dtype))
+        return finish(apply(_reduceat, (array, indices), attrs), out, f"{name_of(self._op)}.reduceat")
 
     def outer(self, A: ArrayLike, B: ArrayLike, /, **kwargs: Any) -> Any:
         """Apply the function to all pairs of an element of `A` and an element of `B`.
@@ -284,9 +339,14 @@ class _Methods:
         array([[ 3,  4,  5],
                [ 6,  8, 10]])
         """
+        made = overridden(self._op, "outer", (A, B), {**kwargs, **given(kwargs.get("out"))})
+        if made is not NotImplemented:
+            return made
+        if self._numpys.signature is not None:
+            raise TypeError("method outer is not allowed in ufunc with non-trivial signature")
         if len(self._op.inputs) != 2:
             raise ValueError("outer product only supported for binary functions")
-        return self._function(asarray(A).reshape(onp.shape(A) + (1,) * onp.ndim(B)), B, **kwargs)
+        return self(asarray(A).reshape(onp.shape(A) + (1,) * onp.ndim(B)), B, **kwargs)
 
     def at(self, a: Any, indices: Any, b: ArrayLike = None, /) -> None:
         """Apply the function in place at the indices; an index that occurs twice is served twice.
@@ -307,41 +367,112 @@ class _Methods:
         >>> a
         array([2., 0., 1.])
         """
+        if overridden(self._op, "at", (a, indices) if b is None else (a, indices, b), {}) is not NotImplemented:
+            return
         if not isinstance(a, Handle):
             raise TypeError(f"first operand must be array: `a` must be an npcompat ndarray, got {type(a).__name__}")
-        if len(self._op.inputs) != (1 if b is None else 2) or self._op.outputs != 1:
-            raise ValueError(
-                f"{self._name}.at: {'a' if b is not None else 'no'} second operand was given, but the function takes {len(self._op.inputs)}"
-            )
+        name = name_of(self._op)
+        if self._numpys.signature is not None:
+            raise TypeError(f"{name}.at does not support ufunc with non-trivial signature: {name} has signature {self._numpys.signature}.")
+        if self._op.outputs != 1:
+            raise ValueError(f"{name}.at: only single output ufuncs are supported, this one has {self._op.outputs}")
+        if b is not None and len(self._op.inputs) == 1:
+            raise ValueError(f"second operand provided when ufunc is unary: {name}")
+        if b is None and len(self._op.inputs) == 2:
+            raise ValueError(f"second operand needed for ufunc: {name}")
         target: Any = a
         positions = dispatch.array_of(onp.arange(target.size).reshape(target.shape))[indices]
         if b is not None and onp.broadcast_shapes(onp.shape(b), positions.shape) != positions.shape:
             raise ValueError(
-                f"array is not broadcastable to correct shape: the second operand of {self._name}.at has shape {onp.shape(b)}, "
+                f"array is not broadcastable to correct shape: the second operand of {name}.at has shape {onp.shape(b)}, "
                 f"which does not broadcast to {positions.shape}, the shape of a[indices]"
             )
-        store(target, dispatch.read(apply(_at, (target, positions) if b is None else (target, positions, b), (self._name,))))
+        store(target, dispatch.read(apply(_at, (target, positions) if b is None else (target, positions, b), (name,))))
+
+    def resolve_dtypes(
+        self, dtypes: Sequence[Any], *, signature: Any = None, casting: Casting | None = None, reduction: bool = False
+    ) -> tuple[onp.dtype[Any], ...]:
+        """The dtypes in which the function computes: those to which it casts operands, and those of results.
+
+        Parameters
+        ----------
+        dtypes : tuple of dtype, type or None
+            Of operands and results.  `int`, `float` and `complex` stand for Python's numbers; None for a result that
+            is not given.
+        signature, casting
+            As in a call; ``'same_kind'`` if not given.
+        reduction : bool
+            Whether the function is to reduce: the first dtype is that of the start, or None.
+
+        Examples
+        --------
+        >>> np.add.resolve_dtypes((np.dtype("int32"), float, None))
+        (dtype('float32'), dtype('float32'), dtype('float32'))
+        """
+        options = {name: given for name, given in (("casting", casting), ("signature", signature)) if given is not None}
+        found = self._numpys.resolve_dtypes(tuple(dtypes), reduction=reduction, **options)
+        if signature is not None:
+            return cast("tuple[onp.dtype[Any], ...]", found)
+        return tuple([narrow(dtype, [t for t in dtypes if isinstance(t, onp.dtype)]) for dtype in found])
 
 
-def document(op: Op) -> Callable[[Callable[P, Any]], ufunc[P]]:
-    """Make a public function a ufunc: complete its docstring with what all of them share, and give it the methods."""
+def _check_binary(function: ufunc[P], method: str) -> None:
+    op = function._op
+    if function._numpys.signature is not None:
+        raise RuntimeError(f"Reduction not defined on ufunc with signature: {name_of(op)}.{method}")
+    if len(op.inputs) != 2 or op.outputs != 1:
+        kind = "binary functions" if len(op.inputs) != 2 else "functions returning a single value"
+        raise ValueError(f"{method} only supported for {kind}")
+
+
+def _check_starts(name: str, indices: Handle, size: int) -> None:
+    value = dispatch.read(indices)
+    trace = modes.current().trace
+    if trace is not None and xla.is_tracer(value.payload):
+        message = f"index out-of-bounds in {name}.reduceat [0, {size}) (compiled at {user_location()})"
+        trace.expect(execution.run(_not_a_start, [value], (size,)).payload, IndexError, message)
+        return
+    host = dispatch.to_host(indices)
+    wrong = host[(host < 0) | (host >= size)]
+    if wrong.size:
+        raise IndexError(f"index {wrong.flat[0]} out-of-bounds in {name}.reduceat [0, {size})")
+
+
+_OF_INSTANCES = (
+    "nin", "nout", "nargs", "types", "ntypes", "identity", "signature", "reduce", "accumulate", "reduceat", "outer", "at", "resolve_dtypes",
+)  # fmt: skip
+
+
+def instance(op: Op) -> Callable[[Callable[P, Any]], ufunc[P]]:
+    """Make a public function, the one that wraps the operator, a ufunc."""
 
     def complete(function: Callable[P, Any]) -> ufunc[P]:
         if function.__name__ != name_of(op):
             raise OperatorError(f"{function.__name__} wraps {op.name}")
-        returns = "The result." if op.outputs == 1 else "One array for each output."
-        head, _, rest = (function.__doc__ or "").partition("\n\n")
-        function.__doc__ = f"{head}\n{SHARED_PARAMETERS.format(inputs=', '.join(op.inputs), returns=returns)}\n{rest}"
-        methods, numpys = _Methods(op, function), getattr(onp, name_of(op))
-        types = [loop for loop in numpys.types if not set(loop) & set("gGOmM")]
-        function.__dict__.update(
-            reduce=methods.reduce, accumulate=methods.accumulate, reduceat=methods.reduceat, outer=methods.outer, at=methods.at,
-            nin=len(op.inputs), nout=op.outputs, nargs=len(op.inputs) + op.outputs, ntypes=len(types), types=types,
-            identity=numpys.identity, signature=None,
-        )  # fmt: skip
-        return cast("ufunc[P]", function)
+        made = cast("ufunc[P]", function)
+        made._op, made._numpys = op, getattr(onp, name_of(op))
+        dispatch.ufuncs[op.name] = made
+        for name in _OF_INSTANCES:
+            function.__dict__[name] = vars(ufunc)[name].__get__(function)
+        if op.outputs > 1:  # outputs can be given by position, too, which NumPy does not show
+            shown = inspect.signature(function)
+            parameters = [p for p in shown.parameters.values() if p.name not in ("out1", "out2")]
+            function.__dict__["__signature__"] = shown.replace(parameters=parameters)
+        return made
 
     return complete
 
 
-__all__ = ["document", "ufunc"]
+def document(op: Op) -> Callable[[Callable[P, Any]], ufunc[P]]:
+    """Make a public function a ufunc, and complete its docstring with what all of them share."""
+
+    def complete(function: Callable[P, Any]) -> ufunc[P]:
+        returns = "The result." if op.outputs == 1 else "One array for each output."
+        head, _, rest = (function.__doc__ or "").partition("\n\n")
+        function.__doc__ = f"{head}\n{SHARED_PARAMETERS.format(inputs=', '.join(op.inputs), returns=returns)}\n{rest}"
+        return instance(op)(function)
+
+    return complete
+
+
+__all__ = ["document", "instance", "ufunc"]

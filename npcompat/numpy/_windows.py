@@ -6,6 +6,7 @@ import numpy as onp
 
 from npcompat._internal import dispatch, dtypes
 from npcompat._internal.dispatch import apply
+from npcompat._internal.kinds import unary
 from npcompat._internal.op import operator
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asarray
@@ -14,13 +15,13 @@ from npcompat.numpy._typing import ArrayLike
 _float64 = onp.dtype("float64")
 
 
-@operator("_npi_i0", rule=dtypes.floating, pattern="elementwise")
+@unary("_npi_i0")
 def _i0(xp: Any, x: Any) -> Any:
     """The modified Bessel function of the first kind, of order 0."""
     return xp.i0(x)
 
 
-@operator("_npi_sinc", scalars=True, rule=dtypes.floating, pattern="elementwise")
+@unary("_npi_sinc", scalars=True)
 def _sinc(xp: Any, x: Any) -> Any:
     """sin(pi x) / (pi x)."""
     return xp.sinc(x)

@@ -20,7 +20,7 @@ from npcompat.numpy._arithmetic import conjugate
 from npcompat.numpy._creation import asarray, placed_on
 from npcompat.numpy._ranges import arange
 from npcompat.numpy._repeating import roll
-from npcompat.numpy._typing import ArrayLike, AxisLike
+from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike
 from npcompat.numpy._ufunc import finish
 
 _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
@@ -332,9 +332,14 @@ def irfft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str |
 # --- frequencies -------------------------------------------------------------------------------------------------
 
 
-def _frequencies(n: Any, d: Any, device: Any, start: int, stop: int) -> Any:
+def _frequencies(n: Any, d: Any, device: Any, dtype: DTypeLike, start: int, stop: int) -> Any:
     with placed_on(device):
-        return arange(start, stop) * (1.0 / (n * d))
+        found = arange(start, stop) * (1.0 / (n * d))
+    if dtype is None:
+        return found
+    if dtypes.canonical(dtype).kind != "f":
+        raise ValueError(f"dtype must be one of floats, got {dtypes.canonical(dtype)}")
+    return found.astype(dtype)
 
 
 def _check_count(n: Any) -> None:
@@ -342,7 +347,7 @@ def _check_count(n: Any) -> None:
         raise ValueError(f"n should be an integer, got {type(n).__name__}")
 
 
-def fftfreq(n: int, d: Any = 1.0, device: Any = None) -> Any:
+def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: DTypeLike = None) -> Any:
     """The frequencies of the elements of a transform.
 
     Parameters
@@ -353,6 +358,8 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None) -> Any:
         Distance between samples.
     device : Device or str, optional
         Where to place the result.
+    dtype : dtype, optional
+        A dtype of floats; the default float if not given. (Not in NumPy, but in the array API standard.)
 
     Examples
     --------
@@ -360,10 +367,10 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None) -> Any:
     array([ 0.  ,  0.25, -0.5 , -0.25])
     """
     _check_count(n)
-    return ifftshift(_frequencies(n, d, device, -(n // 2), (n - 1) // 2 + 1))
+    return ifftshift(_frequencies(n, d, device, dtype, -(n // 2), (n - 1) // 2 + 1))
 
 
-def rfftfreq(n: int, d: Any = 1.0, device: Any = None) -> Any:
+def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: DTypeLike = None) -> Any:
     """The frequencies of the elements of a transform of `n` reals; see `fftfreq`.
 
     Examples
@@ -372,7 +379,7 @@ def rfftfreq(n: int, d: Any = 1.0, device: Any = None) -> Any:
     array([0.  , 0.25, 0.5 ])
     """
     _check_count(n)
-    return _frequencies(n, d, device, 0, n // 2 + 1)
+    return _frequencies(n, d, device, dtype, 0, n // 2 + 1)
 
 
 def _shift(x: Any, axes: Any, amount: Callable[[int], int]) -> Any:

@@ -152,7 +152,13 @@ def solve(a: ArrayLike, b: ArrayLike) -> Any:
 
 @operator("_npi_matrix_power", pattern="complex")
 def _matrix_power(xp: Any, a: Any, *, n: int) -> Any:
-    """A matrix multiplied by itself."""
+    """A matrix multiplied by itself.
+
+    Parameters
+    ----------
+    n : int
+        The power.
+    """
     if n == 0:
         return xp.broadcast_to(xp.eye(a.shape[-1], dtype=a.dtype), a.shape)
     result, square = None, a
@@ -381,11 +387,12 @@ def cond(x: ArrayLike, p: Any = None) -> Any:
     if x.ndim >= 2 and 0 in x.shape[-2:]:
         raise LinAlgError("cond is not defined on empty arrays")
     x = stacked(x)
-    if p is None or p in (2, -2):
-        s = svdvals(x)
-        found = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
-    else:
-        found = norm(x, p, (-2, -1)) * norm(apply(_inv, (stacked(x, True),))[0], p, (-2, -1))
+    with onp.errstate(all="ignore"):  # zero divided by zero is what it finds below
+        if p is None or p in (2, -2):
+            s = svdvals(x)
+            found = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+        else:
+            found = norm(x, p, (-2, -1)) * norm(apply(_inv, (stacked(x, True),))[0], p, (-2, -1))
     undefined = (found != found) & ~(x != x).any(axis=(-2, -1))  # only nan differs from itself
     return dispatch.as_scalar(where(undefined, full((), onp.inf, found.dtype), found))
 

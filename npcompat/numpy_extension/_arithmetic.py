@@ -67,19 +67,19 @@ def cast(data: ArrayLike, dtype: DTypeLike) -> Any:
     return asarray(data).astype(dtype)
 
 
-def nonzero(a: ArrayLike) -> Any:
+def nonzero(x: ArrayLike) -> Any:
     """The positions of elements that are not zero, a row for each.  (`np.nonzero` gives an array for each axis.)
 
     Not in a compiled function: how many there are depends on the values.
 
     Parameters
     ----------
-    a : array_like
+    x : array_like
         The array.
 
     Returns
     -------
-    ndarray of int64, shape (n, a.ndim)
+    ndarray of int64, shape (n, x.ndim)
         Positions, in C order.
 
     Examples
@@ -88,7 +88,7 @@ def nonzero(a: ArrayLike) -> Any:
     array([[0, 0],
            [1, 1]])
     """
-    return np.argwhere(asarray(a))
+    return np.argwhere(asarray(x))
 
 
 def norm(

@@ -33,7 +33,19 @@ def _apart(rest: tuple[Any, ...], masked: bool) -> tuple[Any, Any]:
 
 
 def _attention_compute(xp: Any, query: Any, key: Any, value: Any, *rest: Any, masked: bool, scale: float, causal: bool) -> Any:
-    """Values weighted by the softmax of scaled products."""
+    """Values weighted by the softmax of scaled products.
+
+    Parameters
+    ----------
+    scale : float
+        What products are multiplied with.
+    *rest : array
+        The bias that is added to scores, if any, and the mask.
+    masked : bool
+        Whether the last input is a mask.
+    causal : bool
+        Whether a query looks only at keys up to its own position.
+    """
     bias, mask = _apart(rest, masked)
     return xp.attended(query, key, value, bias, mask, scale, causal)
 
@@ -51,7 +63,23 @@ def _dropped_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 def _attention_dropout_compute(
     xp: Any, at: Any, counter: Any, query: Any, key: Any, value: Any, *rest: Any, masked: bool, scale: float, causal: bool, p: float
 ) -> Any:
-    """The same, with weights zeroed at random."""
+    """The same, with weights zeroed at random.
+
+    Parameters
+    ----------
+    scale : float
+        What products are multiplied with.
+    at : array of uint32
+        Key of the random stream.
+    *rest : array
+        The bias that is added to scores, if any, and the mask.
+    masked : bool
+        Whether the last input is a mask.
+    causal : bool
+        Whether a query looks only at keys up to its own position.
+    p : float
+        Probability with which a weight is zeroed.
+    """
     bias, mask = _apart(rest, masked)
 
     def drop(weights: Any) -> Any:

@@ -118,7 +118,7 @@ def paired(xp: Any, scores: Any, threshold: float, limit: int) -> tuple[Any, Any
 # --- operators ---------------------------------------------------------------------------------------------------
 
 
-@operator("_npx_box_iou", rule=dtypes.floating, pattern="broadcast")
+@operator("_npx_box_iou", rule=dtypes.floating, pattern="complex", scalars=False)
 def _box_iou(xp: Any, a: Any, b: Any, *, format: str) -> Any:
     """The overlap of each box with each other."""
     if format == "center":
@@ -171,7 +171,25 @@ def _box_nms(
     in_center: bool,
     out_center: bool,
 ) -> Any:
-    """The rows that stay, by descending score; then rows of -1."""
+    """The rows that stay, by descending score; then rows of -1.
+
+    Parameters
+    ----------
+    start : int
+        Where the four coordinates begin in a box.
+    score : int
+        Where the score is.
+    id : int, optional
+        Where the class is; None: there is none.
+    background : int
+        A class that is left out; -1: none.
+    force : bool
+        Whether boxes of different classes suppress each other.
+    in_center : bool
+        Whether coordinates are centre and size, not corners.
+    out_center : bool
+        The same of the result.
+    """
     if in_center != out_center:
         boxes = (to_corners if in_center else to_centers)(xp, x[..., start : start + 4])
         x = xp.concatenate([x[..., :start], boxes, x[..., start + 4 :]], axis=-1)
@@ -274,7 +292,13 @@ def box_nms(
 
 @operator("_npx_bipartite_matching", rule=dtypes.floating, outputs=2, differentiable=False)
 def _bipartite_matching(xp: Any, scores: Any, *, threshold: float, ascend: bool, topk: int) -> Any:
-    """For each row its column, and for each column its row."""
+    """For each row its column, and for each column its row.
+
+    Parameters
+    ----------
+    ascend : bool
+        Whether small scores are better.
+    """
     if ascend:
         return paired(xp, -scores, -threshold, topk)
     return paired(xp, scores, threshold, topk)
@@ -378,9 +402,15 @@ def box_encode(
     return codes, masks
 
 
-@operator("_npx_box_decode", rule=dtypes.floating, pattern="broadcast")
+@operator("_npx_box_decode", rule=dtypes.floating, pattern="complex", scalars=False)
 def _box_decode(xp: Any, codes: Any, anchors: Any, *, stds: Any, clip: float, format: str) -> Any:
-    """The corners of the boxes that codes lead to."""
+    """The corners of the boxes that codes lead to.
+
+    Parameters
+    ----------
+    stds : tuple of float
+        What codes are multiplied with.
+    """
     anchors = anchors if format == "center" else to_centers(xp, anchors)
     return decoded(xp, codes, anchors, xp.asarray(stds, codes.dtype), clip if clip > 0 else math.inf)
 

@@ -25,7 +25,7 @@ def expect(holds: Any, kind: type[Exception], message: str) -> None:
         execution.expect(payload, [(kind, message)])
 
 
-def constraint_check(data: ArrayLike, msg: str = "Constraint violated.") -> Any:
+def constraint_check(input: ArrayLike, msg: str = "Constraint violated.") -> Any:
     """Check that all elements are true.
 
     Nothing waits for the values: on the host the error is raised at once; on XLA, and from a compiled function, when an
@@ -33,7 +33,7 @@ def constraint_check(data: ArrayLike, msg: str = "Constraint violated.") -> Any:
 
     Parameters
     ----------
-    data : array_like
+    input : array_like
         Conditions.
     msg : str
         What the error says.
@@ -58,7 +58,7 @@ def constraint_check(data: ArrayLike, msg: str = "Constraint violated.") -> Any:
     """
     if not isinstance(msg, str):
         raise TypeError(f"constraint_check: msg must be a str, got {type(msg).__name__}")
-    holds = asarray(data).all()
+    holds = asarray(input).all()
     expect(holds, ValueError, msg)
     return holds
 

@@ -45,7 +45,7 @@ def cond(pred: Any, then_func: Callable[..., Any], else_func: Callable[..., Any]
     return then_func(*given) if bool(condition) else else_func(*given)
 
 
-def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states: Any, name: str = "foreach") -> tuple[Any, Any]:
+def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states: Any, *, name: str = "foreach") -> tuple[Any, Any]:
     """A loop over the leading axis that carries states.
 
     Parameters
@@ -98,7 +98,7 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
 
 
 def while_loop(
-    cond: Callable[..., Any], func: Callable[..., Any], loop_vars: Any, max_iterations: int | None = None, name: str = "while_loop"
+    cond: Callable[..., Any], func: Callable[..., Any], loop_vars: Any, max_iterations: int | None = None, *, name: str = "while_loop"
 ) -> tuple[Any, Any]:
     """A loop that runs while a condition on its variables holds.
 

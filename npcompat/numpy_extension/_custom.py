@@ -100,6 +100,7 @@ class Custom:
         self._with_jax = jax_custom.jax_function(func) if func_type == "jax" else None
         self._ops: dict[Any, Op] = {}
         self._counts: dict[Any, int] = {}
+        self.overwrites: tuple[tuple[int, int], ...] = ()  # as that of operators; who sets it writes what is overwritten
         if name is not None:
             definition.name_custom(name, self)
 
@@ -274,6 +275,7 @@ class Custom:
                 outputs=outputs,
                 kernels=kernels,
                 doc=getattr(self.func, "__doc__", None) or "",
+                overwrites=self.overwrites,
                 heavy=self.func_type not in _ON_HOST,
             )
         return self._ops[key]

@@ -42,7 +42,23 @@ def _deformable_convolution(
     groups: int,
     offset_groups: int,
 ) -> Any:
-    """Cross-correlation with filters whose elements look at moved positions."""
+    """Cross-correlation with filters whose elements look at moved positions.
+
+    Parameters
+    ----------
+    stride : tuple of int
+        Step of the window along both axes.
+    dilate : tuple of int
+        Step between the elements of the window.
+    pad : tuple of int
+        Zeros added at both ends of both axes.
+    groups : int
+        Into how many groups channels are divided.
+    masked : bool
+        Whether a mask is among the inputs, which weights the elements of windows.
+    offset_groups : int
+        Into how many groups channels are divided that share offsets.
+    """
     mask, bias = (rest[0] if masked else None), (rest[-1] if len(rest) > masked else None)
     batch, channels, height, width = x.shape
     filters, _, *kernel = weight.shape

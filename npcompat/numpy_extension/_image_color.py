@@ -20,7 +20,7 @@ from npcompat.numpy_extension._image_layout import LUMA, beside, coloured, pictu
 _float32 = onp.dtype("float32")
 
 
-@operator("_npx_image_to_tensor", rule=lambda types, attrs: ([None], _float32))
+@operator("_npx_image_to_tensor", rule=lambda types, attrs: ([None], _float32), pattern="injective")
 def _to_tensor(xp: Any, x: Any) -> Any:
     """Channels first, and divided by 255."""
     return xp.astype(xp.moveaxis(x, -1, -3), _float32) / 255
@@ -108,7 +108,15 @@ def _kept(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npx_image_recolor", rule=_kept)
 def _recolor(xp: Any, x: Any, matrix: Any, offset: Any) -> Any:
-    """Each pixel times a matrix, plus an offset."""
+    """Each pixel times a matrix, plus an offset.
+
+    Parameters
+    ----------
+    matrix : array
+        What colours, as rows, are multiplied with.
+    offset : array
+        What is added.
+    """
     return _recoloured(xp, x, matrix, offset)
 
 
@@ -152,7 +160,17 @@ def _ordered(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npx_image_adjust", rule=_ordered)
 def _adjust(xp: Any, x: Any, factors: Any, order: Any, *, kinds: tuple[int, ...]) -> Any:
-    """Some kinds of adjustments by factors (..., kinds), one after another in an order (..., kinds)."""
+    """Some kinds of adjustments by factors (..., kinds), one after another in an order (..., kinds).
+
+    Parameters
+    ----------
+    factors : array
+        By how much, for each picture and kind.
+    order : array of int
+        Which kind is first, second, and so on.
+    kinds : tuple of int
+        Which adjustments.
+    """
     channels = x.shape[-1]
     matrices = xp.stack([_matrix(xp, kind, factors[..., i], channels) for i, kind in enumerate(kinds)], axis=-3)
     luma = xp.asarray(LUMA if channels == 3 else (1.0,), factors.dtype)

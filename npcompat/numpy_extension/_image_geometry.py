@@ -242,7 +242,13 @@ def _turned(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npx_image_rotate", rule=_turned)
 def _rotate(xp: Any, x: Any, degrees: Any, *, zoom_in: bool, zoom_out: bool) -> Any:
-    """Each picture (C, H, W) turned about its centre: what stands at a pixel is read, bilinearly, where it came from."""
+    """Each picture (C, H, W) turned about its centre: what stands at a pixel is read, bilinearly, where it came from.
+
+    Parameters
+    ----------
+    degrees : array
+        Angles, counterclockwise.
+    """
     height, width = x.shape[-2:]
     angle = xp.reshape(xp.broadcast_to(degrees * (math.pi / 180), x.shape[:-3]), (*x.shape[:-3], 1, 1))
     cos, sin = xp.cos(angle), xp.sin(angle)

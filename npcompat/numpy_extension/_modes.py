@@ -133,8 +133,8 @@ def backend(name: str) -> AbstractContextManager[None]:
     Parameters
     ----------
     name : {'auto', 'jax', 'numpy'}
-        `jax`: XLA; `numpy`: the host; `auto`: the host where the device is a CPU, but XLA for compiled functions and
-        for what is convolved or pooled, whose results stay there.  What an operation runs on follows from its operands.
+        `auto`, the default: the host where the device is a CPU, but XLA for compiled functions and for what is convolved
+        or pooled, whose results stay there; `jax`: XLA; `numpy`: the host.  What an operation runs on follows from its operands.
 
     Examples
     --------
@@ -233,13 +233,13 @@ def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
     return memory["bytes_limit"] - memory["bytes_in_use"], memory["bytes_limit"]
 
 
-def get_cuda_compute_capability(ctx: Any) -> int:
+def get_cuda_compute_capability(device: Any = None, *, ctx: Any = None) -> int:
     """The compute capability of an NVIDIA GPU, such as 90 for 9.0.
 
     Parameters
     ----------
-    ctx : Device or str
-        The device.
+    device, ctx : Device or str
+        The device, under one of these names.
 
     Raises
     ------
@@ -253,7 +253,7 @@ def get_cuda_compute_capability(ctx: Any) -> int:
     ...
     ValueError: get_cuda_compute_capability: expected a GPU, got cpu(0)
     """
-    found = as_device(ctx)
+    found = as_device(ctx if device is None else device)
     if found.kind != "gpu":
         raise ValueError(f"get_cuda_compute_capability: expected a GPU, got {found!r}")
     major, _, minor = str(found.resolve().compute_capability).partition(".")

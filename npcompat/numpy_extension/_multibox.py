@@ -96,7 +96,21 @@ def _multibox_target(
     minimum: int,
     variances: tuple[float, ...],
 ) -> Any:
-    """Codes of the boxes that anchors are matched to, a mask of them, and classes."""
+    """Codes of the boxes that anchors are matched to, a mask of them, and classes.
+
+    Parameters
+    ----------
+    threshold : float
+        Overlap from which an anchor stands for a box.
+    ignore : float
+        Class of anchors that learn nothing.
+    ratio : float
+        How many negative anchors learn for each positive one; -1: all.
+    mining : float
+        Overlap below which an anchor may be negative.
+    minimum : int
+        Negative anchors that learn at least.
+    """
     batch, boxes = labels.shape[:2]
     count = anchors.shape[1]
     real = xp.cumsum(labels[..., 0] == -1, axis=1) == 0  # labels end at the first -1
@@ -233,7 +247,19 @@ def _multibox_detection(
     variances: tuple[float, ...],
     topk: int,
 ) -> Any:
-    """Rows of class, score and corners, by descending score."""
+    """Rows of class, score and corners, by descending score.
+
+    Parameters
+    ----------
+    background : int
+        The class that is no object.
+    nms : float
+        Overlap from which boxes suppress each other.
+    force : bool
+        Whether boxes of different classes suppress each other.
+    topk : int
+        How many of the best boxes are compared; -1: all.
+    """
     batch, classes, count = scores.shape
     isolated = xp.reshape(xp.arange(classes) == background, (1, -1, 1))
     others = xp.where(isolated, xp.asarray(-1, scores.dtype), scores)

@@ -7,12 +7,13 @@ from typing import Any
 from npcompat._internal import dispatch, dtypes, modes, random
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.kinds import unary
 from npcompat._internal.op import normalized_axes, operator
 from npcompat._internal.tape import detached
 from npcompat._internal.tensortype import TensorType
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
-from npcompat.numpy_extension._nn_types import int64
+from npcompat.numpy_extension._nn_types import declared, int64
 
 # --- products ----------------------------------------------------------------------------------------------------
 
@@ -87,7 +88,7 @@ def fully_connected(
     """
     if no_bias != (bias is None):
         raise ValueError(f"fully_connected: no_bias={no_bias}, but bias is {'missing' if bias is None else 'given'}")
-    if num_hidden is not None and num_hidden != len(asarray(weight)):
+    if num_hidden is not None and not declared(weight, (num_hidden, None)) and num_hidden != len(asarray(weight)):
         raise ValueError(f"fully_connected: num_hidden={num_hidden}, but weight has {len(asarray(weight))} rows")
     return apply(_fully_connected, (x, weight) if bias is None else (x, weight, bias), (bool(flatten),))
 
@@ -216,7 +217,7 @@ def dropout(data: ArrayLike, p: float = 0.5, mode: str = "training", axes: Seque
 # --- others ------------------------------------------------------------------------------------------------------
 
 
-@operator("_npx_smooth_l1", rule=dtypes.floating, pattern="elementwise")
+@unary("_npx_smooth_l1")
 def _smooth_l1(xp: Any, x: Any, *, scalar: float = 1.0) -> Any:
     """Quadratic near zero, linear elsewhere."""
     square = scalar * scalar

@@ -7,6 +7,7 @@ from typing import Any
 from npcompat._internal import dtypes, modes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.kinds import unary
 from npcompat._internal.op import operator
 from npcompat.numpy import _trigonometry
 from npcompat.numpy import random as np_random
@@ -21,13 +22,13 @@ def _relu_on_host(xp: Any, x: Any) -> Any:
     return xp.maximum(x, x.dtype.type(0))
 
 
-@operator("_npx_relu", rule=dtypes.promote, pattern="elementwise", kernels={"numpy": _relu_on_host})
+@unary("_npx_relu", rule=dtypes.promote, kernels={"numpy": _relu_on_host})
 def _relu(xp: Any, x: Any) -> Any:
     """The elements, zero for negative ones; the derivative at zero is zero."""
     return xp.where(x <= 0, xp.zeros_like(x), x)
 
 
-@operator("_npx_sigmoid", rule=dtypes.floating, pattern="elementwise")
+@unary("_npx_sigmoid")
 def _sigmoid(xp: Any, x: Any) -> Any:
     """1 / (1 + exp(-x))."""
     return xp.sigmoid(x)
@@ -37,37 +38,37 @@ def _softplus_of(xp: Any, x: Any) -> Any:
     return xp.logaddexp(x, xp.zeros_like(x))
 
 
-@operator("_npx_softplus", rule=dtypes.floating, pattern="elementwise")
+@unary("_npx_softplus")
 def _softplus(xp: Any, x: Any) -> Any:
     """log(1 + exp(x))."""
     return _softplus_of(xp, x)
 
 
-@operator("_npx_log_sigmoid", rule=dtypes.floating, pattern="elementwise")
+@unary("_npx_log_sigmoid")
 def _log_sigmoid(xp: Any, x: Any) -> Any:
     """log(sigmoid(x)), exact for large negative x."""
     return -_softplus_of(xp, -x)
 
 
-@operator("_npx_softsign", rule=dtypes.floating, pattern="elementwise")
+@unary("_npx_softsign")
 def _softsign(xp: Any, x: Any) -> Any:
     """x / (1 + |x|)."""
     return x / (1 + xp.abs(x))
 
 
-@operator("_npx_mish", rule=dtypes.floating, pattern="elementwise")
+@unary("_npx_mish")
 def _mish(xp: Any, x: Any) -> Any:
     """x tanh(log(1 + exp(x)))."""
     return x * xp.tanh(_softplus_of(xp, x))
 
 
-@operator("_npx_silu", rule=dtypes.floating, pattern="elementwise")
+@unary("_npx_silu")
 def _silu(xp: Any, x: Any, *, beta: float = 1.0) -> Any:
     """x sigmoid(beta x)."""
     return x * xp.sigmoid(x if beta == 1 else xp.asarray(beta, x.dtype) * x)
 
 
-@operator("_npx_gelu", rule=dtypes.floating, pattern="elementwise")
+@unary("_npx_gelu")
 def _gelu(xp: Any, x: Any, *, approximation: str = "erf") -> Any:
     """x times the normal distribution function at x."""
     if approximation == "tanh":
@@ -76,7 +77,7 @@ def _gelu(xp: Any, x: Any, *, approximation: str = "erf") -> Any:
     return x * xp.asarray(0.5, x.dtype) * (1 + xp.erf(x * xp.asarray(math.sqrt(0.5), x.dtype)))
 
 
-@operator("_npx_leaky_relu", rule=dtypes.floating, pattern="elementwise")
+@unary("_npx_leaky_relu")
 def _leaky(xp: Any, x: Any, *, slope: float = 0.25) -> Any:
     """The elements, negative ones times a slope."""
     return xp.where(x > 0, x, x * xp.asarray(slope, x.dtype))
@@ -96,16 +97,22 @@ def _elu_of(xp: Any, x: Any, alpha: float) -> Any:
     return xp.where(positive, x, xp.asarray(alpha, x.dtype) * xp.expm1(below))
 
 
-@operator("_npx_elu", rule=dtypes.floating, pattern="elementwise")
+@unary("_npx_elu")
 def _elu(xp: Any, x: Any, *, alpha: float = 1.0) -> Any:
-    """The elements, alpha (exp(x) - 1) for negative ones."""
+    """The elements, alpha (exp(x) - 1) for negative ones.
+
+    Parameters
+    ----------
+    alpha : float
+        Minus what large negative elements tend to.
+    """
     return _elu_of(xp, x, alpha)
 
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
-@operator("_npx_selu", rule=dtypes.floating, pattern="elementwise")
+@unary("_npx_selu")
 def _selu(xp: Any, x: Any) -> Any:
     """ELU with the alpha and the scale that keep mean and variance."""
     return xp.asarray(_SELU_SCALE, x.dtype) * _elu_of(xp, x, _SELU_ALPHA)
@@ -388,7 +395,17 @@ def _softmax(
     normalize: bool = True,
     dtype: Any = None,
 ) -> Any:
-    """exp(x) divided by its sum along an axis; `rest` is a mask, or lengths."""
+    """exp(x) divided by its sum along an axis; `rest` is a mask, or lengths.
+
+    Parameters
+    ----------
+    *rest : array
+        Lengths, or a mask: elements behind, or where it is zero, don't take part.
+    normalize : bool
+        Whether the greatest element is subtracted first, so that nothing overflows.
+    length : bool
+        Whether these are lengths.
+    """
     if x.size == 0 or x.ndim == 0:
         return xp.ones_like(x)
     exps = xp.exp(_shifted(xp, x, _kept(xp, x, rest, axis, length), axis, temperature, normalize))
@@ -407,7 +424,19 @@ def _log_softmax(
     normalize: bool = True,
     dtype: Any = None,
 ) -> Any:
-    """x less the logarithm of the sum of exp(x) along an axis; `rest` is a mask, or lengths."""
+    """x less the logarithm of the sum of exp(x) along an axis; `rest` is a mask, or lengths.
+
+    Parameters
+    ----------
+    *rest : array
+        Lengths, or a mask: elements behind, or where it is zero, don't take part.
+    length : bool
+        Whether these are lengths.
+    temperature : float, optional
+        What elements are divided by first.
+    normalize : bool
+        Whether the greatest element is subtracted first, so that nothing overflows.
+    """
     if x.size == 0 or x.ndim == 0:
         return xp.zeros_like(x)
     shifted = _shifted(xp, x, _kept(xp, x, rest, axis, length), axis, temperature, normalize)

@@ -26,6 +26,15 @@ def _ctc_loss(xp: Any, data: Any, label: Any, *lengths: Any, measured: tuple[boo
 
     The states are: nothing seen yet, then blank, first label, blank, second label, ..., blank.  A step stays, goes to the next
     state, or over a blank that stands between different labels.
+
+    Parameters
+    ----------
+    *lengths : array of int
+        Lengths of the data, of the labels, or both.
+    measured : tuple of bool
+        Whether lengths of the data and of the labels are among the inputs.
+    blank_first : bool
+        Whether the blank is the first class, or the last.
     """
     if data.ndim != 3 or label.ndim != 2 or label.shape[0] != data.shape[1] or not data.shape[2]:
         raise ValueError(

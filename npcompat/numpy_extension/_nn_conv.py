@@ -10,9 +10,10 @@ from npcompat._internal import dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import as_shape, operator
+from npcompat._internal.tensortype import TensorType
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
-from npcompat.numpy_extension._nn_types import widened
+from npcompat.numpy_extension._nn_types import declared, length, widened
 
 _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 Sizes = int | Sequence[int] | None
@@ -45,9 +46,31 @@ def _per_axis(name: str, argument: str, sizes: Sizes, spatial: int, default: int
 # --- convolution -------------------------------------------------------------------------------------------------
 
 
-@operator("_npx_convolution", rule=dtypes.floating, pattern="complex", heavy=True)
+def _filters(types: Sequence[TensorType], attrs: Mapping[str, Any]) -> list[TensorType]:
+    """The channels of each filter, which the data decides, in the type of the weight; the number of filters in that of the bias."""
+    x, weight, *bias = types
+    layout, groups = attrs["layout"], attrs["groups"]
+    channels = length(x, layout.index("C"))
+    each = channels if groups == 1 else channels // groups if type(channels) is int and channels % groups == 0 else None
+    filters = tuple([each if letter == "C" else None for letter in layout])
+    return [TensorType(), TensorType(filters), *[TensorType((length(weight, 0),)) for _ in bias]]
+
+
+@operator("_npx_convolution", rule=dtypes.floating, pattern="complex", heavy=True, complete=_filters)
 def _convolution(xp: Any, x: Any, weight: Any, *bias: Any, stride: Any, dilate: Any, pad: Any, groups: int, layout: str) -> Any:
-    """Cross-correlation of a batch with filters."""
+    """Cross-correlation of a batch with filters.
+
+    Parameters
+    ----------
+    stride : tuple of int
+        Step of the window along each spatial axis.
+    dilate : tuple of int
+        Step between the elements of the window.
+    pad : tuple of int
+        Zeros added at both ends of each spatial axis.
+    groups : int
+        Into how many groups channels are divided, which don't see each other.
+    """
     channel = layout.index("C")
     spatial = [i for i, letter in enumerate(layout) if letter not in "NC"]
     if x.shape[channel] != weight.shape[channel] * groups or weight.shape[0] % groups:
@@ -69,6 +92,16 @@ def _convolution(xp: Any, x: Any, weight: Any, *bias: Any, stride: Any, dilate: 
     if bias[0].shape != weight.shape[:1]:
         raise ValueError(f"convolution: bias must have shape {weight.shape[:1]}, one entry for each filter, got {bias[0].shape}")
     return y + xp.reshape(bias[0], tuple(-1 if letter == "C" else 1 for letter in layout))
+
+
+def _check_weight(weight: Any, layout: str, kernel: tuple[int, ...] | None, num_filter: int | None) -> None:
+    if weight.ndim != len(layout):
+        raise ValueError(f"convolution: weight must have {len(layout)} axes, as data has, got shape {weight.shape}")
+    sizes = tuple(n for n, letter in zip(weight.shape, layout, strict=True) if letter not in "NC")
+    if kernel is not None and kernel != sizes:
+        raise ValueError(f"convolution: kernel={kernel}, but weight of shape {weight.shape} has kernel {sizes}")
+    if num_filter is not None and num_filter != weight.shape[0]:
+        raise ValueError(f"convolution: num_filter={num_filter}, but weight of shape {weight.shape} has {weight.shape[0]} filters")
 
 
 def convolution(
@@ -132,13 +165,10 @@ def convolution(
     data, weight = asarray(data), asarray(weight)
     spatial = data.ndim - 2
     layout = _layout("convolution", layout, spatial)
-    if weight.ndim != data.ndim:
-        raise ValueError(f"convolution: weight must have {data.ndim} axes, as data has, got shape {weight.shape}")
-    sizes = tuple(n for n, letter in zip(weight.shape, layout, strict=True) if letter not in "NC")
-    if kernel is not None and _per_axis("convolution", "kernel", kernel, spatial, 1) != sizes:
-        raise ValueError(f"convolution: kernel={kernel}, but weight of shape {weight.shape} has kernel {sizes}")
-    if num_filter is not None and num_filter != weight.shape[0]:
-        raise ValueError(f"convolution: num_filter={num_filter}, but weight of shape {weight.shape} has {weight.shape[0]} filters")
+    sizes = None if kernel is None else _per_axis("convolution", "kernel", kernel, spatial, 1)
+    lengths = iter(sizes or ())
+    if sizes is None or not declared(weight, tuple([num_filter if n == "N" else None if n == "C" else next(lengths) for n in layout])):
+        _check_weight(weight, layout, sizes, num_filter)
     if no_bias and bias is not None:
         raise ValueError("convolution: bias is given, but no_bias=True")
     attrs = (
@@ -158,9 +188,29 @@ def _pooled(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return dtypes.promote(types) if attrs["kind"] == "max" else widened(types, attrs)
 
 
-@operator("_npx_pooling", rule=_pooled, heavy=True)
+@operator("_npx_pooling", rule=_pooled, pattern="complex", scalars=False, heavy=True)
 def _pooling(xp: Any, x: Any, *, kind: str, kernel: Any, stride: Any, pad: Any, ceil: bool, count_pad: bool, power: int, axes: Any) -> Any:
-    """Maximum, sum, mean or p-norm of windows over the spatial axes."""
+    """Maximum, sum, mean or p-norm of windows over the spatial axes.
+
+    Parameters
+    ----------
+    kernel : tuple of int
+        Size of the window.
+    stride : tuple of int
+        Step of the window along each spatial axis.
+    pad : tuple of int
+        Padding at both ends of each spatial axis.
+    kind : {'max', 'avg', 'sum', 'lp'}
+        What a window becomes.
+    ceil : bool
+        Whether a last window that is not whole counts.
+    count_pad : bool
+        Whether a mean divides by padding, too.
+    power : int
+        The p of the p-norm.
+    axes : tuple of int
+        The spatial axes.
+    """
     window, steps, padding = [1] * x.ndim, [1] * x.ndim, [(0, 0)] * x.ndim
     counts: Any = onp.ones((1,) * x.ndim)
     for axis, k, s, p in zip(axes, kernel, stride, pad, strict=True):

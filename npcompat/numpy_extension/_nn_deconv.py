@@ -1,18 +1,44 @@
 """Transposed convolution over one to three spatial axes."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from npcompat._internal import dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.op import operator
+from npcompat._internal.tensortype import TensorType
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_conv import Sizes, _layout, _per_axis
+from npcompat.numpy_extension._nn_types import length
 
 
-@operator("_npx_deconvolution", rule=dtypes.floating, pattern="complex", heavy=True)
+def _filters(types: Sequence[TensorType], attrs: Mapping[str, Any]) -> list[TensorType]:
+    """The number of filters, one for each channel of the data, in the weight; the channels that they make in the bias."""
+    x, weight, *bias = types
+    layout, groups = attrs["layout"], attrs["groups"]
+    each = length(weight, layout.index("C"))
+    filters = (length(x, layout.index("C")), *[None] * (len(layout) - 1))
+    return [TensorType(), TensorType(filters), *[TensorType((None if each is None else each * groups,)) for _ in bias]]
+
+
+@operator("_npx_deconvolution", rule=dtypes.floating, pattern="complex", heavy=True, complete=_filters)
 def _deconvolution(xp: Any, x: Any, weight: Any, *bias: Any, stride: Any, dilate: Any, pad: Any, adj: Any, groups: int, layout: str) -> Any:
-    """The adjoint of a convolution in its data."""
+    """The adjoint of a convolution in its data.
+
+    Parameters
+    ----------
+    stride : tuple of int
+        Step between the windows in the result, along each spatial axis.
+    dilate : tuple of int
+        Step between the elements of a window.
+    pad : tuple of int
+        How much is cut off at both ends of each spatial axis.
+    adj : tuple of int
+        How much is added at the end of each spatial axis.
+    groups : int
+        Into how many groups channels are divided, which don't see each other.
+    """
     channel = layout.index("C")
     if x.shape[channel] != weight.shape[0] or weight.shape[0] % groups:
         raise ValueError(

@@ -13,7 +13,7 @@ from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op, from_function, normalized_axes, operator, register
 from npcompat._internal.tape import detached
 from npcompat.numpy._typing import ArrayLike
-from npcompat.numpy_extension._nn_types import widened, working_dtype
+from npcompat.numpy_extension._nn_types import per_channel, widened, working_dtype
 
 # --- what the operators share ------------------------------------------------------------------------------------
 
@@ -55,7 +55,8 @@ def _variants(name: str, statistics: int) -> Callable[[Callable[..., Any]], tupl
         def alone(xp: Any, *arrays: Any, **attrs: Any) -> Any:
             return compute(xp, *arrays, **attrs)[0]
 
-        full = from_function(f"{name}_statistics", compute, rule=_with_statistics(1 + statistics), outputs=1 + statistics)
+        outputs = 1 + statistics
+        full = from_function(f"{name}_statistics", compute, rule=_with_statistics(outputs), outputs=outputs, complete=per_channel)
         only = replace(full, name=name, compute=alone, rule=_with_statistics(1), outputs=1, programs=from_function(name, compute).programs)
         return register(only), register(full)
 
@@ -67,13 +68,12 @@ def _variants(name: str, statistics: int) -> Callable[[Callable[..., Any]], tupl
 
 def _batch_norm_with(xp: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, axis: int, eps: float, fix_gamma: bool) -> Any:
     length = x.shape[axis]
-    vectors = {"beta": beta, "mean": mean, "variance": variance} | ({} if fix_gamma else {"gamma": gamma})
-    shaped = {n: _along(xp, v, axis, x.ndim, f"batch_norm: {n}", length) for n, v in vectors.items()}
-    one = xp.asarray(1, x.dtype)
-    return _scaled(xp, x, shaped["mean"], shaped["variance"], shaped.get("gamma", one), shaped["beta"], eps)
+    vectors = {"gamma": gamma, "beta": beta, "mean": mean, "variance": variance}
+    gamma, beta, mean, variance = [_along(xp, v, axis, x.ndim, f"batch_norm: {n}", length) for n, v in vectors.items()]
+    return _scaled(xp, x, mean, variance, xp.asarray(1, x.dtype) if fix_gamma else gamma, beta, eps)
 
 
-@operator("_npx_batch_norm", rule=_with_statistics(5), outputs=5)
+@operator("_npx_batch_norm", rule=_with_statistics(5), outputs=5, complete=per_channel, overwrites=((3, 3), (4, 4)))
 def _batch_norm(
     xp: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any, *, eps: float, momentum: float, fix_gamma: bool, axis: int
 ) -> Any:
@@ -89,9 +89,17 @@ def _batch_norm(
     return y, mean, variance, running_mean * keep + mean * add, running_var * keep + variance * add
 
 
-@operator("_npx_batch_norm_predict", rule=_with_statistics(1))
+@operator("_npx_batch_norm_predict", rule=_with_statistics(1), complete=per_channel)
 def _batch_norm_predict(xp: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, *, eps: float, fix_gamma: bool, axis: int) -> Any:
-    """Normalized with given statistics."""
+    """Normalized with given statistics.
+
+    Parameters
+    ----------
+    mean : array
+        Mean of each channel.
+    variance : array
+        Variance of each channel.
+    """
     return _batch_norm_with(xp, x, gamma, beta, mean, variance, axis % x.ndim, eps, fix_gamma)
 
 
@@ -166,18 +174,22 @@ def batch_norm(
     for what, running in (("running_mean", running_mean), ("running_var", running_var)):
         if not isinstance(running, Handle):
             raise TypeError(f"batch_norm: {what} is written in training mode and must be an npcompat ndarray, got {type(running).__name__}")
-    y, mean, variance, *moved = apply(_batch_norm, (x, gamma, beta, running_mean, running_var), attrs)
-    for running, new in zip((running_mean, running_var), moved, strict=True):
-        dispatch.write(running, detached(dispatch.read(new.astype(running.dtype, copy=False))))
-    return (y, mean, variance) if output_mean_var else y
+    operands = (x, gamma, beta, running_mean, running_var)
+    results = apply(_batch_norm, operands, attrs)
+    for output, operand in _batch_norm.overwrites:
+        running, moved = operands[operand], results[output]
+        if type(running) is not dispatch.symbol:  # whose dtype may not be known yet
+            moved = moved.astype(running.dtype, copy=False)
+        dispatch.write(running, detached(dispatch.read(moved)))
+    return results[:3] if output_mean_var else results[0]
 
 
 def sync_batch_norm(
-    x: ArrayLike,
+    data: ArrayLike,
     gamma: ArrayLike,
     beta: ArrayLike,
-    running_mean: Any,
-    running_var: Any,
+    moving_mean: Any,
+    moving_var: Any,
     eps: float = 1e-3,
     momentum: float = 0.9,
     fix_gamma: bool = True,
@@ -185,13 +197,14 @@ def sync_batch_norm(
     output_mean_var: bool = False,
     ndev: int = 1,
     key: str = "",
+    *,
     axis: int = 1,
 ) -> Any:
     """Batch normalization with the statistics of the batches of several devices: here of one, which is `batch_norm`.
 
     Parameters
     ----------
-    x, gamma, beta, running_mean, running_var, eps, momentum, fix_gamma, use_global_stats, output_mean_var, axis
+    data, gamma, beta, moving_mean, moving_var, eps, momentum, fix_gamma, use_global_stats, output_mean_var, axis
         As for `batch_norm`.
     ndev : int
         Number of devices.  Training is on one: more raise NotImplementedError.
@@ -206,7 +219,7 @@ def sync_batch_norm(
     """
     if ndev != 1:
         raise NotImplementedError(f"sync_batch_norm: ndev={ndev}: training on several devices is not supported")
-    return batch_norm(x, gamma, beta, running_mean, running_var, eps, momentum, fix_gamma, use_global_stats, output_mean_var, axis)
+    return batch_norm(data, gamma, beta, moving_mean, moving_var, eps, momentum, fix_gamma, use_global_stats, output_mean_var, axis)
 
 
 # --- layers, groups, instances -----------------------------------------------------------------------------------
@@ -286,7 +299,7 @@ def group_norm(
     return apply(_group_norm[bool(output_mean_var)], (data, gamma, beta), (int(num_groups), float(eps)))
 
 
-@operator("_npx_instance_norm", rule=_with_statistics(1))
+@operator("_npx_instance_norm", rule=_with_statistics(1), complete=per_channel)
 def _instance_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, eps: float) -> Any:
     """Each channel of each sample normalized over the spatial axes."""
     if x.ndim < 3:

@@ -174,7 +174,27 @@ def _compute(
     measured: bool = False,
     noisy: bool = False,
 ) -> tuple[Any, ...]:
-    """Outputs and last states; after the first states come lengths and what dropout multiplies with, if told so, then parameters."""
+    """Outputs and last states; after the first states come lengths and what dropout multiplies with, if told so, then parameters.
+
+    Parameters
+    ----------
+    *others : array
+        The cell state of an LSTM, lengths, what dropout multiplies with, and weights and biases, in one vector or one by one.
+    size : int
+        Length of a state.
+    layers : int
+        How many layers.
+    directions : int
+        1, or 2: there and back.
+    projection : int, optional
+        Length of a state that is projected; None: it is not.
+    clip : tuple, optional
+        Bounds of the cell state, and whether nan becomes the lower one.
+    measured : bool
+        Whether lengths of the sequences are among the inputs.
+    noisy : bool
+        Whether there is something that dropout multiplies with.
+    """
     net = Network(mode, size, layers, directions, projection)
     rest = list(others)
     cell = rest.pop(0) if net.mode == "lstm" else None

@@ -113,7 +113,15 @@ def _chosen(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npx_one_hot", rule=_chosen, differentiable=False, pattern="broadcast")
 def _one_hot(xp: Any, x: Any, *, depth: int, on: float, off: float, dtype: Any) -> Any:
-    """One value at each position along a new last axis, another elsewhere."""
+    """One value at each position along a new last axis, another elsewhere.
+
+    Parameters
+    ----------
+    on : float
+        What stands at a position.
+    off : float
+        What stands elsewhere.
+    """
     return xp.where(xp.expand_dims(x, -1) == xp.arange(depth), xp.asarray(on, dtype), xp.asarray(off, dtype))
 
 
@@ -202,21 +210,39 @@ def _ranked(xp: Any, x: Any, axis: int | None, k: int, ascending: bool) -> tuple
 
 @operator("_npx_topk", rule=lambda types, attrs: (dtypes.keep(types)[0], attrs["dtype"]), differentiable=False)
 def _topk(xp: Any, x: Any, *, axis: int | None, k: int, ascending: bool, dtype: Any) -> Any:
-    """Positions of the largest elements along an axis."""
+    """Positions of the largest elements along an axis.
+
+    Parameters
+    ----------
+    ascending : bool
+        Whether the smallest are meant.
+    """
     _, positions, axis = _ranked(xp, x, axis, k, ascending)
     return xp.moveaxis(positions, -1, axis)
 
 
 @operator("_npx_topk_value", rule=dtypes.promote)
 def _topk_value(xp: Any, x: Any, *, axis: int | None, k: int, ascending: bool) -> Any:
-    """The largest elements along an axis."""
+    """The largest elements along an axis.
+
+    Parameters
+    ----------
+    ascending : bool
+        Whether the smallest are meant.
+    """
     last, positions, axis = _ranked(xp, x, axis, k, ascending)
     return xp.moveaxis(xp.take_along(last, positions, -1), -1, axis)
 
 
 @operator("_npx_topk_mask", rule=dtypes.promote, differentiable=False)
 def _topk_mask(xp: Any, x: Any, *, axis: int | None, k: int, ascending: bool) -> Any:
-    """One where an element is among the largest along an axis, else zero."""
+    """One where an element is among the largest along an axis, else zero.
+
+    Parameters
+    ----------
+    ascending : bool
+        Whether the smallest are meant.
+    """
     shape = x.shape
     last, positions, axis = _ranked(xp, x, axis, k, ascending)
     chosen = xp.any(xp.expand_dims(positions, -1) == xp.arange(last.shape[-1]), axis=-2)

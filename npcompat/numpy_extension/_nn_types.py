@@ -1,12 +1,13 @@
-"""Type rules that network operators share."""
+"""Type rules that network operators share, and what data says of the shapes of parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes
+from npcompat._internal import dispatch, dtypes
 from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.tensortype import TensorType
 
 float32 = onp.dtype("float32")
 int64 = onp.dtype("int64")
@@ -27,3 +28,21 @@ def positioned(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     """The first input keeps its dtype, which is the output's; the others are positions."""
     dtype = dtypes.strong(types[0])
     return [dtype, *[int64] * (len(types) - 1)], dtype
+
+
+def length(of: TensorType, axis: int) -> Any:
+    """The length of an axis, None if it is not known."""
+    return None if of.shape is None or not -len(of.shape) <= axis < len(of.shape) else of.shape[axis]
+
+
+def per_channel(types: Sequence[TensorType], attrs: Mapping[str, Any]) -> list[TensorType]:
+    """All inputs but the data, whose channels lie along `axis` (1), are vectors with an entry for each channel."""
+    return [TensorType(), *[TensorType((length(types[0], attrs.get("axis", 1)),)) for _ in types[1:]]]
+
+
+def declared(parameter: Any, shape: tuple[int | None, ...]) -> bool:
+    """Whether a parameter is a variable of a graph whose shape is not known; it becomes this one (None: follows from the data)."""
+    if type(parameter) is not dispatch.symbol or parameter.type.shape is not None:
+        return False
+    known: bool = dispatch.read(parameter).payload.refine(TensorType(shape))
+    return known

@@ -33,7 +33,15 @@ def _of_data(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npx_roi_pooling", rule=_of_data, heavy=True)
 def _roi_pooling(xp: Any, x: Any, rois: Any, *, size: tuple[int, int], scale: float) -> Any:
-    """The largest element in each cell of each region."""
+    """The largest element in each cell of each region.
+
+    Parameters
+    ----------
+    size : tuple of int
+        Rows and columns of the grid.
+    scale : float
+        What coordinates are multiplied with.
+    """
     lowest = xp.asarray(-math.inf, x.dtype)
     rounded = xp.floor(xp.stop_gradient(rois[:, 1:]) * xp.asarray(scale, rois.dtype) + xp.asarray(0.5, rois.dtype))
     images = xp.clip(xp.astype(xp.stop_gradient(rois[:, 0]), "int64"), 0, x.shape[0] - 1)

@@ -8,7 +8,6 @@ from npcompat._internal import lens
 from npcompat._internal.op import as_shape, normalized_axes
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
-from npcompat.numpy._ufunc import check_order
 
 Slice = slice  # the function of that name stands below
 Places = int | None | Sequence[int | None]
@@ -99,7 +98,8 @@ def reshape(a: ArrayLike, newshape: int | Sequence[int], reverse: bool = False, 
     >>> npx.reshape(x, (-4, -5), reverse=True).shape
     (8, 3, 3, 3, 16)
     """
-    check_order(order)
+    if order not in ("C", "c"):
+        raise NotImplementedError(f"npx.reshape(order={order!r}): elements are taken in C order")
     a, codes = asarray(a), as_shape(newshape)
     shape = _decoded(a.shape[::-1], codes[::-1])[::-1] if reverse else _decoded(a.shape, codes)
     return lens.reshaped(a, shape)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from npcompat._internal import definition, dispatch, inference
-from npcompat._internal.errors import OperatorError
+from npcompat._internal.errors import DefinitionError, OperatorError
 from npcompat._internal.op import REGISTRY, REQUIRED, Op
 from npcompat._internal.tensortype import TensorType
 
@@ -172,9 +172,13 @@ def from_json(text: str | Mapping[str, Any]) -> Operator:
     Raises
     ------
     DefinitionError
-        If it names an operator, an attribute or a version that is not known here.
+        If it is damaged, or names an operator, an attribute or a version that is not known here.
     """
-    op, attrs = definition.from_definition(json.loads(text) if isinstance(text, str) else text)
+    try:
+        found = json.loads(text) if isinstance(text, str) else text
+    except json.JSONDecodeError as error:
+        raise DefinitionError(f"the definition's JSON ends, or is damaged, at character {error.pos} of {len(text)}: {error.msg}") from error
+    op, attrs = definition.from_definition(found)
     return get(op.name)(**op.named(attrs))
 
 

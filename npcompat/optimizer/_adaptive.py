@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from npcompat.optimizer._optimizer import Optimizer, register
+from npcompat.optimizer._optimizer import DefaultRate, Optimizer, register
 from npcompat.optimizer._rules import Adam, AdamW, Hyper
 
 
@@ -62,10 +62,14 @@ class AdaDelta(Optimizer):
     """
 
     rule: ClassVar[str | None] = "adadelta"
-    default_learning_rate: ClassVar[float] = 1.0
 
     def __init__(
-        self, learning_rate: float | None = None, rho: float = 0.9, epsilon: float = 1e-6, use_fused_step: bool = False, **kwargs: Any
+        self,
+        learning_rate: float | None = DefaultRate(1.0),
+        rho: float = 0.9,
+        epsilon: float = 1e-6,
+        use_fused_step: bool = False,
+        **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.rho, self.epsilon = float(rho), float(epsilon)
@@ -86,6 +90,8 @@ class Adamax(Optimizer):
         The learning rate; if not given, that of the scheduler, or 0.002.
     beta1, beta2 : float
         Decay of the mean and of the largest gradient.
+    epsilon : float
+        What is added to absolute gradients.
     use_fused_step
         A hint to MXNet's implementation, which changes nothing.
     **kwargs
@@ -93,16 +99,21 @@ class Adamax(Optimizer):
     """
 
     rule: ClassVar[str | None] = "adamax"
-    default_learning_rate: ClassVar[float] = 0.002
 
     def __init__(
-        self, learning_rate: float | None = None, beta1: float = 0.9, beta2: float = 0.999, use_fused_step: bool = False, **kwargs: Any
+        self,
+        learning_rate: float | None = DefaultRate(0.002),
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        use_fused_step: bool = False,
+        **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
-        self.beta1, self.beta2 = float(beta1), float(beta2)
+        self.beta1, self.beta2, self.epsilon = float(beta1), float(beta2), float(epsilon)
 
     def _hyper(self) -> Hyper:
-        return (("beta1", self.beta1), ("beta2", self.beta2), ("epsilon", 1e-8))
+        return (("beta1", self.beta1), ("beta2", self.beta2), ("epsilon", self.epsilon))
 
 
 @register
@@ -132,7 +143,7 @@ class Nadam(Adam):
 
     def __init__(
         self,
-        learning_rate: float | None = None,
+        learning_rate: float | None = DefaultRate(0.001),
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
@@ -170,11 +181,10 @@ class FTML(Adam):
     """
 
     rule: ClassVar[str | None] = "ftml"
-    default_learning_rate: ClassVar[float] = 0.0025
 
     def __init__(
         self,
-        learning_rate: float | None = None,
+        learning_rate: float | None = DefaultRate(0.0025),
         beta1: float = 0.6,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
@@ -206,10 +216,14 @@ class Ftrl(Optimizer):
     """
 
     rule: ClassVar[str | None] = "ftrl"
-    default_learning_rate: ClassVar[float] = 0.1
 
     def __init__(
-        self, learning_rate: float | None = None, lamda1: float = 0.01, beta: float = 1.0, use_fused_step: bool = True, **kwargs: Any
+        self,
+        learning_rate: float | None = DefaultRate(0.1),
+        lamda1: float = 0.01,
+        beta: float = 1.0,
+        use_fused_step: bool = True,
+        **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.lamda1, self.beta = float(lamda1), float(beta)

@@ -7,7 +7,7 @@ import npcompat.numpy as np
 from npcompat._internal import dispatch
 from npcompat._internal.trace import outside, value_outside
 from npcompat.numpy import random
-from npcompat.optimizer._optimizer import Optimizer, register
+from npcompat.optimizer._optimizer import DefaultRate, Optimizer, register
 from npcompat.optimizer._rules import Hyper
 
 
@@ -33,10 +33,14 @@ class DCASGD(Optimizer):
     """
 
     rule: ClassVar[str | None] = "dcasgd"
-    default_learning_rate: ClassVar[float] = 0.1
 
     def __init__(
-        self, learning_rate: float | None = None, momentum: float = 0.0, lamda: float = 0.04, use_fused_step: bool = False, **kwargs: Any
+        self,
+        learning_rate: float | None = DefaultRate(0.1),
+        momentum: float = 0.0,
+        lamda: float = 0.04,
+        use_fused_step: bool = False,
+        **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.momentum, self.lamda = float(momentum), float(lamda)
@@ -84,7 +88,12 @@ class Signum(Optimizer):
     rule: ClassVar[str | None] = "signum"
 
     def __init__(
-        self, learning_rate: float | None = None, momentum: float = 0.9, wd_lh: float = 0.0, use_fused_step: bool = True, **kwargs: Any
+        self,
+        learning_rate: float | None = DefaultRate(0.01),
+        momentum: float = 0.9,
+        wd_lh: float = 0.0,
+        use_fused_step: bool = True,
+        **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.momentum, self.wd_lh = float(momentum), float(wd_lh)
@@ -109,9 +118,7 @@ class SGLD(Optimizer):
         As for `Optimizer`.
     """
 
-    default_learning_rate: ClassVar[float] = 0.1
-
-    def __init__(self, learning_rate: float | None = None, use_fused_step: bool = False, **kwargs: Any) -> None:
+    def __init__(self, learning_rate: float | None = DefaultRate(0.1), use_fused_step: bool = False, **kwargs: Any) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
 
     def step(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any], states: Sequence[Any]) -> None:

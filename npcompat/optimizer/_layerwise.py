@@ -3,7 +3,7 @@
 from collections.abc import Hashable
 from typing import Any, ClassVar
 
-from npcompat.optimizer._optimizer import register
+from npcompat.optimizer._optimizer import DefaultRate, register
 from npcompat.optimizer._rules import SGD, Adam, Hyper
 
 
@@ -64,7 +64,7 @@ class LAMB(_Trusting):
 
     def __init__(
         self,
-        learning_rate: float | None = None,
+        learning_rate: float | None = DefaultRate(0.001),
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-6,
@@ -109,7 +109,7 @@ class LANS(_Trusting):
 
     def __init__(
         self,
-        learning_rate: float | None = None,
+        learning_rate: float | None = DefaultRate(0.001),
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-6,
@@ -154,7 +154,7 @@ class LARS(SGD):
 
     def __init__(
         self,
-        learning_rate: float | None = None,
+        learning_rate: float | None = DefaultRate(0.1),
         momentum: float = 0.0,
         eta: float = 0.001,
         epsilon: float = 1e-8,

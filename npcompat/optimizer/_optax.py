@@ -1,7 +1,7 @@
 """Any optax transformation as an optimizer."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import npcompat.numpy as np
 from npcompat._internal import dispatch
@@ -9,7 +9,7 @@ from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op
 from npcompat._internal.trace import outside, value_outside
-from npcompat.optimizer._optimizer import Optimizer, is_narrow, kept_unless, run_in_place, step_types
+from npcompat.optimizer._optimizer import DefaultRate, Optimizer, is_narrow, kept_unless, run_in_place, step_types
 
 
 def _step(
@@ -67,12 +67,10 @@ class Optax(Optimizer):
     array([[0.5]])
     """
 
-    default_learning_rate: ClassVar[float] = 1.0
-
     def __init__(
         self,
         transformation: Any,
-        learning_rate: float | None = None,
+        learning_rate: float | None = DefaultRate(1.0),
         lr_scheduler: Any = None,
         rescale_grad: float = 1.0,
         clip_gradient: float | None = None,

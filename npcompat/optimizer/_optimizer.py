@@ -4,6 +4,7 @@ Whatever a step reads and writes (weights, states, counts, the learning rate, fa
 written in place.  So a step can be compiled with the rest of training, and changing the learning rate compiles nothing.
 """
 
+import pickle
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -21,6 +22,12 @@ from npcompat._internal.op import Op
 from npcompat._internal.trace import in_trace, outside, value_outside
 
 _float64 = onp.dtype("float64")
+
+
+class DefaultRate(float):
+    """The default of a `learning_rate`: unlike one that a user gives, it leaves that of a scheduler as it is."""
+
+    __slots__ = ()
 
 
 # --- the operator ------------------------------------------------------------------------------------------------
@@ -208,7 +215,6 @@ class Optimizer:
     """
 
     rule: ClassVar[str | None] = None
-    default_learning_rate: ClassVar[float] = 0.01
     opt_registry: ClassVar[dict[str, type["Optimizer"]]] = _REGISTRY
     register: ClassVar[Callable[..., Any]] = staticmethod(register)
     create_optimizer: ClassVar[Callable[..., "Optimizer"]] = staticmethod(create)
@@ -232,10 +238,11 @@ class Optimizer:
             raise NotImplementedError("Optimizer(sym=...): there is no symbol interface yet")
         self.rescale_grad: Any = rescale_grad
         self.lr_scheduler = lr_scheduler
-        if lr_scheduler is not None and learning_rate is not None:
+        asked = learning_rate is not None and not isinstance(learning_rate, DefaultRate)
+        if lr_scheduler is not None and asked:
             lr_scheduler.base_lr = learning_rate
-        if learning_rate is None:
-            learning_rate = self.default_learning_rate if lr_scheduler is None else lr_scheduler.base_lr
+        if lr_scheduler is not None:
+            learning_rate = lr_scheduler.base_lr
         self.clip_gradient = clip_gradient
         self.begin_num_update = int(begin_num_update)
         self.multi_precision = bool(multi_precision)
@@ -247,7 +254,7 @@ class Optimizer:
         self._groups: list[_Group] = []
         self._places: dict[Any, tuple[int, int]] = {}
         with outside():
-            self._lr = np.array(learning_rate, dtype=_float64)
+            self._lr = np.array(0.01 if learning_rate is None else float(learning_rate), dtype=_float64)
 
     @property
     def decides_itself(self) -> bool:
@@ -533,6 +540,15 @@ class Updater:
             if i not in self.states:
                 self.states[i] = self.optimizer.create_state_multi_precision(i, w)
         self.optimizer.update_multi_precision(index, weight, grad, [self.states[i] for i in index])
+
+    def get_states(self, dump_optimizer: bool = False) -> bytes:
+        """The states as bytes, with `dump_optimizer` the optimizer with its counts and rates too."""
+        return pickle.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
+
+    def set_states(self, states: bytes) -> None:
+        """Take over what `get_states` gave.  Reading can run code (it is pickle's format): only take what you trust."""
+        found = pickle.loads(states)
+        self.states, self.optimizer = found if isinstance(found, tuple) else (found, self.optimizer)
 
 
 def get_updater(optimizer: Optimizer) -> Updater:

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from npcompat.optimizer._optimizer import Optimizer, register
+from npcompat.optimizer._optimizer import DefaultRate, Optimizer, register
 
 Hyper = tuple[tuple[str, Any], ...]
 
@@ -38,12 +38,11 @@ class SGD(Optimizer):
     """
 
     rule: ClassVar[str | None] = "sgd"
-    default_learning_rate: ClassVar[float] = 0.1
     _nesterov = False
 
     def __init__(
         self,
-        learning_rate: float | None = None,
+        learning_rate: float | None = DefaultRate(0.1),
         momentum: float = 0.0,
         lazy_update: bool = False,
         multi_precision: bool = False,
@@ -83,7 +82,7 @@ class NAG(SGD):
 
     def __init__(
         self,
-        learning_rate: float | None = None,
+        learning_rate: float | None = DefaultRate(0.1),
         momentum: float = 0.9,
         multi_precision: bool = False,
         use_fused_step: bool = True,
@@ -123,11 +122,10 @@ class Adam(Optimizer):
     """
 
     rule: ClassVar[str | None] = "adam"
-    default_learning_rate: ClassVar[float] = 0.001
 
     def __init__(
         self,
-        learning_rate: float | None = None,
+        learning_rate: float | None = DefaultRate(0.001),
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-8,
@@ -164,11 +162,10 @@ class AdamW(Adam):
     """
 
     rule: ClassVar[str | None] = "adamw"
-    default_learning_rate: ClassVar[float] = 0.001
 
     def __init__(
         self,
-        learning_rate: float | None = None,
+        learning_rate: float | None = DefaultRate(0.001),
         beta1: float = 0.9,
         beta2: float = 0.999,
         epsilon: float = 1e-6,
@@ -208,11 +205,10 @@ class RMSProp(Optimizer):
     """
 
     rule: ClassVar[str | None] = "rmsprop"
-    default_learning_rate: ClassVar[float] = 0.001
 
     def __init__(
         self,
-        learning_rate: float | None = None,
+        learning_rate: float | None = DefaultRate(0.001),
         rho: float = 0.9,
         momentum: float = 0.9,
         epsilon: float = 1e-8,
@@ -249,9 +245,10 @@ class AdaGrad(Optimizer):
     """
 
     rule: ClassVar[str | None] = "adagrad"
-    default_learning_rate: ClassVar[float] = 0.01
 
-    def __init__(self, learning_rate: float | None = None, epsilon: float = 1e-6, use_fused_step: bool = True, **kwargs: Any) -> None:
+    def __init__(
+        self, learning_rate: float | None = DefaultRate(0.01), epsilon: float = 1e-6, use_fused_step: bool = True, **kwargs: Any
+    ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.epsilon = float(epsilon)
 

@@ -34,7 +34,7 @@ def dot(heads: Sequence[Symbolic]) -> str:
 
 def _what(node: Node, operands: bool = True) -> str:
     if node.op is None:
-        return "variable" if node.is_variable else "constant"
+        return "variable" if node.is_variable else "random state" if node.value is None else "constant"
     given = [
         f"{n}={v!r}" for (n, d), v in zip(node.op.attrs.items(), node.op.named(node.attrs).values(), strict=True) if repr(v) != repr(d)
     ]

@@ -20,7 +20,7 @@ class Executor:
     Attributes
     ----------
     arg_dict, grad_dict, aux_dict : dict of str to ndarray
-        The arrays of the variables, and where their gradients go; there are no auxiliary states.
+        The arrays of the arguments, where their gradients go, and the arrays of the auxiliary states.
     outputs : list of ndarray
         What the last `forward` returned.
 
@@ -35,17 +35,15 @@ class Executor:
     array([1., 2.])
     """
 
-    def __init__(self, heads: Sequence[Symbolic], device: Any, args: Any, args_grad: Any, grad_req: Any) -> None:
-        self._heads = list(heads)
-        names = [n.name for n in _graph.variables(heads)]
-        self.arg_dict = {n: asarray(a) for n, a in _by_name("args", names, args).items()}
-        missing = [n for n in names if n not in self.arg_dict]
-        if missing:
-            raise ValueError(f"bind: no array is given for {', '.join(missing)}")
-        self.arg_dict = {n: self.arg_dict[n] for n in names}
-        if device is not None:
-            self.arg_dict = {n: devices.moved(a, device) for n, a in self.arg_dict.items()}
-        _graph.inferred(heads, {n: TensorType(a.shape, a.dtype) for n, a in self.arg_dict.items()})
+    def __init__(self, heads: Sequence[Symbolic], device: Any, args: Any, args_grad: Any, grad_req: Any, aux_states: Any) -> None:
+        overwritten = _graph.overwritten(heads)
+        self._heads, self._next = list(heads), list(overwritten.values())
+        variables = [n.name for n in _graph.variables(heads)]
+        names = [n for n in variables if n not in overwritten]
+        self.arg_dict = _arrays("args", names, args, device)
+        states = _arrays("aux_states", [n for n in variables if n in overwritten], aux_states, device)
+        self.aux_dict = {n: states[n] for n in overwritten}
+        _graph.inferred(heads, {n: TensorType(a.shape, a.dtype) for n, a in {**self.arg_dict, **self.aux_dict}.items()})
         requests = dict.fromkeys(names, grad_req) if isinstance(grad_req, str) else _by_name("grad_req", names, grad_req)
         wrong = {r for r in requests.values() if r not in ("write", "add", "null")}
         if wrong:
@@ -61,7 +59,6 @@ class Executor:
             for n, request in self._requests.items()
             if request != "null"
         }
-        self.aux_dict: dict[str, Any] = {}
         self.outputs: list[Any] = []
         self._recorded = False
         self._program = Compiled(self._evaluate, name="symbol")
@@ -75,11 +72,15 @@ class Executor:
         open_ones = [n for n, t in types.items() if not TensorType(t.shape, t.dtype or "float32").known]
         if open_ones:
             raise ValueError(f"simple_bind: the shapes of {', '.join(open_ones)} don't follow from those given; give them, too")
-        return cls(heads, device, {n: zeros(t.shape or (), t.dtype or "float32") for n, t in types.items()}, None, grad_req)
+        arrays = {n: zeros(t.shape or (), t.dtype or "float32") for n, t in types.items()}
+        states = {n: arrays.pop(n) for n in _graph.overwritten(heads)}
+        return cls(heads, device, arrays, None, grad_req, states)
 
-    def _evaluate(self, *arrays: Any) -> list[Any]:
-        values = dict(zip(self.arg_dict, map(dispatch.as_value, arrays), strict=True))
-        return [dispatch.wrap(v) for v in _graph.evaluated(self._heads, values)]
+    def _evaluate(self, *arrays: Any) -> tuple[list[Any], list[Any]]:
+        """The outputs, and what the auxiliary states are after them."""
+        values = dict(zip([*self.arg_dict, *self.aux_dict], map(dispatch.as_value, arrays), strict=True))
+        found = [dispatch.wrap(v) for v in _graph.evaluated([*self._heads, *self._next], values)]
+        return found[: len(self._heads)], found[len(self._heads) :]
 
     def forward(self, is_train: bool = False, **kwargs: Any) -> list[Any]:
         """The outputs.
@@ -87,17 +88,18 @@ class Executor:
         Parameters
         ----------
         is_train : bool
-            Whether `backward` will follow.
+            Whether `backward` will follow; the auxiliary states are overwritten then.
         **kwargs : array_like
             New values of variables; they are written into the arrays.
         """
         for name, new in kwargs.items():
-            if name not in self.arg_dict:
-                raise TypeError(f"forward: there is no argument {name}; there are {', '.join(self.arg_dict)}")
-            self.arg_dict[name][...] = new
+            arrays = self.aux_dict if name in self.aux_dict else self.arg_dict
+            if name not in arrays:
+                raise TypeError(f"forward: there is no argument {name}; there are {', '.join([*self.arg_dict, *self.aux_dict])}")
+            arrays[name][...] = new
         self._recorded = is_train
         if not is_train:
-            self.outputs = self._program(*self.arg_dict.values())
+            self.outputs, _ = self._program(*self.arg_dict.values(), *self.aux_dict.values())
             return self.outputs
         leaves = []
         for name, array in self.arg_dict.items():  # the arrays themselves may be variables of somebody else's
@@ -106,7 +108,9 @@ class Executor:
                 autograd.mark_variables([leaf], [self.grad_dict[name]], self._requests[name])
             leaves.append(leaf)
         with autograd.record():
-            self.outputs = self._program(*leaves)
+            self.outputs, following = self._program(*leaves, *self.aux_dict.values())
+        for state, new in zip(self.aux_dict.values(), following, strict=True):
+            state[...] = new.detach()
         return self.outputs
 
     def backward(self, out_grads: Any = None) -> None:
@@ -133,16 +137,30 @@ class Executor:
         """The gradients of the arguments, in order; None where there is none."""
         return [self.grad_dict.get(n) for n in self.arg_dict]
 
+    @property
+    def aux_arrays(self) -> list[Any]:
+        """The arrays of the auxiliary states, in order."""
+        return list(self.aux_dict.values())
+
     def copy_params_from(self, arg_params: Mapping[str, Any], aux_params: Any = None, allow_extra_params: bool = False) -> None:
-        """Write values into the arrays of arguments, by name."""
-        if aux_params:
-            raise ValueError("copy_params_from: this graph has no auxiliary states")
-        unknown = [n for n in arg_params if n not in self.arg_dict]
-        if unknown and not allow_extra_params:
-            raise ValueError(f"copy_params_from: there is no argument {', '.join(unknown)}; there are {', '.join(self.arg_dict)}")
-        for name, array in arg_params.items():
-            if name in self.arg_dict:
-                self.arg_dict[name][...] = array
+        """Write values into the arrays of arguments, and of auxiliary states, by name."""
+        parts = (("argument", self.arg_dict, arg_params), ("auxiliary state", self.aux_dict, aux_params or {}))
+        for what, arrays, given in parts:
+            unknown = [n for n in given if n not in arrays]
+            if unknown and not allow_extra_params:
+                raise ValueError(f"copy_params_from: there is no {what} {', '.join(unknown)}; there are {', '.join(arrays) or 'none'}")
+        for _, arrays, given in parts:
+            for name in arrays.keys() & given.keys():
+                arrays[name][...] = given[name]
+
+
+def _arrays(what: str, names: Sequence[str], given: Any, device: Any) -> dict[str, Any]:
+    """One array for each name."""
+    found = {n: asarray(a) for n, a in _by_name(what, names, given).items()}
+    missing = [n for n in names if n not in found]
+    if missing:
+        raise ValueError(f"bind: no array is given for {', '.join(missing)}{'' if what == 'args' else f' in {what}'}")
+    return {n: found[n] if device is None else devices.moved(found[n], device) for n in names}
 
 
 def _by_name(what: str, names: Sequence[str], given: Any) -> dict[str, Any]:
@@ -150,10 +168,10 @@ def _by_name(what: str, names: Sequence[str], given: Any) -> dict[str, Any]:
     if isinstance(given, Mapping):
         unknown = given.keys() - set(names)
         if unknown:
-            raise ValueError(f"bind: {what} names {', '.join(sorted(unknown))}, but the arguments are {', '.join(names)}")
+            raise ValueError(f"bind: {what} names {', '.join(sorted(unknown))}, but is for {', '.join(names) or 'nothing'}")
         return dict(given)
     if len(given) != len(names):
-        raise ValueError(f"bind: {what} has {len(given)} entries, but the arguments are {', '.join(names)}")
+        raise ValueError(f"bind: {what} has {len(given)} entries, but is for {', '.join(names) or 'nothing'}")
     return dict(zip(names, given, strict=True))
 
 

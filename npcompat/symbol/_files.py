@@ -11,7 +11,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import atomic, definition
-from npcompat._internal.backend.symbolic import Node, Symbolic
+from npcompat._internal.backend.symbolic import STREAM, Node, Symbolic
 from npcompat._internal.errors import DefinitionError
 from npcompat._internal.tensortype import TensorType
 from npcompat.symbol._graph import ordered
@@ -53,13 +53,24 @@ def from_json(text: str, source: str = "the text") -> list[Symbolic]:
     content = {"nodes": found["nodes"], "heads": found["heads"]}
     if _checksum(content) != found["checksum"]:
         raise DefinitionError(f"{source} is damaged: its content does not have the checksum {found['checksum']} that was written with it")
+    for part in content:
+        if not isinstance(content[part], list):
+            raise DefinitionError(f"{source} is damaged: {part} is no list")
     nodes: list[Node] = []
     for number, written in enumerate(content["nodes"]):
+        if not isinstance(written, dict):
+            raise DefinitionError(f"{source}: node {number} is no object, but {written!r}")
+        where = f"{source}: node {number} ({written.get('name', '?')})"
         try:
             nodes.append(_read(written, nodes))
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise DefinitionError(f"{source}: node {number} ({written.get('name', '?')}): {error}") from error
-    return [Symbolic(nodes[i], index) for i, index in content["heads"]]
+        except KeyError as error:
+            raise DefinitionError(f"{where}: {error.args[0]} is missing") from error
+        except (TypeError, ValueError) as error:
+            raise DefinitionError(f"{where}: {error}") from error
+    try:
+        return [_output(h, nodes) for h in content["heads"]]
+    except ValueError as error:
+        raise DefinitionError(f"{source}: heads: {error}") from error
 
 
 def save(path: str | os.PathLike[str], heads: Sequence[Symbolic]) -> None:
@@ -69,7 +80,24 @@ def save(path: str | os.PathLike[str], heads: Sequence[Symbolic]) -> None:
 
 def load(path: str | os.PathLike[str]) -> list[Symbolic]:
     """The outputs of a graph in a file."""
-    return from_json(Path(path).read_text(encoding="utf-8"), os.fspath(path))
+    source = os.fspath(path)
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise DefinitionError(f"{source} is no graph: it is no text, at byte {error.start}") from error
+    return from_json(text, source)
+
+
+def _output(found: Any, nodes: Sequence[Node]) -> Symbolic:
+    """The output of a node before that a reference means: the numbers of both."""
+    if not isinstance(found, list) or len(found) != 2 or not all(type(n) is int for n in found):
+        raise ValueError(f"an output is given by the numbers of its node and of itself, got {found!r}")
+    node, index = found
+    if not 0 <= node < len(nodes):
+        raise ValueError(f"there is no node {node} before, only {len(nodes)}")
+    if not 0 <= index < len(nodes[node].outputs):
+        raise ValueError(f"node {node} ({nodes[node].name}) has no output {index}, only {len(nodes[node].outputs)}")
+    return Symbolic(nodes[node], index)
 
 
 def _checksum(content: Mapping[str, Any]) -> str:
@@ -88,19 +116,23 @@ def _written(node: Node, numbers: Mapping[int, int]) -> dict[str, Any]:
     if node.value is not None:
         data = base64.b64encode(onp.ascontiguousarray(node.value).tobytes()).decode()
         return {"name": node.name, "constant": data, "type": node.outputs[0].to_json()}
-    return {"name": node.name, "type": node.outputs[0].to_json()}
+    return {"name": node.name, "type": node.outputs[0].to_json(), **({"stream": STREAM.index(node)} if node in STREAM else {})}
 
 
 def _read(written: Mapping[str, Any], nodes: Sequence[Node]) -> Node:
     name = written["name"]
     if "op" in written:
         op, attrs = definition.from_definition({key: written[key] for key in ("op", "version", "attrs")})
-        inputs = tuple(
-            [Symbolic(nodes[p[0]], p[1]) if isinstance(p, list) else definition.from_json(p["scalar"]) for p in written["inputs"]]
-        )
+        inputs = tuple([definition.from_json(p["scalar"]) if isinstance(p, dict) else _output(p, nodes) for p in written["inputs"]])
         op.check_inputs(len(inputs))
+        if len(written["outputs"]) != op.outputs:
+            raise ValueError(f"{op.name} has {op.outputs} outputs, {len(written['outputs'])} are given")
         return Node(name, tuple(map(TensorType.from_json, written["outputs"])), op, attrs, inputs)
     kind = TensorType.from_json(written["type"])
+    if "stream" in written:
+        if written["stream"] not in range(len(STREAM)):
+            raise ValueError(f"the state of a random stream has the parts 0 and 1, got {written['stream']!r}")
+        return STREAM[written["stream"]]
     if "constant" not in written:
         return Node(name, (kind,))
     value = onp.frombuffer(base64.b64decode(written["constant"]), kind.dtype).reshape(kind.shape or ()).copy()

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from npcompat._internal import execution, inference
+from npcompat._internal import dispatch, execution, fusion, inference, random
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.backend.symbolic import Node, Symbolic
+from npcompat._internal.backend.symbolic import STREAM, Node, Symbolic
 from npcompat._internal.errors import InferenceError
 from npcompat._internal.handle import Value
+from npcompat._internal.op import Op
 from npcompat._internal.tensortype import TensorType, substituted
 
 
@@ -35,6 +36,30 @@ def variables(heads: Iterable[Symbolic]) -> list[Node]:
     if twice:
         raise ValueError(f"several variables are named {', '.join(sorted(twice))}; the variables of a graph are told apart by name")
     return found
+
+
+def overwritten(heads: Iterable[Symbolic]) -> dict[str, Symbolic]:
+    """The variables that operators of the graph overwrite, by name, and the values that they have afterwards."""
+    found: dict[str, Symbolic] = {}
+    for node in ordered(heads):
+        for output, operand in () if node.op is None else node.op.overwrites:
+            variable = stands_for(node.inputs[operand])
+            if variable is not None:
+                found[variable.name] = Symbolic(node, output)
+    return found
+
+
+def stands_for(operand: Any) -> Node | None:
+    """The variable that an operand is, or is the next value of."""
+    while type(operand) is Symbolic:
+        node = operand.node
+        if node.is_variable:
+            return node
+        if node.op is None:
+            return None
+        before = dict(node.op.overwrites).get(operand.index)
+        operand = None if before is None else node.inputs[before]
+    return None
 
 
 def inferred(heads: Sequence[Symbolic], given: Mapping[str, TensorType]) -> dict[int, tuple[TensorType, ...]]:
@@ -87,40 +112,70 @@ def lengths_of(nodes: Iterable[Node], types: Mapping[str, TensorType]) -> dict[s
 
 
 def evaluated(heads: Sequence[Symbolic], values: Mapping[str, Value]) -> list[Value]:
-    """The values of the heads, where variables have the values given by name; the operators run as they do on any values."""
+    """The values of the heads, where variables have the values given by name; the operators run as they do on any values.
+
+    Random draws are those that the same functions would make now, in the order in which the graph was built.
+    """
     nodes = ordered(heads)
-    types = {name: TensorType(v.payload.shape, v.payload.dtype) for name, v in values.items()}
-    lengths = lengths_of(nodes, types)
-    made: dict[int, Sequence[Value]] = {}
-    for node in nodes:
-        if node.is_variable:
-            made[id(node)] = (values[node.name],)
-        elif node.op is None:
-            assert node.value is not None
-            made[id(node)] = (execution.constant(node.value),)
-        else:
-            inputs = [made[id(p.node)][p.index] if type(p) is Symbolic else Value(p) for p in node.inputs]
-            out = execution.run(node.op, inputs, substituted(node.attrs, lengths))
-            made[id(node)] = (out,) if node.op.outputs == 1 else out
-    return [made[id(h.node)][h.index] for h in heads]
+    lengths = lengths_of(nodes, {name: TensorType(v.payload.shape, v.payload.dtype) for name, v in values.items()})
+    draws = sorted([n for n in nodes if n.op is random.position_of_draw and _counts_from_stream(n)], key=lambda n: n.attrs)
+    order = {id(n): (i,) for i, n in enumerate(draws)}
+
+    def call(node: Node, op: Op, inputs: Sequence[Value]) -> Any:
+        return execution.run(op, inputs, order.get(id(node)) or substituted(node.attrs, lengths))
+
+    if not draws:
+        return _computed(heads, nodes, values, execution.constant, Value, call)
+    state = {n.name: dispatch.read(handle) for n, handle in zip(STREAM, random.default.state(), strict=True)}
+    found = _computed(heads, nodes, {**values, **state}, execution.constant, Value, call)
+    random.default.advance(len(draws))
+    return found
+
+
+def _counts_from_stream(node: Node) -> bool:
+    (counter,) = node.inputs
+    return type(counter) is Symbolic and counter.node in STREAM
 
 
 def as_function(heads: Sequence[Symbolic]) -> Callable[[Mapping[str, Any]], list[Any]]:
     """The graph as a plain function of XLA arrays or tracers, given by the names of the variables."""
     nodes = ordered(heads)
+    if any([n in STREAM for n in nodes]):
+        raise NotImplementedError("a program without npcompat can't draw random numbers: export the graph in prediction mode")
 
-    def function(arrays: Mapping[str, Any]) -> list[Any]:
-        made: dict[int, Sequence[Any]] = {}
-        for node in nodes:
-            if node.op is None:
-                made[id(node)] = (arrays[node.name] if node.is_variable else xla.asarray(node.value),)
-                continue
-            inputs = [made[id(p.node)][p.index] if type(p) is Symbolic else p for p in node.inputs]
-            out = xla.function(node.op, node.attrs)(*inputs)
-            made[id(node)] = (out,) if node.op.outputs == 1 else out
-        return [made[id(h.node)][h.index] for h in heads]
+    def call(node: Node, op: Op, inputs: Sequence[Any]) -> Any:
+        return xla.function(op, node.attrs)(*inputs)
 
-    return function
+    return lambda arrays: _computed(heads, nodes, arrays, xla.asarray, lambda number: number, call)
 
 
-__all__ = ["as_function", "evaluated", "inferred", "lengths_of", "ordered", "variables"]
+def _computed(
+    heads: Sequence[Symbolic],
+    nodes: Sequence[Node],
+    values: Mapping[str, Any],
+    of_constant: Callable[[Any], Any],
+    of_number: Callable[[complex], Any],
+    call: Callable[[Node, Op, Sequence[Any]], Any],
+) -> list[Any]:
+    """The heads, computed node by node from the values of the variables."""
+    made: dict[int, Sequence[Any]] = {}
+    for node in nodes:
+        if node.op is None:
+            made[id(node)] = (values[node.name] if node.value is None else of_constant(node.value),)
+            continue
+        out = call(node, node.op, [made[id(p.node)][p.index] if type(p) is Symbolic else of_number(p) for p in node.inputs])
+        made[id(node)] = (out,) if node.op.outputs == 1 else out
+    return [made[id(h.node)][h.index] for h in heads]
+
+
+def fusable(heads: Sequence[Symbolic]) -> list[list[Node]]:
+    """The groups of nodes that can be computed together, by the patterns of their operators."""
+    called = [(n, n.op) for n in ordered(heads) if n.op is not None]
+    numbers = {id(n): i for i, (n, _) in enumerate(called)}
+    sources = [[numbers.get(id(p.node)) for p in n.inputs if type(p) is Symbolic] for n, _ in called]
+    steps = [fusion.Step(op.pattern, tuple([i for i in found if i is not None])) for (_, op), found in zip(called, sources, strict=True)]
+    results = [numbers[id(h.node)] for h in heads if id(h.node) in numbers]
+    return [[called[i][0] for i in group] for group in fusion.groups(steps, results)]
+
+
+__all__ = ["as_function", "evaluated", "fusable", "inferred", "lengths_of", "ordered", "overwritten", "stands_for", "variables"]

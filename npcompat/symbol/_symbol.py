@@ -36,7 +36,7 @@ class Graph:
         return ", ".join(dict.fromkeys(h.node.name for h in self.heads))
 
     def list_arguments(self) -> list[str]:
-        """The names of the variables, in the order in which they are needed.
+        """The names of the variables but for the auxiliary states, in the order in which they are needed.
 
         Examples
         --------
@@ -44,17 +44,30 @@ class Graph:
         >>> np.matmul(x, w).list_arguments()
         ['x', 'w']
         """
-        return [n.name for n in _graph.variables(self.heads)]
+        states = _graph.overwritten(self.heads)
+        return [n for n in self.list_inputs() if n not in states]
 
-    list_inputs = list_arguments
+    def list_inputs(self) -> list[str]:
+        """The names of all variables, in the order in which they are needed."""
+        return [n.name for n in _graph.variables(self.heads)]
 
     def list_outputs(self) -> list[str]:
         """The names of the outputs."""
         return [_output_name(h) for h in self.heads]
 
     def list_auxiliary_states(self) -> list[str]:
-        """The names of states that are no arguments: there are none, as what is overwritten is an output."""
-        return []
+        """The names of the variables that the graph overwrites, as normalisation its running statistics in training mode.
+
+        Examples
+        --------
+        >>> x, gamma, beta, mean, variance = map(symbol.var, ["x", "gamma", "beta", "mean", "variance"])
+        >>> with autograd.train_mode():
+        ...     y = npx.batch_norm(x, gamma, beta, mean, variance)
+        >>> y.list_auxiliary_states()
+        ['mean', 'variance']
+        """
+        states = _graph.overwritten(self.heads)
+        return [n for n in self.list_inputs() if n in states]
 
     def get_internals(self) -> "Group":
         """All outputs of all nodes, as one group."""
@@ -102,10 +115,11 @@ class Graph:
         >>> np.sum(x, axis=0).infer_shape(x=(4, 3))
         ([(4, 3)], [(3,)], [])
         """
-        arguments, outputs = self._types({n: TensorType(s) for n, s in self._by_name(args, kwargs, "infer_shape").items()})
-        if any([t.shape is None or None in t.shape for t in (*arguments, *outputs)]):
+        found = self._types({n: TensorType(s) for n, s in self._by_name(args, kwargs, "infer_shape").items()})
+        shapes = [[t.shape for t in types] for types in found]
+        if any([s is None or None in s for part in shapes for s in part]):
             return None, None, None
-        return [t.shape for t in arguments], [t.shape for t in outputs], []
+        return tuple(shapes)  # type: ignore[return-value]
 
     def infer_shape_partial(self, *args: Any, **kwargs: Any) -> tuple[list[Shape], list[Shape], list[Shape]]:
         """As `infer_shape`; what is not known is None, a length or a whole shape.
@@ -115,15 +129,14 @@ class Graph:
         >>> (np.exp(symbol.var("x"))).infer_shape_partial()
         ([None], [None], [])
         """
-        arguments, outputs = self._types({n: TensorType(s) for n, s in self._by_name(args, kwargs, "infer_shape_partial").items()})
-        return [t.shape for t in arguments], [t.shape for t in outputs], []
+        found = self._types({n: TensorType(s) for n, s in self._by_name(args, kwargs, "infer_shape_partial").items()})
+        return tuple([[t.shape for t in types] for types in found])  # type: ignore[return-value]
 
     def infer_type(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
         """The dtypes of arguments, outputs and auxiliary states, from those of some variables; three times None if not enough is known."""
-        arguments, outputs = self._types({n: TensorType(None, d) for n, d in self._by_name(args, kwargs, "infer_type").items()})
-        if any([t.dtype is None for t in (*arguments, *outputs)]):
-            return None, None, None
-        return [t.dtype for t in arguments], [t.dtype for t in outputs], []
+        found = self._types({n: TensorType(None, d) for n, d in self._by_name(args, kwargs, "infer_type").items()})
+        kinds = [[t.dtype for t in types] for types in found]
+        return (None, None, None) if any([d is None for part in kinds for d in part]) else tuple(kinds)  # type: ignore[return-value]
 
     def infer(self, **types: TensorType) -> tuple[dict[str, TensorType], list[TensorType]]:
         """What is known of the types of the variables, by name, and of the outputs.
@@ -133,21 +146,21 @@ class Graph:
         **types : TensorType
             Types of variables by name, as far as they are known.
         """
-        arguments, outputs = self._types(self._by_name((), types, "infer"))
-        return dict(zip(self.list_arguments(), arguments, strict=True)), outputs
+        found = _graph.inferred(self.heads, self._by_name((), types, "infer"))
+        return {n.name: found[id(n)][0] for n in _graph.variables(self.heads)}, [found[id(h.node)][h.index] for h in self.heads]
 
-    def _types(self, given: Mapping[str, TensorType]) -> tuple[list[TensorType], list[TensorType]]:
-        found = _graph.inferred(self.heads, given)
-        arguments = [found[id(n)][0] for n in _graph.variables(self.heads)]
-        return arguments, [found[id(h.node)][h.index] for h in self.heads]
+    def _types(self, given: Mapping[str, TensorType]) -> tuple[list[TensorType], list[TensorType], list[TensorType]]:
+        """The types of arguments, outputs and auxiliary states."""
+        inputs, outputs = self.infer(**given)
+        return [inputs[n] for n in self.list_arguments()], outputs, [inputs[n] for n in self.list_auxiliary_states()]
 
     def _by_name(self, args: Sequence[Any], kwargs: Mapping[str, Any], what: str) -> dict[str, Any]:
-        names = self.list_arguments()
+        names, known = self.list_arguments(), self.list_inputs()
         if len(args) > len(names):
             raise TypeError(f"{what}: there are {len(names)} arguments ({', '.join(names)}), {len(args)} are given")
-        unknown = kwargs.keys() - set(names)
+        unknown = kwargs.keys() - set(known)
         if unknown:
-            raise TypeError(f"{what}: there is no argument {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+            raise TypeError(f"{what}: there is no argument {', '.join(sorted(unknown))}; there are {', '.join(known)}")
         positional = zip(names, args, strict=False)
         return {**{n: a for n, a in positional if a is not None}, **{n: a for n, a in kwargs.items() if a is not None}}
 
@@ -175,20 +188,18 @@ class Graph:
             Where gradients go; arrays that are not given are made.
         grad_req : str, list or dict
             'write', 'add' or 'null', for all or each of the arguments.
-        aux_states : list or dict, optional
-            There are no auxiliary states: nothing but what is empty is accepted.
+        aux_states : list or dict of ndarray, optional
+            One array for each auxiliary state; `forward(is_train=True)` writes them.
 
         Raises
         ------
         InferenceError
             If the types of the arrays contradict each other or the graph.
         """
-        if aux_states:
-            raise ValueError("bind: this graph has no auxiliary states; what is overwritten is one of its outputs")
-        return Executor(self.heads, device if device is not None else ctx, args or {}, args_grad, grad_req)
+        return Executor(self.heads, device if device is not None else ctx, args or {}, args_grad, grad_req, aux_states or {})
 
     def simple_bind(self, device: Any = None, grad_req: Any = "write", *, ctx: Any = None, **shapes: Any) -> Executor:
-        """As `bind`, with arrays of zeros for variables of these shapes."""
+        """As `bind`, with arrays of zeros for variables of these shapes; auxiliary states are zeros, too."""
         return Executor.of_zeros(self.heads, device if device is not None else ctx, self._by_name((), shapes, "simple_bind"), grad_req)
 
     def eval(self, device: Any = None, *, ctx: Any = None, **kwargs: Any) -> list[Any]:
@@ -200,7 +211,10 @@ class Graph:
         >>> (x * x).eval(x=np.array([1.0, 2.0]))
         [array([1., 4.])]
         """
-        return self.bind(device, kwargs, grad_req="null", ctx=ctx).forward()
+        states = self.list_auxiliary_states()
+        given = self._by_name((), kwargs, "eval")
+        args = {n: a for n, a in given.items() if n not in states}
+        return self.bind(device, args, grad_req="null", aux_states={n: given[n] for n in states if n in given}, ctx=ctx).forward()
 
     # --- other forms
 
@@ -221,6 +235,21 @@ class Graph:
         x = variable: (n, 2) float32
         """
         return _drawing.listing(self.heads)
+
+    def fusable_groups(self) -> list[list[str]]:
+        """The names of nodes that can be computed together, by the patterns of their operators: groups of two or more.
+
+        Elementwise and broadcasting operators and rearrangements join each other, and a reduction that ends the group; elementwise
+        ones join the product or convolution that they follow.
+
+        Examples
+        --------
+        >>> x, w = symbol.var("x"), symbol.var("w")
+        >>> y = np.sum(npx.relu(np.matmul(x, w) + 1) * 2)
+        >>> [[name.rstrip("0123456789") for name in group] for group in y.fusable_groups()]
+        [['matmul', 'add', 'relu', 'multiply']]
+        """
+        return [[node.name for node in group] for group in _graph.fusable(self.heads)]
 
     def to_dot(self) -> str:
         """The graph in the DOT language of Graphviz."""
@@ -282,6 +311,11 @@ class Symbol(Graph, ndarray):
         if not self.shape or type(self.shape[0]) is not int:
             raise TypeError(f"symbol {self.name!r} of type {self.type!r} can't be iterated: the length of its first axis is not known")
         return (self[i] for i in range(self.shape[0]))
+
+    def __len__(self) -> int:
+        if self.shape and type(self.shape[0]) is not int:
+            raise TypeError(f"symbol {self.name!r} of type {self.type!r} has no len(): take its first axis by shape[0], which is a symbol")
+        return super().__len__()
 
     def __repr__(self) -> str:
         kind = self.heads[0].type
@@ -388,7 +422,7 @@ def var(name: str, shape: Any = None, dtype: Any = None) -> Symbol:
     return dispatch.wrap(Value(Symbolic(Node(name, (TensorType(shape, dtype),)))))  # type: ignore[no-any-return]
 
 
-execution.connect_symbols(Symbolic, symbolic.run)
+execution.connect_symbols(Symbolic, symbolic.run, [Symbolic(node) for node in symbolic.STREAM])
 dispatch.connect(symbol_type=Symbol, symbolic_payload=Symbolic)
 
 __all__ = ["Graph", "Group", "Symbol", "var"]

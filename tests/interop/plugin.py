@@ -5,6 +5,7 @@ one that passes must be struck from the list; `pass_counts.toml` how many pass, 
 printed at the end of the run.  `python -m tests.interop --update` rewrites the last two files.
 """
 
+import json
 import tomllib
 from collections import Counter, defaultdict
 from fnmatch import fnmatchcase
@@ -14,22 +15,27 @@ import numpy as onp
 import pytest
 
 from npcompat import npx
+from tests.interop.rewriting import placed
 
 HERE = Path(__file__).parent
 EXCLUSIONS, FAILING, PASS_COUNTS = HERE / "exclusions.toml", HERE / "failing.txt", HERE / "pass_counts.toml"
 SECONDS_PER_TEST = 600  # the slowest take one or two minutes
 NUMPYS_MARKERS = ("slow", "slow_pypy", "thread_unsafe", "valgrind_error", "leaks_references", "parallel_threads", "iterations")
-COLLECTED = pytest.StashKey[dict[str, set[str]]]()
 RUN = pytest.StashKey["Run"]()
 
 
 # --- the lists ---------------------------------------------------------------------------------------------------
 
 
-def exclusions():
-    """(reason, pattern) for each pattern of `file::test` that is not run."""
+def exclusion_rules():
+    """(rule, pattern) for each pattern of `file::test` that is not run."""
     groups = tomllib.loads(EXCLUSIONS.read_text())
-    return [(group["reason"], f"{file}::{test}") for group in groups.values() for file, tests in group["tests"].items() for test in tests]
+    return [(rule, f"{file}::{test}") for rule, group in groups.items() for file, tests in group["tests"].items() for test in tests]
+
+
+def matches(test, pattern):
+    """Whether a test, as "file::test", is one of those that a pattern excludes."""
+    return fnmatchcase(test, pattern)
 
 
 def failing():
@@ -69,13 +75,14 @@ def pytest_addoption(parser):
     parser.addoption(
         "--update-interop", action="store_true", help="rewrite the lists of failing tests and the pass counts of tests/interop"
     )
+    parser.addoption("--interop-record", metavar="FILE", help="append the outcome of each of NumPy's tests to a file, a line of JSON each")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Leave out what is excluded, and mark what is known to fail."""
-    collected = config.stash.setdefault(COLLECTED, defaultdict(set))
-    patterns, known = [pattern for _, pattern in exclusions()], failing()
+    patterns, known = [pattern for _, pattern in exclusion_rules()], failing()
+    recording = config.getoption("interop_record") is not None
     kept, excluded = [], []
     for item in items:
         file = getattr(getattr(item, "module", None), "NUMPYS_FILE", None)
@@ -84,17 +91,18 @@ def pytest_collection_modifyitems(config, items):
             continue
         suite = f"{item.module.BACKEND} {file}"
         name = f"{suite}::{item.nodeid.split('::', 1)[1]}"
-        collected[suite].add(name)
-        if any(fnmatchcase(name.split(" ", 1)[1], pattern) for pattern in patterns):
+        if item.module.BACKEND != "reference" and any(matches(name.split(" ", 1)[1], pattern) for pattern in patterns):
             excluded.append(item)
             continue
         kept.append(item)
         item.user_properties.append(("numpys_test", name))
         item.fixturenames.insert(0, "numpys_semantics")
-        item.add_marker(pytest.mark.timeout(SECONDS_PER_TEST))
+        if not recording:
+            item.add_marker(pytest.mark.timeout(SECONDS_PER_TEST))
         item.add_marker(pytest.mark.filterwarnings("error"), append=False)
+        item.add_marker(pytest.mark.filterwarnings("ignore:the matrix subclass is not:PendingDeprecationWarning"))  # as NumPy's pytest.ini
         item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestRemovedIn10Warning"))  # how its fixtures are written
-        if name in known and not config.getoption("update_interop"):
+        if name in known and not config.getoption("update_interop") and not recording:
             item.add_marker(pytest.mark.xfail(strict=True, reason="passes now: remove it from tests/interop/failing.txt"))
     if excluded:
         config.hook.pytest_deselected(items=excluded)
@@ -104,7 +112,7 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture
 def numpys_semantics(request):
     """What one of NumPy's tests runs under: NumPy's dtypes, and the backend of its module."""
-    with npx.np_default_dtype(), npx.backend(request.module.BACKEND):
+    with npx.np_default_dtype(), placed(request.module.BACKEND):
         yield
 
 
@@ -135,6 +143,9 @@ def pytest_configure(config):
         config.addinivalue_line("markers", f"{marker}: a mark of NumPy's tests")
     config.stash[RUN] = Run()
     config.pluginmanager.register(_Counting(config.stash[RUN]))
+    record = config.getoption("interop_record")
+    if record is not None:
+        config.pluginmanager.register(_Recording(record))
 
 
 class _Counting:
@@ -145,10 +156,28 @@ class _Counting:
         self.run.add(report)
 
 
+class _Recording:
+    """Writes each outcome to a file at once, so that a crash loses nothing that came before."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def pytest_runtest_logreport(self, report):
+        name = dict(report.user_properties).get("numpys_test")
+        if name is None or (report.when != "call" and report.outcome == "passed"):
+            return
+        record = {"test": name.split(" ", 1)[1], "outcome": f"x{report.outcome}" if hasattr(report, "wasxfail") else report.outcome}
+        if report.failed:
+            message = getattr(getattr(report.longrepr, "reprcrash", None), "message", str(report.longrepr))
+            record["message"] = " ".join(message.split())[:200]
+        with Path(self.path).open("a") as file:
+            file.write(json.dumps(record) + "\n")
+
+
 def _whole(config):
     """Whether all tests of the files were run."""
     options = config.option
-    chosen = options.keyword or options.markexpr or getattr(options, "lf", False) or options.deselect
+    chosen = options.interop_record or options.keyword or options.markexpr or getattr(options, "lf", False) or options.deselect
     return not chosen and not any("::" in argument for argument in config.args)
 
 

@@ -11,6 +11,7 @@ The assertions of `numpy.testing` compare the values, dtypes and shapes of npcom
 """
 
 import builtins
+import contextlib
 import functools
 import importlib
 import types
@@ -22,6 +23,8 @@ import numpy as onp
 import pytest
 
 import npcompat.numpy
+import npcompat.numpy.lib.recfunctions
+import npcompat.numpy.lib.stride_tricks
 import npcompat.numpy.random
 from npcompat import npx
 
@@ -65,6 +68,7 @@ BORROWED = frozenset(
         "False_",
         "ScalarType",
         "sctypeDict",
+        "_CopyMode",
         "_NoValue",
         "__config__",
         "__version__",
@@ -83,9 +87,11 @@ NUMPYS_OWN = (
     "numpy.testing._private",
     "numpy._core._rational_tests",
     "numpy._core.numerictypes",
+    "numpy._core.overrides",
     "numpy._core.tests",
     "numpy._core._exceptions",
     "numpy._utils",
+    "numpy.lib._iotools",
     "numpy.lib.array_utils",
     "numpy.ma",
     "numpy.version",
@@ -117,13 +123,16 @@ def on_host(x):
 
 
 class Testing:
-    """`numpy.testing`, whose assertions take npcompat arrays; those that call a function are NumPy's own."""
+    """`numpy.testing`, or `numpy.ma.testutils`, whose assertions take npcompat arrays; those that call a function are NumPy's own."""
 
     HAS_REFCOUNT = False  # what tests count are the references to NumPy's own C objects
     CALLING = ("assert_raises", "assert_raises_regex", "assert_warns", "assert_no_warnings", "assert_no_gc_cycles")
 
+    def __init__(self, module):
+        self._module = module
+
     def __getattr__(self, name):
-        found = getattr(onp.testing, name)
+        found = getattr(self._module, name)
         if not name.startswith("assert_") or name in self.CALLING:
             return found
 
@@ -155,6 +164,19 @@ class Pytest:
         return getattr(pytest, name)
 
 
+class Settings:
+    """Some variables of one of NumPy's private modules, which tests set, and which what we have of it obeys."""
+
+    def __init__(self, module, names):
+        self.__dict__.update(_module=module, _names=names)
+
+    def __getattr__(self, name):
+        return getattr(self._module, name) if name in self._names else Missing(f"{self._module.__name__}.{name}".removeprefix("numpy."))
+
+    def __setattr__(self, name, value):
+        setattr(self._module, name, value)
+
+
 class Namespace:
     """What tests see as `numpy`, or as one of its submodules."""
 
@@ -165,7 +187,7 @@ class Namespace:
         for module in self._modules:
             if hasattr(module, name):
                 found = getattr(module, name)
-                ours = isinstance(found, types.ModuleType) and found.__name__.startswith("npcompat")
+                ours = isinstance(found, types.ModuleType) and found.__name__.startswith("npcompat") and name != "dtypes"
                 return Namespace(f"{self._name}.{name}", (found,)) if ours else found
         if name in BORROWED:
             return getattr(onp, name, None) or getattr(onp._core, name)
@@ -182,10 +204,16 @@ class Core(Namespace):
             return importlib.import_module(f"numpy._core.{name}")
         if name in ("umath", "numeric", "multiarray", "fromnumeric", "shape_base", "_multiarray_umath"):
             return self
+        if name == "records":
+            return ROOT.rec
+        if name == "_npyio_impl":
+            return Settings(onp.lib._npyio_impl, ("_loadtxt_chunksize",))
+        if f"numpy._core.{name}" in NUMPYS_OWN:
+            return importlib.import_module(f"numpy._core.{name}")
         if name in ("normalize_axis_index", "normalize_axis_tuple"):
             return getattr(onp.lib.array_utils, name)
-        constant = getattr(onp._core.umath, name, None)
-        return constant if isinstance(constant, float) else super().__getattr__(name)
+        constant = getattr(onp._core._multiarray_umath, name, None)
+        return constant if isinstance(constant, int | float | dict) else super().__getattr__(name)
 
     @property
     def __dict__(self):
@@ -197,7 +225,7 @@ class Root(Namespace):
 
     def __getattr__(self, name):
         if name == "testing":
-            return Testing()
+            return Testing(onp.testing)
         if name == "ma":
             return onp.ma
         if name == "_core":
@@ -214,15 +242,29 @@ def _import(name, globals=None, locals=None, fromlist=(), level=0):
     """What an import statement of a test file gets."""
     if name == "pytest":
         return Pytest()
+    if name == "numpy.ma.testutils":
+        return Testing(importlib.import_module(name))
     if level or name.split(".")[0] != "numpy" or name.startswith(NUMPYS_OWN):
         return builtins.__import__(name, globals, locals, fromlist, level)
+    with contextlib.suppress(ImportError):
+        importlib.import_module(name)  # what unpickling asks for, it looks up in `sys.modules`
     found = ROOT
     if fromlist:
         for part in name.split(".")[1:]:
             found = getattr(found, part)
             if isinstance(found, Missing):  # a module of NumPy's that is private, with functions that may be public
-                found = Core(name, (npcompat.numpy,))
+                found = Core(name, (npcompat.numpy, npcompat.numpy.lib.stride_tricks))
     return found
+
+
+def _import_numpy(name, *args):
+    """What an import statement gets where NumPy is NumPy."""
+    return Pytest() if name == "pytest" else builtins.__import__(name, *args)
+
+
+def placed(backend):
+    """A context for the backend of a module; NumPy itself needs none."""
+    return contextlib.nullcontext() if backend == "reference" else npx.backend(backend)
 
 
 def load(file, backend):
@@ -232,18 +274,19 @@ def load(file, backend):
     ----------
     file : str
         Path below `site-packages`, as "numpy/_core/tests/test_indexing.py".
-    backend : {'jax', 'numpy'}
-        Where new arrays are placed, while the file is loaded and while its tests run.
+    backend : {'jax', 'numpy', 'reference'}
+        Where new arrays are placed, while the file is loaded and while its tests run; with 'reference', NumPy is NumPy.
     """
     path = Path(onp.__file__).parent.parent / file
-    namespace = {"__name__": path.stem, "__file__": str(path), "__builtins__": {**vars(builtins), "__import__": _import}}
+    imports = _import_numpy if backend == "reference" else _import
+    namespace = {"__name__": path.stem, "__file__": str(path), "__builtins__": {**vars(builtins), "__import__": imports}}
     # NumPy's own run of its tests has the same settings: no deadline, nothing random.
     quiet = hypothesis.settings(deadline=None, database=None, derandomize=True, suppress_health_check=list(hypothesis.HealthCheck))
     hypothesis.settings.register_profile("numpy", quiet)
     before = hypothesis.settings.get_current_profile_name()
     hypothesis.settings.load_profile("numpy")
     try:
-        with npx.np_default_dtype(), npx.backend(backend), warnings.catch_warnings():
+        with npx.np_default_dtype(), placed(backend), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), namespace)
     finally:

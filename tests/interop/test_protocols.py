@@ -79,8 +79,9 @@ def test_numpys_ufuncs_write_into_either_kind():
 def test_ufuncs_that_are_not_ours_run_on_the_host():
     found = onp.frompyfunc(lambda x: 2 * x, 1, 1)(np.array([1, 2]))
     assert type(found) is np.ndarray and found.dtype == object and found.tolist() == [2, 4]
-    with pytest.raises(NotImplementedError, match="does not write into our arrays"):
-        onp.frompyfunc(lambda x: 2 * x, 1, 1).at(np.array([1, 2]), 0)
+    x = np.array([1, 2])
+    onp.frompyfunc(lambda x: 2 * x, 1, 1).at(x, 0)
+    assert x.tolist() == [2, 2]
     with pytest.raises(TypeError, match="ufunc 'isnat'"):  # NumPy's own function, which takes dates only
         onp.isnat(np.array(A))
 
@@ -160,4 +161,96 @@ def test_the_namespace_is_ours():
     info = np.__array_namespace_info__()
     assert info.default_dtypes() == onp.__array_namespace_info__().default_dtypes()
     assert info.dtypes(kind="integral") == onp.__array_namespace_info__().dtypes(kind="integral")
+    assert np.__array_api_version__ == "2025.12"
     assert npx.cpu(0) in info.devices() and info.default_device() in info.devices() and info.capabilities()["data-dependent shapes"]
+
+
+def test_memory_without_a_mark_is_the_arrays_own():
+    torch = pytest.importorskip("torch", reason="what NumPy takes without a mark it does not write")
+    with npx.backend("numpy"):
+        a = np.array([1.0, 2.0])
+        same = a.copy()  # nothing is copied yet
+    shared = torch.from_dlpack(Old(a))
+    shared[0] = 7
+    assert a.tolist() == [7, 2] and same.tolist() == [1, 2]
+    a.flags.writeable = False
+    with pytest.raises(BufferError):
+        torch.from_dlpack(Old(a))
+
+
+class Old:
+    """What asks for memory as the first versions of DLPack do, and for no copy."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **_):
+        return self.array.__dlpack__(copy=False)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class Told:
+    """What is asked first, and answers what it was asked."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return ufunc, method, [i for i in inputs if not isinstance(i, Told)], options
+
+
+class Refusing:
+    __array_ufunc__ = None
+
+    def __radd__(self, other):
+        return "added"
+
+
+class Unable:
+    def __array_ufunc__(self, *inputs, **options):
+        return NotImplemented
+
+
+class Prior:
+    __array_priority__ = 10.0
+
+    def __rmatmul__(self, other):
+        return "multiplied"
+
+
+def test_other_classes_come_first_in_ufuncs():
+    a, t = np.ones(2), Told()
+    assert np.add(a, t) == a + t == (np.add, "__call__", [a], {})
+    assert np.add(2, t, dtype=float) == (np.add, "__call__", [2], {"dtype": float})
+    assert np.sin(1.0, out=t) == (np.sin, "__call__", [1.0], {"out": (t,)})
+    assert np.matmul(t, a) == (np.matmul, "__call__", [a], {})
+    assert np.add.reduce(t, 1, keepdims=True) == (np.add, "reduce", [], {"axis": 1, "keepdims": True})
+    assert np.add.accumulate(t, out=(a,)) == (np.add, "accumulate", [], {"out": (a,)})
+    assert np.add.reduceat(t, [0, 1]) == (np.add, "reduceat", [[0, 1]], {})
+    assert np.add.outer(t, 3, dtype=int) == (np.add, "outer", [3], {"dtype": int})
+    b = a
+    b += t
+    assert b == (np.add, "__call__", [a], {"out": (a,)})
+
+
+def test_subclasses_of_other_classes_come_before_their_bases():
+    class Below(Told):
+        def __array_ufunc__(self, *inputs, **options):
+            return "below"
+
+    assert np.add(Told(), Below()) == np.add(Below(), Told()) == "below"
+    assert np.add(Unable(), Told())[0] is np.add
+
+
+def test_other_classes_may_refuse_ufuncs():
+    a = np.ones(2)
+    assert a + Refusing() == "added" and a @ Prior() == "multiplied"
+    with pytest.raises(TypeError, match="'Refusing' does not support ufuncs"):
+        np.add(a, Refusing())
+    with pytest.raises(TypeError, match="all returned NotImplemented from __array_ufunc__.*: 'ndarray', 'Unable'"):
+        a * Unable()
+    with pytest.raises(TypeError, match="unsupported operand"):
+        a -= Refusing()
+    with pytest.raises(TypeError, match="'Refusing' does not support ufuncs"):
+        np.add(Told(), Refusing())
+    with pytest.raises(TypeError, match="expected a ufunc, got int"):
+        a.__array_ufunc__(1, 2)

@@ -1,5 +1,7 @@
 """Fixtures of the unit tests: the backend that new arrays are placed on, and a fixed random stream."""
 
+from contextlib import nullcontext
+
 import pytest
 
 from npcompat import np, npx
@@ -13,9 +15,11 @@ def backend(request):
 
 
 @pytest.fixture(autouse=True)
-def known_state():
-    """Every test begins with the same random stream and the default dtype policy."""
+def known_state(request):
+    """Every test begins with the same random stream and the default dtype policy; its module may say that arrays are placed on XLA."""
     np.random.seed(20260101)
     npx.reset_np()
-    yield
+    placement = getattr(request.module, "PLACEMENT", None)
+    with npx.backend(placement) if placement else nullcontext():
+        yield
     npx.reset_np()

@@ -170,6 +170,12 @@ def test_damaged_lists_of_mxnet_say_where(tmp_path):
         npx.load(path)
 
 
+def test_a_block_without_parameters_has_a_file_too(tmp_path):
+    nn.ELU().save_parameters(tmp_path / "p")
+    nn.ELU().load_parameters(tmp_path / "p")
+    assert npx.load(tmp_path / "p") == {}
+
+
 @pytest.mark.parametrize("prefix", ["", "arg:"])
 def test_blocks_load_files_of_mxnet_and_of_numpy(prefix, tmp_path):
     weight, bias = onp.arange(6, dtype="float32").reshape(2, 3), onp.float32([1, 2])

@@ -6,7 +6,7 @@ import json
 import numpy as onp
 import pytest
 
-from npcompat import image, np, npx, recordio
+from npcompat import image, np, recordio
 from npcompat._internal.errors import DataFileError
 from npcompat.numpy_extension._image_layout import host_picture
 
@@ -297,6 +297,25 @@ def test_objects_in_batches(files):
             image.ImageDetIter(1, (3, 6, 7), imglist=[[*labels, "1.png"]], path_root=files)
 
 
-def test_npx_image_has_the_classes_too():
-    assert npx.image.ImageIter is image.ImageIter and npx.image.imread is image.imread
-    assert set(image.__all__) <= set(npx.image.__all__)
+def test_the_steps_of_a_sample_can_be_defined_in_another_way(files):
+    class Dark(image.ImageIter):
+        def augmentation_transform(self, data):
+            return super().augmentation_transform(data) * 0
+
+        def postprocess_data(self, datum):
+            return super().postprocess_data(datum) + 7
+
+    listing = [[i, f"{i}.png"] for i in range(2)]
+    batch = next(Dark(2, (3, 8, 8), imglist=listing, path_root=files))
+    assert batch.data[0].shape == (2, 3, 8, 8) and (batch.data[0] == 7).all()
+    steps = image.ImageIter(2, (3, 8, 8), imglist=listing, path_root=files)
+    label, content = steps.next_sample()
+    assert label.tolist() == [0] and content == steps.read_image("0.png") == (files / "0.png").read_bytes()
+    assert steps.augmentation_transform(steps.imdecode(content)).shape == (8, 8, 3)
+    steps.next_sample()
+    with pytest.raises(StopIteration):
+        steps.next_sample()
+    with pytest.raises(ValueError, match=r"1\.png: expected a picture of shape \(H, W, C\), got \(2, 2\)"):
+        steps.check_valid_image([np.zeros((2, 2))])
+    with pytest.raises(ValueError, match="ImageIter: data_shape must be"):
+        steps.check_data_shape((2, 8, 8))

@@ -5,6 +5,8 @@ import pytest
 
 from npcompat import autograd, np, npx
 
+PLACEMENT = "jax"
+
 pytestmark = pytest.mark.usefixtures("backend")
 
 
@@ -496,3 +498,31 @@ def test_writing_a_variable_after_it_was_used_does_not_change_the_gradient():
     x[...] = 100
     y.backward()
     assert x.grad.tolist() == [4]
+
+
+def test_gradients_of_heads_have_the_dtype_of_their_heads(backend):
+    x = np.array([1.0, 2.0])
+    x.attach_grad()
+
+    def gradient(head):
+        with autograd.record():
+            y = x * x
+        y.backward(head)
+        return x.grad
+
+    for head in (np.array([1.0, 3.0], dtype="float64"), onp.array([1, 3]), [1.0, 3.0], np.array([1, 3], dtype="float16")):
+        assert gradient(head).dtype == "float32" and gradient(head).tolist() == [2, 12]
+    with pytest.raises(TypeError, match="head gradient: expected dtype float32, as its head has, got complex64"):
+        gradient(np.array([1j, 0]))
+    with pytest.raises(ValueError, match=r"head gradient: expected shape \(2,\), as its head has, got \(\)"):
+        gradient(2.0)
+
+
+def test_gradients_of_64_bits_cross_from_the_host_to_what_ran_on_xla():
+    with npx.backend("auto"):
+        x, head = np.array([1.0, 2.0], dtype="float64"), np.array([1.0, 1 + 2.0**-40], dtype="float64")
+        x.attach_grad()
+        with autograd.record():
+            y = npx.jit(lambda a: a * 3)(x)
+        y.backward(head)
+        assert x.grad.dtype == "float64" and x.grad.tolist() == (head * 3).tolist()

@@ -10,6 +10,8 @@ from npcompat import autograd, np, npx
 from npcompat._internal import tape
 from npcompat._internal.errors import AutogradError
 
+PLACEMENT = "jax"
+
 pytestmark = pytest.mark.usefixtures("backend")
 
 

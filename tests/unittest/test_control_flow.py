@@ -6,6 +6,8 @@ from oracle import both
 
 from npcompat import autograd, np, npx
 
+PLACEMENT = "jax"
+
 
 def variable(values, dtype="float64"):
     x = np.array(values, dtype=dtype)

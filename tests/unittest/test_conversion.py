@@ -57,9 +57,12 @@ def test_common_types_are_by_the_default_float():
     assert np.common_type(np.arange(3), np.zeros(2, dtype="float64")) is np.float64
 
 
-def test_require_of_fortran_order_and_memory_of_its_own_is_a_gap():
-    with pytest.raises(NotImplementedError, match="require"):
-        np.require(np.ones((2, 3)).T[::2], requirements="FO")
+def test_require_of_fortran_order_and_memory_of_its_own():
+    made = np.require(np.ones((2, 3)), requirements=["F", "O"])
+    assert made.flags.f_contiguous and made.flags.owndata
+
+
+def test_astype_places_what_it_makes():
     assert np.astype(np.ones(2), int, device="cpu").dtype == np.int64
 
 
@@ -103,3 +106,67 @@ def test_dates_strings_and_matrices_are_numpys():
     assert np.datetime_as_string(np.busday_offset("2024-01-06", 0, roll="forward")) == "2024-01-08"
     assert np.issubdtype(np.str_, np.character) and np.sctypeDict["float32"] is np.float32 and np.isdtype(np.int8, "integral")
     assert np.__version__ == onp.__version__
+
+
+class Holder:
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+def test_objects_may_give_arrays_of_ours(backend):
+    a = np.array([1, 2])
+    assert np.array(Holder(a)).tolist() == [1, 2]
+    assert np.array([Holder(a), [3, 4]]).tolist() == [[1, 2], [3, 4]]
+    assert (np.ones(2, int) + Holder(a)).tolist() == [2, 3]
+    assert np.array([Holder(a)], dtype="float64").dtype == "float64"
+
+
+def test_copies_are_asked_for_in_numpys_words(backend):
+    a = np.array([1, 2])
+    modes = onp._CopyMode
+    assert np.asarray(a, copy=modes.IF_NEEDED) is a and np.array(a, copy=modes.NEVER) is a
+    assert np.array(a, copy=modes.ALWAYS) is not a
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        np.array(a, float, copy=modes.NEVER)
+
+
+def test_numbers_of_ours_become_strings_as_numpys_do(backend):
+    with npx.np_default_dtype():
+        for program in (
+            lambda xp: xp.array([xp.array(1.5)], dtype="S4"),
+            lambda xp: xp.array([xp.array([1.5])[0], "x"], dtype="U"),
+            lambda xp: xp.array([xp.array("ab", "O"), xp.array("c", "O")], dtype="S"),
+        ):
+            ours, theirs = program(np), program(onp)
+            assert ours.tolist() == theirs.tolist() and ours.dtype == theirs.dtype
+    with pytest.raises(ValueError, match="setting an array element with a sequence"):
+        np.array([[1, 2], [3]])
+
+
+EDGES = {
+    "classes of dtypes": lambda xp, a: [
+        xp.array(xp.array("abc", "O"), dtype=onp.dtypes.BytesDType).dtype,
+        a.astype(onp.dtypes.Float32DType),
+    ],
+    "a class of many dtypes": lambda xp, a: xp.zeros(2, onp.dtype),
+    "fill with a list": lambda xp, a: a.fill([1.0]),
+    "fill with an array": lambda xp, a: a.fill(xp.array([1.0])),
+    "fill with a 0-d array": lambda xp, a: (a.fill(xp.array(3)), a)[1],
+    "fill objects with a list": lambda xp, a: (lambda o: (o.fill([]), o)[1])(xp.zeros(2, "O")).tolist(),
+    "resize to nothing given": lambda xp, a: (lambda b: (b.resize(), b.resize(None), b)[2])(a.copy()),
+    "ndmin beyond ndmax": lambda xp, a: xp.array([1], ndmin=3, ndmax=2),
+    "too many axes": lambda xp, a: xp.array([1], ndmin=66),
+    "a scalar is copied": lambda xp, a: xp.array(1.0, copy=False),
+    "endless steps": lambda xp, a: [xp.arange(0, 1, xp.inf), xp.arange(0, -1, xp.inf), xp.arange(0, 1, -xp.inf)],
+    "copyto where numbers are true": lambda xp, a: (xp.copyto(a[0], 9, where=[1, 0, 2]), a)[1],
+    "copyto where an array of numbers": lambda xp, a: xp.copyto(a[0], 9, where=xp.array([1, 0, 2])),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_edges_are_numpys(name):
+    with npx.np_default_dtype():
+        agrees(EDGES[name], A, modes=["jax", "numpy"])

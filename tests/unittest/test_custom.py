@@ -12,6 +12,8 @@ import pytest
 from npcompat import autograd, gluon, np, npx, symbol
 from npcompat._internal.errors import AutogradError, DefinitionError, InferenceError, OperatorError, SymbolError
 
+PLACEMENT = "jax"
+
 SOURCE = """
 #include <stdint.h>
 #include <string.h>

@@ -13,6 +13,8 @@ import pytest
 from npcompat import autograd, np, npx
 from npcompat._internal import dispatch
 
+PLACEMENT = "jax"
+
 
 def pointer(a):
     return dispatch.read(a).payload.unsafe_buffer_pointer()
@@ -307,6 +309,8 @@ def test_backends_are_refused_by_name():
     ("variables", "line", "expected"),
     [
         ({"NPCOMPAT_BACKEND": "numpy"}, "print(npx.current_backend(), type(np.ones(1)._value.payload).__module__)", "numpy numpy"),
+        ({}, "print(npx.current_backend(), type(np.ones(1)._value.payload).__module__)", "auto numpy"),
+        ({"NPCOMPAT_BACKEND": "jax"}, "print(npx.current_backend(), type(np.ones(1)._value.payload).__module__)", "jax jaxlib"),
         ({"NPCOMPAT_BACKEND": "auto"}, "print(npx.current_backend(), type(np.ones(1)._value.payload).__module__)", "auto numpy"),
         ({"NPCOMPAT_DEFAULT_DTYPE": "numpy"}, "print(np.ones(1).dtype)", "float64"),
         ({"NPCOMPAT_BACKEND": "x"}, "", "NPCOMPAT_BACKEND='x': expected one of auto, jax, numpy"),

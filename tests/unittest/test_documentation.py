@@ -34,6 +34,17 @@ def defined_in(file: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_of_a_page_lead_somewhere(page):
+    targets = set(re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", page.read_text()))
+    assert [t for t in sorted(targets) if not (page.parent / t).exists()] == []
+
+
+def test_the_index_leads_to_every_page():
+    linked = set(re.findall(r"\]\(([\w/]+\.md)\)", (ROOT / "docs" / "README.md").read_text()))
+    assert {p.name for p in (ROOT / "docs").glob("*.md")} - {"README.md"} <= linked
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_files_and_names_that_a_page_mentions_exist(page):
     text = page.read_text()
     mentioned = re.findall(r"`((?:npcompat|tests|docs|examples|benchmarks)/[\w/.]*)(?:::([\w.]+))?`", text)
@@ -104,16 +115,18 @@ def followed(tmp_path):
         modules[file] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(modules[file])
         if file.startswith("npcompat/"):
-            npx.scan_sum = modules[file].scan_sum
+            for name in modules[file].__all__:
+                setattr(npx, name, getattr(modules[file], name))
     yield modules
-    del npx.scan_sum
+    for name in [name for module in modules.values() for name in getattr(module, "__all__", ())]:
+        delattr(npx, name)
     for table, was in zip((REGISTRY, CASES), before, strict=False):
         table.clear()
         table.update(was)
 
 
 def test_the_page_adds_an_operator_that_the_template_accepts(followed, monkeypatch):
-    operator, cases = followed
+    operator, cases, *_ = followed
     assert (operator.split("/")[0], cases.split("/")[0]) == ("npcompat", "tests"), "one file in npcompat/, one case in the tests"
     name = "_npx_scan_sum"
     test_registry.test_every_operator_has_cases_that_run_it(name, monkeypatch)
@@ -131,6 +144,20 @@ def test_the_page_adds_an_operator_that_the_template_accepts(followed, monkeypat
         y = npx.jit(lambda x: npx.scan_sum(x, exclusive=True))(x)
     y.backward()
     assert y.tolist() == [[0, 1, 3]] and x.grad.tolist() == [[2, 1, 0]]
+
+
+def test_the_other_kinds_of_the_page_are_accepted(followed):
+    for name in ("_npx_add_many", "_npx_gemm"):
+        test_registry.test_host(name)
+        test_registry.test_xla(name)
+        test_registry.test_gradients(name)
+    results = doctest.testmod(followed["npcompat/numpy_extension/_blas.py"], extraglobs={"np": np, "npx": npx})
+    assert results.attempted == 2 and results.failed == 0
+    gemm, many = ops.Gemm(transpose_a=True), ops.AddMany()
+    x, y = symbol.var("x", shape=("k", "n"), dtype="float32"), symbol.var("y", shape=("k", "m"), dtype="float32")
+    (product,) = gemm(x, y)
+    assert many(product, product, 1.0)[0].type == ops.TensorType(("n", "m"), "float32")
+    assert product.eval(x=np.ones((2, 3)), y=np.ones((2, 4)))[0].tolist() == [[2.0] * 4] * 3
 
 
 def test_a_new_operator_without_a_case_fails(followed, monkeypatch):

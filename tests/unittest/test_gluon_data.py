@@ -53,9 +53,11 @@ class Killed(gluon.data.Dataset):
 
 
 def no_processes_are_left():
+    """Whether the processes end within 20 s; asked again and again, as their pool's thread may be the one that waits for them."""
     gc.collect()
-    for process in multiprocessing.active_children():
-        process.join(20)
+    end = time.monotonic() + 20
+    while multiprocessing.active_children() and time.monotonic() < end:
+        time.sleep(0.01)
     return multiprocessing.active_children() == []
 
 

@@ -1,9 +1,9 @@
-"""Layers: shapes, options and errors; what they compute is tested with the operators."""
+"""Layers: shapes, options and errors; the template (test_layers.py) runs them in all ways, and what they compute is tested with the operators."""
 
 import numpy as onp
 import pytest
 
-from npcompat import autograd, init, np
+from npcompat import autograd, init, np, npx
 from npcompat.gluon import nn
 
 LAYERS = [
@@ -33,39 +33,16 @@ LAYERS = [
     (lambda: nn.GroupNorm(2), (4, 6, 3), (4, 6, 3)),
     (lambda: nn.InstanceNorm(scale=True), (4, 6, 3), (4, 6, 3)),
     (lambda: nn.InstanceNorm(axis=-1), (4, 6, 3), (4, 6, 3)),
-    (lambda: nn.Dropout(0.5, axes=(1,)), (4, 6), (4, 6)),
     (lambda: nn.Flatten(), (4, 6, 2), (4, 12)),
-    (lambda: nn.Activation("softrelu"), (4,), (4,)),
-    (lambda: nn.LeakyReLU(0.1), (4,), (4,)),
-    (lambda: nn.PReLU(in_channels=3), (4, 3), (4, 3)),
-    (lambda: nn.ELU(), (4,), (4,)),
-    (lambda: nn.SELU(), (4,), (4,)),
-    (lambda: nn.GELU("tanh"), (4,), (4,)),
-    (lambda: nn.SiLU(), (4,), (4,)),
-    (lambda: nn.Swish(2.0), (4,), (4,)),
-    (lambda: nn.Identity(), (4,), (4,)),
-    (lambda: nn.HybridLambda("tanh"), (4,), (4,)),
 ]
 
 
 @pytest.mark.parametrize(("make", "given", "expected"), LAYERS, ids=[f"{m().__class__.__name__}{s}" for m, s, _ in LAYERS])
-def test_layers_have_the_shapes_they_promise_eager_and_hybridized(make, given, expected):
-    layer = make()
-    layer.initialize()
-    x = np.random.normal(size=given)
-    x.attach_grad()
-    results = []
-    for hybridized in (False, True):
-        layer.hybridize(hybridized)
-        np.random.seed(1)
-        with autograd.record():
-            y = layer(x)
-        y.backward()
-        assert y.shape == expected
-        results.append((y.asnumpy(), x.grad.asnumpy()))
-    for eager, hybrid in zip(*results, strict=True):
-        onp.testing.assert_allclose(hybrid, eager, rtol=1e-4, atol=1e-5)
-    assert type(layer).__name__ in repr(layer)
+def test_layers_have_the_shapes_they_promise(make, given, expected):
+    with npx.backend("numpy"):
+        layer = make()
+        layer.initialize("zeros")
+        assert layer(np.zeros(given)).shape == expected
 
 
 def test_embedding_looks_up_rows(backend):

@@ -33,6 +33,8 @@ def test_accuracy_of_scores_of_classes_and_of_lists():
     m.reset()
     assert math.isnan(m.get()[1]) and str(m) == "EvalMetric: {'accuracy': nan}"
     assert value(metric.Accuracy(axis=0), (LABELS, SCORES.T)) == pytest.approx(expected)
+    with pytest.raises(ValueError, match=r"Accuracy: labels of shape \(3,\) do not fit predictions of shape \(2,\)"):
+        metric.Accuracy().update(np.array([1, 2, 3]), np.array([1, 2]))
     with pytest.raises(ValueError, match="do not fit predictions"):
         value(metric.Accuracy(), (LABELS, SCORES[:3]))
     with pytest.raises(ValueError, match="1 labels, 2 predictions"):

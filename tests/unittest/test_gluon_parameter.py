@@ -165,3 +165,34 @@ def test_initial_values_do_not_depend_on_when_shapes_become_known(backend):
     for known, later in zip(values(3, 5), values(0, 5), strict=True):
         onp.testing.assert_array_equal(known, later)
     onp.testing.assert_array_equal(values(3, 5)[0], values(3, 1000)[0])
+
+
+def test_constants_and_devices_as_mxnet_1_has_them():
+    class Fixed(gluon.Block):
+        def __init__(self):
+            super().__init__()
+            self.weights = self.params.get_constant("weights", np.array([2.0, 3.0]))
+            self.dense = nn.Dense(2, in_units=2, use_bias=False)
+
+        def forward(self, x):
+            return self.dense(x) * self.weights.data()
+
+    net = Fixed()
+    net.initialize(init.One(), ctx=[npx.cpu()])
+    assert net(np.ones((1, 2))).tolist() == [[4, 6]] and net.weights.grad_req == "null"
+    assert net.params.get_constant("weights") is net.weights and isinstance(net.collect_params(), gluon.parameter.ParameterDict)
+    assert net.collect_params().list_ctx() == net.collect_params().list_device() == [npx.cpu()]
+    with pytest.raises(ValueError, match="there is no constant 'other', and no value to make it of"):
+        net.params.get_constant("other")
+
+
+def test_a_shape_that_is_set_completes_what_waits_for_it():
+    given, called = nn.Dense(2), nn.Dense(2)
+    for net in (given, called):
+        np.random.seed(3)
+        net.initialize()
+    with pytest.raises(gluon.DeferredInitializationError, match=r"shape \(2, -1\) is not known"):
+        given.weight.data()
+    given.weight.shape = (2, 4)
+    called(np.zeros((1, 4)))
+    assert (given.weight.data() == called.weight.data()).all() and given.weight.grad().shape == (2, 4)

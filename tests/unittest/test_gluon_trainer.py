@@ -3,6 +3,7 @@
 import gc
 
 import numpy as onp
+import optax
 import pytest
 
 from npcompat import autograd, gluon, init, lr_scheduler, np, npx, optimizer
@@ -212,6 +213,33 @@ def test_states_survive_a_file(name, tmp_path):
         backward(n)
         t.step(1)
     onp.testing.assert_array_equal(net.weight.data().asnumpy(), twin.weight.data().asnumpy())
+
+
+@pytest.mark.parametrize("by_optax", [False, True])
+def test_states_from_before_the_first_step_take_a_trainer_back_there(by_optax, tmp_path):
+    net, _ = simple()
+    rule = optax.adam(0.1) if by_optax else optimizer.Adam(learning_rate=0.1)
+    trainer = gluon.Trainer(net.collect_params(), rule)
+    net.save_parameters(tmp_path / "net")
+    trainer.save_states(tmp_path / "states")
+    ways = []
+    for _ in range(2):
+        net.load_parameters(tmp_path / "net")
+        trainer.load_states(tmp_path / "states")
+        for _ in range(3):
+            backward(net)
+            trainer.step(1)
+        ways.append(net.weight.data().tolist())
+    assert ways[0] == ways[1]
+
+
+def test_states_of_parameters_that_have_no_values_yet_are_saved(tmp_path):
+    net = nn.Dense(2)
+    net.initialize()
+    gluon.Trainer(net.collect_params(), "adam").save_states(tmp_path / "states")
+    net(np.zeros((1, 3)))
+    with pytest.raises(ValueError, match=r"0\.0: missing there"):
+        gluon.Trainer(net.collect_params(), "adam").load_states(tmp_path / "states")
 
 
 def test_states_that_do_not_fit_are_refused(tmp_path):

@@ -7,6 +7,7 @@ import decimal
 import io
 import pickle
 import warnings
+from fractions import Fraction
 
 import numpy as onp
 import pytest
@@ -65,9 +66,11 @@ t = np.array([1, 2], dtype='m8[s]')
 [d, d[0], d + 1, e - e[0], e[1] > e[0], e.max(), e.min(), np.sort(d), d.argsort(), np.argmin(d), d.astype('M8[M]'), np.isnat(d), (e - e[0]).astype('i8')]
 [np.mean(e - e[0]), d.astype(str), np.busday_count(e[0], e[1]), np.is_busday(e), np.datetime_as_string(e), np.diff(e), np.clip(e, e[0], e[0]), np.unique(e)]
 [t * 2, t / np.timedelta64(1, 's'), t.sum(), t.astype(float), -t, abs(t), t // np.timedelta64(2, 's'), np.timedelta64(3, 's') + t, np.cumsum(t)]
+[np.arange(datetime.date(2020, 1, 1), datetime.date(2020, 1, 4)), np.arange(datetime.timedelta(0), datetime.timedelta(seconds=3), datetime.timedelta(seconds=1))]
 [np.arange('2020-01', '2020-04', dtype='M8[M]'), np.arange(np.datetime64('2020-01-01'), np.datetime64('2020-01-04')), np.full(2, np.datetime64('2020'))]
 [np.array([datetime.datetime(2020, 1, 1)], dtype='M8[s]'), e.astype(object), e.tolist(), np.isfinite(d), np.divmod(t, np.timedelta64(2, 's')), e[0].item()]
 [np.zeros(2, 'M8[D]'), np.linspace(0, 1, 3).astype('m8[s]'), d.view('i8'), np.flatnonzero(np.isnat(d)), e == np.datetime64('2020-01-01')]
+[np.maximum.reduce(d), np.minimum.accumulate(e), np.add.reduce(t), np.add.accumulate(t), np.add.reduceat(t, [0, 1]), np.fmax.reduce(d)]
 d[0] = 'NaT'
 e += np.timedelta64(1, 'D')
 [d, e]
@@ -166,3 +169,70 @@ def test_functions_of_other_libraries_run_on_the_host_and_are_not_differentiated
     x.attach_grad()
     with autograd.record(), pytest.raises(TypeError, match=r"derivative .* is not known"):
         special.gammainc(x, 2.0)
+
+
+def test_elements_of_an_iteration_are_the_objects(backend):
+    assert [type(x) for x in np.array([None, 1, "a"], dtype=object)] == [type(None), int, str]
+    assert [type(x) for x in np.array([1, 2])] == [type(np.array([1, 2])[0])] * 2
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian", "gradient", "percentile"], ids=lambda name: f"{name} of time spans")
+def test_statistics_of_time_spans_are_numpys(name):
+    spans = onp.array([3, 1, 8, 4], "m8[D]")
+    arguments = (25,) if name == "percentile" else ()
+    found, wanted = getattr(np, name)(np.array(spans), *arguments), getattr(onp, name)(spans, *arguments)
+    assert found.dtype == wanted.dtype and onp.array_equal(onp.asarray(found), wanted)
+    spans[1] = "NaT"
+    if name == "median":
+        assert onp.isnat(np.median(np.array(spans)))
+
+
+def test_averages_of_objects_are_numpys():
+    fractions = [Fraction(1, 2), Fraction(1, 3)]
+    assert np.average(np.array(fractions)) == Fraction(5, 12)
+
+
+def test_strings_of_no_length_are_of_one_character():
+    assert np.zeros(2, dtype=onp.dtypes.StrDType).dtype == "<U1" and np.full(2, "a", dtype=onp.dtypes.BytesDType).dtype == "S1"
+
+
+def test_functions_take_what_numpys_take(tmp_path):
+    assert np.genfromtxt(io.StringIO("1 2 3\n4 5 6"), usecols=np.array([0, 2])).tolist() == [[1, 3], [4, 6]]
+    np.savez(tmp_path / "a.npz", np.ones(2))
+    with np.load(tmp_path / "a.npz") as file:
+        assert isinstance(file, np.lib.npyio.NpzFile)
+    assert np.astype(onp.int64(10), onp.float64).dtype == "float64"
+    assert np.trim_zeros(np.array([0, None, 0], dtype=object)).tolist() == [None]
+    assert np.bincount(np.array([1, 1], dtype="uint64")).tolist() == [0, 2]
+    out = np.zeros(2, dtype="int32")
+    assert np.choose([0, 1], [1.5, 2.5], out=out) is out and out.tolist() == [1, 2]
+    out = np.zeros((1,))
+    assert np.percentile(np.ones(5), 5, None, out) is out and out.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: np.add(1, 2, out=()), ValueError, "exactly one entry per ufunc output: expected 1, got 0"),
+        (lambda: np.can_cast(None, "i4"), TypeError, "expected a dtype or an array to cast from, got None"),
+        (lambda: np.delete([0, 1], onp.array([], dtype=float)), IndexError, "must be of integer"),
+        (lambda: np.digitize([1], [1 + 1j]), TypeError, "bins may not be complex"),
+        (lambda: np.bincount([1], minlength="a"), TypeError, "cannot be interpreted as an integer"),
+    ],
+)
+def test_functions_refuse_what_numpys_refuse(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_view_as_a_class_of_numpys_is_a_copy_of_its_own(backend):
+    a = np.array([(1, 2.0)], dtype=[("i", "i4"), ("x", "f8")])
+    records = a.view(np.recarray)
+    assert type(records) is onp.recarray and records.i.tolist() == [1]
+    records.i[0] = 5
+    assert a["i"].tolist() == [1]
+    assert type(np.array(["ab"]).view(np.char.chararray)) is onp.char.chararray
+    assert type(np.array([1, 2]).view("u1", onp.matrix)) is onp.matrix and np.array([1]).view("u1", onp.matrix).shape == (1, 8)
+    assert type(a.view(np.ndarray)) is np.ndarray
+    with pytest.raises(TypeError, match="must be a class of arrays, got <class 'int'>"):
+        a.view(type=int)

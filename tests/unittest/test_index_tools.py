@@ -311,3 +311,44 @@ def test_a_broadcast_begins_again(backend):
     together.reset()
     assert together.index == 0 and [int(x) for x in together.iters[1]] == [10, 10]
     assert isinstance(np.arange(2).flat, np.flatiter) and np.iterable([]) and not np.iterable(np.array(1))
+
+
+def test_descending_order(backend):
+    a = np.array([[3.0, 1.0, 3.0], [2.0, 5.0, 4.0]])
+    assert np.sort(a, descending=True).tolist() == [[3, 3, 1], [5, 4, 2]]
+    assert np.sort(a, axis=None, descending=True).tolist() == [5, 4, 3, 3, 2, 1]
+    assert np.argsort(a, descending=True, stable=True).tolist() == [[0, 2, 1], [1, 2, 0]]
+    assert np.argsort(a, axis=0, descending=True).tolist() == [[0, 1, 1], [1, 0, 0]]
+    assert np.sort(np.array([], dtype="int8"), descending=True).dtype == "int8"
+    with pytest.raises(ValueError, match="descending=True and order="):
+        np.sort(onp.zeros(2, [("x", int)]), order="x", descending=True)
+
+
+def test_what_an_iterator_yields_outlives_it(backend):
+    expected = onp.arange(1000, dtype=">i4")
+    found = [next(np.nditer((np.array(expected),), ["buffered", "external_loop"], op_dtypes=["f8"], casting="unsafe")) for _ in range(20)]
+    assert all((f == expected).all() for f in found)
+
+
+def test_an_operand_that_is_cast_is_written_through_its_copy(backend):
+    a = np.arange(6.0).astype("f8")
+    with np.nditer(a, [], [["readwrite", "updateifcopy"]], casting="same_kind", op_dtypes=["f4"]) as it:
+        assert it.operands[0].dtype == "f4"
+        it.operands[0][...] = 3
+    assert a.tolist() == [3] * 6
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda xp: xp.logspace(0, 1, 3, base=[[2.0], [3.0]], axis=1),
+        lambda xp: xp.logspace([0, 1], 2, 3, base=[2.0, 3.0]),
+        lambda xp: xp.logspace(0, [1, 2], 3, base=[[2.0, 4.0]], axis=-1),
+        lambda xp: xp.logspace(xp.float32(0), xp.float32(1), 3, base=10),
+        lambda xp: xp.geomspace(1, -1000, 4, dtype=complex),
+        lambda xp: xp.linspace(0, 1, 2.5),
+    ],
+)
+def test_spaces_are_numpys(program):
+    with npx.np_default_dtype():
+        agrees(program)

@@ -9,6 +9,8 @@ from oracle import MODES, agrees, execute
 
 from npcompat import np, npx
 
+PLACEMENT = "jax"
+
 CUBE = onp.arange(60.0).reshape(3, 4, 5)
 
 BASIC = [

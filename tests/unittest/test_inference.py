@@ -1,4 +1,7 @@
-"""Types that are only partly known: over the registry, what is inferred is what running gives, or that it is not known."""
+"""Types that are only partly known: what is inferred is what running gives, or that it is not known.
+
+`test_registry_graphs.py` checks it over the registry.
+"""
 
 import contextlib
 
@@ -8,7 +11,7 @@ from registry_cases.case import samples
 from test_registry import codes, flat, given, main_dtype, quiet
 
 import npcompat.gluon  # declares operators, too
-from npcompat import np, npx, ops
+from npcompat import np, npx, ops, symbol
 from npcompat._internal import dispatch
 from npcompat._internal.errors import InferenceError, OperatorError
 from npcompat._internal.handle import Handle
@@ -17,8 +20,9 @@ from npcompat._internal.op import REGISTRY
 from npcompat._internal.tensortype import TensorType, substituted
 from npcompat._internal.trace import Trace, capture
 
+PLACEMENT = "jax"
+
 assert npcompat.gluon
-OPERATORS = sorted(n for n in REGISTRY if not n.startswith("_npi_test"))
 F = "float32"
 
 
@@ -76,9 +80,9 @@ def agrees(inferred, expected):
     return inferred.shape is None or all(a in (None, b) for a, b in zip(inferred.shape, expected.shape, strict=True))
 
 
-@pytest.mark.parametrize("name", [n for n in OPERATORS if REGISTRY[n].inputs])
-def test_every_operator_infers_what_running_gives_and_is_written_as_json(name, monkeypatch):
-    op = REGISTRY[name]
+def check_inference(op, monkeypatch):
+    """What is inferred of the calls of an operator's cases is what running gives; of types that are known in part, nothing wrong."""
+    name = op.name
     calls = calls_of(name, monkeypatch)
     assert calls, f"{name}: no case traces it"
     for i, (attrs, types, outs) in enumerate(calls):
@@ -150,3 +154,33 @@ def test_policy_decides_the_default_float():
     assert ops.Sin().infer([TensorType((2,), "int64")]).outputs[0].dtype == "float32"
     with npx.np_default_dtype():
         assert ops.Sin().infer([TensorType((2,), "int64")]).outputs[0].dtype == "float64"
+
+
+X = symbol.var("x", ("batch", 4, 8, 8), F)
+
+
+@pytest.mark.parametrize(
+    ("call", "weights", "shapes"),
+    [
+        (lambda x, w, b: npx.convolution(x, w, b), [(6, None, 3, 3), None], [(6, 4, 3, 3), (6,)]),
+        (lambda x, w, b: npx.convolution(x, w, b, num_group=2), [(6, None, 3, 3), None], [(6, 2, 3, 3), (6,)]),
+        (lambda x, w, b: npx.convolution(x, w, b, layout="NHWC"), [(6, 3, 3, None), None], [(6, 3, 3, 8), (6,)]),
+        (lambda x, w, b: npx.deconvolution(x, w, b, num_group=2), [(None, 3, 3, 3), None], [(4, 3, 3, 3), (6,)]),
+        (lambda x, *v: npx.batch_norm(x, *v), [None] * 4, [(4,)] * 4),
+        (lambda x, *v: npx.batch_norm(x, *v, axis=-1), [None] * 4, [(8,)] * 4),
+        (lambda x, *v: npx.layer_norm(x, *v), [None] * 2, [(8,)] * 2),
+        (lambda x, *v: npx.group_norm(x, *v, num_groups=2), [None] * 2, [(4,)] * 2),
+        (lambda x, *v: npx.instance_norm(x, *v), [None] * 2, [(4,)] * 2),
+    ],
+)
+def test_data_says_what_shapes_parameters_have(call, weights, shapes):
+    variables = [symbol.var(f"w{i}", shape, F) for i, shape in enumerate(weights)]
+    arguments, (out,) = call(X, *variables).infer()
+    assert [arguments[f"w{i}"].shape for i in range(len(weights))] == shapes
+    assert out.shape is not None and out.shape[0] == X.type.shape[0]
+
+
+def test_a_parameter_of_another_shape_contradicts_the_data():
+    x, w = symbol.var("x", (2, 4, 8, 8), F), symbol.var("w", (6, 3, 3, 3), F)
+    with pytest.raises(InferenceError, match=r"_npx_convolution: argument weight: .*4.*3"):
+        npx.convolution(x, w)

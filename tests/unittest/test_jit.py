@@ -6,6 +6,8 @@ from oracle import agrees, both
 
 from npcompat import autograd, np, npx
 
+PLACEMENT = "jax"
+
 
 def test_arguments_and_results_are_nested_containers():
     @npx.jit

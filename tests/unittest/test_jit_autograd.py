@@ -9,6 +9,8 @@ from oracle import both
 
 from npcompat import autograd, np, npx
 
+PLACEMENT = "jax"
+
 
 def variable(values, grad_req="write", dtype="float64"):
     x = np.array(values, dtype=dtype)

@@ -7,6 +7,8 @@ from oracle import both
 
 from npcompat import autograd, np, npx
 
+PLACEMENT = "jax"
+
 
 def reasons(f, *calls):
     """Why `f` was compiled in these calls."""

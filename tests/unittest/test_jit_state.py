@@ -9,6 +9,8 @@ from npcompat import autograd, np, npx
 from npcompat._internal import dispatch
 from npcompat._internal.state import Stored
 
+PLACEMENT = "jax"
+
 
 def test_written_arguments_and_captured_arrays_are_updated():
     def make(jit):

@@ -3,6 +3,7 @@
 A signature agrees if it has NumPy's parameters, by name, order, kind and default; keyword-only ones may be added.
 """
 
+import importlib
 import inspect
 
 import numpy as onp
@@ -11,14 +12,34 @@ from names_expected import MISSING, SIGNATURES
 
 from npcompat import np
 
-SPACES = {
-    "numpy": (onp, np, onp.__all__),
-    "numpy.linalg": (onp.linalg, np.linalg, onp.linalg.__all__),
-    "numpy.random": (onp.random, np.random, onp.random.__all__),
-    "numpy.fft": (onp.fft, getattr(np, "fft", None), onp.fft.__all__),
-    "numpy.ndarray": (onp.ndarray, np.ndarray, dir(onp.ndarray)),
-    "numpy.random.Generator": (onp.random.Generator, np.random.Generator, [n for n in dir(onp.random.Generator) if not n.startswith("_")]),
-}
+
+def public(space):
+    """The names of a module or class that are not private, and those that the class of arrays has for Python."""
+    if hasattr(space, "__all__"):
+        return space.__all__
+    return [name for name in dir(space) if space is onp.ndarray or not name.startswith("_")]
+
+
+def at(root, path):
+    """What a dotted name stands for."""
+    for part in filter(None, path.split(".")):
+        root = getattr(root, part)
+    return root
+
+
+MODULES = (
+    "", "linalg", "random", "fft", "lib", "lib.stride_tricks", "testing", "exceptions", "dtypes", "typing", "emath", "rec", "char", "strings",
+    "ctypeslib", "ma", "polynomial", "polynomial.polynomial", "polynomial.chebyshev", "polynomial.legendre", "polynomial.laguerre",
+    "polynomial.hermite", "polynomial.hermite_e", "polynomial.polyutils",
+)  # fmt: skip
+CLASSES = (
+    "ndarray", "ufunc", "flatiter", "broadcast", "vectorize", "random.Generator", "random.RandomState", "random.SeedSequence",
+    "random.BitGenerator", "random.PCG64", "random.PCG64DXSM", "random.MT19937", "random.Philox", "random.SFC64", "polynomial.Polynomial",
+    "polynomial.Chebyshev", "polynomial.Legendre", "polynomial.Laguerre", "polynomial.Hermite", "polynomial.HermiteE",
+)  # fmt: skip
+for _name in ("typing", "testing", "rec", "char", "strings", "ctypeslib"):
+    importlib.import_module(f"numpy.{_name}")
+SPACES = {f"numpy.{name}".strip("."): (at(onp, name), at(np, name), public(at(onp, name))) for name in (*MODULES, *CLASSES)}
 
 
 def lacking(space):
@@ -28,17 +49,26 @@ def lacking(space):
 
 
 def signature(function):
-    """The parameters of a function, but for `self`, if they can be known."""
+    """The parameters of a function, but for `self`, if they can be known: `*args, **kwargs` say nothing."""
     try:
-        return [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
+        found = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
     except (TypeError, ValueError):
         return None
+    return None if [p.name for p in found] == ["args", "kwargs"] else found
 
 
 def agree(ours, theirs):
-    """Whether a signature is NumPy's, but for keyword-only parameters that it adds."""
+    """Whether a signature is NumPy's, but for keyword-only parameters that it adds.
+
+    Where NumPy's ends in `**kwargs`, ours may name them.
+    """
     names = {p.name for p in theirs}
     kept = [p for p in ours if p.kind is not inspect.Parameter.KEYWORD_ONLY or p.name in names]
+    if theirs and theirs[-1].kind is inspect.Parameter.VAR_KEYWORD and (not kept or kept[-1].kind is not inspect.Parameter.VAR_KEYWORD):
+        theirs = theirs[:-1]
+        if any(p.default is inspect.Parameter.empty for p in kept[len(theirs) :]):
+            return False
+        kept = kept[: len(theirs)]
     if len(kept) != len(theirs):
         return False
     return all(same_parameter(mine, its) for mine, its in zip(kept, theirs, strict=True))
@@ -96,8 +126,19 @@ def test_the_comparison_sees_differences():
     def other_kind(a, b, *, c=1): ...
     def other_default(a, /, b, *, c=2): ...
     def positional(a, /, b, more=None, *, c=1): ...
+    def unsaid(a, /, b, **kwargs): ...
 
     assert agree(signature(like), signature(like)) and agree(signature(added), signature(like))
     for other in (other_kind, other_default, positional):
         assert not agree(signature(other), signature(like)), other.__name__
     assert not agree(signature(like), signature(added))
+    assert agree(signature(positional), signature(unsaid)) and not agree(signature(other_kind), signature(unsaid))
+
+
+def test_numpys_methods_take_by_name_and_position_more_than_their_signatures_show():
+    for module in (onp, np):
+        a = module.arange(3)
+        assert a.take(indices=[1]).tolist() == [1] and a.repeat(repeats=2).tolist() == [0, 0, 1, 1, 2, 2]
+        assert a.searchsorted(v=1) == 1 and a.dot(b=a) == 5
+        a.setflags(False)
+        assert not a.flags.writeable

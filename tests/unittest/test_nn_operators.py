@@ -5,6 +5,8 @@ import pytest
 
 from npcompat import autograd, np, npx
 
+PLACEMENT = "jax"
+
 torch = pytest.importorskip("torch", reason="torch is not installed; it is the oracle of these operators")
 functional = torch.nn.functional
 
@@ -192,7 +194,7 @@ def test_convolution_says_what_does_not_fit():
         (np.ones((4, 2, 3, 3)), {}, "has 3 channels; weight of shape .* expects 2"),
         (np.ones((4, 3, 9, 3)), {}, "the kernel covers 9 elements along axis 2"),
         (np.ones((4, 3, 3)), {}, "weight must have 4 axes"),
-        (np.ones((4, 3, 3, 3)), {"kernel": 5}, "kernel=5, but weight"),
+        (np.ones((4, 3, 3, 3)), {"kernel": 5}, r"kernel=\(5, 5\), but weight"),
         (np.ones((4, 3, 3, 3)), {"num_filter": 5}, "num_filter=5, but weight"),
         (np.ones((4, 3, 3, 3)), {"stride": (1, 2, 3)}, "stride needs one entry for each of the 2 spatial axes"),
         (np.ones((4, 3, 3, 3)), {"layout": "HWCN"}, "layout must be one of NCHW, NHWC"),
@@ -238,6 +240,11 @@ def test_max_pooling_of_integers_and_equal_elements(backend):
         y = npx.pooling(z, kernel=2, stride=2)
     y.backward()
     assert z.grad.tolist() == [[[1, 0, 1, 0]]]
+
+
+def test_pooling_of_no_pictures(backend):
+    for kind in ("max", "avg", "sum"):
+        assert npx.pooling(np.zeros((0, 2, 5, 5)), 3, 2, pool_type=kind).shape == (0, 2, 2, 2)
 
 
 def test_pooling_says_what_does_not_fit():

@@ -6,6 +6,8 @@ import pytest
 import npcompat
 from npcompat import autograd, gluon, np, npx, symbol, util
 
+PLACEMENT = "jax"
+
 
 def rng(seed=0):
     return onp.random.default_rng(seed)

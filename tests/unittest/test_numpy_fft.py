@@ -130,3 +130,10 @@ def test_deprecations_are_numpys():
 def test_gradients_are_central_differences(loss, a, norm):
     assert_gradient(lambda x: loss(x, norm), a)
     assert_gradient(npx.jit(lambda x: loss(x, norm)), a)
+
+
+def test_frequencies_have_the_dtype_that_is_asked_for():
+    for function in (np.fft.fftfreq, np.fft.rfftfreq):
+        assert function(5, dtype="float64").dtype == "float64" and function(5, dtype="float16").dtype == "float16"
+        with pytest.raises(ValueError, match="dtype must be one of floats, got int64"):
+            function(5, dtype=int)

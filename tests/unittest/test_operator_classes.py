@@ -128,8 +128,19 @@ def test_on_symbols_it_is_a_node():
     assert onp.allclose(executor.grad_dict["x"], SOFTMAX - onp.eye(3)[LABEL], atol=1e-6)
     with pytest.raises(DefinitionError, match="test_softmax is a custom operator without a name"):
         y.tojson()
-    with pytest.raises(NotImplementedError, match=r"auxiliary states \(calls\) on symbols"):
-        operator.Custom(x, symbol.var("calls"), op_type="test_scale")
+
+
+def test_its_states_are_those_of_a_graph():
+    x, calls = symbol.var("x", shape=(2,), dtype="float32"), symbol.var("calls", shape=(), dtype="float32")
+    with autograd.train_mode():
+        scaled, squared = operator.Custom(x, calls, op_type="test_scale", by=3)
+    y = scaled + squared
+    assert y.list_arguments() == ["x"] and y.list_auxiliary_states() == ["calls"]
+    executor = y.bind(args=[np.array([1.0, 2.0])], aux_states=[np.zeros(())])
+    for count in (1, 2):
+        assert executor.forward(is_train=True)[0].tolist() == [4, 10]
+        executor.backward()
+        assert (executor.grad_dict["x"].tolist(), executor.aux_dict["calls"].item()) == ([5, 7], count)
 
 
 def test_bad_calls_are_refused():

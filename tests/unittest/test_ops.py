@@ -7,10 +7,9 @@ import pytest
 
 import npcompat.gluon  # declares operators, too
 from npcompat import autograd, np, npx, ops
+from npcompat._internal import dispatch
 from npcompat._internal.errors import DefinitionError, OperatorError
-from npcompat._internal.op import REGISTRY
-from npcompat.ops.__main__ import main
-from npcompat.ops._manual import page
+from npcompat._internal.op import REGISTRY, Kernel, from_function
 
 assert npcompat.gluon
 
@@ -22,6 +21,8 @@ def test_an_operator_is_called_on_arrays_and_returns_a_tuple():
     parts = ops.Modf()(np.array([1.5, -2.25]))
     assert [p.tolist() for p in parts] == [[0.5, -0.25], [1.0, -2.0]]
     assert ops.Add()([1, 2], 3)[0].tolist() == [4, 5]
+    with npx.backend("numpy"):
+        assert ops.ToDevice(device=npx.cpu())([1, 2])[0].tolist() == [1, 2]
 
 
 def test_an_operator_is_recorded_and_compiled():
@@ -88,29 +89,63 @@ def test_declarations_are_listed():
     (cumsum,) = [d for d in ops.list() if d.name == "_npi_cumsum"]
     assert list(cumsum.inputs) == ["a"] and "axis" in cumsum.attrs and cumsum.public == "np.cumsum" and cumsum.backends == ("jax", "numpy")
     assert {d.pattern for d in ops.list(pattern="reduction")} == {"reduction"}
-    assert {d.level for d in ops.list(level=2)} == {2} and all(d.backends == ("jax",) for d in ops.list(level=2))
-    assert len(ops.list(level=1)) + len(ops.list(level=2)) == len(ops.list()) == len(REGISTRY)
+    assert all(d.public and d.backends == ("jax", "numpy") for d in ops.list(level=1))
+    assert all(d.public and d.backends == ("jax",) for d in ops.list(level=2))
+    assert all(d.public is None for d in ops.list(level=3))
+    assert sum(len(ops.list(level=level)) for level in (1, 2, 3)) == len(ops.list()) == len(REGISTRY)
     add = next(d for d in ops.list() if d.name == "_npi_add")
     assert add.inputs["x1"].startswith("Operands") and add.attrs["dtype"].description
-    with pytest.raises(ValueError, match=r"ops.list\(pattern='fused'\): expected one of elementwise"):
-        ops.list(pattern="fused")
+    for wrong, message in (({"pattern": "fused"}, "pattern='fused'.: expected one of elementwise"), ({"level": 4}, "level=4.: .* 1, 2, 3")):
+        with pytest.raises(ValueError, match=f"ops.list.{message}"):
+            ops.list(**wrong)
 
 
-def test_every_operator_has_a_manual_page():
-    for op in REGISTRY.values():
-        text = page(op)
-        assert text.startswith(f"# {op.name}\n") and f"| pattern | {op.pattern} |" in text
-        assert all(f"`{name}`" in text for name in (*op.inputs, *op.attrs))
+# --- strategies --------------------------------------------------------------------------------------------------
 
 
-def test_pages_and_lists_are_printed(capsys, monkeypatch):
-    for arguments, status, printed in (
-        (["cumsum"], 0, "npcompat.ops.Cumsum(axis=None, dtype=None, exclusive=False)"),
-        (["softmax"], 0, "# _npx_softmax"),
-        (["--list", "--level", "2"], 0, "_npi_random_uniform"),
-        (["cumsm"], 1, ""),
-    ):
-        monkeypatch.setattr("sys.argv", ["ops", *arguments])
-        assert main() == status
-        out, err = capsys.readouterr()
-        assert printed in out and (status == 0 or "did you mean _npi_cumsum" in err)
+def adding(amount):
+    return lambda xp, x, *, fast: x + 1 + amount
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_a_strategy_chooses_by_backend_types_and_priority(backend):
+    def of_halves(arrays, attrs):
+        return arrays[0].dtype == "float16"
+
+    def large(arrays, attrs):
+        return attrs["fast"] and arrays[0].size > 3
+
+    op = from_function(
+        "_npi_test_strategy",
+        lambda xp, x, *, fast=True: x + 1,
+        strategy=(
+            Kernel(backend, adding(10), priority=5, condition=large),
+            Kernel(backend, adding(20), priority=9, condition=of_halves),
+            Kernel({"jax": "numpy", "numpy": "jax"}[backend], adding(99)),
+        ),
+    )
+
+    def call(size, dtype, fast=True):
+        with npx.backend(backend):
+            return dispatch.apply(op, (np.zeros(size, dtype),), (fast,)).max().item()
+
+    assert call(2, "float32") == 1 and call(4, "float32") == 11 and call(4, "float32", fast=False) == 1
+    assert call(2, "float16") == 21 and call(4, "float16") == 21, "the one of higher priority is taken"
+    assert npx.jit(lambda x: dispatch.apply(op, (x,), (True,)))(np.zeros(4)).max().item() == (11 if backend == "jax" else 100)
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_a_strategy_chooses_by_platform(backend):
+    def call(**platforms):
+        kernels = tuple(Kernel(backend, adding(amount), platform=name) for name, amount in platforms.items())
+        op = from_function("_npi_test_strategy", lambda xp, x, *, fast=True: x + 1, strategy=kernels)
+        with npx.backend(backend):
+            x = np.array([2.0, 3.0])
+            x.attach_grad()
+            with autograd.record():
+                y = dispatch.apply(op, (x,))
+            y.backward(np.array([1.0, 3.0]))
+            return y.tolist(), x.grad.tolist()
+
+    assert call(cpu=10, gpu=20, tpu=30) == ([13, 14], [1, 3])
+    assert call(gpu=20) == ([3, 4], [1, 3])

@@ -147,6 +147,7 @@ def test_a_scheduler_gives_the_rate_of_each_update():
     assert sgd.learning_rate == pytest.approx(0.01)
     with pytest.raises(UserWarning, match="there is an lr_scheduler"):
         sgd.set_learning_rate(1)
+    assert optimizer.SGD().learning_rate == 0.1 and optimizer.Adam(None).learning_rate == 0.01 and schedule.base_lr != 0.1
     assert optimizer.SGD(0.5, lr_scheduler=schedule).learning_rate == pytest.approx(0.5) and schedule.base_lr == 0.5
     assert optimizer.SGD().learning_rate == 0.1 and optimizer.Adam().learning_rate == 0.001
     assert optimizer.SGD(begin_num_update=7).num_update == 7
@@ -236,6 +237,21 @@ def test_an_optimizer_of_ones_own():
     for _ in range(2):
         update(0, np.array([3.0, -0.1]), weight)
     assert weight.tolist() == [0, 0] and own.num_update == 2 and update.states[0].tolist() == [2, 2]
+
+
+def test_states_of_an_updater_are_bytes_from_which_updates_go_on():
+    update, weight = optimizer.get_updater(optimizer.Adam(0.1)), np.ones(2)
+    for k in range(3):
+        update(0, np.array([1.0, k]), weight)
+    resumed, only_states = optimizer.get_updater(optimizer.SGD()), optimizer.get_updater(optimizer.Adam(0.1))
+    resumed.set_states(update.get_states(dump_optimizer=True))
+    only_states.set_states(update.get_states())
+    assert resumed.optimizer.num_update == 3 and only_states.optimizer.num_update == 0
+    assert [s.tolist() for s in only_states.states[0]] == [s.tolist() for s in update.states[0]]
+    other = weight.copy()
+    update(0, np.ones(2), weight)
+    resumed(0, np.ones(2), other)
+    assert weight.tolist() == other.tolist()
 
 
 def test_what_is_wrong_or_not_supported_says_so():

@@ -215,6 +215,9 @@ def test_adamax_of_a_gradient_that_is_always_zero():
     opt, weight = optimizer.Adamax(), np.ones(2)
     opt.update(0, weight, np.zeros(2), opt.create_state(0, weight))
     assert weight.tolist() == [1, 1]
+    opt = optimizer.Adamax(1.0, epsilon=9.0)
+    opt.update(0, weight, np.ones(2), opt.create_state(0, weight))
+    onp.testing.assert_allclose(weight.asnumpy(), 0.9, rtol=1e-6)
 
 
 def test_lars_leaves_the_rate_of_biases_alone():

@@ -257,3 +257,11 @@ def test_compiled_functions_seed_and_draw():
     draw = npx.jit(lambda: (np.random.uniform(), np.random.get_state())[0])
     with pytest.raises(TypeError, match="the value of an array is asked for while the function is being compiled"):
         draw()
+
+
+def test_a_shape_says_how_many_numbers_are_drawn_and_not_which():
+    for draw in (np.random.normal, np.random.random_sample, lambda size: np.random.gamma(0.7, size=size)):
+        state = np.random.get_state()
+        flat = draw(size=24)
+        np.random.set_state(state)
+        assert draw(size=(2, 3, 4)).tolist() == flat.reshape(2, 3, 4).tolist()

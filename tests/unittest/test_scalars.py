@@ -12,6 +12,8 @@ from oracle import agrees
 from npcompat import autograd, np, npx
 from npcompat._internal import dispatch
 
+PLACEMENT = "jax"
+
 pytestmark = pytest.mark.usefixtures("backend")
 DTYPES = ["bool", "int8", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
 
@@ -145,3 +147,12 @@ def test_scalars_pass_through_compiled_functions():
     assert total == 4
     g = npx.jit(lambda x: x + 1)
     assert isinstance(g(np.array(1.0)), np.floating) and isinstance(g(x[1]), np.floating) and g(x[1]) == 2
+
+
+def test_scalars_have_what_only_numpys_scalars_have():
+    x = np.array([2.0, 2.5], "float64")
+    assert x[0].is_integer() and not x[1].is_integer() and x[1].as_integer_ratio() == (5, 2) and x[1].hex() == (2.5).hex()
+    assert np.array([7])[0].bit_count() == 3 and np.array([7])[0].is_integer()
+    assert not hasattr(np.array([1], "float32")[0], "hex") and not hasattr(x, "is_integer")
+    with pytest.raises(AttributeError, match=r"'numpy.float64' object has no attribute 'other'"):
+        x[0].other

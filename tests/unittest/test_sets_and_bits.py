@@ -132,3 +132,17 @@ def test_arrays_are_written_to_files(backend, tmp_path):
         Selection.dump(a, file)
     for name in ("pickle", "pickle2"):
         assert_alike(pickle.loads((tmp_path / name).read_bytes()), theirs)
+
+
+@pytest.mark.parametrize("name", ["allclose", "array_equal", "array_equiv"])
+def test_questions_about_all_elements_are_answered_in_compiled_functions_too(name):
+    question = getattr(np, name)
+    x, near = np.array([1.0, np.nan]), np.array([1.0 + 1e-7, np.nan])
+    nans = {} if name == "array_equiv" else {"equal_nan": True}
+    for a, b in ((x, x), (x, near), (x[:1], near[:1]), (x, np.ones(3))):
+        if name == "allclose" and b.shape == (3,):
+            continue
+        eager = question(a, b, **nans)
+        compiled = npx.jit(lambda a, b: question(a, b, **nans))(a, b)
+        assert type(eager) is bool and eager == bool(compiled) == getattr(onp, name)(a.asnumpy(), b.asnumpy(), **nans)
+    assert npx.jit(lambda a: np.where(question(a, a), a, 0))(np.ones(2)).tolist() == [1, 1]

@@ -15,6 +15,7 @@ from safetensors.numpy import load_file
 from npcompat import autograd, gluon, np, npx, ops, symbol
 from npcompat._internal.errors import AutogradError, DefinitionError, InferenceError, ParameterFileError, SymbolError
 from npcompat.gluon import nn
+from npcompat.symbol._graph import as_function
 from npcompat.test_utils import assert_almost_equal
 
 F = "float32"
@@ -93,6 +94,21 @@ def test_what_is_known_of_types_is_inferred_while_building():
         x[1:]
 
 
+def test_shapes_of_weights_follow_from_what_layers_are_told():
+    v = symbol.var
+    y = npx.convolution(v("x", shape=("batch", 1, 8, 8), dtype=F), v("w"), v("b"), kernel=(3, 3), num_filter=4)
+    y = npx.pooling(npx.relu(y), kernel=(2, 2), stride=(2, 2))
+    y = npx.fully_connected(y, v("units"), v("offset"), num_hidden=10, no_bias=False)
+    shapes = [(2, 1, 8, 8), (4, 1, 3, 3), (4,), (10, 36), (10,)]
+    assert y.infer_shape(x=(2, 1, 8, 8)) == (shapes, [(2, 10)], [])
+    assert y.simple_bind(x=(2, 1, 8, 8)).forward()[0].shape == (2, 10)
+    assert symbol.load_json(y.tojson()).infer_shape(x=(2, 1, 8, 8))[0] == shapes
+    with pytest.raises(InferenceError, match=r"variable units: expected shape \(10, \?\), given \(9, 36\)"):
+        y.bind(args=[np.ones(s if s != (10, 36) else (9, 36)) for s in shapes])
+    with pytest.raises(ValueError, match="num_hidden=3, but weight has 4 rows"):
+        npx.fully_connected(v("x", shape=(2, 5)), v("w", shape=(4, 5)), num_hidden=3)
+
+
 def test_what_asks_for_values_is_refused():
     x, w = x_and_w()
     for ask in (lambda: float(x), lambda: x.asnumpy(), lambda: onp.asarray(x), lambda: bool(x > 0)):
@@ -102,8 +118,8 @@ def test_what_asks_for_values_is_refused():
         np.ones((8, 3))[...] = w
     with pytest.raises(SymbolError, match="a symbol is used in a compiled function"):
         npx.jit(lambda a: a @ w)(np.ones((2, 8)))
-    with autograd.train_mode(), pytest.raises(NotImplementedError, match="random numbers in a graph of symbols"):
-        npx.dropout(w, 0.5)
+    with pytest.raises(NotImplementedError, match="a Generator draws for a graph of symbols"):
+        np.random.default_rng(1).normal(w)
     with pytest.raises(TypeError, match="can't be iterated: the length of its first axis is not known"):
         list(x)
     assert len(list(w)) == 8
@@ -196,19 +212,97 @@ def test_binding_checks_what_it_is_given():
     a, b = data(4, 8), data(8, 3)
     for arguments, error, message in (
         ({"args": {"x": a}}, ValueError, "no array is given for w"),
-        ({"args": [a]}, ValueError, "args has 1 entries, but the arguments are x, w"),
-        ({"args": {"x": a, "w": b, "v": a}}, ValueError, "args names v, but the arguments are x, w"),
+        ({"args": [a]}, ValueError, "args has 1 entries, but is for x, w"),
+        ({"args": {"x": a, "w": b, "v": a}}, ValueError, "args names v, but is for x, w"),
         ({"args": [a, data(7, 3)]}, InferenceError, r"variable w: expected shape \(8, 3\), given \(7, 3\)"),
         ({"args": [data(4, 7), b]}, InferenceError, r"variable x: expected shape \(batch, 8\), given \(4, 7\)"),
         ({"args": [a, b], "grad_req": "some"}, ValueError, "grad_req must be 'write', 'add' or 'null', got 'some'"),
         ({"args": [a, b], "args_grad": {"w": a}}, ValueError, r"args_grad of w has shape \(4, 8\), expected \(8, 3\)"),
-        ({"args": [a, b], "aux_states": [a]}, ValueError, "no auxiliary states"),
+        ({"args": [a, b], "aux_states": [a]}, ValueError, "aux_states has 1 entries, but is for nothing"),
     ):
         with pytest.raises(error, match=message):
             y.bind(**arguments)
     rows = symbol.var("rows", shape=("batch", 2), dtype=F)
     with pytest.raises(InferenceError, match="batch is 4 elsewhere, given 5"):
         symbol.Group([y, rows]).eval(x=a, w=b, rows=data(5, 2))
+
+
+# --- state -------------------------------------------------------------------------------------------------------
+
+
+def normalized():
+    """A graph of normalisation twice by the same statistics, in training mode, and its arrays."""
+    names = ["x", "gamma", "beta", "mean", "variance"]
+    x, gamma, beta, mean, variance = (symbol.var(n, shape=("n", 3) if n == "x" else (3,), dtype=F) for n in names)
+    with autograd.train_mode():
+        once = npx.batch_norm(x, gamma, beta, mean, variance)
+        twice = npx.batch_norm(once * once, gamma, beta, mean, variance)
+    values = data(4, 3), np.ones(3), np.zeros(3), np.zeros(3), np.ones(3)
+    return twice, dict(zip(names, values, strict=True))
+
+
+def test_auxiliary_states_are_overwritten_by_forward():
+    y, arrays = normalized()
+    assert y.list_arguments() == ["x", "gamma", "beta"] and y.list_auxiliary_states() == ["mean", "variance"]
+    assert y.list_inputs() == ["x", "gamma", "beta", "mean", "variance"]
+    assert y.infer_shape(x=(4, 3)) == ([(4, 3), (3,), (3,)], [(4, 3)], [(3,), (3,)])
+    assert y.infer_type() == ([F] * 3, [F], [F] * 2) and y.infer_shape_partial()[2] == [(3,), (3,)]
+    expected = {n: a.copy() for n, a in arrays.items()}
+    with autograd.train_mode():
+        once = npx.batch_norm(*expected.values())
+        result = npx.batch_norm(once * once, *list(expected.values())[1:])
+    states = {n: arrays.pop(n) for n in ("mean", "variance")}
+    for graph in (y, symbol.load_json(y.tojson())):
+        mine = {n: a.copy() for n, a in states.items()}
+        executor = graph.bind(args=arrays, aux_states=mine)
+        assert_almost_equal(executor.forward()[0], result)
+        assert all((mine[n] == states[n]).all() for n in states)
+        assert_almost_equal(executor.forward(is_train=True)[0], result)
+        for name, state in mine.items():
+            assert executor.aux_dict[name] is state and executor.aux_arrays[0] is mine["mean"]
+            assert_almost_equal(state, expected[name])
+        executor.backward()
+        assert list(executor.grad_dict) == ["x", "gamma", "beta"]
+        executor.copy_params_from({}, states)
+        executor.forward(mean=np.full(3, 7.0))
+        assert mine["mean"].tolist() == [7.0] * 3
+    assert_almost_equal(y.eval(**arrays, **states)[0], result)
+    assert set(y.simple_bind(x=(4, 3)).aux_dict) == {"mean", "variance"}
+    with pytest.raises(ValueError, match="no array is given for mean, variance in aux_states"):
+        y.bind(args=arrays)
+    with pytest.raises(ValueError, match="there is no auxiliary state moving; there are mean, variance"):
+        executor.copy_params_from({}, {"moving": np.ones(3)})
+
+
+def test_states_follow_composition():
+    y, _ = normalized()
+    other = symbol.var("other", shape=(3,), dtype=F)
+    assert y(mean=other).list_auxiliary_states() == ["other", "variance"]
+    assert y(mean=other * 2).list_auxiliary_states() == ["variance"]
+
+
+def test_draws_of_a_graph_are_those_of_the_functions():
+    w = symbol.var("w", shape=(4, 3), dtype=F)
+
+    with autograd.train_mode():
+        first, second = npx.dropout(w, 0.5), np.random.normal(w)
+    y = first + second
+    again = symbol.load_json(y.tojson())
+    assert y.list_arguments() == ["w"] and y.list_auxiliary_states() == [] and "random_counter = random state: () int64" in y.debug_str()
+    a = np.ones((4, 3))
+    executor = y.bind(args=[a])
+    np.random.seed(5)
+    with autograd.train_mode():
+        expected = [npx.dropout(a, 0.5) + np.random.normal(a) for _ in range(2)]
+    following = np.random.uniform()
+    for run in (lambda: y.eval(w=a)[0], lambda: executor.forward()[0], lambda: again.eval(w=a)[0], npx.jit(lambda: executor.forward()[0])):
+        np.random.seed(5)
+        for e in expected:
+            assert_almost_equal(run(), e)
+        assert np.random.uniform() == following
+    assert (symbol.Group([first, npx.dropout(np.ones((4, 3)) * w, 0.5, mode="always")]).eval(w=a)[0] != 1).all()
+    n = symbol.var("n", shape=("n", 3), dtype=F)
+    assert (np.random.uniform(size=n.shape) + n).eval(n=a)[0].shape == (4, 3)
 
 
 def test_arrays_of_zeros_are_bound_by_shapes():
@@ -283,11 +377,59 @@ def test_a_block_without_values_gives_its_graph():
         net[0].weight.data()
 
 
-def test_a_block_that_writes_parameters_is_refused():
-    norm = nn.BatchNorm(in_channels=3)
-    norm.initialize()
-    with autograd.train_mode(), pytest.raises(NotImplementedError, match="writes 2 of its parameters"):
-        norm(symbol.var("x", shape=(4, 3), dtype=F))
+def test_a_training_graph_is_the_block_in_training_mode():
+    net = nn.HybridSequential()
+    net.add(nn.Dense(4), nn.BatchNorm(), nn.Dropout(0.5), nn.Dense(2), nn.Dropout(0.3))
+    net.initialize()
+    x = data(6, 3)
+    net(x)
+    before = {n: p.data().copy() for n, p in net.collect_params().items()}
+    y = net.to_symbol(ops.TensorType(("batch", 3), F), training=True)
+    assert y.list_auxiliary_states() == ["1.running_mean", "1.running_var"]
+    np.random.seed(3)
+    with autograd.record():
+        out = net(x)
+    out.backward()
+    after = {n: p.data().copy() for n, p in net.collect_params().items()}
+    block = gluon.SymbolBlock(symbol.load_json(y.tojson()), symbol.var("data"))
+    block.initialize()
+    for hybridized in (False, True):
+        block.hybridize(hybridized)
+        for name, parameter in block.collect_params().items():
+            parameter.set_data(before[name])
+        block(x)
+        assert all((p.data() == before[n]).all() for n, p in block.collect_params().items())
+        np.random.seed(3)
+        with autograd.record():
+            again = block(x)
+        again.backward()
+        assert_almost_equal(again, out)
+        for name, parameter in block.collect_params().items():
+            assert_almost_equal(parameter.data(), after[name])
+            if parameter.grad_req != "null":
+                assert_almost_equal(parameter.grad(), net.collect_params()[name].grad(), rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match=r"inputs 1.running_mean are no variables .*; those are"):
+        gluon.SymbolBlock(y, symbol.var("1.running_mean"))
+
+
+def test_a_block_that_writes_parameters_by_hand_is_refused():
+    class Counting(gluon.HybridBlock):
+        def __init__(self):
+            super().__init__()
+            self.calls = gluon.Parameter("calls", shape=(), init="zeros", grad_req="null")
+
+        def forward(self, x):
+            self.calls.data()[...] += 1
+            return x * self.calls.data()
+
+    with pytest.raises(NotImplementedError, match="writes its parameters calls by an operator that is not declared to overwrite them"):
+        Counting().to_symbol(ops.TensorType((2,), F))
+
+
+def test_a_graph_that_draws_is_not_exported_to_other_programs():
+    y = npx.dropout(symbol.var("x", shape=(3,), dtype=F), mode="always")
+    with pytest.raises(NotImplementedError, match="a program without npcompat can't draw random numbers"):
+        as_function(y.heads)
 
 
 def test_a_graph_is_a_block():
@@ -315,6 +457,23 @@ def test_deferred_parameters_of_a_graph_follow_from_its_inputs():
     block = gluon.SymbolBlock(y, y.get_internals()["data"])
     block.initialize()
     assert block(data(2, 1, 4, 4)).shape == (2, 3)
+
+
+def test_an_output_that_follows_from_no_input_is_a_constant_of_the_graph(tmp_path):
+    class Anchored(gluon.HybridBlock):
+        def forward(self, x):
+            return npx.multibox_prior(x, sizes=[0.5]), x.reshape(x.shape[0], -1)
+
+    net, x = Anchored(), data(2, 1, 2, 2)
+    net.hybridize()
+    anchors, _ = net(x)
+    files = net.export(tmp_path / "net", dynamic_batch=True)
+    again = gluon.SymbolBlock.imports(files[0], ["data"])
+    for found, expected in zip(again(x[:1]), (anchors, x[:1].reshape(1, 4)), strict=True):
+        assert_almost_equal(found, expected)
+    with pytest.raises(TypeError, match=r"symbol 'x' of type .* has no len\(\): take its first axis by shape\[0\], which is a symbol"):
+        len(symbol.var("x", shape=("batch", 3)))
+    assert len(symbol.var("x", shape=(2, "features"))) == 2
 
 
 def test_exported_blocks_run_elsewhere(tmp_path):
@@ -401,3 +560,52 @@ def test_new_arrays_may_have_the_length_of_a_symbol():
     y = np.concatenate([x, np.zeros((x.shape[0], 2)), np.ones_like(x)], axis=1)
     assert y.type == ops.TensorType(("batch", 18), F)
     assert y.eval(x=data(3, 8))[0].shape == (3, 18)
+    filled = np.full((x.shape[0], 2), [1.0, 7.0])
+    assert filled.type == ops.TensorType(("batch", 2), F)
+    assert (filled + x[:, :2] * 0).eval(x=data(3, 8))[0].tolist() == [[1, 7]] * 3
+
+
+# --- recorded graphs ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_what_was_recorded_is_a_graph(backend):
+    with npx.backend(backend):
+        w, x = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, -1.0])
+        x.attach_grad()
+        w.attach_grad()
+        with autograd.record():
+            h = np.matmul(w, x) + np.array([0.5, 0.5])
+            x[0] = h[1]
+            parts = np.split(np.tanh(h) * 2.0 + x, 2)
+            y = parts[1] * h[::-1]
+        graph = autograd.get_symbol(y)
+        assert graph.list_arguments() == ["var0", "var1"]
+        assert graph.infer_shape() == ([(2, 2), (2,)], [(2,)], [])
+        again = symbol.load_json(graph.tojson())
+        (found,) = again.eval(var0=w, var1=np.array([1.0, -1.0]))
+        assert_almost_equal(found, y)
+        y.backward()
+        with pytest.raises(AutogradError, match="retain_graph"):
+            autograd.get_symbol(y)
+        assert autograd.get_symbol(x).list_arguments() == ["var0"]  # a variable is a graph
+
+
+def test_what_is_no_operator_has_no_graph():
+    x = np.array([1.0])
+    with pytest.raises(AutogradError, match="not recorded"):
+        autograd.get_symbol(x)
+    x.attach_grad()
+    with autograd.record():
+        y = npx.jit(lambda a: a * 2)(x)
+    with pytest.raises(NotImplementedError, match="compiled function"):
+        autograd.get_symbol(y)
+
+
+def test_constants_are_broadcast_to_the_lengths_of_symbols():
+    x = symbol.var("x", ("batch", 3), "float32")
+    y = np.broadcast_to(np.array([1.0, 2.0, 3.0]), (x.shape[0], 3)) * x
+    assert not np.broadcast_to(1.0, (x.shape[0],)).flags.writeable
+    for n in (0, 1, 4):
+        (found,) = y.eval(x=np.ones((n, 3)))
+        assert found.tolist() == [[1, 2, 3]] * n

@@ -123,6 +123,15 @@ def test_a_loader_applies_transforms():
     assert batch[0].shape == (4, 3, 8, 8) and batch[1].tolist() == [0, 1, 2, 3]
 
 
+def test_what_a_sample_holds_besides_the_picture_passes_through():
+    chain = transforms.Compose([transforms.CenterCrop(4), transforms.RandomApply(transforms.RandomGray(1), 1), transforms.ToTensor()])
+    picture, label = chain(host_picture(PICTURE), 3)
+    assert picture.shape == (3, 4, 4) and label == 3
+    picture, *boxes = transforms.HybridCompose([transforms.Rotate(90)])(np.ones((1, 2, 2)), np.array([1]), np.array([2]))
+    assert picture.shape == (1, 2, 2) and [b.tolist() for b in boxes] == [[1], [2]]
+    assert transforms.HybridRandomApply(transforms.RandomGray(1))(host_picture(PICTURE), 5)[1] == 5
+
+
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [

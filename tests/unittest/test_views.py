@@ -1,10 +1,14 @@
 """Views alias as NumPy's do: of bases and of views, read and written in any order, eager and compiled."""
 
+import contextlib
+
 import numpy as onp
 import pytest
 from oracle import agrees
 
-from npcompat import np, npx
+from npcompat import autograd, np, npx
+
+PLACEMENT = "jax"
 
 
 def matrix(rows=4, columns=5, dtype="float64"):
@@ -454,3 +458,40 @@ def test_strides_stay_in_the_array(backend):
     with pytest.raises(ValueError, match="read-only"):  # they overlap
         np.lib.stride_tricks.as_strided(a, (3, 2), (8, 8))[0] = 1
     assert np.shares_memory(np.lib.stride_tricks.as_strided(a, (2, 2), (8, 8)), a)
+    assert np.lib.stride_tricks.as_strided(a, (1, 2), (-3, 8)).tolist() == [[0, 1]]  # an axis of one element has no step
+    assert np.lib.stride_tricks.as_strided(a, (0, 2), (8, 3)).shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    "fill",
+    [lambda x, y: np.add(y.T, 1, out=x), lambda x, y: np.copyto(x, y.T), lambda x, y: x.__setitem__(..., y.T)],
+    ids=["out", "copyto", "setitem"],
+)
+def test_what_is_written_takes_the_memory_order_of_the_array(backend, fill):
+    for recording in (False, True):
+        x, y = np.zeros((2, 3)), np.ones((3, 2))
+        flat = x.reshape(-1)
+        with autograd.record() if recording else contextlib.nullcontext():
+            fill(x, y)
+        assert x.strides == (12, 4)
+        flat[0] = 5
+        assert x[0, 0] == 5 and flat[0] == 5
+
+
+def test_arrays_over_the_memory_of_others(backend):
+    a = np.arange(6)
+    part = np.ndarray((2, 2), "int64", buffer=a, offset=8)
+    part += 10
+    assert a.tolist() == [0, 11, 12, 13, 14, 5] and part.base is a
+    assert np.ndarray((2, 3), "int64", a, order="F").tolist() == [[0, 12, 14], [11, 13, 5]]
+    assert np.ndarray(3, "int64", a, 0, (16,)).tolist() == [0, 12, 14]
+    assert np.ndarray((2,), "int64", a, 8, (-8,)).tolist() == [11, 0]
+    assert np.ndarray(2, "uint32", a, 8).tolist() == [11, 0]
+    letters = np.ndarray((2,), "uint8", b"ab")
+    assert letters.tolist() == [97, 98] and not letters.flags.writeable
+    with pytest.raises(TypeError, match="buffer is too small"):
+        np.ndarray(7, "int64", a)
+    with pytest.raises(NotImplementedError, match="memory of a bytearray is not shared"):
+        np.ndarray(2, "int64", bytearray(16))
+    with pytest.raises(NotImplementedError, match="without a buffer"):
+        np.ndarray(2, "int64", strides=(8,))

@@ -23,9 +23,11 @@ from npcompat._internal import compile_log
 from npcompat._internal.backend import (
     jax_arithmetic,
     jax_bits,
+    jax_complex,
     jax_kernels,
     jax_linalg,
     jax_nn,
+    jax_operations,
     jax_order,
     jax_signal,
     jax_ufuncs,
@@ -40,7 +42,7 @@ Array = ArrayImpl
 """The class of XLA arrays.  `jax.Array` is abstract: isinstance costs 0.4 us, `type(x) is` nothing."""
 name = "jax"
 slot = 0
-_KERNELS = (jax_arithmetic, jax_bits, jax_kernels, jax_linalg, jax_nn, jax_order, jax_signal, jax_ufuncs)
+_KERNELS = (jax_arithmetic, jax_bits, jax_complex, jax_kernels, jax_linalg, jax_nn, jax_order, jax_signal, jax_ufuncs)
 # In the order in which they are searched: what imports optax comes last.
 _LATER = ("random", "random_counts", "random_floats", "recurrence", "attention", "deconvolution", "loops", "straight_through", "optimizers")
 _SELDOM = [LazyModule("jax.scipy.special"), *[LazyModule(f"{__package__}.jax_{name}") for name in _LATER]]
@@ -79,6 +81,9 @@ def type_of(array: Any) -> Type:
 # --- placing values ----------------------------------------------------------------------------------------------
 
 _identity = jax.jit(lambda a: a)
+_REPEATED = 16
+_conversions: dict[Any, int] = {}
+"""How many host arrays of a shape and dtype went to XLA so far, up to where a program does it."""
 
 
 def _check_dtype(dtype: onp.dtype[Any]) -> None:
@@ -94,10 +99,17 @@ def asarray(array: Any, device: Any = None) -> Any:
 
     What is where it should be is not put there: that would commit it, and programs of arrays of which some are committed are
     compiled once more for their own results, which all are.
+    A program is the fastest way, but takes as long to compile as some hundred of JAX's own conversions.
     """
     _check_dtype(array.dtype)
+    kind = array.shape, array.dtype
+    times = _conversions.get(kind, 0)
     with jax.enable_x64(True):
-        result = _identity(array)
+        if times < _REPEATED:
+            _conversions[kind] = times + 1
+            result = jnp.asarray(onp.array(array))  # nobody else has this copy, whose memory JAX may take
+        else:
+            result = _identity(array)
         return result if device is None else moved(result, device)
 
 
@@ -190,7 +202,7 @@ def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
     def traced(*arrays: Any) -> Any:
         _stay_exact()
         result = compute(*_exact_first(arrays))
-        compile_log.compiled(op.name, arrays, op.reason)
+        compile_log.compiled(op.name, arrays, op.reason, op.groups)
         return result
 
     traced.__name__ = op.name
@@ -200,6 +212,14 @@ def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
 def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[..., Any]:
     """The compiled operator; the buffers of the operands in `donate` are given away and may hold results."""
     return jax.jit(_logged(op, function(op, attrs)), donate_argnums=tuple(sorted(donate)))
+
+
+@lru_cache(maxsize=1024, typed=True)
+def operations(op: Op, attrs: Attrs, inputs: tuple[Any, ...]) -> int:
+    """How many operations on floats a call makes; inputs are types whose shapes are known, and Python scalars."""
+    arrays = [i if isinstance(i, bool | int | float | complex) else jax.ShapeDtypeStruct(i.shape, i.dtype) for i in inputs]
+    with jax.enable_x64(True):
+        return jax_operations.operations(function(op, attrs), *arrays)
 
 
 class Pullback(NamedTuple):
@@ -417,7 +437,11 @@ def trace(body: Callable[..., Sequence[Any]], arguments: Sequence[jax.ShapeDtype
             return body(*tracers)
 
     with jax.enable_x64(True):
-        return jax.make_jaxpr(outside)(*arguments)
+        try:
+            return jax.make_jaxpr(outside)(*arguments)
+        except Exception as error:  # it is the user's, who is not told of JAX's own frames and how to see them
+            error.__notes__ = [note for note in getattr(error, "__notes__", ()) if "JAX_TRACEBACK_FILTERING" not in note]
+            raise
 
 
 def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..., list[Any]]:

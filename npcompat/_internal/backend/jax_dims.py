@@ -7,12 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as onp
 from jax import export
 
 _scope = export.SymbolicScope()
 Inconclusive = jax.errors.InconclusiveDimensionOperation
 """Raised where Python compares a symbolic dimension with what it is neither certainly more nor certainly less than."""
+
+
+def broadcast_shapes(*shapes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The shape of arrays of these shapes together, where lengths may be symbols."""
+    return jnp.broadcast_shapes(*shapes)
 
 
 def parse(text: str) -> Any:

@@ -1,6 +1,6 @@
 """What `jax.numpy` lacks, or does otherwise than NumPy, as operators' computes see it on XLA."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -131,6 +131,12 @@ def stop_gradient(x: Any) -> Any:
     return lax.stop_gradient(x)
 
 
+def on_platform(chosen: Mapping[str, Callable[..., Any]], default: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+    """The result of the function for the platform that a program is compiled for; only that one is in it."""
+    names = {"cpu": ("cpu",), "gpu": ("cuda", "rocm"), "tpu": ("tpu",)}
+    return lax.platform_dependent(*arrays, default=default, **{name: f for platform, f in chosen.items() for name in names[platform]})
+
+
 def to_device(x: Any, device: Any) -> Any:
     """The values on another device."""
     return jax.device_put(x, device)
@@ -141,7 +147,7 @@ __all__ = [
     "astype",
     "index_get",
     "index_put",
-    "jax",
+    "on_platform",
     "put_at",
     "set_imag",
     "set_real",

@@ -8,6 +8,8 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import lax
 
+from npcompat._internal.backend import jax_noise as noise
+
 sigmoid = jax.nn.sigmoid
 
 
@@ -55,4 +57,4 @@ def keep_mask(key: Any, counter: Any, keep: float, shape: Sequence[int]) -> Any:
     """True with probability `keep`, else False, from draw number `counter` of the stream `key`."""
     at = jax.random.fold_in(jax.random.wrap_key_data(key), counter.astype(jnp.uint32))
     threshold = min(round(keep * 2**32), 2**32 - 1)
-    return jax.random.bits(at, tuple(shape), jnp.uint32) < jnp.asarray(threshold, jnp.uint32)
+    return noise.bits(at, tuple(shape), jnp.uint32) < jnp.asarray(threshold, jnp.uint32)

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.random import threefry_2x32
 
+from npcompat._internal.backend import jax_noise as noise
 from npcompat._internal.backend.jax_random_rejection import accepted
 
 
@@ -39,7 +40,7 @@ def next_counter(counter: Any) -> Any:
 def random_uniform(key: Any, counter: Any, low: Any, high: Any, size: Any, dtype: Any) -> Any:
     """Uniform on [low, high)."""
     shape = shape_of(size, low, high)
-    return jax.random.uniform(at(key, counter), shape, dtype) * (high - low) + low
+    return noise.uniform(at(key, counter), shape, dtype) * (high - low) + low
 
 
 def random_integers(key: Any, counter: Any, low: Any, high: Any, size: Any, dtype: Any, closed: bool) -> Any:
@@ -56,7 +57,7 @@ def random_integers(key: Any, counter: Any, low: Any, high: Any, size: Any, dtyp
     wide = last >= jnp.uint64(2**32)
 
     def attempt(key: Any) -> tuple[Any, Any]:
-        bits = jax.random.bits(key, shape, jnp.uint64)
+        bits = noise.bits(key, shape, jnp.uint64)
         return bits, ~wide | (rest == 0) | (bits < jnp.uint64(0) - rest)
 
     bits = accepted(at(key, counter), shape, jnp.uint64, attempt)
@@ -80,5 +81,5 @@ def random_permuted(key: Any, counter: Any, a: Any, axis: Any) -> Any:
     """The array with the elements along an axis (None: all) in random order, another one in each row."""
     flat = a.reshape(-1) if axis is None else a
     along = 0 if axis is None else axis
-    order = jnp.argsort(jax.random.bits(at(key, counter), flat.shape, jnp.uint64), axis=along)
+    order = jnp.argsort(noise.bits(at(key, counter), flat.shape, jnp.uint64), axis=along)
     return jnp.take_along_axis(flat, order, axis=along).reshape(a.shape)

@@ -8,6 +8,7 @@ import numpy as onp
 from jax import lax
 from jax.scipy.special import gammaln
 
+from npcompat._internal.backend import jax_noise as noise
 from npcompat._internal.backend.jax_random import at, spread
 from npcompat._internal.backend.jax_random_rejection import accepted, gamma, poisson
 
@@ -21,7 +22,7 @@ def _whole(x: Any) -> Any:
 
 def _uniform(key: Any, shape: Any) -> Any:
     """Uniform on (0, 1]: its logarithm is finite."""
-    return 1 - jax.random.uniform(key, shape, jnp.float64)
+    return 1 - noise.uniform(key, shape, jnp.float64)
 
 
 # --- counts of events --------------------------------------------------------------------------------------------
@@ -52,7 +53,7 @@ def random_negative_binomial(key: Any, counter: Any, n: Any, p: Any, size: Any) 
 def random_geometric(key: Any, counter: Any, p: Any, size: Any) -> Any:
     """Number of the trial that succeeds first."""
     shape, p = spread(size, p)
-    trials = jnp.ceil(jax.random.exponential(at(key, counter), shape, jnp.float64) / -jnp.log1p(-p))
+    trials = jnp.ceil(noise.exponential(at(key, counter), shape, jnp.float64) / -jnp.log1p(-p))
     return _whole(jnp.maximum(trials, 1))
 
 
@@ -82,7 +83,7 @@ def _hypergeometric(key: Any, good: Any, bad: Any, sample: Any) -> Any:
     peak = height(jnp.floor((m + 1) * (fewer + 1) / (total + 2)))
 
     def attempt(key: Any) -> tuple[Any, Any]:
-        x, y = 1 - jax.random.uniform(key, (2, *good.shape), jnp.float64)
+        x, y = 1 - noise.uniform(key, (2, *good.shape), jnp.float64)
         w = centre + width * (y - 0.5) / x
         inside = (w >= 0) & (w < end)
         k = jnp.where(inside, jnp.floor(w), 0)
@@ -150,7 +151,7 @@ def random_zipf(key: Any, counter: Any, a: Any, size: Any) -> Any:
     least = (2.0**63) ** -power
 
     def attempt(key: Any) -> tuple[Any, Any]:
-        u, v = jax.random.uniform(key, (2, *shape), jnp.float64)
+        u, v = noise.uniform(key, (2, *shape), jnp.float64)
         x = jnp.floor((u * least + (1 - u)) ** (-1 / power))
         t = (1 + 1 / x) ** power
         good = (x < 2.0**63) & (x >= 1) & (v * x * (t - 1) / (b - 1) <= t / b)

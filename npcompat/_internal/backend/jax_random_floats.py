@@ -14,6 +14,7 @@ import numpy as onp
 from jax import lax
 from jax.scipy.special import i0e, log_ndtr, ndtr
 
+from npcompat._internal.backend import jax_noise as noise
 from npcompat._internal.backend.jax_random import at, shape_of, spread
 from npcompat._internal.backend.jax_random_rejection import accepted, gamma, poisson, shares
 
@@ -43,7 +44,7 @@ def implicitly(cdf: Callable[..., Any]) -> Callable[..., Any]:
 
 def random_normal(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Normal with a mean and a standard deviation."""
-    return jax.random.normal(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
+    return noise.normal(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
 
 
 def random_lognormal(key: Any, counter: Any, mean: Any, sigma: Any, size: Any, dtype: Any) -> Any:
@@ -53,53 +54,53 @@ def random_lognormal(key: Any, counter: Any, mean: Any, sigma: Any, size: Any, d
 
 def random_exponential(key: Any, counter: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Exponential with a mean."""
-    return jax.random.exponential(at(key, counter), shape_of(size, scale), dtype) * scale
+    return noise.exponential(at(key, counter), shape_of(size, scale), dtype) * scale
 
 
 def random_rayleigh(key: Any, counter: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """The length of a vector of two normal components."""
-    return jnp.sqrt(2 * jax.random.exponential(at(key, counter), shape_of(size, scale), dtype)) * scale
+    return jnp.sqrt(2 * noise.exponential(at(key, counter), shape_of(size, scale), dtype)) * scale
 
 
 def random_pareto(key: Any, counter: Any, a: Any, size: Any, dtype: Any) -> Any:
     """Pareto's second kind (Lomax), from 0 on."""
-    return jnp.expm1(jax.random.exponential(at(key, counter), shape_of(size, a), dtype) / a)
+    return jnp.expm1(noise.exponential(at(key, counter), shape_of(size, a), dtype) / a)
 
 
 def random_power(key: Any, counter: Any, a: Any, size: Any, dtype: Any) -> Any:
     """Density a * x**(a - 1) on [0, 1]."""
-    return jnp.exp(-jax.random.exponential(at(key, counter), shape_of(size, a), dtype) / a)
+    return jnp.exp(-noise.exponential(at(key, counter), shape_of(size, a), dtype) / a)
 
 
 def random_weibull(key: Any, counter: Any, a: Any, size: Any, dtype: Any) -> Any:
     """Weibull with a shape and scale 1."""
-    e = jax.random.exponential(at(key, counter), shape_of(size, a), dtype)
+    e = noise.exponential(at(key, counter), shape_of(size, a), dtype)
     return jnp.where(a == 0, 0, e ** (1 / jnp.where(a == 0, 1, a)))
 
 
 def random_laplace(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Laplace with a mean and a scale."""
-    return jax.random.laplace(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
+    return noise.laplace(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
 
 
 def random_gumbel(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Gumbel with a mode and a scale."""
-    return jax.random.gumbel(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
+    return noise.gumbel(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
 
 
 def random_logistic(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Logistic with a mean and a scale."""
-    return jax.random.logistic(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
+    return noise.logistic(at(key, counter), shape_of(size, loc, scale), dtype) * scale + loc
 
 
 def random_standard_cauchy(key: Any, counter: Any, size: Any, dtype: Any) -> Any:
     """Cauchy with mode 0 and scale 1."""
-    return jax.random.cauchy(at(key, counter), shape_of(size), dtype)
+    return noise.cauchy(at(key, counter), shape_of(size), dtype)
 
 
 def random_triangular(key: Any, counter: Any, left: Any, mode: Any, right: Any, size: Any, dtype: Any) -> Any:
     """Density that rises linearly from left to mode and falls to right."""
-    u = jax.random.uniform(at(key, counter), shape_of(size, left, mode, right), dtype)
+    u = noise.uniform(at(key, counter), shape_of(size, left, mode, right), dtype)
     rises = u * (right - left) < mode - left
     root = jnp.sqrt((right - left) * jnp.where(rises, u * (mode - left), (1 - u) * (right - mode)))
     return jnp.where(rises, left + root, right - root)
@@ -136,7 +137,7 @@ def random_standard_t(key: Any, counter: Any, df: Any, size: Any, dtype: Any) ->
     """Student's t: a normal variate by the root of a chi-square one, that by its degrees of freedom."""
     shape, df = spread(size, df)
     normals, gammas = jax.random.split(at(key, counter))
-    return jax.random.normal(normals, shape, dtype) * jnp.sqrt(df / 2 / gamma(gammas, df / 2))
+    return noise.normal(normals, shape, dtype) * jnp.sqrt(df / 2 / gamma(gammas, df / 2))
 
 
 def _excess(key: Any, df: Any, nonc: Any, dtype: Any) -> tuple[Any, Any]:
@@ -147,7 +148,7 @@ def _excess(key: Any, df: Any, nonc: Any, dtype: Any) -> tuple[Any, Any]:
     """
     normals, counts = jax.random.split(key)
     above = df > 1
-    shifted = (jax.random.normal(normals, df.shape, dtype) + jnp.sqrt(nonc)) ** 2
+    shifted = (noise.normal(normals, df.shape, dtype) + jnp.sqrt(nonc)) ** 2
     pairs = 2 * poisson(counts, jnp.where(above, 0, lax.stop_gradient(nonc).astype(jnp.float64)) / 2).astype(dtype)
     return jnp.where(above, df - 1, df + pairs), jnp.where(above, shifted, jnp.where(jnp.isnan(nonc), jnp.nan, 0))
 
@@ -185,9 +186,9 @@ def random_wald(key: Any, counter: Any, mean: Any, scale: Any, size: Any, dtype:
     """
     shape, mean, scale = spread(size, mean, scale)
     normals, choices = jax.random.split(at(key, counter))
-    w = mean * jax.random.normal(normals, shape, dtype) ** 2 / (2 * scale)
+    w = mean * noise.normal(normals, shape, dtype) ** 2 / (2 * scale)
     factor = 1 / (1 + w + jnp.sqrt(w * (2 + w)))  # the smaller root by the mean, written without cancellation
-    smaller = jax.random.uniform(choices, shape, dtype) * (1 + factor) <= 1
+    smaller = noise.uniform(choices, shape, dtype) * (1 + factor) <= 1
     return _wald(mean * jnp.where(smaller, factor, 1 / factor), mean, scale)
 
 
@@ -217,10 +218,10 @@ def random_vonmises(key: Any, counter: Any, mu: Any, kappa: Any, size: Any, dtyp
     tau = 1 + jnp.sqrt(1 + 4 * k * k)
     rho = (tau - jnp.sqrt(2 * tau)) / (2 * k)
     s = jnp.where(flat, 1 / jnp.maximum(kappa, 1e-300) + kappa, (1 + rho * rho) / (2 * rho))
-    signs, noise, loop = jax.random.split(at(key, counter), 3)
+    signs, angles, loop = jax.random.split(at(key, counter), 3)
 
     def attempt(key: Any) -> tuple[Any, Any]:
-        u, v = jax.random.uniform(key, (2, *shape), jnp.float64)
+        u, v = noise.uniform(key, (2, *shape), jnp.float64)
         z = jnp.cos(jnp.pi * u)
         w = (1 + s * z) / (s + z)
         y = kappa * (s - w)
@@ -228,10 +229,10 @@ def random_vonmises(key: Any, counter: Any, mu: Any, kappa: Any, size: Any, dtyp
         return jnp.arccos(jnp.clip(w, -1, 1)), good | (kappa < 1e-8) | concentrated | ~(kappa >= 0)
 
     angle = accepted(loop, shape, jnp.float64, attempt)
-    angle = jnp.where(kappa < 1e-8, jax.random.uniform(noise, shape, jnp.float64) * jnp.pi, angle)
+    angle = jnp.where(kappa < 1e-8, noise.uniform(angles, shape, jnp.float64) * jnp.pi, angle)
     angle = jnp.where(jax.random.bernoulli(signs, 0.5, shape), angle, -angle)
     # Where the density is that of a normal distribution, rejection would find its numbers by differences of equals.
-    angle = jnp.where(concentrated, jax.random.normal(noise, shape, jnp.float64) / jnp.sqrt(kappa), angle)
+    angle = jnp.where(concentrated, noise.normal(angles, shape, jnp.float64) / jnp.sqrt(kappa), angle)
     angle = _vonmises(jnp.where(kappa >= 0, angle, jnp.nan), given) + mu
     return angle - 2 * jnp.pi * jnp.round(lax.stop_gradient(angle) / (2 * jnp.pi))
 
@@ -266,4 +267,4 @@ def _square_root_derivative(primals: Any, tangents: Any) -> Any:
 def random_multivariate_normal(key: Any, counter: Any, mean: Any, cov: Any, size: Any, method: str, dtype: Any) -> Any:
     """Normal vectors with a mean and a covariance."""
     root = jnp.linalg.cholesky(cov).T if method == "cholesky" else _square_root(cov)
-    return jax.random.normal(at(key, counter), (*size, mean.shape[0]), dtype) @ root + mean
+    return noise.normal(at(key, counter), (*size, mean.shape[0]), dtype) @ root + mean

@@ -7,6 +7,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.scipy.special import gammaln
 
+from npcompat._internal.backend import jax_noise as noise
+
 
 def accepted(key: Any, shape: tuple[int, ...], dtype: Any, attempt: Any) -> Any:
     """`attempt(key)` gives proposals and which of them are accepted; it is repeated for the others."""
@@ -46,14 +48,14 @@ def gamma_factors(key: Any, alpha: Any) -> tuple[Any, Any]:
 
     def attempt(key: Any) -> tuple[Any, Any]:
         normals, uniforms = jax.random.split(key)
-        x = jax.random.normal(normals, alpha.shape, alpha.dtype)
-        u = jax.random.uniform(uniforms, alpha.shape, alpha.dtype)
+        x = noise.normal(normals, alpha.shape, alpha.dtype)
+        u = noise.uniform(uniforms, alpha.shape, alpha.dtype)
         v = (1 + c * x) ** 3
         good = (v > 0) & (jnp.log(u) < x * x / 2 + d * (1 - v + jnp.log(jnp.maximum(v, 1e-30))))
         return d * v, good | ~(d > 0)
 
     x = _differentiable(lax.stop_gradient(accepted(loop, alpha.shape, alpha.dtype, attempt)), larger)
-    e = jax.random.exponential(boosts, alpha.shape, alpha.dtype)
+    e = noise.exponential(boosts, alpha.shape, alpha.dtype)
     exponent = jnp.where(small, -e / jnp.where(small & (alpha > 0), alpha, 1), 0)
     return x, jnp.where(alpha == 0, -jnp.inf, exponent)
 
@@ -87,7 +89,7 @@ def poisson(key: Any, lam: Any) -> Any:
     direct, loop = jax.random.split(key)
     small = ~(lam >= 10)
     mean = jnp.where(small, jnp.maximum(jnp.nan_to_num(lam), 0), 0)
-    u = jax.random.uniform(direct, lam.shape, jnp.float64)
+    u = noise.uniform(direct, lam.shape, jnp.float64)
 
     def step(state: Any) -> Any:
         k, term, total, count = state
@@ -106,7 +108,7 @@ def poisson(key: Any, lam: Any) -> Any:
     squeeze = 0.9277 - 3.6224 / (b - 2)
 
     def attempt(key: Any) -> tuple[Any, Any]:
-        u, v = jax.random.uniform(key, (2, *lam.shape), jnp.float64)
+        u, v = noise.uniform(key, (2, *lam.shape), jnp.float64)
         u = u - 0.5
         us = 0.5 - abs(u)
         k = jnp.floor((2 * a / us + b) * u + mean + 0.43)

@@ -93,16 +93,13 @@ def apply_at(f: Callable[..., Any], a: Any, positions: Any, values: Any) -> Any:
     return lax.fori_loop(0, positions.shape[0], step, flat).reshape(a.shape)
 
 
-SCATTERED = {"add": "add", "subtract": "subtract", "multiply": "multiply", "maximum": "max", "minimum": "min"}
-"""Ufuncs whose application at positions XLA does in one step."""
-
-
 def scatter_at(name: str, a: Any, positions: Any, values: Any) -> Any:
-    """As `apply_at`, for the ufuncs of `SCATTERED`."""
+    """As `apply_at`, for what XLA does in one step: add, subtract, multiply, maximum and minimum."""
     positions, values = positions.reshape(-1), values.reshape(-1).astype(a.dtype)
     if name == "multiply" and jnp.issubdtype(a.dtype, jnp.inexact) and positions.size:
         return a * _products_at(positions, values, a.size).reshape(a.shape)
-    return getattr(a.reshape(-1).at[positions], SCATTERED[name])(values).reshape(a.shape)
+    method = {"maximum": "max", "minimum": "min"}.get(name, name)
+    return getattr(a.reshape(-1).at[positions], method)(values).reshape(a.shape)
 
 
 def _products_at(positions: Any, values: Any, size: int) -> Any:
@@ -121,4 +118,4 @@ def _products_at(positions: Any, values: Any, size: int) -> Any:
     return jnp.ones(size, values.dtype).at[jnp.where(complete, positions, size)].set(totals, mode="drop", unique_indices=True)
 
 
-__all__ = ["SCATTERED", "apply_at", "fold", "fold_between", "running_fold", "scatter_at"]
+__all__ = ["apply_at", "fold", "fold_between", "running_fold", "scatter_at"]

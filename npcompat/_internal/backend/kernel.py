@@ -1,6 +1,7 @@
 """What both backends do with a declaration: apply its type rule, then its compute."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -13,7 +14,7 @@ from npcompat._internal.op import Attrs, Op
 def kernel(op: Op, attrs: Attrs, namespace: Any, type_of: Callable[[Any], Type]) -> Callable[..., Any]:
     """`f(*arrays) -> outputs` of an operator on one namespace: inputs cast by the rule, outputs of the rule's dtype."""
     named = op.named(attrs)
-    compute = op.kernels.get(namespace.name, op.compute)
+    compute = _chosen(op, namespace.name)
     plans: dict[tuple[Type, ...], Any] = {}
 
     def planned(types: tuple[Type, ...]) -> tuple[list[tuple[int, Any]], Any]:
@@ -40,6 +41,31 @@ def kernel(op: Op, attrs: Attrs, namespace: Any, type_of: Callable[[Any], Type])
         return tuple([r if dtype is None else cast(namespace, r, dtype) for r, dtype in zip(result, out, strict=True)])
 
     return apply
+
+
+def _chosen(op: Op, backend: str) -> Callable[..., Any]:
+    """The compute of an operator on a backend, which chooses by its strategy where there is one."""
+    default = op.kernels.get(backend, op.compute)
+    others = sorted([k for k in op.strategy if k.backend == backend], key=lambda k: -k.priority)
+    if not others:
+        return default
+
+    def compute(namespace: Any, *arrays: Any, **attrs: Any) -> Any:
+        everywhere = default
+        on: dict[str, Callable[..., Any]] = {}
+        for k in others:
+            if k.condition is not None and not k.condition(arrays, attrs):
+                continue
+            if k.platform is None:
+                everywhere = k.compute
+                break
+            on.setdefault(k.platform, k.compute)
+        if not on:
+            return everywhere(namespace, *arrays, **attrs)
+        bound = {platform: partial(f, namespace, **attrs) for platform, f in on.items()}
+        return namespace.on_platform(bound, partial(everywhere, namespace, **attrs), arrays)
+
+    return compute
 
 
 def cast(namespace: Any, array: Any, dtype: onp.dtype[Any]) -> Any:

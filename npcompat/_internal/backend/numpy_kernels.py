@@ -1,6 +1,6 @@
 """What NumPy lacks as a function, as operators' computes see it on the host."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as onp
@@ -86,6 +86,11 @@ def set_imag(a: Array, new: Any) -> Array:
     out = a.copy()
     out.imag = new
     return out
+
+
+def on_platform(chosen: Mapping[str, Callable[..., Any]], default: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+    """The result of the function for the host."""
+    return chosen.get("cpu", default)(*arrays)
 
 
 def stop_gradient(x: Array) -> Array:

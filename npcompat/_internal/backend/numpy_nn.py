@@ -69,9 +69,10 @@ def pool_nd(x: Array, kind: str, window: Sequence[int], stride: Sequence[int], p
     """Largest element (`max`) or sum (`sum`) of each window; arguments have one entry for each axis of `x`."""
     fill = 0 if kind == "sum" else lowest(x.dtype)
     padded = onp.pad(x, pad, constant_values=fill)
-    everywhere = sliding_window_view(padded, tuple(window))
+    axes = tuple([axis for axis, length in enumerate(window) if length != 1])  # others may be of length 0
+    everywhere = sliding_window_view(padded, tuple([window[axis] for axis in axes]), axis=axes)
     windows = everywhere[tuple(slice(None, None, s) for s in stride)]
-    inner = tuple(range(x.ndim, 2 * x.ndim))
+    inner = tuple(range(x.ndim, x.ndim + len(axes)))
     result: Array = windows.sum(inner, dtype=x.dtype) if kind == "sum" else windows.max(inner)
     return result
 

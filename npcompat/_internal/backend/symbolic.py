@@ -1,6 +1,7 @@
 """The symbolic backend: an operator on symbols computes nothing, but is a node of a graph, with the types it gives.
 
-A graph is immutable, and has no list of its nodes: a node points to what it is computed from.
+A graph has no list of its nodes: a node points to what it is computed from.  Nodes stay as they are, but of a variable's type more may
+become known while the graph is built.
 """
 
 import itertools
@@ -40,7 +41,14 @@ class Node:
     @property
     def is_variable(self) -> bool:
         """Whether its value is given when the graph is bound."""
-        return self.op is None and self.value is None
+        return self.op is None and self.value is None and self not in STREAM
+
+
+STREAM = (
+    Node("random_key", (TensorType((2,), onp.dtype(onp.uint32)),)),
+    Node("random_counter", (TensorType((), onp.dtype(onp.int64)),)),
+)
+"""The state of the default random stream when a graph is run, from which its draws count."""
 
 
 class Symbolic:
@@ -75,6 +83,12 @@ class Symbolic:
     def ndim(self) -> int:
         """Its number of axes."""
         return len(self.shape)
+
+    def refine(self, known: TensorType) -> bool:
+        """Say more of the type of a variable, which nodes that are made later see; False, and nothing done, if it is none."""
+        if self.node.is_variable:
+            self.node.outputs = (self.type.joined(known, f"variable {self.node.name}"),)
+        return self.node.is_variable
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> onp.ndarray[Any, Any]:
         raise SymbolError(f"the value of symbol {self.node.name!r} is asked for; it has one only when its graph is bound or evaluated")

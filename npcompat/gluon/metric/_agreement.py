@@ -30,8 +30,7 @@ class _Confusion(EvalMetric):
         """See a batch of classes, and of scores or classes."""
         for label, pred in pairs(labels, preds):
             true, predicted = (c.astype(onp.int64).ravel() for c in self._classes(label, pred))
-            if true.size != predicted.size:
-                raise ValueError(f"{type(self).__name__}: labels of shape {label.shape} do not fit predictions of shape {pred.shape}")
+            self._check_fit(true.size == predicted.size, label, pred)
             if true.size and min(true.min(), predicted.min()) < 0:
                 raise ValueError(f"{type(self).__name__}: classes are counted from 0, got {min(true.min(), predicted.min())}")
             size = max(len(self._counts), 1 + max(true.max(initial=0), predicted.max(initial=0)))
@@ -132,8 +131,7 @@ class PearsonCorrelation(EvalMetric):
     def update(self, labels: Any, preds: Any) -> None:
         """See a batch of numbers; means and products about them are joined with those seen before (Chan et al., 1979)."""
         for label, pred in pairs(labels, preds):
-            if label.size != pred.size:
-                raise ValueError(f"PearsonCorrelation: labels of shape {label.shape} do not fit predictions of shape {pred.shape}")
+            self._check_fit(label.size == pred.size, label, pred)
             if not label.size:
                 continue
             both = onp.stack([label.ravel(), pred.ravel()]).astype(onp.float64)

@@ -141,6 +141,10 @@ class EvalMetric:
         """Forget what was seen."""
         self.num_inst, self.sum_metric = 0, 0.0
 
+    def _check_fit(self, fits: bool, label: Array, pred: Array) -> None:
+        if not fits:
+            raise ValueError(f"{type(self).__name__}: labels of shape {label.shape} do not fit predictions of shape {pred.shape}")
+
     def _add(self, total: float, count: int) -> None:
         self.sum_metric += float(total)
         self.num_inst += int(count)
@@ -227,10 +231,10 @@ class CompositeEvalMetric(EvalMetric):
         for metric in self.metrics:
             metric.update(labels, preds)
 
-    def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
+    def update_dict(self, labels: Mapping[str, Any], preds: Mapping[str, Any]) -> None:
         """See a batch given as dicts."""
         for metric in self.metrics:
-            metric.update_dict(label, pred)
+            metric.update_dict(labels, preds)
 
     def get(self) -> tuple[Any, Any]:
         """Names and values."""

@@ -39,9 +39,9 @@ class Accuracy(EvalMetric):
     def update(self, labels: Any, preds: Any) -> None:
         """See a batch of classes, and of scores or classes."""
         for label, pred in pairs(labels, preds):
+            self._check_fit(pred.shape == label.shape or -pred.ndim <= self.axis < pred.ndim, label, pred)
             classes = pred if pred.shape == label.shape else pred.argmax(axis=self.axis)
-            if classes.size != label.size:
-                raise ValueError(f"Accuracy: labels of shape {label.shape} do not fit predictions of shape {pred.shape}")
+            self._check_fit(label.size == classes.size, label, pred)
             self._add((classes.astype(onp.int64).ravel() == label.astype(onp.int64).ravel()).sum(), label.size)
 
 
@@ -78,8 +78,7 @@ class BinaryAccuracy(EvalMetric):
     def update(self, labels: Any, preds: Any) -> None:
         """See a batch of zeros and ones, and of scores."""
         for label, pred in pairs(labels, preds):
-            if label.size != pred.size:
-                raise ValueError(f"BinaryAccuracy: labels of shape {label.shape} do not fit predictions of shape {pred.shape}")
+            self._check_fit(label.size == pred.size, label, pred)
             chosen = predict_with_threshold(pred, self.threshold).reshape(label.shape)
             self._add((chosen == (label > 0)).sum(), label.size)
 

@@ -21,8 +21,7 @@ class _Difference(EvalMetric):
     def update(self, labels: Any, preds: Any) -> None:
         """See a batch of numbers."""
         for label, pred in pairs(labels, preds):
-            if label.size != pred.size:
-                raise ValueError(f"{type(self).__name__}: labels of shape {label.shape} do not fit predictions of shape {pred.shape}")
+            self._check_fit(label.size == pred.size, label, pred)
             count = len(label) if label.ndim else 1
             difference = (label.astype(onp.float64).ravel() - pred.astype(onp.float64).ravel()).reshape(count, -1)
             self._add(self._error(difference).mean(axis=1).sum(), count)

@@ -197,9 +197,9 @@ class HybridLambda(HybridBlock):
         super().__init__()
         self._function, self._name = _function(function, "HybridLambda")
 
-    def forward(self, *args: Any) -> Any:
+    def forward(self, x: Any, *args: Any) -> Any:
         """The function's result."""
-        return self._function(*args)
+        return self._function(x, *args)
 
     def __repr__(self) -> str:
         return f"HybridLambda({self._name})"

@@ -200,9 +200,9 @@ class LayerNorm(_Normalization):
         super().__init__(axis, center, scale, beta_initializer, gamma_initializer, in_channels)
         self._epsilon = float(epsilon)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, data: Any) -> Any:
         """The normalized array."""
-        return npx.layer_norm(x, self.gamma.data(), self.beta.data(), axis=self._axis, eps=self._epsilon)
+        return npx.layer_norm(data, self.gamma.data(), self.beta.data(), axis=self._axis, eps=self._epsilon)
 
 
 class GroupNorm(_Normalization):
@@ -242,9 +242,9 @@ class GroupNorm(_Normalization):
         super().__init__(1, center, scale, beta_initializer, gamma_initializer, in_channels)
         self._num_groups, self._epsilon = int(num_groups), float(epsilon)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, data: Any) -> Any:
         """The normalized batch."""
-        return npx.group_norm(x, self.gamma.data(), self.beta.data(), num_groups=self._num_groups, eps=self._epsilon)
+        return npx.group_norm(data, self.gamma.data(), self.beta.data(), num_groups=self._num_groups, eps=self._epsilon)
 
     def _described(self) -> str:
         return f"{super()._described()}, num_groups={self._num_groups}"

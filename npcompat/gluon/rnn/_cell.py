@@ -22,7 +22,7 @@ class RecurrentCell(Block):
 
     def reset(self) -> None:
         """Forget what cells remember between steps beyond their states, such as masks of dropout; `unroll` does it."""
-        for cell in self._children.values():
+        for cell in self._blocks().values():
             if isinstance(cell, RecurrentCell):
                 cell.reset()
 

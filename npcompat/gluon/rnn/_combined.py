@@ -50,10 +50,10 @@ class SequentialRNNCell(_Cells):
     ((1, 2), 3)
     """
 
-    def add(self, *cells: RecurrentCell) -> None:
+    def add(self, cell: RecurrentCell, *cells: RecurrentCell) -> None:
         """Append cells."""
-        for cell in cells:
-            self.register_child(cell)
+        for added in (cell, *cells):
+            self.register_child(added)
 
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Make a cell part of this one."""

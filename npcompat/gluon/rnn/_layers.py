@@ -192,6 +192,7 @@ class RNN(_RecurrentLayer):
         h2h_bias_initializer: Any = "zeros",
         input_size: int = 0,
         dtype: DTypeLike = "float32",
+        *,
         use_sequence_length: bool = False,
     ) -> None:
         if activation not in ("relu", "tanh"):
@@ -262,6 +263,7 @@ class LSTM(_RecurrentLayer):
         state_clip_max: float | None = None,
         state_clip_nan: bool = False,
         dtype: DTypeLike = "float32",
+        *,
         use_sequence_length: bool = False,
     ) -> None:
         projection = None if projection_size is None else int(projection_size)
@@ -322,6 +324,7 @@ class GRU(_RecurrentLayer):
         i2h_bias_initializer: Any = "zeros",
         h2h_bias_initializer: Any = "zeros",
         dtype: DTypeLike = "float32",
+        *,
         use_sequence_length: bool = False,
     ) -> None:
         net = Network("gru", int(hidden_size), int(num_layers), 2 if bidirectional else 1)

@@ -1,4 +1,4 @@
-"""NumPy's `lib`: `stride_tricks` and `scimath` are ours, the rest, which knows no arrays of ours, is NumPy's own."""
+"""NumPy's `lib`: `npyio`, `recfunctions`, `stride_tricks` and `scimath` are ours, the rest, which knows no arrays, is NumPy's own."""
 
 from numpy.lib import (
     Arrayterator,
@@ -9,12 +9,11 @@ from numpy.lib import (
     format,
     introspect,
     mixins,
-    npyio,
     tracemalloc_domain,
 )
 
 from npcompat.numpy import emath as scimath
-from npcompat.numpy.lib import stride_tricks
+from npcompat.numpy.lib import npyio, stride_tricks
 
 __all__ = [
     "Arrayterator", "NumpyVersion", "add_docstring", "add_newdoc", "array_utils", "format", "introspect", "mixins", "npyio", "scimath",

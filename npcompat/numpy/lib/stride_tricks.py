@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, lens
-from npcompat._internal.handle import extra, root_of
+from npcompat._internal import dispatch
+from npcompat.numpy._buffers import strided
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike, AxisLike
 
@@ -44,7 +44,7 @@ def as_strided(
            [2, 3, 4]])
     """
     x = asarray(x)
-    return _strided(x, onp.lib.stride_tricks.as_strided(dispatch.layout(x), shape, strides), writeable)
+    return strided(x, onp.lib.stride_tricks.as_strided(dispatch.layout(x), shape, strides), writeable)
 
 
 def sliding_window_view(
@@ -77,26 +77,7 @@ def sliding_window_view(
     """
     x = asarray(x)
     numpys: Any = onp.lib.stride_tricks.sliding_window_view
-    return _strided(x, numpys(dispatch.layout(x), window_shape, axis), writeable)
-
-
-def _strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool) -> Any:
-    """The view of `x` that looks at its memory as `wanted` looks at that of its layout."""
-    root = root_of(x)
-    memory = dispatch.layout(root)
-    if memory.dtype != wanted.dtype or not memory.flags.c_contiguous:
-        raise NotImplementedError("as_strided: the array that owns the memory must be in C order and of the same dtype; copy it first")
-    low, high = onp.lib.array_utils.byte_bounds(memory)
-    if wanted.size and not (low <= onp.lib.array_utils.byte_bounds(wanted)[0] and onp.lib.array_utils.byte_bounds(wanted)[1] <= high):
-        raise ValueError(f"as_strided: shape {wanted.shape} with strides {wanted.strides} reaches outside of the array's memory")
-    size = memory.dtype.itemsize
-    if any([s % size for s in wanted.strides]):
-        raise NotImplementedError(f"as_strided: strides {wanted.strides} are no multiples of the element's size, {size}")
-    offset = (wanted.ctypes.data - memory.ctypes.data) // size if wanted.size else 0
-    view = lens.view(root, lens.strided(wanted.shape, tuple([s // size for s in wanted.strides]), offset))
-    if not writeable or not x.flags.writeable:
-        extra(view).readonly = True
-    return view
+    return strided(x, numpys(dispatch.layout(x), window_shape, axis), writeable)
 
 
 __all__ = ["as_strided", "sliding_window_view"]

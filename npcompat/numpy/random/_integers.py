@@ -25,6 +25,17 @@ def _integers_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolut
 
 
 def _compute(xp: Any, key: Any, counter: Any, low: Any, high: Any, *, size: Any = None, dtype: Any = int64, closed: bool = False) -> Any:
+    """Integers that are uniform between bounds, and the counter of the next draw.
+
+    Parameters
+    ----------
+    low : array of int
+        Least value.
+    high : array of int
+        End of the values.
+    closed : bool
+        Whether the end is a value, too.
+    """
     return xp.random_integers(key, counter, low, high, size, dtype, closed), xp.next_counter(counter)
 
 

@@ -26,11 +26,33 @@ def _choice_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolutio
 def _choice_compute(
     xp: Any, key: Any, counter: Any, *probabilities: Any, n: int = 1, size: Any = (), replace: bool = True, ordered: bool = False
 ) -> Any:
+    """Numbers below n, and the counter of the next draw.
+
+    Parameters
+    ----------
+    *probabilities : array
+        One for each number; they are equal if not given.
+    n : int
+        How many numbers there are.
+    size : tuple of int
+        Shape of the sample.
+    replace : bool
+        Whether a number may be drawn again.
+    ordered : bool
+        Whether numbers that are drawn once ascend.
+    """
     p = probabilities[0] if probabilities else None
     return xp.random_choice(key, counter, p, n, size, replace, ordered), xp.next_counter(counter)
 
 
 def _permutation_compute(xp: Any, key: Any, counter: Any, *, n: int = 1) -> Any:
+    """The numbers below n in random order, and the counter of the next draw.
+
+    Parameters
+    ----------
+    n : int
+        How many numbers there are.
+    """
     return xp.random_permutation(key, counter, n), xp.next_counter(counter)
 
 
@@ -39,6 +61,7 @@ def _permuted_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolut
 
 
 def _permuted_compute(xp: Any, key: Any, counter: Any, a: Any, *, axis: Any = None) -> Any:
+    """The elements in random order along an axis, each line in its own, and the counter of the next draw."""
     return xp.random_permuted(key, counter, a, axis), xp.next_counter(counter)
 
 

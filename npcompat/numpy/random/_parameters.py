@@ -50,7 +50,15 @@ def _slack(p: Any) -> float:
 
 @operator("_npi_random_wrong", differentiable=False, pattern="reduction")
 def _wrong(xp: Any, *parameters: Any, condition: str) -> Any:
-    """Whether a condition on parameters is violated anywhere."""
+    """Whether a condition on parameters is violated anywhere.
+
+    Parameters
+    ----------
+    *parameters : array
+        What the condition is about.
+    condition : str
+        Name of the condition.
+    """
     return xp.any(WRONG[condition][0](xp, *[xp.asarray(p) for p in parameters]))
 
 

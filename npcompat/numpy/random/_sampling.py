@@ -10,6 +10,7 @@ from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op, as_shape, operator
 from npcompat._internal.random import Stream
+from npcompat._internal.tensortype import dims, symbols_in
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._ufunc import finish
 
@@ -33,6 +34,7 @@ def float_op(name: str) -> Op:
     """The operator of a continuous distribution: the kernel `random_<name>`, whose last attributes are size and dtype."""
 
     def compute(xp: Any, key: Any, counter: Any, *parameters: Any, size: Any = None, dtype: Any = None) -> Any:
+        """A sample of the distribution, and the counter of the next draw."""
         return getattr(xp, f"random_{name}")(key, counter, *parameters, size, dtype), xp.next_counter(counter)
 
     return operator(f"_npi_random_{name}", rule=_sampled, outputs=2, kernels={"jax": compute})(compute)
@@ -42,6 +44,7 @@ def count_op(name: str) -> Op:
     """The operator of a discrete distribution: the kernel `random_<name>`, whose last attribute is size."""
 
     def compute(xp: Any, key: Any, counter: Any, *parameters: Any, size: Any = None) -> Any:
+        """A sample of the distribution, and the counter of the next draw."""
         return getattr(xp, f"random_{name}")(key, counter, *parameters, size), xp.next_counter(counter)
 
     return operator(f"_npi_random_{name}", rule=_counted, outputs=2, kernels={"jax": compute}, differentiable=False)(compute)
@@ -64,8 +67,10 @@ def size_of(size: Any, out: Any = None) -> tuple[int, ...] | None:
 
 def check_size(size: tuple[int, ...] | None, parameters: tuple[Any, ...]) -> None:
     """Raise what NumPy raises for parameters that don't fit together, or don't fit the size."""
-    needed = onp.broadcast_shapes(*[getattr(p, "shape", ()) for p in parameters])
-    if size is not None and onp.broadcast_shapes(needed, size) != size:
+    shapes = [getattr(p, "shape", ()) for p in parameters]
+    together = dims.broadcast_shapes if symbols_in((size, *shapes)) else onp.broadcast_shapes
+    needed = together(*shapes)
+    if size is not None and together(needed, size) != size:
         raise ValueError(f"Output size {size} is not compatible with broadcast dimensions of inputs {needed}.")
 
 

@@ -28,6 +28,17 @@ def _normal_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolutio
 
 
 def _normal_compute(xp: Any, key: Any, counter: Any, mean: Any, cov: Any, *, size: Any = (), method: str = "svd", dtype: Any = None) -> Any:
+    """Vectors of normal variates, and the counter of the next draw.
+
+    Parameters
+    ----------
+    mean : array
+        Mean.
+    cov : array
+        Covariance.
+    method : {'svd', 'eigh', 'cholesky'}
+        Which root of the covariance is taken.
+    """
     return xp.random_multivariate_normal(key, counter, mean, cov, size, method, dtype), xp.next_counter(counter)
 
 

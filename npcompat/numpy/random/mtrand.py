@@ -171,7 +171,7 @@ class RandomState(Continuous, Counts, Vectors, Orders):
 
     random = random_sample
 
-    def rand(self, *args: Any) -> Any:
+    def rand(self, *args: Any, dtype: DTypeLike = None, device: Any = None, ctx: Any = None) -> Any:
         """Uniform on [0, 1), in the shape given by the arguments.
 
         Examples
@@ -179,9 +179,9 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         >>> np.random.rand(2, 3).shape
         (2, 3)
         """
-        return self.random_sample(args)
+        return self.random_sample(args, dtype=dtype, device=device, ctx=ctx)
 
-    def randn(self, *args: Any) -> Any:
+    def randn(self, *args: Any, dtype: DTypeLike = None, device: Any = None, ctx: Any = None) -> Any:
         """Normal with mean 0 and standard deviation 1, in the shape given by the arguments.
 
         Examples
@@ -189,7 +189,7 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         >>> np.random.randn(2, 3).shape
         (2, 3)
         """
-        return self.standard_normal(args)
+        return self.standard_normal(args, dtype=dtype, device=device, ctx=ctx)
 
     def standard_normal(
         self,

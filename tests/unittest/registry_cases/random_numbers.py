@@ -86,3 +86,9 @@ case(
     "3",
     dtypes="? i l f d",
 )
+case(
+    "_npi_random_position",
+    lambda xp, counter: apply(REGISTRY["_npi_random_position"], (counter,), (3,)) if xp is np else counter + 3,
+    "3",
+    dtypes="l",
+)

@@ -11,6 +11,20 @@ ORDERED = "b B h H i I l L e f d"
 case("_npi_sort", lambda xp, a: xp.sort(a), "2,3 distinct", dtypes=REAL, second=True, bad=(([1.0],),)[:0])
 case("_npi_sort", lambda xp, a: xp.sort(a, axis=0), "3,2 nan", dtypes="f d", grad=())
 case("_npi_sort", lambda xp, a: xp.sort(a, axis=None), "2,3 distinct", dtypes="l d F")
+case(
+    "_npi_sort",
+    lambda xp, a: xp.sort(a, axis=0, descending=True),
+    "3,2 distinct",
+    oracle=lambda a: onp.sort(a, axis=0)[::-1],
+    dtypes="? b l f d",
+)
+case(
+    "_npi_argsort",
+    lambda xp, a: xp.argsort(a, descending=True),
+    "2,6 bits",
+    oracle=lambda a: onp.argsort(-a.astype(float), kind="stable"),
+    dtypes="? b l f",
+)
 case("_npi_argsort", lambda xp, a: xp.argsort(a, axis=0), "3,2 distinct", dtypes=ORDERED)
 case("_npi_argsort", lambda xp, a: xp.argsort(a, kind="stable"), "2,6 bits", dtypes="? b l f")
 case("_npi_lexsort", lambda xp, a, b: xp.lexsort((a, b)), "6 distinct", "6 bits int64", dtypes=ORDERED)

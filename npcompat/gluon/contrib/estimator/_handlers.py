@@ -63,7 +63,7 @@ class GradientUpdateHandler(BatchEnd):
     >>> four_batches_at_once = gluon.contrib.estimator.GradientUpdateHandler(update_period=4)
     """
 
-    def __init__(self, priority: float = -2000, update_period: int = 1) -> None:
+    def __init__(self, priority: float = -2000, *, update_period: int = 1) -> None:
         if update_period < 1:
             raise ValueError(f"GradientUpdateHandler: update_period must be at least 1, got {update_period}")
         self.priority, self.update_period = priority, int(update_period)

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from npcompat.gluon.block import HybridBlock
+from npcompat.gluon.data.vision.transforms._transform import Transform
 from npcompat.numpy_extension import _image_color as color
 from npcompat.numpy_extension._image_layout import coloured
 
 
-class _Jitter(HybridBlock):
+class _Jitter(Transform):
     """A transform by a random factor of at most `amount` from 1."""
 
     def __init__(self, amount: float) -> None:
@@ -34,7 +34,7 @@ class RandomBrightness(_Jitter):
     def __init__(self, brightness: float) -> None:
         super().__init__(brightness)
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The pictures, brighter or darker."""
         return color.random_brightness(x, *self._limits)
 
@@ -56,7 +56,7 @@ class RandomContrast(_Jitter):
     def __init__(self, contrast: float) -> None:
         super().__init__(contrast)
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The pictures, of more or less contrast."""
         return color.random_contrast(x, *self._limits)
 
@@ -78,7 +78,7 @@ class RandomSaturation(_Jitter):
     def __init__(self, saturation: float) -> None:
         super().__init__(saturation)
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The pictures, more or less colourful."""
         return color.random_saturation(x, *self._limits)
 
@@ -100,12 +100,12 @@ class RandomHue(_Jitter):
     def __init__(self, hue: float) -> None:
         super().__init__(hue)
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The pictures, of other hues."""
         return color.random_hue(x, *self._limits)
 
 
-class RandomColorJitter(HybridBlock):
+class RandomColorJitter(Transform):
     """Brightness, contrast, saturation and hue changed at random, in random order.
 
     Parameters
@@ -125,12 +125,12 @@ class RandomColorJitter(HybridBlock):
         if min(self._amounts) < 0:
             raise ValueError(f"RandomColorJitter: expected numbers that are not negative, got {self._amounts}")
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The pictures, of other colours."""
         return color.random_color_jitter(x, *self._amounts)
 
 
-class RandomLighting(HybridBlock):
+class RandomLighting(Transform):
     """Random principal components of the colours of ImageNet added to pictures of values 0 to 255 (Krizhevsky et al., 2012).
 
     Parameters
@@ -150,12 +150,12 @@ class RandomLighting(HybridBlock):
             raise ValueError(f"RandomLighting: expected a number that is not negative, got {alpha}")
         self._alpha = float(alpha)
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The pictures in another light."""
         return color.random_lighting(x, self._alpha)
 
 
-class RandomGray(HybridBlock):
+class RandomGray(Transform):
     """Pictures made grey at random: all channels become the luma.
 
     Parameters
@@ -175,7 +175,7 @@ class RandomGray(HybridBlock):
             raise ValueError(f"RandomGray: p is a probability, got {p}")
         self._p = float(p)
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The pictures, some grey."""
         x = coloured(x, "RandomGray")
         return x if x.shape[-1] == 1 else color.greyed(x, self._p)

@@ -155,9 +155,7 @@ class HybridRandomApply(HybridSequential):
         self.add(*_hybrid_blocks(transforms, "HybridRandomApply"))
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """The transformed input, or the input."""
-        if args:
-            raise TypeError(f"HybridRandomApply: expected one input, got {1 + len(args)}")
+        """The transformed input, or the input; with further inputs, a tuple of it and of these as they are."""
         with beside(x):
             chosen = random.uniform() < self._p
             changed = super().forward(x)
@@ -166,7 +164,8 @@ class HybridRandomApply(HybridSequential):
                     f"HybridRandomApply: the transforms must keep shape and dtype, but made {changed.shape} {changed.dtype} "
                     f"of {x.shape} {x.dtype}; RandomApply takes any"
                 )
-            return np.where(chosen, changed, x)
+            found = np.where(chosen, changed, x)
+        return (found, *args) if args else found
 
 
 __all__ = ["Cast", "Compose", "HybridCompose", "HybridRandomApply", "RandomApply"]

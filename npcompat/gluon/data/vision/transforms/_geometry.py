@@ -3,7 +3,7 @@
 from typing import Any
 
 import npcompat.numpy as np
-from npcompat.gluon.block import HybridBlock
+from npcompat.gluon.data.vision.transforms._transform import Transform
 from npcompat.image import _cropping as cropping
 from npcompat.numpy_extension import _image_geometry as geometry
 from npcompat.numpy_extension._image_layout import uniform
@@ -12,7 +12,7 @@ from npcompat.numpy_extension._image_resampling import pair
 Size = int | tuple[int, int]
 
 
-class Resize(HybridBlock):
+class Resize(Transform):
     """Pictures in another size.
 
     Parameters
@@ -36,7 +36,7 @@ class Resize(HybridBlock):
         pair(size, "Resize")
         self._size, self._keep_ratio, self._interpolation = size, bool(keep_ratio), interpolation
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The resized pictures."""
         return geometry.resize(x, self._size, self._keep_ratio, self._interpolation)
 
@@ -44,7 +44,7 @@ class Resize(HybridBlock):
         return f"Resize({self._size}, keep_ratio={self._keep_ratio}, interpolation={self._interpolation})"
 
 
-class CropResize(HybridBlock):
+class CropResize(Transform):
     """A window of pictures, in another size if one is given.
 
     Parameters
@@ -69,13 +69,13 @@ class CropResize(HybridBlock):
         self._window = (x, y, width, height)
         self._size, self._interpolation = size, 1 if interpolation is None else interpolation
 
-    def forward(self, data: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The windows."""
-        window = geometry.crop(data, *self._window)
+        window = geometry.crop(x, *self._window)
         return window if self._size is None else geometry.resize(window, pair(self._size, "CropResize"), False, self._interpolation)
 
 
-class CenterCrop(HybridBlock):
+class CenterCrop(Transform):
     """The middle of pictures; those that are too small are cut in the shape of `size` and enlarged.
 
     Parameters
@@ -95,12 +95,12 @@ class CenterCrop(HybridBlock):
         super().__init__()
         self._size, self._interpolation = pair(size, "CenterCrop"), interpolation
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The middle."""
         return cropping.center_crop(x, self._size, self._interpolation)[0]
 
 
-class RandomCrop(HybridBlock):
+class RandomCrop(Transform):
     """A window of each picture at a random place; those that are too small are cut in the shape of `size` and enlarged.
 
     Parameters
@@ -125,7 +125,7 @@ class RandomCrop(HybridBlock):
         self._size, self._interpolation = pair(size, "RandomCrop"), interpolation
         self._pad, self._pad_value = pad, pad_value
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The windows."""
         if self._pad is not None:
             border = (self._pad, self._pad)
@@ -134,7 +134,7 @@ class RandomCrop(HybridBlock):
         return cropping.random_crop(x, self._size, self._interpolation)[0]
 
 
-class RandomResizedCrop(HybridBlock):
+class RandomResizedCrop(Transform):
     """A random window of each picture, in a size (Szegedy et al., 2015).
 
     Parameters
@@ -163,12 +163,12 @@ class RandomResizedCrop(HybridBlock):
         self._size = pair(size, "RandomResizedCrop")
         self._scale, self._ratio, self._interpolation = scale, ratio, interpolation
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The windows."""
         return geometry.random_resized_crop(x, *self._size, self._scale, self._ratio, self._interpolation)
 
 
-class _RandomFlip(HybridBlock):
+class _RandomFlip(Transform):
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
         if not 0 <= p <= 1:
@@ -190,7 +190,7 @@ class RandomFlipLeftRight(_RandomFlip):
     array([1, 0])
     """
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The pictures, some turned over."""
         return geometry.random_flip_left_right(x, self._p)
 
@@ -209,12 +209,12 @@ class RandomFlipTopBottom(_RandomFlip):
     array([1, 0])
     """
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The pictures, some turned over."""
         return geometry.random_flip_top_bottom(x, self._p)
 
 
-class Rotate(HybridBlock):
+class Rotate(Transform):
     """Float pictures (C, H, W) or (N, C, H, W) turned about their centres.
 
     Parameters
@@ -237,12 +237,12 @@ class Rotate(HybridBlock):
             raise ValueError("Rotate: zoom_in and zoom_out exclude each other")
         self._degrees, self._zoom = float(rotation_degrees), (bool(zoom_in), bool(zoom_out))
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The turned pictures."""
         return geometry.imrotate(x, self._degrees, *self._zoom)
 
 
-class RandomRotation(HybridBlock):
+class RandomRotation(Transform):
     """Float pictures (C, H, W) or (N, C, H, W) turned by random angles.
 
     Parameters
@@ -273,7 +273,7 @@ class RandomRotation(HybridBlock):
             raise ValueError("RandomRotation: zoom_in and zoom_out exclude each other")
         self._limits, self._zoom, self._p = (float(low), float(high)), (bool(zoom_in), bool(zoom_out)), float(rotate_with_proba)
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The pictures, some turned."""
         turned = geometry.random_rotate(x, self._limits, *self._zoom)
         return turned if self._p == 1 else np.where(uniform(x, 0.0, 1.0, (1, 1, 1)) < self._p, turned, x)

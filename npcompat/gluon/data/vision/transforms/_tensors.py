@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from npcompat.gluon.block import HybridBlock
+from npcompat.gluon.data.vision.transforms._transform import Transform
 from npcompat.numpy_extension import _image_color as color
 
 
-class ToTensor(HybridBlock):
+class ToTensor(Transform):
     """Pictures (H, W, C) of values 0 to 255 as float32 arrays (C, H, W) of 0 to 1; the same for batches.
 
     Examples
@@ -17,12 +17,12 @@ class ToTensor(HybridBlock):
     ((3, 4, 2), dtype('float32'), np.float32(1.0))
     """
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The tensors."""
         return color.to_tensor(x)
 
 
-class Normalize(HybridBlock):
+class Normalize(Transform):
     """Float pictures (C, H, W) or (N, C, H, W) with each channel's mean taken away, and divided by its deviation.
 
     Parameters
@@ -40,7 +40,7 @@ class Normalize(HybridBlock):
         super().__init__()
         self._mean, self._std = color.channel_values(mean), color.channel_values(std)
 
-    def forward(self, x: Any) -> Any:
+    def transformed(self, x: Any) -> Any:
         """The normalized pictures."""
         return color.normalize(x, self._mean, self._std)
 

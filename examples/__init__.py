@@ -1,0 +1,1 @@
+"""Programs that show npcompat at work; each runs on its own."""

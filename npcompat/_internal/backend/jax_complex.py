@@ -1,0 +1,179 @@
+"""Functions of complex numbers on XLA, with C99's (and NumPy's) results for signed zeros, infinities and nan (annex G).
+
+All are symmetric: `f(conj(z)) = conj(f(z))`, most are also odd or even.  So they are computed where the imaginary part (of
+these the real part, too) has no sign, which is put back; that makes the zeros on both sides of a branch cut differ.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+Function = Callable[[Any], Any]
+Parts = tuple[Any, Any]
+Rule = Callable[[Any, Any, Any, Any], Parts]
+"""From the parts of an argument and of its result, the parts that the result should have."""
+
+
+def _flipped(negative: Any, x: Any) -> Any:
+    return jnp.where(negative, -x, x)  # unlike the absolute value it has a derivative at zero
+
+
+def _symmetric(f: Function, rule: Rule, odd: bool = False, even: bool = False) -> Function:
+    """The function with its symmetries, and the rule's results."""
+
+    def function(z: Any) -> Any:
+        if not jnp.iscomplexobj(z):
+            return f(z)
+        below = jnp.signbit(z.imag)
+        left = jnp.signbit(z.real) if odd or even else jnp.zeros_like(below)
+        x, y = _flipped(left, z.real), _flipped(below, z.imag)
+        w = f(lax.complex(x, y))
+        re, im = rule(x, y, w.real, w.imag)
+        return lax.complex(_flipped(left, re) if odd else re, _flipped(left ^ below if even else below, im))
+
+    return function
+
+
+def _turned(f: Function, real: Function) -> Function:
+    """`-i f(i z)` of an odd function: the trigonometric function that goes with a hyperbolic one."""
+
+    def function(z: Any) -> Any:
+        if not jnp.iscomplexobj(z):
+            return real(z)
+        w = f(lax.complex(z.imag, z.real))
+        return lax.complex(w.imag, w.real)
+
+    return function
+
+
+# --- exponentials ------------------------------------------------------------------------------------------------
+
+
+def _of_exp(x: Any, y: Any, re: Any, im: Any) -> Parts:
+    unknown = ~jnp.isfinite(y)
+    gone = unknown & (x == -jnp.inf)
+    return jnp.where(gone, 0, jnp.where(unknown & (x == jnp.inf), jnp.inf, re)), jnp.where(gone, 0, im)
+
+
+def _of_sinh(x: Any, y: Any, re: Any, im: Any) -> Parts:
+    unknown = ~jnp.isfinite(y)
+    return jnp.where(unknown & (x == 0), 0, jnp.where(unknown & jnp.isinf(x), jnp.inf, re)), im
+
+
+def _of_cosh(x: Any, y: Any, re: Any, im: Any) -> Parts:
+    unknown = ~jnp.isfinite(y)
+    return jnp.where(unknown & jnp.isinf(x), jnp.inf, re), jnp.where(unknown & (x == 0), 0, im)
+
+
+def _of_tanh(x: Any, y: Any, re: Any, im: Any) -> Parts:
+    return jnp.where(~jnp.isfinite(y) & (x == 0), 0, re), im
+
+
+exp = _symmetric(jnp.exp, _of_exp)
+sinh = _symmetric(jnp.sinh, _of_sinh, odd=True)
+cosh = _symmetric(jnp.cosh, _of_cosh, even=True)
+tanh = _symmetric(jnp.tanh, _of_tanh, odd=True)
+sin = _turned(sinh, jnp.sin)
+tan = _turned(tanh, jnp.tan)
+
+
+def cos(z: Any) -> Any:
+    """Cosine."""
+    return cosh(lax.complex(-z.imag, z.real)) if jnp.iscomplexobj(z) else jnp.cos(z)
+
+
+# --- roots and logarithms ----------------------------------------------------------------------------------------
+
+
+def _of_sqrt(x: Any, y: Any, re: Any, im: Any) -> Parts:
+    both = jnp.isnan(x) & jnp.isinf(y)
+    re = jnp.where(both | ((x == jnp.inf) & jnp.isnan(y)), jnp.inf, re)
+    return re, jnp.where(both | ((x == -jnp.inf) & jnp.isnan(y)), jnp.inf, im)
+
+
+def _of_log(x: Any, y: Any, re: Any, im: Any) -> Parts:
+    return jnp.where((jnp.isinf(x) & jnp.isnan(y)) | (jnp.isnan(x) & jnp.isinf(y)), jnp.inf, re), im
+
+
+sqrt = _symmetric(jnp.sqrt, _of_sqrt)
+log = _symmetric(jnp.log, _of_log)
+log1p = _symmetric(jnp.log1p, _of_log)
+log2 = _symmetric(jnp.log2, _of_log)
+log10 = _symmetric(jnp.log10, _of_log)
+
+
+# --- inverse functions -------------------------------------------------------------------------------------------
+
+
+def _lost(x: Any, y: Any) -> Any:
+    """Where one part is nan and the other says nothing: XLA takes that one for the larger, if it is large enough."""
+    return (jnp.isnan(x) & jnp.isfinite(y)) | (jnp.isnan(y) & jnp.isfinite(x))
+
+
+def _of_arccos(x: Any, y: Any, re: Any, im: Any) -> Parts:
+    lost = _lost(x, y)
+    return jnp.where((x == 0) & jnp.isnan(y), math.pi / 2, jnp.where(lost, jnp.nan, re)), jnp.where(lost, jnp.nan, im)
+
+
+def _of_arccosh(x: Any, y: Any, re: Any, im: Any) -> Parts:
+    lost = _lost(x, y)
+    return jnp.where(lost, jnp.nan, re), jnp.where((x == 0) & jnp.isnan(y), math.pi / 2, jnp.where(lost, jnp.nan, im))
+
+
+def _of_arcsinh(x: Any, y: Any, re: Any, im: Any) -> Parts:
+    lost = _lost(x, y)
+    return jnp.where(lost, jnp.nan, re), jnp.where(jnp.isnan(x) & (y == 0), 0, jnp.where(lost, jnp.nan, im))
+
+
+def _of_arctanh(x: Any, y: Any, re: Any, im: Any) -> Parts:
+    unknown, far = jnp.isnan(x) | jnp.isnan(y), jnp.isnan(x) & jnp.isinf(y)
+    vanishes = far | (jnp.isnan(y) & ((x == 0) | jnp.isinf(x)))
+    return jnp.where(vanishes, 0, jnp.where(unknown, jnp.nan, re)), jnp.where(far, math.pi / 2, jnp.where(unknown, jnp.nan, im))
+
+
+arccos = _symmetric(jnp.arccos, _of_arccos)
+arccosh = _symmetric(jnp.arccosh, _of_arccosh)
+arcsinh = _symmetric(jnp.arcsinh, _of_arcsinh, odd=True)
+arctanh = _symmetric(jnp.arctanh, _of_arctanh, odd=True)
+arcsin = _turned(arcsinh, jnp.arcsin)
+arctan = _turned(arctanh, jnp.arctan)
+
+
+# --- direction ---------------------------------------------------------------------------------------------------
+
+
+def sign(z: Any) -> Any:
+    """The sign, zero for both zeros; of complex numbers the direction, also that of an infinite part beside a finite one."""
+    if not jnp.issubdtype(z.dtype, jnp.inexact):
+        return jnp.sign(z)
+    if not jnp.iscomplexobj(z):
+        return jnp.where(z == 0, 0, jnp.sign(z)).astype(z.dtype)
+    far, high = jnp.isinf(z.real), jnp.isinf(z.imag)
+    along = lax.complex(jnp.where(far, jnp.sign(z.real), 0), jnp.where(high, jnp.sign(z.imag), 0))
+    return jnp.where(far ^ high, along, jnp.where(z == 0, 0, jnp.sign(z)))
+
+
+__all__ = [
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctanh",
+    "cos",
+    "cosh",
+    "exp",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+]

@@ -1,0 +1,28 @@
+"""Random bits and elementary floats on XLA, drawn along one axis.
+
+The numbers are those that JAX draws for the shape itself, whose elements it numbers in the same order; but XLA compiles a
+program with one axis several times faster, and most of a program that draws is this.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+
+def _along_one_axis(draw: Callable[..., Any]) -> Callable[[Any, Sequence[int], Any], Any]:
+    def drawn(key: Any, shape: Sequence[int], dtype: Any) -> Any:
+        return draw(key, (math.prod(shape),), dtype).reshape(shape)
+
+    return drawn
+
+
+bits = _along_one_axis(jax.random.bits)
+uniform = _along_one_axis(jax.random.uniform)
+normal = _along_one_axis(jax.random.normal)
+exponential = _along_one_axis(jax.random.exponential)
+laplace = _along_one_axis(jax.random.laplace)
+gumbel = _along_one_axis(jax.random.gumbel)
+logistic = _along_one_axis(jax.random.logistic)
+cauchy = _along_one_axis(jax.random.cauchy)

@@ -1,0 +1,92 @@
+"""Hooks on blocks, and on the operators that they call."""
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from npcompat._internal import dispatch, modes
+from npcompat._internal.handle import Value
+from npcompat._internal.op import Op
+from npcompat.gluon.utils import HookHandle
+
+Hook = Callable[..., object]
+OpHook = Callable[[str, str, Any], object]
+
+
+class Hooked:
+    """What blocks have for hooks."""
+
+    __slots__ = ()
+    _forward_hooks: dict[Any, Hook]
+    _forward_pre_hooks: dict[Any, Hook]
+    _op_hooks: dict[Any, tuple[OpHook, bool]]
+
+    def register_forward_pre_hook(self, hook: Hook) -> HookHandle:
+        """Have `hook(block, inputs)` called before each call; the handle's `detach()` ends that.
+
+        In a compiled block, hooks of the blocks in it are called once, while it is compiled.
+        """
+        return HookHandle(self._forward_pre_hooks, hook)
+
+    def register_forward_hook(self, hook: Hook) -> HookHandle:
+        """Have `hook(block, inputs, output)` called after each call; the handle's `detach()` ends that.
+
+        In a compiled block, hooks of the blocks in it are called once, while it is compiled.
+        """
+        return HookHandle(self._forward_hooks, hook)
+
+    def register_op_hook(self, callback: OpHook, monitor_all: bool = False) -> HookHandle:
+        """Have `callback(name, operator, array)` called for each output of each operator, with `monitor_all` for its inputs, too.
+
+        While it is registered the block is not compiled; inside of another compiled function it is called once, with no values.
+
+        Examples
+        --------
+        >>> net = nn.Dense(2, activation="relu", in_units=3)
+        >>> net.initialize()
+        >>> handle = net.register_op_hook(lambda name, operator, array: print(name, operator, array.shape))
+        >>> y = net(np.ones((4, 3)))
+        fully_connected0_output _npx_fully_connected (4, 2)
+        relu0_output _npx_relu (4, 2)
+        >>> handle.detach()
+        """
+        return HookHandle(self._op_hooks, (callback, monitor_all))
+
+
+class Observer:
+    """What calls the hooks of a block during one of its calls.
+
+    Parameters
+    ----------
+    hooks : sequence of (callable, bool)
+        Each hook, and whether it sees inputs, too.
+    outer : callable, optional
+        The observer of the block around it, which sees the same operations.
+    """
+
+    def __init__(self, hooks: Sequence[tuple[OpHook, bool]], outer: Any) -> None:
+        self._hooks, self._outer = list(hooks), outer
+        self._numbers: defaultdict[str, Any] = defaultdict(itertools.count)
+
+    def __call__(self, op: Op, operands: Sequence[Value], results: Sequence[Value]) -> None:
+        """Tell of one operation."""
+        if self._outer is not None:
+            self._outer(op, operands, results)
+        short = op.name.split("_", 2)[2]
+        node = f"{short}{next(self._numbers[short])}"
+        inputs = [*op.inputs[: len(operands)], *[f"{op.inputs[-1]}{i}" for i in range(len(op.inputs), len(operands))]]
+        outputs = ["output"] if len(results) == 1 else [f"output{i}" for i in range(len(results))]
+        for hook, with_inputs in self._hooks:
+            for names, values in ((inputs, operands), (outputs, results)) if with_inputs else ((outputs, results),):
+                for name, value in zip(names, values, strict=True):
+                    hook(f"{node}_{name}", op.name, dispatch.wrap(value) if hasattr(value.payload, "shape") else value.payload)
+
+
+def observed(hooks: Sequence[tuple[OpHook, bool]], run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function, and the hooks for each operator in it."""
+    with modes.changed(observer=Observer(hooks, modes.current().observer)):
+        return run(*args, **kwargs)
+
+
+__all__ = ["Hook", "Hooked", "OpHook", "observed"]

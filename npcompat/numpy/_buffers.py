@@ -1,0 +1,60 @@
+"""Arrays over memory that is there already: views of any shape and strides, and `ndarray(buffer=)`."""
+
+import math
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, lens
+from npcompat._internal.handle import Handle, extra, root_of
+from npcompat.numpy._typing import Order
+
+
+def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> Any:
+    """The view of `x` that looks at its memory as `wanted` looks at that of its layout."""
+    root = root_of(x)
+    memory = dispatch.layout(root)
+    if memory.dtype != wanted.dtype or not memory.flags.c_contiguous:
+        raise NotImplementedError("as_strided: the array that owns the memory must be in C order and of the same dtype; copy it first")
+    low, high = onp.lib.array_utils.byte_bounds(memory)
+    if wanted.size and not (low <= onp.lib.array_utils.byte_bounds(wanted)[0] and onp.lib.array_utils.byte_bounds(wanted)[1] <= high):
+        raise ValueError(f"as_strided: shape {wanted.shape} with strides {wanted.strides} reaches outside of the array's memory")
+    size = memory.dtype.itemsize
+    steps = [s if n > 1 and wanted.size else 0 for n, s in zip(wanted.shape, wanted.strides, strict=True)]  # others lead nowhere
+    if any([s % size for s in steps]):
+        raise NotImplementedError(f"as_strided: strides {wanted.strides} are no multiples of the element's size, {size}")
+    offset = (wanted.ctypes.data - memory.ctypes.data) // size if wanted.size else 0
+    view = lens.view(root, lens.strided(wanted.shape, tuple([s // size for s in steps]), offset))
+    if not writeable or not x.flags.writeable:
+        extra(view).readonly = True
+    return view
+
+
+def over(buffer: Any, shape: tuple[int, ...], dtype: onp.dtype[Any], offset: int, strides: Any, order: Order) -> Any:
+    """What `ndarray(buffer=)` makes: a view of an array of ours, a read-only copy of bytes, which never change.
+
+    Raises
+    ------
+    NotImplementedError
+        For memory that others may change.
+    """
+    if not isinstance(buffer, Handle):
+        host = onp.ndarray(shape, dtype, buffer, offset, strides, order)
+        if host.flags.writeable:
+            raise NotImplementedError(f"ndarray(buffer=): the memory of a {type(buffer).__name__} is not shared; np.frombuffer copies it")
+        made = dispatch.array_of(host.copy("K"))
+        made.setflags(write=False)
+        return made
+    ours: Any = buffer
+    wanted = onp.ndarray(shape, dtype, dispatch.layout(ours), offset, strides, order)  # NumPy's error where that can't be
+    if strides is not None and dtype == ours.dtype:
+        return strided(ours, wanted)
+    if not (wanted.flags.c_contiguous or wanted.flags.f_contiguous):
+        raise NotImplementedError("ndarray(buffer=, strides=): the buffer must be of the same dtype, or the elements follow each other")
+    octets = ours.reshape(-1).view(onp.dtype("uint8"))[offset : offset + math.prod(shape) * dtype.itemsize]
+    backwards = not wanted.flags.c_contiguous
+    made = octets.view(dtype).reshape(shape[::-1] if backwards else shape)
+    return made.T if backwards else made
+
+
+__all__ = ["over", "strided"]

@@ -1,0 +1,80 @@
+"""What arrays say of their memory, and the methods that NumPy's own machinery calls."""
+
+from types import GenericAlias
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, dtypes, execution
+from npcompat._internal.handle import Handle, extra
+from npcompat.numpy._typing import ArrayLike, DTypeLike
+
+
+class Memory(Handle):
+    """The part of `ndarray` that is about bytes."""
+
+    __slots__ = ()
+
+    @property
+    def data(self) -> memoryview:
+        """The values as they are now, as a buffer that must not be written."""
+        return _unwritten(self).data
+
+    @property
+    def ctypes(self) -> Any:
+        """What NumPy has for `ctypes`: the address of the values as they are now, which must not be written; shape and strides."""
+        return _unwritten(self).ctypes
+
+    def getfield(self: Any, dtype: DTypeLike, offset: int = 0) -> Any:
+        """The bytes at an offset in each element, read as elements of another dtype: a view.
+
+        Parameters
+        ----------
+        dtype : dtype
+            The dtype to read; not larger than the elements.
+        offset : int
+            Where it begins, in bytes.
+
+        Examples
+        --------
+        >>> np.array([1 + 2j]).getfield("float32", 4)
+        array([2.])
+        """
+        wanted = dtypes.canonical(dtype)
+        dispatch.layout(self).getfield(wanted, offset)  # NumPy's error where that can't be
+        octets = self[..., None].view(onp.dtype("uint8"))
+        return octets[..., offset : offset + wanted.itemsize].view(wanted)[..., 0]
+
+    def setfield(self: Any, val: ArrayLike, /, dtype: DTypeLike, offset: int = 0) -> None:
+        """Write values of another dtype into the bytes at an offset in each element; see `getfield`."""
+        self.getfield(dtype, offset)[...] = val
+
+    def __delitem__(self, key: Any) -> None:
+        raise ValueError("cannot delete array elements")
+
+    def __setstate__(self: Any, state: tuple[Any, ...], /) -> None:
+        if self._view is not None:
+            raise ValueError("cannot set the state of a view: it does not own its data")
+        host = onp.empty(0)
+        host.__setstate__(state)  # what a pickle of NumPy's holds
+        dispatch.write(self, execution.constant(host))
+        extra(self).layout = None
+
+    def __array_wrap__(self, array: ArrayLike, context: Any = None, return_scalar: bool = False, /) -> Any:
+        """An array of NumPy's that was computed from this one, as one of ours."""
+        made = array if isinstance(array, Handle) else dispatch.array_of(onp.array(array))
+        return dispatch.as_scalar(made) if return_scalar else made
+
+    def __array_finalize__(self, obj: Any, /) -> None:
+        """Called by NumPy for instances of subclasses, of which there are none: nothing is left to do, as in NumPy's own class."""
+
+    __class_getitem__: Any = classmethod(GenericAlias)
+
+
+def _unwritten(handle: Handle) -> onp.ndarray[Any, Any]:
+    shared = dispatch.to_host(handle).view()
+    shared.flags.writeable = False
+    return shared
+
+
+__all__ = ["Memory"]

@@ -1,0 +1,92 @@
+"""The memory order of new arrays: what `order=` asks for, and what NumPy gives a copy.
+
+On the host it is the payload's own.  XLA lays values out as it likes; there the order is what the array answers when it
+is asked for strides and flags, and what decides whether a reshape is a view: the stand-in of `dispatch.layout`, which
+an array in C order has not.
+"""
+
+from typing import Any, Literal, cast
+
+import numpy as onp
+
+from npcompat._internal import dispatch
+from npcompat._internal.handle import Handle, Value, extra
+from npcompat.numpy._typing import Order
+
+
+def check_order(order: str | None) -> Order:
+    """The order that an argument names; 'K' for None."""
+    if order is None:
+        return "K"
+    if order not in ("K", "A", "C", "F", "k", "a", "c", "f"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    return cast(Order, order.upper())
+
+
+def check_c_or_f(order: str | None) -> Order:
+    """The order of an array made from nothing; 'C' for None."""
+    checked = check_order("C" if order is None else order)
+    if checked not in ("C", "F"):
+        raise ValueError(f"only 'C' or 'F' order is permitted (got {order!r})")
+    return checked
+
+
+def in_c_order(handle: Handle) -> bool:
+    """Whether an array is known to lie in C order without its layout being made."""
+    if handle._view is not None or (handle._extra is not None and handle._extra.layout is not None):
+        return False
+    payload = handle._value.payload
+    return type(payload) is not onp.ndarray or payload.flags.c_contiguous
+
+
+def letter(order: str | None, handle: Handle) -> Literal["C", "F"]:
+    """Whether the order in which elements are read, C order for None, means 'C' or 'F' for this array."""
+    checked = check_order("C" if order is None else order)
+    if checked == "K":
+        raise ValueError("order 'K' is not permitted for reshaping")
+    if checked == "A":
+        return "F" if dispatch.layout(handle).flags.fnc else "C"
+    return checked
+
+
+def has_order(handle: Handle, order: Order) -> bool:
+    """Whether an array lies in an order; any does for 'K' and 'A'."""
+    if order not in ("C", "F") or (order == "C" and in_c_order(handle)):
+        return True
+    flags = dispatch.layout(handle).flags
+    return bool(flags.c_contiguous if order == "C" else flags.f_contiguous)
+
+
+def in_order(made: Any, order: Order, source: Any = None) -> Any:
+    """A new array, which is no view, laid out in an order; for 'K' and 'A' as NumPy lays out a copy of the source.
+
+    Without a source, 'K' and 'A' leave it as it is.
+    """
+    if type(made) is not dispatch.ndarray or len(made.shape) < 2:  # (graphs have no memory)
+        return made
+    if order in ("C", "F"):
+        if has_order(made, order):
+            return made
+        wanted = onp.empty(made.shape, made.dtype, order="F" if order == "F" else "C")
+    elif source is None or (in_c_order(made) and isinstance(source, Handle) and in_c_order(source)):
+        return made
+    else:
+        proto = dispatch.layout(source) if isinstance(source, Handle) else source
+        wanted = onp.empty_like(proto, made.dtype, order=order, subok=False, shape=made.shape)
+    value = made._value
+    if type(value.payload) is not onp.ndarray:
+        if made._extra is not None or not wanted.flags.c_contiguous:
+            extra(made).layout = wanted
+    elif value.payload.strides != wanted.strides:
+        wanted[...] = value.payload
+        made._value = Value(wanted, value.node, value.index)
+    return made
+
+
+def common_order(operands: Any) -> Order:
+    """What 'A' means for a result of operands: 'F' if all that are arrays lie in Fortran order only, else 'C'."""
+    layouts = [dispatch.layout(a) if isinstance(a, Handle) else onp.asarray(a) for a in operands]
+    return "F" if all([a.flags.f_contiguous for a in layouts]) and any([a.flags.fnc for a in layouts]) else "C"
+
+
+__all__ = ["check_c_or_f", "check_order", "common_order", "has_order", "in_c_order", "in_order", "letter"]

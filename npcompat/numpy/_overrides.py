@@ -1,0 +1,79 @@
+"""The protocol `__array_ufunc__` of other classes: what a class wants done with a ufunc on its objects comes first."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch
+from npcompat._internal.handle import Handle
+
+_NONE_OF_THEM = (Handle, onp.generic, int, float, complex, str, bytes, list, tuple, type(None))
+
+
+_NUMPYS = onp.ndarray.__array_ufunc__
+
+
+def _overrides(x: Any) -> bool:
+    if isinstance(x, _NONE_OF_THEM):
+        return False
+    return getattr(type(x), "__array_ufunc__", _NUMPYS) is not _NUMPYS
+
+
+def _in_turn(operands: Sequence[Any]) -> list[Any]:
+    """One operand of each class that overrides, from left to right, subclasses before their bases."""
+    found: list[Any] = []
+    for x in operands:
+        if _overrides(x) and type(x) not in map(type, found):
+            place = next((i for i, other in enumerate(found) if isinstance(x, type(other))), len(found))
+            found.insert(place, x)
+    return found
+
+
+def overridden(op: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """What the first class among the operands that can makes of a call of a ufunc; NotImplemented if no class overrides it.
+
+    Parameters
+    ----------
+    op : Op
+        The ufunc's operator.
+    method : str
+        ``'__call__'``, ``'reduce'`` and so on.
+    inputs : sequence
+        The operands, by position.
+    options : mapping
+        The other arguments; `out` is a tuple.
+
+    Raises
+    ------
+    TypeError
+        If a class refuses all ufuncs (its `__array_ufunc__` is None), or if none of those asked can.
+    """
+    function = dispatch.ufuncs.get(op.name)
+    candidates = _in_turn([*inputs, *options.get("out", ()), options.get("where")])
+    if function is None or not candidates:
+        return NotImplemented
+    for x in candidates:
+        if type(x).__array_ufunc__ is None:
+            raise TypeError(f"operand '{type(x).__name__}' does not support ufuncs (__array_ufunc__=None)")
+    for x in candidates:
+        found = type(x).__array_ufunc__(x, function, method, *inputs, **options)
+        if found is not NotImplemented:
+            return found
+    shown = ", ".join([*map(repr, inputs), *[f"{name}={value!r}" for name, value in options.items()]])
+    kinds = ", ".join(repr(type(x).__name__) for x in (*inputs, *options.get("out", ())))
+    raise TypeError(
+        f"operand type(s) all returned NotImplemented from __array_ufunc__(<ufunc '{function.__name__}'>, {method!r}, {shown}): {kinds}"
+    )
+
+
+def given(out: Any, **options: Any) -> dict[str, Any]:
+    """The arguments of a call that are not their defaults; each option is a pair of value and default."""
+    found = {name: v for name, (v, default) in options.items() if v is not default and not (type(v) is type(default) and v == default)}
+    outs = out if isinstance(out, tuple) else (out,)
+    return found if all([o is None for o in outs]) else {"out": outs, **found}
+
+
+dispatch.connect(overridden=overridden)
+
+__all__ = ["given", "overridden"]

@@ -1,0 +1,9 @@
+"""NumPy's own, on our arrays, which live on the host: fields of records, added, dropped, renamed and joined."""
+
+import numpy.lib.recfunctions as _numpys
+from numpy.lib.recfunctions import *  # noqa: F403
+from numpy.lib.recfunctions import __all__ as __all__
+
+from npcompat.numpy._host_arrays import functions_on_host as _functions_on_host
+
+globals().update(_functions_on_host(_numpys))

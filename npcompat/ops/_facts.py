@@ -1,0 +1,154 @@
+"""What follows from a declaration and is not written in it: types, how the gradient is made, what NumPy has otherwise."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+import numpy as onp
+
+import npcompat
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.op import Op
+from npcompat.ops._usage import names_in, public_face
+
+_DTYPES = tuple([onp.dtype(name) for name in ("bool", "int8", "int64", "float16", "float32", "complex64")])
+_BY_HAND = ("custom_jvp", "custom_vjp")
+
+
+# --- types -------------------------------------------------------------------------------------------------------
+
+
+def types(op: Op) -> str:
+    """What the type rule says of itself, and what it makes of operands of one dtype."""
+    said = [] if op.ufunc is None else [f"those of NumPy's `{op.ufunc.__name__}`."]
+    own = (inspect.getdoc(op.rule) or "").split("\n\n")[0].replace("\n", " ")
+    said += [own] if own else []
+    least = len(op.inputs) - (op.variadic and len(op.inputs) > 1)
+    made = list(_made(op, least)) or list(_made(op, len(op.inputs)))
+    if made and all(source == result for source, result in made):
+        said += [] if own else ["The result has the dtype of the operands."]
+    elif made:
+        results = dict.fromkeys(result for _, result in made)
+        said.append("; ".join(f"{', '.join(s for s, r in made if r == result)} → {result}" for result in results) + ".")
+    return " ".join(said) or ("the dtype that is asked for." if "dtype" in op.attrs else "what the computation gives.")
+
+
+def _made(op: Op, count: int) -> Iterator[tuple[str, str]]:
+    """Of the usual dtypes those that the rule takes for all of so many operands, and the dtype of the result."""
+    if not count or "key" in op.inputs:
+        return
+    for dtype in _DTYPES:
+        try:
+            _, out = op.rule((dtype,) * count, op.attrs)
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError):
+            continue
+        outs = out if isinstance(out, tuple) else (out,)
+        if all(isinstance(o, onp.dtype) and not o.hasobject for o in outs):
+            yield dtype.name, " and ".join(o.name for o in dict.fromkeys(outs))
+
+
+# --- the gradient, and inference ---------------------------------------------------------------------------------
+
+
+def gradient(op: Op) -> str:
+    """How the gradient of an operator is made."""
+    if not op.differentiable:
+        return "none: the result is a constant."
+    compute = op.kernels.get("jax", op.compute)
+    if _has_rule(compute, compute.__module__, set(), (op.name.split("_", 2)[2],)):
+        return "by a rule by hand, beside the computation."
+    return "the derivative of the computation."
+
+
+def _has_rule(function: Any, module: str, seen: set[int], kernels: Iterable[str] = ()) -> bool:
+    """Whether a function of the operator's module, or a kernel of XLA's that it calls, has a derivative by hand."""
+    home = getattr(function, "__module__", None) or ""
+    if not home.startswith(("npcompat._internal.backend.jax_", module)) or id(function) in seen:
+        return False
+    seen.add(id(function))
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return type(function).__name__ in _BY_HAND
+    names = (*names_in(code), *kernels)
+    mentioned = [cell.cell_contents for cell in function.__closure__ or ()] + [function.__globals__.get(name) for name in names]
+    if home == module:
+        mentioned += [getattr(xla.xp, name, None) for name in names]
+    return any(_has_rule(found, module, seen) for found in mentioned)
+
+
+def inferred(op: Op) -> str:
+    """How inference is made."""
+    ufunc = "the computation, run on types"
+    return f"{ufunc}; a rule by hand completes the types of inputs." if op.complete is not None else f"{ufunc}."
+
+
+# --- NumPy -------------------------------------------------------------------------------------------------------
+
+
+def differences(op: Op) -> list[str]:
+    """In what the public function differs from NumPy's: arguments of its own, and what docs/known_gaps.md says of it."""
+    face = public_face(op)
+    if face is None or not _numpys(face[0]):
+        return []
+    added = added_arguments(face[0], face[1])
+    said = [f"Also takes {', '.join(f'`{p}`' for p in added)}."] if added else []
+    return said + [text for names, text in _listed()[1] if face[0].rsplit(".", 1)[-1] in names]
+
+
+def added_arguments(name: str, function: Callable[..., Any]) -> list[str]:
+    """The arguments of a public function that NumPy's of this name, such as `np.fft.fft`, has not.
+
+    Where NumPy's shows `*args` or `**kwargs`, what it takes is not known, and nothing is said.
+    """
+    theirs = _numpys(name)
+    if not theirs or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in theirs.values()):
+        return []
+    places = sum(p.kind is not p.KEYWORD_ONLY for p in theirs.values())
+    mine = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
+    return [p.name for i, p in enumerate(mine) if p.name not in theirs and (i >= places or p.kind is p.KEYWORD_ONLY)]
+
+
+def not_supported(op: Op) -> list[str]:
+    """What docs/known_gaps.md lists of the public function."""
+    face = public_face(op)
+    return [] if face is None else gaps_of([face[1]])
+
+
+def gaps_of(functions: Iterable[FunctionType]) -> list[str]:
+    """What docs/known_gaps.md lists of functions of this package."""
+    own = {f"{f.__module__.replace('.', '/')}.py::{f.__qualname__}" for f in functions}
+    return [text for places, text in _listed()[0] if not own.isdisjoint(places)]
+
+
+def _numpys(name: str) -> Mapping[str, inspect.Parameter]:
+    """The parameters of NumPy's function of a name, such as `np.fft.fft`; none if there is no such function."""
+    found: Any = onp
+    for part in name.split(".")[1:]:
+        found = getattr(found, part, None)
+    try:
+        shown = {} if found is None or not name.startswith("np.") else inspect.signature(found).parameters
+    except (TypeError, ValueError):
+        return {}
+    return {n: p for n, p in shown.items() if n != "self"}
+
+
+_Listed = list[tuple[frozenset[str], str]]
+
+
+@lru_cache(maxsize=1)
+def _listed() -> tuple[_Listed, _Listed]:
+    """What docs/known_gaps.md lists, where the sources are at hand: the gaps by their places in the code, the differences by names."""
+    path = Path(npcompat.__file__).parents[1] / "docs" / "known_gaps.md"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    rows = re.findall(r"^\| (.*`.*) \| (.*) \| (`npcompat/.*`) \|$", text, flags=re.MULTILINE)
+    gaps = [(frozenset(re.findall("`([^`]+)`", places)), f"{what}: {why}.") for what, why, places in rows]
+    bullets = re.split(r"^- ", text.partition("## Different on purpose")[2], flags=re.MULTILINE)[1:]
+    names = [[n.rsplit(".", 1)[-1].partition("(")[0] for n in re.findall("`([^`]+)`", bullet)] for bullet in bullets]
+    return gaps, [(frozenset(n), " ".join(bullet.split())) for n, bullet in zip(names, bullets, strict=True)]
+
+
+__all__ = ["added_arguments", "differences", "gaps_of", "gradient", "inferred", "not_supported", "types"]

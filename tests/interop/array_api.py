@@ -1,0 +1,79 @@
+"""Run the array API standard's own tests: `python -m tests.interop.array_api CHECKOUT [--backend B] [pytest's options]`.
+
+CHECKOUT is a clone, with submodules, of https://github.com/data-apis/array-api-tests.  The run is in NumPy mode (the default
+float is float64).  Where the standard and NumPy disagree, NumPy wins: what fails for that is listed in `array_api.toml`
+with its reason, and everything else must pass.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+LISTED = {test: group["reason"] for group in tomllib.loads((HERE / "array_api.toml").read_text())["group"] for test in group["tests"]}
+
+
+def command(backend, options):
+    """The command line and the environment of a run on a backend."""
+    environment = os.environ | {
+        "ARRAY_API_TESTS_MODULE": "npcompat.numpy",
+        "ARRAY_API_TESTS_VERSION": "2025.12",
+        "NPCOMPAT_BACKEND": backend,
+        "NPCOMPAT_DEFAULT_DTYPE": "numpy",
+        "PYTHONPATH": str(HERE.parent.parent),
+    }
+    plugins = ["-p", "tests.interop.array_api", "-p", "no:xdist", "-p", "no:cacheprovider"]
+    return [sys.executable, "-m", "pytest", "array_api_tests", "-q", "-W", "ignore", "--disable-deadline", *plugins, *options], environment
+
+
+def main():
+    """Run the suite in a process of its own; returns its exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("checkout", type=Path)
+    parser.add_argument("--backend", choices=["numpy", "jax", "auto"], default="numpy")
+    given, options = parser.parse_known_args()
+    arguments, environment = command(given.backend, options)
+    return subprocess.run(arguments, cwd=given.checkout, env=environment).returncode
+
+
+# --- within that process, a plugin -------------------------------------------------------------------------------
+
+
+class Verdict:
+    """Tells failures that are listed from those that are not."""
+
+    def __init__(self):
+        self.failed = []
+
+    def pytest_runtest_logreport(self, report):
+        if report.failed:
+            self.failed.append(report.nodeid)
+
+    @property
+    def unlisted(self):
+        return [test for test in self.failed if test.removeprefix("array_api_tests/") not in LISTED]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session):
+        if session.exitstatus == pytest.ExitCode.TESTS_FAILED and not self.unlisted:
+            session.exitstatus = pytest.ExitCode.OK
+
+    def pytest_terminal_summary(self, terminalreporter):
+        terminalreporter.section("the array API on npcompat")
+        terminalreporter.line(f"{len(self.failed)} failed, of which {len(self.unlisted)} are not listed")
+        for test in self.unlisted:
+            terminalreporter.line(f"  {test}")
+
+
+def pytest_configure(config):
+    """Register the plugin."""
+    config.pluginmanager.register(Verdict())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

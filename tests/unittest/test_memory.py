@@ -1,0 +1,166 @@
+"""What arrays say of their memory: buffers, fields, strides and order; NumPy is the oracle."""
+
+import copy
+import ctypes
+import pickle
+
+import numpy as onp
+import pytest
+
+from npcompat import autograd, np, npx
+
+
+def test_data_and_ctypes_are_of_the_values_as_they_are(backend):
+    x = np.arange(3, dtype="int32")
+    assert x.data.tolist() == [0, 1, 2] and x.data.readonly and x.data.format == "i"
+    address = x.ctypes
+    assert list(ctypes.cast(address.data, ctypes.POINTER(ctypes.c_int32))[:3]) == [0, 1, 2]
+    assert list(address.shape) == [3] and list(address.strides) == [4]
+    before = x.data
+    x[0] = 7
+    assert before.tolist() == [0, 1, 2] and x.data.tolist() == [7, 1, 2]
+
+
+FIELDS = [
+    (onp.array([[1 + 2j, 3 + 4j]], "complex64"), "float32", 4),
+    (onp.array([1, 258], "int32"), "int8", 1),
+    (onp.array([1.5, 2.5]), "float64", 0),
+    (onp.array(66051, "int32"), "int16", 2),
+    (onp.array([(1, 2.0), (3, 4.0)], [("a", "i4"), ("b", "f8")]), "float64", 4),
+]
+
+
+@pytest.mark.parametrize(("array", "dtype", "offset"), FIELDS)
+def test_fields_are_views(backend, array, dtype, offset):
+    ours, theirs = np.array(array), array.copy()
+    field = ours.getfield(dtype, offset)
+    assert field.dtype == dtype and onp.array_equal(field.asnumpy(), theirs.getfield(dtype, offset))
+    assert field.base is ours
+    ours.setfield(5, dtype, offset)
+    theirs.setfield(5, dtype, offset)
+    assert onp.array_equal(ours.asnumpy(), theirs) and onp.array_equal(field.asnumpy(), theirs.getfield(dtype, offset))
+
+
+def test_fields_that_do_not_fit():
+    with pytest.raises(ValueError, match="new type is larger than original type"):
+        np.arange(3, dtype="int32").getfield("int64")
+    with pytest.raises(ValueError, match=r"offset"):
+        np.arange(3, dtype="int32").getfield("int16", 3)
+
+
+def test_states_are_those_of_numpys_pickles():
+    _, _, state = onp.arange(6, dtype="int16").reshape(2, 3).__reduce__()
+    x = np.zeros(1)
+    x.__setstate__(state)
+    assert x.dtype == "int16" and x.strides == (6, 2) and x.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert pickle.loads(pickle.dumps(x)).tolist() == x.tolist()
+    with pytest.raises(ValueError, match="does not own its data"):
+        x[0].__setstate__(state)
+
+
+def test_what_numpys_machinery_asks_for():
+    x = np.ones(2)
+    wrapped = x.__array_wrap__(onp.arange(2))
+    assert type(wrapped) is np.ndarray and wrapped.tolist() == [0, 1]
+    assert isinstance(x.__array_wrap__(onp.array(3.0), None, True), onp.floating) and x.__array_finalize__(None) is None
+    assert np.ndarray[int].__origin__ is np.ndarray
+    with pytest.raises(ValueError, match="cannot delete array elements"):
+        del x[0]
+
+
+# --- memory order: NumPy is the oracle for strides, flags, sharing and values ---------------------------------------
+
+SOURCES = {
+    "C": lambda xp, a: xp.array(a),
+    "F": lambda xp, a: xp.array(a, order="F"),
+    "transposed": lambda xp, a: xp.array(a).T,
+    "axes": lambda xp, a: xp.array(a).transpose(1, 0, 2),
+    "steps": lambda xp, a: xp.array(a).T[::2],
+}
+MADE = {
+    **{f"array {o}": lambda xp, x, o=o: xp.array(x, order=o) for o in "CFAK"},
+    **{f"asarray {o}": lambda xp, x, o=o: xp.asarray(x, order=o) for o in "CFAK"},
+    **{f"cast {o}": lambda xp, x, o=o: xp.array(x, "float64", order=o) for o in "CFAK"},
+    **{f"copy {o}": lambda xp, x, o=o: x.copy(o) for o in "CFAK"},
+    **{f"astype {o}": lambda xp, x, o=o: x.astype("float64", order=o) for o in "CFAK"},
+    **{f"astype {o} of the same": lambda xp, x, o=o: x.astype(x.dtype, order=o, copy=False) for o in "CFAK"},
+    **{f"like {o}": lambda xp, x, o=o: xp.zeros_like(x, order=o) for o in "CFAK"},
+    **{f"full like {o}": lambda xp, x, o=o: xp.full_like(x, 3, order=o, shape=(3, 2, 5)) for o in "CFAK"},
+    **{f"add {o}": lambda xp, x, o=o: xp.add(x, 1, order=o) for o in "CFA"},
+    **{f"reshape {o}": lambda xp, x, o=o: x.reshape(4, -1, order=o) for o in "CF"},
+    **{f"flatten {o}": lambda xp, x, o=o: x.flatten(o) for o in "CFAK"},
+    "np.copy": lambda xp, x: xp.copy(x),
+    "copy.copy": lambda xp, x: copy.copy(x),
+    "asfortranarray": lambda xp, x: xp.asfortranarray(x),
+    "ascontiguousarray": lambda xp, x: xp.ascontiguousarray(x),
+    "require FO": lambda xp, x: xp.require(x, requirements="FO"),
+    "view": lambda xp, x: x.view("int32"),
+    "NumPy's": lambda xp, x: xp.array(onp.ones((2, 3, 4), order="F")),
+    "zeros": lambda xp, x: xp.zeros((2, 3), order="F"),
+    "full": lambda xp, x: xp.full((2, 3), 1, order="F"),
+    "eye": lambda xp, x: xp.eye(2, 3, order="F"),
+    "of lists": lambda xp, x: xp.array([[1, 2], [3, 4]], order="F"),
+    "bytes": lambda xp, x: xp.array(list(x.tobytes("A"))),
+}
+
+
+def laid_out(made, source, xp):
+    return made.shape, made.dtype, made.strides, made.flags.fnc, xp.shares_memory(made, source), made.tolist()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_arrays_lie_in_the_memory_order_of_numpys(backend, source):
+    values = onp.arange(24, dtype="float32").reshape(2, 3, 4)
+    with npx.np_default_dtype():
+        theirs, ours = (SOURCES[source](xp, values) for xp in (onp, np))
+        differing = [name for name, make in MADE.items() if laid_out(make(np, ours), ours, np) != laid_out(make(onp, theirs), theirs, onp)]
+    assert differing == []
+
+
+def test_fortran_order_is_kept_by_writes_and_decides_what_is_a_view(backend):
+    x = np.zeros((2, 3), order="F")
+    flat = x.T.reshape(-1)
+    x[...] = np.arange(6).reshape(2, 3)
+    x += 1
+    assert x.strides == (4, 8) and flat.tolist() == [1, 4, 2, 5, 3, 6]
+    flat[0] = 9
+    assert x[0, 0] == 9 and not np.shares_memory(x, x.reshape(-1)) and np.shares_memory(x, x.ravel("F"))
+    assert x.base is None and x.flags.owndata and np.isfortran(x)
+    x.shape = (2, 3, 1)
+    assert x.flags.f_contiguous and x.tolist() == [[[9], [2], [3]], [[4], [5], [6]]]
+
+
+def test_filled_arrays_have_memory_of_their_own(backend):
+    assert np.full(3, 1.0).strides == (4,) and np.full_like(np.ones((2, 3)), 2).strides == (12, 4)
+
+
+def test_flags_have_numpys_names():
+    theirs = onp.zeros(2, [("a", "i1"), ("b", "f4")])["b"]
+    ours = np.array(onp.zeros(2, [("a", "i1"), ("b", "f4")]))["b"]
+    for name in ("C", "F", "W", "A", "O", "X", "B", "CA", "FNC", "FORC", "CONTIGUOUS", "FORTRAN", "ALIGNED", "BEHAVED", "CARRAY"):
+        assert ours.flags[name] == theirs.flags[name], name
+        assert np.ones((2, 3), order="F").flags[name] == onp.ones((2, 3), order="F").flags[name], name
+
+
+def test_orders_that_are_none():
+    with pytest.raises(ValueError, match=r"order must be one of 'C', 'F', 'A', or 'K' \(got 'Z'\)"):
+        np.array([1], order="Z")
+    with pytest.raises(ValueError, match="only 'C' or 'F' order is permitted"):
+        np.zeros(2, order="K")
+    with pytest.raises(ValueError, match="Unable to avoid copy"):
+        np.asarray(np.ones((2, 3)), order="F", copy=False)
+
+
+def test_fortran_order_in_compiled_and_recorded_functions():
+    def function(x):
+        y = np.array(x, order="F")
+        assert y.flags.f_contiguous
+        return (y.reshape(-1, order="F") * y.ravel()).sum()
+
+    x = np.arange(6.0).reshape(2, 3)
+    x.attach_grad()
+    with autograd.record():
+        total = function(x)
+    total.backward()
+    assert npx.jit(function)(x) == total == sum(a * b for a, b in zip([0, 3, 1, 4, 2, 5], range(6), strict=True))
+    assert x.grad.tolist() == [[0, 5, 5], [5, 5, 10]]

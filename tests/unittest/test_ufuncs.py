@@ -1,0 +1,186 @@
+"""Ufuncs as objects: their class, attributes, methods, and the arguments that choose a loop; NumPy is the oracle."""
+
+import inspect
+import pickle
+
+import numpy as onp
+import pytest
+
+from npcompat import np, npx
+
+UFUNCS = [name for name in onp.__all__ if isinstance(getattr(onp, name), onp.ufunc)]
+
+
+def test_every_ufunc_of_numpys_is_one():
+    assert [name for name in UFUNCS if not isinstance(getattr(np, name), np.ufunc)] == []
+    assert isinstance(onp.add, np.ufunc), "those of other libraries, too"
+    for other in (np.sum, np.clip, onp.sum, int, 3, np.ones(2)):
+        assert not isinstance(other, np.ufunc), other
+
+
+@pytest.mark.parametrize("attribute", ["nin", "nout", "nargs", "identity", "signature", "__name__"])
+def test_attributes_are_numpys(attribute):
+    assert {n: getattr(getattr(np, n), attribute) for n in UFUNCS} == {n: getattr(getattr(onp, n), attribute) for n in UFUNCS}
+
+
+def test_types_are_numpys_those_of_the_host_included():
+    ours = [name for name in UFUNCS if getattr(np, name) is not getattr(onp, name)]
+    assert set(UFUNCS) - set(ours) == {"isnat"}
+    assert {name: getattr(np, name).types for name in ours} == {name: getattr(onp, name).types for name in ours}
+    assert np.add.ntypes == len(np.add.types)
+
+
+def test_methods_are_those_of_the_class():
+    assert np.add.reduce.__self__ is np.add
+    assert np.ufunc.reduce(np.add, [1, 2, 3]) == 6 and np.ufunc.__call__(np.add, 1, 2) == 3
+    assert "left to right" in np.add.reduce.__doc__ and str(inspect.signature(np.modf)).startswith("(x: Any, /, out: Any = (None, None), *")
+    assert pickle.loads(pickle.dumps(np.add)) is np.add
+    with pytest.raises(TypeError, match=r"cannot create 'numpy\.ufunc' instances"):
+        np.ufunc()
+
+
+def test_outputs_are_given_by_position_too():
+    fraction, whole = np.zeros(2), np.zeros(2)
+    assert np.modf([1.5, -2.25], fraction, whole)[1] is whole
+    assert fraction.tolist() == [0.5, -0.25] and whole.tolist() == [1.0, -2.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: np.matmul.reduce(np.ones((2, 2))), RuntimeError, "Reduction not defined on ufunc with signature"),
+        (lambda: np.matmul.outer(np.ones(2), np.ones(2)), TypeError, "outer is not allowed in ufunc with non-trivial signature"),
+        (lambda: np.vecdot.at(np.ones(2), [0], np.ones(1)), TypeError, r"vecdot has signature \(n\),\(n\)->\(\)"),
+        (lambda: np.sin.accumulate([1.0]), ValueError, "accumulate only supported for binary functions"),
+        (lambda: np.divmod.reduce([1]), ValueError, "reduce only supported for functions returning a single value"),
+        (lambda: np.sin.at(np.ones(2), [0], 1), ValueError, "second operand provided when ufunc is unary: sin"),
+        (lambda: np.add.at(np.ones(2), [0]), ValueError, "second operand needed for ufunc: add"),
+        (lambda: np.divmod.at(np.ones(2), [0], 1), ValueError, "only single output ufuncs are supported, this one has 2"),
+    ],
+)
+def test_methods_that_a_ufunc_has_not_say_so(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+SIGNATURES = [
+    ("add", ([1, 2], 2), "dd->d"),
+    ("add", (1, 2), (None, None, "f4")),
+    ("add", (1.5, 2), "ii->i"),
+    ("less", ([1, 2], 1.5), "ff->?"),
+    ("divide", ([1, 2], 3), (None, None, "c8")),
+    ("modf", ([1.5, 2.25],), "d->dd"),
+    ("ldexp", (1.5, 2), (None, "i", None)),
+    ("matmul", ([[1, 2]], [3, 4]), "dd->d"),
+    ("vecdot", ([1, 2], [3, 4]), (None, None, "f4")),
+]
+
+
+@pytest.mark.parametrize(("name", "operands", "signature"), SIGNATURES)
+def test_signature_chooses_the_loop(backend, name, operands, signature):
+    with npx.np_default_dtype():
+        found, wanted = getattr(np, name)(*operands, signature=signature), getattr(onp, name)(*operands, signature=signature)
+    for mine, its in zip(*[f if isinstance(f, tuple) else (f,) for f in (found, wanted)], strict=True):
+        assert mine.dtype == its.dtype and onp.array_equal(mine.asnumpy(), its)
+
+
+def test_signature_keeps_64_bits_in_the_default_policy_and_compiles():
+    compiled = npx.jit(lambda x: np.add(x, 1, signature="dd->d"))
+    x = np.array([1, 2], dtype="float32")
+    for made in (np.add(x, 1, signature="dd->d"), compiled(x)):
+        assert made.dtype == "float64" and made.tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("signature", "error"),
+    [
+        ("dd->f", "No loop matching the specified signature"),
+        ("d", "one dtype is not enough"),
+        (("d",), "one dtype is not enough"),
+        (("d", "d"), "type-tuple must be specified of length 3 for ufunc 'add', got 2"),
+        ("ddd->d", r"2 typecode\(s\) before and 1 after"),
+        (3, "must be a string or a tuple, got int"),
+    ],
+)
+def test_signatures_that_are_none(signature, error):
+    with pytest.raises((TypeError, ValueError), match=error):
+        np.add(1, 2, signature=signature)
+
+
+def test_signature_obeys_casting_and_excludes_dtype():
+    with pytest.raises(TypeError, match=r"Cannot cast ufunc 'add' input 0 from dtype\('float64'\) to dtype\('int32'\)"):
+        np.add(np.float64(1.5), 2, signature="ii->i")
+    assert np.add(np.array([1.5]), 2, signature="ii->i", casting="unsafe").tolist() == [3]
+    with pytest.raises(TypeError, match="cannot specify both 'signature' and 'dtype'"):
+        np.add(1, 2, signature="dd->d", dtype="f")
+    with pytest.raises(TypeError, match="products are of one dtype"):
+        np.matmul([1], [1], signature="df->d")
+
+
+def test_resolve_dtypes():
+    int32, float32, float64 = map(onp.dtype, ("int32", "float32", "float64"))
+    assert np.add.resolve_dtypes((int32, float, None)) == (float32,) * 3, "the default float"
+    assert np.add.resolve_dtypes((int32, float64, None)) == (float64,) * 3
+    assert np.add.resolve_dtypes((int32, int32, None), signature="dd->d") == (float64,) * 3
+    assert np.add.resolve_dtypes((None, int32, None), reduction=True)[1] == onp.add.resolve_dtypes((None, int32, None), reduction=True)[1]
+    with npx.np_default_dtype():
+        assert np.add.resolve_dtypes((int32, float, None)) == (float64,) * 3
+    with pytest.raises(TypeError, match="Cannot cast ufunc 'add' output"):
+        np.add.resolve_dtypes((float64, float64, int32), casting="same_kind")
+
+
+def test_products_along_axes():
+    a, b = onp.arange(12.0).reshape(2, 3, 2), onp.arange(6.0).reshape(3, 2)
+    for name, options in [
+        ("matmul", {"axes": [(0, 1), (0, 1), (0, 1)]}),
+        ("vecdot", {"axis": 1}),
+        ("vecdot", {"axis": 1, "keepdims": True}),
+        ("matvec", {"axes": [(1, 2), 0, 0]}),
+        ("vecmat", {"axes": [1, (0, 1), -1]}),
+    ]:
+        operands = {"matmul": (a, b), "vecdot": (a, a), "matvec": (a, b[:2]), "vecmat": (a, b)}[name]
+        wanted = getattr(onp, name)(*operands, **options)
+        found = getattr(np, name)(*map(np.array, operands), **options)
+        assert found.shape == wanted.shape and onp.array_equal(found.asnumpy(), wanted), (name, options)
+
+
+def test_functions_from_python_are_ufuncs():
+    add = np.frompyfunc(lambda x, y: x + y, 2, 1, identity=0)
+    assert isinstance(add, np.ufunc) and (add.nin, add.nout, add.nargs, add.types, add.identity) == (2, 1, 3, ["OO->O"], 0)
+    assert add(np.arange(3), 1).tolist() == [1, 2, 3] and add.reduce(np.arange(4)) == 6
+    assert add.accumulate([1, 2, 3]).tolist() == [1, 3, 6] and add.outer([1, 2], [3]).tolist() == [[4], [5]]
+
+
+def test_functions_from_python_write_into_arrays():
+    add = np.frompyfunc(lambda x, y: x + y, 2, 1)
+    out = np.zeros(3, dtype=object)
+    assert add(np.arange(3), 1, out) is out and out.tolist() == [1, 2, 3]
+    assert add(np.arange(3), 2, out=out) is out and out.tolist() == [2, 3, 4]
+    add.at(out, [0, 0], 5)
+    assert out.tolist() == [12, 3, 4]
+    total = np.zeros((), dtype=object)
+    assert add.reduce(out, out=total) is total and total.item() == 19
+
+
+def test_ufuncs_of_other_libraries_write_at_indices():
+    xlogy = pytest.importorskip("scipy.special", reason="a ufunc of another library").xlogy
+    x = np.ones(3, dtype="float64")
+    xlogy.at(x, np.array([1, 1]), 3.0)
+    assert onp.allclose(x.asnumpy(), [1, onp.log(3) ** 2, 1])
+
+
+def test_an_ellipsis_asks_for_arrays_in_the_place_of_scalars(backend):
+    calls = [
+        lambda xp: xp.add(1, 2, out=...),
+        lambda xp: xp.add(1, 2, out=..., dtype="f4"),
+        lambda xp: xp.divmod(5, 3, out=...)[1],
+        lambda xp: xp.add.reduce(xp.ones(3), out=...),
+        lambda xp: xp.matmul(xp.ones(2), xp.ones(2), out=...),
+        lambda xp: xp.add(xp.ones(2), 1, out=...),
+        lambda xp: xp.add(xp.ones((2, 2)), 1, out=(None,), order="F"),
+    ]
+    with npx.np_default_dtype():
+        for call in calls:
+            ours, theirs = call(np), call(onp)
+            assert type(ours) is np.ndarray and type(theirs) is onp.ndarray
+            assert (ours.tolist(), ours.dtype) == (theirs.tolist(), theirs.dtype)

@@ -11,7 +11,8 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.op import as_axis, operator
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._host_arrays import by_numpy
-from npcompat.numpy._reductions import averaged, nanmean
+from npcompat.numpy._nan_reductions import nanmean
+from npcompat.numpy._reductions import averaged
 from npcompat.numpy._statistics import (
     EXACT_METHODS,
     between,

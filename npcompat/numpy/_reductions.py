@@ -104,11 +104,6 @@ _min = reduction("_npi_min", "min", kept)
 _all = reduction("_npi_all", "all", boolean, differentiable=False)
 _any = reduction("_npi_any", "any", boolean, differentiable=False)
 _mean = reduction("_npi_mean", "mean", averaged)
-_nansum = reduction("_npi_nansum", "nansum", accumulated)
-_nanprod = reduction("_npi_nanprod", "nanprod", accumulated)
-_nanmax = reduction("_npi_nanmax", "nanmax", kept)
-_nanmin = reduction("_npi_nanmin", "nanmin", kept)
-_nanmean = reduction("_npi_nanmean", "nanmean", averaged)
 
 
 def sum(
@@ -340,88 +335,6 @@ def ptp(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
     return finish(result, out, "ptp")
 
 
-def nansum(
-    a: ArrayLike,
-    axis: AxisLike = None,
-    dtype: DTypeLike = None,
-    out: Any = None,
-    keepdims: Any = NoValue,
-    initial: Any = NoValue,
-    where: Any = NoValue,
-) -> Any:
-    """Sum over axes with nan counted as zero; the arguments are those of `sum`.
-
-    Examples
-    --------
-    >>> np.nansum([1.0, np.nan])
-    np.float32(1.0)
-    """
-    return reduce(_nansum, a, axis, dtype, out, keepdims, initial, where)
-
-
-def nanprod(
-    a: ArrayLike,
-    axis: AxisLike = None,
-    dtype: DTypeLike = None,
-    out: Any = None,
-    keepdims: Any = NoValue,
-    initial: Any = NoValue,
-    where: Any = NoValue,
-) -> Any:
-    """Product over axes with nan counted as one; the arguments are those of `sum`.
-
-    Examples
-    --------
-    >>> np.nanprod([2.0, np.nan])
-    np.float32(2.0)
-    """
-    return reduce(_nanprod, a, axis, dtype, out, keepdims, initial, where)
-
-
-def nanmax(
-    a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
-) -> Any:
-    """Largest element over axes that is not nan; the arguments are those of `sum`.
-
-    Examples
-    --------
-    >>> np.nanmax([1.0, np.nan])
-    np.float32(1.0)
-    """
-    return reduce(_nanmax, a, axis, None, out, keepdims, initial, where)
-
-
-def nanmin(
-    a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
-) -> Any:
-    """Smallest element over axes that is not nan; the arguments are those of `sum`.
-
-    Examples
-    --------
-    >>> np.nanmin([1.0, np.nan])
-    np.float32(1.0)
-    """
-    return reduce(_nanmin, a, axis, None, out, keepdims, initial, where)
-
-
-def nanmean(
-    a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
-) -> Any:
-    """Mean over axes of the elements that are not nan.
-
-    Examples
-    --------
-    >>> np.nanmean([1.0, np.nan, 3.0])
-    np.float32(2.0)
-    """
-    if dtypes.is_inexact(asarray(a).dtype):
-        if dtype is not None and not dtypes.is_inexact(dtypes.canonical(dtype)):
-            raise TypeError("If a is inexact, then dtype must be inexact")
-        if out is not None and not dtypes.is_inexact(out.dtype):
-            raise TypeError("If a is inexact, then out must be inexact")
-    return reduce(_nanmean, a, axis, dtype, out, keepdims, NoValue, where)
-
-
 # --- running sums ------------------------------------------------------------------------------------------------
 
 
@@ -597,6 +510,6 @@ def round(a: ArrayLike, decimals: int = 0, out: Any = None) -> Any:
 around = round
 
 __all__ = [
-    "all", "amax", "amin", "any", "around", "clip", "cumprod", "cumsum", "max", "mean", "min", "nanmax", "nanmean", "nanmin",
-    "nanprod", "nansum", "prod", "ptp", "round", "std", "sum", "var",
+    "all", "amax", "amin", "any", "around", "clip", "cumprod", "cumsum", "max", "mean", "min", "prod", "ptp", "round", "std",
+    "sum", "var",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, execution, lens, modes
+from npcompat._internal import dispatch, dtypes, execution, lens, modes, selection
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, NEWAXIS, SLICE
 from npcompat._internal.errors import InferenceError, TracedValueError, user_location
@@ -231,6 +231,9 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
         return execution.fresh(payload, node, value.index)
     if type(payload) in (int, float, complex):
         checked_scalar(payload, dtype)
+    if type(payload) is selection.Selected and payload.shape == shape:
+        whole = payload.values
+        return payload.alike(execution.run(_fit, [whole], (whole.payload.shape, dtype)))
     result: Value = execution.run(_fit, [value], (shape, dtype))
     return result
 
@@ -299,7 +302,7 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
 
 
 def _bounds(item: slice, size: Any) -> tuple[int, int, int]:
-    if type(size) is int:
+    if type(size) is int or type(size) is selection.Length:
         return item.indices(size)
     raise InferenceError(f"the slice {item} of an axis of length {size} is not known: give the length")
 
@@ -325,6 +328,8 @@ def _numpy_error(shape: tuple[int, ...], key: Any) -> Exception:
 def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
     """An advanced key as a basic view followed by one index per axis: an array, or None for a whole axis."""
     items = tuple(key) if isinstance(key, tuple) else (key,)
+    if modes.current().trace is not None:
+        handle, items = _ints_first(handle, items)
     arrays = [_as_index(item) for item in items]
     consumed = sum(_consumes(a) for a in arrays)
     if consumed > len(handle.shape) or sum(a is Ellipsis for a in arrays) > 1:
@@ -352,6 +357,21 @@ def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
         assert found is not None
         base = lens.view(handle, found[0])
     return base, advanced
+
+
+def _ints_first(handle: Any, items: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """`a[m, 0]` as `a[:, 0][m]`, where that is the same: a basic view, and the key of it.  Other keys as they are."""
+    masks = [i for i, item in enumerate(items) if isinstance(item, Handle) and item.dtype == onp.bool_ and item.shape]
+    ints = [i for i, item in enumerate(items) if type(item) is int]
+    if not ints or len(masks) != 1 or not all([i in ints or i in masks or type(k) is slice or k is None for i, k in enumerate(items)]):
+        return handle, items
+    places = sorted(masks + ints)
+    if places[-1] - places[0] + 1 != len(places) and not {*range(masks[0])} <= {*ints}:
+        return handle, items  # NumPy moves the axis of the mask to the front
+    key = [part for i, item in enumerate(items) for part in ([slice(None)] * len(item.shape) if i in masks else [item])]
+    found = basic(handle.shape, tuple(key))
+    assert found is not None
+    return lens.view(handle, found[0]), tuple([item if i in masks else slice(None) for i, item in enumerate(items) if i not in ints])
 
 
 def _consumes(item: Any) -> int:
@@ -405,9 +425,17 @@ def _put_at(xp: Any, a: Any, new: Any, *positions: Any, axes: Any) -> Any:
 
 
 @operator("_npi_put_mask", pattern="broadcast", rule=lambda types, attrs: ([None, types[0], None], types[0]))
-def _put_mask(xp: Any, a: Any, new: Any, mask: Any) -> Any:
-    """`a` with `a[mask] = new` for a mask over the leading axes and one value for each selected part."""
-    trailing = a.ndim - mask.ndim
+def _put_mask(xp: Any, a: Any, new: Any, mask: Any, *, axis: int = 0) -> Any:
+    """`a` with `a[..., mask, ...] = new`, where all parts that are selected get the same.
+
+    Parameters
+    ----------
+    mask : array of bool
+        Which parts, over some of the axes.
+    axis : int
+        Where the axes of the mask begin.
+    """
+    trailing = a.ndim - axis - mask.ndim
     return xp.where(xp.reshape(mask, mask.shape + (1,) * trailing), new, a)
 
 
@@ -439,10 +467,14 @@ def _whole(xp: Any, a: Any, positions: Any, axes: Any) -> tuple[Any, ...]:
 def _get_advanced(handle: Any, base: Any, advanced: list[Any]) -> Any:
     masks = [a for a in advanced if a is not None and a.dtype == onp.bool_]
     if modes.current().trace is not None and any(isinstance(m, Handle) for m in masks):
-        raise TracedValueError(
-            f"{user_location()}: an array is read with a boolean mask while its function is being compiled; the result's shape "
-            "depends on data. Use np.where(mask, a, other), a reduction with where=mask, or do it outside of the compiled function"
-        )
+        if len(masks) < sum(a is not None for a in advanced) or len(masks) > 1 or not masks[0].ndim:
+            raise TracedValueError(
+                f"{user_location()}: an array is read with a boolean mask and other indices while its function is being compiled; "
+                "the result's shape depends on data. Read with the mask alone, use np.where(mask, a, other), or do it outside"
+            )
+        axis = next(i for i, a in enumerate(advanced) if a is not None)
+        _check_mask(base, masks[0], axis)
+        return dispatch.wrap(selection.select(dispatch.read(base), dispatch.read(masks[0]), axis))
     positions, axes = _positions(base, advanced)
     if masks and _read_on_host(base):
         index = tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)
@@ -466,17 +498,19 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
     if not isinstance(new, Handle) and type(new) not in (int, float, bool, complex):
         new = dispatch.array_of(dispatch.host_array(new))
     value = dispatch.as_value(new)
-    if len(indexed) == 1 and indexed[0].dtype == onp.bool_ and advanced[0] is indexed[0]:
-        mask = indexed[0]
-        _check_mask(base, mask, 0)
+    if len(indexed) == 1 and indexed[0].dtype == onp.bool_:
+        mask, axis = indexed[0], next(i for i, a in enumerate(advanced) if a is not None)
+        _check_mask(base, mask, axis)
+        selected = dispatch.as_value(mask)
+        whole = selection.written(value, selected, axis)
         shape = getattr(value.payload, "shape", ())
-        if len(shape) <= len(base.shape) - max(len(mask.shape), 1):
-            selected = dispatch.as_value(mask)
+        if whole is not value or len(shape) <= len(base.shape) - axis - max(len(mask.shape), 1):
+            value = whole
             target = dispatch.buffer(base, value, selected)
             if target is not None:
-                target[execution.host_payload(selected)] = execution.host_payload(value)
+                target[(slice(None),) * axis + (execution.host_payload(selected),)] = execution.host_payload(value)
             else:
-                dispatch.update(base, _put_mask, [value, selected])
+                dispatch.update(base, _put_mask, [value, selected], (axis,))
             return
     if modes.current().trace is not None and any(a.dtype == onp.bool_ and isinstance(a, Handle) for a in indexed):
         raise TracedValueError(

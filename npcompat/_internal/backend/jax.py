@@ -401,9 +401,15 @@ def graph_gradient_op(
 # --- tracing -----------------------------------------------------------------------------------------------------
 
 
+class Unknown:
+    """Base of payloads made above that stand for values which are known only when a program runs, as tracers do."""
+
+    __slots__ = ()
+
+
 def is_tracer(payload: Any) -> bool:
     """Whether the payload stands for a value that is known only when a program runs."""
-    return isinstance(payload, Tracer)
+    return isinstance(payload, Tracer | Unknown)
 
 
 def abstract(payload: Any) -> jax.ShapeDtypeStruct:

@@ -3,15 +3,15 @@
 Hot path: an int or a slice on the first axis is recognised before anything else.
 """
 
-import operator as python
 from typing import Any
 
 import numpy as onp
 
 from npcompat._internal import dispatch, dtypes, execution, lens, modes, selection
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, NEWAXIS, SLICE
-from npcompat._internal.errors import InferenceError, TracedValueError, user_location
+from npcompat._internal.backend.numpy_kernels import FULL, INTEGER
+from npcompat._internal.basic_keys import basic, shape_of
+from npcompat._internal.errors import TracedValueError, user_location
 from npcompat._internal.handle import Handle, Value, View, extra
 from npcompat._internal.op import operator
 
@@ -170,7 +170,7 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
     if not whole and type(new) in _REAL:
         dispatch.put(handle, found, Value(checked_scalar(new, handle.dtype)))  # the operator casts and broadcasts it
         return
-    value = fitted(new, _shape_of(handle, found), handle.dtype)
+    value = fitted(new, shape_of(handle, found), handle.dtype)
     if whole:
         dispatch.write(handle, value)
     else:
@@ -185,21 +185,6 @@ def checked_scalar(x: Any, dtype: onp.dtype[Any]) -> Any:
     if dtype.kind in "iu" or (type(x) is complex and dtype.kind != "c"):
         onp.zeros((), dtype)[()] = x
     return x
-
-
-def _shape_of(handle: Any, found: lens.Lens) -> tuple[int, ...]:
-    shape = handle.shape
-    out, axis = [], 0
-    for kind, *rest in found.attrs[0]:
-        if kind == NEWAXIS:
-            out.append(1)
-            continue
-        if kind == FULL:
-            out.append(shape[axis])
-        elif kind == SLICE:
-            out.append(rest[0])
-        axis += 1
-    return tuple(out)
 
 
 @operator("_npi_fit", pattern="broadcast", rule=lambda types, attrs: ([None], attrs["dtype"]))
@@ -236,90 +221,6 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
         return payload.alike(execution.run(_fit, [whole], (whole.payload.shape, dtype)))
     result: Value = execution.run(_fit, [value], (shape, dtype))
     return result
-
-
-# --- basic keys --------------------------------------------------------------------------------------------------
-
-
-def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
-    """The lens of a basic key, and whether NumPy returns a scalar for it; None for an advanced key."""
-    kind = type(key)
-    if kind is int and shape:
-        size = shape[0]
-        if not -size <= key < size:
-            raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
-        spec = ((INTEGER,), *[(FULL,)] * (len(shape) - 1))
-        return lens.index((key + size if key < 0 else key,), spec), len(shape) == 1
-    items = tuple(key) if isinstance(key, tuple) else (key,)
-    used = 0
-    for item in items:
-        if item is None or item is Ellipsis or type(item) is slice:
-            used += type(item) is slice
-        elif isinstance(item, bool | onp.bool_) or not _is_int(item):
-            return None
-        else:
-            used += 1
-    if used > len(shape) or items.count(Ellipsis) > 1:
-        raise _numpy_error(shape, key)
-    spec_list: list[tuple[int, ...]] = []
-    starts: list[int] = []
-    axis, scalar = 0, True
-    if Ellipsis not in items:
-        items = (*items, Ellipsis)
-    else:
-        scalar = False
-    for item in items:
-        if item is Ellipsis:
-            for _ in range(len(shape) - used):
-                spec_list.append((FULL,))
-                scalar = False
-            axis += len(shape) - used
-        elif item is None:
-            spec_list.append((NEWAXIS,))
-            scalar = False
-        elif type(item) is slice:
-            scalar = False
-            size = shape[axis]
-            if item.start is None and item.stop is None and item.step is None:
-                spec_list.append((FULL,))
-            else:
-                start, stop, step = _bounds(item, size)
-                length = len(range(start, stop, step))
-                if start == 0 and step == 1 and length == size:
-                    spec_list.append((FULL,))
-                else:
-                    spec_list.append((SLICE, length, step))
-                    starts.append(start if length else 0)
-            axis += 1
-        else:
-            position, size = python.index(item), shape[axis]
-            if not -size <= position < size:
-                raise _numpy_error(shape, key)
-            spec_list.append((INTEGER,))
-            starts.append(position + size if position < 0 else position)
-            axis += 1
-    return lens.index(tuple(starts), tuple(spec_list)), scalar
-
-
-def _bounds(item: slice, size: Any) -> tuple[int, int, int]:
-    if type(size) is int or type(size) is selection.Length:
-        return item.indices(size)
-    raise InferenceError(f"the slice {item} of an axis of length {size} is not known: give the length")
-
-
-def _is_int(item: Any) -> bool:
-    if isinstance(item, Handle):  # a scalar is known where nothing is traced
-        return type(item) is dispatch.scalar and modes.current().trace is None and isinstance(item, onp.integer)
-    return isinstance(item, int | onp.integer) or (not isinstance(item, onp.ndarray | list | tuple | slice) and hasattr(item, "__index__"))
-
-
-def _numpy_error(shape: tuple[int, ...], key: Any) -> Exception:
-    """The error that NumPy raises for the key."""
-    try:
-        onp.broadcast_to(onp.zeros(()), shape)[key]
-    except Exception as error:
-        return error
-    return IndexError(f"invalid index {key!r} for shape {shape}")
 
 
 # --- advanced keys -----------------------------------------------------------------------------------------------
@@ -361,7 +262,7 @@ def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
 
 def _ints_first(handle: Any, items: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
     """`a[m, 0]` as `a[:, 0][m]`, where that is the same: a basic view, and the key of it.  Other keys as they are."""
-    masks = [i for i, item in enumerate(items) if isinstance(item, Handle) and item.dtype == onp.bool_ and item.shape]
+    masks = [i for i, item in enumerate(items) if _is_mask(item)]
     ints = [i for i, item in enumerate(items) if type(item) is int]
     if not ints or len(masks) != 1 or not all([i in ints or i in masks or type(k) is slice or k is None for i, k in enumerate(items)]):
         return handle, items
@@ -372,6 +273,10 @@ def _ints_first(handle: Any, items: tuple[Any, ...]) -> tuple[Any, tuple[Any, ..
     found = basic(handle.shape, tuple(key))
     assert found is not None
     return lens.view(handle, found[0]), tuple([item if i in masks else slice(None) for i, item in enumerate(items) if i not in ints])
+
+
+def _is_mask(item: Any) -> bool:
+    return isinstance(item, Handle) and getattr(item, "dtype", None) == onp.bool_ and len(getattr(item, "shape", ())) > 0
 
 
 def _consumes(item: Any) -> int:

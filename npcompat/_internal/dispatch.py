@@ -385,10 +385,16 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
         weaks = 0
         if len(args) == 2:
             a, b = args
-            if type(a) is ndarray and type(b) is ndarray and a._view is None and b._view is None:
-                payloads = first, second = a._value.payload, b._value.payload
-                on_xla = type(first) is XLA_ARRAY and type(second) is XLA_ARRAY
-                on_host = type(first) is onp.ndarray and type(second) is onp.ndarray
+            if type(a) is ndarray and a._view is None:
+                first, kind = a._value.payload, type(b)
+                if kind is ndarray:
+                    if b._view is None:
+                        payloads = first, second = first, b._value.payload
+                        on_xla = type(first) is XLA_ARRAY and type(second) is XLA_ARRAY
+                        on_host = type(first) is onp.ndarray and type(second) is onp.ndarray
+                elif type(first) is XLA_ARRAY and (kind is float or (kind is int and 0 <= b < 128)):
+                    payloads = first, xla.scalar(b)
+                    on_xla = True
         elif len(args) == 1:
             (a,) = args
             if type(a) is ndarray and a._view is None:

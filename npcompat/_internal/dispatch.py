@@ -389,7 +389,8 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
                 first, kind = a._value.payload, type(b)
                 if kind is ndarray:
                     if b._view is None:
-                        payloads = first, second = first, b._value.payload
+                        second = b._value.payload
+                        payloads = first, second
                         on_xla = type(first) is XLA_ARRAY and type(second) is XLA_ARRAY
                         on_host = type(first) is onp.ndarray and type(second) is onp.ndarray
                 elif type(first) is XLA_ARRAY and (kind is float or (kind is int and 0 <= b < 128)):

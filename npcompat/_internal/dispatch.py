@@ -112,7 +112,15 @@ def read(handle: Handle) -> Value:
     lens = view.lens
     if type(parent.payload) is onp.ndarray and not dtypes.on_devices(parent.payload.dtype):
         return Value(lens.on_host(parent.payload))  # the fields of records are no operators
-    value: Value = run(lens.get, [parent, *[Value(i) for i in lens.operands]], lens.attrs)
+    mode = modes.current()
+    program = lens.get.programs[mode.numpy_dtypes].get(lens.attrs) if mode.plain and type(parent.payload) is XLA_ARRAY else None
+    value: Value
+    if program is not None:  # what is most frequent on XLA
+        value = Value(program(parent.payload, *map(xla.scalar, lens.operands)))
+        if lowering:
+            xla.lowered()
+    else:
+        value = run(lens.get, [parent, *[Value(i) for i in lens.operands]], lens.attrs)
     if handle._extra is not None and handle._extra.leaf is not None:
         value = fresh(value.payload, handle._extra.leaf)
     if value.node is not None or type(value.payload) is not onp.ndarray:  # NumPy's views are free, and would pin the buffer

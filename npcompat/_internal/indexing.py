@@ -228,6 +228,8 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
 
 def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
     """An advanced key as a basic view followed by one index per axis: an array, or None for a whole axis."""
+    if type(key) is dispatch.ndarray and key.dtype.kind in "iu" and (ndim := len(handle.shape)):  # what is most frequent
+        return handle, [key, *[None] * (ndim - 1)]
     items = tuple(key) if isinstance(key, tuple) else (key,)
     if modes.current().trace is not None:
         handle, items = _ints_first(handle, items)
@@ -466,7 +468,7 @@ def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, .
             _check_bounds(a, base.shape[len(axes)], len(axes))
             positions.append(a)
             axes.append(True)
-    if any([type(p) is dispatch.symbol for p in positions]):
+    if len(positions) == 1 or any([type(p) is dispatch.symbol for p in positions]):
         return positions, tuple(axes)
     try:
         onp.broadcast_shapes(*[p.shape for p in positions])

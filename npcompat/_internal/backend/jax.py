@@ -5,6 +5,7 @@ traced, which costs nothing per call.  Python scalars travel as cached weak 64-b
 no call has to enter it.
 """
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
@@ -119,10 +120,18 @@ def _scalar(x: Any) -> Any:
         return _identity(x)
 
 
+@lru_cache(maxsize=2)
+def _zero(sign: float) -> Any:
+    with jax.enable_x64(True):
+        return _identity(math.copysign(0.0, sign))
+
+
 def scalar(x: complex) -> Any:
     """A Python scalar as a weak 64-bit array.  Zeros are told apart by their sign, which a cache by equality does not."""
     if x or type(x) is int or type(x) is bool:
         return _scalar(x)
+    if type(x) is float:
+        return _zero(math.copysign(1.0, x))
     with jax.enable_x64(True):
         return _identity(x)
 

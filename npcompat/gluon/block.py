@@ -15,7 +15,7 @@ from npcompat._internal.control_flow import recomputed
 from npcompat._internal.errors import InferenceError
 from npcompat._internal.jit import Compiled
 from npcompat.gluon import _variables
-from npcompat.gluon._containing import Watch, held
+from npcompat.gluon._containing import Watch, parts
 from npcompat.gluon._export import Exported
 from npcompat.gluon._front import F
 from npcompat.gluon._hooks import Hooked, observed
@@ -48,11 +48,13 @@ class Block(Structured, Hooked):
 
     _children: dict[str, "Block"]
     _reg_params: ParameterDict
+    _order: dict[str, None]
     _parents: "weakref.WeakSet[Block]"
 
     def __init__(self) -> None:
         state: dict[str, Any] = {
             "_children": {},
+            "_order": {},
             "_reg_params": ParameterDict(),
             "_forward_hooks": {},
             "_forward_pre_hooks": {},
@@ -75,10 +77,13 @@ class Block(Structured, Hooked):
                 if value is not None:
                     raise TypeError(f"{type(self).__name__}.{name} is a {kind.__name__}; it can't become a {type(value).__name__}")
                 registry.pop(name, None)
+                self._order.pop(name, None)
         if isinstance(value, Parameter):
             self._reg_params._assign(name, value)
         elif isinstance(value, Block):
             self.register_child(value, name)
+        elif isinstance(value, list | tuple | dict):
+            self._order[name] = None
         super().__setattr__(name, value)
         if value is not before and modes.current().trace is None:
             self._changed()  # programs are compiled with what attributes were
@@ -86,6 +91,7 @@ class Block(Structured, Hooked):
     def __delattr__(self, name: str) -> None:
         self._reg_params.pop(name, None)
         self._children.pop(name, None)
+        self._order.pop(name, None)
         self._changed()
         super().__delattr__(name)
 
@@ -101,7 +107,9 @@ class Block(Structured, Hooked):
         """
         if not isinstance(block, Block):
             raise TypeError(f"register_child: expected a Block, got {type(block).__name__}")
-        self._children[str(len(self._children)) if name is None else name] = block
+        name = str(len(self._children)) if name is None else name
+        self._children[name] = block
+        self._order[name] = None
         block._parents.add(self)
         self._changed()
 
@@ -162,8 +170,8 @@ class Block(Structured, Hooked):
         return found
 
     def _blocks(self) -> dict[str, "Block"]:
-        """The blocks that this one is made of, by name: children, and those in lists, tuples and dicts."""
-        return self._children | held(self)
+        """The blocks that this one is made of, by name, in the order in which they were defined."""
+        return parts(self)
 
     def apply(self: _Self, fn: Callable[["Block"], Any]) -> _Self:
         """Call a function on each block in this one, then on itself.

@@ -140,6 +140,64 @@ def test_blocks_in_lists_and_dicts_are_parts_of_a_block(tmp_path, capsys):
     assert net.heads["a"].weight.dtype == "float16"
 
 
+def test_blocks_come_in_the_order_of_their_definition(capsys):
+    class Mixed(gluon.HybridBlock):
+        """Blocks as attributes, in containers, as nameless children, and one that was a child after it was in a list."""
+
+        def __init__(self):
+            self.early = [nn.Identity()]
+            super().__init__()
+            self.stem = nn.Dense(2)
+            self.layers = [nn.Dense(3)]
+            self.norm = nn.LayerNorm()
+            self.heads = {"b": nn.Dense(4), "a": (nn.Dense(5), nn.Dense(6))}
+            self.register_child(nn.Flatten())
+            self.scale = gluon.Parameter("scale", shape=1)
+            self.late = []
+            self.output = nn.Dense(7)
+            self.layers.append(self.output)
+            self.late += [nn.Dense(8), self.stem]
+
+        def forward(self, x):
+            for part in (self.stem, *self.layers[:1], self.norm, self.heads["b"], *self.heads["a"], *self.late[:1]):
+                x = part(x)
+            return self.output(x) * self.scale.data()
+
+    net = Mixed()
+    order = ["early.0", "stem", "layers.0", "output", "norm", "heads.b", "heads.a.0", "heads.a.1", "2", "late.0"]
+    with_parameters = [n for n in order if n not in ("early.0", "2")]
+    assert [line.split("(")[1].split(")")[0] for line in repr(net).splitlines()[1:-1]] == order
+    names = list(net.collect_params())
+    assert names[0] == "scale" and [n.removesuffix(".weight") for n in names if n.endswith(".weight")] == [
+        n for n in with_parameters if n != "norm"
+    ]
+    seen = []
+    net.apply(seen.append)
+    assert seen[:5] == [net.early[0], net.stem, net.layers[0], net.output, net.norm] and seen[-2:] == [net.late[0], net]
+    net.initialize()
+    net.summary(np.ones((1, 2)))
+    rows = [line.split(":")[0].strip() for line in capsys.readouterr().out.splitlines() if ": " in line]
+    assert sorted(rows) == sorted(with_parameters)
+    del net.layers
+    net.norm = None
+    net.layers = [nn.Dense(9)]
+    net.norm = nn.LayerNorm()
+    assert list(net._blocks()) == ["early.0", "stem", "heads.b", "heads.a.0", "heads.a.1", "2", "late.0", "output", "layers.0", "norm"]
+    again = copy.deepcopy(net)
+    assert list(again.collect_params()) == list(net.collect_params())
+
+
+def test_a_sequential_with_attributes_keeps_the_order_of_definition():
+    net = nn.HybridSequential()
+    net.first = nn.Dense(3)
+    net.add(nn.Activation("relu"))
+    net.last = nn.Dense(2)
+    assert list(net) == [net.first, net[1], net.last] and list(net._blocks()) == ["first", "1", "last"]
+    net.initialize()
+    assert net(np.ones((1, 4))).shape == (1, 2)
+    assert [name for name, _ in net.collect_params().items()] == ["first.weight", "first.bias", "last.weight", "last.bias"]
+
+
 def test_a_compiled_block_sees_that_its_containers_changed():
     net, x = Collected(), np.array([[1.0, 2.0]])
     net.initialize(init.Uniform(1))

@@ -100,7 +100,7 @@ def asarray(array: Any, device: Any = None) -> Any:
 
     What is where it should be is not put there: that would commit it, and programs of arrays of which some are committed are
     compiled once more for their own results, which all are.
-    A program is the fastest way, but takes as long to compile as some hundred of JAX's own conversions.
+    A program is the fastest way, but takes as long to compile as some hundred transfers.
     """
     _check_dtype(array.dtype)
     kind = array.shape, array.dtype
@@ -108,7 +108,7 @@ def asarray(array: Any, device: Any = None) -> Any:
     with jax.enable_x64(True):
         if times < _REPEATED:
             _conversions[kind] = times + 1
-            result = jnp.asarray(onp.array(array))  # nobody else has this copy, whose memory JAX may take
+            result = jax.device_put(onp.array(array))  # nobody else has this copy, whose memory JAX may take
         else:
             result = _identity(array)
         return result if device is None else moved(result, device)
@@ -476,7 +476,7 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
 
 def eagerly() -> AbstractContextManager[None]:
     """A context in which programs of concrete arrays run at once, also while a function is being traced."""
-    context: AbstractContextManager[None] = jax.ensure_compile_time_eval()
+    context: AbstractContextManager[None] = jax.core.eval_context()
     return context
 
 

@@ -241,6 +241,8 @@ CALLS = {
     ],
     "convolve": [
         *[Call(lambda xp, a, v, m=m: xp.convolve(a, v, m), (ROW, V)) for m in ("full", "same", "valid")],
+        *[Call(lambda xp, a, v, m=m: xp.convolve(a, v, m), (ROW, V)) for m in (0, 1, 2, 3, -1, None)],
+        *[Call(lambda xp, a, v, m=m: xp.correlate(a, v, m), (ROW, V)) for m in (0, 1, 2, 3, "v")],
         *[Call(lambda xp, a, v, m=m: xp.convolve(a, v, m), (I[0], integers(8))) for m in ("full", "same", "valid")],
         Call(lambda xp, a, v: xp.convolve(a, v), (C[0], ROW)),
         Call(lambda xp, a, v: xp.convolve(a, v), (I[0] > 0, I[1] > 0)),

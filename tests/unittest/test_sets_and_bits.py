@@ -40,6 +40,11 @@ def test_sets_are_not_compiled(function):
         npx.jit(function)(np.array([1, 2]), np.array([2]))
 
 
+@pytest.mark.parametrize("shift", [2**100, -(2**100) - 1, onp.uint64(2**63 + 2), (2**70, -1), 0])
+def test_roll_by_numbers_of_any_size(shift):
+    agrees(lambda xp, a, b: (xp.roll(a, shift), xp.roll(a, shift, axis=(0, 1)), xp.roll(b[:0], shift), a), A, B, modes=("jax", "numpy"))
+
+
 BITS = {
     "packbits of floats": lambda xp, a: xp.packbits(a / 2),
     "packbits of a list": lambda xp, a: xp.packbits([1, 0, True]),

@@ -146,7 +146,7 @@ def call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: Collection[int],
 
 def _asks_for_host(attrs: Attrs) -> bool:
     """Whether an operator is asked for a dtype that XLA has not."""
-    return any([isinstance(a, onp.dtype) and not dtypes.on_devices(a) for a in attrs])
+    return any([not dtypes.on_devices(a) if isinstance(a, onp.dtype) else type(a) is tuple and _asks_for_host(a) for a in attrs])
 
 
 def _from_device(op: Op, attrs: Attrs) -> Callable[..., Any]:

@@ -25,6 +25,7 @@ from npcompat._internal.backend import (
     jax_bits,
     jax_comparison,
     jax_complex,
+    jax_interpolation,
     jax_kernels,
     jax_linalg,
     jax_nn,
@@ -43,7 +44,10 @@ Array = ArrayImpl
 """The class of XLA arrays.  `jax.Array` is abstract: isinstance costs 0.4 us, `type(x) is` nothing."""
 name = "jax"
 slot = 0
-_KERNELS = (jax_arithmetic, jax_bits, jax_comparison, jax_complex, jax_kernels, jax_linalg, jax_nn, jax_order, jax_signal, jax_ufuncs)
+_KERNELS = (
+    jax_arithmetic, jax_bits, jax_comparison, jax_complex, jax_interpolation, jax_kernels, jax_linalg, jax_nn, jax_order, jax_signal,
+    jax_ufuncs,
+)  # fmt: skip
 # In the order in which they are searched: what imports optax comes last.
 _LATER = ("random", "random_counts", "random_floats", "recurrence", "attention", "deconvolution", "loops", "straight_through", "optimizers")
 _SELDOM = [LazyModule("jax.scipy.special"), *[LazyModule(f"{__package__}.jax_{name}") for name in _LATER]]

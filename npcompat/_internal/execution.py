@@ -217,7 +217,7 @@ def in_range(op: Op, payloads: Sequence[Any], position: int, attrs: Attrs) -> An
     casts, out = op.rule(types, op.named(attrs))
     dtype = casts[position]
     if dtype is None or dtype.kind not in "iu":
-        return number
+        return float(number) if dtype is not None and dtype.kind in "fc" and not -(2**63) <= number < 2**63 else number
     limits = onp.iinfo(dtype)
     if limits.min <= number <= limits.max:
         return number if -(2**63) <= number < 2**63 else onp.asarray(number, dtype)

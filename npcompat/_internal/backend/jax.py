@@ -120,6 +120,8 @@ def asarray(array: Any, device: Any = None) -> Any:
 
 @lru_cache(maxsize=16384, typed=True)
 def _scalar(x: Any) -> Any:
+    if type(x) is int and not -(2**63) <= x < 2**63:  # what it is cast to has been looked at: it fits, or is a float
+        x = onp.uint64(x) if 0 < x < 2**64 else float(x)
     with jax.enable_x64(True):
         return _identity(x)
 

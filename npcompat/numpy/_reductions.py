@@ -8,6 +8,7 @@ import numpy as onp
 from npcompat._internal import dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
 from npcompat._internal.kinds import for_axis
 from npcompat._internal.op import Op, as_axis, operator
 from npcompat.numpy import _arithmetic, _extremes
@@ -239,7 +240,8 @@ def mean(
     >>> np.mean([[1, 2], [3, 4]], axis=0)
     array([2., 3.])
     """
-    a = asarray(a)
+    if not isinstance(a, Handle):
+        a = asarray(a)
     result = reduce(_mean, a, axis, dtype, out, keepdims, NoValue, where)
     if 0 in a.shape:
         warn_of_means(a, axis)
@@ -270,7 +272,9 @@ def _spread(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdi
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
-    a, masked, centered = asarray(a), where is not NoValue and where is not True, mean is not NoValue
+    masked, centered = where is not NoValue and where is not True, mean is not NoValue
+    if not isinstance(a, Handle):
+        a = asarray(a)
     if ddof != 0 or 0 in a.shape:
         warn_of_spreads(a, axis, ddof)
     if dtype is None and out is None and keepdims is NoValue and not masked and not centered:

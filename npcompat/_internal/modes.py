@@ -18,7 +18,8 @@ class Mode(NamedTuple):
     """The modes of one context.
 
     `numpy_dtypes` is an int because it indexes tables on the hot path; `observer(op, operands, results)` is called after each
-    operation, with values; `plain` says that operations are just executed: neither recorded, traced nor observed.
+    operation, with values; `reports` says that XLA's operators report floating-point errors, too; `plain` that operations are just
+    executed: neither recorded, traced, observed nor reporting.
     """
 
     recording: bool = False
@@ -29,6 +30,7 @@ class Mode(NamedTuple):
     device: Any = None
     observer: Any = None
     plain: bool = True
+    reports: bool = False
 
 
 def _from_environment() -> Mode:
@@ -53,7 +55,8 @@ def current() -> Mode:
 
 def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
     after = mode._replace(**changes)
-    return after._replace(plain=not after.recording and after.trace is None and after.observer is None)
+    reports = after.reports and after.backend != "numpy"  # the host's operators do that anyway
+    return after._replace(plain=not after.recording and after.trace is None and after.observer is None and not reports)
 
 
 @contextmanager

@@ -1,9 +1,11 @@
-"""Sums, products, extremes and means of the elements that are not nan."""
+"""Sums, products, extremes and means over axes of the elements that are not nan."""
 
 from typing import Any
 
 from npcompat._internal import dtypes, selection
+from npcompat._internal.op import Op
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._empty_slices import warn_of_means, warn_of_nan
 from npcompat.numpy._reductions import accumulated, averaged, beyond, kept, reduce, reduction
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
 
@@ -56,6 +58,14 @@ def nanprod(
     return reduce(_nanprod, a, axis, dtype, out, keepdims, initial, where)
 
 
+def _nan_extreme(op: Op, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
+    a = asarray(a)
+    result = reduce(op, a, axis, None, out, keepdims, initial, where)
+    if dtypes.is_inexact(a.dtype):
+        warn_of_nan(a, axis, result, "All-NaN slice encountered")
+    return result
+
+
 def nanmax(
     a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Any:
@@ -66,7 +76,7 @@ def nanmax(
     >>> np.nanmax([1.0, np.nan])
     np.float32(1.0)
     """
-    return reduce(_nanmax, a, axis, None, out, keepdims, initial, where)
+    return _nan_extreme(_nanmax, a, axis, out, keepdims, initial, where)
 
 
 def nanmin(
@@ -79,7 +89,7 @@ def nanmin(
     >>> np.nanmin([1.0, np.nan])
     np.float32(1.0)
     """
-    return reduce(_nanmin, a, axis, None, out, keepdims, initial, where)
+    return _nan_extreme(_nanmin, a, axis, out, keepdims, initial, where)
 
 
 def nanmean(
@@ -92,12 +102,18 @@ def nanmean(
     >>> np.nanmean([1.0, np.nan, 3.0])
     np.float32(2.0)
     """
-    if dtypes.is_inexact(asarray(a).dtype):
-        if dtype is not None and not dtypes.is_inexact(dtypes.canonical(dtype)):
-            raise TypeError("If a is inexact, then dtype must be inexact")
-        if out is not None and not dtypes.is_inexact(out.dtype):
-            raise TypeError("If a is inexact, then out must be inexact")
-    return reduce(_nanmean, a, axis, dtype, out, keepdims, NoValue, where)
+    a = asarray(a)
+    inexact = dtypes.is_inexact(a.dtype)
+    if inexact and dtype is not None and not dtypes.is_inexact(dtypes.canonical(dtype)):
+        raise TypeError("If a is inexact, then dtype must be inexact")
+    if inexact and out is not None and not dtypes.is_inexact(out.dtype):
+        raise TypeError("If a is inexact, then out must be inexact")
+    result = reduce(_nanmean, a, axis, dtype, out, keepdims, NoValue, where)
+    if inexact:
+        warn_of_nan(a, axis, result, "Mean of empty slice")
+    elif 0 in a.shape:
+        warn_of_means(a, axis)
+    return result
 
 
 __all__ = ["nanmax", "nanmean", "nanmin", "nanprod", "nansum"]

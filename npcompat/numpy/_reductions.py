@@ -8,10 +8,12 @@ import numpy as onp
 from npcompat._internal import dtypes, selection
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
 from npcompat._internal.kinds import for_axis
 from npcompat._internal.op import Op, as_axis, operator
 from npcompat.numpy import _arithmetic, _extremes
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._empty_slices import warn_of_means, warn_of_spreads
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import call, finish, name_of, reduced_axis
 
@@ -254,7 +256,12 @@ def mean(
     >>> np.mean([[1, 2], [3, 4]], axis=0)
     array([2., 3.])
     """
-    return reduce(_mean, a, axis, dtype, out, keepdims, NoValue, where)
+    if not isinstance(a, Handle):
+        a = asarray(a)
+    result = reduce(_mean, a, axis, dtype, out, keepdims, NoValue, where)
+    if 0 in a.shape:
+        warn_of_means(a, axis)
+    return result
 
 
 def _spread_options(xp: Any, rest: tuple[Any, ...], given: str) -> dict[str, Any]:
@@ -282,6 +289,10 @@ def _spread(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdi
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
     masked, centered = where is not NoValue and where is not True, mean is not NoValue
+    if not isinstance(a, Handle):
+        a = asarray(a)
+    if ddof != 0 or 0 in a.shape:
+        warn_of_spreads(a, axis, ddof)
     if dtype is None and out is None and keepdims is NoValue and not masked and not centered:
         return apply(op, (a,), (as_axis(axis), None, False, ddof, ""))
     attrs = (

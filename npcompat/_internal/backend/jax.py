@@ -24,7 +24,9 @@ from npcompat._internal import compile_log
 from npcompat._internal.backend import (
     jax_arithmetic,
     jax_bits,
+    jax_comparison,
     jax_complex,
+    jax_interpolation,
     jax_kernels,
     jax_linalg,
     jax_nn,
@@ -43,7 +45,10 @@ Array = ArrayImpl
 """The class of XLA arrays.  `jax.Array` is abstract: isinstance costs 0.4 us, `type(x) is` nothing."""
 name = "jax"
 slot = 0
-_KERNELS = (jax_arithmetic, jax_bits, jax_complex, jax_kernels, jax_linalg, jax_nn, jax_order, jax_signal, jax_ufuncs)
+_KERNELS = (
+    jax_arithmetic, jax_bits, jax_comparison, jax_complex, jax_interpolation, jax_kernels, jax_linalg, jax_nn, jax_order, jax_signal,
+    jax_ufuncs,
+)  # fmt: skip
 # In the order in which they are searched: what imports optax comes last.
 _LATER = ("random", "random_counts", "random_floats", "recurrence", "attention", "deconvolution", "loops", "straight_through", "optimizers")
 _SELDOM = [LazyModule("jax.scipy.special"), *[LazyModule(f"{__package__}.jax_{name}") for name in _LATER]]
@@ -116,6 +121,8 @@ def asarray(array: Any, device: Any = None) -> Any:
 
 @lru_cache(maxsize=16384, typed=True)
 def _scalar(x: Any) -> Any:
+    if type(x) is int and not -(2**63) <= x < 2**63:  # what it is cast to has been looked at: it fits, or is a float
+        x = onp.uint64(x) if 0 < x < 2**64 else float(x)
     with jax.enable_x64(True):
         return _identity(x)
 

@@ -74,7 +74,7 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         mode = _current_mode(_default_mode[0])
-        if mode.trace is not None or mode.observer is not None:
+        if mode.trace is not None or ((observer := mode.observer) is not None and observer.apart):
             return self.function(*args, **kwargs)  # the equations join the program being built, or are observed one by one
         if not kwargs and not mode.recording:
             for recent, types in self._recent:
@@ -95,7 +95,7 @@ class Compiled:
                 program = self._programs.get(key)
         if program is not None and program.fits(mode.recording):
             if not (kwargs or mode.recording or call.kept or program.captured.changed) and _are_plain(args):
-                self._recent.insert(0, (program, tuple([_to_xla(a._value.payload, mode).aval for a in args])))
+                self._recent.insert(0, (program, tuple([_to_xla(a._value.payload, mode, self.name).aval for a in args])))
                 del self._recent[_RECENT:]
             try:
                 return program.replay(call)
@@ -173,8 +173,8 @@ def _is_plain(a: Any) -> bool:
     return type(a._value.payload) is xla.Array or type(a._value.payload) is onp.ndarray
 
 
-def _to_xla(payload: Any, mode: modes.Mode) -> Any:
-    return payload if type(payload) is xla.Array else xla.asarray(payload, mode.device)
+def _to_xla(payload: Any, mode: modes.Mode, name: str) -> Any:
+    return payload if type(payload) is xla.Array else execution.sent(payload, mode, name)
 
 
 def _are_plain(args: tuple[Any, ...]) -> bool:
@@ -391,7 +391,7 @@ class _Program:
         for a, known in zip(args, types, strict=False):
             if not _is_plain(a):
                 return _MISSED
-            payload = _to_xla(a._value.payload, mode)
+            payload = _to_xla(a._value.payload, mode, self.captured.op.name)
             if payload.aval is not known:
                 return _MISSED
             inputs.append(payload)
@@ -416,7 +416,7 @@ class _Program:
         """Run the program on what it wrote itself."""
         found = self.captured
         if mode.backend == "auto":
-            _stay_on_xla([h._value for h in self.read_only])
+            _stay_on_xla([h._value for h in self.read_only], mode, found.op.name)
         held = state.payloads + [h._value.payload for h in self.read_only]
         results = execution.execute(found.op, [*[held[i] for i in self.places], *inputs], self.donated)
         outputs, _, written, flags = found.split(results)
@@ -433,7 +433,7 @@ class _Program:
             self.state.settle()
         values = [h._value for h in self.reads]
         if mode.backend == "auto":
-            _stay_on_xla(values)
+            _stay_on_xla(values, mode, found.op.name)
         values += [h._value if h._view is None else _apart(dispatch.read(h)) for h in call.inputs]
         payloads = [v.payload for v in values]
         if self.donated:
@@ -474,11 +474,11 @@ def _apart(value: Value) -> Value:
     return Value(value.payload, value.node, value.index)
 
 
-def _stay_on_xla(values: Sequence[Value]) -> None:
+def _stay_on_xla(values: Sequence[Value], mode: modes.Mode, name: str) -> None:
     """Move what a compiled function reads from outside to XLA for good, so that it is not sent there at each call."""
     for value in values:
         if type(value.payload) is onp.ndarray:
-            value.payload = xla.asarray(value.payload)
+            value.payload = execution.sent(value.payload, mode, name)
 
 
 class _Outputs:

@@ -541,7 +541,7 @@ class HybridBlock(Exported, Block):
             if self._remat and mode.recording:
                 return recomputed(functools.partial(super()._run, *args, **kwargs), type(self).__name__)
             return super()._run(*args, **kwargs)
-        if not self._active or mode.observer is not None or _variables.current() is not None:
+        if not self._active or ((observer := mode.observer) is not None and observer.apart) or _variables.current() is not None:
             return super()._run(*args, **kwargs)
         if self._watched is not None and self._watched.changed:
             self._changed()

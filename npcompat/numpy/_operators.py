@@ -54,7 +54,8 @@ def _in_place(op: Op, x: Any, other: Any) -> Any:
         made = overridden(op, "__call__", (x, other), {"out": (x,)})
         if made is not NotImplemented:
             return made
-    if modes.current().plain and op.ufunc is not None and on_host(op, (x, other), x):
+    mode = modes.current()
+    if mode.direct and op.ufunc is not None and on_host(op, (x, other), x, mode.plain):
         return x
     value = execution.run(op, [dispatch.read(x), dispatch.as_value(other)])
     store(x, value, what=f"ufunc '{name_of(op)}'")

@@ -15,7 +15,7 @@ import numpy as onp
 
 from npcompat._internal import execution, modes
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.backend.jax_monitoring import told_of_compilations
+from npcompat._internal.backend.jax_monitoring import Spans, told_of_compilations
 from npcompat._internal.compile_log import Compilation, type_name
 from npcompat._internal.errors import AuditError, user_call
 from npcompat._internal.handle import Value
@@ -220,10 +220,10 @@ def _nbytes(array: Any) -> int:
     return int(array.size * onp.dtype(array.dtype).itemsize)
 
 
-def _tell(name: str, seconds: float) -> None:
+def _tell(name: str, spans: Spans) -> None:
     found = modes.current().audit
     if found is not None:
-        found.compiled(name, seconds)
+        found.compiled(name, sum([end - start for start, end in spans]))
 
 
 @contextmanager

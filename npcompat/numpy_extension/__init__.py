@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from npcompat._internal.audit import Event, audit
 from npcompat._internal.compile_log import Compilation, compile_log
+from npcompat._internal.profile import Profile, profile
 from npcompat.numpy_extension import (
     _arithmetic,
     _array_files,
@@ -73,7 +74,7 @@ from npcompat.numpy_extension._writing import *
 if TYPE_CHECKING:
     from npcompat.numpy_extension import image
 
-__all__ = ["Compilation", "Event", "audit", "compile_log", "image", "random"]
+__all__ = ["Compilation", "Event", "Profile", "audit", "compile_log", "image", "profile", "random"]
 __all__ += _arithmetic.__all__
 __all__ += _array_files.__all__
 __all__ += _attention.__all__

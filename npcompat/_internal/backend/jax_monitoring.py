@@ -7,14 +7,15 @@ from typing import Any
 
 import jax.monitoring
 
-Tell = Callable[[str, float], None]
-"""Called with the name of a program and the seconds that compiling it took, in the thread that compiled it."""
+Spans = list[tuple[float, float]]
+Tell = Callable[[str, Spans], None]
+"""Called in the thread that compiled a program, with its name and when that was done: stretches of `time.time()`, one after the other."""
 
 _STAGES = "/jax/core/compile/"
 _LAST = "/jax/core/compile/backend_compile_duration"
 _listening: list[Tell] = []
 _lock = threading.Lock()
-_spans = threading.local()
+_stages = threading.local()
 
 
 @contextmanager
@@ -24,7 +25,7 @@ def told_of_compilations(tell: Tell) -> Iterator[None]:
         if not _listening:
             jax.monitoring.register_event_time_span_listener(_heard)
         _listening.append(tell)
-    _spans.__dict__.clear()  # of what failed
+    _stages.__dict__.clear()  # those of what failed
     try:
         yield
     finally:
@@ -38,17 +39,19 @@ def _heard(event: str, start_time: float, end_time: float, **kwargs: Any) -> Non
     """JAX has traced, lowered or compiled something; stages may lie within each other."""
     if not event.startswith(_STAGES):
         return
-    spans = _spans.__dict__.setdefault("found", [])
-    spans.append((start_time, end_time))
+    stages = _stages.__dict__.setdefault("found", [])
+    stages.append((start_time, end_time))
     if event == _LAST:
-        seconds, covered = 0.0, 0.0
-        for begin, stop in sorted(spans):
-            seconds += max(0.0, stop - max(begin, covered))
-            covered = max(covered, stop)
-        spans.clear()
+        spans: Spans = []
+        for start, end in sorted(stages):
+            if not spans or start > spans[-1][1]:
+                spans.append((start, end))
+            else:
+                spans[-1] = spans[-1][0], max(spans[-1][1], end)
+        stages.clear()
         name = str(kwargs.get("fun_name", "")).removeprefix("jit(").removesuffix(")")
         for tell in dict.fromkeys(_listening):
-            tell(name, seconds)
+            tell(name, spans)
 
 
-__all__ = ["Tell", "told_of_compilations"]
+__all__ = ["Spans", "Tell", "told_of_compilations"]

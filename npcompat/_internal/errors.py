@@ -52,6 +52,10 @@ class SymbolError(TypeError):
     """A symbol was used as if it had a value."""
 
 
+class CompileWarning(UserWarning):
+    """A function is compiled again and again."""
+
+
 class AuditError(RuntimeError):
     """Inside `npx.audit(strict=True)` something happened that the program does not say."""
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution, modes
+from npcompat._internal import dispatch, execution, misses, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Handle, Value, extra, root_of
 from npcompat._internal.lens import Lens, view
@@ -67,6 +67,7 @@ class Compiled:
         self._programs: dict[Any, _Program] = {}
         self._recent: list[tuple[_Program, tuple[Any, ...]]] = []  # what calls of nothing but plain arrays ran: see `_Program.again`
         self._latest: Any = None
+        self._misses = misses.Misses(self.name)
         functools.update_wrapper(self, function, updated=())
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -100,10 +101,10 @@ class Compiled:
             try:
                 return program.replay(call)
             except CapturedTypeError:
-                reason = "a captured array has another shape or dtype"
+                why = "a captured array has another shape or dtype", "captured"
         else:
-            reason = self._reason(key) if program is None else "a captured array is differentiated now, or no longer"
-        return self._compiled(key, call, reason).replay(call)
+            why = misses.reason(key, self._latest) if program is None else ("a captured array is differentiated now, or no longer", "mode")
+        return self._compiled(key, call, why).replay(call)
 
     def latest_inputs(self) -> list[tuple[tuple[int, ...], Any]]:
         """Shape and dtype of each array among the arguments of the call that was compiled last; none if nothing was."""
@@ -117,7 +118,8 @@ class Compiled:
         self._programs.clear()
         self._recent.clear()
 
-    def _compiled(self, key: Any, call: "_Call", reason: str) -> "_Program":
+    def _compiled(self, key: Any, call: "_Call", why: tuple[str, str]) -> "_Program":
+        reason, _ = why
         program = _Program(self, call, reason)
         own = program.own_arrays(call)
         if own:  # an argument is also captured, and one of the two is written: it is traced as the one array that it is
@@ -127,6 +129,7 @@ class Compiled:
             program = _Program(self, call, reason)
         self._programs[key] = program
         self._latest = key
+        self._misses.note(*why)
         return program
 
     def _marked(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -138,29 +141,6 @@ class Compiled:
         if not self.static_argnames or not kwargs:
             return kwargs
         return {k: _Static(v) if k in self.static_argnames else v for k, v in kwargs.items()}
-
-    def _reason(self, key: Any) -> str:
-        if self._latest is None:
-            return "first call"
-        tree, places, entries, statics = key[0]
-        tree_before, places_before, entries_before, statics_before = self._latest[0]
-        for name, now, before in zip(("recording", "training", "numpy dtypes"), key[1:4], self._latest[1:4], strict=True):
-            if now != before:
-                return f"{name}: {before} became {now}"
-        if tree != tree_before:
-            return "the arguments are nested otherwise"
-        if places != places_before:
-            return "an array is passed several times, or no longer, or a static argument became an array"
-        if statics != statics_before:
-            changed = next((a.value, b.value) for a, b in zip(statics_before, statics, strict=False) if a != b)
-            return f"static argument: {changed[0]!r} became {changed[1]!r}"
-        for i, (now, before) in enumerate(zip(entries, entries_before, strict=False)):
-            for what, new, old in zip(
-                ("shape", "dtype", "grad_req", "recorded", "class", "read-only", "aliasing"), now, before, strict=False
-            ):
-                if new != old:
-                    return f"argument {i}: {what} {old} became {new}"
-        return "arguments alias otherwise"
 
 
 def _is_plain(a: Any) -> bool:

@@ -15,6 +15,7 @@ from npcompat.numpy_extension import (
     _attention,
     _boxes,
     _checks,
+    _compilation_cache,
     _control_flow,
     _custom,
     _custom_info,
@@ -46,6 +47,7 @@ from npcompat.numpy_extension._array_files import *
 from npcompat.numpy_extension._attention import *
 from npcompat.numpy_extension._boxes import *
 from npcompat.numpy_extension._checks import *
+from npcompat.numpy_extension._compilation_cache import *
 from npcompat.numpy_extension._control_flow import *
 from npcompat.numpy_extension._custom import *
 from npcompat.numpy_extension._custom_info import *
@@ -80,6 +82,7 @@ __all__ += _array_files.__all__
 __all__ += _attention.__all__
 __all__ += _boxes.__all__
 __all__ += _checks.__all__
+__all__ += _compilation_cache.__all__
 __all__ += _control_flow.__all__
 __all__ += _custom.__all__
 __all__ += _custom_info.__all__

@@ -503,6 +503,12 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     return jax.tree.flatten(tree)
 
 
+def flatten_with_paths(tree: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    """The leaves of nested containers, each with the keys that lead to it."""
+    found: list[tuple[tuple[Any, ...], Any]] = jax.tree.leaves_with_path(tree)
+    return found
+
+
 def unflatten(structure: Any, leaves: Sequence[Any]) -> Any:
     """Nested containers from leaves."""
     return jax.tree.unflatten(structure, leaves)

@@ -108,6 +108,20 @@ def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[An
     return (out,) if op.outputs == 1 else out
 
 
+def compile_ahead(op: Op, payloads: list[Any], donate: Collection[int]) -> None:
+    """Have XLA compile the program that `execute` runs for such payloads."""
+    mode = modes.current()
+    if not payloads:
+        return  # what has no operands runs on the host
+    if _backend_of(op, payloads, (), mode) is host:  # which has no kernel for traced functions, and lets XLA run them
+        payloads, donate = [xla.asarray(p) if type(p) is onp.ndarray else xla.scalar(p) for p in payloads], ()
+    slot, key = (DONATING + xla.slot, ((), donate)) if donate else (xla.slot, ())
+    programs: dict[Any, Any] = op.programs[slot + mode.numpy_dtypes]
+    if key not in programs:
+        programs[key] = xla.forward(op, (), donate)
+    xla.compile_ahead(programs[key], payloads)
+
+
 def _backend_of(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
     kinds = set(map(type, payloads))
     if kinds == _ALL_XLA:

@@ -16,6 +16,7 @@ from npcompat._internal.handle import Handle, Value, extra, root_of
 from npcompat._internal.lens import Lens, view
 from npcompat._internal.state import State
 from npcompat._internal.tape import Leaf
+from npcompat._internal.tensortype import TensorType
 from npcompat._internal.trace import CapturedTypeError, Trace, capture
 
 
@@ -86,14 +87,7 @@ class Compiled:
                 if result is not _MISSED:
                     return result
         call = _Call(self._marked(args), self._named(kwargs), mode.recording)
-        key: tuple[Any, ...] = (call.key, mode.recording, mode.training, mode.numpy_dtypes)
-        program = self._programs.get(key)
-        if program is not None:
-            own = program.own_arrays(call)
-            if own:
-                key = (*key, own)
-                call.keep(own)
-                program = self._programs.get(key)
+        key, program = self._found(call, mode)
         if program is not None and program.fits(mode.recording):
             if not (kwargs or mode.recording or call.kept or program.captured.changed) and _are_plain(args):
                 self._recent.insert(0, (program, tuple([_to_xla(a._value.payload, mode, self.name).aval for a in args])))
@@ -105,6 +99,52 @@ class Compiled:
         else:
             why = misses.reason(key, self._latest) if program is None else ("a captured array is differentiated now, or no longer", "mode")
         return self._compiled(key, call, why).replay(call)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile the program for a kind of call, without making the call: its first one finds the program then.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            As in a call; in place of an array, its type may be given, an `ops.TensorType` without unknown dimensions.
+
+        Raises
+        ------
+        NotImplementedError
+            While recording, or while another function is being compiled.
+
+        Examples
+        --------
+        >>> f = npx.jit(lambda x, k: x * k)
+        >>> f.compile(ops.TensorType((2, 3), "float32"), 2)
+        >>> with npx.compile_log() as log:
+        ...     y = f(np.ones((2, 3)), 2)
+        >>> log
+        []
+        """
+        mode = modes.current()
+        if mode.recording or mode.trace is not None:
+            when = "while recording" if mode.recording else "while another function is being compiled"
+            raise NotImplementedError(f"compile() {when}: compile a function that records itself, outside")
+        leaves, tree = xla.flatten((args, kwargs))
+        args, kwargs = xla.unflatten(tree, [_stand_in(leaf) if type(leaf) is TensorType else leaf for leaf in leaves])
+        call = _Call(self._marked(args), self._named(kwargs), False)
+        key, program = self._found(call, mode)
+        if program is None:
+            program = self._compiled(key, call, ("compiled ahead of the first call", ""))
+        program.compile(call)
+
+    def _found(self, call: "_Call", mode: modes.Mode) -> tuple[Any, "_Program | None"]:
+        """The key of the program for a call, and the program, if there is one."""
+        key: tuple[Any, ...] = (call.key, mode.recording, mode.training, mode.numpy_dtypes)
+        program = self._programs.get(key)
+        if program is not None:
+            own = program.own_arrays(call)
+            if own:
+                key = (*key, own)
+                call.keep(own)
+                program = self._programs.get(key)
+        return key, program
 
     def latest_inputs(self) -> list[tuple[tuple[int, ...], Any]]:
         """Shape and dtype of each array among the arguments of the call that was compiled last; none if nothing was."""
@@ -141,6 +181,13 @@ class Compiled:
         if not self.static_argnames or not kwargs:
             return kwargs
         return {k: _Static(v) if k in self.static_argnames else v for k, v in kwargs.items()}
+
+
+def _stand_in(kind: TensorType) -> Any:
+    """An array of a type, whose elements mean nothing."""
+    if not kind.known:
+        raise TypeError(f"compile: expected types of which nothing is unknown, got {kind!r}")
+    return dispatch.wrap(Value(onp.empty(kind.shape, kind.dtype)))
 
 
 def _is_plain(a: Any) -> bool:
@@ -389,6 +436,14 @@ class _Program:
         if state is None or self.captured.changed or not state.held():
             return self._on_handles(call, mode)
         return self._on_state(state, [dispatch.read(h).payload for h in call.inputs], mode, call.inputs, call.handles)
+
+    def compile(self, call: _Call) -> None:
+        """Have XLA compile what was traced."""
+        mode = modes.current()
+        values = [*[h._value for h in self.reads], *[dispatch.read(h) for h in call.inputs]]
+        if mode.backend == "auto":
+            _stay_on_xla(values[: len(self.reads)], mode, self.captured.op.name)
+        execution.compile_ahead(self.captured.op, [v.payload for v in values], self.donated)
 
     def _on_state(
         self, state: State, inputs: Sequence[Any], mode: modes.Mode, handles: Sequence[Handle], arguments: Sequence[Handle]

@@ -230,6 +230,16 @@ def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[...,
     return jax.jit(_logged(op, function(op, attrs)), donate_argnums=tuple(sorted(donate)))
 
 
+def compile_ahead(program: Any, payloads: Sequence[Any]) -> None:
+    """Compile a program for operands, where its next call finds it: that one need not trace, and lowers outside of x64."""
+    try:
+        traced = program.trace(*payloads)
+        lowered()
+        traced.lower().compile()
+    finally:
+        lowered()
+
+
 @lru_cache(maxsize=1024, typed=True)
 def operations(op: Op, attrs: Attrs, inputs: tuple[Any, ...]) -> int:
     """How many operations on floats a call makes; inputs are types whose shapes are known, and Python scalars."""

@@ -11,7 +11,7 @@ _PATH = "jax_compilation_cache_dir"
 
 def kept_in() -> str | None:
     """The folder where programs are kept; None if they are not."""
-    found: str | None = jax.config.jax_compilation_cache_dir
+    found: str | None = getattr(jax.config, _PATH)
     return found
 
 

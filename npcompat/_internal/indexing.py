@@ -109,7 +109,7 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
     return dispatch.wrap_scalar(Value(onp.asarray(found))) if dtypes.on_devices(array.dtype) else found
 
 
-def _set_on_host(handle: Any, key: Any, new: Any) -> bool:
+def _set_on_host(handle: Any, key: Any, new: Any, plain: bool) -> bool:
     """`handle[key] = new` by NumPy; False if that can't be."""
     if type(new) is dispatch.symbol:
         return False
@@ -122,7 +122,10 @@ def _set_on_host(handle: Any, key: Any, new: Any) -> bool:
         return False
     if isinstance(new, Handle):
         new = execution.host_payload(dispatch.read(new)) if (found := dispatch.live(new)) is None else found
-    target[key] = new
+    if plain:
+        target[key] = new
+    else:
+        dispatch.assign(target, key, new)
     return True
 
 
@@ -153,7 +156,8 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         return  # `a[key] += x` ends with `a[key] = that view`, which is already written
     if handle._extra is not None and handle._extra.readonly:
         raise ValueError("assignment destination is read-only")
-    if modes.current().plain and _set_on_host(handle, key, new):
+    mode = modes.current()
+    if mode.direct and _set_on_host(handle, key, new, mode.plain):
         return
     starts = _element(key, handle.shape)
     if starts is not None:
@@ -415,7 +419,8 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
             value = whole
             target = dispatch.buffer(base, value, selected)
             if target is not None:
-                target[(slice(None),) * axis + (execution.host_payload(selected),)] = execution.host_payload(value)
+                key = (slice(None),) * axis + (execution.host_payload(selected),)
+                dispatch.assign(target, key, execution.host_payload(value))
             else:
                 dispatch.update(base, _put_mask, [value, selected], (axis,))
             return
@@ -437,7 +442,8 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
     target = dispatch.buffer(base, fit, *places)
     if target is not None:
         rest = iter(places)
-        target[tuple([execution.host_payload(next(rest)) if marked else slice(None) for marked in axes])] = execution.host_payload(fit)
+        index = tuple([execution.host_payload(next(rest)) if marked else slice(None) for marked in axes])
+        dispatch.assign(target, index, execution.host_payload(fit))
     else:
         dispatch.update(base, _put_at, [fit, *places], (axes,))
 

@@ -118,6 +118,12 @@ class Op:
         return dict(zip(self.attrs, attrs, strict=True))
 
 
+def short_name(name: str) -> str:
+    """The name of an operator without its prefix; that of a compiled function as it is."""
+    prefix = next((p for p in PREFIXES if name.startswith(p)), "")
+    return name.removeprefix(prefix)
+
+
 REGISTRY: dict[str, Op] = {}
 
 

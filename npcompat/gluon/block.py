@@ -525,15 +525,36 @@ class HybridBlock(Exported, Block):
             if self._remat and mode.recording:
                 return recomputed(functools.partial(super()._run, *args, **kwargs), type(self).__name__)
             return super()._run(*args, **kwargs)
-        if not self._active or mode.observer is not None or _variables.current() is not None:
+        if not self._active or ((observer := mode.observer) is not None and observer.apart) or _variables.current() is not None:
             return super()._run(*args, **kwargs)
+        return self._as_compiled()(*args, **kwargs)
+
+    def _as_compiled(self) -> Compiled:
         if self._watched is not None and self._watched.changed:
             self._changed()
         compiled = self._compiled
         if compiled is None:
             self.__dict__["_watched"] = Watch(self) or None
             compiled = self.__dict__["_compiled"] = Compiled(self._run if self._remat else super()._run, name=type(self).__name__)
-        return compiled(*args, **kwargs)
+        return compiled
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile a hybridized block for inputs of some types before it is called, as `npx.jit`'s `compile` does.
+
+        The mode counts, too: inside of `autograd.train_mode()` it is the program for training.
+
+        Examples
+        --------
+        >>> net = nn.Dense(2)
+        >>> net.initialize()
+        >>> net.hybridize()
+        >>> net.compile(ops.TensorType((4, 3), "float32"))
+        >>> net.weight.shape
+        (2, 3)
+        """
+        if not self._active:
+            raise RuntimeError(f"{type(self).__name__}.compile: hybridize() the block first")
+        self._as_compiled().compile(*args, **kwargs)
 
     def forward(self, x: Any, *args: Any) -> Any:
         """What the block computes; without a definition of its own, `hybrid_forward` on `F` and its parameters' arrays."""

@@ -186,7 +186,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        return self._elements() if len(self.shape) == 1 and modes.current().plain else (self[i] for i in range(len(self)))
+        return self._elements() if len(self.shape) == 1 and modes.current().direct else (self[i] for i in range(len(self)))
 
     def _elements(self) -> Iterator[Any]:
         """The elements of an array of one axis, which come to the host together, and again if they have changed."""

@@ -1,5 +1,6 @@
 """Named arrays in the safetensors format, bfloat16 and float8 included."""
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -52,7 +53,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, onp.ndarray[Any, Any]]:
         found = safetensors.deserialize(content)
     except safetensors.SafetensorError as error:
         raise ParameterFileError(
-            f"{os.fspath(path)}: not a whole safetensors file ({error}); it may be truncated or of another format"
+            f"{os.fspath(path)}: not a whole safetensors file ({error}); it may be truncated or of another format{_where(content)}"
         ) from error
     arrays = {}
     for name, entry in found:
@@ -60,3 +61,18 @@ def load(path: str | os.PathLike[str]) -> dict[str, onp.ndarray[Any, Any]]:
             raise ParameterFileError(f"{os.fspath(path)}: {name} has dtype {entry['dtype']}, which is not supported")
         arrays[name] = onp.frombuffer(entry["data"], _BY_NAME[entry["dtype"]]).reshape(entry["shape"])
     return arrays
+
+
+def _where(content: bytes) -> str:
+    """Where a damaged file ends, and what is missing: its header says which bytes each array has."""
+    begin = 8 + int.from_bytes(content[:8], "little")
+    if len(content) < begin:
+        return f": it ends at byte {len(content)}, before its header does" if content[8:9] == b"{" else ""
+    try:
+        entries = {name: entry["data_offsets"] for name, entry in json.loads(content[8:begin]).items() if name != "__metadata__"}
+        missing = sorted([n for n, (_, end) in entries.items() if begin + end > len(content)], key=lambda n: entries[n])
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return ""
+    return (
+        f": it ends at byte {len(content)}, within {missing[0]!r}, and should end at {begin + entries[missing[-1]][1]}" if missing else ""
+    )

@@ -3,9 +3,20 @@
 import math
 from typing import Any
 
+import numpy as onp
+
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
+from npcompat._internal.errors import InferenceError
 from npcompat.gluon.block import HybridBlock
+
+
+def _known_shape(x: Any) -> tuple[int, ...] | None:
+    """The shape of an array; None if it is that of a symbol, and not known."""
+    try:
+        return x.shape if hasattr(x, "shape") else np.shape(x)
+    except InferenceError:
+        return None
 
 
 class Loss(HybridBlock):
@@ -23,10 +34,35 @@ class Loss(HybridBlock):
         super().__init__()
         self._weight, self._batch_axis = weight, int(batch_axis)
 
+    def _misfit(self, argument: str, given: Any, expected: str) -> ValueError:
+        return ValueError(f"{type(self).__name__}: {argument}: expected {expected}, got shape {_known_shape(given)}")
+
+    def _like(self, argument: str, given: Any, other: Any, name: str = "pred") -> Any:
+        """An argument in the shape of another one."""
+        try:
+            return npx.reshape_like(given, other)
+        except InferenceError:
+            raise
+        except ValueError as error:
+            raise self._misfit(argument, given, f"as many elements as {name} of shape {_known_shape(other)} has") from error
+
     def _weighted(self, loss: Any, sample_weight: Any) -> Any:
         if sample_weight is not None:
-            loss = loss * sample_weight
+            loss = self._times(loss, "sample_weight", sample_weight)
         return loss if self._weight is None else loss * self._weight
+
+    def _times(self, loss: Any, argument: str, weights: Any) -> Any:
+        """Weighted elements; weights that have more elements would change what the mean is taken over."""
+        cause = None
+        try:
+            weighted = loss * weights
+            fits = _known_shape(weighted) in (None, _known_shape(loss))
+        except ValueError as error:
+            fits, cause = False, error
+        if not fits:
+            shape = _known_shape(loss)
+            raise self._misfit(argument, weights, f"a shape that broadcasts to {shape}, that of the loss of each element") from cause
+        return weighted
 
     def _mean(self, loss: Any, sample_weight: Any) -> Any:
         """Weighted, and the mean of each sample."""
@@ -64,7 +100,7 @@ class L2Loss(Loss):
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """One number for each sample."""
-        return self._mean(np.square(npx.reshape_like(label, pred) - pred) * 0.5, sample_weight)
+        return self._mean(np.square(self._like("label", label, pred) - pred) * 0.5, sample_weight)
 
 
 class L1Loss(Loss):
@@ -90,7 +126,7 @@ class L1Loss(Loss):
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """One number for each sample."""
-        return self._mean(np.abs(npx.reshape_like(label, pred) - pred), sample_weight)
+        return self._mean(np.abs(self._like("label", label, pred) - pred), sample_weight)
 
 
 _TINY = 1e-12
@@ -123,14 +159,14 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None, pos_weight: Any = None) -> Any:
         """One number for each sample."""
-        label = npx.reshape_like(label, pred)
+        label = self._like("label", label, pred)
         if self._from_sigmoid:
             yes, no = np.log(pred + _TINY) * label, np.log(1.0 - pred + _TINY) * (1.0 - label)
-            loss = -(yes if pos_weight is None else yes * pos_weight) - no
+            loss = -(yes if pos_weight is None else self._times(yes, "pos_weight", pos_weight)) - no
         elif pos_weight is None:
             loss = npx.softplus(pred) - pred * label
         else:
-            loss = npx.softplus(-pred) * (1.0 + (pos_weight - 1.0) * label) + pred * (1.0 - label)
+            loss = npx.softplus(-pred) * (1.0 + self._times(label, "pos_weight", pos_weight - 1.0)) + pred * (1.0 - label)
         return self._mean(loss, sample_weight)
 
 
@@ -174,10 +210,21 @@ class SoftmaxCrossEntropyLoss(Loss):
         if not self._from_logits:
             pred = npx.log_softmax(pred, axis=self._axis)
         if self._sparse_label:
-            loss = -npx.pick(pred, label, axis=self._axis, keepdims=True)
+            loss = -self._of_label(pred, label)
         else:
-            loss = -(pred * npx.reshape_like(label, pred)).sum(axis=self._axis, keepdims=True)
+            loss = -(pred * self._like("label", label, pred)).sum(axis=self._axis, keepdims=True)
         return self._mean(loss, sample_weight)
+
+    def _of_label(self, pred: Any, label: Any) -> Any:
+        try:
+            return npx.pick(pred, label, axis=self._axis, keepdims=True)
+        except (onp.exceptions.AxisError, InferenceError):
+            raise
+        except ValueError as error:
+            shape = list(np.shape(pred))
+            axis = self._axis % len(shape)
+            expected = f"classes in shape {(*shape[:axis], *shape[axis + 1 :])}, that of pred {np.shape(pred)} without axis {axis}"
+            raise self._misfit("label", label, f"{expected}, or probabilities with sparse_label=False") from error
 
 
 SoftmaxCELoss = SoftmaxCrossEntropyLoss
@@ -213,7 +260,11 @@ class KLDivLoss(Loss):
         """One number for each sample."""
         if not self._from_logits:
             pred = npx.log_softmax(pred, axis=self._axis)
-        return self._mean(label * (np.log(label + _TINY) - pred), sample_weight)
+        try:
+            loss = label * (np.log(label + _TINY) - pred)
+        except ValueError as error:
+            raise self._misfit("label", label, f"probabilities in the shape of pred, {np.shape(pred)}") from error
+        return self._mean(loss, sample_weight)
 
 
 class HuberLoss(Loss):
@@ -242,7 +293,7 @@ class HuberLoss(Loss):
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """One number for each sample."""
-        size = np.abs(npx.reshape_like(label, pred) - pred)
+        size = np.abs(self._like("label", label, pred) - pred)
         return self._mean(np.where(size > self._rho, size - 0.5 * self._rho, np.square(size) * (0.5 / self._rho)), sample_weight)
 
 
@@ -271,7 +322,7 @@ class HingeLoss(Loss):
         self._margin = margin
 
     def _shortfall(self, pred: Any, label: Any) -> Any:
-        return npx.relu(self._margin - pred * npx.reshape_like(label, pred))
+        return npx.relu(self._margin - pred * self._like("label", label, pred))
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """One number for each sample."""
@@ -320,7 +371,7 @@ class LogisticLoss(Loss):
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """One number for each sample."""
-        label = npx.reshape_like(label, pred)
+        label = self._like("label", label, pred)
         if self._label_format == "signed":
             label = (label + 1.0) * 0.5
         return self._mean(npx.softplus(pred) - pred * label, sample_weight)
@@ -353,8 +404,8 @@ class TripletLoss(Loss):
 
     def forward(self, pred: Any, positive: Any, negative: Any, sample_weight: Any = None) -> Any:
         """One number for each sample."""
-        near = np.square(npx.reshape_like(positive, pred) - pred)
-        far = np.square(npx.reshape_like(negative, pred) - pred)
+        near = np.square(self._like("positive", positive, pred) - pred)
+        far = np.square(self._like("negative", negative, pred) - pred)
         distance = near - far
         return self._weighted(npx.relu(distance.sum(axis=self._other_axes(distance)) + self._margin), sample_weight)
 
@@ -387,7 +438,7 @@ class PoissonNLLLoss(Loss):
 
     def forward(self, pred: Any, target: Any, sample_weight: Any = None, epsilon: float = 1e-8) -> Any:
         """One number for the batch."""
-        target = npx.reshape_like(target, pred)
+        target = self._like("target", target, pred)
         loss = np.exp(pred) - target * pred if self._from_logits else pred - target * np.log(pred + epsilon)
         if self._compute_full:
             stirling = target * np.log(target + epsilon) - target + 0.5 * np.log(2 * math.pi * (target + epsilon))
@@ -422,10 +473,10 @@ class CosineEmbeddingLoss(Loss):
 
     def forward(self, input1: Any, input2: Any, label: Any, sample_weight: Any = None) -> Any:
         """One number for each sample."""
-        input1 = npx.reshape_like(input1, input2)
+        input1 = self._like("input1", input1, input2, "input2")
         squares = np.square(input1).sum(axis=-1) * np.square(input2).sum(axis=-1)
         cosine = (input1 * input2).sum(axis=-1) / np.sqrt(np.maximum(squares, _TINY))
-        label = npx.reshape_like(label, cosine)
+        label = self._like("label", label, cosine, "the cosine")
         loss = np.where(label == 1, 1.0 - cosine, npx.relu(cosine - self._margin))
         return self._mean(loss, sample_weight)
 

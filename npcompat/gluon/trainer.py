@@ -85,6 +85,8 @@ class Trainer:
             raise NotImplementedError("Trainer(compression_params=...): gradients are not compressed")
         if update_on_kvstore:
             raise NotImplementedError("Trainer(update_on_kvstore=True): parameters are updated where they are")
+        if not isinstance(optimizer_params, Mapping | None):
+            raise TypeError(f"Trainer: optimizer_params: expected a dict, got {type(optimizer_params).__name__}")
         named = _checked(params)
         self._params = list(named.values())
         by_index = dict(enumerate(self._params))
@@ -151,6 +153,8 @@ class Trainer:
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Update the parameters, after `allreduce_grads`; the arguments are those of `step`."""
+        if isinstance(batch_size, int | float) and not batch_size > 0:
+            raise ValueError(f"Trainer: batch_size is what gradients are divided by, so it must be positive; got {batch_size}")
         trained = [i for i, p in enumerate(self._params) if p.grad_req != "null"]
         grads = {i: self._params[i].grad() for i in trained}
         stale = self._stale(grads)

@@ -93,6 +93,10 @@ def create(initializer: Any, **kwargs: Any) -> Any:
     Normal(sigma=0.5)
     """
     if not isinstance(initializer, str):
+        if isinstance(initializer, type):
+            raise TypeError(
+                f"initializer: expected an Initializer, got the class {initializer.__name__}; call it: {initializer.__name__}()"
+            )
         if not callable(initializer):
             raise TypeError(f"initializer: expected an Initializer or a name, got {type(initializer).__name__}")
         return initializer

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal import dispatch, dtypes, execution, modes
+from npcompat._internal import arguments, dispatch, dtypes, execution, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle, Value, extra
@@ -233,7 +233,10 @@ class Optimizer:
         param_dict: Mapping[Any, Any] | None = None,
         aggregate_num: int | None = None,
         use_fused_step: bool | None = None,
+        **unknown: Any,
     ) -> None:
+        for name in unknown:
+            raise arguments.unknown(type(self).__name__, name, arguments.of_constructors(type(self)))
         if sym is not None:
             raise NotImplementedError("Optimizer(sym=...): there is no symbol interface yet")
         self.rescale_grad: Any = rescale_grad
@@ -249,12 +252,13 @@ class Optimizer:
         self.idx2name, self.param_dict = dict(param_idx2name or {}), dict(param_dict or {})
         self.lr_mult: dict[Any, float] = {}
         self.wd_mult: dict[Any, float] = {}
-        self._wd = float(wd)
+        self._wd = arguments.number(type(self).__name__, "wd", wd)
         self._usable: Any = None  # an array that says whether gradients are finite; without, nobody asks
         self._groups: list[_Group] = []
         self._places: dict[Any, tuple[int, int]] = {}
         with outside():
-            self._lr = np.array(0.01 if learning_rate is None else float(learning_rate), dtype=_float64)
+            rate = 0.01 if learning_rate is None else arguments.number(type(self).__name__, "learning_rate", learning_rate)
+            self._lr = np.array(rate, dtype=_float64)
 
     @property
     def decides_itself(self) -> bool:

@@ -516,9 +516,17 @@ def test_a_truncated_file_is_refused_and_changes_nothing(tmp_path):
     net.save_parameters(path)
     whole = path.read_bytes()
     net.weight.data()[...] = 2
-    for damaged in (whole[:-1], whole[:20], b"", b"something else altogether"):
+    end = len(whole)
+    for damaged, words in [
+        (whole[:-1], f"net.params: not a whole safetensors file .*: it ends at byte {end - 1}, within 'weight', and should end at {end}"),
+        (whole[:-260], f"it ends at byte {end - 260}, within 'bias', and should end at {end}"),
+        (whole[:20], "it ends at byte 20, before its header does"),
+        (b"", "not a whole safetensors file .* of another format$"),
+        (b"something else altogether", "not a whole safetensors file .* of another format$"),
+        (whole[:8] + b"[" + whole[9:], "not a whole safetensors file .* of another format$"),
+    ]:
         path.write_bytes(damaged)
-        with pytest.raises(ValueError, match="not a whole safetensors file"):
+        with pytest.raises(ValueError, match=words):
             net.load_parameters(path)
     assert (net.weight.data() == 2).all()
 

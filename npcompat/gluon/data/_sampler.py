@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from npcompat._internal.arguments import count
 from npcompat.numpy import random
 
 
@@ -113,9 +114,7 @@ class BatchSampler(Sampler):
     def __init__(self, sampler: Any, batch_size: int, last_batch: str = "keep") -> None:
         if last_batch not in ("keep", "discard", "rollover"):
             raise ValueError(f"last_batch must be 'keep', 'discard' or 'rollover', got {last_batch!r}")
-        if batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, got {batch_size}")
-        self._sampler, self._batch_size, self._last_batch = sampler, batch_size, last_batch
+        self._sampler, self._batch_size, self._last_batch = sampler, count("BatchSampler", "batch_size", batch_size), last_batch
         self._left: list[int] = []
 
     def __iter__(self) -> Iterator[list[int]]:

@@ -276,7 +276,9 @@ class CustomMetric(EvalMetric):
         output_names: Sequence[str] | None = None,
         label_names: Sequence[str] | None = None,
     ) -> None:
-        super().__init__(f"custom({feval.__name__})" if name is None else name, output_names, label_names)
+        if not callable(feval):
+            raise TypeError(f"CustomMetric: feval: expected a function of labels and predictions, got {type(feval).__name__}")
+        super().__init__(f"custom({getattr(feval, '__name__', type(feval).__name__)})" if name is None else name, output_names, label_names)
         self._feval, self._allow_extra_outputs = feval, allow_extra_outputs
 
     def update(self, labels: Any, preds: Any) -> None:

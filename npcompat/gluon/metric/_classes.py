@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.op import normalized_axes
 from npcompat.gluon.metric._base import Array, EvalMetric, alias, pairs, register
 from npcompat.gluon.metric._choices import chosen_of, predict_with_threshold
 
@@ -118,6 +119,7 @@ class TopKAccuracy(EvalMetric):
     def update(self, labels: Any, preds: Any) -> None:
         """See a batch of classes and scores."""
         for label, pred in pairs(labels, preds):
+            self._check_fit(pred.ndim > 1 and pred.size == label.size * pred.shape[-1], label, pred)
             best = onp.argsort(-pred.reshape(label.size, -1), axis=1, kind="stable")[:, : self.top_k]
             self._add((best == label.astype(onp.int64).reshape(-1, 1)).sum(), label.size)
 
@@ -181,7 +183,9 @@ class Fbeta(EvalMetric):
     def update(self, labels: Any, preds: Any) -> None:
         """See a batch of classes and scores."""
         for label, pred in pairs(labels, preds):
+            self._check_fit(self.class_type != "multilabel" or label.size == pred.size, label, pred)
             true, predicted = self._indicators(label, pred)
+            self._check_fit(true.shape == predicted.shape, label, pred)
             counts = (true & predicted).sum(axis=0), predicted.sum(axis=0), true.sum(axis=0)
             if not self.num_inst:
                 self._right, self._predicted, self._true = (onp.zeros(true.shape[1]) for _ in range(3))
@@ -267,6 +271,8 @@ class CrossEntropy(EvalMetric):
     def update(self, labels: Any, preds: Any) -> None:
         """See a batch of classes, and of probabilities or logits."""
         for label, pred in pairs(labels, preds):
+            normalized_axes(self.axis, pred.ndim)
+            self._check_fit(pred.size == label.size * pred.shape[self.axis], label, pred)
             scores = onp.moveaxis(pred.astype(onp.float64), self.axis, -1).reshape(label.size, -1)
             if self.from_logits:
                 scores = onp.exp(scores - scores.max(axis=1, keepdims=True))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import npcompat.numpy_extension as npx
+from npcompat._internal.arguments import count
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.nn._activations import Activation
 from npcompat.gluon.parameter import Parameter
@@ -53,7 +54,8 @@ class Dense(HybridBlock):
         in_units: int = 0,
     ) -> None:
         super().__init__()
-        self._units, self._flatten = int(units), bool(flatten)
+        units, in_units = count("Dense", "units", units), count("Dense", "in_units", in_units, 0)
+        self._units, self._flatten = units, bool(flatten)
         self.weight = Parameter("weight", shape=(units, in_units), init=weight_initializer, dtype=dtype, allow_deferred_init=True)
         self.bias = Parameter("bias", shape=(units,), init=bias_initializer, dtype=dtype, allow_deferred_init=True) if use_bias else None
         self.act = None if activation is None else Activation(activation)
@@ -134,7 +136,7 @@ class Embedding(HybridBlock):
         super().__init__()
         if sparse_grad:
             raise NotImplementedError("Embedding(sparse_grad=True): gradients are dense")
-        self._input_dim, self._output_dim = int(input_dim), int(output_dim)
+        self._input_dim, self._output_dim = count("Embedding", "input_dim", input_dim), count("Embedding", "output_dim", output_dim)
         self.weight = Parameter("weight", shape=(input_dim, output_dim), init=weight_initializer, dtype=dtype, allow_deferred_init=True)
 
     def forward(self, x: Any) -> Any:

@@ -14,6 +14,8 @@ class Stack(Block):
     def add(self, *blocks: Block) -> None:
         """Append blocks."""
         for block in blocks:
+            if not isinstance(block, Block):
+                raise TypeError(f"{type(self).__name__}.add: expected blocks, one by one, got {type(block).__name__}")
             self.register_child(block)
 
     def forward(self, x: Any, *args: Any) -> Any:

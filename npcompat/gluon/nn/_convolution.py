@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import npcompat.numpy_extension as npx
+from npcompat._internal.arguments import count
 from npcompat._internal.op import as_shape
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.nn._activations import Activation
@@ -70,7 +71,8 @@ class _Conv(HybridBlock):
     ) -> None:
         super().__init__()
         _check_layout(self, layout, self._layouts)
-        self._layout, self._channels, self._groups = layout, int(channels), int(groups)
+        owner = type(self).__name__
+        self._layout, self._channels, self._groups = layout, count(owner, "channels", channels), count(owner, "groups", groups)
         self._kernel = _sizes("kernel_size", kernel_size, layout)
         self._strides, self._padding = _sizes("strides", strides, layout), _sizes("padding", padding, layout)
         self._dilation = _sizes("dilation", dilation, layout)

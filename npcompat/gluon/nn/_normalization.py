@@ -4,6 +4,7 @@ from typing import Any
 
 import npcompat.numpy_extension as npx
 from npcompat._internal import dtypes
+from npcompat._internal.op import normalized_axes
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.parameter import Parameter
 from npcompat.numpy._typing import DTypeLike
@@ -23,6 +24,7 @@ class _Normalization(HybridBlock):
 
     def infer_shape(self, x: Any, *args: Any) -> None:
         """The number of channels."""
+        normalized_axes(self._axis, len(x.shape))
         for parameter in self._reg_params.values():
             parameter.shape = (x.shape[self._axis],)
 

@@ -114,7 +114,15 @@ def read(handle: Handle) -> Value:
     lens = view.lens
     if type(parent.payload) is onp.ndarray and not dtypes.on_devices(parent.payload.dtype):
         return Value(lens.on_host(parent.payload))  # the fields of records are no operators
-    value: Value = run(lens.get, [parent, *[Value(i) for i in lens.operands]], lens.attrs)
+    mode = modes.current()
+    program = lens.get.programs[mode.numpy_dtypes].get(lens.attrs) if mode.plain and type(parent.payload) is XLA_ARRAY else None
+    value: Value
+    if program is not None:  # what is most frequent on XLA
+        value = Value(program(parent.payload, *map(xla.scalar, lens.operands)))
+        if lowering:
+            xla.lowered()
+    else:
+        value = run(lens.get, [parent, *[Value(i) for i in lens.operands]], lens.attrs)
     if handle._extra is not None and handle._extra.leaf is not None:
         value = fresh(value.payload, handle._extra.leaf)
     if value.node is not None or type(value.payload) is not onp.ndarray:  # NumPy's views are free, and would pin the buffer
@@ -423,10 +431,17 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
         weaks = 0
         if len(args) == 2:
             a, b = args
-            if type(a) is ndarray and type(b) is ndarray and a._view is None and b._view is None:
-                payloads = first, second = a._value.payload, b._value.payload
-                on_xla = type(first) is XLA_ARRAY and type(second) is XLA_ARRAY
-                on_host = type(first) is onp.ndarray and type(second) is onp.ndarray
+            if type(a) is ndarray and a._view is None:
+                first, kind = a._value.payload, type(b)
+                if kind is ndarray:
+                    if b._view is None:
+                        second = b._value.payload
+                        payloads = first, second
+                        on_xla = type(first) is XLA_ARRAY and type(second) is XLA_ARRAY
+                        on_host = type(first) is onp.ndarray and type(second) is onp.ndarray
+                elif type(first) is XLA_ARRAY and (kind is float or (kind is int and 0 <= b < 128)):
+                    payloads = first, xla.scalar(b)
+                    on_xla = True
         elif len(args) == 1:
             (a,) = args
             if type(a) is ndarray and a._view is None:

@@ -20,8 +20,9 @@ class Mode(NamedTuple):
     """The modes of one context.
 
     `numpy_dtypes` is an int because it indexes tables on the hot path; `observer` is told of each operation, `audit` of what
-    happens besides.  `plain` says that operations are just executed: neither recorded, traced nor observed; `direct`, that the host's
-    buffers may be read and written behind the operators, which observers that take compiled functions apart must see.
+    happens besides; `reports` says that XLA's operators report floating-point errors, too.  `plain` says that operations are just
+    executed: neither recorded, traced, observed nor reporting; `direct`, that the host's buffers may be read and written behind the
+    operators, which observers that take compiled functions apart must see.
     """
 
     recording: bool = False
@@ -34,6 +35,7 @@ class Mode(NamedTuple):
     plain: bool = True
     direct: bool = True
     audit: "Audit | None" = None
+    reports: bool = False
 
 
 def _from_environment() -> Mode:
@@ -58,7 +60,10 @@ def current() -> Mode:
 
 def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
     after = mode._replace(**changes)
-    executed, observer = not after.recording and after.trace is None, after.observer
+    executed = not after.recording and after.trace is None
+    if after.reports and after.backend != "numpy":  # the host's operators do that anyway
+        executed = False
+    observer = after.observer
     return after._replace(plain=executed and observer is None, direct=executed and (observer is None or not observer.apart))
 
 

@@ -79,6 +79,7 @@ class Op:
     differentiable: bool = True
     scalars: bool = False  # NumPy returns scalars for its results of no axes
     heavy: bool = False  # placement `auto` runs it on XLA, also where its operands are on the host
+    begins: bool = False  # draws: a sample is the beginning of each longer one; the first attribute is the size
     overwrites: tuple[tuple[int, int], ...] = ()  # outputs, and the operands whose next value they are: running statistics
     carries: tuple[bool, ...] | None = None  # of a traced function: which outputs depend on what is differentiated
     reason: str = "first call with these types"

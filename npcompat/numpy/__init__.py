@@ -34,6 +34,7 @@ from npcompat.numpy import (
     _manipulation,
     _mxnet_names,
     _nan_quantiles,
+    _nan_reductions,
     _numpys_own,
     _packing,
     _polynomials,
@@ -84,6 +85,7 @@ from npcompat.numpy._logic import *
 from npcompat.numpy._manipulation import *
 from npcompat.numpy._mxnet_names import *
 from npcompat.numpy._nan_quantiles import *
+from npcompat.numpy._nan_reductions import *
 from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._numpys_own import *
 from npcompat.numpy._packing import *
@@ -162,6 +164,7 @@ __all__ += _logic.__all__
 __all__ += _manipulation.__all__
 __all__ += _mxnet_names.__all__
 __all__ += _nan_quantiles.__all__
+__all__ += _nan_reductions.__all__
 __all__ += _numpys_own.__all__
 __all__ += _packing.__all__
 __all__ += _polynomials.__all__

@@ -249,7 +249,7 @@ def _nan_spread(
     distance = select(counted, a - centre, 0)
     squared = sum((distance * conjugate(distance)).real, axis, keepdims=keepdims)
     free = sum(counted, axis, keepdims=keepdims).astype(working) - (ddof if correction is NoValue else correction)
-    if isinstance(dispatch.as_value(free).payload, onp.ndarray) and bool((free <= 0).any()):
+    if modes.current().trace is None and bool((free <= 0).any()):
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=3)
     found = select(free > 0, squared / select(free > 0, free, 1), onp.nan)
     spread = (sqrt(found) if of is std else found).astype(real, copy=False)

@@ -193,6 +193,13 @@ def unwrap(p: ArrayLike, discont: Any = None, axis: int = -1, *, period: Any = 6
 
 # --- convolution -------------------------------------------------------------------------------------------------
 
+_MODES = ("valid", "same", "full")
+
+
+def _mode(mode: Any) -> Any:
+    """The name of a mode that is given by its number."""
+    return _MODES[mode] if type(mode) is int and 0 <= mode < len(_MODES) else mode
+
 
 @operator("_npi_convolve", rule=product_types, pattern="complex")
 def _convolve(xp: Any, a: Any, v: Any, *, mode: str = "full") -> Any:
@@ -230,7 +237,7 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Any:
     for name, x in (("a", a), ("v", v)):
         if x.size == 0:
             raise ValueError(f"{name} cannot be empty")
-    return apply(_convolve, (a.reshape(1) if a.ndim == 0 else a, v.reshape(1) if v.ndim == 0 else v), (mode,))
+    return apply(_convolve, (a.reshape(1) if a.ndim == 0 else a, v.reshape(1) if v.ndim == 0 else v), (_mode(mode),))
 
 
 def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Any:
@@ -248,7 +255,7 @@ def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Any:
     >>> np.correlate([1, 2, 3], [0, 1, 0.5])
     array([3.5])
     """
-    return apply(_correlate, (asarray(a), asarray(v)), (mode,))
+    return apply(_correlate, (asarray(a), asarray(v)), (_mode(mode),))
 
 
 __all__ = ["convolve", "correlate", "gradient", "trapezoid", "unwrap"]

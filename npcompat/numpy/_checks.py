@@ -45,14 +45,18 @@ def outside(xp: Any, positions: Any, *, low: int, high: int) -> Any:
     return xp.any((positions < low) | (positions >= high))
 
 
-def shaping(a: Any, what: str) -> onp.ndarray[Any, Any]:
-    """The values of an array-like on the host, where they decide the shape of the result of `what`."""
+def shaping(a: Any, what: str, argument: str = "") -> onp.ndarray[Any, Any]:
+    """The values of an array-like on the host, where they decide the shape of the result of `what`.
+
+    `argument` says which of its arguments would decide it instead.
+    """
     if not isinstance(a, Handle):
         return dispatch.host_array(a)
     if modes.current().trace is not None and xla.is_tracer(dispatch.read(a).payload):
+        fixed = f"Give {argument}, which fixes the shape, use" if argument else "Use"
         raise TracedValueError(
-            f"{user_location()}: np.{what}: the shape of the result depends on the values of an array, which are not known "
-            "while the function is being compiled. Use a mask (np.where, where=) instead, or do it outside of the compiled function"
+            f"{user_location()}: np.{what}: the shape of the result depends on the values of an array, which are not known while "
+            f"the function is being compiled. {fixed} a mask (np.where, where=) instead, or do it outside of the compiled function"
         )
     return dispatch.to_host(a)
 

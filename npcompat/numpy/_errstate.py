@@ -1,16 +1,17 @@
-"""How floating-point errors are handled: as NumPy does on the host; XLA computes on without a word.
+"""How floating-point errors are handled: as NumPy does on the host; XLA computes on without a word, unless a way of handling is asked for.
 
-Where arrays are placed on XLA, ways of handling that it can't keep to are refused.
+Then the host runs each operator, too, and reports.  A compiled function reports nothing, and refuses what it can't keep to.
 """
 
 import inspect
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ContextDecorator
 from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import execution, modes
+from npcompat._internal import modes
 
+_INITIAL = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 _UNSPECIFIED: Any = inspect.signature(onp.errstate).parameters["call"].default
 
 
@@ -28,8 +29,9 @@ def errstate(
     Parameters
     ----------
     all, divide, over, under, invalid : {'ignore', 'warn', 'raise', 'call', 'print', 'log'}, optional
-        What to do.  XLA never warns; ways other than 'ignore' and 'warn' work where arrays are placed on the host, and raise
-        NotImplementedError where they are placed on XLA, and in compiled functions.
+        What to do.  Outside of such contexts operators on XLA don't warn; in those that ask for anything but 'ignore', the host runs
+        them, too, and reports what NumPy does.  Compiled functions report nothing: in one, ways other than 'ignore' and 'warn' raise
+        NotImplementedError.
     call : callable or object with a method `write`, optional
         What 'call' and 'log' use.
 
@@ -40,7 +42,7 @@ def errstate(
     array([inf])
     """
     chosen = _supported("errstate", {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid})
-    return onp.errstate(call=call, **chosen)  # type: ignore[arg-type]
+    return _Reporting({"call": call, **chosen}) if _asks(chosen) else onp.errstate(call=call, **chosen)  # type: ignore[arg-type]
 
 
 def seterr(
@@ -57,7 +59,10 @@ def seterr(
     'ignore'
     """
     chosen = _supported("seterr", {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid})
-    return dict(onp.seterr(**chosen))  # type: ignore[arg-type]
+    before: dict[str, Any] = dict(onp.seterr(**chosen))  # type: ignore[arg-type]
+    now: dict[str, Any] = dict(onp.geterr())
+    modes.set_here(reports=_asks(now) and now != _INITIAL and (_asks(chosen) or modes.current().reports))
+    return before
 
 
 def geterr() -> dict[str, Any]:
@@ -71,15 +76,39 @@ def geterr() -> dict[str, Any]:
     return {**onp.geterr()}
 
 
+class _Reporting(ContextDecorator):
+    """NumPy's own context, in which operators on XLA report, too."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self._options = options
+        self._errors = onp.errstate(**options)
+
+    def _recreate_cm(self) -> "_Reporting":
+        return _Reporting(self._options)
+
+    def __enter__(self) -> None:
+        self._errors.__enter__()
+        self._modes = modes.changed(reports=True)
+        self._modes.__enter__()
+
+    def __exit__(self, *exception: Any) -> None:
+        self._modes.__exit__(*exception)
+        self._errors.__exit__(*exception)
+
+
+def _asks(chosen: dict[str, str]) -> bool:
+    """Whether something is to be reported."""
+    return any([how != "ignore" for how in chosen.values()])
+
+
 def _supported(function: str, chosen: dict[str, str | None]) -> dict[str, str]:
     """The ways of handling that were given, all of them supported."""
     given = {kind: how for kind, how in chosen.items() if how is not None}
-    mode = modes.current()
-    silent = mode.trace is not None or not execution.on_host(mode)
+    traced = modes.current().trace is not None
     for kind, how in given.items():
-        if silent and how not in ("ignore", "warn"):
+        if traced and how not in ("ignore", "warn"):
             raise NotImplementedError(
-                f"{function}({kind}={how!r}): XLA does not report errors; use the numpy backend, or 'ignore' or 'warn'"
+                f"{function}({kind}={how!r}): a compiled function does not report errors; do it outside, or give 'ignore' or 'warn'"
             )
     return given
 

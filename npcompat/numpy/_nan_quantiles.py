@@ -10,8 +10,10 @@ from npcompat._internal import dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.op import as_axis, operator
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._empty_slices import warn_of_nan
 from npcompat.numpy._host_arrays import by_numpy
-from npcompat.numpy._reductions import averaged, nanmean
+from npcompat.numpy._nan_reductions import nanmean
+from npcompat.numpy._reductions import averaged
 from npcompat.numpy._statistics import (
     EXACT_METHODS,
     between,
@@ -72,7 +74,9 @@ def nanmedian(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_in
         return finish(by_numpy(onp.nanmedian, (a, axis), {"keepdims": keep}), out, "nanmedian")
     if not dtypes.is_inexact(a.dtype):
         return median(a, axis, out, overwrite_input, keep)
-    return finish(apply(_nanmedian, (a,), (as_axis(axis), keep)), out, "nanmedian")
+    found = apply(_nanmedian, (a,), (as_axis(axis), keep))
+    warn_of_nan(a, axis, found, "All-NaN slice encountered")
+    return finish(found, out, "nanmedian")
 
 
 def _between_neighbours(
@@ -120,6 +124,7 @@ def _nan_quantiles(
         if not dtypes.is_inexact(chosen.dtype):
             chosen = chosen.astype(float)
         found = apply(_nanquantile, (a, chosen), (as_axis(axis), method, keep, quantile_dtype(a.dtype, carried, method)))
+        warn_of_nan(a, axis, found, "All-NaN slice encountered")
     return finish(found, out, of.__name__)
 
 

@@ -393,18 +393,6 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         """The elements at positions along an axis."""
         return _selection.take(self, indices, axis, out, mode)
 
-    def resize(self, *shape: Any, refcheck: bool = True) -> None:
-        """Change the shape in place; elements are added as zeros or cut off at the end."""
-        if not shape or shape == (None,):
-            return
-        if self._view is not None:
-            raise ValueError("cannot resize this array: it does not own its data")
-        host, target = dispatch.to_host(self).ravel(), _shape(shape)
-        resized = onp.zeros(target, self.dtype)
-        resized.flat[: host.size] = host[: resized.size]
-        dispatch.write(self, execution.constant(resized))
-        extra(self).layout = None
-
     # --- reductions
 
     def sum(

@@ -51,9 +51,9 @@ class Selection:
         """Where to insert values so that the array stays sorted."""
         return _sorting.searchsorted(self, v, side, sorter)
 
-    def nonzero(self: Any) -> Any:
+    def nonzero(self: Any, *, size: Any = None, fill_value: ArrayLike = None) -> Any:
         """Positions of the elements that are not zero, one array for each axis."""
-        return _selection.nonzero(self)
+        return _selection.nonzero(self, size=size, fill_value=fill_value)
 
     def argpartition(self: Any, kth: Any, /, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
         """The positions that rearrange as `partition` does."""
@@ -67,9 +67,11 @@ class Selection:
         """At each place, the element of the choice that this array names there."""
         return _selection.choose(self, choices, out, mode)
 
-    def compress(self: Any, /, condition: ArrayLike, axis: int | None = None, out: Any = None) -> Any:
+    def compress(
+        self: Any, /, condition: ArrayLike, axis: int | None = None, out: Any = None, *, size: Any = None, fill_value: ArrayLike = None
+    ) -> Any:
         """The slices along an axis for which a condition holds."""
-        return _selection.compress(condition, self, axis, out)
+        return _selection.compress(condition, self, axis, out, size=size, fill_value=fill_value)
 
     def put(self: Any, indices: ArrayLike, values: ArrayLike, /, mode: str = "raise") -> None:
         """Write values at positions among all elements in C order."""

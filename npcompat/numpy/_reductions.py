@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes
+from npcompat._internal import dtypes, selection
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.handle import Handle
 from npcompat._internal.kinds import for_axis
 from npcompat._internal.op import Op, as_axis, operator
 from npcompat.numpy import _arithmetic, _extremes
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._empty_slices import warn_of_means, warn_of_spreads
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import call, finish, name_of, reduced_axis
 
@@ -104,11 +106,22 @@ _min = reduction("_npi_min", "min", kept)
 _all = reduction("_npi_all", "all", boolean, differentiable=False)
 _any = reduction("_npi_any", "any", boolean, differentiable=False)
 _mean = reduction("_npi_mean", "mean", averaged)
-_nansum = reduction("_npi_nansum", "nansum", accumulated)
-_nanprod = reduction("_npi_nanprod", "nanprod", accumulated)
-_nanmax = reduction("_npi_nanmax", "nanmax", kept)
-_nanmin = reduction("_npi_nanmin", "nanmin", kept)
-_nanmean = reduction("_npi_nanmean", "nanmean", averaged)
+
+
+def beyond(dtype: onp.dtype[Any], sign: int) -> Any:
+    """What no element of a dtype is smaller than, or, with the sign 1, larger than."""
+    if dtype.kind == "b":
+        return sign > 0
+    if dtype.kind in "iu":
+        limits = onp.iinfo(dtype)
+        return limits.max if sign > 0 else limits.min
+    return sign * onp.inf
+
+
+selection.extremes.update(
+    _npi_max=("maximum", lambda dtype: beyond(dtype, -1)),
+    _npi_min=("minimum", lambda dtype: beyond(dtype, 1)),
+)
 
 
 def sum(
@@ -243,7 +256,12 @@ def mean(
     >>> np.mean([[1, 2], [3, 4]], axis=0)
     array([2., 3.])
     """
-    return reduce(_mean, a, axis, dtype, out, keepdims, NoValue, where)
+    if not isinstance(a, Handle):
+        a = asarray(a)
+    result = reduce(_mean, a, axis, dtype, out, keepdims, NoValue, where)
+    if 0 in a.shape:
+        warn_of_means(a, axis)
+    return result
 
 
 def _spread_options(xp: Any, rest: tuple[Any, ...], given: str) -> dict[str, Any]:
@@ -271,6 +289,10 @@ def _spread(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdi
             raise ValueError("ddof and correction can't be provided simultaneously.")
         ddof = correction
     masked, centered = where is not NoValue and where is not True, mean is not NoValue
+    if not isinstance(a, Handle):
+        a = asarray(a)
+    if ddof != 0 or 0 in a.shape:
+        warn_of_spreads(a, axis, ddof)
     if dtype is None and out is None and keepdims is NoValue and not masked and not centered:
         return apply(op, (a,), (as_axis(axis), None, False, ddof, ""))
     attrs = (
@@ -338,88 +360,6 @@ def ptp(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
     """
     result = max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims)
     return finish(result, out, "ptp")
-
-
-def nansum(
-    a: ArrayLike,
-    axis: AxisLike = None,
-    dtype: DTypeLike = None,
-    out: Any = None,
-    keepdims: Any = NoValue,
-    initial: Any = NoValue,
-    where: Any = NoValue,
-) -> Any:
-    """Sum over axes with nan counted as zero; the arguments are those of `sum`.
-
-    Examples
-    --------
-    >>> np.nansum([1.0, np.nan])
-    np.float32(1.0)
-    """
-    return reduce(_nansum, a, axis, dtype, out, keepdims, initial, where)
-
-
-def nanprod(
-    a: ArrayLike,
-    axis: AxisLike = None,
-    dtype: DTypeLike = None,
-    out: Any = None,
-    keepdims: Any = NoValue,
-    initial: Any = NoValue,
-    where: Any = NoValue,
-) -> Any:
-    """Product over axes with nan counted as one; the arguments are those of `sum`.
-
-    Examples
-    --------
-    >>> np.nanprod([2.0, np.nan])
-    np.float32(2.0)
-    """
-    return reduce(_nanprod, a, axis, dtype, out, keepdims, initial, where)
-
-
-def nanmax(
-    a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
-) -> Any:
-    """Largest element over axes that is not nan; the arguments are those of `sum`.
-
-    Examples
-    --------
-    >>> np.nanmax([1.0, np.nan])
-    np.float32(1.0)
-    """
-    return reduce(_nanmax, a, axis, None, out, keepdims, initial, where)
-
-
-def nanmin(
-    a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
-) -> Any:
-    """Smallest element over axes that is not nan; the arguments are those of `sum`.
-
-    Examples
-    --------
-    >>> np.nanmin([1.0, np.nan])
-    np.float32(1.0)
-    """
-    return reduce(_nanmin, a, axis, None, out, keepdims, initial, where)
-
-
-def nanmean(
-    a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
-) -> Any:
-    """Mean over axes of the elements that are not nan.
-
-    Examples
-    --------
-    >>> np.nanmean([1.0, np.nan, 3.0])
-    np.float32(2.0)
-    """
-    if dtypes.is_inexact(asarray(a).dtype):
-        if dtype is not None and not dtypes.is_inexact(dtypes.canonical(dtype)):
-            raise TypeError("If a is inexact, then dtype must be inexact")
-        if out is not None and not dtypes.is_inexact(out.dtype):
-            raise TypeError("If a is inexact, then out must be inexact")
-    return reduce(_nanmean, a, axis, dtype, out, keepdims, NoValue, where)
 
 
 # --- running sums ------------------------------------------------------------------------------------------------
@@ -597,6 +537,6 @@ def round(a: ArrayLike, decimals: int = 0, out: Any = None) -> Any:
 around = round
 
 __all__ = [
-    "all", "amax", "amin", "any", "around", "clip", "cumprod", "cumsum", "max", "mean", "min", "nanmax", "nanmean", "nanmin",
-    "nanprod", "nansum", "prod", "ptp", "round", "std", "sum", "var",
+    "all", "amax", "amin", "any", "around", "clip", "cumprod", "cumsum", "max", "mean", "min", "prod", "ptp", "round", "std",
+    "sum", "var",
 ]  # fmt: skip

@@ -55,7 +55,7 @@ def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Any:
     shifts = _distances(shift)
     if axis is None:
         for s in shifts or [0]:
-            a = apply(_roll, (a, s))
+            a = apply(_roll, (a, _within(s, a, None)))
         return a
     axes = onp.lib.array_utils.normalize_axis_tuple(axis, a.ndim, allow_duplicate=True)
     count = max(len(shifts), len(axes)) if min(len(shifts), len(axes)) else 0
@@ -65,7 +65,15 @@ def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Any:
         if not axes:
             onp.roll(onp.empty(a.shape, onp.int8), (), axis)  # NumPy's error, if it has one
         return copy_of(a)
-    return apply(_roll, (a, *(shifts * count)[:count]), ((axes * count)[:count],))
+    axes = (axes * count)[:count]
+    return apply(_roll, (a, *[_within(s, a, i) for s, i in zip((shifts * count)[:count], axes, strict=True)]), (axes,))
+
+
+def _within(shift: Any, a: Any, axis: int | None) -> Any:
+    """A shift that XLA can count: numbers of Python's may be of any size."""
+    if type(shift) is not int or -(2**62) < shift < 2**62:
+        return shift
+    return shift % max(a.size if axis is None else a.shape[axis], 1)
 
 
 def _distances(shift: Any) -> list[Any]:

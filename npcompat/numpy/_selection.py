@@ -1,7 +1,7 @@
 """Elements picked and written by position or by condition."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as onp
 
@@ -13,6 +13,7 @@ from npcompat._internal.indexing import _check_bounds as check_bounds
 from npcompat._internal.op import operator
 from npcompat.numpy._checks import outside, refuse, shaping
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._given_length import length, positions, slices
 from npcompat.numpy._manipulation import ravel
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy._ufunc import finish
@@ -35,7 +36,7 @@ def _where(xp: Any, condition: Any, x: Any, y: Any) -> Any:
     return xp.where(condition, x, y)
 
 
-def where(condition: ArrayLike, x: Any = None, y: Any = None, /) -> Any:
+def where(condition: ArrayLike, x: Any = None, y: Any = None, /, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> Any:
     """Elements of `x` where a condition holds, of `y` elsewhere; without them, the positions where it holds.
 
     Parameters
@@ -44,6 +45,8 @@ def where(condition: ArrayLike, x: Any = None, y: Any = None, /) -> Any:
         The condition.
     x, y : array_like, optional
         Values; all three are broadcast against each other.
+    size, fill_value : optional
+        With `condition` alone, as for `nonzero`.
 
     Returns
     -------
@@ -56,47 +59,80 @@ def where(condition: ArrayLike, x: Any = None, y: Any = None, /) -> Any:
     array([1, 0])
     """
     if x is None and y is None:
-        return nonzero(condition)
+        return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
+    if size is not None or fill_value is not None:
+        raise ValueError("np.where: size= and fill_value= are for the positions where the condition holds: without x and y")
     return apply(_where, (condition, x, y))
 
 
-def nonzero(a: ArrayLike) -> tuple[Any, ...]:
+def nonzero(a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> tuple[Any, ...]:
     """Positions of the elements that are not zero, in C order: one array for each axis.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    size : int, optional
+        How many positions to return, which lets it be compiled; those of further elements are left out.
+    fill_value : array_like of int, optional
+        With `size`, the position where there are no more elements: one, or one for each axis; 0 if not given.
 
     Raises
     ------
     TracedValueError
-        In a compiled function: how many there are depends on values.
+        In a compiled function without `size`: how many there are depends on values.
 
     Examples
     --------
     >>> np.nonzero([3, 0, 4])
     (array([0, 2]),)
+    >>> npx.jit(lambda a: np.nonzero(a, size=3, fill_value=-1))(np.array([3, 0, 4]))
+    (array([ 0,  2, -1]),)
     """
-    host = shaping(a, "nonzero")
+    count = length("nonzero", size, fill_value)
+    host = shaping(a, "nonzero", "size=") if count is None else asarray(a)
     if host.ndim == 0:
         raise ValueError(
             "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. "
             "If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`."
         )
+    if count is not None:
+        return tuple(positions("nonzero", host, count, fill_value))
     return tuple(dispatch.array_of(found) for found in host.nonzero())
 
 
-def flatnonzero(a: ArrayLike) -> Any:
+def flatnonzero(a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> Any:
     """Positions, among all elements in C order, of those that are not zero.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    size, fill_value : optional
+        How many positions, and what fills them up, as for `nonzero`.
 
     Examples
     --------
     >>> np.flatnonzero([[0, 1], [2, 0]])
     array([1, 2])
     """
-    return dispatch.array_of(onp.flatnonzero(shaping(a, "flatnonzero")))
+    count = length("flatnonzero", size, fill_value)
+    if count is not None:
+        return positions("flatnonzero", ravel(asarray(a)), count, fill_value)[0]
+    return dispatch.array_of(onp.flatnonzero(shaping(a, "flatnonzero", "size=")))
 
 
-def argwhere(a: ArrayLike) -> Any:
+def argwhere(a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> Any:
     """Positions of the elements that are not zero, one in each row.
+
+    Parameters
+    ----------
+    a : array_like
+        The array.
+    size, fill_value : optional
+        How many positions, and what fills them up, as for `nonzero`.
 
     Examples
     --------
@@ -104,7 +140,13 @@ def argwhere(a: ArrayLike) -> Any:
     array([[0, 1],
            [1, 0]])
     """
-    return dispatch.array_of(onp.argwhere(shaping(a, "argwhere")))
+    count = length("argwhere", size, fill_value)
+    if count is None:
+        return dispatch.array_of(onp.argwhere(shaping(a, "argwhere", "size=")))
+    a = asarray(a)
+    if a.ndim == 0:
+        return argwhere(a.reshape(1), size=count, fill_value=fill_value)[:, :0]
+    return positions("argwhere", a, count, fill_value).T
 
 
 # --- take --------------------------------------------------------------------------------------------------------
@@ -386,29 +428,71 @@ def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
 # --- by condition ------------------------------------------------------------------------------------------------
 
 
-def compress(condition: ArrayLike, a: ArrayLike, axis: int | None = None, out: Any = None) -> Any:
+def compress(
+    condition: ArrayLike,
+    a: ArrayLike,
+    axis: int | None = None,
+    out: Any = None,
+    *,
+    size: SupportsIndex | None = None,
+    fill_value: ArrayLike = None,
+) -> Any:
     """The slices along an axis for which a condition holds.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        Which slices, along one axis.
+    a : array_like
+        The array.
+    axis : int, optional
+        The axis; if not given, the elements in C order are picked.
+    out : ndarray, optional
+        Where the result is written.
+    size : int, optional
+        How many slices to return, which lets it be compiled; further ones are left out.
+    fill_value : scalar, optional
+        With `size`, what the elements are where there are no more slices; 0 if not given.
 
     Examples
     --------
     >>> np.compress([False, True], [[1, 2], [3, 4]], axis=0)
     array([[3, 4]])
+    >>> np.compress([False, True], [[1, 2], [3, 4]], axis=0, size=2)
+    array([[3, 4],
+           [0, 0]])
     """
-    host = shaping(condition, "compress")
+    count = length("compress", size, fill_value)
+    if count is not None:
+        a, axis = (ravel(asarray(a)), 0) if axis is None else (a, axis)
+        return finish_safely(slices("compress", condition, a, axis, count, fill_value), out, "compress")
+    host = shaping(condition, "compress", "size=")
     if host.ndim != 1:
         raise ValueError("condition must be a 1-d array")
     return take(a, onp.flatnonzero(host), axis, out)
 
 
-def extract(condition: ArrayLike, arr: ArrayLike) -> Any:
+def extract(condition: ArrayLike, arr: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> Any:
     """The elements for which a condition holds, along one axis.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        Which elements.
+    arr : array_like
+        The array.
+    size, fill_value : optional
+        How many elements, and what fills them up, as for `compress`.
 
     Examples
     --------
     >>> np.extract([True, False, True], [1, 2, 3])
     array([1, 3])
     """
-    return take(ravel(arr), onp.flatnonzero(shaping(condition, "extract")))
+    count = length("extract", size, fill_value)
+    if count is not None:
+        return slices("extract", ravel(asarray(condition)), ravel(asarray(arr)), 0, count, fill_value)
+    return take(ravel(arr), onp.flatnonzero(shaping(condition, "extract", "size=")))
 
 
 def _choice_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:

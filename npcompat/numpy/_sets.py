@@ -1,6 +1,6 @@
 """Arrays as sets: distinct elements, membership."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as onp
 
@@ -9,6 +9,7 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.op import operator
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._given_length import distinct, length
 from npcompat.numpy._typing import ArrayLike
 
 
@@ -44,8 +45,10 @@ def unique(
     *,
     equal_nan: bool = True,
     sorted: bool = True,
+    size: SupportsIndex | None = None,
+    fill_value: ArrayLike = None,
 ) -> Any:
-    """The distinct elements, in ascending order; computed on the host, as how many there are depends on values.
+    """The distinct elements, in ascending order; computed on the host without `size`, as how many there are depends on values.
 
     Parameters
     ----------
@@ -59,66 +62,78 @@ def unique(
         Whether all nan count as one element.
     sorted : bool
         Whether they must be in order; they always are.
+    size : int, optional
+        How many elements to return, which lets it be compiled; greater ones are left out, but not of what says where each
+        element is among them.
+    fill_value : scalar, optional
+        With `size`, what stands where there are no more elements, each of which occurs 0 times; the least element if not given.
 
     Raises
     ------
     TracedValueError
-        In a compiled function.
+        In a compiled function without `size`.
 
     Examples
     --------
     >>> np.unique([3, 1, 1], return_counts=True)
     (array([1, 3]), array([2, 1]))
+    >>> npx.jit(lambda a: np.unique(a, size=3, fill_value=0))(np.array([3, 1, 1]))
+    array([1, 3, 0])
     """
+    count = length("unique", size, fill_value)
+    if count is not None:
+        values, *more = distinct(ar, axis, equal_nan, count, fill_value)
+        asked = [found for found, wanted in zip(more, (return_index, return_inverse, return_counts), strict=True) if wanted]
+        return (values, *asked) if asked else values
     find: Any = onp.unique
-    found = find(shaping(ar, "unique"), return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
+    found = find(shaping(ar, "unique", "size="), return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
     if isinstance(found, tuple):
         return tuple(dispatch.array_of(f) for f in found)
     return dispatch.array_of(found)
 
 
-def unique_all(x: ArrayLike) -> UniqueAllResult:
-    """The distinct elements with all that `unique` can tell; every nan is an element of its own.
+def unique_all(x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> UniqueAllResult:
+    """The distinct elements with all that `unique` can tell; every nan is an element of its own.  `size` and `fill_value` as there.
 
     Examples
     --------
     >>> np.unique_all([3, 1, 1]).counts
     array([2, 1])
     """
-    return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
+    return UniqueAllResult(*unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value))
 
 
-def unique_counts(x: ArrayLike) -> UniqueCountsResult:
-    """The distinct elements, and how often each occurs; every nan is an element of its own.
+def unique_counts(x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> UniqueCountsResult:
+    """The distinct elements, and how often each occurs; every nan is an element of its own.  `size` and `fill_value` as for `unique`.
 
     Examples
     --------
     >>> np.unique_counts([3, 1, 1]).counts
     array([2, 1])
     """
-    return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
+    return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
-def unique_inverse(x: ArrayLike) -> UniqueInverseResult:
-    """The distinct elements, and where each element is among them; every nan is an element of its own.
+def unique_inverse(x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> UniqueInverseResult:
+    """The distinct elements, and which of them each element is; every nan is one of its own.  `size` and `fill_value` as for `unique`.
 
     Examples
     --------
     >>> np.unique_inverse([3, 1, 1]).inverse_indices
     array([1, 0, 0])
     """
-    return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
+    return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
-def unique_values(x: ArrayLike) -> Any:
-    """The distinct elements; every nan is an element of its own.
+def unique_values(x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> Any:
+    """The distinct elements; every nan is an element of its own.  `size` and `fill_value` as for `unique`.
 
     Examples
     --------
     >>> np.unique_values([3, 1, 1])
     array([1, 3])
     """
-    return unique(x, equal_nan=False)
+    return unique(x, equal_nan=False, size=size, fill_value=fill_value)
 
 
 @operator("_npi_isin", rule=lambda types, attrs: ([dtypes.result_type(types)] * 2, onp.dtype(bool)), differentiable=False)

@@ -10,8 +10,9 @@ from npcompat._internal import dispatch, dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import Op, as_axis, operator
-from npcompat.numpy._checks import refuse
+from npcompat.numpy._checks import outside, refuse
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._empty_slices import all_nan
 from npcompat.numpy._manipulation import ndim, ravel
 from npcompat.numpy._selection import finish_safely, take
 from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue
@@ -257,7 +258,8 @@ def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLi
             raise TypeError("sorter must only contain integers")
         if sorter.shape != a.shape:
             raise ValueError("sorter.size must equal a.size")
-        a = take(a, sorter)
+        refuse(outside, (sorter,), (0, a.size), ValueError, "Sorter index out of range.")
+        a = take(a, sorter, mode="clip")
     return apply(_searchsorted, (a, v), (side,))
 
 
@@ -331,18 +333,12 @@ def _nan_replaced(xp: Any, a: Any, *, value: float) -> Any:
     return xp.where(xp.isnan(a), xp.asarray(value, a.dtype), a)
 
 
-@operator("_npi_all_nan", pattern="reduction", differentiable=False)
-def _all_nan(xp: Any, a: Any, *, axis: Any = None) -> Any:
-    """Whether there is a line along the axis in which every element is nan."""
-    return xp.any(xp.all(xp.isnan(a), axis=axis))
-
-
 def _nan_position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any, least: float) -> Any:
     a = asarray(a)
     if dtypes.is_inexact(a.dtype):
         axis = None if axis is None else onp.lib.array_utils.normalize_axis_index(axis, a.ndim or 1)
         if a.size:
-            refuse(_all_nan, (a,), (axis if a.ndim else None,), ValueError, "All-NaN slice encountered")
+            refuse(all_nan, (a,), (axis if a.ndim else None,), ValueError, "All-NaN slice encountered")
         a = apply(_nan_replaced, (a,), (least,))
     return _position(op, a, axis, out, keepdims)
 
@@ -383,9 +379,15 @@ def nanargmin(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdim
 
 
 @operator("_npi_count_nonzero", rule=_as_positions, pattern="reduction", differentiable=False)
-def _count_nonzero(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """How many elements are not zero."""
-    return xp.count_nonzero(a, axis=axis, keepdims=keepdims)
+def _count_nonzero(xp: Any, a: Any, *where: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """How many elements are not zero, of those that are asked for.
+
+    Parameters
+    ----------
+    *where : array of bool
+        Which elements are counted.
+    """
+    return xp.count_nonzero(xp.logical_and(a, where[0]) if where else a, axis=axis, keepdims=keepdims)
 
 
 def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Any:

@@ -7,6 +7,9 @@ which takes hours, can be stopped, continued, and done file by file.
 
 It is counted by test function, among the cases that NumPy itself passes: a function whose cases are all excluded counts
 as excluded, any other by the share of its other cases that pass.  A case that was not reached is one that fails.
+
+Where XLA compiles a program for each of thousands of cases, `--cases N` runs N of a function's cases, spread evenly, which stand for
+the others.
 """
 
 import argparse
@@ -25,7 +28,7 @@ from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
-from tests.interop.plugin import exclusion_rules, matches
+from tests.interop.plugin import exclusion_rules, function_of, matches, spread
 
 ROOT = Path(__file__).parents[2]
 LOGS = ROOT / "build" / "interop"
@@ -64,12 +67,7 @@ class Tally:
         return self.excluded.total() / self.functions if self.functions else 0.0
 
 
-def function_of(test):
-    """The test function of a case."""
-    return test.split("[", 1)[0]
-
-
-def tally(reference, outcomes, rules=()):
+def tally(reference, outcomes, rules=(), most=None):
     """Count the functions of a file.
 
     Parameters
@@ -78,10 +76,12 @@ def tally(reference, outcomes, rules=()):
         The outcome ("passed", "failed", ...) of each case, on NumPy and on npcompat.
     rules : sequence of (rule, pattern)
         What is excluded; the first pattern that matches counts.
+    most : int, optional
+        How many cases of a function were run.
     """
-    cases = defaultdict(list)
+    cases, chosen = defaultdict(list), spread(reference, most)
     for test, outcome in reference.items():
-        if outcome == "passed":
+        if outcome == "passed" and test in chosen:
             cases[function_of(test)].append(test)
     found = Tally(functions=len(cases))
     for tests in cases.values():
@@ -113,7 +113,13 @@ class Suite:
         if not self.log.exists():
             return []
         lines = [json.loads(line) for line in self.log.read_text().splitlines()]
-        return lines if lines[0] == {"numpy": onp.__version__} else []
+        return lines if lines[0]["numpy"] == onp.__version__ else []
+
+    @property
+    def most(self):
+        """How many cases of a function were run at most, or None."""
+        lines = self.lines()
+        return lines[0].get("cases") if lines else None
 
     @property
     def ended(self):
@@ -128,10 +134,10 @@ class Suite:
         """The outcome of each case that was reached."""
         return {record["test"]: record["outcome"] for record in self.records()}
 
-    def run(self, minutes):
-        """Run the file in a process of its own, and stop it when its time is over."""
+    def run(self, minutes, most=None):
+        """Run the file, of its functions so many cases at most, in a process of its own, and stop it when its time is over."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        self.log.write_text(json.dumps({"numpy": onp.__version__}) + "\n")
+        self.log.write_text(json.dumps({"numpy": onp.__version__} | ({} if most is None else {"cases": most})) + "\n")
         environment = os.environ | {
             "NUMPYS_TEST_FILE": self.file,
             "NUMPYS_TEST_BACKEND": self.backend,
@@ -141,6 +147,8 @@ class Suite:
         if self.backend != REFERENCE:
             environment["NPCOMPAT_BACKEND"] = self.backend  # in threads that tests start, too
         options = ["-q", "--tb=short", "-o", "addopts=--strict-markers", f"--timeout={SECONDS_PER_TEST}", f"--interop-record={self.log}"]
+        if most is not None:
+            options.append(f"--interop-cases={most}")
         command = [sys.executable, "-m", "pytest", "tests/interop/one_file.py", "-p", "no:cacheprovider", "-p", "no:xdist", *options]
         begun = time.monotonic()
         with (
@@ -204,6 +212,7 @@ def main():
     parser.add_argument("files", nargs="*", metavar="FILE", help="part of the path of the files to run (default: all)")
     parser.add_argument("--backend", choices=list(GOALS), action="append", help="where to run (default: both)")
     parser.add_argument("--minutes", type=float, default=60, help="for a file on a backend (default: 60)")
+    parser.add_argument("--cases", type=int, metavar="N", help="of a function, on npcompat (default: all)")
     parser.add_argument("--again", action="store_true", help="run on npcompat also what has been run")
     parser.add_argument("--show", action="store_true", help="run nothing")
     parser.add_argument("--causes", type=int, metavar="N", default=0, help="print the N most frequent messages of failures, too")
@@ -221,13 +230,13 @@ def main():
         with tqdm(todo, unit="file") as bar:
             for suite in bar:
                 bar.set_description(f"{suite.file} on {suite.backend}")
-                suite.run(options.minutes)
+                suite.run(options.minutes, None if suite.backend == REFERENCE else options.cases)
     rules = exclusion_rules()
     tallies = defaultdict(dict)
     for suite in suites:
         reference = Suite(suite.file, REFERENCE)
         if suite.ended is not None and reference.ended is not None:
-            tallies[suite.file][suite.backend] = tally(reference.outcomes(), suite.outcomes(), rules)
+            tallies[suite.file][suite.backend] = tally(reference.outcomes(), suite.outcomes(), rules, suite.most)
     console = Console()
     console.print(table_of(tallies, backends))
     for suite in suites:

@@ -38,6 +38,22 @@ def matches(test, pattern):
     return fnmatchcase(test, pattern)
 
 
+def function_of(test):
+    """The test function of a case."""
+    return test.split("[", 1)[0]
+
+
+def spread(tests, most):
+    """Of each function so many cases at most, in even distances; all of them if that is None."""
+    cases = defaultdict(list)
+    for test in tests if most is None else sorted(tests):
+        cases[function_of(test)].append(test)
+    chosen = [
+        found if most is None or len(found) <= most else [found[i * len(found) // most] for i in range(most)] for found in cases.values()
+    ]
+    return {test for found in chosen for test in found}
+
+
 def failing():
     """The tests that are known to fail, as "backend file::test"."""
     return set(FAILING.read_text().splitlines())
@@ -75,23 +91,29 @@ def pytest_addoption(parser):
     parser.addoption(
         "--update-interop", action="store_true", help="rewrite the lists of failing tests and the pass counts of tests/interop"
     )
+    parser.addoption("--interop-cases", metavar="N", type=int, help="of each of NumPy's test functions run at most N cases, spread evenly")
     parser.addoption("--interop-record", metavar="FILE", help="append the outcome of each of NumPy's tests to a file, a line of JSON each")
+
+
+def _name(item, file):
+    return f"{file}::{item.nodeid.split('::', 1)[1]}"
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Leave out what is excluded, and mark what is known to fail."""
+    """Leave out what is excluded or not asked for, and mark what is known to fail."""
     patterns, known = [pattern for _, pattern in exclusion_rules()], failing()
-    recording = config.getoption("interop_record") is not None
+    recording, most = config.getoption("interop_record") is not None, config.getoption("interop_cases")
+    files = [getattr(getattr(item, "module", None), "NUMPYS_FILE", None) for item in items]
+    chosen = spread([_name(item, file) for item, file in zip(items, files, strict=True) if file is not None], most)
     kept, excluded = [], []
-    for item in items:
-        file = getattr(getattr(item, "module", None), "NUMPYS_FILE", None)
+    for item, file in zip(items, files, strict=True):
         if file is None:
             kept.append(item)
             continue
-        suite = f"{item.module.BACKEND} {file}"
-        name = f"{suite}::{item.nodeid.split('::', 1)[1]}"
-        if item.module.BACKEND != "reference" and any(matches(name.split(" ", 1)[1], pattern) for pattern in patterns):
+        test = _name(item, file)
+        name = f"{item.module.BACKEND} {test}"
+        if test not in chosen or (item.module.BACKEND != "reference" and any(matches(test, pattern) for pattern in patterns)):
             excluded.append(item)
             continue
         kept.append(item)
@@ -177,7 +199,14 @@ class _Recording:
 def _whole(config):
     """Whether all tests of the files were run."""
     options = config.option
-    chosen = options.interop_record or options.keyword or options.markexpr or getattr(options, "lf", False) or options.deselect
+    chosen = (
+        options.interop_record
+        or options.interop_cases
+        or options.keyword
+        or options.markexpr
+        or getattr(options, "lf", False)
+        or options.deselect
+    )
     return not chosen and not any("::" in argument for argument in config.args)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.interop import measure
 from tests.interop.measure import REFERENCE, Suite, Tally, causes, numpys_files, table_of, tally
+from tests.interop.plugin import spread
 
 F = "numpy/lib/tests/test_x.py"
 
@@ -28,6 +29,15 @@ def test_only_what_numpy_passes_is_counted():
     )
     assert tally(reference, cases("passed", "test_a[0]", "test_b", "test_c", "test_d")) == Tally(functions=1, passed=1)
     assert tally(cases("passed", "test_a"), cases("skipped", "test_a")).rate == 0
+
+
+def test_of_many_cases_some_stand_for_all():
+    names = [f"{F}::test_a[{i}]" for i in range(10, 90)] + [f"{F}::test_b"]
+    assert spread(names, None) == set(names)
+    assert spread(names, 4) == {f"{F}::test_a[{i}]" for i in (10, 30, 50, 70)} | {f"{F}::test_b"} == spread(names[::-1], 4)
+    reference = dict.fromkeys(names, "passed")
+    found = cases("passed", "test_a[10]", "test_a[30]", "test_b") | cases("failed", "test_a[50]", "test_a[70]")
+    assert tally(reference, found, most=4) == Tally(functions=2, passed=1.5)
 
 
 def test_a_function_is_excluded_with_its_last_case():
@@ -74,6 +84,7 @@ def test_a_run_is_done_when_it_says_how_it_ended(kept):
     assert kept(Suite(F, "jax"), case, {"ended": "exit status 0"}).ended == "exit status 0"
     assert Suite(F, "jax").outcomes() == cases("passed", "test_a")
     assert kept(Suite(F, "jax"), case, {"ended": "exit status 0"}, numpy="1.0").ended is None
+    assert Suite(F, "jax").most is None
 
 
 def test_an_error_after_a_test_passed_is_a_failure(kept):
@@ -92,7 +103,10 @@ def test_causes_are_counted_by_function(kept):
 def test_a_run_records_what_each_test_does():
     suite = Suite("numpy/linalg/tests/test_deprecations.py", REFERENCE)  # on NumPy itself, and quick
     suite.run(minutes=2)
-    assert suite.ended == "exit status 0"
+    assert suite.ended == "exit status 0" and suite.most is None
+    assert set(suite.outcomes().values()) == {"passed"}
+    suite.run(minutes=2, most=1)
+    assert suite.ended == "exit status 0" and suite.most == 1
     assert set(suite.outcomes().values()) == {"passed"}
 
 

@@ -388,3 +388,38 @@ def test_numpy_scalars_are_strong_and_python_scalars_weak(backend):
     assert (onp.float64(1) + a).dtype == "float64" and (onp.ones(2) + a).dtype == "float64"
     assert (np.ones(2, dtype="int8") + onp.int64(1)).dtype == "int64"
     assert isinstance(onp.float64(2) * a, np.ndarray) and isinstance(onp.ones(2) * a, np.ndarray)
+
+
+BIG = {
+    "fill": lambda xp, u, f: u.fill(2**64 - 1),
+    "write": lambda xp, u, f: u.__setitem__(..., 2**63),
+    "write at positions": lambda xp, u, f: u.__setitem__([0, 2], 2**64 - 1),
+    "write into floats": lambda xp, u, f: f.__setitem__(slice(1, None), 2**70),
+    "write into floats at positions": lambda xp, u, f: f.__setitem__([1], -(2**70)),
+    "write the largest": lambda xp, u, f: f.fill(2**64 - 1),
+    "add": lambda xp, u, f: (f + 2**70, f + 2**64, f - 2**63, u + 2**63, xp.maximum(f, 2**100)),
+    "add in place": lambda xp, u, f: f.__iadd__(2**70),
+    "compare": lambda xp, u, f: (u < 2**70, u == 2**63, f < 2**70),
+    "choose": lambda xp, u, f: (xp.where(u > 0, u, 2**63), xp.clip(u, 0, 2**64 - 1)),
+    "too big": lambda xp, u, f: u.__setitem__(..., 2**64),
+    "too small": lambda xp, u, f: u.fill(-1),
+    "too big for a float": lambda xp, u, f: f + 10**400,
+}
+
+
+@pytest.mark.parametrize("name", BIG)
+def test_python_integers_of_any_size_meet_arrays_as_in_numpy(name):
+    u, f = onp.array([0, 1, 2**64 - 1], dtype="uint64"), onp.array([0.5, 1.0, 2.0], dtype="float32")
+
+    def outcome(xp, u, f):
+        try:
+            made = BIG[name](xp, u, f)
+        except OverflowError:
+            return "OverflowError"
+        parts = (*(made if isinstance(made, tuple) else (made,)), u, f)
+        return [(onp.asarray(p).tolist(), onp.asarray(p).dtype) for p in parts if p is not None]
+
+    wanted = outcome(onp, u.copy(), f.copy())
+    for backend in ("jax", "numpy"):
+        with npx.backend(backend), npx.np_default_dtype():
+            assert outcome(np, np.array(u), np.array(f)) == wanted, backend

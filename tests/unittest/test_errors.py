@@ -180,15 +180,94 @@ def test_what_is_not_supported_says_so_by_name():
         npx.backend("tf")
 
 
-def test_floating_point_errors_are_raised_where_numpy_computes_and_refused_elsewhere():
+PLACEMENTS = ("auto", "numpy", "jax")
+
+
+@pytest.fixture
+def numpys_errors():
+    """NumPy's own ways of handling errors, again when the test is over."""
+    before = np.seterr(divide="warn", over="warn", under="ignore", invalid="warn")
+    yield
+    np.seterr(**before)
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_floating_point_errors_are_reported_on_every_backend_as_asked(placement, numpys_errors):
+    with npx.backend(placement):
+        x, half = np.array([1.0, 0.0], dtype="float32"), np.array([60000.0], dtype="float16")
+        for function, text in {
+            lambda: 1 / x: "divide by zero encountered in divide",
+            lambda: np.log(x): "divide by zero encountered in log",
+            lambda: np.sqrt(x - 1): "invalid value encountered in sqrt",
+            lambda: np.exp(x * 1000): "overflow encountered in exp",
+            lambda: np.exp(x * -100): "underflow encountered in exp",
+            lambda: half * 2: "overflow encountered in multiply",
+            lambda: (half.astype("float64") * 2).astype("float16"): "overflow encountered in cast",
+            lambda: np.array([1, 2]) // 0: "divide by zero encountered in floor_divide",
+            lambda: x.sum() / x.min(): "divide by zero",
+        }.items():
+            with np.errstate(all="raise"), pytest.raises(FloatingPointError, match=text):
+                function()
+            with np.errstate(all="warn"), pytest.warns(RuntimeWarning, match=text):
+                function()
+            with np.errstate(all="ignore"), np.errstate(under="ignore"):
+                function()
+        with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="divide by zero"):
+            x /= np.array(0.0, dtype="float32")
+        x, told = np.array([1.0, 0.0]), []
+        with np.errstate(all="call", call=lambda kind, flag: told.append(kind)):
+            y = 1 / x
+            with np.errstate(all="ignore"):
+                1 / x
+        assert told == ["divide by zero"] and y.tolist() == [1, onp.inf]
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_floating_point_errors_of_what_is_recorded_are_reported(placement):
+    with npx.backend(placement), np.errstate(divide="raise"):
+        x = np.array([2.0, 0.0])
+        x.attach_grad()
+        with autograd.record(), pytest.raises(FloatingPointError, match="divide by zero"):
+            1 / x
+        with autograd.record():
+            y = (3 / x[:1]).sum()
+        y.backward()
+        assert x.grad.tolist() == [-0.75, 0]
+
+
+def test_seterr_holds_until_it_is_taken_back(numpys_errors):
+    with npx.backend("jax"):
+        before = np.seterr(divide="raise")
+        np.seterr(under="ignore")
+        with pytest.raises(FloatingPointError, match="divide by zero"):
+            1 / np.zeros(2)
+        np.seterr(**before)
+        assert (1 / np.zeros(2)).tolist() == [onp.inf, onp.inf]
+        np.seterr(all="raise")
+        assert np.seterr(all="ignore") == dict.fromkeys(before, "raise")
+        assert (1 / np.zeros(2)).tolist() == [onp.inf, onp.inf]
+
+
+def test_errstate_decorates(numpys_errors):
+    @np.errstate(divide="raise")
+    def divided(x):
+        return x / 0
+
+    with npx.backend("jax"):
+        for _ in range(2):
+            with pytest.raises(FloatingPointError, match="divide by zero"):
+                divided(np.ones(2))
+        assert (np.ones(2) / 0).tolist() == [onp.inf, onp.inf]
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_compiled_functions_refuse_to_report(placement):
     def divided(x):
         with np.errstate(divide="raise"):
             return x / 0
 
-    for placement in ("auto", "numpy"):
-        with npx.backend(placement), pytest.raises(FloatingPointError, match="divide by zero"):
-            divided(np.ones(2))
-        with npx.backend(placement), pytest.raises(NotImplementedError, match=r"errstate\(divide='raise'\): XLA does not report errors"):
+    with npx.backend(placement):
+        with pytest.raises(NotImplementedError, match=r"errstate\(divide='raise'\): a compiled function does not report errors"):
             npx.jit(divided)(np.ones(2))
-    with npx.backend("jax"), pytest.raises(NotImplementedError, match=r"seterr\(over='raise'\): XLA does not report errors"):
-        np.seterr(over="raise")
+        with np.errstate(divide="raise"):
+            assert npx.jit(lambda x: x / 0)(np.ones(2)).tolist() == [onp.inf, onp.inf]

@@ -241,6 +241,8 @@ CALLS = {
     ],
     "convolve": [
         *[Call(lambda xp, a, v, m=m: xp.convolve(a, v, m), (ROW, V)) for m in ("full", "same", "valid")],
+        *[Call(lambda xp, a, v, m=m: xp.convolve(a, v, m), (ROW, V)) for m in (0, 1, 2, 3, -1, None)],
+        *[Call(lambda xp, a, v, m=m: xp.correlate(a, v, m), (ROW, V)) for m in (0, 1, 2, 3, "v")],
         *[Call(lambda xp, a, v, m=m: xp.convolve(a, v, m), (I[0], integers(8))) for m in ("full", "same", "valid")],
         Call(lambda xp, a, v: xp.convolve(a, v), (C[0], ROW)),
         Call(lambda xp, a, v: xp.convolve(a, v), (I[0] > 0, I[1] > 0)),
@@ -314,3 +316,62 @@ def test_floats_are_not_reduced_to_integers(backend):
 )
 def test_gradients_are_central_differences(loss, arrays):
     assert_gradient(loss, *arrays)
+
+
+def _interpolated(points, values, options):
+    x = onp.array([-onp.inf, -1, 0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, onp.inf, onp.nan])
+    with onp.errstate(all="ignore"):
+        wanted = onp.interp(x, points, values, **options)
+    with npx.backend("jax"), npx.np_default_dtype():
+        found = np.interp(np.array(x), np.array(points), np.array(values), **options).asnumpy()
+    assert found.dtype == wanted.dtype
+    onp.testing.assert_allclose(found, wanted, rtol=1e-14, err_msg=f"{points} {values} {options}")
+
+
+@pytest.mark.parametrize("factor", [1, 1 + 2j])
+@pytest.mark.parametrize(
+    "points", [[1.0, 2, 3, 4], [1.0, 2, 2, 4], [-onp.inf, 0, 1, onp.inf], [0.0, 0, 0], [3.0], [1, onp.inf], [-onp.inf, onp.inf]]
+)
+def test_interp_beside_infinities_and_of_complex_numbers(points, factor):
+    inf, nan = onp.inf, onp.nan
+    for values in ([1.0, 2, 3, 4], [inf, 0, inf, 5], [-inf, inf, 2, 2], [nan, 0, 1, 2], [5.0] * 4):
+        with onp.errstate(all="ignore"):
+            values = onp.array(values[: len(points)]) * factor
+        _interpolated(points, values, {})
+        _interpolated(points, values, {"left": -9, "right": inf})
+        if onp.isfinite(points).all():
+            _interpolated(points, values, {"period": 2.5})
+
+
+NOTHING = {
+    "mean": (lambda: np.mean([]), "Mean of empty slice"),
+    "mean of rows": (lambda: np.zeros((2, 0)).mean(axis=1), "Mean of empty slice"),
+    "average": (lambda: np.average([]), "Mean of empty slice"),
+    "var": (lambda: np.var([]), "Degrees of freedom <= 0 for slice"),
+    "std": (lambda: np.std(np.ones((3, 1)), axis=1, ddof=1), "Degrees of freedom <= 0 for slice"),
+    "nanmean": (lambda: np.nanmean([np.nan, np.nan]), "Mean of empty slice"),
+    "nanmean of integers": (lambda: np.nanmean(np.zeros((0, 2), dtype=int)), "Mean of empty slice"),
+    "nanmax": (lambda: np.nanmax(np.array([[np.nan, 1], [np.nan, np.nan]]), axis=0), "All-NaN slice encountered"),
+    "nanmin": (lambda: np.nanmin([np.nan]), "All-NaN slice encountered"),
+    "nanmedian": (lambda: np.nanmedian([np.nan]), "All-NaN slice encountered"),
+    "nanpercentile": (lambda: np.nanpercentile([np.nan], [10, 20]), "All-NaN slice encountered"),
+    "nanstd": (lambda: np.nanstd([np.nan]), "Degrees of freedom <= 0 for slice"),
+}
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+@pytest.mark.parametrize("name", NOTHING)
+def test_summaries_of_nothing_warn_on_both_backends(name, backend):
+    call, text = NOTHING[name]
+    with npx.backend(backend), onp.errstate(all="ignore"), pytest.warns(RuntimeWarning, match=text):
+        call()
+
+
+@pytest.mark.filterwarnings("error")
+def test_summaries_do_not_warn_of_other_nan_nor_in_compiled_functions():
+    with npx.backend("jax"):
+        assert onp.isnan(np.nanmean([np.inf, -np.inf])) and np.nanmax([np.nan, 1]) == 1
+        assert np.mean(np.zeros((0, 2)), axis=1).shape == (0,) and np.var([3.0, 3.0], ddof=1) == 0
+        for function in (np.mean, np.var, np.nanmean, np.nanstd):
+            assert onp.isnan(npx.jit(function)(np.zeros(0)))
+        assert onp.isnan(npx.jit(np.nanmax)(np.array([np.nan])))

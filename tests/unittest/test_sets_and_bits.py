@@ -40,6 +40,25 @@ def test_sets_are_not_compiled(function):
         npx.jit(function)(np.array([1, 2]), np.array([2]))
 
 
+@pytest.mark.parametrize("shift", [2**100, -(2**100) - 1, onp.uint64(2**63 + 2), (2**70, -1), 0])
+def test_roll_by_numbers_of_any_size(shift):
+    agrees(lambda xp, a, b: (xp.roll(a, shift), xp.roll(a, shift, axis=(0, 1)), xp.roll(b[:0], shift), a), A, B, modes=("jax", "numpy"))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searchsorted_of_complex_numbers(side):
+    parts = [0.0, -0.0, 1.0, -onp.inf, onp.nan]
+    found = onp.sort(onp.array([complex(x, y) for x in parts for y in parts]))
+    agrees(
+        lambda xp, a, b: (xp.searchsorted(a, b, side), xp.searchsorted(a[:0], b, side), xp.searchsorted(a, b[3], side)), found, found[::-1]
+    )
+
+
+def test_a_sorter_is_within_the_vector():
+    for sorter in ([0, 1, 3], [-1, 0, 1]):
+        agrees(lambda xp, a, b: xp.searchsorted(a[0], 2, sorter=sorter), A, B, modes=("jax", "numpy"))
+
+
 BITS = {
     "packbits of floats": lambda xp, a: xp.packbits(a / 2),
     "packbits of a list": lambda xp, a: xp.packbits([1, 0, True]),

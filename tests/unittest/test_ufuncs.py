@@ -184,3 +184,22 @@ def test_an_ellipsis_asks_for_arrays_in_the_place_of_scalars(backend):
             ours, theirs = call(np), call(onp)
             assert type(ours) is np.ndarray and type(theirs) is onp.ndarray
             assert (ours.tolist(), ours.dtype) == (theirs.tolist(), theirs.dtype)
+
+
+@pytest.mark.parametrize("name", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+def test_comparisons_of_signed_with_unsigned_integers_are_of_the_numbers(name):
+    signed = onp.array([-(2**63), -1, 0, 3, 2**60, 2**60 + 1, 2**63 - 1])[:, None]
+    unsigned = onp.array([0, 3, 2**60, 2**60 + 1, 2**63 - 1, 2**63, 2**64 - 1], dtype="uint64")
+    ours, theirs = getattr(np, name), getattr(onp, name)
+    with npx.backend("jax"):
+        for a, b in ((signed, unsigned), (unsigned, signed), (signed.astype("int8"), unsigned), (signed, unsigned.astype("uint8"))):
+            for function in (ours, npx.jit(ours)):
+                onp.testing.assert_array_equal(function(np.array(a), np.array(b)).asnumpy(), theirs(a, b))
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_a_loop_of_objects_runs_on_the_host(backend):
+    with npx.backend(backend):
+        for options in ({"dtype": object}, {"signature": (None, None, "O")}):
+            made = np.equal(np.array([1, 2]), [1, 3], **options)
+            assert made.dtype == object and made.tolist() == [True, False]

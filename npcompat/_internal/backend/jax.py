@@ -5,6 +5,7 @@ traced, which costs nothing per call.  Python scalars travel as cached weak 64-b
 no call has to enter it.
 """
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache, partial
@@ -23,7 +24,9 @@ from npcompat._internal import compile_log, modes
 from npcompat._internal.backend import (
     jax_arithmetic,
     jax_bits,
+    jax_comparison,
     jax_complex,
+    jax_interpolation,
     jax_kernels,
     jax_linalg,
     jax_nn,
@@ -42,7 +45,10 @@ Array = ArrayImpl
 """The class of XLA arrays.  `jax.Array` is abstract: isinstance costs 0.4 us, `type(x) is` nothing."""
 name = "jax"
 slot = 0
-_KERNELS = (jax_arithmetic, jax_bits, jax_complex, jax_kernels, jax_linalg, jax_nn, jax_order, jax_signal, jax_ufuncs)
+_KERNELS = (
+    jax_arithmetic, jax_bits, jax_comparison, jax_complex, jax_interpolation, jax_kernels, jax_linalg, jax_nn, jax_order, jax_signal,
+    jax_ufuncs,
+)  # fmt: skip
 # In the order in which they are searched: what imports optax comes last.
 _LATER = ("random", "random_counts", "random_floats", "recurrence", "attention", "deconvolution", "loops", "straight_through", "optimizers")
 _SELDOM = [LazyModule("jax.scipy.special"), *[LazyModule(f"{__package__}.jax_{name}") for name in _LATER]]
@@ -105,7 +111,7 @@ def asarray(array: Any, device: Any = None) -> Any:
 
     What is where it should be is not put there: that would commit it, and programs of arrays of which some are committed are
     compiled once more for their own results, which all are.
-    A program is the fastest way, but takes as long to compile as some hundred of JAX's own conversions.
+    A program is the fastest way, but takes as long to compile as some hundred transfers.
     """
     _check_dtype(array.dtype)
     kind = array.shape, array.dtype
@@ -113,7 +119,7 @@ def asarray(array: Any, device: Any = None) -> Any:
     with jax.enable_x64(True):
         if times < _REPEATED:
             _conversions[kind] = times + 1
-            result = jnp.asarray(onp.array(array))  # nobody else has this copy, whose memory JAX may take
+            result = jax.device_put(onp.array(array))  # nobody else has this copy, whose memory JAX may take
         else:
             result = _identity(array)
         return result if device is None else moved(result, device)
@@ -121,14 +127,24 @@ def asarray(array: Any, device: Any = None) -> Any:
 
 @lru_cache(maxsize=16384, typed=True)
 def _scalar(x: Any) -> Any:
+    if type(x) is int and not -(2**63) <= x < 2**63:  # what it is cast to has been looked at: it fits, or is a float
+        x = onp.uint64(x) if 0 < x < 2**64 else float(x)
     with jax.enable_x64(True):
         return _identity(x)
+
+
+@lru_cache(maxsize=2)
+def _zero(sign: float) -> Any:
+    with jax.enable_x64(True):
+        return _identity(math.copysign(0.0, sign))
 
 
 def scalar(x: complex) -> Any:
     """A Python scalar as a weak 64-bit array.  Zeros are told apart by their sign, which a cache by equality does not."""
     if x or type(x) is int or type(x) is bool:
         return _scalar(x)
+    if type(x) is float:
+        return _zero(math.copysign(1.0, x))
     with jax.enable_x64(True):
         return _identity(x)
 
@@ -427,9 +443,15 @@ def graph_gradient_op(
 # --- tracing -----------------------------------------------------------------------------------------------------
 
 
+class Unknown:
+    """Base of payloads made above that stand for values which are known only when a program runs, as tracers do."""
+
+    __slots__ = ()
+
+
 def is_tracer(payload: Any) -> bool:
     """Whether the payload stands for a value that is known only when a program runs."""
-    return isinstance(payload, Tracer)
+    return isinstance(payload, Tracer | Unknown)
 
 
 def abstract(payload: Any) -> jax.ShapeDtypeStruct:
@@ -487,7 +509,7 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
 
 def eagerly() -> AbstractContextManager[None]:
     """A context in which programs of concrete arrays run at once, also while a function is being traced."""
-    context: AbstractContextManager[None] = jax.ensure_compile_time_eval()
+    context: AbstractContextManager[None] = jax.core.eval_context()
     return context
 
 

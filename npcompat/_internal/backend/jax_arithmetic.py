@@ -1,11 +1,13 @@
-"""Arithmetic on XLA as NumPy does it: division by zero, with signed zeros, by a constant; means and rounding, which divide.
+"""Arithmetic on XLA as NumPy does it: division by zero, with signed zeros, by a number; means and rounding, which divide.
 
-XLA makes a product of a quotient whose divisor it knows, and rounds otherwise: `ones(41).mean()` would not be 1.
+XLA makes a product of a quotient whose divisor it knows or repeats, and rounds otherwise: `ones(41).mean()` would not be 1, nor 3 / 10 the
+number that prints as 0.3.
 """
 
 import math
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -18,6 +20,25 @@ def opaque(constant: Any, dtype: Any) -> Any:
 
 
 # --- quotient and remainder --------------------------------------------------------------------------------------
+
+
+@jax.custom_jvp
+def _rounded_once(x: Any, y: Any) -> Any:
+    """The quotient with a divisor that XLA takes for one that differs from element to element: where `x` is nan, so is `x / x`."""
+    shape = jnp.broadcast_shapes(x.shape, y.shape)
+    x = jnp.broadcast_to(x, shape)
+    return x / jnp.where(jnp.isnan(x), x, y)
+
+
+_rounded_once.defjvps(lambda dx, quotient, x, y: dx / y, lambda dy, quotient, x, y: -quotient / y * dy)
+
+
+def divide(x: Any, y: Any) -> Any:
+    """The quotient, rounded once."""
+    x, y = jnp.asarray(x), jnp.asarray(y)
+    if x.shape == y.shape != () or not jnp.issubdtype(x.dtype, jnp.floating):
+        return jnp.divide(x, y)
+    return _rounded_once(x, y)
 
 
 def divmod(x: Any, y: Any) -> tuple[Any, Any]:
@@ -100,7 +121,7 @@ def _real(dtype: Any) -> Any:
 def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None) -> Any:
     """Arithmetic mean."""
     total = jnp.sum(a, axis, dtype, keepdims=keepdims, where=where)
-    return total / _count(a, axis, keepdims, where, _real(total.dtype))
+    return divide(total, _count(a, axis, keepdims, where, _real(total.dtype)))
 
 
 def var(
@@ -111,7 +132,7 @@ def var(
     distance = a - center
     squares = (distance * distance.conj()).real if jnp.iscomplexobj(distance) else distance * distance
     count = _count(a, axis, keepdims, where, squares.dtype)
-    return jnp.sum(squares, axis, keepdims=keepdims, where=where) / jnp.maximum(count - opaque(ddof, count.dtype), 0)
+    return divide(jnp.sum(squares, axis, keepdims=keepdims, where=where), jnp.maximum(count - opaque(ddof, count.dtype), 0))
 
 
 _mean = mean
@@ -134,4 +155,4 @@ def round(a: Any, decimals: int = 0) -> Any:
     return jnp.rint(a * power) / power if decimals > 0 else jnp.rint(a / power) * power
 
 
-__all__ = ["divmod", "float_power", "floor_divide", "fmod", "mean", "modf", "power", "remainder", "round", "std", "var"]
+__all__ = ["divide", "divmod", "float_power", "floor_divide", "fmod", "mean", "modf", "power", "remainder", "round", "std", "var"]

@@ -12,11 +12,27 @@ FULL, INTEGER, SLICE, NEWAXIS = range(4)
 
 
 def astype(x: Any, dtype: Any) -> Any:
-    """A cast as NumPy's: complex to real drops the imaginary part."""
+    """A cast as NumPy's: complex to real drops the imaginary part, without a warning."""
     x = jnp.asarray(x)
-    if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(dtype, jnp.complexfloating) and dtype != onp.bool_:
+    if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(dtype, jnp.complexfloating):
+        if dtype == onp.bool_:
+            return x != 0
         x = x.real
+    if x.dtype == onp.float64 and dtype == onp.float16:
+        x = _halfway_apart(x)
     return lax.convert_element_type(x, dtype)
+
+
+def _halfway_apart(x: Any) -> Any:
+    """Doubles as singles that XLA, which converts by singles, rounds to the halves that are next to the doubles.
+
+    A single that is not the double is replaced by the odd one of the two around it, which is not halfway between two halves.
+    """
+    single = lax.convert_element_type(x, onp.float32)
+    back = lax.convert_element_type(single, onp.float64)
+    bits = lax.bitcast_convert_type(single, onp.int32)
+    odd = lax.bitcast_convert_type((bits - (abs(back) > abs(x))) | 1, onp.float32)
+    return single + lax.stop_gradient(jnp.where((back != x) & jnp.isfinite(single), odd - single, -0.0))
 
 
 # --- basic indexing: start positions are operands, sizes and steps are not -------------------------------------------

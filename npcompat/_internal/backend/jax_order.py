@@ -33,6 +33,28 @@ def lexsort(keys: Sequence[Any], axis: int = -1) -> Any:
     return jnp.lexsort([k for key in keys for k in (_keys(key) if jnp.iscomplexobj(key) else (key,))], axis=axis)
 
 
+def _less(x: Any, y: Any) -> Any:
+    """Whether complex numbers come before others."""
+    found: Any = False
+    for mine, other in zip(_keys(x), _keys(y), strict=True):
+        found = (mine < other) | ((mine == other) & found)
+    return found
+
+
+def searchsorted(a: Any, v: Any, side: str = "left") -> Any:
+    """Where to insert values into a sorted vector: in front of equal elements, or behind them."""
+    if not jnp.iscomplexobj(a):
+        return jnp.searchsorted(a, v, side)
+    count = a.shape[0]
+    low, high = jnp.zeros(v.shape, int), jnp.full(v.shape, count)
+    for _ in range(count.bit_length()):
+        middle = (low + high) // 2
+        there = a[jnp.minimum(middle, count - 1)]
+        later = (_less(there, v) if side == "left" else ~_less(v, there)) & (low < high)
+        low, high = jnp.where(later, middle + 1, low), jnp.where(later, high, middle)
+    return low
+
+
 def _complex_extreme(a: Any, axis: int | None, keepdims: bool, largest: bool) -> Any:
     shape = a.shape
     if axis is None:
@@ -65,4 +87,4 @@ def argmin(a: Any, axis: int | None = None, keepdims: bool = False) -> Any:
     return _complex_extreme(a, axis, keepdims, False)
 
 
-__all__ = ["argmax", "argmin", "argsort", "lexsort", "sort"]
+__all__ = ["argmax", "argmin", "argsort", "lexsort", "searchsorted", "sort"]

@@ -96,6 +96,55 @@ case("_npi_nan_to_num", lambda xp, a: xp.nan_to_num(a, nan=3.0), "2,3", dtypes="
 case("_npi_angle", lambda xp, a: xp.angle(a), "2,3 nonzero", dtypes="i f d F D", grad=())
 case("_npi_angle", lambda xp, a: xp.angle(a, deg=True), "2,3 nonzero complex128")
 
+
+def filled(found, size, fill_value):
+    """A list made so long: cut, or filled up."""
+    found = onp.asarray(found)[:size]
+    return onp.concatenate([found, onp.full((size - len(found), *found.shape[1:]), fill_value, found.dtype)])
+
+
+def distinct(a, size):
+    """What `unique` finds, made so long: filled up with the least element, which is counted once."""
+    values, indices, inverse, counts = onp.unique(a, True, True, True)
+    return filled(values, size, values[0]), filled(indices, size, indices[0]), inverse, filled(counts, size, 0)
+
+
+FOUND = ("ordinary", "empty", "view")
+case(
+    "_npi_nonzero",
+    lambda xp, a: xp.argwhere(a, size=4, fill_value=-1),
+    "2,3 bits",
+    oracle=lambda a: filled(onp.argwhere(a), 4, -1),
+    dtypes=ALL,
+)
+case(
+    "_npi_compress",
+    lambda xp, m, a: xp.compress(m, a, axis=0, size=2, fill_value=5),
+    "3 mask bool",
+    "3,2",
+    oracle=lambda m, a: filled(onp.compress(m, a, axis=0), 2, 5),
+    dtypes=ALL,
+    layouts=FOUND,
+    second=True,
+)
+case(
+    "_npi_unique",
+    lambda xp, a: xp.unique(a, True, True, True, size=7),
+    "2,3 bits",
+    oracle=lambda a: distinct(a, 7),
+    dtypes=ALL,
+    layouts=("ordinary", "0-d", "view"),
+    grad=(),
+)
+case(
+    "_npi_unique",
+    lambda xp, a: xp.unique(a, size=2),
+    "2,3 distinct",
+    oracle=lambda a: onp.unique(a)[:2],
+    dtypes="f d",
+    layouts=("ordinary", "view"),
+)
+
 # --- statistics of order, bins -----------------------------------------------------------------------------------
 
 case("_npi_median", lambda xp, a: xp.median(a), "2,3 distinct", dtypes=REAL.replace("? ", ""))

@@ -1,0 +1,40 @@
+"""Linear interpolation on XLA, which `jax.numpy` has not as NumPy beside infinities, nor of complex numbers."""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+    """The values at `x` of the piecewise linear function through the points (xp, fp).
+
+    What an infinity in one point makes nan is computed from the other one; at the points themselves nothing is computed.
+    """
+    if jnp.iscomplexobj(fp):
+        (low, low_imag), (high, high_imag) = [(None, None) if v is None else (v.real, v.imag) for v in (left, right)]
+        real, imag = interp(x, xp, fp.real, low, high, period), interp(x, xp, fp.imag, low_imag, high_imag, period)
+        return lax.complex(real, jnp.where(jnp.isnan(x), 0, imag) if xp.shape[0] > 1 or period is not None else imag)
+    if period is not None:
+        period = abs(period)
+        x, xp = jnp.remainder(x, period), jnp.remainder(xp, period)
+        order = jnp.argsort(xp)
+        xp, fp = xp[order], fp[order]
+        xp, fp = jnp.concatenate([xp[-1:] - period, xp, xp[:1] + period]), jnp.concatenate([fp[-1:], fp, fp[:1]])
+        left = right = None
+    last = xp.shape[0] - 1
+    at = jnp.clip(jnp.searchsorted(xp, x, side="right") - 1, 0, max(last - 1, 0))
+    after = jnp.minimum(at + 1, last)
+    begin, end, low, high = xp[at], xp[after], fp[at], fp[after]
+    width = end - begin
+    slope = (high - low) / jnp.where(width == 0, 1, width)
+    found = slope * (x - begin) + low
+    found = jnp.where(jnp.isnan(found), slope * (x - end) + high, found)
+    found = jnp.where(jnp.isnan(found) & (low == high), low, found)
+    found = jnp.where(x == xp[last], fp[last], jnp.where(x == begin, low, found))
+    found = jnp.where(x < xp[0], fp[0] if left is None else left, found)
+    found = jnp.where(x > xp[last], fp[last] if right is None else right, found)
+    return jnp.where(jnp.isnan(x), x if last else fp[0], found)
+
+
+__all__ = ["interp"]

@@ -1,0 +1,53 @@
+"""What NumPy warns of where a summary has nothing to summarize, for eager work on XLA; on the host NumPy does it itself."""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.dispatch import apply
+from npcompat._internal.op import as_axis, normalized_axes, operator
+
+
+@operator("_npi_all_nan", pattern="reduction", differentiable=False)
+def all_nan(xp: Any, a: Any, *, axis: Any = None) -> Any:
+    """Whether there is a line along the axis in which every element is nan."""
+    return xp.any(xp.all(xp.isnan(a), axis=axis))
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, RuntimeWarning, stacklevel=4)  # of the line that called the function that called a function here
+
+
+def _looked_at(a: Any) -> bool:
+    """Whether an array's values are on XLA and can be looked at."""
+    return type(dispatch.as_value(a).payload) is xla.Array
+
+
+def _count(a: Any, axis: Any) -> int:
+    """How many elements each result is made of; some where the axes are no axes, which has been refused."""
+    return math.prod([a.shape[i] for i in normalized_axes(axis, a.ndim)]) if a.ndim else 1
+
+
+def warn_of_means(a: Any, axis: Any) -> None:
+    """Warn if means were made of nothing."""
+    if 0 in a.shape and _looked_at(a) and _count(a, axis) == 0:
+        _warn("Mean of empty slice")
+
+
+def warn_of_spreads(a: Any, axis: Any, ddof: Any) -> None:
+    """Warn if variances were made of too few elements."""
+    if (ddof != 0 or 0 in a.shape) and _looked_at(a) and _count(a, axis) <= ddof:
+        _warn("Degrees of freedom <= 0 for slice")
+
+
+def warn_of_nan(a: Any, axis: Any, result: Any, message: str) -> None:
+    """Warn if a result is nan because all the elements are that it was made of."""
+    if _looked_at(result) and onp.isnan(dispatch.to_host(result)).any() and bool(apply(all_nan, (a,), (as_axis(axis),))):
+        _warn(message)
+
+
+__all__ = ["all_nan", "warn_of_means", "warn_of_nan", "warn_of_spreads"]

@@ -1,0 +1,119 @@
+"""Sums, products, extremes and means over axes of the elements that are not nan."""
+
+from typing import Any
+
+from npcompat._internal import dtypes, selection
+from npcompat._internal.op import Op
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._empty_slices import warn_of_means, warn_of_nan
+from npcompat.numpy._reductions import accumulated, averaged, beyond, kept, reduce, reduction
+from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
+
+_nansum = reduction("_npi_nansum", "nansum", accumulated)
+_nanprod = reduction("_npi_nanprod", "nanprod", accumulated)
+_nanmax = reduction("_npi_nanmax", "nanmax", kept)
+_nanmin = reduction("_npi_nanmin", "nanmin", kept)
+selection.extremes.update(
+    _npi_nanmax=("fmax", lambda dtype: beyond(dtype, -1)),
+    _npi_nanmin=("fmin", lambda dtype: beyond(dtype, 1)),
+)
+_nanmean = reduction("_npi_nanmean", "nanmean", averaged)
+
+
+def nansum(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
+) -> Any:
+    """Sum over axes with nan counted as zero; the arguments are those of `sum`.
+
+    Examples
+    --------
+    >>> np.nansum([1.0, np.nan])
+    np.float32(1.0)
+    """
+    return reduce(_nansum, a, axis, dtype, out, keepdims, initial, where)
+
+
+def nanprod(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
+) -> Any:
+    """Product over axes with nan counted as one; the arguments are those of `sum`.
+
+    Examples
+    --------
+    >>> np.nanprod([2.0, np.nan])
+    np.float32(2.0)
+    """
+    return reduce(_nanprod, a, axis, dtype, out, keepdims, initial, where)
+
+
+def _nan_extreme(op: Op, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
+    a = asarray(a)
+    result = reduce(op, a, axis, None, out, keepdims, initial, where)
+    if dtypes.is_inexact(a.dtype):
+        warn_of_nan(a, axis, result, "All-NaN slice encountered")
+    return result
+
+
+def nanmax(
+    a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
+) -> Any:
+    """Largest element over axes that is not nan; the arguments are those of `sum`.
+
+    Examples
+    --------
+    >>> np.nanmax([1.0, np.nan])
+    np.float32(1.0)
+    """
+    return _nan_extreme(_nanmax, a, axis, out, keepdims, initial, where)
+
+
+def nanmin(
+    a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
+) -> Any:
+    """Smallest element over axes that is not nan; the arguments are those of `sum`.
+
+    Examples
+    --------
+    >>> np.nanmin([1.0, np.nan])
+    np.float32(1.0)
+    """
+    return _nan_extreme(_nanmin, a, axis, out, keepdims, initial, where)
+
+
+def nanmean(
+    a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
+) -> Any:
+    """Mean over axes of the elements that are not nan.
+
+    Examples
+    --------
+    >>> np.nanmean([1.0, np.nan, 3.0])
+    np.float32(2.0)
+    """
+    a = asarray(a)
+    inexact = dtypes.is_inexact(a.dtype)
+    if inexact and dtype is not None and not dtypes.is_inexact(dtypes.canonical(dtype)):
+        raise TypeError("If a is inexact, then dtype must be inexact")
+    if inexact and out is not None and not dtypes.is_inexact(out.dtype):
+        raise TypeError("If a is inexact, then out must be inexact")
+    result = reduce(_nanmean, a, axis, dtype, out, keepdims, NoValue, where)
+    if inexact:
+        warn_of_nan(a, axis, result, "Mean of empty slice")
+    elif 0 in a.shape:
+        warn_of_means(a, axis)
+    return result
+
+
+__all__ = ["nanmax", "nanmean", "nanmin", "nanprod", "nansum"]

@@ -59,12 +59,13 @@ def current() -> Mode:
 
 
 def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
-    after = mode._replace(**changes)
-    executed = not after.recording and after.trace is None
-    if after.reports and after.backend != "numpy":  # the host's operators do that anyway
+    of = changes.get
+    executed = not of("recording", mode.recording) and of("trace", mode.trace) is None
+    if of("reports", mode.reports) and of("backend", mode.backend) != "numpy":  # the host's operators do that anyway
         executed = False
-    observer = after.observer
-    return after._replace(plain=executed and observer is None, direct=executed and (observer is None or not observer.apart))
+    observer = of("observer", mode.observer)
+    direct = executed and (observer is None or not observer.apart)
+    return mode._replace(plain=executed and observer is None, direct=direct, **changes)
 
 
 @contextmanager

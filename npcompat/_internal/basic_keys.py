@@ -92,20 +92,4 @@ def numpy_error(shape: tuple[int, ...], key: Any) -> Exception:
     return IndexError(f"invalid index {key!r} for shape {shape}")
 
 
-def shape_of(handle: Any, found: lens.Lens) -> tuple[int, ...]:
-    """The shape of what the lens of a basic key looks at."""
-    shape = handle.shape
-    out, axis = [], 0
-    for kind, *rest in found.attrs[0]:
-        if kind == NEWAXIS:
-            out.append(1)
-            continue
-        if kind == FULL:
-            out.append(shape[axis])
-        elif kind == SLICE:
-            out.append(rest[0])
-        axis += 1
-    return tuple(out)
-
-
-__all__ = ["basic", "numpy_error", "shape_of"]
+__all__ = ["basic", "numpy_error"]

@@ -9,8 +9,8 @@ import numpy as onp
 
 from npcompat._internal import dispatch, dtypes, execution, lens, modes, selection
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.backend.numpy_kernels import FULL, INTEGER
-from npcompat._internal.basic_keys import basic, shape_of
+from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, indexed_shape
+from npcompat._internal.basic_keys import basic
 from npcompat._internal.errors import TracedValueError, user_location
 from npcompat._internal.handle import Handle, Value, View, extra
 from npcompat._internal.op import operator
@@ -174,7 +174,7 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
     if not whole and type(new) in _REAL:
         dispatch.put(handle, found, Value(checked_scalar(new, handle.dtype)))  # the operator casts and broadcasts it
         return
-    value = fitted(new, shape_of(handle, found), handle.dtype)
+    value = fitted(new, indexed_shape(handle.shape, found.attrs[0]), handle.dtype)
     if whole:
         dispatch.write(handle, value)
     else:
@@ -419,8 +419,8 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
             value = whole
             target = dispatch.buffer(base, value, selected)
             if target is not None:
-                index = (slice(None),) * axis + (execution.host_payload(selected),)
-                dispatch.assign(target, index, execution.host_payload(value))
+                key = (slice(None),) * axis + (execution.host_payload(selected),)
+                dispatch.assign(target, key, execution.host_payload(value))
             else:
                 dispatch.update(base, _put_mask, [value, selected], (axis,))
             return

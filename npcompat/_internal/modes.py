@@ -34,8 +34,8 @@ class Mode(NamedTuple):
     observer: "Observer | None" = None
     plain: bool = True
     direct: bool = True
-    audit: "Audit | None" = None
     reports: bool = False
+    audit: "Audit | None" = None
 
 
 def _from_environment() -> Mode:
@@ -61,11 +61,10 @@ def current() -> Mode:
 def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
     of = changes.get
     executed = not of("recording", mode.recording) and of("trace", mode.trace) is None
-    if of("reports", mode.reports) and of("backend", mode.backend) != "numpy":  # the host's operators do that anyway
-        executed = False
+    reports = of("reports", mode.reports) and of("backend", mode.backend) != "numpy"  # the host's operators do that anyway
     observer = of("observer", mode.observer)
     direct = executed and (observer is None or not observer.apart)
-    return mode._replace(plain=executed and observer is None, direct=direct, **changes)
+    return mode._replace(plain=executed and observer is None and not reports, direct=direct, **changes)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import lax
 
-FULL, INTEGER, SLICE, NEWAXIS = range(4)
+from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, NEWAXIS, indexed_shape
 
 
 def astype(x: Any, dtype: Any) -> Any:
@@ -71,20 +71,6 @@ def _strided(window: Any, step: Sequence[int]) -> Any:
     return window[tuple(slice(None, None, s) for s in step)]
 
 
-def _output_shape(shape: Sequence[int], spec: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
-    out, axis = [], 0
-    for kind, *rest in spec:
-        if kind == NEWAXIS:
-            out.append(1)
-            continue
-        if kind == FULL:
-            out.append(shape[axis])
-        elif kind == SLICE:
-            out.append(rest[0])
-        axis += 1
-    return tuple(out)
-
-
 def index_get(a: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Any:
     """`a[index]` of basic indexing."""
     begin, span, step = _window(a.shape, starts, spec)
@@ -92,7 +78,7 @@ def index_get(a: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) 
         begin = [jnp.asarray(b, jnp.int64) for b in begin]
         a = lax.dynamic_slice(a, begin, span) if 0 not in span else jnp.zeros(span, a.dtype)
     a = _strided(a, step)
-    return a.reshape(_output_shape(a.shape, spec))
+    return a.reshape(indexed_shape(a.shape, spec))
 
 
 def index_put(a: Any, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Any:

@@ -36,6 +36,22 @@ def host_index(starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> tupl
     return tuple(index)
 
 
+def indexed_shape(shape: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> tuple[Any, ...]:
+    """The shape of what a specification leaves of an array of a shape."""
+    out: list[Any] = []
+    axis = 0
+    for kind, *rest in spec:
+        if kind == NEWAXIS:
+            out.append(1)
+            continue
+        if kind == FULL:
+            out.append(shape[axis])
+        elif kind == SLICE:
+            out.append(rest[0])
+        axis += 1
+    return tuple(out)
+
+
 def index_get(a: Array, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Array:
     """`a[index]` of basic indexing."""
     found: Array = a[(*host_index(starts, spec), ...)]

@@ -16,7 +16,7 @@ import numpy as onp
 from npcompat._internal import execution, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend.jax_monitoring import Spans, told_of_compilations
-from npcompat._internal.compile_log import Compilation, type_name
+from npcompat._internal.compile_log import FIRST, Compilation, type_name
 from npcompat._internal.errors import AuditError, user_call
 from npcompat._internal.handle import Value
 from npcompat._internal.observer import Observer, Run
@@ -112,14 +112,16 @@ class Audit(Observer):
     def compiling(self, entry: Compilation) -> None:
         """Note what is about to be compiled; the event comes when it is, with its time."""
         place = _Place()
-        self._check(Event("compilation", _described(entry), place.call, place.location))
+        if not _makes_arrays(entry):
+            self._check(Event("compilation", _described(entry), place.call, place.location))
         self._logged.append(entry)
 
     def compiled(self, name: str, seconds: float) -> None:
         """Note that a program was compiled; some, such as those of gradients, are not in the compile log."""
         place = _Place()
         entry = next((e for e in self._logged if e.name == name), None)
-        asked = name == xla.CONVERSION  # it comes after some transfers of a kind, whenever they begin
+        # These two come after some transfers or new arrays of a kind, whenever they begin: no warming up is long enough.
+        asked = name == xla.CONVERSION if entry is None else _makes_arrays(entry)
         what = f"{short_name(name)}, no operator" if entry is None else _described(entry)
         event = Event("compilation", what, place.call, place.location, 0, seconds, asked)
         if entry is not None:
@@ -209,6 +211,11 @@ class _Place:
 
 def _described(entry: Compilation) -> str:
     return f"{short_name(entry.name)}({', '.join(entry.types)}): {entry.reason}"
+
+
+def _makes_arrays(entry: Compilation) -> bool:
+    """Whether a program is that of an operator without operands."""
+    return not entry.types and entry.reason == FIRST
 
 
 def _is_array(payload: Any) -> bool:

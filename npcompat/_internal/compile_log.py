@@ -10,6 +10,7 @@ from npcompat._internal import modes
 from npcompat._internal.errors import user_location
 
 _logger = logging.getLogger("npcompat.compile")
+FIRST = "first call with these types"
 _listeners: list[list["Compilation"]] = []
 
 
@@ -41,9 +42,7 @@ def watched() -> bool:
     return bool(_listeners) or modes.current().audit is not None or _logger.isEnabledFor(logging.INFO)
 
 
-def compiled(
-    name: str, arrays: Sequence[Any], reason: str = "first call with these types", groups: tuple[tuple[str, ...], ...] = ()
-) -> None:
+def compiled(name: str, arrays: Sequence[Any], reason: str = FIRST, groups: tuple[tuple[str, ...], ...] = ()) -> None:
     """Write an entry; costs nothing unless somebody listens."""
     if watched():
         entry = Compilation(name, tuple(map(type_name, arrays)), reason, user_location(), groups)

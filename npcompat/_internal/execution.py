@@ -189,7 +189,7 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
         times = _made[op, attrs] = _made.get((op, attrs), 0) + 1
         if times == _REPEATED:
             made = call(op, (), attrs, (), xla, mode)
-            if xla.to_host(made).tobytes() == out.tobytes():
+            if onp.asarray(made).tobytes() == out.tobytes():
                 return Value(made)
             del op.programs[mode.numpy_dtypes][attrs]
     if op.outputs == 1:

@@ -418,7 +418,9 @@ class _Program:
         for a, known in zip(args, types, strict=False):
             if not _is_plain(a):
                 return _MISSED
-            payload = _to_xla(a._value.payload, mode, self.captured.op.name)
+            payload = a._value.payload
+            if type(payload) is not xla.Array:
+                payload = execution.sent(payload, mode, self.captured.op.name)
             if payload.aval is not known:
                 return _MISSED
             inputs.append(payload)

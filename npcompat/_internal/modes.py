@@ -59,10 +59,12 @@ def current() -> Mode:
 
 
 def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
-    after = mode._replace(**changes)
-    reports = after.reports and after.backend != "numpy"  # the host's operators do that anyway
-    executed, observer = not after.recording and after.trace is None, after.observer
-    return after._replace(plain=executed and observer is None and not reports, direct=executed and (observer is None or not observer.apart))
+    of = changes.get
+    executed = not of("recording", mode.recording) and of("trace", mode.trace) is None
+    reports = of("reports", mode.reports) and of("backend", mode.backend) != "numpy"  # the host's operators do that anyway
+    observer = of("observer", mode.observer)
+    direct = executed and (observer is None or not observer.apart)
+    return mode._replace(plain=executed and observer is None and not reports, direct=direct, **changes)
 
 
 @contextmanager

@@ -40,6 +40,7 @@ from npcompat._internal.dtypes import Type, is_inexact, on_devices
 from npcompat._internal.lazy import LazyModule
 from npcompat._internal.op import Attrs, Op
 
+_current_mode, _default_mode = modes._MODE.get, modes._process_default
 _WEAK: dict[str, Type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 Array = ArrayImpl
 """The class of XLA arrays.  `jax.Array` is abstract: isinstance costs 0.4 us, `type(x) is` nothing."""
@@ -154,7 +155,7 @@ def to_host(payload: Any, moving: bool = False) -> onp.ndarray[Any, Any]:
 
     They are read, or, `moving`, put into an array there.
     """
-    audit = modes.current().audit
+    audit = _current_mode(_default_mode[0]).audit
     if audit is None or type(payload) is not Array:
         return onp.asarray(payload)
     return audit.reading(payload, partial(onp.asarray, payload), moving)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from npcompat._internal import modes
 from npcompat._internal.errors import user_location
 
 _logger = logging.getLogger("npcompat.compile")
@@ -37,7 +38,7 @@ def type_name(array: Any) -> str:
 
 def watched() -> bool:
     """Whether somebody reads what is written."""
-    return bool(_listeners) or _logger.isEnabledFor(logging.INFO)
+    return bool(_listeners) or modes.current().audit is not None or _logger.isEnabledFor(logging.INFO)
 
 
 def compiled(
@@ -46,6 +47,9 @@ def compiled(
     """Write an entry; costs nothing unless somebody listens."""
     if watched():
         entry = Compilation(name, tuple(map(type_name, arrays)), reason, user_location(), groups)
+        audit = modes.current().audit
+        if audit is not None:
+            audit.compiling(entry)
         for listener in _listeners:
             listener.append(entry)
         _logger.info("%s", entry)

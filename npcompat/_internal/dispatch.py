@@ -6,7 +6,8 @@ nor shapes are looked at.  Everything that happens seldom has a function of its 
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import compress
 from typing import Any
 
@@ -25,6 +26,7 @@ from npcompat._internal.execution import (
     fresh,
     host_payload,
     lowering,
+    on_host,
     raise_pending,
     run,
 )
@@ -112,7 +114,15 @@ def read(handle: Handle) -> Value:
     lens = view.lens
     if type(parent.payload) is onp.ndarray and not dtypes.on_devices(parent.payload.dtype):
         return Value(lens.on_host(parent.payload))  # the fields of records are no operators
-    value: Value = run(lens.get, [parent, *[Value(i) for i in lens.operands]], lens.attrs)
+    mode = modes.current()
+    program = lens.get.programs[mode.numpy_dtypes].get(lens.attrs) if mode.plain and type(parent.payload) is XLA_ARRAY else None
+    value: Value
+    if program is not None:  # what is most frequent on XLA
+        value = Value(program(parent.payload, *map(xla.scalar, lens.operands)))
+        if lowering:
+            xla.lowered()
+    else:
+        value = run(lens.get, [parent, *[Value(i) for i in lens.operands]], lens.attrs)
     if handle._extra is not None and handle._extra.leaf is not None:
         value = fresh(value.payload, handle._extra.leaf)
     if value.node is not None or type(value.payload) is not onp.ndarray:  # NumPy's views are free, and would pin the buffer
@@ -154,9 +164,13 @@ def _laid_out_as(before: Any, value: Value) -> Value:
     payload = value.payload
     if type(before) is not onp.ndarray or before.strides == payload.strides or before.shape != payload.shape:
         return value
-    made = onp.empty_like(before, payload.dtype)
-    made[...] = payload
-    return Value(made, value.node, value.index)
+
+    def laid_out(payload: Any) -> Any:
+        made = onp.empty_like(before, payload.dtype)
+        made[...] = payload
+        return made
+
+    return Value(_copied("laid out in memory as what it replaces", payload, laid_out), value.node, value.index)
 
 
 def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> None:
@@ -176,7 +190,20 @@ def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> No
     of_payloads = list(map(sys.getrefcount, compress(payloads, given)))
     for i, *counts in zip(compress(range(len(values)), given), of_values, of_payloads, strict=True):
         if not _RELEASED.issuperset(counts):
-            values[i], payloads[i] = None, xla.copied(payloads[i])
+            values[i], payloads[i] = (
+                None,
+                _copied("held elsewhere, when a compiled function overwrites it", payloads[i], xla.copied),
+            )
+
+
+def _copied(why: str, payload: Any, copy: Callable[[Any], Any]) -> Any:
+    """A copy that nobody asked for."""
+    audit = modes.current().audit
+    return copy(payload) if audit is None else audit.told("copy", why, payload, partial(copy, payload))
+
+
+def _keeping_layout(payload: Any) -> Any:
+    return payload.copy(order="K")
 
 
 def put(parent: Handle, lens: Any, value: Value) -> None:
@@ -186,9 +213,19 @@ def put(parent: Handle, lens: Any, value: Value) -> None:
     """
     target = buffer(parent, value)
     if target is not None:
-        lens.on_host(target)[...] = host_payload(value)
+        assign(lens.on_host(target), ..., host_payload(value))
     else:
         update(parent, lens.put, [value, *[Value(i) for i in lens.operands]], lens.attrs)
+
+
+def assign(target: onp.ndarray[Any, Any], key: Any, new: Any) -> None:
+    """Write into a buffer on the host, before the eyes of observers."""
+    observer = modes.current().observer
+    if observer is None:
+        target[key] = new
+    else:
+        with modes.changed(observer=observer.outer):
+            observer.write(None, target, (new,), partial(assign, target, key, new))
 
 
 def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ()) -> None:
@@ -198,8 +235,14 @@ def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ())
     """
     if handle._view is None and _may_overwrite(handle, operands) and type(handle._value.payload) is XLA_ARRAY:
         _replace(handle, run(op, [handle._value, *operands], attrs, (0,)))
+        return
+    whole = read(handle)
+    audit = modes.current().audit
+    if audit is None or handle._view is not None or type(whole.payload) is not XLA_ARRAY:
+        _replace(handle, run(op, [whole, *operands], attrs))
     else:
-        _replace(handle, run(op, [read(handle), *operands], attrs))
+        why = "held elsewhere, or recorded, when a part of it is written"
+        _replace(handle, audit.told("copy", why, whole.payload, partial(run, op, [whole, *operands], attrs)))
 
 
 def live(handle: Handle) -> Any:
@@ -224,12 +267,12 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     if type(root._value.payload) is not onp.ndarray or any([type(v.payload) is symbolic for v in operands]):
         return None
     mode = modes.current()
-    if mode.trace is not None or mode.observer is not None:
+    if mode.trace is not None or ((observer := mode.observer) is not None and observer.apart):
         return None
     if mode.recording and (root._value.node is not None or any([v.node is not None for v in operands])):
         return None
     if root._value.payload.base is not None or _references(root) != _UNSHARED:
-        root._value = Value(root._value.payload.copy(order="K"))
+        root._value = Value(_copied("held elsewhere, when it is written", root._value.payload, _keeping_layout))
     rare = root._extra
     if rare is not None:
         rare.version = next(clock)
@@ -272,7 +315,10 @@ def as_value(x: Any) -> Value:
         return read(x)
     if type(x) in SCALARS:
         return Value(x)
-    return constant(host_array(x))
+    mode, array = modes.current(), host_array(x)
+    if mode.audit is None or mode.trace is not None or not dtypes.on_devices(array.dtype) or on_host(mode):
+        return constant(array)
+    return mode.audit.told("transfer", "operand that is no array of npcompat", array, partial(constant, array))
 
 
 def array_of(array: onp.ndarray[Any, Any]) -> Any:
@@ -385,10 +431,17 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
         weaks = 0
         if len(args) == 2:
             a, b = args
-            if type(a) is ndarray and type(b) is ndarray and a._view is None and b._view is None:
-                payloads = first, second = a._value.payload, b._value.payload
-                on_xla = type(first) is XLA_ARRAY and type(second) is XLA_ARRAY
-                on_host = type(first) is onp.ndarray and type(second) is onp.ndarray
+            if type(a) is ndarray and a._view is None:
+                first, kind = a._value.payload, type(b)
+                if kind is ndarray:
+                    if b._view is None:
+                        second = b._value.payload
+                        payloads = first, second
+                        on_xla = type(first) is XLA_ARRAY and type(second) is XLA_ARRAY
+                        on_host = type(first) is onp.ndarray and type(second) is onp.ndarray
+                elif type(first) is XLA_ARRAY and (kind is float or (kind is int and 0 <= b < 128)):
+                    payloads = first, xla.scalar(b)
+                    on_xla = True
         elif len(args) == 1:
             (a,) = args
             if type(a) is ndarray and a._view is None:

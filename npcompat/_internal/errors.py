@@ -6,6 +6,7 @@ Each class subclasses the exception that NumPy or Python would raise, so `except
 import os
 import sys
 from collections.abc import Iterator
+from types import FrameType
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARIES = (f"{os.sep}jax{os.sep}", f"{os.sep}contextlib.py", f"{os.sep}functools.py", "<frozen ")
@@ -51,19 +52,33 @@ class SymbolError(TypeError):
     """A symbol was used as if it had a value."""
 
 
+class CompileWarning(UserWarning):
+    """A function is compiled again and again."""
+
+
+class AuditError(RuntimeError):
+    """Inside `npx.audit(strict=True)` something happened that the program does not say."""
+
+
 def user_location() -> str:
     """`file.py:12` of the innermost frame that belongs neither to npcompat nor to what it stands on."""
-    for filename, line in _frames():
-        return f"{filename}:{line}"
-    return "<unknown>"
+    return user_call()[0]
 
 
-def _frames() -> Iterator[tuple[str, int]]:
-    frame = sys._getframe(1)
-    while frame is not None:
+def user_call() -> tuple[str, list[str]]:
+    """The same, and the names of npcompat's functions between that frame and here, innermost first: the last is what the user called."""
+    names = []
+    for frame in _frames():
         filename = frame.f_code.co_filename
-        if not filename.startswith(_PACKAGE) and not any(part in filename for part in _LIBRARIES):
-            yield filename, frame.f_lineno
-        if frame.f_back is None:
-            return
+        if filename.startswith(_PACKAGE):
+            names.append(frame.f_code.co_name)
+        elif not any(part in filename for part in _LIBRARIES):
+            return f"{filename}:{frame.f_lineno}", names
+    return "<unknown>", names
+
+
+def _frames() -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        yield frame
         frame = frame.f_back

@@ -4,6 +4,7 @@ Hot path, below handles and above the backends.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -13,7 +14,7 @@ from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy as host
 from npcompat._internal.errors import LeakedTracerError
 from npcompat._internal.handle import Value
-from npcompat._internal.op import DONATING, Attrs, Op
+from npcompat._internal.op import DONATING, Attrs, Op, short_name
 from npcompat._internal.tensortype import symbols_in
 
 XLA_ARRAY = xla.Array
@@ -76,11 +77,11 @@ def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[i
 
 
 def _observed(op: Op, values: Sequence[Value], attrs: Attrs, donate: Collection[int], mode: modes.Mode) -> Any:
-    """Apply an operator, and tell the observer, which is not observed itself."""
-    with modes.changed(observer=None):
-        result = run(op, values, attrs, () if donate else donate)  # the observer may look at the operands
-        mode.observer(op, values, (result,) if op.outputs == 1 else result)
-    return result
+    """Apply an operator before the eyes of the observer, which is not observed itself but by the one around it."""
+    observer: Any = mode.observer
+    given = () if observer.apart else donate  # it may look at the operands
+    with modes.changed(observer=observer.outer):
+        return observer.operator(op, values, attrs, partial(run, op, values, attrs, given))
 
 
 def _report(op: Op, values: Sequence[Value], attrs: Attrs, mode: modes.Mode) -> None:
@@ -97,6 +98,10 @@ def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[An
     What is most frequent, a program that exists for operands on XLA, is inlined.
     """
     mode = modes.current()
+    if mode.observer is not None:
+        with modes.changed(observer=mode.observer.outer):
+            observed: Sequence[Any] = mode.observer.program(op.name, payloads, partial(execute, op, payloads, donate))
+        return observed
     if donate and {*map(type, payloads)} == _ALL_XLA:
         program = op.programs[DONATING + mode.numpy_dtypes].get(((), donate))
         if program is not None:
@@ -111,6 +116,20 @@ def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[An
         return [out.payload] if op.outputs == 1 else [v.payload for v in out]
     out = call(op, payloads, (), donate, _backend_of(op, payloads, (), mode), mode)
     return (out,) if op.outputs == 1 else out
+
+
+def compile_ahead(op: Op, payloads: list[Any], donate: Collection[int]) -> None:
+    """Have XLA compile the program that `execute` runs for such payloads."""
+    mode = modes.current()
+    if not payloads:
+        return  # what has no operands runs on the host
+    if _backend_of(op, payloads, (), mode) is host:  # which has no kernel for traced functions, and lets XLA run them
+        payloads, donate = [xla.asarray(p) if type(p) is onp.ndarray else xla.scalar(p) for p in payloads], ()
+    slot, key = (DONATING + xla.slot, ((), donate)) if donate else (xla.slot, ())
+    programs: dict[Any, Any] = op.programs[slot + mode.numpy_dtypes]
+    if key not in programs:
+        programs[key] = xla.forward(op, (), donate)
+    xla.compile_ahead(programs[key], payloads)
 
 
 def _backend_of(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
@@ -151,13 +170,31 @@ def _asks_for_host(attrs: Attrs) -> bool:
 
 
 def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
-    """An operator without operands runs on the host, where nothing is compiled for each new shape; then it is placed."""
+    """An operator without operands runs on the host, where nothing is compiled for each new shape; then it is placed.
+
+    What is made on XLA again and again is made by a program, if that makes the same.
+    """
     if symbols_exist() and symbols_in(attrs):  # a length is that of a symbol's axis
         return build(op, (), attrs)
+    on_xla = mode.device is None and op.outputs == 1 and not on_host(mode)
+    if on_xla and attrs in op.programs[mode.numpy_dtypes]:
+        return Value(call(op, (), attrs, (), xla, mode))
     out = host.forward(op, attrs)()
+    if on_xla and dtypes.on_devices(out.dtype):
+        times = _made[op, attrs] = _made.get((op, attrs), 0) + 1
+        if times == _REPEATED:
+            made = call(op, (), attrs, (), xla, mode)
+            if xla.to_host(made).tobytes() == out.tobytes():
+                return Value(made)
+            del op.programs[mode.numpy_dtypes][attrs]
     if op.outputs == 1:
         return constant(out)
     return tuple([constant(o) for o in out])
+
+
+_REPEATED = 16
+_made: dict[tuple[Op, Attrs], int] = {}
+"""How many arrays operators without operands have made on XLA, up to where a program makes them."""
 
 
 def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
@@ -199,7 +236,7 @@ def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
             if kind in SCALARS:
                 payloads[i] = xla.scalar(p)
             else:
-                payloads[i] = xla.asarray(p, mode.device)
+                payloads[i] = sent(p, mode, op.name)
         elif not isinstance(p, onp.ndarray | int | float | complex):
             payloads[i] = onp.asarray(p)
     return backend
@@ -263,13 +300,20 @@ def beside(payload: Any, array: onp.ndarray[Any, Any]) -> Value:
     return fresh(xla.asarray(array, xla.device_of(payload))) if type(payload) is XLA_ARRAY else constant(array)
 
 
+def sent(array: onp.ndarray[Any, Any], mode: modes.Mode, name: str) -> Any:
+    """A copy on XLA of a host array that is an operand of what runs there."""
+    if mode.audit is None:
+        return xla.asarray(array, mode.device)
+    return mode.audit.told("transfer", f"operand of {short_name(name)}", array, partial(xla.asarray, array, mode.device), on_host(mode))
+
+
 def settled(value: Value) -> Value:
     """The value where new arrays go in this context."""
     mode, payload = modes.current(), value.payload
     if mode.trace is not None or not dtypes.on_devices(onp.dtype(payload.dtype)):
         return value
     if on_host(mode):
-        return value if type(payload) is onp.ndarray else Value(xla.to_host(payload), value.node, value.index)
+        return value if type(payload) is onp.ndarray else Value(xla.to_host(payload, True), value.node, value.index)
     if type(payload) is onp.ndarray:
         return Value(xla.asarray(payload, mode.device), value.node, value.index)
     return value if mode.device is None else Value(xla.moved(payload, mode.device), value.node, value.index)
@@ -285,7 +329,7 @@ def fresh(payload: Any, node: Any = None, index: int = 0) -> Value:
 def host_payload(value: Value) -> Any:
     """The payload as NumPy takes it; waits for what XLA computes."""
     payload = value.payload
-    return payload if type(payload) is onp.ndarray or type(payload) in SCALARS else xla.to_host(payload)
+    return payload if type(payload) is onp.ndarray or type(payload) in SCALARS else xla.to_host(payload, True)
 
 
 # --- what compiled programs leave to be checked ------------------------------------------------------------------
@@ -307,7 +351,7 @@ def raise_pending() -> None:
     """Raise the first error that programs run so far have flagged."""
     while _pending:
         flags, errors = _pending.pop(0)
-        raised = onp.flatnonzero(onp.asarray(flags))
+        raised = onp.flatnonzero(flags if type(flags) is onp.ndarray else xla.to_host(flags))
         if raised.size:
             kind, message = errors[int(raised[0])]
             raise kind(message)

@@ -3,15 +3,15 @@
 Hot path: an int or a slice on the first axis is recognised before anything else.
 """
 
-import operator as python
 from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, execution, lens, modes
+from npcompat._internal import dispatch, dtypes, execution, lens, modes, selection
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, NEWAXIS, SLICE
-from npcompat._internal.errors import InferenceError, TracedValueError, user_location
+from npcompat._internal.backend.numpy_kernels import FULL, INTEGER
+from npcompat._internal.basic_keys import basic, shape_of
+from npcompat._internal.errors import TracedValueError, user_location
 from npcompat._internal.handle import Handle, Value, View, extra
 from npcompat._internal.op import operator
 
@@ -109,7 +109,7 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
     return dispatch.wrap_scalar(Value(onp.asarray(found))) if dtypes.on_devices(array.dtype) else found
 
 
-def _set_on_host(handle: Any, key: Any, new: Any) -> bool:
+def _set_on_host(handle: Any, key: Any, new: Any, plain: bool) -> bool:
     """`handle[key] = new` by NumPy; False if that can't be."""
     if type(new) is dispatch.symbol:
         return False
@@ -122,7 +122,10 @@ def _set_on_host(handle: Any, key: Any, new: Any) -> bool:
         return False
     if isinstance(new, Handle):
         new = execution.host_payload(dispatch.read(new)) if (found := dispatch.live(new)) is None else found
-    target[key] = new
+    if plain:
+        target[key] = new
+    else:
+        dispatch.assign(target, key, new)
     return True
 
 
@@ -153,7 +156,8 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         return  # `a[key] += x` ends with `a[key] = that view`, which is already written
     if handle._extra is not None and handle._extra.readonly:
         raise ValueError("assignment destination is read-only")
-    if modes.current().plain and _set_on_host(handle, key, new):
+    mode = modes.current()
+    if mode.direct and _set_on_host(handle, key, new, mode.plain):
         return
     starts = _element(key, handle.shape)
     if starts is not None:
@@ -170,7 +174,7 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
     if not whole and type(new) in _REAL:
         dispatch.put(handle, found, Value(checked_scalar(new, handle.dtype)))  # the operator casts and broadcasts it
         return
-    value = fitted(new, _shape_of(handle, found), handle.dtype)
+    value = fitted(new, shape_of(handle, found), handle.dtype)
     if whole:
         dispatch.write(handle, value)
     else:
@@ -185,21 +189,6 @@ def checked_scalar(x: Any, dtype: onp.dtype[Any]) -> Any:
     if dtype.kind in "iu" or (type(x) is complex and dtype.kind != "c"):
         onp.zeros((), dtype)[()] = x
     return x
-
-
-def _shape_of(handle: Any, found: lens.Lens) -> tuple[int, ...]:
-    shape = handle.shape
-    out, axis = [], 0
-    for kind, *rest in found.attrs[0]:
-        if kind == NEWAXIS:
-            out.append(1)
-            continue
-        if kind == FULL:
-            out.append(shape[axis])
-        elif kind == SLICE:
-            out.append(rest[0])
-        axis += 1
-    return tuple(out)
 
 
 @operator("_npi_fit", pattern="broadcast", rule=lambda types, attrs: ([None], attrs["dtype"]))
@@ -231,92 +220,11 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
         return execution.fresh(payload, node, value.index)
     if type(payload) in (int, float, complex):
         checked_scalar(payload, dtype)
+    if type(payload) is selection.Selected and payload.shape == shape:
+        whole = payload.values
+        return payload.alike(execution.run(_fit, [whole], (whole.payload.shape, dtype)))
     result: Value = execution.run(_fit, [value], (shape, dtype))
     return result
-
-
-# --- basic keys --------------------------------------------------------------------------------------------------
-
-
-def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
-    """The lens of a basic key, and whether NumPy returns a scalar for it; None for an advanced key."""
-    kind = type(key)
-    if kind is int and shape:
-        size = shape[0]
-        if not -size <= key < size:
-            raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
-        spec = ((INTEGER,), *[(FULL,)] * (len(shape) - 1))
-        return lens.index((key + size if key < 0 else key,), spec), len(shape) == 1
-    items = tuple(key) if isinstance(key, tuple) else (key,)
-    used = 0
-    for item in items:
-        if item is None or item is Ellipsis or type(item) is slice:
-            used += type(item) is slice
-        elif isinstance(item, bool | onp.bool_) or not _is_int(item):
-            return None
-        else:
-            used += 1
-    if used > len(shape) or items.count(Ellipsis) > 1:
-        raise _numpy_error(shape, key)
-    spec_list: list[tuple[int, ...]] = []
-    starts: list[int] = []
-    axis, scalar = 0, True
-    if Ellipsis not in items:
-        items = (*items, Ellipsis)
-    else:
-        scalar = False
-    for item in items:
-        if item is Ellipsis:
-            for _ in range(len(shape) - used):
-                spec_list.append((FULL,))
-                scalar = False
-            axis += len(shape) - used
-        elif item is None:
-            spec_list.append((NEWAXIS,))
-            scalar = False
-        elif type(item) is slice:
-            scalar = False
-            size = shape[axis]
-            if item.start is None and item.stop is None and item.step is None:
-                spec_list.append((FULL,))
-            else:
-                start, stop, step = _bounds(item, size)
-                length = len(range(start, stop, step))
-                if start == 0 and step == 1 and length == size:
-                    spec_list.append((FULL,))
-                else:
-                    spec_list.append((SLICE, length, step))
-                    starts.append(start if length else 0)
-            axis += 1
-        else:
-            position, size = python.index(item), shape[axis]
-            if not -size <= position < size:
-                raise _numpy_error(shape, key)
-            spec_list.append((INTEGER,))
-            starts.append(position + size if position < 0 else position)
-            axis += 1
-    return lens.index(tuple(starts), tuple(spec_list)), scalar
-
-
-def _bounds(item: slice, size: Any) -> tuple[int, int, int]:
-    if type(size) is int:
-        return item.indices(size)
-    raise InferenceError(f"the slice {item} of an axis of length {size} is not known: give the length")
-
-
-def _is_int(item: Any) -> bool:
-    if isinstance(item, Handle):  # a scalar is known where nothing is traced
-        return type(item) is dispatch.scalar and modes.current().trace is None and isinstance(item, onp.integer)
-    return isinstance(item, int | onp.integer) or (not isinstance(item, onp.ndarray | list | tuple | slice) and hasattr(item, "__index__"))
-
-
-def _numpy_error(shape: tuple[int, ...], key: Any) -> Exception:
-    """The error that NumPy raises for the key."""
-    try:
-        onp.broadcast_to(onp.zeros(()), shape)[key]
-    except Exception as error:
-        return error
-    return IndexError(f"invalid index {key!r} for shape {shape}")
 
 
 # --- advanced keys -----------------------------------------------------------------------------------------------
@@ -324,7 +232,11 @@ def _numpy_error(shape: tuple[int, ...], key: Any) -> Exception:
 
 def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
     """An advanced key as a basic view followed by one index per axis: an array, or None for a whole axis."""
+    if type(key) is dispatch.ndarray and key.dtype.kind in "iu" and (ndim := len(handle.shape)):  # what is most frequent
+        return handle, [key, *[None] * (ndim - 1)]
     items = tuple(key) if isinstance(key, tuple) else (key,)
+    if modes.current().trace is not None:
+        handle, items = _ints_first(handle, items)
     arrays = [_as_index(item) for item in items]
     consumed = sum(_consumes(a) for a in arrays)
     if consumed > len(handle.shape) or sum(a is Ellipsis for a in arrays) > 1:
@@ -352,6 +264,25 @@ def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
         assert found is not None
         base = lens.view(handle, found[0])
     return base, advanced
+
+
+def _ints_first(handle: Any, items: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """`a[m, 0]` as `a[:, 0][m]`, where that is the same: a basic view, and the key of it.  Other keys as they are."""
+    masks = [i for i, item in enumerate(items) if _is_mask(item)]
+    ints = [i for i, item in enumerate(items) if type(item) is int]
+    if not ints or len(masks) != 1 or not all([i in ints or i in masks or type(k) is slice or k is None for i, k in enumerate(items)]):
+        return handle, items
+    places = sorted(masks + ints)
+    if places[-1] - places[0] + 1 != len(places) and not {*range(masks[0])} <= {*ints}:
+        return handle, items  # NumPy moves the axis of the mask to the front
+    key = [part for i, item in enumerate(items) for part in ([slice(None)] * len(item.shape) if i in masks else [item])]
+    found = basic(handle.shape, tuple(key))
+    assert found is not None
+    return lens.view(handle, found[0]), tuple([item if i in masks else slice(None) for i, item in enumerate(items) if i not in ints])
+
+
+def _is_mask(item: Any) -> bool:
+    return isinstance(item, Handle) and getattr(item, "dtype", None) == onp.bool_ and len(getattr(item, "shape", ())) > 0
 
 
 def _consumes(item: Any) -> int:
@@ -405,9 +336,17 @@ def _put_at(xp: Any, a: Any, new: Any, *positions: Any, axes: Any) -> Any:
 
 
 @operator("_npi_put_mask", pattern="broadcast", rule=lambda types, attrs: ([None, types[0], None], types[0]))
-def _put_mask(xp: Any, a: Any, new: Any, mask: Any) -> Any:
-    """`a` with `a[mask] = new` for a mask over the leading axes and one value for each selected part."""
-    trailing = a.ndim - mask.ndim
+def _put_mask(xp: Any, a: Any, new: Any, mask: Any, *, axis: int = 0) -> Any:
+    """`a` with `a[..., mask, ...] = new`, where all parts that are selected get the same.
+
+    Parameters
+    ----------
+    mask : array of bool
+        Which parts, over some of the axes.
+    axis : int
+        Where the axes of the mask begin.
+    """
+    trailing = a.ndim - axis - mask.ndim
     return xp.where(xp.reshape(mask, mask.shape + (1,) * trailing), new, a)
 
 
@@ -439,10 +378,14 @@ def _whole(xp: Any, a: Any, positions: Any, axes: Any) -> tuple[Any, ...]:
 def _get_advanced(handle: Any, base: Any, advanced: list[Any]) -> Any:
     masks = [a for a in advanced if a is not None and a.dtype == onp.bool_]
     if modes.current().trace is not None and any(isinstance(m, Handle) for m in masks):
-        raise TracedValueError(
-            f"{user_location()}: an array is read with a boolean mask while its function is being compiled; the result's shape "
-            "depends on data. Use np.where(mask, a, other), a reduction with where=mask, or do it outside of the compiled function"
-        )
+        if len(masks) < sum(a is not None for a in advanced) or len(masks) > 1 or not masks[0].ndim:
+            raise TracedValueError(
+                f"{user_location()}: an array is read with a boolean mask and other indices while its function is being compiled; "
+                "the result's shape depends on data. Read with the mask alone, use np.where(mask, a, other), or do it outside"
+            )
+        axis = next(i for i, a in enumerate(advanced) if a is not None)
+        _check_mask(base, masks[0], axis)
+        return dispatch.wrap(selection.select(dispatch.read(base), dispatch.read(masks[0]), axis))
     positions, axes = _positions(base, advanced)
     if masks and _read_on_host(base):
         index = tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)
@@ -466,17 +409,20 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
     if not isinstance(new, Handle) and type(new) not in (int, float, bool, complex):
         new = dispatch.array_of(dispatch.host_array(new))
     value = dispatch.as_value(new)
-    if len(indexed) == 1 and indexed[0].dtype == onp.bool_ and advanced[0] is indexed[0]:
-        mask = indexed[0]
-        _check_mask(base, mask, 0)
+    if len(indexed) == 1 and indexed[0].dtype == onp.bool_:
+        mask, axis = indexed[0], next(i for i, a in enumerate(advanced) if a is not None)
+        _check_mask(base, mask, axis)
+        selected = dispatch.as_value(mask)
+        whole = selection.written(value, selected, axis)
         shape = getattr(value.payload, "shape", ())
-        if len(shape) <= len(base.shape) - max(len(mask.shape), 1):
-            selected = dispatch.as_value(mask)
+        if whole is not value or len(shape) <= len(base.shape) - axis - max(len(mask.shape), 1):
+            value = whole
             target = dispatch.buffer(base, value, selected)
             if target is not None:
-                target[execution.host_payload(selected)] = execution.host_payload(value)
+                key = (slice(None),) * axis + (execution.host_payload(selected),)
+                dispatch.assign(target, key, execution.host_payload(value))
             else:
-                dispatch.update(base, _put_mask, [value, selected])
+                dispatch.update(base, _put_mask, [value, selected], (axis,))
             return
     if modes.current().trace is not None and any(a.dtype == onp.bool_ and isinstance(a, Handle) for a in indexed):
         raise TracedValueError(
@@ -496,7 +442,8 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
     target = dispatch.buffer(base, fit, *places)
     if target is not None:
         rest = iter(places)
-        target[tuple([execution.host_payload(next(rest)) if marked else slice(None) for marked in axes])] = execution.host_payload(fit)
+        index = tuple([execution.host_payload(next(rest)) if marked else slice(None) for marked in axes])
+        dispatch.assign(target, index, execution.host_payload(fit))
     else:
         dispatch.update(base, _put_at, [fit, *places], (axes,))
 
@@ -527,7 +474,7 @@ def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, .
             _check_bounds(a, base.shape[len(axes)], len(axes))
             positions.append(a)
             axes.append(True)
-    if any([type(p) is dispatch.symbol for p in positions]):
+    if len(positions) == 1 or any([type(p) is dispatch.symbol for p in positions]):
         return positions, tuple(axes)
     try:
         onp.broadcast_shapes(*[p.shape for p in positions])

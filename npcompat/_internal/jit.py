@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution, modes
+from npcompat._internal import dispatch, execution, misses, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Handle, Value, extra, root_of
 from npcompat._internal.lens import Lens, view
 from npcompat._internal.state import State
 from npcompat._internal.tape import Leaf
+from npcompat._internal.tensortype import TensorType
 from npcompat._internal.trace import CapturedTypeError, Trace, capture
 
 
@@ -67,6 +68,7 @@ class Compiled:
         self._programs: dict[Any, _Program] = {}
         self._recent: list[tuple[_Program, tuple[Any, ...]]] = []  # what calls of nothing but plain arrays ran: see `_Program.again`
         self._latest: Any = None
+        self._misses = misses.Misses(self.name)
         functools.update_wrapper(self, function, updated=())
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -74,7 +76,7 @@ class Compiled:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         mode = _current_mode(_default_mode[0])
-        if mode.trace is not None or mode.observer is not None:
+        if mode.trace is not None or ((observer := mode.observer) is not None and observer.apart):
             return self.function(*args, **kwargs)  # the equations join the program being built, or are observed one by one
         if not kwargs and not mode.recording:
             for recent, types in self._recent:
@@ -85,6 +87,55 @@ class Compiled:
                 if result is not _MISSED:
                     return result
         call = _Call(self._marked(args), self._named(kwargs), mode.recording)
+        key, program = self._found(call, mode)
+        if program is not None and program.fits(mode.recording):
+            if not (kwargs or mode.recording or call.kept or program.captured.changed) and _are_plain(args):
+                self._recent.insert(0, (program, tuple([_to_xla(a._value.payload, mode, self.name).aval for a in args])))
+                del self._recent[_RECENT:]
+            try:
+                return program.replay(call)
+            except CapturedTypeError:
+                why = "a captured array has another shape or dtype", "captured"
+        else:
+            why = misses.reason(key, self._latest) if program is None else ("a captured array is differentiated now, or no longer", "mode")
+        return self._compiled(key, call, why).replay(call)
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile the program for a kind of call, without making the call: its first one finds the program then.
+
+        Parameters
+        ----------
+        *args, **kwargs
+            As in a call; in place of an array, its type may be given, an `ops.TensorType` without unknown dimensions.
+
+        Raises
+        ------
+        NotImplementedError
+            While recording, or while another function is being compiled.
+
+        Examples
+        --------
+        >>> f = npx.jit(lambda x, k: x * k)
+        >>> f.compile(ops.TensorType((2, 3), "float32"), 2)
+        >>> with npx.compile_log() as log:
+        ...     y = f(np.ones((2, 3)), 2)
+        >>> log
+        []
+        """
+        mode = modes.current()
+        if mode.recording or mode.trace is not None:
+            when = "while recording" if mode.recording else "while another function is being compiled"
+            raise NotImplementedError(f"compile() {when}: compile a function that records itself, outside")
+        leaves, tree = xla.flatten((args, kwargs))
+        args, kwargs = xla.unflatten(tree, [_stand_in(leaf) if type(leaf) is TensorType else leaf for leaf in leaves])
+        call = _Call(self._marked(args), self._named(kwargs), False)
+        key, program = self._found(call, mode)
+        if program is None:
+            program = self._compiled(key, call, ("compiled ahead of the first call", ""))
+        program.compile(call)
+
+    def _found(self, call: "_Call", mode: modes.Mode) -> tuple[Any, "_Program | None"]:
+        """The key of the program for a call, and the program, if there is one."""
         key: tuple[Any, ...] = (call.key, mode.recording, mode.training, mode.numpy_dtypes)
         program = self._programs.get(key)
         if program is not None:
@@ -93,17 +144,7 @@ class Compiled:
                 key = (*key, own)
                 call.keep(own)
                 program = self._programs.get(key)
-        if program is not None and program.fits(mode.recording):
-            if not (kwargs or mode.recording or call.kept or program.captured.changed) and _are_plain(args):
-                self._recent.insert(0, (program, tuple([_to_xla(a._value.payload, mode).aval for a in args])))
-                del self._recent[_RECENT:]
-            try:
-                return program.replay(call)
-            except CapturedTypeError:
-                reason = "a captured array has another shape or dtype"
-        else:
-            reason = self._reason(key) if program is None else "a captured array is differentiated now, or no longer"
-        return self._compiled(key, call, reason).replay(call)
+        return key, program
 
     def latest_inputs(self) -> list[tuple[tuple[int, ...], Any]]:
         """Shape and dtype of each array among the arguments of the call that was compiled last; none if nothing was."""
@@ -117,7 +158,8 @@ class Compiled:
         self._programs.clear()
         self._recent.clear()
 
-    def _compiled(self, key: Any, call: "_Call", reason: str) -> "_Program":
+    def _compiled(self, key: Any, call: "_Call", why: tuple[str, str]) -> "_Program":
+        reason, _ = why
         program = _Program(self, call, reason)
         own = program.own_arrays(call)
         if own:  # an argument is also captured, and one of the two is written: it is traced as the one array that it is
@@ -127,6 +169,7 @@ class Compiled:
             program = _Program(self, call, reason)
         self._programs[key] = program
         self._latest = key
+        self._misses.note(*why)
         return program
 
     def _marked(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -139,28 +182,12 @@ class Compiled:
             return kwargs
         return {k: _Static(v) if k in self.static_argnames else v for k, v in kwargs.items()}
 
-    def _reason(self, key: Any) -> str:
-        if self._latest is None:
-            return "first call"
-        tree, places, entries, statics = key[0]
-        tree_before, places_before, entries_before, statics_before = self._latest[0]
-        for name, now, before in zip(("recording", "training", "numpy dtypes"), key[1:4], self._latest[1:4], strict=True):
-            if now != before:
-                return f"{name}: {before} became {now}"
-        if tree != tree_before:
-            return "the arguments are nested otherwise"
-        if places != places_before:
-            return "an array is passed several times, or no longer, or a static argument became an array"
-        if statics != statics_before:
-            changed = next((a.value, b.value) for a, b in zip(statics_before, statics, strict=False) if a != b)
-            return f"static argument: {changed[0]!r} became {changed[1]!r}"
-        for i, (now, before) in enumerate(zip(entries, entries_before, strict=False)):
-            for what, new, old in zip(
-                ("shape", "dtype", "grad_req", "recorded", "class", "read-only", "aliasing"), now, before, strict=False
-            ):
-                if new != old:
-                    return f"argument {i}: {what} {old} became {new}"
-        return "arguments alias otherwise"
+
+def _stand_in(kind: TensorType) -> Any:
+    """An array of a type, whose elements mean nothing."""
+    if not kind.known:
+        raise TypeError(f"compile: expected types of which nothing is unknown, got {kind!r}")
+    return dispatch.wrap(Value(onp.empty(kind.shape, kind.dtype)))
 
 
 def _is_plain(a: Any) -> bool:
@@ -173,8 +200,8 @@ def _is_plain(a: Any) -> bool:
     return type(a._value.payload) is xla.Array or type(a._value.payload) is onp.ndarray
 
 
-def _to_xla(payload: Any, mode: modes.Mode) -> Any:
-    return payload if type(payload) is xla.Array else xla.asarray(payload, mode.device)
+def _to_xla(payload: Any, mode: modes.Mode, name: str) -> Any:
+    return payload if type(payload) is xla.Array else execution.sent(payload, mode, name)
 
 
 def _are_plain(args: tuple[Any, ...]) -> bool:
@@ -391,7 +418,7 @@ class _Program:
         for a, known in zip(args, types, strict=False):
             if not _is_plain(a):
                 return _MISSED
-            payload = _to_xla(a._value.payload, mode)
+            payload = _to_xla(a._value.payload, mode, self.captured.op.name)
             if payload.aval is not known:
                 return _MISSED
             inputs.append(payload)
@@ -410,13 +437,21 @@ class _Program:
             return self._on_handles(call, mode)
         return self._on_state(state, [dispatch.read(h).payload for h in call.inputs], mode, call.inputs, call.handles)
 
+    def compile(self, call: _Call) -> None:
+        """Have XLA compile what was traced."""
+        mode = modes.current()
+        values = [*[h._value for h in self.reads], *[dispatch.read(h) for h in call.inputs]]
+        if mode.backend == "auto":
+            _stay_on_xla(values[: len(self.reads)], mode, self.captured.op.name)
+        execution.compile_ahead(self.captured.op, [v.payload for v in values], self.donated)
+
     def _on_state(
         self, state: State, inputs: Sequence[Any], mode: modes.Mode, handles: Sequence[Handle], arguments: Sequence[Handle]
     ) -> Any:
         """Run the program on what it wrote itself."""
         found = self.captured
         if mode.backend == "auto":
-            _stay_on_xla([h._value for h in self.read_only])
+            _stay_on_xla([h._value for h in self.read_only], mode, found.op.name)
         held = state.payloads + [h._value.payload for h in self.read_only]
         results = execution.execute(found.op, [*[held[i] for i in self.places], *inputs], self.donated)
         outputs, _, written, flags = found.split(results)
@@ -433,7 +468,7 @@ class _Program:
             self.state.settle()
         values = [h._value for h in self.reads]
         if mode.backend == "auto":
-            _stay_on_xla(values)
+            _stay_on_xla(values, mode, found.op.name)
         values += [h._value if h._view is None else _apart(dispatch.read(h)) for h in call.inputs]
         payloads = [v.payload for v in values]
         if self.donated:
@@ -474,11 +509,11 @@ def _apart(value: Value) -> Value:
     return Value(value.payload, value.node, value.index)
 
 
-def _stay_on_xla(values: Sequence[Value]) -> None:
+def _stay_on_xla(values: Sequence[Value], mode: modes.Mode, name: str) -> None:
     """Move what a compiled function reads from outside to XLA for good, so that it is not sent there at each call."""
     for value in values:
         if type(value.payload) is onp.ndarray:
-            value.payload = xla.asarray(value.payload)
+            value.payload = execution.sent(value.payload, mode, name)
 
 
 class _Outputs:

@@ -11,15 +11,18 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from npcompat._internal.audit import Audit
+    from npcompat._internal.observer import Observer
     from npcompat._internal.trace import Trace
 
 
 class Mode(NamedTuple):
     """The modes of one context.
 
-    `numpy_dtypes` is an int because it indexes tables on the hot path; `observer(op, operands, results)` is called after each
-    operation, with values; `reports` says that XLA's operators report floating-point errors, too; `plain` that operations are just
-    executed: neither recorded, traced, observed nor reporting.
+    `numpy_dtypes` is an int because it indexes tables on the hot path; `observer` is told of each operation, `audit` of what
+    happens besides; `reports` says that XLA's operators report floating-point errors, too.  `plain` says that operations are just
+    executed: neither recorded, traced, observed nor reporting; `direct`, that the host's buffers may be read and written behind the
+    operators, which observers that take compiled functions apart must see.
     """
 
     recording: bool = False
@@ -28,9 +31,11 @@ class Mode(NamedTuple):
     numpy_dtypes: int = 0
     backend: str = "auto"
     device: Any = None
-    observer: Any = None
+    observer: "Observer | None" = None
     plain: bool = True
+    direct: bool = True
     reports: bool = False
+    audit: "Audit | None" = None
 
 
 def _from_environment() -> Mode:
@@ -56,7 +61,8 @@ def current() -> Mode:
 def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
     after = mode._replace(**changes)
     reports = after.reports and after.backend != "numpy"  # the host's operators do that anyway
-    return after._replace(plain=not after.recording and after.trace is None and after.observer is None and not reports)
+    executed, observer = not after.recording and after.trace is None, after.observer
+    return after._replace(plain=executed and observer is None and not reports, direct=executed and (observer is None or not observer.apart))
 
 
 @contextmanager

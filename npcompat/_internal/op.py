@@ -79,6 +79,7 @@ class Op:
     differentiable: bool = True
     scalars: bool = False  # NumPy returns scalars for its results of no axes
     heavy: bool = False  # placement `auto` runs it on XLA, also where its operands are on the host
+    begins: bool = False  # draws: a sample is the beginning of each longer one; the first attribute is the size
     overwrites: tuple[tuple[int, int], ...] = ()  # outputs, and the operands whose next value they are: running statistics
     carries: tuple[bool, ...] | None = None  # of a traced function: which outputs depend on what is differentiated
     reason: str = "first call with these types"
@@ -115,6 +116,12 @@ class Op:
         if not attrs:
             return dict(self.attrs)
         return dict(zip(self.attrs, attrs, strict=True))
+
+
+def short_name(name: str) -> str:
+    """The name of an operator without its prefix; that of a compiled function as it is."""
+    prefix = next((p for p in PREFIXES if name.startswith(p)), "")
+    return name.removeprefix(prefix)
 
 
 REGISTRY: dict[str, Op] = {}

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution, modes
+from npcompat._internal import dispatch, execution, longer_draws, modes
 from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Attrs, Op, operator
 from npcompat._internal.tensortype import symbols_in
@@ -122,9 +122,10 @@ class Stream:
         ):
             return self._draw_in_graph(op, given, attrs)
         key, counter = self.state()
-        sample, following = execution.run(op, [dispatch.read(key), dispatch.read(counter), *given], attrs)
+        longer = longer_draws.instead(op, given, attrs) if op.begins else None
+        sample, following = execution.run(op, [dispatch.read(key), dispatch.read(counter), *given], longer or attrs)
         dispatch.write(counter, following)
-        return execution.settled(sample)
+        return execution.settled(sample if longer is None else longer_draws.beginning(sample, attrs[0]))
 
     def _draw_in_graph(self, op: Op, given: list[Value], attrs: Attrs) -> Value:
         if self is not default:

@@ -8,6 +8,7 @@ import heapq
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -17,8 +18,9 @@ from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy as host
 from npcompat._internal.dispatch import as_value, read, wrap, write
 from npcompat._internal.errors import AutogradError
-from npcompat._internal.execution import call, connect, explained, fresh, host_payload, place, run
+from npcompat._internal.execution import call, connect, explained, fresh, host_payload, place, run, sent
 from npcompat._internal.handle import Handle, Value, extra, root_of, touch
+from npcompat._internal.observer import Observer
 from npcompat._internal.op import RECORDED, Attrs, Op, from_function, operator
 
 _sequence = itertools.count()
@@ -73,10 +75,21 @@ class Node:
             op = _pullback_op(self.op, self.attrs, self.mask, given)
             grads = run(op, [*self.inputs, *[c for c in cotangents if c is not None]])
             return (grads,) if op.outputs == 1 else grads
-        device = modes.current().device
-        payloads = [None if c is None else xla.asarray(p, device) if type(p := c.payload) is onp.ndarray else p for c in cotangents]
+        mode = modes.current()
+        name = self.op.name
+        payloads = [None if c is None else sent(p, mode, name) if type(p := c.payload) is onp.ndarray else p for c in cotangents]
+        return [fresh(g) for g in self._pulled(payloads, mode.observer)]
+
+    def _pulled(self, cotangents: Sequence[Any], observer: Observer | None) -> Sequence[Any]:
+        if observer is not None:
+            with modes.changed(observer=observer.outer):
+                found: Sequence[Any] = observer.program(
+                    f"{self.op.name}_pullback", [c for c in cotangents if c is not None], partial(self._pulled, cotangents, observer.outer)
+                )
+            return found
         try:
-            return [fresh(g) for g in self.pullback.pull(self.pullback.arrays, payloads)]
+            pulled: Sequence[Any] = self.pullback.pull(self.pullback.arrays, cotangents)
+            return pulled
         finally:
             xla.lowered()
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import compile_log, dtypes, fusion, modes
+from npcompat._internal import compile_log, dtypes, fusion, modes, selection
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.dispatch import wrap
 from npcompat._internal.errors import SymbolError, user_location
-from npcompat._internal.execution import explained
+from npcompat._internal.execution import SCALARS, explained
 from npcompat._internal.handle import Handle, Value, touch
 from npcompat._internal.op import Attrs, Op
 from npcompat._internal.tape import Leaf, attach
@@ -43,7 +43,7 @@ class Trace:
         self.born: dict[int, Value] = {}  # values made here (kept alive, so that ids stay theirs)
         self.flags: list[Any] = []  # errors that can only be seen when the program runs
         self.errors: list[tuple[type[Exception], str]] = []
-        self.calls: list[tuple[Op, Sequence[Any], Sequence[Any]]] | None = [] if compile_log.watched() else None
+        self.calls: list[tuple[Op, Attrs, Sequence[Any], Sequence[Any]]] = []  # what ran, with operands and results
 
     # --- handles
 
@@ -102,6 +102,8 @@ class Trace:
 
     def run(self, op: Op, values: Sequence[Value], payloads: Sequence[Any], attrs: Attrs, mode: modes.Mode) -> Any:
         """The dispatcher's `run` while tracing: the equations go to the program being built."""
+        if selection.Selected in set(map(type, payloads)):
+            return selection.apply(op, values, attrs)
         payloads = [on_xla(p) for p in payloads]
         mask = tuple([v.node is not None for v in values])
         try:
@@ -121,15 +123,28 @@ class Trace:
             raise explained(op, payloads, attrs, error) from error
         for value in (result,) if op.outputs == 1 else result:
             self.adopt(value)
-        if self.calls is not None:
-            self.calls.append((op, payloads, [out] if op.outputs == 1 else out))
+        self.calls.append((op, attrs, payloads, [out] if op.outputs == 1 else out))
         return result
+
+    def same(self, one: Any, other: Any) -> bool:
+        """Whether two payloads were computed in the same way from the same ones."""
+        made = {id(out): (call, i) for call in self.calls for i, out in enumerate(call[3])}
+
+        def same(a: Any, b: Any) -> bool:
+            if a is b or (type(a) in SCALARS and type(a) is type(b) and a == b):
+                return True
+            (call, i), (again, j) = made.get(id(a), (None, 0)), made.get(id(b), (None, 0))
+            if call is None or again is None or i != j or call[:2] != again[:2] or len(call[2]) != len(again[2]):
+                return False
+            return all(map(same, call[2], again[2]))
+
+        return same(one, other)
 
     def groups(self, results: Sequence[Value]) -> tuple[tuple[str, ...], ...]:
         """The names of the operators that can be computed together, for the compile log."""
-        calls = self.calls or []
-        made = {id(out): i for i, (_, _, outs) in enumerate(calls) for out in outs}
-        steps = [fusion.Step(op.pattern, tuple([made[id(p)] for p in payloads if id(p) in made])) for op, payloads, _ in calls]
+        calls = self.calls if compile_log.watched() else []
+        made = {id(out): i for i, (*_, outs) in enumerate(calls) for out in outs}
+        steps = [fusion.Step(op.pattern, tuple([made[id(p)] for p in payloads if id(p) in made])) for op, _, payloads, _ in calls]
         found = fusion.groups(steps, [made[id(v.payload)] for v in results if id(v.payload) in made])
         return tuple([tuple([calls[i][0].name.split("_", 2)[2] for i in group]) for group in found])
 
@@ -164,6 +179,7 @@ def on_xla(payload: Any) -> Any:
     """The payload as a trace takes it: host arrays go to XLA, Python scalars stay what they are."""
     if xla.is_payload(payload) or not hasattr(payload, "dtype"):
         return payload
+    selection.refuse(payload, "to return, carry or hand on")
     if type(payload) is not onp.ndarray:
         raise SymbolError(f"{user_location()}: a symbol is used in a compiled function, whose arrays have values; bind its graph outside")
     return xla.asarray(payload)

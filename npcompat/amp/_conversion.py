@@ -7,8 +7,8 @@ from typing import Any
 from npcompat._internal import dtypes
 from npcompat._internal.backend import jax as xla
 from npcompat.amp._operators import _target
+from npcompat.gluon._parameter import one_of
 from npcompat.gluon.block import HybridBlock
-from npcompat.gluon.parameter import one_of
 from npcompat.numpy._typing import DTypeLike
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from npcompat.gluon._structure import Structured
 
-_OWN = frozenset(("_children", "_reg_params", "_forward_hooks", "_forward_pre_hooks", "_op_hooks", "_watched"))
+_OWN = frozenset(("_children", "_reg_params", "_forward_hooks", "_forward_pre_hooks", "_op_hooks", "_watched", "_order"))
 Container = list[Any] | tuple[Any, ...] | dict[Any, Any]
 
 
@@ -28,15 +28,23 @@ def _inside(container: Container, path: str) -> Iterator[tuple[str, Any]]:
             yield from _inside(item, f"{path}.{key}")
 
 
-def held(block: Any) -> dict[str, Any]:
-    """The blocks in a block's containers that are not its children already, by attribute and key joined by dots."""
-    known = set(map(id, block._children.values()))
-    found = {}
-    for name, container in _containers(block):
-        for path, item in _inside(container, name):
-            if id(item) not in known:
-                known.add(id(item))
-                found[path] = item
+def parts(block: Any) -> dict[str, Any]:
+    """The blocks that a block is made of, in the order of its attributes: children, and blocks in containers, once each.
+
+    A block in a container has the name of its attribute and its keys joined by dots, or that of a child which it is already.
+    """
+    children, containers = block._children, dict(_containers(block))
+    if not containers:
+        return dict(children)
+    names = {id(child): name for name, child in reversed(children.items())}
+    found: dict[str, Any] = {}
+    early = [name for name in containers if name not in block._order]  # set before the block began
+    for attribute in (*early, *block._order):
+        if attribute in children:
+            found[attribute] = children[attribute]
+        else:
+            for path, item in _inside(containers.get(attribute, ()), attribute):
+                found[names.setdefault(id(item), path)] = item
     return found
 
 
@@ -50,9 +58,8 @@ class Watch:
     def _add(self, block: Any) -> None:
         for _, container in _containers(block):
             self._note(container)
-        for child in held(block).values():
+        for child in parts(block).values():
             child._parents.add(block)
-        for child in block._blocks().values():
             self._add(child)
 
     def _note(self, container: Container) -> None:
@@ -76,4 +83,4 @@ def _values(container: Container) -> Any:
     return container.values() if isinstance(container, dict) else container
 
 
-__all__ = ["Watch", "held"]
+__all__ = ["Watch", "parts"]

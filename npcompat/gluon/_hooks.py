@@ -7,7 +7,8 @@ from typing import Any
 
 from npcompat._internal import dispatch, modes
 from npcompat._internal.handle import Value
-from npcompat._internal.op import Op
+from npcompat._internal.observer import Observer, Run
+from npcompat._internal.op import Attrs, Op, short_name
 from npcompat.gluon.utils import HookHandle
 
 Hook = Callable[..., object]
@@ -54,7 +55,7 @@ class Hooked:
         return HookHandle(self._op_hooks, (callback, monitor_all))
 
 
-class Observer:
+class _Hooks(Observer):
     """What calls the hooks of a block during one of its calls.
 
     Parameters
@@ -65,15 +66,22 @@ class Observer:
         The observer of the block around it, which sees the same operations.
     """
 
-    def __init__(self, hooks: Sequence[tuple[OpHook, bool]], outer: Any) -> None:
-        self._hooks, self._outer = list(hooks), outer
+    apart = True
+
+    def __init__(self, hooks: Sequence[tuple[OpHook, bool]], outer: Observer | None) -> None:
+        super().__init__(outer)
+        self._hooks = list(hooks)
         self._numbers: defaultdict[str, Any] = defaultdict(itertools.count)
 
-    def __call__(self, op: Op, operands: Sequence[Value], results: Sequence[Value]) -> None:
-        """Tell of one operation."""
-        if self._outer is not None:
-            self._outer(op, operands, results)
-        short = op.name.split("_", 2)[2]
+    def operator(self, op: Op, operands: Sequence[Value], attrs: Attrs, run: Run) -> Any:
+        """Run an operator, and tell of it."""
+        result = run()
+        with modes.changed(observer=None):
+            self._tell(op, operands, (result,) if op.outputs == 1 else result)
+        return result
+
+    def _tell(self, op: Op, operands: Sequence[Value], results: Sequence[Value]) -> None:
+        short = short_name(op.name)
         node = f"{short}{next(self._numbers[short])}"
         inputs = [*op.inputs[: len(operands)], *[f"{op.inputs[-1]}{i}" for i in range(len(op.inputs), len(operands))]]
         outputs = ["output"] if len(results) == 1 else [f"output{i}" for i in range(len(results))]
@@ -85,7 +93,7 @@ class Observer:
 
 def observed(hooks: Sequence[tuple[OpHook, bool]], run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a function, and the hooks for each operator in it."""
-    with modes.changed(observer=Observer(hooks, modes.current().observer)):
+    with modes.changed(observer=_Hooks(hooks, modes.current().observer)):
         return run(*args, **kwargs)
 
 

@@ -8,7 +8,7 @@ from npcompat._internal import dispatch, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend.symbolic import Node, Symbolic
 from npcompat._internal.handle import Handle
-from npcompat.gluon.parameter import Parameter, once
+from npcompat.gluon._parameter import Parameter, once
 from npcompat.numpy import ndarray
 from npcompat.symbol import var
 

@@ -12,16 +12,17 @@ import numpy as onp
 
 from npcompat._internal import array_file, modes, safetensors_file
 from npcompat._internal.control_flow import recomputed
-from npcompat._internal.errors import InferenceError, ParameterFileError
+from npcompat._internal.errors import InferenceError
 from npcompat._internal.jit import Compiled
 from npcompat.gluon import _variables
-from npcompat.gluon._containing import Watch, held
+from npcompat.gluon._containing import Watch, parts
 from npcompat.gluon._export import Exported
 from npcompat.gluon._front import F
 from npcompat.gluon._hooks import Hooked, observed
+from npcompat.gluon._parameter import once, one_of
 from npcompat.gluon._structure import Structured
 from npcompat.gluon._summary import print_summary
-from npcompat.gluon.parameter import Parameter, ParameterDict, once, one_of, single_device
+from npcompat.gluon.parameter import Parameter, ParameterDict
 from npcompat.numpy._typing import DTypeLike
 
 _Self = TypeVar("_Self", bound="Block")
@@ -46,13 +47,15 @@ class Block(Structured, Hooked):
     """
 
     _children: dict[str, "Block"]
-    _reg_params: dict[str, Parameter]
+    _reg_params: ParameterDict
+    _order: dict[str, None]
     _parents: "weakref.WeakSet[Block]"
 
     def __init__(self) -> None:
         state: dict[str, Any] = {
             "_children": {},
-            "_reg_params": {},
+            "_order": {},
+            "_reg_params": ParameterDict(),
             "_forward_hooks": {},
             "_forward_pre_hooks": {},
             "_op_hooks": {},
@@ -74,10 +77,13 @@ class Block(Structured, Hooked):
                 if value is not None:
                     raise TypeError(f"{type(self).__name__}.{name} is a {kind.__name__}; it can't become a {type(value).__name__}")
                 registry.pop(name, None)
+                self._order.pop(name, None)
         if isinstance(value, Parameter):
-            self._reg_params[name] = value
+            self._reg_params._assign(name, value)
         elif isinstance(value, Block):
             self.register_child(value, name)
+        elif isinstance(value, list | tuple | dict):
+            self._order[name] = None
         super().__setattr__(name, value)
         if value is not before and modes.current().trace is None:
             self._changed()  # programs are compiled with what attributes were
@@ -85,6 +91,7 @@ class Block(Structured, Hooked):
     def __delattr__(self, name: str) -> None:
         self._reg_params.pop(name, None)
         self._children.pop(name, None)
+        self._order.pop(name, None)
         self._changed()
         super().__delattr__(name)
 
@@ -100,7 +107,9 @@ class Block(Structured, Hooked):
         """
         if not isinstance(block, Block):
             raise TypeError(f"register_child: expected a Block, got {type(block).__name__}")
-        self._children[str(len(self._children)) if name is None else name] = block
+        name = str(len(self._children)) if name is None else name
+        self._children[name] = block
+        self._order[name] = None
         block._parents.add(self)
         self._changed()
 
@@ -111,8 +120,16 @@ class Block(Structured, Hooked):
 
     @property
     def params(self) -> ParameterDict:
-        """The parameters of this block alone, by attribute."""
-        return ParameterDict(self._reg_params)
+        """The parameters of this block alone, by attribute; `params.get(name, shape=...)` makes one that is registered.
+
+        Examples
+        --------
+        >>> block = gluon.Block()
+        >>> block.weight = block.params.get("weight", shape=(2, 3))
+        >>> block.collect_params()
+        {'weight': Parameter weight (shape=(2, 3), dtype=float32)}
+        """
+        return self._reg_params
 
     def collect_params(self, select: str | None = None) -> ParameterDict:
         """The parameters of this block and all blocks in it.
@@ -134,12 +151,13 @@ class Block(Structured, Hooked):
         >>> list(net.collect_params(".*weight"))
         ['0.weight', '1.weight']
         """
-        found = self._named_params("")
         pattern = re.compile(select or "")
-        return ParameterDict({name: p for name, p in found.items() if pattern.match(name)})
+        found = ParameterDict()
+        found.update({name: p for name, p in self._named_params("").items() if pattern.match(name)})
+        return found
 
     def _named_params(self, prefix: str) -> dict[str, Parameter]:
-        found = {prefix + name: p for name, p in self._reg_params.items()}
+        found: dict[str, Parameter] = {prefix + name: p for name, p in self._reg_params.items()}
         for name, child in self._blocks().items():
             found |= child._named_params(f"{prefix}{name}.")
         return found
@@ -152,8 +170,8 @@ class Block(Structured, Hooked):
         return found
 
     def _blocks(self) -> dict[str, "Block"]:
-        """The blocks that this one is made of, by name: children, and those in lists, tuples and dicts."""
-        return self._children | held(self)
+        """The blocks that this one is made of, by name, in the order in which they were defined."""
+        return parts(self)
 
     def apply(self: _Self, fn: Callable[["Block"], Any]) -> _Self:
         """Call a function on each block in this one, then on itself.
@@ -259,10 +277,11 @@ class Block(Structured, Hooked):
         ParameterFileError
             If the file is damaged, or does not fit: names, shapes and dtypes that differ are listed.
         """
-        loaded = array_file.read_named(filename)
-        self._load(
-            loaded,
+        owner = ("block", type(self).__name__)
+        self.collect_params()._take(
+            array_file.read_named(filename),
             os.fspath(filename),
+            owner,
             one_of(device, ctx, "load_parameters"),
             allow_missing,
             ignore_extra,
@@ -292,43 +311,8 @@ class Block(Structured, Hooked):
         """
         loaded = {n: a.data() if isinstance(a, Parameter) else a for n, a in param_dict.items()}
         arrays = {n: a.asnumpy() if hasattr(a, "asnumpy") else onp.asarray(a) for n, a in loaded.items()}
-        self._load(arrays, "the dict", one_of(device, ctx, "load_dict"), allow_missing, ignore_extra, cast_dtype, dtype_source)
-
-    def _load(
-        self,
-        arrays: Mapping[str, Any],
-        source: str,
-        device: Any,
-        allow_missing: bool,
-        ignore_extra: bool,
-        cast_dtype: bool,
-        dtype_source: str,
-    ) -> None:
-        if dtype_source not in ("current", "saved"):
-            raise ValueError(f"dtype_source must be 'current' or 'saved', got {dtype_source!r}")
-        target = single_device(device, "load_parameters")
-        params = self.collect_params()
-        differences = [] if allow_missing else _missing(params, arrays)
-        differences += [] if ignore_extra else [f"{n}: not a parameter of the block" for n in sorted(arrays) if n not in params]
-        fitting = {n: p for n, p in params.items() if n in arrays}
-        differences += [
-            f"{n}: has shape {tuple(arrays[n].shape)} there, {p.shape} in the block"
-            for n, p in fitting.items()
-            if not p._accepts(arrays[n].shape)
-        ]
-        if not cast_dtype:
-            differences += [
-                f"{n}: has dtype {arrays[n].dtype} there, {p.dtype} in the block (cast_dtype=True casts)"
-                for n, p in fitting.items()
-                if p.dtype != arrays[n].dtype
-            ]
-        if differences:
-            listed = "\n  ".join(differences)
-            raise ParameterFileError(f"parameters of {source} do not fit {type(self).__name__}; nothing was loaded:\n  {listed}")
-        for name, parameter in fitting.items():
-            if dtype_source == "saved":
-                parameter.cast(arrays[name].dtype)
-            parameter._load(arrays[name], target)
+        owner, target = ("block", type(self).__name__), one_of(device, ctx, "load_dict")
+        self.collect_params()._take(arrays, "the dict", owner, target, allow_missing, ignore_extra, cast_dtype, dtype_source)
 
     def share_parameters(self: _Self, shared: Mapping[str, Parameter]) -> _Self:
         """Use parameters of another block in the place of those of the same name.
@@ -541,19 +525,40 @@ class HybridBlock(Exported, Block):
             if self._remat and mode.recording:
                 return recomputed(functools.partial(super()._run, *args, **kwargs), type(self).__name__)
             return super()._run(*args, **kwargs)
-        if not self._active or mode.observer is not None or _variables.current() is not None:
+        if not self._active or ((observer := mode.observer) is not None and observer.apart) or _variables.current() is not None:
             return super()._run(*args, **kwargs)
+        return self._as_compiled()(*args, **kwargs)
+
+    def _as_compiled(self) -> Compiled:
         if self._watched is not None and self._watched.changed:
             self._changed()
         compiled = self._compiled
         if compiled is None:
             self.__dict__["_watched"] = Watch(self) or None
             compiled = self.__dict__["_compiled"] = Compiled(self._run if self._remat else super()._run, name=type(self).__name__)
-        return compiled(*args, **kwargs)
+        return compiled
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile a hybridized block for inputs of some types before it is called, as `npx.jit`'s `compile` does.
+
+        The mode counts, too: inside of `autograd.train_mode()` it is the program for training.
+
+        Examples
+        --------
+        >>> net = nn.Dense(2)
+        >>> net.initialize()
+        >>> net.hybridize()
+        >>> net.compile(ops.TensorType((4, 3), "float32"))
+        >>> net.weight.shape
+        (2, 3)
+        """
+        if not self._active:
+            raise RuntimeError(f"{type(self).__name__}.compile: hybridize() the block first")
+        self._as_compiled().compile(*args, **kwargs)
 
     def forward(self, x: Any, *args: Any) -> Any:
         """What the block computes; without a definition of its own, `hybrid_forward` on `F` and its parameters' arrays."""
-        return self.hybrid_forward(F, x, *args, **{name: p.data() for name, p in self._reg_params.items()})
+        return self.hybrid_forward(F, x, *args, **{name: p.data() for name, p in self._reg_params.items() if name in self.__dict__})
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **params: Any) -> Any:
         """What the block computes, in MXNet's older form; subclasses define it, or `forward`."""
@@ -562,12 +567,6 @@ class HybridBlock(Exported, Block):
     def optimize_for(self, x: Any, *args: Any, backend: str | None = None, **kwargs: Any) -> None:
         """Not supported: XLA is the only compiler."""
         raise NotImplementedError(f"optimize_for(backend={backend!r}): XLA is the only compiler; use hybridize()")
-
-
-def _missing(params: Mapping[str, Parameter], arrays: Mapping[str, Any]) -> list[str]:
-    """Parameters that are there under none of their names."""
-    present = {id(p) for n, p in params.items() if n in arrays}
-    return [f"{n}: a parameter of the block, missing there" for n, p in params.items() if id(p) not in present]
 
 
 def _indented(text: str) -> str:

@@ -10,7 +10,7 @@ from npcompat import optimizer as optimizers
 from npcompat._internal import modes, safetensors_file
 from npcompat._internal.errors import ParameterFileError
 from npcompat._internal.state import version_of
-from npcompat.gluon.parameter import Parameter, once
+from npcompat.gluon._parameter import Parameter, once
 from npcompat.gluon.utils import all_finite
 from npcompat.numpy_extension import cond
 from npcompat.optimizer._optax import is_transformation

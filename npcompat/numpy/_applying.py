@@ -6,6 +6,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.handle import Handle
+from npcompat._internal.selection import Length
 from npcompat.numpy._creation import asarray, zeros, zeros_like
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._logic import result_type
@@ -102,7 +103,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
             y[condition] = piece
             continue
         part = x[condition]
-        if part.size:
+        if type(part.shape[0]) is Length or part.size:  # in compiled code nobody knows
             y[condition] = piece(part, *args, **kw)
     return y
 

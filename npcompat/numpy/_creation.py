@@ -378,7 +378,11 @@ def full(
     order = check_c_or_f(order)
     with placed_on(device, ctx):
         wanted = None if dtype is None else _concrete(dtype)
-        value: Any = fill_value if isinstance(fill_value, Handle) else asarray(fill_value, wanted)
+        value: Any = fill_value
+        if type(value) is float and (wanted is None or wanted.kind in "fc"):
+            wanted = wanted or dtypes.default_float()
+        elif not isinstance(value, Handle):
+            value = asarray(value, wanted)
         wanted = wanted or value.dtype
         made = apply(_broadcast_fill, (value,), (as_shape(shape), wanted))
         return made if order != "F" else in_order(made, order)

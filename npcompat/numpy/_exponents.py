@@ -162,7 +162,7 @@ def log10(
 
     Examples
     --------
-    >>> np.log10([1, 1000])
+    >>> np.log10([1, 1000]).round(4)
     array([0., 3.])
     """
     return call(_log10, (x,), out, where, casting, order, dtype, subok, signature)

@@ -164,7 +164,7 @@ def cbrt(
 
     Examples
     --------
-    >>> np.cbrt([1, 8, 27])
+    >>> np.cbrt([1, 8, 27]).round(4)
     array([1., 2., 3.])
     """
     return call(_cbrt, (x,), out, where, casting, order, dtype, subok, signature)

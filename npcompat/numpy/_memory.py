@@ -1,5 +1,8 @@
 """What arrays say of their memory, and the methods that NumPy's own machinery calls."""
 
+import math
+import sys
+import weakref
 from types import GenericAlias
 from typing import Any
 
@@ -7,7 +10,22 @@ import numpy as onp
 
 from npcompat._internal import dispatch, dtypes, execution
 from npcompat._internal.handle import Handle, extra
+from npcompat._internal.op import as_shape
 from npcompat.numpy._typing import ArrayLike, DTypeLike
+
+
+class _Probe:
+    def references(self) -> int:
+        return sys.getrefcount(self)
+
+
+def _references_of_one_name() -> int:
+    """What a method counts when one name refers to its object."""
+    probe = _Probe()
+    return probe.references()
+
+
+_ALONE = _references_of_one_name()
 
 
 class Memory(Handle):
@@ -48,6 +66,53 @@ class Memory(Handle):
     def setfield(self: Any, val: ArrayLike, /, dtype: DTypeLike, offset: int = 0) -> None:
         """Write values of another dtype into the bytes at an offset in each element; see `getfield`."""
         self.getfield(dtype, offset)[...] = val
+
+    def resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
+        """Change shape and size in place: elements are added as zeros, or cut off, at the end of the memory.
+
+        Parameters
+        ----------
+        *new_shape : int, or tuple of int
+            The new lengths.
+        refcheck : bool
+            Whether to refuse if anything but one name refers to the array, which could be a view of it.  As in NumPy, debuggers
+            hold references, too.
+
+        Raises
+        ------
+        ValueError
+            If the size changes and the array is a view or is referred to.
+
+        Examples
+        --------
+        >>> a = np.array([1, 2, 3])
+        >>> a.resize(2, 2)
+        >>> a
+        array([[1, 2],
+               [3, 0]])
+        """
+        references = sys.getrefcount(self)
+        if not new_shape or new_shape == (None,):
+            return
+        shape = as_shape(new_shape[0] if len(new_shape) == 1 else new_shape)
+        if any(n < 0 for n in shape):
+            raise ValueError("negative dimensions not allowed")
+        if math.prod(shape) != self.size:
+            if self._view is not None:
+                raise ValueError("cannot resize this array: it does not own its data")
+            if refcheck and (references > _ALONE or weakref.getweakrefcount(self)):
+                raise ValueError(
+                    "cannot resize an array that references or is referenced\nby another object in this way.\n"
+                    "Use the np.resize function to get a new resized copy or\n set refcheck=False to disable this check"
+                )
+        elif self._view is not None:
+            self.shape = shape
+            return
+        resized = onp.empty_like(dispatch.layout(self))  # elements follow each other as in memory
+        resized[...] = dispatch.to_host(self)
+        resized.resize(shape, refcheck=False)
+        dispatch.write(self, execution.constant(resized))
+        extra(self).layout = None if resized.flags.c_contiguous else resized
 
     def __delitem__(self, key: Any) -> None:
         raise ValueError("cannot delete array elements")

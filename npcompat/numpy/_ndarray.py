@@ -186,7 +186,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        return self._elements() if len(self.shape) == 1 and modes.current().plain else (self[i] for i in range(len(self)))
+        return self._elements() if len(self.shape) == 1 and modes.current().direct else (self[i] for i in range(len(self)))
 
     def _elements(self) -> Iterator[Any]:
         """The elements of an array of one axis, which come to the host together, and again if they have changed."""
@@ -392,18 +392,6 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
     def take(self, indices: ArrayLike, axis: int | None = None, out: Any = None, mode: str = "raise") -> "ndarray":
         """The elements at positions along an axis."""
         return _selection.take(self, indices, axis, out, mode)
-
-    def resize(self, *shape: Any, refcheck: bool = True) -> None:
-        """Change the shape in place; elements are added as zeros or cut off at the end."""
-        if not shape or shape == (None,):
-            return
-        if self._view is not None:
-            raise ValueError("cannot resize this array: it does not own its data")
-        host, target = dispatch.to_host(self).ravel(), _shape(shape)
-        resized = onp.zeros(target, self.dtype)
-        resized.flat[: host.size] = host[: resized.size]
-        dispatch.write(self, execution.constant(resized))
-        extra(self).layout = None
 
     # --- reductions
 

@@ -54,7 +54,15 @@ def _in_place(op: Op, x: Any, other: Any) -> Any:
         made = overridden(op, "__call__", (x, other), {"out": (x,)})
         if made is not NotImplemented:
             return made
-    if modes.current().plain and op.ufunc is not None and on_host(op, (x, other), x):
+    mode = modes.current()
+    if mode.direct and op.ufunc is not None and on_host(op, (x, other), x, mode.plain):
+        return x
+    if mode.plain and x._view is None and x._extra is None and type(x._value.payload) is execution.XLA_ARRAY:
+        value, before = _apply(op, (x, other))._value, x._value.payload
+        if type(value.payload) is execution.XLA_ARRAY and value.payload.aval == before.aval:
+            x._value = value  # what `store` comes to
+            return x
+        store(x, value, what=f"ufunc '{name_of(op)}'")
         return x
     value = execution.run(op, [dispatch.read(x), dispatch.as_value(other)])
     store(x, value, what=f"ufunc '{name_of(op)}'")

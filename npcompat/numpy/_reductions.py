@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes
+from npcompat._internal import dtypes, selection
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
@@ -106,6 +106,22 @@ _min = reduction("_npi_min", "min", kept)
 _all = reduction("_npi_all", "all", boolean, differentiable=False)
 _any = reduction("_npi_any", "any", boolean, differentiable=False)
 _mean = reduction("_npi_mean", "mean", averaged)
+
+
+def beyond(dtype: onp.dtype[Any], sign: int) -> Any:
+    """What no element of a dtype is smaller than, or, with the sign 1, larger than."""
+    if dtype.kind == "b":
+        return sign > 0
+    if dtype.kind in "iu":
+        limits = onp.iinfo(dtype)
+        return limits.max if sign > 0 else limits.min
+    return sign * onp.inf
+
+
+selection.extremes.update(
+    _npi_max=("maximum", lambda dtype: beyond(dtype, -1)),
+    _npi_min=("minimum", lambda dtype: beyond(dtype, 1)),
+)
 
 
 def sum(
@@ -521,5 +537,6 @@ def round(a: ArrayLike, decimals: int = 0, out: Any = None) -> Any:
 around = round
 
 __all__ = [
-    "all", "amax", "amin", "any", "around", "clip", "cumprod", "cumsum", "max", "mean", "min", "prod", "ptp", "round", "std", "sum", "var",
+    "all", "amax", "amin", "any", "around", "clip", "cumprod", "cumsum", "max", "mean", "min", "prod", "ptp", "round", "std",
+    "sum", "var",
 ]  # fmt: skip

@@ -379,9 +379,15 @@ def nanargmin(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdim
 
 
 @operator("_npi_count_nonzero", rule=_as_positions, pattern="reduction", differentiable=False)
-def _count_nonzero(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """How many elements are not zero."""
-    return xp.count_nonzero(a, axis=axis, keepdims=keepdims)
+def _count_nonzero(xp: Any, a: Any, *where: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """How many elements are not zero, of those that are asked for.
+
+    Parameters
+    ----------
+    *where : array of bool
+        Which elements are counted.
+    """
+    return xp.count_nonzero(xp.logical_and(a, where[0]) if where else a, axis=axis, keepdims=keepdims)
 
 
 def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Any:

@@ -1,6 +1,7 @@
 """What all ufuncs share: `out=`, `where=`, `casting=`, `dtype=`, and writing a result into an array."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -84,7 +85,7 @@ def call(
     return _general(op, args, out, where, casting, order, dtype, signature)
 
 
-def on_host(op: Op, args: Sequence[Any], out: Any, **options: Any) -> bool:
+def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool) -> bool:
     """Let NumPy's own function write into an array on the host; False, and nothing done, where that isn't what is meant."""
     _check_writeable(out)
     if op.ufunc is None:
@@ -95,8 +96,22 @@ def on_host(op: Op, args: Sequence[Any], out: Any, **options: Any) -> bool:
     target = dispatch.buffer(out)
     if target is None or target.dtype.num >= _EXTENDED:
         return False
-    op.ufunc(*[dispatch.live(a) if isinstance(a, Handle) else a for a in args], out=target, **options)
+    arrays = [dispatch.live(a) if isinstance(a, Handle) else a for a in args]
+    if plain:
+        op.ufunc(*arrays, out=target)
+    else:
+        _observed(op, arrays, target)
     return True
+
+
+def _observed(op: Op, arrays: Sequence[Any], target: Any) -> None:
+    """Let NumPy's own function write into a buffer, before the eyes of observers."""
+    observer, ufunc = modes.current().observer, op.ufunc
+    if observer is not None:
+        with modes.changed(observer=observer.outer):
+            observer.write(op, target, arrays, partial(_observed, op, arrays, target))
+    elif ufunc is not None:
+        ufunc(*arrays, out=target)
 
 
 def _on_host(a: Handle) -> bool:
@@ -140,7 +155,8 @@ def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting
         if o is not None and (not isinstance(o, Handle) or type(o) is dispatch.scalar):
             raise TypeError(f"return arrays must be of ArrayType: `out` must be an npcompat ndarray, got {type(o).__name__}")
     whole = outs[0] is not None and op.outputs == 1 and where is True and dtype is None and signature is None and casting == "same_kind"
-    if whole and modes.current().plain and on_host(op, args, outs[0]):
+    mode = modes.current()
+    if whole and mode.direct and on_host(op, args, outs[0], mode.plain):
         return outs[0]
     operands = [a if type(a) in (bool, int, float, complex) or isinstance(a, Handle) else dispatch.host_array(a) for a in args]
     types = tuple([a.dtype if hasattr(a, "dtype") else type(a) for a in operands])

@@ -61,8 +61,8 @@ def log10(x: ArrayLike) -> Any:
 
     Examples
     --------
-    >>> np.emath.log10(100.0)
-    np.float32(2.0)
+    >>> np.emath.log10(-100.0).round(4)
+    np.complex64(2+1.3644j)
     """
     return _exponents.log10(_unless_negative(x))
 

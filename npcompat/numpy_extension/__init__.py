@@ -6,13 +6,16 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from npcompat._internal.audit import Event, audit
 from npcompat._internal.compile_log import Compilation, compile_log
+from npcompat._internal.profile import Profile, profile
 from npcompat.numpy_extension import (
     _arithmetic,
     _array_files,
     _attention,
     _boxes,
     _checks,
+    _compilation_cache,
     _control_flow,
     _custom,
     _custom_info,
@@ -44,6 +47,7 @@ from npcompat.numpy_extension._array_files import *
 from npcompat.numpy_extension._attention import *
 from npcompat.numpy_extension._boxes import *
 from npcompat.numpy_extension._checks import *
+from npcompat.numpy_extension._compilation_cache import *
 from npcompat.numpy_extension._control_flow import *
 from npcompat.numpy_extension._custom import *
 from npcompat.numpy_extension._custom_info import *
@@ -72,12 +76,13 @@ from npcompat.numpy_extension._writing import *
 if TYPE_CHECKING:
     from npcompat.numpy_extension import image
 
-__all__ = ["Compilation", "compile_log", "image", "random"]
+__all__ = ["Compilation", "Event", "Profile", "audit", "compile_log", "image", "profile", "random"]
 __all__ += _arithmetic.__all__
 __all__ += _array_files.__all__
 __all__ += _attention.__all__
 __all__ += _boxes.__all__
 __all__ += _checks.__all__
+__all__ += _compilation_cache.__all__
 __all__ += _control_flow.__all__
 __all__ += _custom.__all__
 __all__ += _custom_info.__all__

@@ -23,7 +23,11 @@ _NAMESPACES = {
     "npx.random": "numpy_extension.random",
     "gluon.utils": "gluon.utils",
 }
-_FOLLOWED = ("npcompat.numpy", "npcompat.gluon.utils", *[f"npcompat._internal.{name}" for name in ("devices", "indexing", "lens", "tape")])
+_FOLLOWED = (
+    "npcompat.numpy",
+    "npcompat.gluon.utils",
+    *[f"npcompat._internal.{name}" for name in ("basic_keys", "devices", "indexing", "lens", "tape")],
+)
 
 
 @dataclass(frozen=True, slots=True)

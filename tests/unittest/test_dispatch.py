@@ -12,6 +12,7 @@ import pytest
 
 from npcompat import autograd, np, npx
 from npcompat._internal import dispatch
+from npcompat.test_utils import assert_almost_equal
 
 PLACEMENT = "jax"
 
@@ -384,3 +385,51 @@ def test_arrays_are_committed_to_a_device_only_where_they_would_not_be_anyway():
     with npx.device("cpu"):
         double = npx.jit(lambda x: x * 2)
         assert not dispatch.read(double(np.array([1.0]))).payload.committed
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda xp: xp.zeros((2, 3)),
+        lambda xp: xp.full((2,), -0.0, "float32"),
+        lambda xp: xp.full(3, onp.nan),
+        lambda xp: xp.arange(0, 1, 0.1),
+        lambda xp: xp.linspace(0, 1, 7),
+        lambda xp: xp.eye(3, k=1, dtype="int8"),
+        lambda xp: xp.ones((0, 3)),
+        lambda xp: xp.logspace(0, 1, 5),
+    ],
+)
+def test_what_is_made_again_and_again_stays_the_same(make):
+    with npx.backend("jax"), npx.np_default_dtype():
+        made = [make(np) for _ in range(40)]
+        made[-1][...] = 7
+        assert len({a.asnumpy().tobytes() for a in made[:-1]}) == 1 and {a.dtype for a in made} == {make(onp).dtype}
+        assert_almost_equal(made[0], make(onp))
+
+
+def test_signs_of_zeros_that_are_scalars():
+    with npx.backend("jax"):
+        x = np.array([1.0, -1.0])
+        for zero in (0.0, -0.0, 0.0):
+            assert onp.signbit((x * zero).asnumpy()).tolist() == onp.signbit(onp.array([1.0, -1.0]) * zero).tolist()
+            assert onp.signbit(np.copysign(x, zero).asnumpy()).tolist() == [onp.signbit(zero)] * 2
+
+
+def test_operating_in_place_on_xla_checks_as_ever():
+    with npx.backend("jax"):
+        a, other = np.ones(3), np.array([1, 2, 3])
+        alias, before = a, a.copy()
+        a += 1
+        assert a is alias and a.tolist() == [2, 2, 2] and before.tolist() == [1, 1, 1]
+        with pytest.raises(TypeError, match="Cannot cast ufunc 'multiply' output"):
+            other *= 1.5
+        with pytest.raises(ValueError, match="non-broadcastable output operand"):
+            a += np.ones((2, 3))
+        a.setflags(write=False)
+        with pytest.raises(ValueError, match="read-only"):
+            a += 1
+        assert a.tolist() == [2, 2, 2] and other.tolist() == [1, 2, 3]
+        narrow = np.ones(2, dtype="float32")
+        narrow += np.ones(2, dtype="float64")
+        assert narrow.dtype == "float32" and narrow.tolist() == [2, 2]

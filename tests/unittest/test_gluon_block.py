@@ -1,4 +1,4 @@
-"""Blocks: the tree, names, files, hooks, and `hybridize`, which must change nothing but the speed."""
+"""Blocks: the tree, names, files, and `hybridize`, which must change nothing but the speed."""
 
 import copy
 import os
@@ -138,6 +138,64 @@ def test_blocks_in_lists_and_dicts_are_parts_of_a_block(tmp_path, capsys):
     assert "heads.b.0: Dense" in capsys.readouterr().out
     net.cast("float16")
     assert net.heads["a"].weight.dtype == "float16"
+
+
+def test_blocks_come_in_the_order_of_their_definition(capsys):
+    class Mixed(gluon.HybridBlock):
+        """Blocks as attributes, in containers, as nameless children, and one that was a child after it was in a list."""
+
+        def __init__(self):
+            self.early = [nn.Identity()]
+            super().__init__()
+            self.stem = nn.Dense(2)
+            self.layers = [nn.Dense(3)]
+            self.norm = nn.LayerNorm()
+            self.heads = {"b": nn.Dense(4), "a": (nn.Dense(5), nn.Dense(6))}
+            self.register_child(nn.Flatten())
+            self.scale = gluon.Parameter("scale", shape=1)
+            self.late = []
+            self.output = nn.Dense(7)
+            self.layers.append(self.output)
+            self.late += [nn.Dense(8), self.stem]
+
+        def forward(self, x):
+            for part in (self.stem, *self.layers[:1], self.norm, self.heads["b"], *self.heads["a"], *self.late[:1]):
+                x = part(x)
+            return self.output(x) * self.scale.data()
+
+    net = Mixed()
+    order = ["early.0", "stem", "layers.0", "output", "norm", "heads.b", "heads.a.0", "heads.a.1", "2", "late.0"]
+    with_parameters = [n for n in order if n not in ("early.0", "2")]
+    assert [line.split("(")[1].split(")")[0] for line in repr(net).splitlines()[1:-1]] == order
+    names = list(net.collect_params())
+    assert names[0] == "scale" and [n.removesuffix(".weight") for n in names if n.endswith(".weight")] == [
+        n for n in with_parameters if n != "norm"
+    ]
+    seen = []
+    net.apply(seen.append)
+    assert seen[:5] == [net.early[0], net.stem, net.layers[0], net.output, net.norm] and seen[-2:] == [net.late[0], net]
+    net.initialize()
+    net.summary(np.ones((1, 2)))
+    rows = [line.split(":")[0].strip() for line in capsys.readouterr().out.splitlines() if ": " in line]
+    assert sorted(rows) == sorted(with_parameters)
+    del net.layers
+    net.norm = None
+    net.layers = [nn.Dense(9)]
+    net.norm = nn.LayerNorm()
+    assert list(net._blocks()) == ["early.0", "stem", "heads.b", "heads.a.0", "heads.a.1", "2", "late.0", "output", "layers.0", "norm"]
+    again = copy.deepcopy(net)
+    assert list(again.collect_params()) == list(net.collect_params())
+
+
+def test_a_sequential_with_attributes_keeps_the_order_of_definition():
+    net = nn.HybridSequential()
+    net.first = nn.Dense(3)
+    net.add(nn.Activation("relu"))
+    net.last = nn.Dense(2)
+    assert list(net) == [net.first, net[1], net.last] and list(net._blocks()) == ["first", "1", "last"]
+    net.initialize()
+    assert net(np.ones((1, 4))).shape == (1, 2)
+    assert [name for name, _ in net.collect_params().items()] == ["first.weight", "first.bias", "last.weight", "last.bias"]
 
 
 def test_a_compiled_block_sees_that_its_containers_changed():
@@ -290,23 +348,6 @@ def test_the_older_form_gets_functions_and_parameters(hybridized):
         gluon.block.F.nothing
 
 
-def test_hooks_see_calls_and_can_be_taken_away():
-    net = nn.Dense(2, in_units=2)
-    net.initialize()
-    seen = []
-    before = net.register_forward_pre_hook(lambda block, inputs: seen.append(("before", inputs[0].shape)))
-    after = net.register_forward_hook(lambda block, inputs, out: seen.append(("after", out.shape)))
-    net(np.ones((3, 2)))
-    before.detach()
-    before.detach()
-    net.hybridize()
-    net(np.ones((4, 2)))
-    with after:
-        pass
-    net(np.ones((5, 2)))
-    assert seen == [("before", (3, 2)), ("after", (3, 2)), ("after", (4, 2))]
-
-
 # --- hybridize ---------------------------------------------------------------------------------------------------
 
 
@@ -408,63 +449,6 @@ def test_parameters_completed_while_compiling_are_ordinary_ones():
     y = step(np.ones((2, 1, 8, 8)))
     assert net[0].weight.data().asnumpy().shape == (4, 1, 3, 3)
     onp.testing.assert_allclose(net(np.ones((2, 1, 8, 8))).asnumpy(), y.asnumpy(), rtol=1e-5)
-
-
-@pytest.mark.parametrize("placement", ["auto", "jax"])
-def test_operators_are_hooked(placement):
-    class Net(gluon.HybridBlock):
-        def __init__(self):
-            super().__init__()
-            self.inner = nn.Dense(2, activation="relu", in_units=3)
-            self.inner.initialize()
-
-        def forward(self, x):
-            y = self.inner(x)
-            y += 1
-            return np.split(y, 2, axis=1)[0] * 2
-
-    with npx.backend(placement):
-        net, x = Net(), np.ones((4, 3))
-        expected = net(x)
-        seen, inside = {}, []
-        for hybridized in (False, True):
-            net.hybridize(hybridized)
-            seen.clear()
-            with net.register_op_hook(lambda name, operator, array: seen.update({name: array})) as handle:
-                y = net(x)
-            assert "fully_connected0_output" in seen and "add0_output" in seen and "multiply0_output" in seen
-            assert not any(name.endswith(("_x", "_x1")) for name in seen) and (seen["multiply0_output"] == y).all()
-            assert (y == expected).all()
-            seen.clear()
-            net(x)
-            assert not seen
-            handle.detach()
-        outer = net.register_op_hook(lambda name, operator, array: seen.update({name: (operator, array)}), monitor_all=True)
-        inner = net.inner.register_op_hook(lambda name, operator, array: inside.append(operator))
-        net.inner.weight.data().attach_grad()
-        with autograd.record():
-            loss = net(x).sum()
-        loss.backward()
-        assert seen["fully_connected0_x"][0] == "_npx_fully_connected" and (seen["fully_connected0_x"][1] == x).all()
-        assert (seen["fully_connected0_weight"][1] == net.inner.weight.data()).all()
-        assert (
-            inside == ["_npx_fully_connected", "_npx_relu"]
-            and (net.inner.weight.data().grad == 8 * np.array([[1.0], [0.0]]) * (expected[0, 0] != 2)).all()
-        )
-        inner.detach(), outer.detach()
-
-
-def test_hooks_of_operators_in_a_block_that_is_computed_again_may_compute():
-    net = nn.HybridSequential()
-    net.add(nn.Dense(2, in_units=3))
-    net.initialize()
-    expected = net(np.ones((1, 3)))
-    net[0].hybridize(remat=True)
-    net.hybridize()
-    finite = []
-    with net.register_op_hook(lambda name, operator, array: finite.append(bool(np.isfinite(array).all()))):
-        assert (net(np.ones((1, 3))) == expected).all()
-    assert finite == [True]
 
 
 def test_blocks_without_containers_are_not_watched_for_changes():

@@ -196,3 +196,144 @@ def test_a_shape_that_is_set_completes_what_waits_for_it():
     given.weight.shape = (2, 4)
     called(np.zeros((1, 4)))
     assert (given.weight.data() == called.weight.data()).all() and given.weight.grad().shape == (2, 4)
+
+
+# --- dicts of parameters, as MXNet 1 has them ------------------------------------------------------------------------
+
+
+def test_a_dict_makes_parameters_finds_them_and_trains_them():
+    params = gluon.ParameterDict("net_")
+    weight = params.get("weight", shape=(1, 3), init="ones")
+    bias = params.get("bias", shape=1, init="zeros")
+    assert params.prefix == "net_" and list(params) == ["net_weight", "net_bias"] and weight.name == "net_weight"
+    assert params.get("weight") is weight is params["net_weight"] and params.get("other") is None and "net_other" not in params
+    params.initialize(init.Constant(2.0), ctx=[npx.cpu()])
+    assert weight.data().tolist() == [[1, 1, 1]] and bias.data().tolist() == [0] and params.list_ctx() == [npx.cpu()]
+    trainer = gluon.Trainer(params, "sgd", {"learning_rate": 1.0})
+    with autograd.record():
+        loss = (np.ones((2, 3)) @ weight.data().T + bias.data()).sum()
+    loss.backward()
+    trainer.step(2)
+    assert weight.data().tolist() == [[0, 0, 0]] and bias.data().tolist() == [-1]
+    params.zero_grad()
+    assert not weight.grad().any()
+    params.setattr("grad_req", "null")
+    params.reset_ctx(npx.cpu())
+    assert bias.grad_req == "null"
+
+
+def test_a_parameter_that_is_found_must_agree_and_learns_what_was_not_known():
+    params = gluon.ParameterDict("net_")
+    weight = params.get("weight", shape=(2, 0), dtype="float16", allow_deferred_init=True)
+    weight.initialize(init.One())
+    assert params.get("weight", shape=(2, 3), dtype=onp.float16, init=None) is weight and weight.shape == (2, 3)
+    assert weight.data().sum() == 6, "its shape is known now"
+    assert params.get("weight", shape=(0, 3), init="ones").init == "ones" and params.get("weight", init=init.One()) is weight
+    for asked, words in [
+        ({"shape": (2, 4)}, r"Parameter 'net_weight' is there already, and has shape=\(2, 3\); shape=\(2, 4\) was asked for"),
+        ({"shape": (2, 3, 1)}, r"has shape=\(2, 3\)"),
+        ({"dtype": "float32"}, r"has dtype=dtype\('float16'\); dtype='float32' was asked for"),
+        ({"grad_req": "add"}, "has grad_req='write'"),
+        ({"init": "zeros"}, "has init='ones'; init='zeros'"),
+        ({"lr_mult": 2}, "has lr_mult=1.0"),
+        ({"differentiable": False}, "has _?differentiable=True"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            params.get("weight", **asked)
+    assert weight.shape == (2, 3) and weight.init == "ones", "what is refused changes nothing"
+    with pytest.raises(TypeError, match="unexpected keyword argument 'shapes'"):
+        params.get("weight", shapes=(2, 3))
+    with pytest.raises(NotImplementedError, match="stype='row_sparse'"):
+        params.get("weight", stype="row_sparse")
+
+
+def test_dicts_share_parameters():
+    params = gluon.ParameterDict("net_")
+    weight, scale = params.get("weight", shape=(2,)), params.get_constant("scale", [2.0, onp.nan])
+    twin = gluon.ParameterDict("net_", shared=params)
+    assert len(twin) == 0 and twin.get("weight", shape=(2,)) is weight and list(twin) == ["net_weight"]
+    assert twin.get_constant("scale", [2.0, onp.nan]) is scale and scale.name == "net_scale"
+    twin.get("bias", shape=(1,))
+    assert "net_bias" not in params
+    with pytest.raises(ValueError, match="the constant 'net_scale' is there already, and has another value"):
+        twin.get_constant("scale", [2.0, 3.0])
+    with pytest.raises(ValueError, match="'net_weight' is there already, and is a parameter that is learned"):
+        twin.get_constant("weight", [2.0, 3.0])
+    with pytest.raises(TypeError, match="ParameterDict: shared: expected a ParameterDict, got dict"):
+        gluon.ParameterDict("net_", {})
+    with pytest.raises(TypeError, match="ParameterDict: prefix: expected a str, got dict"):
+        gluon.ParameterDict({})
+
+
+def test_updating_a_dict_never_replaces_a_parameter():
+    one, other = nn.Dense(2, in_units=2), nn.Dense(2, in_units=2)
+    params = one.collect_params()
+    params.update(one.collect_params())
+    with pytest.raises(ValueError, match=r"ParameterDict.update: weight, bias: another parameter of that name is there already"):
+        params.update({"new": gluon.Parameter(), **other.collect_params()})
+    assert list(params) == ["weight", "bias"] and params["weight"] is one.weight
+
+
+def test_a_dict_survives_a_file_and_names_change_their_beginning(tmp_path):
+    path = tmp_path / "net.params"
+    one, other = gluon.ParameterDict("one_"), gluon.ParameterDict("other_")
+    for params in (one, other):
+        params.get("weight", shape=(2, 0), allow_deferred_init=True)
+        params.get("bias", shape=2)
+    one.initialize(init.Constant(3.0))
+    with pytest.raises(gluon.DeferredInitializationError, match="Parameter 'one_weight' has no values yet"):
+        one.save(path)
+    one["one_weight"].shape = (2, 1)
+    one.save(path, strip_prefix="one_")
+    assert sorted(npx.load(path)) == ["bias", "weight"]
+    other.load(path, ctx=npx.cpu(), restore_prefix="other_")
+    assert other["other_weight"].data().tolist() == [[3], [3]] and other["other_bias"].data().tolist() == [3, 3]
+    with pytest.raises(ValueError, match=r"ParameterDict.save\(strip_prefix='other_'\): these names begin otherwise: one_weight, one_bias"):
+        one.save(path, strip_prefix="other_")
+    with pytest.raises(ValueError, match=r"load\(restore_prefix='one_'\): these names begin otherwise: other_weight"):
+        other.load(path, restore_prefix="one_")
+    with pytest.raises(ValueError, match="do not fit ParameterDict; nothing was loaded") as caught:
+        other.load(path)
+    assert str(caught.value).splitlines()[1:] == [
+        "  other_weight: a parameter of the dict, missing there",
+        "  other_bias: a parameter of the dict, missing there",
+        "  bias: not a parameter of the dict",
+        "  weight: not a parameter of the dict",
+    ]
+    other.load(path, allow_missing=True, ignore_extra=True)
+    other.setattr("dtype", "float16")
+    with pytest.raises(ValueError, match="other_weight: has dtype float32 there, float16 in the dict"):
+        other.load(path, restore_prefix="other_")
+    other.load(path, restore_prefix="other_", cast_dtype=True)
+    assert other["other_weight"].data().dtype == "float16"
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_of_dicts_go_on_as_the_dict(copied):
+    params = gluon.ParameterDict("net_", shared=gluon.ParameterDict("net_"))
+    params.get("weight", shape=(2,), init="ones").initialize()
+    twin = copied(params)
+    assert twin.prefix == "net_" and twin.get("weight").data().tolist() == [1, 1] and twin.get("weight") is not params.get("weight")
+
+
+def test_what_a_block_makes_by_its_dict_is_its_own():
+    class Affine(gluon.HybridBlock):
+        """One parameter with the name of its attribute, one with another name, and one without an attribute."""
+
+        def __init__(self):
+            super().__init__()
+            self.weight = self.params.get("weight", shape=(2,), init="ones")
+            self.shift = self.params.get("bias", shape=(2,), init="ones")
+            self.params.get("scale", shape=(2,), init=init.Constant(3.0))
+
+        def hybrid_forward(self, F, x, weight, shift):
+            return (x * weight + shift) * self.params.get("scale").data()
+
+    net = Affine()
+    assert list(net.collect_params()) == list(net.params) == ["weight", "shift", "scale"]
+    net.initialize()
+    assert net(np.ones(2)).tolist() == [6, 6]
+    net.hybridize()
+    assert net(np.ones(2)).tolist() == [6, 6]
+    net.collect_params().get("new", shape=1)
+    assert "new" not in net.params, "what is collected is a dict of its own"

@@ -251,7 +251,7 @@ def test_reading_with_a_traced_mask_says_what_to_do():
     def positive(a):
         return a[a > 0]
 
-    with pytest.raises(TypeError, match=r"test_indexing\.py:\d+: an array is read with a boolean mask .*np\.where"):
+    with pytest.raises(TypeError, match=r"test_indexing\.py:\d+: to return, carry or hand on what a boolean mask selects .*np\.where"):
         positive(np.arange(3.0))
 
     @npx.jit

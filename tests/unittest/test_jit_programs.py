@@ -1,11 +1,14 @@
 """Which programs `npx.jit` makes, and why: signatures, modes, dtype policy, random draws, backends; the compile log."""
 
 import gc
+import re
 import weakref
 
+import pytest
 from oracle import both
 
 from npcompat import autograd, np, npx
+from npcompat._internal.errors import CompileWarning
 
 PLACEMENT = "jax"
 
@@ -28,9 +31,10 @@ def test_each_compilation_is_logged_with_its_reason():
         "argument 0: shape (32, 8) became (31, 8)",
         "argument 0: dtype float32 became float64",
     ]
-    assert reasons(npx.jit(f), (wide, 1), (wide, 2), (wide, 1)) == ["first call", "static argument: 1 became 2"]
-    assert "static argument became an array" in reasons(npx.jit(f), (wide, 1), (wide, np.array(2)))[1]
-    assert "nested otherwise" in reasons(npx.jit(f), (wide,), (wide, 1))[1]
+    assert reasons(npx.jit(f), (wide, 1), (wide, 2), (wide, 1)) == ["first call", "static argument 1: 1 became 2"]
+    assert reasons(npx.jit(f), (wide, 1), (wide, np.array(2)))[1] == "argument 1: what is no array became an array"
+    assert reasons(npx.jit(f), (wide, wide), (wide, np.array(wide)))[1] == "an array is passed several times, or no longer"
+    assert reasons(npx.jit(f), (wide,), (wide, 1))[1] == "1 positional argument became 2"
     compiled = npx.jit(f)
     assert reasons(compiled, (wide,)) == ["first call"]
     with autograd.train_mode():
@@ -38,6 +42,66 @@ def test_each_compilation_is_logged_with_its_reason():
     with npx.np_default_dtype():
         assert reasons(compiled, (wide,)) == ["training: True became False"]
     assert reasons(compiled, (wide,)) == []
+
+
+def test_reasons_name_the_arguments():
+    def f(x, *rest, **named):
+        return x + 1
+
+    def reason(before, after):
+        compiled = npx.jit(f)
+        with npx.compile_log() as log:
+            for args, named in (before, after):
+                compiled(*args, **named)
+        return log[-1].reason
+
+    a, b = np.ones(3), np.ones(4)
+    assert reason(((a,), {}), ((a,), {"k": 1})) == "argument k: given by keyword now"
+    assert reason(((a,), {"k": 1, "m": a}), ((a,), {"j": 1})) == (
+        "argument j: given by keyword now; argument k: no longer given by keyword; argument m: no longer given by keyword"
+    )
+    assert reason(((a,), {"k": 1}), ((a,), {"k": 2})) == "static argument k: 1 became 2"
+    assert reason(((a,), {"k": np.ones(2)}), ((a,), {"k": np.ones(1)})) == "argument k: shape (2,) became (1,)"
+    assert reason(((a, {"w": [b, b + 1]}), {}), ((a, {"w": [b, a]}), {})) == "an array is passed several times, or no longer"
+    assert reason(((a, {"w": [b, b + 1]}), {}), ((a, {"w": [b, a + 1]}), {})) == "argument 1['w'][1]: shape (4,) became (3,)"
+    assert reason(((a, {"w": [b]}), {}), ((a, {"v": [b]}), {})) == "argument 1: nested otherwise"
+    assert reason(((a,), {"k": (b,)}), ((a,), {"k": [b]})) == "argument k: nested otherwise"
+
+
+def test_what_was_cleared_is_compiled_for_that():
+    f = npx.jit(lambda x: x + 1)
+    f(np.ones(2))
+    f.clear()
+    with npx.compile_log() as log:
+        f(np.ones(2))
+    assert [entry.reason for entry in log] == ["what was compiled has been forgotten"]
+
+
+def test_a_line_that_compiles_again_and_again_is_warned_of():
+    @npx.jit
+    def total(x, k=1):
+        return x.sum() * k
+
+    def called(arrays, numbers=(None,)):
+        for a in arrays:
+            for k in numbers:
+                if k is None:
+                    total(a)
+                else:
+                    total(a, k=k)
+
+    arrays = [np.ones(n) for n in range(2, 14)]
+    with pytest.warns(CompileWarning) as caught:
+        called(arrays)
+    (warning,) = caught
+    assert re.fullmatch(
+        r".*test_jit_programs.py:\d+: total was compiled again 8 times for calls in this line, at last because of argument 0: shape \(9,\) "
+        r"became \(10,\). To compile it once: bring the arrays to one length .*",
+        str(warning.message),
+    )
+    with pytest.warns(CompileWarning, match=r"static argument k: 6 became 7. To compile it once: .* np.array\(value\)$"):
+        total.clear(), called(arrays[:1], range(12))
+    called(arrays[:1] * 20)  # what is compiled already costs nothing
 
 
 def test_the_log_names_the_line_of_the_call_and_the_types():
@@ -73,7 +137,7 @@ def test_a_captured_array_of_another_shape_or_dtype_recompiles():
         return (a * x).sum()
 
     assert f(np.array(2.0)).item() == 6
-    a.resize(5)
+    a.resize(5, refcheck=False)
     a[...] = 1
     with npx.compile_log() as log:
         assert f(np.array(2.0)).item() == 10

@@ -3,6 +3,7 @@
 import copy
 import ctypes
 import pickle
+import weakref
 
 import numpy as onp
 import pytest
@@ -164,3 +165,56 @@ def test_fortran_order_in_compiled_and_recorded_functions():
     total.backward()
     assert npx.jit(function)(x) == total == sum(a * b for a, b in zip([0, 3, 1, 4, 2, 5], range(6), strict=True))
     assert x.grad.tolist() == [[0, 5, 5], [5, 5, 10]]
+
+
+def resized(xp, case):
+    """An array after a resize, or the error; written out, as a reference more is an error."""
+    if case in ("another name", "a view of it", "unchecked", "weakly referred to", "nothing changes"):
+        a = xp.ones(4)
+        other = {"another name": lambda: a, "a view of it": lambda: a[1:], "weakly referred to": lambda: weakref.ref(a)}.get(
+            case, lambda: a
+        )()
+        shape = (2, 2) if case == "nothing changes" else (5,)
+        outcome = None
+        try:
+            a.resize(shape, refcheck=case != "unchecked")
+        except ValueError as error:
+            outcome = str(error)
+        return outcome, a.tolist(), other is a
+    a = {"grow": xp.ones(3), "cut": xp.arange(6).reshape(2, 3).copy(), "0-d": xp.array(3)}.get(case)
+    if a is None:
+        a = xp.array([[1, 2], [3, 4]], order="F")
+    a.resize({"grow": (2, 3), "cut": 4, "0-d": (2,), "fortran": (3,), "fortran grows": (2, 3), "fortran is flat": 4}[case])
+    return a.tolist(), a.flags.f_contiguous
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "grow",
+        "cut",
+        "0-d",
+        "fortran",
+        "fortran grows",
+        "fortran is flat",
+        "another name",
+        "a view of it",
+        "unchecked",
+        "weakly referred to",
+        "nothing changes",
+    ],
+)
+def test_resizing_in_place_is_numpys(backend, case):
+    assert resized(np, case) == resized(onp, case)
+
+
+def test_a_view_is_not_resized(backend):
+    a = np.ones(4)
+    v = a[:]
+    v.resize(2, 2)
+    v[0] = 5
+    assert a.tolist() == [5, 5, 1, 1] and v.base is a
+    with pytest.raises(ValueError, match="cannot resize this array: it does not own its data"):
+        v.resize(5)
+    with pytest.raises(ValueError, match="negative dimensions not allowed"):
+        a.resize(-1)

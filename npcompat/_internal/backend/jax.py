@@ -5,9 +5,10 @@ traced, which costs nothing per call.  Python scalars travel as cached weak 64-b
 no call has to enter it.
 """
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
-from functools import lru_cache
+from functools import lru_cache, partial
 from threading import get_ident
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from jax._src.core import ClosedJaxpr, Primitive, jaxpr_as_fun  # (`jax.extend.c
 from jax.core import Tracer
 from jax.interpreters import mlir
 
-from npcompat._internal import compile_log
+from npcompat._internal import compile_log, modes
 from npcompat._internal.backend import (
     jax_arithmetic,
     jax_bits,
@@ -85,7 +86,13 @@ def type_of(array: Any) -> Type:
 
 # --- placing values ----------------------------------------------------------------------------------------------
 
-_identity = jax.jit(lambda a: a)
+
+def _conversion(a: Any) -> Any:
+    return a
+
+
+_identity = jax.jit(_conversion)
+CONVERSION = _conversion.__name__
 _REPEATED = 16
 _conversions: dict[Any, int] = {}
 """How many host arrays of a shape and dtype went to XLA so far, up to where a program does it."""
@@ -104,7 +111,7 @@ def asarray(array: Any, device: Any = None) -> Any:
 
     What is where it should be is not put there: that would commit it, and programs of arrays of which some are committed are
     compiled once more for their own results, which all are.
-    A program is the fastest way, but takes as long to compile as some hundred of JAX's own conversions.
+    A program is the fastest way, but takes as long to compile as some hundred transfers.
     """
     _check_dtype(array.dtype)
     kind = array.shape, array.dtype
@@ -112,7 +119,7 @@ def asarray(array: Any, device: Any = None) -> Any:
     with jax.enable_x64(True):
         if times < _REPEATED:
             _conversions[kind] = times + 1
-            result = jnp.asarray(onp.array(array))  # nobody else has this copy, whose memory JAX may take
+            result = jax.device_put(onp.array(array))  # nobody else has this copy, whose memory JAX may take
         else:
             result = _identity(array)
         return result if device is None else moved(result, device)
@@ -126,29 +133,47 @@ def _scalar(x: Any) -> Any:
         return _identity(x)
 
 
+@lru_cache(maxsize=2)
+def _zero(sign: float) -> Any:
+    with jax.enable_x64(True):
+        return _identity(math.copysign(0.0, sign))
+
+
 def scalar(x: complex) -> Any:
     """A Python scalar as a weak 64-bit array.  Zeros are told apart by their sign, which a cache by equality does not."""
     if x or type(x) is int or type(x) is bool:
         return _scalar(x)
+    if type(x) is float:
+        return _zero(math.copysign(1.0, x))
     with jax.enable_x64(True):
         return _identity(x)
 
 
-def to_host(payload: Any) -> onp.ndarray[Any, Any]:
-    """The values on the host: a read-only view where memory allows.  Waits for the computation."""
-    return onp.asarray(payload)
+def to_host(payload: Any, moving: bool = False) -> onp.ndarray[Any, Any]:
+    """The values on the host: a read-only view where memory allows.  Waits for the computation.
+
+    They are read, or, `moving`, put into an array there.
+    """
+    audit = modes.current().audit
+    if audit is None or type(payload) is not Array:
+        return onp.asarray(payload)
+    return audit.reading(payload, partial(onp.asarray, payload), moving)
 
 
 def wait(payload: Any) -> None:
     """Wait until the value is computed; errors of its computation surface here."""
-    payload.block_until_ready()
+    audit = modes.current().audit
+    if audit is None:
+        payload.block_until_ready()
+    else:
+        audit.reading(payload, payload.block_until_ready, False)
 
 
 def wait_all() -> None:
     """Wait until everything that was dispatched has run."""
     for array in jax.live_arrays():
         if not array.is_deleted():
-            array.block_until_ready()
+            wait(array)
 
 
 # --- programs ----------------------------------------------------------------------------------------------------
@@ -219,6 +244,16 @@ def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
 def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[..., Any]:
     """The compiled operator; the buffers of the operands in `donate` are given away and may hold results."""
     return jax.jit(_logged(op, function(op, attrs)), donate_argnums=tuple(sorted(donate)))
+
+
+def compile_ahead(program: Any, payloads: Sequence[Any]) -> None:
+    """Compile a program for operands, where its next call finds it: that one need not trace, and lowers outside of x64."""
+    try:
+        traced = program.trace(*payloads)
+        lowered()
+        traced.lower().compile()
+    finally:
+        lowered()
 
 
 @lru_cache(maxsize=1024, typed=True)
@@ -408,9 +443,15 @@ def graph_gradient_op(
 # --- tracing -----------------------------------------------------------------------------------------------------
 
 
+class Unknown:
+    """Base of payloads made above that stand for values which are known only when a program runs, as tracers do."""
+
+    __slots__ = ()
+
+
 def is_tracer(payload: Any) -> bool:
     """Whether the payload stands for a value that is known only when a program runs."""
-    return isinstance(payload, Tracer)
+    return isinstance(payload, Tracer | Unknown)
 
 
 def abstract(payload: Any) -> jax.ShapeDtypeStruct:
@@ -468,7 +509,7 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
 
 def eagerly() -> AbstractContextManager[None]:
     """A context in which programs of concrete arrays run at once, also while a function is being traced."""
-    context: AbstractContextManager[None] = jax.ensure_compile_time_eval()
+    context: AbstractContextManager[None] = jax.core.eval_context()
     return context
 
 
@@ -492,6 +533,12 @@ _copy = jax.jit(jnp.copy)
 def flatten(tree: Any) -> tuple[list[Any], Any]:
     """The leaves of nested containers, and the structure that puts them together again."""
     return jax.tree.flatten(tree)
+
+
+def flatten_with_paths(tree: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    """The leaves of nested containers, each with the keys that lead to it."""
+    found: list[tuple[tuple[Any, ...], Any]] = jax.tree.leaves_with_path(tree)
+    return found
 
 
 def unflatten(structure: Any, leaves: Sequence[Any]) -> Any:

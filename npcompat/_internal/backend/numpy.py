@@ -5,6 +5,7 @@ Gradients come from XLA, when they are asked for: see `npcompat/_internal/tape.p
 """
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -95,9 +96,13 @@ def across(op: Op, attrs: Attrs) -> Callable[..., Any]:
     if program is None:
         program = programs[attrs] = xla.forward(op, attrs)
 
-    def call(*arrays: Any) -> Any:
+    def compute(*arrays: Any) -> Any:
         out = program(*map(_to_xla, arrays))
         return tuple(map(onp.asarray, out)) if op.outputs != 1 else onp.asarray(out)
+
+    def call(*arrays: Any) -> Any:
+        audit = modes.current().audit
+        return compute(*arrays) if audit is None else audit.across(op.name, arrays, partial(compute, *arrays))
 
     return call
 

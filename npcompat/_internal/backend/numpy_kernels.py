@@ -96,3 +96,14 @@ def on_platform(chosen: Mapping[str, Callable[..., Any]], default: Callable[...,
 def stop_gradient(x: Array) -> Array:
     """The value."""
     return x
+
+
+def sort(a: Array, axis: int = -1) -> Array:
+    """The elements in order along an axis.
+
+    For half floats NumPy's kernel for AVX-512 leaves signalling nans, which warn wherever they are computed with.
+    """
+    out = onp.sort(a, axis)
+    if out.dtype == onp.float16:
+        onp.copyto(out, onp.float16(onp.nan), where=onp.isnan(out))
+    return out

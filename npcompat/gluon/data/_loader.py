@@ -20,10 +20,10 @@ import numpy as onp
 
 from npcompat._internal import dispatch, modes, random
 from npcompat._internal.handle import Handle
+from npcompat.gluon._parameter import draw_seed
 from npcompat.gluon.data._dataset import ArrayDataset
 from npcompat.gluon.data._sampler import BatchSampler, RandomSampler, SequentialSampler
 from npcompat.gluon.data.batchify import default_batchify_fn
-from npcompat.gluon.parameter import draw_seed
 from npcompat.numpy._creation import array
 
 # --- in worker processes -----------------------------------------------------------------------------------------

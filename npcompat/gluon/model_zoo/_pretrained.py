@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 from typing import Any, TypeVar
 
+from npcompat.gluon._parameter import one_of
 from npcompat.gluon.block import HybridBlock
-from npcompat.gluon.parameter import one_of
 
 _Net = TypeVar("_Net", bound=HybridBlock)
 

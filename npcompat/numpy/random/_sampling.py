@@ -30,14 +30,17 @@ def _counted(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return [None, None, *[float64 if dtypes.is_inexact(dtypes.strong(t)) else int64 for t in types[2:]]], (int64, int64)
 
 
-def float_op(name: str) -> Op:
-    """The operator of a continuous distribution: the kernel `random_<name>`, whose last attributes are size and dtype."""
+def float_op(name: str, begins: bool = False) -> Op:
+    """The operator of a continuous distribution: the kernel `random_<name>`, whose last attributes are size and dtype.
+
+    `begins` says that each number is made of its own bits, so that a sample is the beginning of each longer one.
+    """
 
     def compute(xp: Any, key: Any, counter: Any, *parameters: Any, size: Any = None, dtype: Any = None) -> Any:
         """A sample of the distribution, and the counter of the next draw."""
         return getattr(xp, f"random_{name}")(key, counter, *parameters, size, dtype), xp.next_counter(counter)
 
-    return operator(f"_npi_random_{name}", rule=_sampled, outputs=2, kernels={"jax": compute})(compute)
+    return operator(f"_npi_random_{name}", rule=_sampled, outputs=2, kernels={"jax": compute}, begins=begins)(compute)
 
 
 def count_op(name: str) -> Op:

@@ -95,6 +95,16 @@ case("_npi_take_at", lambda xp, a, i: a[i], "3,2", "4 below3 int64", dtypes="i f
 case("_npi_put_at", lambda xp, a, b: writing((onp.array([2, 0]), slice(1, 3)))(xp, a, b), "3,4", "2,2", dtypes=SOME)
 case("_npi_put_at", writing(lambda i: i), "4", "()", "3 below4 int64", dtypes="i f d")
 case("_npi_put_mask", writing(lambda m: m), "2,3", "()", "2,3 mask bool", dtypes=SOME)
+case("_npi_put_mask", writing(lambda m: (slice(None), m)), "2,3,2", "2", "3 mask bool", dtypes="i f")
+case(
+    "_npi_spread_selected",
+    lambda xp, a, m: apply(REGISTRY["_npi_spread_selected"], (a, m), (1,)),
+    "2,3,2",
+    "3 mask bool",
+    dtypes=SOME,
+    grad=(),
+    oracle=lambda a, m: onp.where(m[:, None], a, a[:, [m.argmax()]]) if m.size else a,
+)
 case("_npi_cycled", lambda xp, a, b: flattened(a, b), "2,4", "3", dtypes=SOME, layouts=("ordinary", "view"))
 case(
     "_npi_out_of_bounds",

@@ -10,6 +10,7 @@ from typing import Any
 from npcompat._internal.devices import as_device, current_device
 from npcompat.gluon import loss as losses
 from npcompat.gluon import metric as metrics
+from npcompat.gluon._parameter import one_of, single_device
 from npcompat.gluon.contrib.estimator._batch_processor import BatchProcessor
 from npcompat.gluon.contrib.estimator._events import EventHandler, handlers_of, metrics_of
 from npcompat.gluon.contrib.estimator._handlers import (
@@ -19,7 +20,7 @@ from npcompat.gluon.contrib.estimator._handlers import (
     StoppingHandler,
     ValidationHandler,
 )
-from npcompat.gluon.parameter import ParameterDict, one_of, single_device
+from npcompat.gluon.parameter import ParameterDict
 from npcompat.gluon.trainer import Trainer
 
 
@@ -123,9 +124,10 @@ class Estimator:
 
     def _initialize(self, initializer: Any) -> None:
         params = self.net.collect_params()
-        missing = {name: p for name, p in params.items() if p._data is None and p._waiting is None}
+        missing = ParameterDict()
+        missing.update({name: p for name, p in params.items() if p._data is None and p._waiting is None})
         if missing:
-            ParameterDict(missing).initialize(initializer, self.device)
+            missing.initialize(initializer, self.device)
         elif initializer is not None:
             warnings.warn(
                 "Estimator: all parameters are initialized, so the initializer is not used; net.initialize(init, force_reinit=True) would",

@@ -1,0 +1,111 @@
+"""Basic keys: the lens of ints, slices, newaxis and an ellipsis, what of an array they leave, and NumPy's errors."""
+
+import operator as python
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, lens, modes, selection
+from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, NEWAXIS, SLICE
+from npcompat._internal.errors import InferenceError
+from npcompat._internal.handle import Handle
+
+
+def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
+    """The lens of a basic key, and whether NumPy returns a scalar for it; None for an advanced key."""
+    kind = type(key)
+    if kind is int and shape:
+        size = shape[0]
+        if not -size <= key < size:
+            raise IndexError(f"index {key} is out of bounds for axis 0 with size {size}")
+        spec = ((INTEGER,), *[(FULL,)] * (len(shape) - 1))
+        return lens.index((key + size if key < 0 else key,), spec), len(shape) == 1
+    items = tuple(key) if isinstance(key, tuple) else (key,)
+    used = 0
+    for item in items:
+        if item is None or item is Ellipsis or type(item) is slice:
+            used += type(item) is slice
+        elif isinstance(item, bool | onp.bool_) or not _is_int(item):
+            return None
+        else:
+            used += 1
+    if used > len(shape) or items.count(Ellipsis) > 1:
+        raise numpy_error(shape, key)
+    spec_list: list[tuple[int, ...]] = []
+    starts: list[int] = []
+    axis, scalar = 0, True
+    if Ellipsis not in items:
+        items = (*items, Ellipsis)
+    else:
+        scalar = False
+    for item in items:
+        if item is Ellipsis:
+            for _ in range(len(shape) - used):
+                spec_list.append((FULL,))
+                scalar = False
+            axis += len(shape) - used
+        elif item is None:
+            spec_list.append((NEWAXIS,))
+            scalar = False
+        elif type(item) is slice:
+            scalar = False
+            size = shape[axis]
+            if item.start is None and item.stop is None and item.step is None:
+                spec_list.append((FULL,))
+            else:
+                start, stop, step = _bounds(item, size)
+                length = len(range(start, stop, step))
+                if start == 0 and step == 1 and length == size:
+                    spec_list.append((FULL,))
+                else:
+                    spec_list.append((SLICE, length, step))
+                    starts.append(start if length else 0)
+            axis += 1
+        else:
+            position, size = python.index(item), shape[axis]
+            if not -size <= position < size:
+                raise numpy_error(shape, key)
+            spec_list.append((INTEGER,))
+            starts.append(position + size if position < 0 else position)
+            axis += 1
+    return lens.index(tuple(starts), tuple(spec_list)), scalar
+
+
+def _bounds(item: slice, size: Any) -> tuple[int, int, int]:
+    if type(size) is int or type(size) is selection.Length:
+        return item.indices(size)
+    raise InferenceError(f"the slice {item} of an axis of length {size} is not known: give the length")
+
+
+def _is_int(item: Any) -> bool:
+    if isinstance(item, Handle):  # a scalar is known where nothing is traced
+        return type(item) is dispatch.scalar and modes.current().trace is None and isinstance(item, onp.integer)
+    return isinstance(item, int | onp.integer) or (not isinstance(item, onp.ndarray | list | tuple | slice) and hasattr(item, "__index__"))
+
+
+def numpy_error(shape: tuple[int, ...], key: Any) -> Exception:
+    """The error that NumPy raises for the key."""
+    try:
+        onp.broadcast_to(onp.zeros(()), shape)[key]
+    except Exception as error:
+        return error
+    return IndexError(f"invalid index {key!r} for shape {shape}")
+
+
+def shape_of(handle: Any, found: lens.Lens) -> tuple[int, ...]:
+    """The shape of what the lens of a basic key looks at."""
+    shape = handle.shape
+    out, axis = [], 0
+    for kind, *rest in found.attrs[0]:
+        if kind == NEWAXIS:
+            out.append(1)
+            continue
+        if kind == FULL:
+            out.append(shape[axis])
+        elif kind == SLICE:
+            out.append(rest[0])
+        axis += 1
+    return tuple(out)
+
+
+__all__ = ["basic", "numpy_error", "shape_of"]

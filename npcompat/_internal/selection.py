@@ -1,0 +1,245 @@
+"""What a boolean mask selects while a function is compiled, when nobody knows how much that is: `a[m] += v`, `a[m].sum()`.
+
+The elements stay where they are, in an array of full shape with the mask beside it.  Operators that go element by element
+compute whole arrays; reductions over what was selected get the mask as their `where`; writing through the same mask
+chooses.  What is not selected holds the first element that is, so that nothing is computed there, or differentiated, that
+is not computed elsewhere, too.  Everything else asks for the length, and is refused.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import modes
+from npcompat._internal.backend import jax as xla
+from npcompat._internal.errors import TracedValueError, user_location
+from npcompat._internal.execution import run
+from npcompat._internal.handle import Value
+from npcompat._internal.op import REGISTRY, Attrs, Op, normalized_axes, operator
+
+extremes: dict[str, tuple[str, Callable[[onp.dtype[Any]], Any]]] = {}
+"""Reductions of nothing that are errors: what NumPy calls them, and what no element of a dtype goes beyond."""
+
+
+class Length:
+    """How many elements a mask selects."""
+
+    __slots__ = ("mask",)
+
+    def __init__(self, mask: Any) -> None:
+        self.mask = mask
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Length and other.mask is self.mask
+
+    def __hash__(self) -> int:
+        return id(self.mask)
+
+    def __repr__(self) -> str:
+        return "?"
+
+    def _unknown(self, *_: Any) -> Any:
+        raise _refused("how many elements a boolean mask selects is asked for")
+
+    __bool__ = __index__ = __int__ = __float__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _unknown
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = __truediv__ = __rtruediv__ = _unknown
+    __mod__ = __rmod__ = __pow__ = __rpow__ = _unknown
+
+
+class Selected(xla.Unknown):
+    """The payload of `a[..., m, ...]`: the values in full shape, of which `mask` selects; its axes begin at `axis`.
+
+    `place` is the user's line that made it.
+    """
+
+    __slots__ = ("axis", "dtype", "mask", "place", "rank", "shape", "trailing", "values")
+
+    def __init__(self, values: Value, mask: Value, trailing: int) -> None:
+        whole = values.payload.shape
+        self.values, self.mask, self.trailing, self.place = values, mask, trailing, user_location()
+        self.rank = len(mask.payload.shape)
+        self.axis = len(whole) - trailing - self.rank
+        self.dtype = values.payload.dtype
+        self.shape = (*whole[: self.axis], Length(mask.payload), *whole[self.axis + self.rank :])
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def alike(self, values: Value) -> Value:
+        """What the same mask selects of other values, which have the same axes from it on."""
+        return _adopted(Selected(values, self.mask, self.trailing))
+
+
+def _refused(what: str, place: str = "") -> TracedValueError:
+    return TracedValueError(
+        f"{place or user_location()}: {what} while the function is being compiled, but depends on data. Of "
+        "`a[mask]` there are functions that go element by element, sums and other reductions, and writing through the same mask; "
+        "np.count_nonzero(mask) is how many there are. Else use np.where(mask, a, other), or do it outside"
+    )
+
+
+def refuse(payload: Any, what: str) -> None:
+    """Raise TracedValueError if a payload is what a mask selects."""
+    if type(payload) is Selected:
+        raise _refused(f"{what} what a boolean mask selects is asked for", payload.place)
+
+
+@operator("_npi_spread_selected", pattern="opaque", rule=lambda types, attrs: ([None, None], types[0]))
+def _spread(xp: Any, a: Any, mask: Any, *, axis: int) -> Any:
+    """An array in which everything that a mask does not select is the first element that it does.
+
+    Parameters
+    ----------
+    mask : array of bool
+        Which elements of the axes from `axis` on.
+    axis : int
+        Where the axes of the mask begin.
+    """
+    if not mask.size:
+        return a
+    behind = a.shape[axis + mask.ndim :]
+    first = xp.take(xp.reshape(a, (*a.shape[:axis], mask.size, *behind)), xp.argmax(xp.ravel(mask)), axis=axis)
+    mask = xp.reshape(mask, mask.shape + (1,) * len(behind))
+    return xp.where(mask, a, xp.stop_gradient(xp.reshape(first, (*a.shape[:axis], *(1,) * (mask.ndim - len(behind)), *behind))))
+
+
+def select(a: Value, mask: Value, axis: int) -> Value:
+    """`a[..., mask, ...]`, the axes of the mask beginning at `axis`."""
+    if type(a.payload) is Selected or type(mask.payload) is Selected:
+        return _again(a, mask, axis)
+    trailing = len(a.payload.shape) - axis - len(mask.payload.shape)
+    return _adopted(Selected(run(_spread, [a, mask], (axis,)), mask, trailing))
+
+
+def _again(a: Value, mask: Value, axis: int) -> Value:
+    """What one mask selects of what another selected."""
+    outer, inner = a.payload, mask.payload
+    if type(outer) is not Selected or type(inner) is not Selected or not _alike(outer, inner) or axis != outer.axis or inner.trailing:
+        raise _refused("an element of what a boolean mask selects is asked for")
+    both = run(REGISTRY["_npi_logical_and"], [outer.mask, inner.values])
+    return _adopted(Selected(run(_spread, [outer.values, both], (axis,)), both, outer.trailing))
+
+
+def written(value: Value, mask: Value, axis: int) -> Value:
+    """What is written through a mask, in full shape, if that mask selected it; else as it is."""
+    found = value.payload
+    if type(found) is not Selected:
+        return value
+    if found.axis != axis or not _same(found.mask, mask):
+        raise _refused("what one boolean mask selects is written through another")
+    return found.values
+
+
+def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
+    """Run an operator some of whose operands are what a mask selects."""
+    chosen = [v.payload for v in values if type(v.payload) is Selected]
+    if not all([_alike(chosen[0], other) for other in chosen]):
+        raise _refused("elements that two boolean masks select are put together (keep a mask in a variable to use it twice)")
+    if op.pattern in ("elementwise", "broadcast") and "shape" not in op.attrs:
+        return _element_by_element(op, values, attrs, chosen[0])
+    if op.pattern == "reduction" and "axis" in op.attrs and values[0].payload is chosen[0]:
+        return _reduced(op, values, op.named(attrs), chosen[0])
+    raise _not_this(op)
+
+
+def _alike(one: Selected, other: Selected) -> bool:
+    return one.trailing == other.trailing and _same(one.mask, other.mask)
+
+
+def _same(one: Value, other: Value) -> bool:
+    """Whether two masks are one, or computed in the same way from the same arrays."""
+    trace = modes.current().trace
+    assert trace is not None
+    return bool(trace.same(one.payload, other.payload))
+
+
+def _not_this(op: Op) -> TracedValueError:
+    return _refused(f"{op.name.split('_', 2)[2]} of what a boolean mask selects is asked for")
+
+
+def _adopted(found: Selected) -> Value:
+    value = Value(found)
+    trace = modes.current().trace
+    assert trace is not None
+    trace.adopt(value)
+    return value
+
+
+def _whole(op: Op, value: Value, like: Selected) -> Value:
+    """An operand for operators on whole arrays: it has one axis where the mask has several, if any, of length 1."""
+    payload = value.payload
+    if type(payload) is Selected:
+        return payload.values
+    shape = getattr(payload, "shape", ())
+    at = len(shape) - 1 - like.trailing
+    if at < 0:
+        return value
+    if shape[at] != 1:
+        raise _not_this(op)
+    whole: Value = run(REGISTRY["_npi_reshape"], [value], ((*shape[:at], *(1,) * like.rank, *shape[at + 1 :]),))
+    return whole
+
+
+def _element_by_element(op: Op, values: Sequence[Value], attrs: Attrs, like: Selected) -> Any:
+    operands = [_whole(op, v, like) for v in values]
+    result = run(op, operands, attrs)
+    results = (result,) if op.outputs == 1 else result
+    shape = onp.broadcast_shapes(*[getattr(v.payload, "shape", ()) for v in operands])
+    if any([r.payload.shape != shape for r in results]):
+        raise _not_this(op)
+    found = [like.alike(r) for r in results]
+    return found[0] if op.outputs == 1 else tuple(found)
+
+
+def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Selected) -> Any:
+    axes = normalized_axes(options["axis"], a.ndim)
+    options["axis"] = tuple([n for axis in axes for n in _axes_of(a, axis)])
+    keepdims = options.get("keepdims", False)
+    operands = [_whole(op, v, a) for v in values]
+    if a.axis not in axes:
+        result = run(op, operands, tuple(options.values()))
+        behind = a.trailing if keepdims else a.trailing - sum([axis > a.axis for axis in axes])
+        return _adopted(Selected(result, a.mask, behind))
+    mask = a.mask
+    if a.trailing:
+        mask = run(REGISTRY["_npi_reshape"], [mask], ((*mask.payload.shape, *(1,) * a.trailing),))
+    if op.name in extremes:
+        what, beyond = extremes[op.name]
+        _expect_some(a.mask, f"zero-size array to reduction operation {what} which has no identity")
+        if options["initial"] is None:
+            options["initial"] = beyond(a.dtype)
+    if op.inputs[-1] == "where":
+        where = operands[1:] or [mask]
+        operands = [operands[0], run(REGISTRY["_npi_logical_and"], [where[0], mask]) if operands[1:] else mask]
+    elif "given" in options:
+        if "w" in options["given"]:
+            operands[-1] = run(REGISTRY["_npi_logical_and"], [operands[-1], mask])
+        else:
+            options["given"] += "w"
+            operands.append(mask)
+    else:
+        raise _not_this(op)
+    result = run(op, operands, tuple(options.values()))
+    if not keepdims or a.rank == 1:
+        return result
+    shape = result.payload.shape
+    return run(REGISTRY["_npi_reshape"], [result], ((*shape[: a.axis], 1, *shape[a.axis + a.rank :]),))
+
+
+def _axes_of(a: Selected, axis: int) -> range:
+    """The axes of the whole array that an axis of the selection stands for."""
+    if axis == a.axis:
+        return range(axis, axis + a.rank)
+    return range(axis, axis + 1) if axis < a.axis else range(axis + a.rank - 1, axis + a.rank)
+
+
+def _expect_some(mask: Value, message: str) -> None:
+    trace = modes.current().trace
+    assert trace is not None
+    some = run(REGISTRY["_npi_any"], [mask])
+    trace.expect(run(REGISTRY["_npi_logical_not"], [some]).payload, ValueError, message)
+
+
+__all__ = ["Length", "Selected", "apply", "extremes", "refuse", "select", "written"]

@@ -1,0 +1,117 @@
+"""Draws that are the beginning of longer ones: the same numbers as by a program for the size, and few programs."""
+
+import jax.monitoring
+import numpy as onp
+import pytest
+
+import npcompat
+from npcompat import autograd, gluon, init, np, npx
+from npcompat._internal import longer_draws
+from npcompat._internal.op import REGISTRY
+
+DRAWS = {
+    "exponential": lambda size, dtype: np.random.default_rng(5).standard_exponential(size, dtype),
+    "gumbel": lambda size, dtype: np.random.default_rng(5).gumbel(1.0, 2.0, size),
+    "integers": lambda size, dtype: np.random.default_rng(5).integers(-7, 100, size),
+    "laplace": lambda size, dtype: np.random.default_rng(5).laplace(1.0, 2.0, size),
+    "logistic": lambda size, dtype: np.random.default_rng(5).logistic(1.0, 2.0, size),
+    "lognormal": lambda size, dtype: np.random.default_rng(5).lognormal(1.0, 0.3, size),
+    "normal": lambda size, dtype: np.random.default_rng(5).normal(1.0, 0.3, size),
+    "pareto": lambda size, dtype: np.random.default_rng(5).pareto(3.0, size),
+    "power": lambda size, dtype: np.random.default_rng(5).power(3.0, size),
+    "rayleigh": lambda size, dtype: np.random.default_rng(5).rayleigh(3.0, size),
+    "standard_cauchy": lambda size, dtype: np.random.default_rng(5).standard_cauchy(size),
+    "triangular": lambda size, dtype: np.random.default_rng(5).triangular(-1.0, 0.5, 2.0, size),
+    "uniform": lambda size, dtype: np.random.default_rng(5).random(size, dtype),
+    "weibull": lambda size, dtype: np.random.default_rng(5).weibull(1.7, size),
+}
+SIZES = [(0,), (1,), (7,), (3, 5, 2), (257,), (1, 129)]
+
+
+def of_its_own(draw, monkeypatch):
+    """What a draw gives by a program for its size."""
+    with monkeypatch.context() as patched:
+        patched.setattr(longer_draws, "REPEATED", 0)
+        return draw().asnumpy()
+
+
+def test_all_that_draw_so_are_tested():
+    assert {f"_npi_random_{name}" for name in DRAWS} == {name for name, op in REGISTRY.items() if op.begins}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+@pytest.mark.parametrize("size", SIZES)
+def test_the_numbers_are_those_of_a_program_for_the_size(name, size, backend, monkeypatch):
+    longer_draws._draws.clear()
+    first = DRAWS[name](size, "float32")
+    own = of_its_own(lambda: DRAWS[name](size, "float32"), monkeypatch)
+    assert first.shape == size and first.dtype == own.dtype and first.asnumpy().tobytes() == own.tobytes()
+    first[...] = 0
+    assert DRAWS[name](size, "float32").asnumpy().tobytes() == own.tobytes(), "a sample is an array of its own"
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_every_dtype_and_long_samples_too(dtype, monkeypatch):
+    for n in (1000, 2**16 - 1, 2**16 + 3):
+        for name in ("uniform", "exponential"):
+            longer_draws._draws.clear()
+            found = DRAWS[name]((n,), dtype)
+            own = of_its_own(lambda name=name, n=n: DRAWS[name]((n,), dtype), monkeypatch)
+            assert found.dtype == dtype and found.asnumpy().tobytes() == own.tobytes()
+
+
+def test_few_programs_draw_many_sizes(backend):
+    rng = np.random.default_rng(5)
+    with npx.compile_log() as log:
+        for n in range(3, 90):
+            rng.normal(0.0, 1.0, (n, 2), dtype="float64")
+    assert len([entry for entry in log if "random" in entry.name]) <= 1, log
+
+
+def test_a_size_that_comes_again_and_again_gets_a_program_of_its_own():
+    twin = np.random.default_rng(9)
+    rng, drawn = np.random.default_rng(9), []
+    with npx.compile_log() as log:
+        for _ in range(longer_draws.REPEATED + 3):
+            drawn.append(rng.logistic(0.0, 1.0, (5, 41)).asnumpy())
+    assert 1 <= len([entry for entry in log if "random" in entry.name]) <= 2
+    expected = npx.jit(lambda: [twin.logistic(0.0, 1.0, (5, 41)) for _ in drawn])()
+    for eager, compiled in zip(drawn, expected, strict=True):
+        onp.testing.assert_allclose(eager, compiled.asnumpy(), rtol=2e-6, atol=1e-6)
+
+
+def test_parameters_that_are_arrays_or_recorded_are_drawn_as_ever():
+    rng = np.random.default_rng(9)
+    assert rng.normal(np.zeros((2, 1)), 1.0, (2, 3)).shape == (2, 3)
+    loc = np.array(1.0)
+    loc.attach_grad()
+    with autograd.record():
+        y = rng.normal(loc, 1.0, (6,)).sum()
+    y.backward()
+    assert loc.grad.item() == 6
+
+
+def test_initializing_a_network_compiles_few_programs():
+    compiled = []
+    net = gluon.nn.HybridSequential()
+    for units in range(31, 43):
+        net.add(gluon.nn.Dense(units))
+    net(npcompat.sym.var("data", shape=(1, 30), dtype="float32"))  # now all shapes are known
+    net.initialize(init.Xavier())
+    net.initialize(init.Xavier(rnd_type="gaussian"), force_reinit=True)
+
+    def note(event, seconds, **kwargs):
+        if event.endswith("backend_compile_duration"):
+            compiled.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    try:
+        other = gluon.nn.HybridSequential()
+        for units in range(51, 63):
+            other.add(gluon.nn.Dense(units))
+        other(npcompat.sym.var("data", shape=(1, 30), dtype="float32"))
+        other.initialize(init.Xavier())
+        [p.data() for p in other.collect_params().values()]
+    finally:
+        jax.monitoring.unregister_event_duration_listener(note)
+    assert compiled == [], "no program is compiled for a shape"

@@ -1,0 +1,221 @@
+"""What a boolean mask selects in compiled functions: NumPy is the oracle, of results and of what was written."""
+
+import numpy as onp
+import pytest
+
+from npcompat import autograd, gluon, np, npx
+from npcompat._internal.errors import TracedValueError
+from npcompat.test_utils import assert_almost_equal
+
+RNG = onp.random.default_rng(0)
+A, B = (RNG.normal(size=(4, 5)).astype("float32") for _ in range(2))
+MASKS = {
+    "some": (RNG.uniform(size=(4, 5)) > 0.5, onp.array([True, False, True, True]), onp.array([False, True, False, True, False])),
+    "all": (onp.ones((4, 5), bool), onp.ones(4, bool), onp.ones(5, bool)),
+    "one": (onp.eye(4, 5, 2) * onp.eye(4)[:, :1] > 0, onp.arange(4) == 3, onp.arange(5) == 4),
+}
+READS = """
+a[m].sum()
+a[m].mean()
+a[m].std()
+a[m].var(ddof=-1)
+a[m].prod()
+a[m].max(), a[m].min(), np.ptp(a[m])
+(a[m] > 0).any(), (a[m] > -9).all()
+np.sum(a[m] * b[m])
+np.sum(np.exp(a[m]) / (1 + b[m] ** 2))
+a[r].sum(axis=0), a[r].mean(axis=0), a[r].max(axis=0), a[r].std(0)
+a[r].sum(axis=1).mean(), a[r].max(axis=-1).min()
+a[r].mean(axis=0, keepdims=True)
+a[m].sum(keepdims=True)
+a[:, c].sum(axis=1), a[:, c].mean(), a[:, c].max(axis=0).sum()
+(a[r] - a[r].mean(axis=0)).sum(axis=0)
+(a[r] - a[r].mean(axis=0, keepdims=True)).std()
+(a[r] * b[0]).sum(0)
+a[r].sum(axis=1, keepdims=True).sum()
+np.count_nonzero(a[m] > 0)
+np.count_nonzero(a[r] > 0, axis=0)
+np.where(a[m] > 0, a[m], 0).sum()
+np.clip(a[m], 0, 0.5).sum()
+a[m].astype("float64").sum()
+a[m][a[m] > 0].sum()
+np.nanmax(np.where(a[m] > 0, a[m], np.nan)), np.nansum(a[m])
+a[m].sum(where=a[m] > 0), a[m].mean(where=b[m] < 9)
+a[m].max(initial=7), a[m].sum(initial=7)
+np.modf(a[m])[0].sum()
+np.add.reduce(a[m])
+a.T[m.T].sum()
+a[1:][m[1:]].sum()
+a[r, 0].sum(), a[r, -1].max()
+a[..., c].sum(1)
+a[None][:, r, 1].sum(1)
+np.isnan(a[m]).any()
+a[:0][m[:0]].sum()
+(a > 0)[m].sum(), a[m].astype(int).max(), (a > 9)[m].max()
+""".strip().splitlines()
+WRITES = """
+a[m] += 1
+a[m] *= b[m]
+a[m] -= a[m].mean()
+a[m] = np.sqrt(np.abs(a[m]))
+a[r] += b[r]
+a[r] -= a[r].mean(axis=0)
+a[r] = b[r][:] * 2 if isinstance(a, onp.ndarray) else b[r] * 2
+a[a > 0] *= 2
+a[a > 0.5] = b[a > 0.5]
+a[~m] = b[~m]
+a[(a[:, :] > 0) & m] += b[(a[:, :] > 0) & m]
+a[m] /= a[m].max()
+a[1:3][m[1:3]] += 1
+a.T[m.T] += 1
+a[:, c] += 1
+a[:, c] = b[:, c]
+a[1:, c] -= a[1:, c].mean(axis=1, keepdims=True)
+b[m] = a[m]; a[m] = 0
+a[m] **= 2
+a[m] += np.float64(1.5)
+x = a[m]; x[x > 0] = 0; a[m] = x
+i = a.astype(int); i[m] += 1; a[...] = i
+a[r, 0] += 1
+a[0, c] *= 2
+a[:, :, None][:, c, 0] = b[:, :, None][:, c, 0]
+a[:, :, None][r, :, 0] = b[:, :, None][r, :, 0]
+""".strip().splitlines()
+
+
+def flat(result):
+    return [onp.asarray(r) for r in (result if isinstance(result, tuple) else (result,))]
+
+
+@pytest.mark.parametrize("masks", MASKS)
+def test_reads_are_numpys(masks):
+    """All in one program, since compiling takes the time."""
+    source = f"def program(np, a, b, m, r, c):\n    return [{', '.join(f'({line})' for line in READS)}]"
+    exec(source, names := {})
+    arrays = A, B, *MASKS[masks]
+    with npx.np_default_dtype(True), onp.errstate(all="ignore"):
+        found = npx.jit(lambda *a: names["program"](np, *a))(*map(np.array, arrays))
+        expected = names["program"](onp, *arrays)
+    for line, mine, theirs in zip(READS, found, expected, strict=True):
+        for x, y in zip(flat(mine), flat(theirs), strict=True):
+            assert x.dtype == y.dtype and x.shape == y.shape, line
+            assert_almost_equal(x, y, rtol=1e-5, atol=1e-6, names=(line, "NumPy's"))
+
+
+@pytest.mark.parametrize("masks", MASKS)
+def test_writes_are_numpys(masks):
+    bodies = "\n".join(f"    a, b = copies[{i}]\n    {line}" for i, line in enumerate(WRITES))
+    exec(f"def program(np, onp, copies, m, r, c):\n{bodies}", names := {})
+    theirs = [(A.copy(), B.copy()) for _ in WRITES]
+    ours = [(np.array(A), np.array(B)) for _ in WRITES]
+    names["program"](onp, onp, theirs, *MASKS[masks])
+    npx.jit(lambda copies, *rest: names["program"](np, onp, copies, *rest))(ours, *map(np.array, MASKS[masks]))
+    for line, mine, wanted in zip(WRITES, ours, theirs, strict=True):
+        for x, y in zip(mine, wanted, strict=True):
+            assert_almost_equal(x, y, rtol=1e-5, atol=1e-6, names=(line, "NumPy's"))
+
+
+def test_nothing_selected():
+    def program(xp, a):
+        none = a > 99
+        a[none] += 1
+        return a[none].sum(), a[none].mean(), a[none].any(), a[none].all(), a[none].prod()
+
+    with onp.errstate(all="ignore"), pytest.warns(RuntimeWarning):
+        expected = program(onp, A.copy())
+    for mine, theirs in zip(npx.jit(lambda a: program(np, a))(np.array(A)), expected, strict=True):
+        assert onp.array_equal(mine, theirs, equal_nan=True)
+    for name, what in (("max", "maximum"), ("nanmin", "fmin")):
+        with pytest.raises(ValueError, match=f"zero-size array to reduction operation {what} which has no identity"):
+            npx.jit(lambda a: getattr(np, name)(a[a > 99]))(np.array(A)).item()
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_what_is_not_selected_has_no_part_in_gradients(hybridized):
+    class Net(gluon.HybridBlock):
+        def forward(self, x, y):
+            some = x > 0
+            z = np.sqrt(x[some]) * y[0] - np.log(y[1] - x[some])
+            x[some] = 3 * x[some]
+            return z.sum() + (x * x).sum() + np.max(x[x > 1])
+
+    x, y, net = np.array([-1.0, 0.25, 4.0, 0.0, 1.0]), np.array([2.0, 5.0]), Net()
+    net.hybridize(hybridized)
+    x.attach_grad(), y.attach_grad()
+    with autograd.record():
+        loss = net(x, y)
+    loss.backward()
+    some = onp.array([0.25, 4.0, 1.0])
+    assert_almost_equal(y.grad, onp.array([onp.sqrt(some).sum(), -(1 / (5 - some)).sum()]))
+    expected = onp.array([-2.0, *(1 / onp.sqrt(some) + 1 / (5 - some) + 18 * some), 0.0])[[0, 1, 2, 4, 3]]
+    assert_almost_equal(x.grad, expected + 3 * (onp.arange(5) == 2))
+
+
+def test_the_means_of_clusters():
+    def steps(xp, points, centres):
+        for _ in range(5):
+            nearest = ((points[:, None] - centres) ** 2).sum(-1).argmin(1)
+            for k in range(len(centres)):
+                centres[k] = points[nearest == k].mean(axis=0)
+
+    points = onp.concatenate([RNG.normal(size=(20, 2)) + at for at in (0, 9, -9)]).astype("float32")
+    theirs, ours = points[::20].copy(), np.array(points[::20])
+    steps(onp, points, theirs)
+    npx.jit(lambda p, c: steps(np, p, c))(np.array(points), ours)
+    assert_almost_equal(ours, theirs, rtol=1e-5)
+
+
+def test_inside_of_control_flow_and_other_compiled_functions():
+    @npx.jit
+    def inner(a, m):
+        a[m] *= 2
+        return a[m].sum()
+
+    @npx.jit
+    def outer(a):
+        big = a > 1
+        total = inner(a, big)
+        return npx.cond(lambda: total > 5, lambda: a[big].max() + total, lambda: total)
+
+    a = np.array([1.0, 2.0, 3.0])
+    assert outer(a).item() == 16 and a.tolist() == [1, 4, 6]
+
+
+REFUSED = {
+    "a[m]": "to return, carry or hand on what a boolean mask selects",
+    "a[m].size": "how many elements a boolean mask selects",
+    "len(a[m])": "how many elements a boolean mask selects",
+    "np.zeros(a[m].shape)": "how many elements a boolean mask selects",
+    "a[m][0]": "how many elements a boolean mask selects",
+    "a[m][1:]": "how many elements a boolean mask selects",
+    "[x for x in a[m]]": "how many elements a boolean mask selects",
+    "np.sort(a[m])": "sort of what a boolean mask selects",
+    "a[m] @ b[m]": "matmul of what a boolean mask selects",
+    "np.concatenate([a[m], b[m]])": "concatenate of what a boolean mask selects",
+    "np.argmax(a[m])": "argmax of what a boolean mask selects",
+    "a[m] + b": "add of what a boolean mask selects",
+    "a[m] + b[~m]": "elements that two boolean masks select are put together",
+    "a.__setitem__(m, b[~m])": "what one boolean mask selects is written through another",
+    "a.__setitem__(m, b[m][a[m] > 0])": "what one boolean mask selects is written through another",
+    "a.__setitem__(m, b)": "several values are written through a boolean mask",
+    "a[m[:, 0], np.array([0])]": "a boolean mask and other indices",
+    "float(a[m])": "the value of an array is asked for",
+    "np.outer(a[m], a[m])": "how many elements|outer of what",
+    "np.broadcast_to(b[0], a[m].shape)": "how many elements a boolean mask selects",
+    "inner(a[m])": "to return, carry or hand on|boolean mask",
+}
+
+
+@pytest.mark.parametrize("source", REFUSED)
+def test_what_depends_on_the_length_names_the_line(source):
+    program = eval(f"lambda np, a, b, m: {source}", {"inner": npx.jit(lambda x: x + 1)})
+    a, b = np.array(A), np.array(B)
+    with pytest.raises(TracedValueError, match=REFUSED[source]):
+        npx.jit(lambda *arrays: program(np, *arrays))(a, b, np.array(MASKS["some"][0]))
+    assert (a.asnumpy() == A).all() and (b.asnumpy() == B).all()
+
+
+def test_the_shape_of_a_selection_shows_what_is_not_known():
+    seen = []
+    npx.jit(lambda a: seen.append((a[a[:, 0] > 0].shape, a[a > 0].ndim, str(a[a > 0].dtype))))(np.array(A))
+    assert str(seen) == "[((?, 5), 1, 'float32')]"

@@ -83,3 +83,24 @@ def test_powers_of_complex_numbers_with_whole_exponents_are_products():
         for variable, others in ((z, lambda h: (z.asnumpy() + h) ** n.asnumpy()), (n, lambda h: z.asnumpy() ** (n.asnumpy() + h))):
             numeric = (others(step).real - others(-step).real) / (2 * step)
             onp.testing.assert_allclose(variable.grad.asnumpy().real, numeric, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_what_is_true_is_either_part(backend):
+    a = onp.array([0, 0.5j, 0.5, complex(0, onp.nan)])
+    calls = {
+        "any": lambda xp, a: xp.any(a[:2]),
+        "all": lambda xp, a: (xp.all(a[1:]), xp.all(a), xp.any(a, axis=0, keepdims=True)),
+        "where": lambda xp, a: xp.where(a, 1, 2),
+        "logic": lambda xp, a: (xp.logical_not(a), xp.logical_and(a, a), xp.logical_or(a, 0), xp.logical_xor(a, a[1])),
+        "count_nonzero": lambda xp, a: xp.count_nonzero(a),
+        "masks": lambda xp, a: (xp.sum(xp.ones(4), where=a.astype(bool)), xp.nonzero(a)[0], a[a.astype(bool)]),
+    }
+    with npx.backend(backend):
+        for name, call in calls.items():
+            wanted, found = call(onp, a), call(np, np.array(a))
+            for mine, its in zip(
+                found if isinstance(found, tuple) else (found,), wanted if isinstance(wanted, tuple) else (wanted,), strict=True
+            ):
+                onp.testing.assert_array_equal(onp.asarray(mine), its, err_msg=name)

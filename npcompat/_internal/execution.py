@@ -152,8 +152,9 @@ def call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: Collection[int],
         if symbols_exist() and symbols_in(attrs):  # a length is that of a symbol's axis: a constant becomes part of a graph
             built = build(op, payloads, attrs)
             return built.payload if op.outputs == 1 else [v.payload for v in built]
-        stays = backend is xla and _asks_for_host(attrs)
-        program = programs[key] = _from_device(op, attrs) if stays else backend.forward(op, attrs, donate)
+        if backend is xla and _asks_for_host(attrs):  # no program of XLA's, which those that are kept are taken for
+            return call(op, [xla.to_host(p) for p in payloads], attrs, (), host, mode)
+        program = programs[key] = backend.forward(op, attrs, donate)
     try:
         return program(*payloads)
     except CALL_ERRORS as error:
@@ -166,12 +167,6 @@ def call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: Collection[int],
 def _asks_for_host(attrs: Attrs) -> bool:
     """Whether an operator is asked for a dtype that XLA has not."""
     return any([not dtypes.on_devices(a) if isinstance(a, onp.dtype) else type(a) is tuple and _asks_for_host(a) for a in attrs])
-
-
-def _from_device(op: Op, attrs: Attrs) -> Callable[..., Any]:
-    """The operator on the host, of operands on a device."""
-    apply = host.forward(op, attrs)
-    return lambda *payloads: apply(*map(xla.to_host, payloads))
 
 
 def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:

@@ -14,8 +14,8 @@ from npcompat._internal.op import as_axis, normalized_axes, operator
 
 @operator("_npi_all_nan", pattern="reduction", differentiable=False)
 def all_nan(xp: Any, a: Any, *, axis: Any = None) -> Any:
-    """Whether there is a line along the axis in which every element is nan."""
-    return xp.any(xp.all(xp.isnan(a), axis=axis))
+    """In how many lines along the axis every element is nan."""
+    return xp.count_nonzero(xp.all(xp.isnan(a), axis=axis))
 
 
 def _warn(message: str) -> None:
@@ -44,10 +44,12 @@ def warn_of_spreads(a: Any, axis: Any, ddof: Any) -> None:
         _warn("Degrees of freedom <= 0 for slice")
 
 
-def warn_of_nan(a: Any, axis: Any, result: Any, message: str) -> None:
-    """Warn if a result is nan because all the elements are that it was made of."""
-    if _looked_at(result) and onp.isnan(dispatch.to_host(result)).any() and bool(apply(all_nan, (a,), (as_axis(axis),))):
-        _warn(message)
+def warn_of_nan(a: Any, axis: Any, result: Any, message: str, each: bool = False) -> None:
+    """Warn if results are nan because all the elements are that they were made of; once, or of each."""
+    if _looked_at(result) and onp.isnan(dispatch.to_host(result)).any():
+        count = int(apply(all_nan, (a,), (as_axis(axis),)))
+        for _ in range(count if each else min(count, 1)):
+            _warn(message)
 
 
 __all__ = ["all_nan", "warn_of_means", "warn_of_nan", "warn_of_spreads"]

@@ -75,7 +75,7 @@ def nanmedian(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_in
     if not dtypes.is_inexact(a.dtype):
         return median(a, axis, out, overwrite_input, keep)
     found = apply(_nanmedian, (a,), (as_axis(axis), keep))
-    warn_of_nan(a, axis, found, "All-NaN slice encountered")
+    warn_of_nan(a, axis, found, "All-NaN slice encountered", each=True)  # as NumPy has it
     return finish(found, out, "nanmedian")
 
 
@@ -124,7 +124,7 @@ def _nan_quantiles(
         if not dtypes.is_inexact(chosen.dtype):
             chosen = chosen.astype(float)
         found = apply(_nanquantile, (a, chosen), (as_axis(axis), method, keep, quantile_dtype(a.dtype, carried, method)))
-        warn_of_nan(a, axis, found, "All-NaN slice encountered")
+        warn_of_nan(a, axis, found, "All-NaN slice encountered", each=True)  # as NumPy has it
     return finish(found, out, of.__name__)
 
 

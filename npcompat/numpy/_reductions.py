@@ -56,8 +56,11 @@ def kept(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 
 def boolean(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """Truth of all or any: bool."""
-    return dtypes.keep(types)[0], onp.dtype(bool)
+    """Truth of all or any: bool, of both parts of complex numbers."""
+    casts = list(dtypes.keep(types)[0])
+    if dtypes.strong(types[0]).kind == "c":
+        casts[0] = onp.dtype(bool)
+    return casts, onp.dtype(bool)
 
 
 # --- the kind ----------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import itertools
 import numpy as onp
 import pytest
 
-from npcompat import np, npx
+from npcompat import autograd, np, npx
 
 PLACEMENT = "jax"
 PARTS = [0.0, -0.0, 0.5, -1.5, onp.inf, -onp.inf, onp.nan]
@@ -47,3 +47,60 @@ def test_a_large_part_beside_nan_says_nothing():
     for name in ("arccos", "arccosh", "arcsin", "arcsinh"):
         found = getattr(np, name)(np.array(points)).asnumpy()
         assert onp.isnan(found.real).all() and onp.isnan(found.imag).all(), name
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin"])
+def test_the_larger_and_the_smaller_of_complex_numbers_beside_nan(name, dtype):
+    nan, inf = onp.nan, onp.inf
+    parts = [0, nan, complex(nan, 0), complex(0, nan), 1 + 2j, 1 + 3j, complex(2, nan), complex(-inf, 1), complex(nan, nan), 2]
+    a, b = onp.array(parts, dtype)[:, None], onp.array(parts, dtype)
+    wanted = getattr(onp, name)(a, b)
+    with npx.backend("jax"):
+        for function in (getattr(np, name), npx.jit(getattr(np, name))):
+            found = function(np.array(a), np.array(b)).asnumpy()
+            assert found.dtype == dtype
+            onp.testing.assert_array_equal(found.real, wanted.real)
+            onp.testing.assert_array_equal(found.imag, wanted.imag)
+
+
+def test_powers_of_complex_numbers_with_whole_exponents_are_products():
+    x = onp.array([1 + 2j, 2 + 3j, 0, 1j, -1.5, 1e-3j, 2 - 1e5j])
+    y = onp.arange(15.0)[:, None] + 0j
+    with npx.backend("jax"), npx.np_default_dtype():
+        ours, powers = np.array(x), np.array(y)
+        assert ((ours**1).asnumpy() == x).all() and (ours**2).tolist() == (ours * ours).tolist()
+        onp.testing.assert_allclose((ours**powers).asnumpy(), x**y, rtol=1e-14)
+        with onp.errstate(all="ignore"):
+            onp.testing.assert_allclose((ours[:2] ** -powers).asnumpy(), x[:2] ** -y, rtol=1e-14)
+        z, n = np.array([1 + 2j, 2 - 1j]), np.array([3 + 0j, -2 + 0j])
+        z.attach_grad()
+        n.attach_grad()
+        with autograd.record():
+            w = (z**n).real.sum()
+        w.backward()
+        step = 1e-6
+        for variable, others in ((z, lambda h: (z.asnumpy() + h) ** n.asnumpy()), (n, lambda h: z.asnumpy() ** (n.asnumpy() + h))):
+            numeric = (others(step).real - others(-step).real) / (2 * step)
+            onp.testing.assert_allclose(variable.grad.asnumpy().real, numeric, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_what_is_true_is_either_part(backend):
+    a = onp.array([0, 0.5j, 0.5, complex(0, onp.nan)])
+    calls = {
+        "any": lambda xp, a: xp.any(a[:2]),
+        "all": lambda xp, a: (xp.all(a[1:]), xp.all(a), xp.any(a, axis=0, keepdims=True)),
+        "where": lambda xp, a: xp.where(a, 1, 2),
+        "logic": lambda xp, a: (xp.logical_not(a), xp.logical_and(a, a), xp.logical_or(a, 0), xp.logical_xor(a, a[1])),
+        "count_nonzero": lambda xp, a: xp.count_nonzero(a),
+        "masks": lambda xp, a: (xp.sum(xp.ones(4), where=a.astype(bool)), xp.nonzero(a)[0], a[a.astype(bool)]),
+    }
+    with npx.backend(backend):
+        for name, call in calls.items():
+            wanted, found = call(onp, a), call(np, np.array(a))
+            for mine, its in zip(
+                found if isinstance(found, tuple) else (found,), wanted if isinstance(wanted, tuple) else (wanted,), strict=True
+            ):
+                onp.testing.assert_array_equal(onp.asarray(mine), its, err_msg=name)

@@ -236,3 +236,13 @@ def test_a_view_as_a_class_of_numpys_is_a_copy_of_its_own(backend):
     assert type(a.view(np.ndarray)) is np.ndarray
     with pytest.raises(TypeError, match="must be a class of arrays, got <class 'int'>"):
         a.view(type=int)
+
+
+@pytest.mark.parametrize("dtype", ["object", "longdouble"])
+def test_what_is_asked_for_of_arrays_on_xla_in_a_dtype_of_the_host_is_computed_there_each_time(dtype):
+    with npx.backend("jax"):
+        x = np.array([1.0, 2.0])
+        for _ in range(3):
+            total, shifted = np.sum(x, dtype=dtype), np.add(x, 1, dtype=dtype)
+            assert total == 3 and type(total) is type(onp.sum(x.asnumpy(), dtype=dtype))
+            assert shifted.dtype == dtype and shifted.tolist() == [2, 3]

@@ -1,5 +1,7 @@
 """Averages, covariance, order statistics without nan and with weights, joint histograms, integrals, derivatives, convolution."""
 
+import warnings
+
 import numpy as onp
 import pytest
 from mathematics import MODES, Call, assert_as_numpy, assert_gradient, assert_signature
@@ -365,6 +367,16 @@ def test_summaries_of_nothing_warn_on_both_backends(name, backend):
     call, text = NOTHING[name]
     with npx.backend(backend), onp.errstate(all="ignore"), pytest.warns(RuntimeWarning, match=text):
         call()
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_medians_and_quantiles_warn_of_each_slice(backend):
+    a = onp.array([[onp.nan, 1.0, onp.nan], [onp.nan, 2.0, onp.nan]])
+    for function, count in ((np.nanmedian, 2), (lambda x, axis: np.nanquantile(x, 0.5, axis), 2), (np.nanmax, 1), (np.nanmean, 1)):
+        with npx.backend(backend), warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            function(np.array(a), axis=0)
+        assert len(told) == count
 
 
 @pytest.mark.filterwarnings("error")

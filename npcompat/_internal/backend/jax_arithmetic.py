@@ -86,11 +86,35 @@ def fmod(x: Any, y: Any) -> Any:
     return jnp.where(y == 0, jnp.zeros_like(x), lax.rem(x, jnp.where(y == 0, jnp.ones_like(y), y)))
 
 
+def _by_logarithms(x: Any, y: Any) -> Any:
+    return jnp.where((x == 0) & (y.real > 0), jnp.zeros_like(x), jnp.power(x, y))
+
+
+_LARGEST = 100
+"""Complex powers with integer exponents that are smaller are products, as NumPy's are."""
+
+
+@jax.custom_jvp
+def _complex_power(x: Any, y: Any) -> Any:
+    whole = (y.imag == 0) & (y.real == jnp.round(y.real)) & (abs(y.real) < _LARGEST) & (x != 0)
+    exponent = jnp.where(whole, y.real, 0).astype(jnp.int32)
+    total, factor, rest = jnp.ones_like(x), x, abs(exponent)
+    for _ in range(_LARGEST.bit_length()):
+        total = jnp.where(rest & 1, jnp.where(total == 1, factor, total * factor), total)
+        factor, rest = factor * factor, rest >> 1
+    return jnp.where(whole, jnp.where(exponent < 0, 1 / total, total), _by_logarithms(x, y))
+
+
+@_complex_power.defjvp
+def _derivative_of_complex_power(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
+    return _complex_power(*operands), jax.jvp(_by_logarithms, operands, tangents)[1]
+
+
 def power(x: Any, y: Any) -> Any:
     """The power; zero to a complex power with a positive real part is zero, an unsigned exponent may be any."""
     x, y = jnp.broadcast_arrays(x, y)
     if jnp.iscomplexobj(x):
-        return jnp.where((x == 0) & (y.real > 0), jnp.zeros_like(x), jnp.power(x, y))
+        return _complex_power(x, y)
     if not jnp.issubdtype(y.dtype, jnp.unsignedinteger):
         return jnp.power(x, y)
 

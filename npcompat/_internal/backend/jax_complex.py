@@ -156,6 +156,38 @@ def sign(z: Any) -> Any:
     return jnp.where(far ^ high, along, jnp.where(z == 0, 0, jnp.sign(z)))
 
 
+# --- the larger and the smaller ----------------------------------------------------------------------------------
+
+
+def _chosen(plain: Any, x: Any, y: Any, largest: bool, keeps_nan: bool) -> Any:
+    """`plain` of real numbers; of complex ones that which has the larger or smaller real part, then imaginary part, the first if equal."""
+    if not jnp.iscomplexobj(x):
+        return plain(x, y)
+    beyond, at_least = (jnp.greater, jnp.greater_equal) if largest else (jnp.less, jnp.less_equal)
+    first = (beyond(x.real, y.real) & ~jnp.isnan(x.imag) & ~jnp.isnan(y.imag)) | ((x.real == y.real) & at_least(x.imag, y.imag))
+    return jnp.where(first | jnp.isnan(x if keeps_nan else y), x, y)
+
+
+def maximum(x: Any, y: Any) -> Any:
+    """The larger operand; the first that is nan."""
+    return _chosen(jnp.maximum, x, y, True, True)
+
+
+def minimum(x: Any, y: Any) -> Any:
+    """The smaller operand; the first that is nan."""
+    return _chosen(jnp.minimum, x, y, False, True)
+
+
+def fmax(x: Any, y: Any) -> Any:
+    """The larger operand that is not nan."""
+    return _chosen(jnp.fmax, x, y, True, False)
+
+
+def fmin(x: Any, y: Any) -> Any:
+    """The smaller operand that is not nan."""
+    return _chosen(jnp.fmin, x, y, False, False)
+
+
 __all__ = [
     "arccos",
     "arccosh",
@@ -166,10 +198,14 @@ __all__ = [
     "cos",
     "cosh",
     "exp",
+    "fmax",
+    "fmin",
     "log",
     "log1p",
     "log2",
     "log10",
+    "maximum",
+    "minimum",
     "sign",
     "sin",
     "sinh",

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dispatch, modes
-from npcompat._internal.backend.numpy_kernels import host_index
+from npcompat._internal.backend.numpy_kernels import FULL, host_index
 from npcompat._internal.dtypes import Resolution, Type, strong
 from npcompat._internal.handle import Extra, Handle, View, extra
 from npcompat._internal.op import Attrs, Op, operator
+from npcompat._internal.subclasses import inherit, is_subclass
 
 Array = onp.ndarray[Any, Any]
 Look = Callable[[Array, Attrs, tuple[int, ...]], Array]
@@ -37,9 +38,16 @@ class Lens:
 
 
 def view(parent: Handle, lens: Lens) -> Any:
-    """A handle that looks at the parent through the lens."""
+    """A handle that looks at the parent through the lens, of the parent's class."""
+    if type(parent) is dispatch.ndarray:
+        return plain_view(parent, lens)
     if type(parent) is dispatch.scalar:  # nothing looks at a scalar
         parent = dispatch.wrap(parent._value)
+    return inherit(plain_view(parent, lens), parent)
+
+
+def plain_view(parent: Handle, lens: Lens) -> Any:
+    """The same as a plain array, whatever class of arrays the parent is of."""
     handle = object.__new__(dispatch.ndarray if type(parent) is not dispatch.symbol else dispatch.symbol)
     handle._extra = None
     handle._view = View(parent, lens)
@@ -87,6 +95,16 @@ def _index_put(xp: Any, a: Any, new: Any, *starts: Any, spec: Any) -> Any:
         What the index does with each axis.
     """
     return xp.index_put(a, new, starts, spec)
+
+
+def plain(array: Any) -> Any:
+    """The array itself; of an instance of a subclass, a view that is a plain array."""
+    return plain_view(array, whole(array)) if is_subclass(type(array)) else array
+
+
+def whole(array: Any) -> Lens:
+    """The lens of all that there is of an array."""
+    return index((), ((FULL,),) * len(array.shape))
 
 
 def index(starts: tuple[int, ...], spec: tuple[tuple[int, ...], ...]) -> Lens:

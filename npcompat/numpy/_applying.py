@@ -6,7 +6,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.handle import Handle
-from npcompat.numpy._creation import asarray, zeros, zeros_like
+from npcompat.numpy._creation import asanyarray, asarray, zeros, zeros_like
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._logic import result_type
 from npcompat.numpy._manipulation import expand_dims, moveaxis, ndim
@@ -132,13 +132,13 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
     >>> np.apply_along_axis(lambda line: line[-1] - line[0], 1, [[1, 3, 7], [2, 2, 4]])
     array([6, 2])
     """
-    arr = asarray(arr)
+    arr = asanyarray(arr)
     axis = onp.lib.array_utils.normalize_axis_index(axis, arr.ndim)
     lines = moveaxis(arr, axis, -1)
     outer = lines.shape[:-1]
     made: Any = None
     for place in onp.ndindex(outer):
-        result = asarray(func1d(lines[(*place, ...)], *args, **kwargs))
+        result = asanyarray(func1d(lines[(*place, ...)], *args, **kwargs))
         if made is None:
             made = zeros((*outer, *result.shape), result.dtype)
         made[(*place, ...)] = result

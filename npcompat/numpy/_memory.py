@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, execution
+from npcompat._internal import dispatch, dtypes, execution, lens
 from npcompat._internal.handle import Handle, extra
+from npcompat._internal.subclasses import instance, is_subclass
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 
 
@@ -61,12 +62,14 @@ class Memory(Handle):
         extra(self).layout = None
 
     def __array_wrap__(self, array: ArrayLike, context: Any = None, return_scalar: bool = False, /) -> Any:
-        """An array of NumPy's that was computed from this one, as one of ours."""
+        """An array that was computed from this one, perhaps by NumPy, as one of this one's class."""
         made = array if isinstance(array, Handle) else dispatch.array_of(onp.array(array))
+        if is_subclass(type(self)):
+            return made if type(made) is type(self) else instance(lens.view(lens.plain(made), lens.whole(made)), type(self), self)
         return dispatch.as_scalar(made) if return_scalar else made
 
     def __array_finalize__(self, obj: Any, /) -> None:
-        """Called by NumPy for instances of subclasses, of which there are none: nothing is left to do, as in NumPy's own class."""
+        """Called for each new instance of a class derived from this one, with what it was made of; does nothing, as in NumPy."""
 
     __class_getitem__: Any = classmethod(GenericAlias)
 

@@ -9,6 +9,7 @@ from npcompat._internal import devices, dispatch, dtypes, execution, indexing, l
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Value, View, extra
 from npcompat._internal.op import as_shape
+from npcompat._internal.subclasses import inherit, instance, is_subclass
 from npcompat.numpy import (
     _arithmetic,
     _buffers,
@@ -104,7 +105,12 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
     @property
     def base(self) -> "ndarray | None":
         """The array whose memory this one looks at; None if it owns its own."""
-        return None if self._view is None else self._view.root  # type: ignore[return-value]
+        if self._view is None or type(self) is ndarray:  # type: ignore[comparison-overlap]
+            return None if self._view is None else self._view.root  # type: ignore[return-value]
+        found = self._view.parent  # of a class of users', NumPy names the last one along the views of the same class
+        while found._view is not None and type(found._view.parent) is type(self):
+            found = found._view.parent
+        return found  # type: ignore[return-value]
 
     @property
     def flags(self) -> Flags:
@@ -233,7 +239,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         return _printing.array_str(self)
 
     def __reduce__(self) -> Any:
-        return _from_host, (self.asnumpy(),)
+        return _from_host, (self.asnumpy(), type(self)) if is_subclass(type(self)) else (self.asnumpy(),)
 
     def __copy__(self) -> "ndarray":
         return self.copy("K")
@@ -252,7 +258,8 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
 
     def copy(self, order: Order = "C") -> "ndarray":
         """A copy with memory of its own."""
-        return copy_of(self, check_order(order))
+        made: ndarray = copy_of(self, check_order(order))
+        return made if type(self) is ndarray else inherit(made, self)  # type: ignore[comparison-overlap]
 
     def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> Any:
         """The values in another dtype.
@@ -267,8 +274,9 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
             raise TypeError(f"Cannot cast array data from {self.dtype!r} to {wanted!r} according to the rule '{casting}'")
         if wanted == self.dtype:
             stays = not copy and (self.flags.forc if order == "A" else has_order(self, order))
-            return self if stays else copy_of(self, order)
-        made = _apply(_cast, (self,), (wanted,))
+            source = self if subok else lens.plain(self)
+            return source if stays else inherit(copy_of(self, order), source)
+        made = _apply(_cast, (self if subok else lens.plain(self),), (wanted,))
         return made if order != "F" and in_c_order(self) else in_order(made, order, self)
 
     def copyto(self, other: "ndarray | devices.Device") -> "ndarray":
@@ -575,12 +583,12 @@ class ndarray(InPlaceOperators, Array):
     ) -> "ndarray":
         wanted = dtypes.canonical(float if dtype is None else dtype)
         if buffer is not None:
-            return _buffers.over(buffer, as_shape(shape), wanted, offset, strides, check_c_or_f(order))
-        if strides is not None:
+            made: ndarray = _buffers.over(buffer, as_shape(shape), wanted, offset, strides, check_c_or_f(order))
+        elif strides is not None:
             raise NotImplementedError("ndarray(strides=) without a buffer: memory layout can't be chosen")
-        made: ndarray = dispatch.array_of(onp.zeros(shape, wanted))  # nothing begins anywhere: NumPy looks at no offset, either
-        in_order(made, check_c_or_f(order))
-        return made
+        else:
+            made = in_order(dispatch.array_of(onp.zeros(shape, wanted)), check_c_or_f(order))  # NumPy looks at no offset, either
+        return made if cls is ndarray else instance(made, cls, None)
 
 
 def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
@@ -588,9 +596,9 @@ def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
     return as_shape(shape[0] if len(shape) == 1 else shape)
 
 
-def _from_host(array: onp.ndarray[Any, Any]) -> ndarray:
+def _from_host(array: onp.ndarray[Any, Any], kind: type | None = None) -> ndarray:
     made: ndarray = dispatch.array_of(array)
-    return made
+    return made if kind is None else instance(made, kind, None)
 
 
 dispatch.connect(array_type=ndarray)

@@ -13,6 +13,7 @@ from npcompat._internal.dtypes import default_float
 from npcompat._internal.handle import Handle
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._host_arrays import as_numpys, by_numpy
+from npcompat.numpy._overrides import overrides
 
 _OBJECTS = onp.dtype(object)
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
@@ -26,10 +27,15 @@ class Protocols(Handle):
     def __array_ufunc__(self, ufunc: onp.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Run the function of the ufunc's name, a ufunc that we have not on the host.
 
-        What it is to write into arrays of NumPy's is copied there.
+        What it is to write into arrays of NumPy's is copied there.  As NumPy's own method, it leaves operands of other classes
+        that have a say to them.
         """
         if not hasattr(ufunc, "nin"):
             raise TypeError(f"__array_ufunc__: expected a ufunc, got {type(ufunc).__name__}")
+        if getattr(ufunc, "_op", None) is not None and ufunc is dispatch.ufuncs.get(ufunc._op.name):  # it was one of ours that asked
+            if any(map(overrides, (*inputs, *kwargs.get("out", ()), kwargs.get("where")))):
+                return NotImplemented
+            return (ufunc if method == "__call__" else getattr(ufunc, method))(*inputs, **kwargs)
         ours = getattr(importlib.import_module("npcompat.numpy"), ufunc.__name__, None)
         if ours is None or ours is ufunc or getattr(onp, ufunc.__name__, None) is not ufunc:
             return foreign(ufunc, method, inputs, kwargs)

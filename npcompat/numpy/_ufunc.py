@@ -6,7 +6,7 @@ from typing import Any
 import numpy as onp
 from numpy._core._exceptions import _UFuncInputCastingError
 
-from npcompat._internal import dispatch, dtypes, execution, indexing, modes
+from npcompat._internal import dispatch, dtypes, execution, indexing, modes, subclasses
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Op, operator
@@ -30,7 +30,7 @@ SHARED_PARAMETERS = """
     dtype : dtype, optional
         The dtype in which to compute.
     subok : bool, optional
-        Without effect: there are no subclasses.
+        Whether the result of operands of a class derived from `ndarray` is of that class, too.
     signature : str or tuple of dtype, optional
         The dtypes in which to compute: of each operand and each result, None for what NumPy chooses; or as a string
         such as ``'dd->d'``.
@@ -79,9 +79,9 @@ def call(
 ) -> Any:
     """Apply a ufunc's operator with the arguments that all ufuncs have."""
     plain = out is None or (type(out) is tuple and len(out) == op.outputs and all([o is None for o in out]))
-    if plain and where is True and dtype is None and casting == "same_kind" and order == "K" and signature is None:
+    if plain and where is True and dtype is None and casting == "same_kind" and order == "K" and signature is None and subok:
         return apply(op, args)
-    return _general(op, args, out, where, casting, order, dtype, signature)
+    return _general(op, args, out, where, casting, order, dtype, subok, signature)
 
 
 def on_host(op: Op, args: Sequence[Any], out: Any, **options: Any) -> bool:
@@ -119,16 +119,26 @@ def positional_outs(out1: Any, out2: Any, out: Any) -> Any:
     return out1, out2
 
 
-def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting, order: str, dtype: Any, signature: Any) -> Any:
+def _general(
+    op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting, order: str, dtype: Any, subok: bool, signature: Any
+) -> Any:
+    chief = None
     if not dispatch.ordinary.issuperset(map(type, (*args, *(out if type(out) is tuple else (out,)), where))):
         options = given(
-            out, where=(where, True), casting=(casting, "same_kind"), order=(order, "K"), dtype=(dtype, None), signature=(signature, None)
+            out,
+            where=(where, True),
+            casting=(casting, "same_kind"),
+            order=(order, "K"),
+            dtype=(dtype, None),
+            subok=(subok, True),
+            signature=(signature, None),
         )
         made = overridden(op, "__call__", args, options)
         if made is not NotImplemented:
             return made
+        chief = subclasses.leader(args) if subok else None
     if out is ...:  # arrays also where there would be scalars
-        made = _general(op, args, (None,) * op.outputs, where, casting, order, dtype, signature)
+        made = _general(op, args, (None,) * op.outputs, where, casting, order, dtype, subok, signature)
         return as_array(made) if op.outputs == 1 else tuple(map(as_array, made))
     order = check_order(order)
     if op.outputs > 1 and not isinstance(out, tuple):
@@ -139,7 +149,7 @@ def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting
     for o in outs:
         if o is not None and (not isinstance(o, Handle) or type(o) is dispatch.scalar):
             raise TypeError(f"return arrays must be of ArrayType: `out` must be an npcompat ndarray, got {type(o).__name__}")
-    whole = outs[0] is not None and op.outputs == 1 and where is True and dtype is None and signature is None and casting == "same_kind"
+    whole = type(outs[0]) is dispatch.ndarray and op.outputs == 1 and where is True and dtype is None and signature is None and casting == "same_kind"
     if whole and modes.current().plain and on_host(op, args, outs[0]):
         return outs[0]
     operands = [a if type(a) in (bool, int, float, complex) or isinstance(a, Handle) else dispatch.host_array(a) for a in args]
@@ -151,11 +161,15 @@ def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting
             raise _UFuncInputCastingError(getattr(onp, name_of(op)), casting, operand, wanted, i)
     values = execution.run(op, [dispatch.as_value(a) for a in operands], () if loop is None else (loop,))
     finished = []
-    for value, target in zip(values if op.outputs > 1 else (values,), outs, strict=True):
+    for i, (value, target) in enumerate(zip(values if op.outputs > 1 else (values,), outs, strict=True)):
         result = _finish(op, value, target, where, casting)
-        finished.append(
-            result if target is not None or order == "K" else in_order(result, common_order(operands) if order == "A" else order)
-        )
+        if target is None and order != "K":
+            result = in_order(result, common_order(operands) if order == "A" else order)
+        wrapping = chief if target is None else target if subclasses.is_subclass(type(target)) else None
+        if wrapping is not None:
+            given_arrays = args if outs == (None,) * op.outputs else (*args, *outs)
+            result = subclasses.wrapped(wrapping, as_array(result), dispatch.ufuncs.get(op.name), given_arrays, i)
+        finished.append(result)
     return finished[0] if op.outputs == 1 else tuple(finished)
 
 

@@ -241,13 +241,8 @@ def _places(xp: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: i
 
 
 def strided(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Lens:
-    """The lens of `as_strided` on an array in C order; it only reads where elements may overlap."""
-    put: Op | None = _as_strided_put
-    reach = 0
-    for stride, length in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n != 1):
-        put = put if stride > reach else None
-        reach += stride * (length - 1)
-    return Lens(_as_strided, put, (shape, strides, offset), _look_strided)
+    """The lens of `as_strided` on an array in C order."""
+    return Lens(_as_strided, _as_strided_put, (shape, strides, offset), _look_strided)
 
 
 def _look_strided(array: Array, attrs: Attrs, _: tuple[int, ...]) -> Array:

@@ -16,7 +16,7 @@ from npcompat._internal.op import as_shape, operator
 from npcompat._internal.subclasses import inherit
 from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_c_order, in_order
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order, ShapeLike
-from npcompat.numpy._ufunc import _cast
+from npcompat.numpy._ufunc import _cast, warn_of_lost_parts
 
 
 def placed_on(device: Any, ctx: Any = None) -> AbstractContextManager[Any]:
@@ -35,6 +35,8 @@ def as_copy(copy: Any) -> bool | None:
     """What `copy=` means; NumPy's `_CopyMode` says the same in other words."""
     if type(copy) is bool or copy is None:
         return copy
+    if isinstance(copy, str):
+        raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
     if isinstance(copy, _CopyMode):
         return {_CopyMode.ALWAYS: True, _CopyMode.NEVER: False, _CopyMode.IF_NEEDED: None}[copy]
     return bool(copy)
@@ -105,6 +107,8 @@ def array(
     """
     check_like(like)
     order = check_order(order)
+    if not 0 <= ndmax <= 64:
+        raise ValueError("ndmax must be in the range [0, NPY_MAXDIMS (64)]")
     if ndmin > (ndmax or 64):
         raise ValueError(f"ndmin must be <= ndmax ({ndmax or 64})")
     if ndmax != 0:
@@ -137,6 +141,7 @@ def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order,
     if dtype is not None and a.dtype != dtype:
         if copy is False:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
+        warn_of_lost_parts(a.dtype, dtype)
         result = apply(_cast, (a,), (dtype,))
     if device is not None:
         result = moved(result, device)

@@ -24,7 +24,7 @@ class Memory(Handle):
     @property
     def ctypes(self) -> Any:
         """What NumPy has for `ctypes`: the address of the values as they are now, which must not be written; shape and strides."""
-        return _unwritten(self).ctypes
+        return _unwritten(self, _Held).ctypes
 
     def getfield(self: Any, dtype: DTypeLike, offset: int = 0) -> Any:
         """The bytes at an offset in each element, read as elements of another dtype: a view.
@@ -50,6 +50,10 @@ class Memory(Handle):
         """Write values of another dtype into the bytes at an offset in each element; see `getfield`."""
         self.getfield(dtype, offset)[...] = val
 
+    def __sizeof__(self: Any) -> int:
+        """Bytes of the object: of the elements, unless it is a view, and of shape and strides."""
+        return object.__sizeof__(self) + 16 * len(self.shape) + (self.nbytes if self._view is None else 0)
+
     def __delitem__(self, key: Any) -> None:
         raise ValueError("cannot delete array elements")
 
@@ -74,9 +78,17 @@ class Memory(Handle):
     __class_getitem__: Any = classmethod(GenericAlias)
 
 
-def _unwritten(handle: Handle) -> onp.ndarray[Any, Any]:
-    shared = dispatch.to_host(handle).view()
+class _Held(onp.ndarray[Any, Any]):
+    """An array of NumPy's that keeps the one of ours whose values it shows."""
+
+    source: Handle
+
+
+def _unwritten(handle: Handle, kind: type[onp.ndarray[Any, Any]] = onp.ndarray) -> onp.ndarray[Any, Any]:
+    shared = dispatch.to_host(handle).view(kind)
     shared.flags.writeable = False
+    if isinstance(shared, _Held):
+        shared.source = handle
     return shared
 
 

@@ -1,9 +1,11 @@
 """The array that users hold: NumPy's methods on the mutable handle."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as onp
+from numpy._globals import _CopyMode
 
 from npcompat._internal import devices, dispatch, dtypes, execution, indexing, lens, modes, tape
 from npcompat._internal.backend import jax as xla
@@ -31,7 +33,7 @@ from npcompat.numpy._ndarray_selection import Selection
 from npcompat.numpy._operators import InPlaceOperators, Operators
 from npcompat.numpy._protocols import Protocols
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
-from npcompat.numpy._ufunc import _cast
+from npcompat.numpy._ufunc import _cast, warn_of_lost_parts
 
 _apply = dispatch.apply
 
@@ -230,7 +232,11 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         return dispatch.to_host(self).tobytes(letter(order, self))
 
     def __format__(self, specification: str) -> str:
-        return format(dispatch.to_host(self)[()] if self.ndim == 0 else str(self), specification)
+        if self.ndim == 0:
+            return format(dispatch.to_host(self)[()], specification)
+        if specification:
+            raise TypeError(f"unsupported format string passed to numpy.{type(self).__name__}.__format__")
+        return str(self)
 
     def __repr__(self) -> str:
         return _printing.array_repr(self)
@@ -239,13 +245,17 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         return _printing.array_str(self)
 
     def __reduce__(self) -> Any:
-        return _from_host, (self.asnumpy(), type(self)) if is_subclass(type(self)) else (self.asnumpy(),)
+        host = dispatch.to_host(self)
+        return _from_host, (host, type(self)) if is_subclass(type(self)) else (host,)
 
     def __copy__(self) -> "ndarray":
         return self.copy("K")
 
     def __deepcopy__(self, memo: Any) -> "ndarray":
-        return self.copy("K")
+        if not self.dtype.hasobject:
+            return self.copy("K")
+        copied: ndarray = dispatch.array_of(dispatch.to_host(self).__deepcopy__(memo))
+        return inherit(copied, self)  # type: ignore[no-any-return]
 
     def wait_to_read(self) -> None:
         """Wait until the values are computed."""
@@ -270,12 +280,18 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
             If `casting` does not allow it.
         """
         order, wanted = check_order(order), dtypes.canonical(dtype)
+        if type(copy) is not bool and isinstance(copy, _CopyMode):
+            raise ValueError("_CopyMode enum is not allowed for astype function. Use true/false instead.")
+        if casting == "same_value":
+            dispatch.to_host(self).astype(wanted, casting=casting)  # NumPy's error where a value would change
+            casting = "unsafe"
         if not onp.can_cast(self.dtype, wanted, casting):
             raise TypeError(f"Cannot cast array data from {self.dtype!r} to {wanted!r} according to the rule '{casting}'")
         if wanted == self.dtype:
             stays = not copy and (self.flags.forc if order == "A" else has_order(self, order))
             source = self if subok else lens.plain(self)
             return source if stays else inherit(copy_of(self, order), source)
+        warn_of_lost_parts(self.dtype, wanted)
         made = _apply(_cast, (self if subok else lens.plain(self),), (wanted,))
         return made if order != "F" and in_c_order(self) else in_order(made, order, self)
 
@@ -403,11 +419,19 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
 
     def resize(self, *shape: Any, refcheck: bool = True) -> None:
         """Change the shape in place; elements are added as zeros or cut off at the end."""
+        if type(refcheck) is not bool and not hasattr(refcheck, "__index__"):
+            raise TypeError(f"'{type(refcheck).__name__}' object cannot be interpreted as an integer")
         if not shape or shape == (None,):
             return
+        target = _shape(shape)
+        if any([n < 0 for n in target]):
+            raise ValueError("negative dimensions not allowed")
         if self._view is not None:
-            raise ValueError("cannot resize this array: it does not own its data")
-        host, target = dispatch.to_host(self).ravel(), _shape(shape)
+            if self.size or math.prod(target):
+                raise ValueError("cannot resize this array: it does not own its data")
+            self.shape = target
+            return
+        host = dispatch.to_host(self).ravel()
         resized = onp.zeros(target, self.dtype)
         resized.flat[: host.size] = host[: resized.size]
         dispatch.write(self, execution.constant(resized))
@@ -597,7 +621,7 @@ def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
 
 
 def _from_host(array: onp.ndarray[Any, Any], kind: type | None = None) -> ndarray:
-    made: ndarray = dispatch.array_of(array)
+    made: ndarray = dispatch.array_of(array if array.base is None else array.copy())  # what was sent beside the pickle is shared
     return made if kind is None else instance(made, kind, None)
 
 

@@ -1,5 +1,6 @@
 """What all ufuncs share: `out=`, `where=`, `casting=`, `dtype=`, and writing a result into an array."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,6 +47,12 @@ SHARED_PARAMETERS = """
 def _cast(xp: Any, x: Any, *, dtype: Any) -> Any:
     """The values in another dtype."""
     return xp.astype(x, dtype)
+
+
+def warn_of_lost_parts(have: onp.dtype[Any], wanted: onp.dtype[Any]) -> None:
+    """NumPy's warning that a cast drops imaginary parts, if it does; for the caller's caller."""
+    if have.kind == "c" and wanted.kind in "iuf":
+        warnings.warn("Casting complex values to real discards the imaginary part", onp.exceptions.ComplexWarning, stacklevel=3)
 
 
 @operator("_npi_select_where", pattern="broadcast", rule=lambda types, attrs: ([None, types[2], None], types[2]))
@@ -149,7 +156,14 @@ def _general(
     for o in outs:
         if o is not None and (not isinstance(o, Handle) or type(o) is dispatch.scalar):
             raise TypeError(f"return arrays must be of ArrayType: `out` must be an npcompat ndarray, got {type(o).__name__}")
-    whole = type(outs[0]) is dispatch.ndarray and op.outputs == 1 and where is True and dtype is None and signature is None and casting == "same_kind"
+    whole = (
+        type(outs[0]) is dispatch.ndarray
+        and op.outputs == 1
+        and where is True
+        and dtype is None
+        and signature is None
+        and casting == "same_kind"
+    )
     if whole and modes.current().plain and on_host(op, args, outs[0]):
         return outs[0]
     operands = [a if type(a) in (bool, int, float, complex) or isinstance(a, Handle) else dispatch.host_array(a) for a in args]

@@ -232,6 +232,8 @@ class Root(Namespace):
             return Core("numpy", (npcompat.numpy,))
         if name == "lib":
             return Core("numpy.lib", (npcompat.numpy.lib, npcompat.numpy))
+        if not name.startswith("_") and name not in dir(onp) and name not in BORROWED:
+            return getattr(npcompat.numpy, name)  # what NumPy has not, either, is an error at once, as there
         return super().__getattr__(name)
 
 

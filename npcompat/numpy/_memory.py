@@ -67,9 +67,10 @@ class Memory(Handle):
 
     def __array_wrap__(self, array: ArrayLike, context: Any = None, return_scalar: bool = False, /) -> Any:
         """An array that was computed from this one, perhaps by NumPy, as one of this one's class."""
-        made = array if isinstance(array, Handle) else dispatch.array_of(onp.array(array))
+        made: Any = array if isinstance(array, Handle) else dispatch.array_of(onp.array(array))
         if is_subclass(type(self)):
-            return made if type(made) is type(self) else instance(lens.view(lens.plain(made), lens.whole(made)), type(self), self)
+            return made if type(made) is type(self) else instance(lens.plain_view(made, lens.whole(made)), type(self), self)
+        made = lens.plain(made)
         return dispatch.as_scalar(made) if return_scalar else made
 
     def __array_finalize__(self, obj: Any, /) -> None:

@@ -63,18 +63,31 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
             layout = dispatch.layout(self).reshape(reshaped.shape)
             dispatch.write(self, dispatch.read(reshaped))
             extra(self).layout = None if layout.flags.c_contiguous else layout
-        else:  # the view that this was becomes the parent of the view that it is now
-            parent = object.__new__(ndarray)
-            parent._view, parent._extra = self._view, self._extra
-            self._view, self._extra = View(parent, reshaped._view.lens), None
-            self.setflags(write=parent.flags.writeable)
+        else:
+            self._look_through(reshaped._view.lens)
+
+    def _look_through(self, look: lens.Lens) -> None:
+        """Become a view of what this view was until now."""
+        parent = object.__new__(ndarray)
+        parent._view, parent._extra = self._view, self._extra
+        self._view, self._extra = View(parent, look), None
+        self.setflags(write=parent.flags.writeable)
 
     @property
     def dtype(self) -> onp.dtype[Any]:
-        """Type of the elements."""
+        """Type of the elements; setting it reads their bytes as elements of another type, as `view` does."""
         if self._view is None:
             return onp.dtype(self._value.payload.dtype)
         return dispatch.layout(self).dtype
+
+    @dtype.setter
+    def dtype(self, dtype: DTypeLike) -> None:
+        found = self.view(dtypes.canonical(dtype))
+        if self._view is None:
+            dispatch.write(self, dispatch.read(found))
+            extra(self).layout = None
+        else:
+            self._look_through(found._view.lens)
 
     @property
     def ndim(self) -> int:
@@ -103,6 +116,19 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
     def strides(self) -> tuple[int, ...]:
         """Bytes from one element to the next along each axis, as NumPy would lay the array out."""
         return dispatch.layout(self).strides
+
+    @strides.setter
+    def strides(self, strides: Any) -> None:
+        wanted = dispatch.layout(self).view()
+        wanted.strides = strides  # NumPy's warning, and its error where memory would be left
+        if self.strides == wanted.strides:
+            return
+        if self._view is None:
+            raise NotImplementedError(
+                "strides: those of an array that owns its memory can't be changed; use np.lib.stride_tricks.as_strided"
+            )
+        found = _buffers.strided(self, wanted)._view
+        self._view, self._extra = found, extra(self)
 
     @property
     def base(self) -> "ndarray | None":

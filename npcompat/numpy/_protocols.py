@@ -8,7 +8,7 @@ import numpy as onp
 
 from npcompat._internal import dispatch, execution, modes
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.devices import Device, current_device
+from npcompat._internal.devices import Device, as_device, current_device
 from npcompat._internal.dtypes import default_float
 from npcompat._internal.handle import Handle
 from npcompat.numpy._creation import placed_on
@@ -201,6 +201,18 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
         return dispatch.wrap(execution.fresh(payload))
 
 
+def _check_device(device: Any) -> None:
+    """Raise ValueError for what names no device of this process."""
+    if device is not None:
+        try:
+            found = as_device(device)
+            known = found in _Info().devices()
+        except (TypeError, ValueError):
+            known = False
+        if not known:
+            raise ValueError(f"Device not understood: {device!r}. Devices are {', '.join(map(str, _Info().devices()))}.")
+
+
 class _Info:
     """What the array API's inspection asks: see `numpy.__array_namespace_info__`."""
 
@@ -213,7 +225,8 @@ class _Info:
         return current_device()
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
-        """The dtypes that arrays have when none is asked for."""
+        """The dtypes that arrays have when none is asked for, on every device."""
+        _check_device(device)
         real = default_float()
         return {
             "real floating": real,
@@ -223,7 +236,8 @@ class _Info:
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
-        """The standard's dtypes of a kind, by name."""
+        """The standard's dtypes of a kind, by name, which are those of every device."""
+        _check_device(device)
         found: dict[str, Any] = onp.__array_namespace_info__().dtypes(kind=kind)
         return found
 

@@ -153,6 +153,8 @@ def _general(
     outs: tuple[Any, ...] = out if isinstance(out, tuple) else (out,) + (None,) * (op.outputs - 1)
     if len(outs) != op.outputs:
         raise ValueError(f"The 'out' tuple must have exactly one entry per ufunc output: expected {op.outputs}, got {len(outs)}")
+    if any([isinstance(o, onp.ndarray) for o in outs]):
+        return _into_numpys(op, args, outs, where, casting, order, dtype, subok, signature)
     for o in outs:
         if o is not None and (not isinstance(o, Handle) or type(o) is dispatch.scalar):
             raise TypeError(f"return arrays must be of ArrayType: `out` must be an npcompat ndarray, got {type(o).__name__}")
@@ -171,8 +173,8 @@ def _general(
     loop = _loop(op, dtype, signature)
     casts, _ = op.rule(types, {"dtype": loop})
     for i, (operand, wanted) in enumerate(zip(types, casts, strict=True)):
-        if wanted is not None and isinstance(operand, onp.dtype) and not onp.can_cast(operand, wanted, casting):
-            raise _UFuncInputCastingError(getattr(onp, name_of(op)), casting, operand, wanted, i)
+        if wanted is not None and not _may_cast(operand, wanted, casting):
+            raise _UFuncInputCastingError(getattr(onp, name_of(op)), casting, dtypes.strong_by_numpy(operand), wanted, i)
     values = execution.run(op, [dispatch.as_value(a) for a in operands], () if loop is None else (loop,))
     finished = []
     for i, (value, target) in enumerate(zip(values if op.outputs > 1 else (values,), outs, strict=True)):
@@ -181,10 +183,46 @@ def _general(
             result = in_order(result, common_order(operands) if order == "A" else order)
         wrapping = chief if target is None else target if subclasses.is_subclass(type(target)) else None
         if wrapping is not None:
-            given_arrays = args if outs == (None,) * op.outputs else (*args, *outs)
+            given_arrays = args if all([o is None for o in outs]) else (*args, *outs)
             result = subclasses.wrapped(wrapping, as_array(result), dispatch.ufuncs.get(op.name), given_arrays, i)
         finished.append(result)
     return finished[0] if op.outputs == 1 else tuple(finished)
+
+
+def _into_numpys(op: Op, args: Sequence[Any], outs: tuple[Any, ...], where: Any, casting: Casting, *rest: Any) -> Any:
+    """Results, of which some are copied into arrays of NumPy's."""
+    ours = tuple([None if isinstance(o, onp.ndarray) else o for o in outs])
+    made = _general(op, args, ours, True, casting, *rest)
+    results = made if op.outputs > 1 else (made,)
+    mask = dispatch.to_host(where) if isinstance(where, Handle) else where
+    for result, out in zip(results, outs, strict=True):
+        if isinstance(out, onp.ndarray):
+            copy_into_numpys(out, result, mask, casting, f"ufunc '{name_of(op)}'")
+    found = tuple([r if o is None else o for r, o in zip(results, outs, strict=True)])
+    return found if op.outputs > 1 else found[0]
+
+
+def copy_into_numpys(out: onp.ndarray[Any, Any], result: Any, where: Any, casting: Casting, what: str) -> None:
+    """Write a result into an array of NumPy's, which a caller gave as `out`."""
+    host = dispatch.to_host(result) if isinstance(result, Handle) else onp.asarray(result)
+    if not onp.can_cast(host.dtype, out.dtype, casting):
+        raise TypeError(f"Cannot cast {what} output from {host.dtype!r} to {out.dtype!r} with casting rule '{casting}'")
+    if onp.broadcast_shapes(host.shape, out.shape) != out.shape:
+        raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape {host.shape}")
+    onp.copyto(out, host, casting, where)
+
+
+_RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+"""Kinds of numbers, from those that others can be cast to."""
+
+
+def _may_cast(operand: Any, wanted: onp.dtype[Any], casting: Casting) -> bool:
+    """Whether an operand of a dtype, or a Python number, may be cast: a number goes into any dtype of its kind."""
+    if isinstance(operand, onp.dtype):
+        return onp.can_cast(operand, wanted, casting)
+    if casting in ("safe", "same_kind") and wanted.kind in _RANKS:
+        return _RANKS[onp.dtype(operand).kind] <= _RANKS[wanted.kind]
+    return wanted.kind not in _RANKS or onp.can_cast(onp.dtype(operand), wanted, casting) or (operand is int and wanted.kind in "iufc")
 
 
 def _loop(op: Op, dtype: Any, signature: Any) -> Any:
@@ -193,10 +231,15 @@ def _loop(op: Op, dtype: Any, signature: Any) -> Any:
         return None if dtype is None else dtypes.canonical(dtype)
     if dtype is not None:
         raise TypeError("cannot specify both 'signature' and 'dtype'")
+    if isinstance(signature, bytes):
+        signature = signature.decode("ascii")
     if isinstance(signature, str):
         before, arrow, after = signature.partition("->")
-        if arrow and (len(before), len(after)) != (len(op.inputs), op.outputs):
+        if not arrow or (len(before), len(after)) != (len(op.inputs), op.outputs):
             raise ValueError(f"a type-string for {name_of(op)}, {len(op.inputs)} typecode(s) before and {op.outputs} after the -> sign")
+        unknown = [letter for letter in before + after if letter not in onp.typecodes["All"]]
+        if unknown:
+            raise ValueError(f"signature {signature!r}: {', '.join(unknown)} is the character of no dtype")
         signature = (*before, *after)
     if not isinstance(signature, tuple):
         raise TypeError(f"the signature object to ufunc must be a string or a tuple, got {type(signature).__name__}")
@@ -270,6 +313,11 @@ def finish(result: Any, out: Any, what: str) -> Any:
         return as_array(result)
     if isinstance(out, tuple):
         (out,) = out
+    if isinstance(out, onp.ndarray):
+        if onp.shape(result) != out.shape:
+            raise ValueError(f"{what}: output array has shape {out.shape}, expected {onp.shape(result)}")
+        copy_into_numpys(out, result, True, "same_kind" if what != "unsafe" else "unsafe", what)
+        return out
     if not isinstance(out, Handle) or type(out) is dispatch.scalar:
         raise TypeError(f"{what}: `out` must be an npcompat ndarray, got {type(out).__name__}")
     if result.shape != out.shape:  # type: ignore[attr-defined]

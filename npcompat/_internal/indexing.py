@@ -14,7 +14,7 @@ from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, NEWAXIS, SLI
 from npcompat._internal.errors import InferenceError, TracedValueError, user_location
 from npcompat._internal.handle import Handle, Value, View, extra
 from npcompat._internal.op import operator
-from npcompat._internal.subclasses import inherit
+from npcompat._internal.subclasses import inherit, is_subclass
 
 
 def getitem(handle: Any, key: Any) -> Any:
@@ -100,7 +100,10 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
             return None
         if not _fixed(key):  # a copy
             copied = dispatch.wrap(Value(array[key]))
-            return copied if kind is dispatch.ndarray else inherit(copied, handle)
+            return copied if kind is dispatch.ndarray else _of_class(copied, handle)
+    if handle._extra is not None and handle._extra.readonly and array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False  # of which NumPy makes records that can't be written, either
     found = array[key]
     if type(found) is onp.ndarray:
         view = object.__new__(dispatch.ndarray)
@@ -449,9 +452,14 @@ def _get_advanced(handle: Any, base: Any, advanced: list[Any]) -> Any:
     positions, axes = _positions(base, advanced)
     if masks and _read_on_host(base):
         index = tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)
-        return inherit(dispatch.array_of(dispatch.to_host(base)[index]), handle)
+        return _of_class(dispatch.array_of(dispatch.to_host(base)[index]), handle)
     values = [dispatch.read(base), *map(dispatch.as_value, positions)]
-    return inherit(dispatch.wrap_result(_take_at, execution.run(_take_at, values, (axes,))), handle)
+    return _of_class(dispatch.wrap_result(_take_at, execution.run(_take_at, values, (axes,))), handle)
+
+
+def _of_class(copied: Any, handle: Any) -> Any:
+    """What an advanced index read, of the class of the array: as in NumPy, a view of a plain array."""
+    return inherit(lens.plain_view(copied, lens.whole(copied)), handle) if is_subclass(type(handle)) else copied
 
 
 def _read_on_host(base: Any, *values: Value) -> bool:

@@ -33,8 +33,9 @@ def instance(made: Any, kind: type, source: Any) -> Any:
     handle._view, handle._extra = made._view, made._extra
     if made._view is None:
         handle._value = made._value
-    if handle.__array_finalize__ is not None:
-        handle.__array_finalize__(source)
+    finalize = kind.__array_finalize__  # type: ignore[attr-defined]
+    if finalize is not None:
+        finalize(handle, source)
     return handle
 
 

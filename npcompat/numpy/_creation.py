@@ -386,7 +386,9 @@ def full(
     order = check_c_or_f(order)
     with placed_on(device, ctx):
         wanted = None if dtype is None else _concrete(dtype)
-        value: Any = fill_value if isinstance(fill_value, Handle) else asarray(fill_value, wanted)
+        if not isinstance(fill_value, Handle) and wanted is not None:
+            fill_value = onp.full(onp.shape(fill_value), fill_value, wanted)  # NumPy casts as it must
+        value: Any = fill_value if isinstance(fill_value, Handle) else asarray(fill_value)
         wanted = wanted or value.dtype
         made = apply(_broadcast_fill, (value,), (as_shape(shape), wanted))
         return made if order != "F" else in_order(made, order)

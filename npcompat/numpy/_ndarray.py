@@ -1,6 +1,8 @@
 """The array that users hold: NumPy's methods on the mutable handle."""
 
 import math
+import sys
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -453,10 +455,15 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         if any([n < 0 for n in target]):
             raise ValueError("negative dimensions not allowed")
         if self._view is not None:
-            if self.size or math.prod(target):
+            if self.size != math.prod(target):
                 raise ValueError("cannot resize this array: it does not own its data")
             self.shape = target
             return
+        if refcheck and (sys.getrefcount(self) > _ALONE or weakref.getweakrefcount(self)):
+            raise ValueError(
+                "cannot resize an array that references or is referenced by another array in this way.\n"
+                "Use the np.resize function or refcheck=False"
+            )
         host = dispatch.to_host(self).ravel()
         resized = onp.zeros(target, self.dtype)
         resized.flat[: host.size] = host[: resized.size]
@@ -639,6 +646,21 @@ class ndarray(InPlaceOperators, Array):
         else:
             made = in_order(dispatch.array_of(onp.zeros(shape, wanted)), check_c_or_f(order))  # NumPy looks at no offset, either
         return made if cls is ndarray else instance(made, cls, None)
+
+
+class _Probe:
+    """An object whose method sees how often it is referred to where one name does."""
+
+    def resize(self, *shape: Any, refcheck: bool = True) -> int:
+        return sys.getrefcount(self)
+
+
+def _counted() -> int:
+    probe = _Probe()
+    return probe.resize(1)
+
+
+_ALONE = _counted()
 
 
 def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:

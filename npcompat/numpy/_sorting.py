@@ -10,7 +10,7 @@ from npcompat._internal import dispatch, dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import Op, as_axis, operator
-from npcompat.numpy._checks import refuse
+from npcompat.numpy._checks import outside, refuse
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._manipulation import ndim, ravel
 from npcompat.numpy._selection import finish_safely, take
@@ -257,6 +257,7 @@ def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLi
             raise TypeError("sorter must only contain integers")
         if sorter.shape != a.shape:
             raise ValueError("sorter.size must equal a.size")
+        refuse(outside, (sorter,), (0, max(a.shape[0], 1)), ValueError, "Sorter index out of range.")
         a = take(a, sorter)
     return apply(_searchsorted, (a, v), (side,))
 

@@ -96,7 +96,7 @@ def wrap_result(op: Op, value: Value) -> Any:
 
 def as_scalar(array: Any) -> Any:
     """An array without axes as a scalar, which many of NumPy's functions return in its place; others as they are."""
-    if type(array) is symbol or array.shape:
+    if type(array) is not ndarray or array.shape:  # symbols are never scalars, nor are instances of subclasses
         return array
     value = read(array)
     return wrap_scalar(value) if dtypes.on_devices(value.payload.dtype) else value.payload[()]

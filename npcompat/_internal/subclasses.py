@@ -74,7 +74,7 @@ def results(op: Op, operands: Sequence[Any], found: Any) -> Any:
     function = dispatch.ufuncs.get(op.name)
     if chief is None:
         made = [dispatch.wrap_result(op, v) for v in values]
-    elif function is not None or op.pattern == "reduction":
+    elif function is not None or op.pattern == "reduction" or (op.scalars and op.pattern == "opaque"):
         made = [wrapped(chief, dispatch.wrap(v), function, operands, i, op.scalars) for i, v in enumerate(values)]
     else:
         made = [inherit(dispatch.wrap_result(op, v), chief) for v in values]

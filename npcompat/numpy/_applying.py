@@ -6,6 +6,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.handle import Handle
+from npcompat._internal.subclasses import inherit
 from npcompat.numpy._creation import asanyarray, asarray, zeros, zeros_like
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._logic import result_type
@@ -87,7 +88,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     >>> np.piecewise(x, [x < 0, x > 2], [lambda v: -v, 100])
     array([  2,   0, 100])
     """
-    x = asarray(x)
+    x = asanyarray(x)
     if not (isinstance(condlist, list | tuple) or ndim(condlist)) or (x.ndim and not _is_array(condlist[0])):
         condlist = [condlist]
     conditions = asarray(condlist, bool)
@@ -140,7 +141,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
     for place in onp.ndindex(outer):
         result = asanyarray(func1d(lines[(*place, ...)], *args, **kwargs))
         if made is None:
-            made = zeros((*outer, *result.shape), result.dtype)
+            made = inherit(zeros((*outer, *result.shape), result.dtype), result)
         made[(*place, ...)] = result
     if made is None:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")

@@ -8,6 +8,7 @@ import numpy as onp
 from npcompat._internal import dispatch, dtypes, modes
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import normalized_axes
+from npcompat._internal.subclasses import inherit
 from npcompat.numpy._arithmetic import conjugate, multiply
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._comparison import isnan, logical_not
@@ -34,7 +35,7 @@ _float64 = onp.dtype("float64")
 
 def weights_along(a: Any, weights: ArrayLike, axis: tuple[int, ...] | None) -> Any:
     """Weights in a shape that broadcasts against the array, from weights of its shape or of the axes alone."""
-    weights = asarray(weights)
+    weights = asanyarray(weights)
     if weights.shape == a.shape:
         return weights
     if axis is None:
@@ -222,7 +223,7 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, d
 
 def without_nan(a: Any, value: float) -> Any:
     """The array with a value in the place of nan."""
-    return select(isnan(a), asanyarray(value, dtype=a.dtype), a) if dtypes.is_inexact(a.dtype) else a
+    return inherit(select(isnan(a), asarray(value, dtype=a.dtype), a), a) if dtypes.is_inexact(a.dtype) else a
 
 
 def _nan_spread(
@@ -251,7 +252,7 @@ def _nan_spread(
     free = sum(counted, axis, keepdims=keepdims).astype(working) - (ddof if correction is NoValue else correction)
     if isinstance(dispatch.as_value(free).payload, onp.ndarray) and bool((free <= 0).any()):
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=3)
-    found = select(free > 0, squared / select(free > 0, free, 1), onp.nan)
+    found = inherit(select(free > 0, squared / select(free > 0, free, 1), onp.nan), a)
     spread = (sqrt(found) if of is std else found).astype(real, copy=False)
     return finish(dispatch.as_scalar(asanyarray(spread)), out, of.__name__)
 

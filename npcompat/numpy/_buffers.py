@@ -24,7 +24,7 @@ def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> An
     if any([s % size for s in steps]):
         raise NotImplementedError(f"as_strided: strides {wanted.strides} are no multiples of the element's size, {size}")
     offset = (wanted.ctypes.data - memory.ctypes.data) // size if wanted.size else 0
-    view = lens.view(root, lens.strided(wanted.shape, tuple([s // size for s in steps]), offset))
+    view = lens.plain_view(root, lens.strided(wanted.shape, tuple([s // size for s in steps]), offset))
     if not writeable or not x.flags.writeable:
         extra(view).readonly = True
     return view

@@ -135,7 +135,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
     @property
     def base(self) -> "ndarray | None":
         """The array whose memory this one looks at; None if it owns its own."""
-        if self._view is None or type(self) is ndarray:  # type: ignore[comparison-overlap]
+        if self._view is None or type(self) is ndarray:
             return None if self._view is None else self._view.root  # type: ignore[return-value]
         found = self._view.parent  # of a class of users', NumPy names the last one along the views of the same class
         while found._view is not None and type(found._view.parent) is type(self):
@@ -283,7 +283,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         if not self.dtype.hasobject:
             return self.copy("K")
         copied: ndarray = dispatch.array_of(dispatch.to_host(self).__deepcopy__(memo))
-        return inherit(copied, self)  # type: ignore[no-any-return]
+        return inherit(copied, self)
 
     def wait_to_read(self) -> None:
         """Wait until the values are computed."""
@@ -297,7 +297,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
     def copy(self, order: Order = "C") -> "ndarray":
         """A copy with memory of its own."""
         made: ndarray = copy_of(self, check_order(order))
-        return made if type(self) is ndarray else inherit(made, self)  # type: ignore[comparison-overlap]
+        return made if type(self) is ndarray else inherit(made, self)
 
     def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> Any:
         """The values in another dtype.

@@ -16,7 +16,7 @@ _NUMPYS = onp.ndarray.__array_ufunc__
 def overrides(x: Any) -> bool:
     """Whether the class of an operand has a say in what ufuncs do with it."""
     if isinstance(x, Handle):
-        return is_subclass(type(x)) and type(x).__array_ufunc__ is not dispatch.ndarray.__array_ufunc__
+        return is_subclass(type(x)) and getattr(type(x), "__array_ufunc__", None) is not dispatch.ndarray.__array_ufunc__
     if isinstance(x, _NONE_OF_THEM):
         return False
     return getattr(type(x), "__array_ufunc__", _NUMPYS) is not _NUMPYS

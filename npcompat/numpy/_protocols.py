@@ -32,7 +32,7 @@ class Protocols(Handle):
         """
         if not hasattr(ufunc, "nin"):
             raise TypeError(f"__array_ufunc__: expected a ufunc, got {type(ufunc).__name__}")
-        if getattr(ufunc, "_op", None) is not None and ufunc is dispatch.ufuncs.get(ufunc._op.name):  # it was one of ours that asked
+        if ufunc in dispatch.ufuncs.values():  # it was one of ours that asked
             if any(map(overrides, (*inputs, *kwargs.get("out", ()), kwargs.get("where")))):
                 return NotImplemented
             return (ufunc if method == "__call__" else getattr(ufunc, method))(*inputs, **kwargs)

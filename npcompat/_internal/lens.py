@@ -230,6 +230,8 @@ def _as_strided_put(xp: Any, a: Any, new: Any, *, shape: Any, strides: Any, offs
     offset : int
         Where the first element is.
     """
+    if xp.name != "numpy" and overlapping(shape, strides):
+        raise NotImplementedError("as_strided: a view whose elements overlap can't be written on XLA; write the array that it looks at")
     return xp.reshape(xp.set_static(xp.reshape(a, (-1,)), (_places(xp, shape, strides, offset),), new), a.shape)
 
 
@@ -238,6 +240,16 @@ def _places(xp: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: i
     for axis, (length, stride) in enumerate(zip(shape, strides, strict=True)):
         found = found + xp.reshape(xp.arange(length, dtype=onp.int64) * stride, (-1,) + (1,) * (len(shape) - axis - 1))
     return found
+
+
+def overlapping(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether elements may share memory, where strides are counted in elements."""
+    reach = 0
+    for stride, length in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n != 1):
+        if stride <= reach:
+            return True
+        reach += stride * (length - 1)
+    return False
 
 
 def strided(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Lens:

@@ -28,7 +28,7 @@ def as_strided(
     subok : bool
         Whether the view of an instance of a class derived from `ndarray` is one, too.
     writeable : bool
-        Whether the view can be written.  Where elements overlap, one of the values written stays.
+        Whether the view can be written; on XLA it never can where elements overlap.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def sliding_window_view(
     subok : bool
         Whether the view of an instance of a class derived from `ndarray` is one, too.
     writeable : bool
-        Whether the view can be written.  Where windows overlap, one of the values written stays.
+        Whether the view can be written; on XLA it never can where windows overlap.
 
     Raises
     ------

@@ -168,7 +168,7 @@ class Flat:
         dispatch.layout(self._handle).flat[numpys]
         if type(key) is tuple:
             key = key[0] if key else Ellipsis
-        if isinstance(key, int | slice) or key is Ellipsis or key is True or key is False:
+        if type(key) is int or isinstance(key, slice) or key is Ellipsis:
             return key
         return onp.arange(len(self)).flat[numpys]
 

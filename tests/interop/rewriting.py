@@ -221,7 +221,9 @@ class Core(Namespace):
     @property
     def __dict__(self):
         ufuncs = {name for name, found in vars(onp._core.umath).items() if isinstance(found, onp.ufunc)}
-        return {name: found for name, found in vars(npcompat.numpy).items() if name in ufuncs or not isinstance(found, npcompat.numpy.ufunc)}
+        return {
+            name: found for name, found in vars(npcompat.numpy).items() if name in ufuncs or not isinstance(found, npcompat.numpy.ufunc)
+        }
 
 
 class Root(Namespace):

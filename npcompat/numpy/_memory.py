@@ -1,13 +1,18 @@
 """What arrays say of their memory, and the methods that NumPy's own machinery calls."""
 
+import math
+import sys
+import weakref
 from types import GenericAlias
 from typing import Any
 
 import numpy as onp
 
 from npcompat._internal import dispatch, dtypes, execution, lens
-from npcompat._internal.handle import Handle, extra
+from npcompat._internal.handle import Handle, View, extra
+from npcompat._internal.op import as_shape
 from npcompat._internal.subclasses import instance, is_subclass
+from npcompat.numpy import _buffers
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 
 
@@ -25,6 +30,66 @@ class Memory(Handle):
     def ctypes(self) -> Any:
         """What NumPy has for `ctypes`: the address of the values as they are now, which must not be written; shape and strides."""
         return _unwritten(self, _Held).ctypes
+
+    def _look_through(self: Any, look: lens.Lens) -> None:
+        """Become a view of what this view was until now."""
+        parent = object.__new__(dispatch.ndarray)
+        parent._view, parent._extra = self._view, self._extra
+        self._view, self._extra = View(parent, look), None
+        self.setflags(write=parent.flags.writeable)
+
+    @property
+    def strides(self: Any) -> tuple[int, ...]:
+        """Bytes from one element to the next along each axis, as NumPy would lay the array out."""
+        return dispatch.layout(self).strides
+
+    @strides.setter
+    def strides(self: Any, strides: Any) -> None:
+        wanted = dispatch.layout(self).view()
+        wanted.strides = strides  # NumPy's warning, and its error where memory would be left
+        if self.strides == wanted.strides:
+            return
+        if self._view is None:
+            raise NotImplementedError(
+                "strides: those of an array that owns its memory can't be changed; use np.lib.stride_tricks.as_strided"
+            )
+        found = _buffers.strided(self, wanted)._view
+        self._view, self._extra = found, extra(self)
+
+    @property
+    def base(self: Any) -> Any:
+        """The array whose memory this one looks at; None if it owns its own."""
+        if self._view is None or type(self) is dispatch.ndarray:
+            return None if self._view is None else self._view.root
+        found = self._view.parent  # of a class of users', NumPy names the last one along the views of the same class
+        while found._view is not None and type(found._view.parent) is type(self):
+            found = found._view.parent
+        return found
+
+    def resize(self: Any, *shape: Any, refcheck: bool = True) -> None:
+        """Change the shape in place; elements are added as zeros or cut off at the end."""
+        if type(refcheck) is not bool and not hasattr(refcheck, "__index__"):
+            raise TypeError(f"'{type(refcheck).__name__}' object cannot be interpreted as an integer")
+        if not shape or shape == (None,):
+            return
+        target = _shape(shape)
+        if any([n < 0 for n in target]):
+            raise ValueError("negative dimensions not allowed")
+        if self._view is not None:
+            if self.size != math.prod(target):
+                raise ValueError("cannot resize this array: it does not own its data")
+            self.shape = target
+            return
+        if refcheck and (sys.getrefcount(self) > _ALONE or weakref.getweakrefcount(self)):
+            raise ValueError(
+                "cannot resize an array that references or is referenced by another array in this way.\n"
+                "Use the np.resize function or refcheck=False"
+            )
+        host = dispatch.to_host(self).ravel()
+        resized = onp.zeros(target, self.dtype)
+        resized.flat[: host.size] = host[: resized.size]
+        dispatch.write(self, execution.constant(resized))
+        extra(self).layout = None
 
     def getfield(self: Any, dtype: DTypeLike, offset: int = 0) -> Any:
         """The bytes at an offset in each element, read as elements of another dtype: a view.
@@ -77,6 +142,26 @@ class Memory(Handle):
         """Called for each new instance of a class derived from this one, with what it was made of; does nothing, as in NumPy."""
 
     __class_getitem__: Any = classmethod(GenericAlias)
+
+
+class _Probe:
+    """An object whose method sees how often it is referred to where one name does."""
+
+    def resize(self, *shape: Any, refcheck: bool = True) -> int:
+        return sys.getrefcount(self)
+
+
+def _counted() -> int:
+    probe = _Probe()
+    return probe.resize(1)
+
+
+_ALONE = _counted()
+
+
+def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """A shape given as one argument or as several."""
+    return as_shape(shape[0] if len(shape) == 1 else shape)
 
 
 class _Held(onp.ndarray[Any, Any]):

@@ -1,8 +1,5 @@
 """The array that users hold: NumPy's methods on the mutable handle."""
 
-import math
-import sys
-import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +8,7 @@ from numpy._globals import _CopyMode
 
 from npcompat._internal import devices, dispatch, dtypes, execution, indexing, lens, modes, tape
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.handle import Value, View, extra
+from npcompat._internal.handle import Value, extra
 from npcompat._internal.op import as_shape
 from npcompat._internal.subclasses import inherit, instance, is_subclass
 from npcompat.numpy import (
@@ -29,7 +26,7 @@ from npcompat.numpy import (
 from npcompat.numpy._creation import copy_of
 from npcompat.numpy._flags import Flags, Flat
 from npcompat.numpy._fluent import Fluent
-from npcompat.numpy._memory import Memory
+from npcompat.numpy._memory import Memory, _shape
 from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_c_order, in_order, letter
 from npcompat.numpy._ndarray_selection import Selection
 from npcompat.numpy._operators import InPlaceOperators, Operators
@@ -67,13 +64,6 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
             extra(self).layout = None if layout.flags.c_contiguous else layout
         else:
             self._look_through(reshaped._view.lens)
-
-    def _look_through(self, look: lens.Lens) -> None:
-        """Become a view of what this view was until now."""
-        parent = object.__new__(ndarray)
-        parent._view, parent._extra = self._view, self._extra
-        self._view, self._extra = View(parent, look), None
-        self.setflags(write=parent.flags.writeable)
 
     @property
     def dtype(self) -> onp.dtype[Any]:
@@ -113,34 +103,6 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
     def nbytes(self) -> int:
         """Bytes of all elements."""
         return self.size * self.itemsize
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """Bytes from one element to the next along each axis, as NumPy would lay the array out."""
-        return dispatch.layout(self).strides
-
-    @strides.setter
-    def strides(self, strides: Any) -> None:
-        wanted = dispatch.layout(self).view()
-        wanted.strides = strides  # NumPy's warning, and its error where memory would be left
-        if self.strides == wanted.strides:
-            return
-        if self._view is None:
-            raise NotImplementedError(
-                "strides: those of an array that owns its memory can't be changed; use np.lib.stride_tricks.as_strided"
-            )
-        found = _buffers.strided(self, wanted)._view
-        self._view, self._extra = found, extra(self)
-
-    @property
-    def base(self) -> "ndarray | None":
-        """The array whose memory this one looks at; None if it owns its own."""
-        if self._view is None or type(self) is ndarray:
-            return None if self._view is None else self._view.root  # type: ignore[return-value]
-        found = self._view.parent  # of a class of users', NumPy names the last one along the views of the same class
-        while found._view is not None and type(found._view.parent) is type(self):
-            found = found._view.parent
-        return found  # type: ignore[return-value]
 
     @property
     def flags(self) -> Flags:
@@ -445,31 +407,6 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         """The elements at positions along an axis."""
         return _selection.take(self, indices, axis, out, mode)
 
-    def resize(self, *shape: Any, refcheck: bool = True) -> None:
-        """Change the shape in place; elements are added as zeros or cut off at the end."""
-        if type(refcheck) is not bool and not hasattr(refcheck, "__index__"):
-            raise TypeError(f"'{type(refcheck).__name__}' object cannot be interpreted as an integer")
-        if not shape or shape == (None,):
-            return
-        target = _shape(shape)
-        if any([n < 0 for n in target]):
-            raise ValueError("negative dimensions not allowed")
-        if self._view is not None:
-            if self.size != math.prod(target):
-                raise ValueError("cannot resize this array: it does not own its data")
-            self.shape = target
-            return
-        if refcheck and (sys.getrefcount(self) > _ALONE or weakref.getweakrefcount(self)):
-            raise ValueError(
-                "cannot resize an array that references or is referenced by another array in this way.\n"
-                "Use the np.resize function or refcheck=False"
-            )
-        host = dispatch.to_host(self).ravel()
-        resized = onp.zeros(target, self.dtype)
-        resized.flat[: host.size] = host[: resized.size]
-        dispatch.write(self, execution.constant(resized))
-        extra(self).layout = None
-
     # --- reductions
 
     def sum(
@@ -646,26 +583,6 @@ class ndarray(InPlaceOperators, Array):
         else:
             made = in_order(dispatch.array_of(onp.zeros(shape, wanted)), check_c_or_f(order))  # NumPy looks at no offset, either
         return made if cls is ndarray else instance(made, cls, None)
-
-
-class _Probe:
-    """An object whose method sees how often it is referred to where one name does."""
-
-    def resize(self, *shape: Any, refcheck: bool = True) -> int:
-        return sys.getrefcount(self)
-
-
-def _counted() -> int:
-    probe = _Probe()
-    return probe.resize(1)
-
-
-_ALONE = _counted()
-
-
-def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
-    """A shape given as one argument or as several."""
-    return as_shape(shape[0] if len(shape) == 1 else shape)
 
 
 def _from_host(array: onp.ndarray[Any, Any], kind: type | None = None) -> ndarray:

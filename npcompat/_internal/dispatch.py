@@ -43,6 +43,7 @@ symbolic: type = type(None)  # the class of the payloads of symbols, once there 
 ufuncs: dict[str, Any] = {}
 """The public functions of operators that are ufuncs, by the operator's name."""
 _overridden: Any = None
+_class_of_results: Any = None
 ordinary: set[type] = {*SCALARS, list, tuple, onp.ndarray, type(None), type(...)}
 """Classes of operands, and of what `out=` may be, that ask for nothing."""
 
@@ -53,9 +54,10 @@ def connect(
     symbol_type: type[Handle] | None = None,
     symbolic_payload: type | None = None,
     overridden: Any = None,
+    class_of_results: Any = None,
 ) -> None:
     """Called once each by the modules above with the public classes of arrays, scalars and symbols, and what asks other classes."""
-    global ndarray, scalar, symbol, symbolic, _overridden
+    global ndarray, scalar, symbol, symbolic, _overridden, _class_of_results
     if array_type is not None:
         ndarray = array_type
     if scalar_type is not None:
@@ -64,6 +66,8 @@ def connect(
         symbol, symbolic = symbol_type, symbolic_payload
     if overridden is not None:
         _overridden = overridden
+    if class_of_results is not None:
+        _class_of_results = class_of_results
     ordinary.update((ndarray, scalar, symbol))
 
 
@@ -94,7 +98,7 @@ def wrap_result(op: Op, value: Value) -> Any:
 
 def as_scalar(array: Any) -> Any:
     """An array without axes as a scalar, which many of NumPy's functions return in its place; others as they are."""
-    if type(array) is symbol or array.shape:
+    if type(array) is not ndarray or array.shape:  # symbols are never scalars, nor are instances of subclasses
         return array
     value = read(array)
     return wrap_scalar(value) if dtypes.on_devices(value.payload.dtype) else value.payload[()]
@@ -478,7 +482,8 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
                 if op.outputs != 1:
                     return tuple([wrap_result(op, Value(o)) for o in out])
                 return wrap_result(op, Value(out))
-    if not ordinary.issuperset(map(type, args)) and op.name in ufuncs:
+    asked = not ordinary.issuperset(map(type, args))
+    if asked and op.name in ufuncs:
         found = _overridden(op, "__call__", args, {})
         if found is not NotImplemented:
             return found
@@ -487,6 +492,8 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     else:
         values = [as_value(a) for a in args]
     result = run(op, values, attrs)
+    if asked:
+        return _class_of_results(op, args, result)
     if type(result) is tuple:
         return tuple([wrap_result(op, v) for v in result])
     return wrap_result(op, result)

@@ -14,6 +14,7 @@ from npcompat._internal.basic_keys import basic
 from npcompat._internal.errors import TracedValueError, user_location
 from npcompat._internal.handle import Handle, Value, View, extra
 from npcompat._internal.op import operator
+from npcompat._internal.subclasses import inherit, is_subclass
 
 
 def getitem(handle: Any, key: Any) -> Any:
@@ -90,14 +91,19 @@ def _names_fields(array: Any, key: Any) -> bool:
 
 def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
     """`handle[key]` by NumPy; None for keys that are left to the general way."""
-    if type(handle) is dispatch.scalar:
+    kind = type(handle)
+    if kind is dispatch.scalar:
         handle = dispatch.wrap(handle._value)
     if not (_fixed(key) or _names_fields(array, key)):
         key = _as_numpys(key)
         if key is None:
             return None
         if not _fixed(key):  # a copy
-            return dispatch.wrap(Value(array[key]))
+            copied = dispatch.wrap(Value(array[key]))
+            return copied if kind is dispatch.ndarray else _of_class(copied, handle)
+    if handle._extra is not None and handle._extra.readonly and array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False  # of which NumPy makes records that can't be written, either
     found = array[key]
     if type(found) is onp.ndarray:
         view = object.__new__(dispatch.ndarray)
@@ -105,7 +111,7 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
         extra(view._view.root)
         if handle._extra is not None and handle._extra.readonly:
             extra(view).readonly = True
-        return view
+        return view if kind is dispatch.ndarray else inherit(view, handle)
     return dispatch.wrap_scalar(Value(onp.asarray(found))) if dtypes.on_devices(array.dtype) else found
 
 
@@ -262,7 +268,7 @@ def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
     if any(p is None or p != slice(None) for p in pre):
         found = basic(handle.shape, tuple(pre))
         assert found is not None
-        base = lens.view(handle, found[0])
+        base = lens.plain_view(handle, found[0]) if type(handle) is not dispatch.scalar else lens.view(handle, found[0])
     return base, advanced
 
 
@@ -389,9 +395,14 @@ def _get_advanced(handle: Any, base: Any, advanced: list[Any]) -> Any:
     positions, axes = _positions(base, advanced)
     if masks and _read_on_host(base):
         index = tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)
-        return dispatch.array_of(dispatch.to_host(base)[index])
+        return _of_class(dispatch.array_of(dispatch.to_host(base)[index]), handle)
     values = [dispatch.read(base), *map(dispatch.as_value, positions)]
-    return dispatch.wrap_result(_take_at, execution.run(_take_at, values, (axes,)))
+    return _of_class(dispatch.wrap_result(_take_at, execution.run(_take_at, values, (axes,))), handle)
+
+
+def _of_class(copied: Any, handle: Any) -> Any:
+    """What an advanced index read, of the class of the array: as in NumPy, a view of a plain array."""
+    return inherit(lens.plain_view(copied, lens.whole(copied)), handle) if is_subclass(type(handle)) else copied
 
 
 def _read_on_host(base: Any, *values: Value) -> bool:

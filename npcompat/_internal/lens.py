@@ -10,10 +10,11 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dispatch, modes
-from npcompat._internal.backend.numpy_kernels import host_index
+from npcompat._internal.backend.numpy_kernels import FULL, host_index
 from npcompat._internal.dtypes import Resolution, Type, strong
 from npcompat._internal.handle import Extra, Handle, View, extra
 from npcompat._internal.op import Attrs, Op, operator
+from npcompat._internal.subclasses import inherit, is_subclass
 
 Array = onp.ndarray[Any, Any]
 Look = Callable[[Array, Attrs, tuple[int, ...]], Array]
@@ -37,9 +38,16 @@ class Lens:
 
 
 def view(parent: Handle, lens: Lens) -> Any:
-    """A handle that looks at the parent through the lens."""
+    """A handle that looks at the parent through the lens, of the parent's class."""
+    if type(parent) is dispatch.ndarray:
+        return plain_view(parent, lens)
     if type(parent) is dispatch.scalar:  # nothing looks at a scalar
         parent = dispatch.wrap(parent._value)
+    return inherit(plain_view(parent, lens), parent)
+
+
+def plain_view(parent: Handle, lens: Lens) -> Any:
+    """The same as a plain array, whatever class of arrays the parent is of."""
     handle = object.__new__(dispatch.ndarray if type(parent) is not dispatch.symbol else dispatch.symbol)
     handle._extra = None
     handle._view = View(parent, lens)
@@ -87,6 +95,16 @@ def _index_put(xp: Any, a: Any, new: Any, *starts: Any, spec: Any) -> Any:
         What the index does with each axis.
     """
     return xp.index_put(a, new, starts, spec)
+
+
+def plain(array: Any) -> Any:
+    """The array itself; of an instance of a subclass, a view that is a plain array."""
+    return plain_view(array, whole(array)) if is_subclass(type(array)) else array
+
+
+def whole(array: Any) -> Lens:
+    """The lens of all that there is of an array."""
+    return index((), ((FULL,),) * len(array.shape))
 
 
 def index(starts: tuple[int, ...], spec: tuple[tuple[int, ...], ...]) -> Lens:
@@ -212,6 +230,8 @@ def _as_strided_put(xp: Any, a: Any, new: Any, *, shape: Any, strides: Any, offs
     offset : int
         Where the first element is.
     """
+    if xp.name != "numpy" and overlapping(shape, strides):
+        raise NotImplementedError("as_strided: a view whose elements overlap can't be written on XLA; write the array that it looks at")
     return xp.reshape(xp.set_static(xp.reshape(a, (-1,)), (_places(xp, shape, strides, offset),), new), a.shape)
 
 
@@ -222,14 +242,19 @@ def _places(xp: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: i
     return found
 
 
-def strided(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Lens:
-    """The lens of `as_strided` on an array in C order; it only reads where elements may overlap."""
-    put: Op | None = _as_strided_put
+def overlapping(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    """Whether elements may share memory, where strides are counted in elements."""
     reach = 0
     for stride, length in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n != 1):
-        put = put if stride > reach else None
+        if stride <= reach:
+            return True
         reach += stride * (length - 1)
-    return Lens(_as_strided, put, (shape, strides, offset), _look_strided)
+    return False
+
+
+def strided(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Lens:
+    """The lens of `as_strided` on an array in C order."""
+    return Lens(_as_strided, _as_strided_put, (shape, strides, offset), _look_strided)
 
 
 def _look_strided(array: Array, attrs: Attrs, _: tuple[int, ...]) -> Array:

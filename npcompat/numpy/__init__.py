@@ -6,6 +6,8 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+import numpy as _onp
+
 from npcompat._internal.dtypes import bfloat16
 from npcompat.numpy import (
     _applying,
@@ -124,6 +126,7 @@ if TYPE_CHECKING:
     from npcompat.numpy import testing as testing
     from npcompat.numpy import typing as typing
 else:
+    _REMOVED = {name for kind in ("former_attrs", "expired_attributes", "future_scalars") for name in getattr(_onp, f"__{kind}__", ())}
 
     def __getattr__(name: str) -> Any:
         """NumPy's own modules, imported when they are asked for."""
@@ -131,6 +134,8 @@ else:
             return importlib.import_module(f"numpy.{name}")
         if name in ("char", "ctypeslib", "lib", "ma", "polynomial", "rec", "strings", "testing", "typing"):
             return importlib.import_module(f"npcompat.numpy.{name}")
+        if name in _REMOVED:
+            getattr(_onp, name)  # NumPy's own error, with advice, and its warning of names that will come
         raise AttributeError(f"module 'npcompat.numpy' has no attribute {name!r}")
 
 

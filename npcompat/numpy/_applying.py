@@ -7,7 +7,8 @@ import numpy as onp
 
 from npcompat._internal.handle import Handle
 from npcompat._internal.selection import Length
-from npcompat.numpy._creation import asarray, zeros, zeros_like
+from npcompat._internal.subclasses import inherit
+from npcompat.numpy._creation import asanyarray, asarray, zeros, zeros_like
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._logic import result_type
 from npcompat.numpy._manipulation import expand_dims, moveaxis, ndim
@@ -88,7 +89,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     >>> np.piecewise(x, [x < 0, x > 2], [lambda v: -v, 100])
     array([  2,   0, 100])
     """
-    x = asarray(x)
+    x = asanyarray(x)
     if not (isinstance(condlist, list | tuple) or ndim(condlist)) or (x.ndim and not _is_array(condlist[0])):
         condlist = [condlist]
     conditions = asarray(condlist, bool)
@@ -133,15 +134,15 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *arg
     >>> np.apply_along_axis(lambda line: line[-1] - line[0], 1, [[1, 3, 7], [2, 2, 4]])
     array([6, 2])
     """
-    arr = asarray(arr)
+    arr = asanyarray(arr)
     axis = onp.lib.array_utils.normalize_axis_index(axis, arr.ndim)
     lines = moveaxis(arr, axis, -1)
     outer = lines.shape[:-1]
     made: Any = None
     for place in onp.ndindex(outer):
-        result = asarray(func1d(lines[(*place, ...)], *args, **kwargs))
+        result = asanyarray(func1d(lines[(*place, ...)], *args, **kwargs))
         if made is None:
-            made = zeros((*outer, *result.shape), result.dtype)
+            made = inherit(zeros((*outer, *result.shape), result.dtype), result)
         made[(*place, ...)] = result
     if made is None:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")

@@ -251,6 +251,11 @@ def refuse_negative_powers(x1: Any, x2: Any) -> None:
     """Raise what NumPy raises for integers to negative powers; in a compiled function, when a result is read."""
     if type(x2) is float or (type(x2) is int and x2 >= 0) or _kind(x2) != "i" or _kind(x1) not in "iub" or 0 in getattr(x1, "shape", ()):
         return
+    if (
+        onp.result_type(*[x.dtype if hasattr(x, "dtype") else x for x in (x1, x2) if hasattr(x, "dtype") or type(x) is int]).kind
+        not in "iu"
+    ):
+        return  # unsigned ones of 64 bits and signed ones are powers of floats
     message = "Integers to negative integer powers are not allowed."
     negative = execution.run(_any_negative, [dispatch.as_value(x2)])
     trace = modes.current().trace

@@ -8,10 +8,11 @@ import numpy as onp
 from npcompat._internal import dispatch, dtypes, modes
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import normalized_axes
+from npcompat._internal.subclasses import inherit
 from npcompat.numpy._arithmetic import conjugate, multiply
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._comparison import isnan, logical_not
-from npcompat.numpy._creation import array, asarray, full, ones, zeros
+from npcompat.numpy._creation import array, asanyarray, asarray, full, ones, zeros
 from npcompat.numpy._diagonals import diag
 from npcompat.numpy._extremes import maximum
 from npcompat.numpy._floats import sqrt
@@ -34,7 +35,7 @@ _float64 = onp.dtype("float64")
 
 def weights_along(a: Any, weights: ArrayLike, axis: tuple[int, ...] | None) -> Any:
     """Weights in a shape that broadcasts against the array, from weights of its shape or of the axes alone."""
-    weights = asarray(weights)
+    weights = asanyarray(weights)
     if weights.shape == a.shape:
         return weights
     if axis is None:
@@ -73,7 +74,7 @@ def average(
     >>> np.average([1.0, 2.0, 4.0], weights=[2, 1, 1])
     np.float32(2.0)
     """
-    a = asarray(a)
+    a = asanyarray(a)
     if a.dtype == object:
         return by_numpy(onp.average, (a, axis, weights, returned), {} if keepdims is NoValue else {"keepdims": keepdims})
     axes = None if axis is None else normalized_axes(axis, a.ndim)
@@ -222,13 +223,13 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, d
 
 def without_nan(a: Any, value: float) -> Any:
     """The array with a value in the place of nan."""
-    return select(isnan(a), asarray(value, dtype=a.dtype), a) if dtypes.is_inexact(a.dtype) else a
+    return inherit(select(isnan(a), asarray(value, dtype=a.dtype), a), a) if dtypes.is_inexact(a.dtype) else a
 
 
 def _nan_spread(
     of: Any, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdims: Any, where: Any, mean: Any, correction: Any
 ) -> Any:
-    a = asarray(a)
+    a = asanyarray(a)
     if not dtypes.is_inexact(a.dtype):
         return of(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     if dtype is not None and not dtypes.is_inexact(dtypes.canonical(dtype)):
@@ -251,9 +252,9 @@ def _nan_spread(
     free = sum(counted, axis, keepdims=keepdims).astype(working) - (ddof if correction is NoValue else correction)
     if modes.current().trace is None and bool((free <= 0).any()):
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=3)
-    found = select(free > 0, squared / select(free > 0, free, 1), onp.nan)
+    found = inherit(select(free > 0, squared / select(free > 0, free, 1), onp.nan), a)
     spread = (sqrt(found) if of is std else found).astype(real, copy=False)
-    return finish(dispatch.as_scalar(asarray(spread)), out, of.__name__)
+    return finish(dispatch.as_scalar(asanyarray(spread)), out, of.__name__)
 
 
 def nanvar(
@@ -311,7 +312,7 @@ def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, ou
     >>> np.nancumsum([1.0, np.nan, 2.0])
     array([1., 1., 3.])
     """
-    return cumsum(without_nan(asarray(a), 0), axis, dtype, out, exclusive=exclusive)
+    return cumsum(without_nan(asanyarray(a), 0), axis, dtype, out, exclusive=exclusive)
 
 
 def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, *, exclusive: bool = False) -> Any:
@@ -322,7 +323,7 @@ def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, o
     >>> np.nancumprod([2.0, np.nan, 3.0])
     array([2., 2., 6.])
     """
-    return cumprod(without_nan(asarray(a), 1), axis, dtype, out, exclusive=exclusive)
+    return cumprod(without_nan(asanyarray(a), 1), axis, dtype, out, exclusive=exclusive)
 
 
 def _cumulative(of: Any, first: Any, x: Any, axis: int | None, dtype: Any, out: Any, include_initial: bool) -> Any:

@@ -14,20 +14,33 @@ def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> An
     """The view of `x` that looks at its memory as `wanted` looks at that of its layout."""
     root = root_of(x)
     memory = dispatch.layout(root)
-    if memory.dtype != wanted.dtype or not memory.flags.c_contiguous:
-        raise NotImplementedError("as_strided: the array that owns the memory must be in C order and of the same dtype; copy it first")
+    if not memory.flags.c_contiguous:
+        raise NotImplementedError("as_strided: the array that owns the memory must be in C order; copy it first")
     low, high = onp.lib.array_utils.byte_bounds(memory)
     if wanted.size and not (low <= onp.lib.array_utils.byte_bounds(wanted)[0] and onp.lib.array_utils.byte_bounds(wanted)[1] <= high):
         raise ValueError(f"as_strided: shape {wanted.shape} with strides {wanted.strides} reaches outside of the array's memory")
     size = memory.dtype.itemsize
     steps = [s if n > 1 and wanted.size else 0 for n, s in zip(wanted.shape, wanted.strides, strict=True)]  # others lead nowhere
-    if any([s % size for s in steps]):
-        raise NotImplementedError(f"as_strided: strides {wanted.strides} are no multiples of the element's size, {size}")
-    offset = (wanted.ctypes.data - memory.ctypes.data) // size if wanted.size else 0
-    view = lens.view(root, lens.strided(wanted.shape, tuple([s // size for s in steps]), offset))
-    if not writeable or not x.flags.writeable:
+    offset = wanted.ctypes.data - memory.ctypes.data if wanted.size else 0
+    if memory.dtype == wanted.dtype and not any([s % size for s in (*steps, offset)]):
+        view = lens.plain_view(root, lens.strided(wanted.shape, tuple([s // size for s in steps]), offset // size))
+    else:
+        view = _by_bytes(root, wanted, steps, offset)
+    apart = not lens.overlapping((*wanted.shape, wanted.itemsize), (*steps, 1))
+    if not (writeable and x.flags.writeable and (apart or dispatch.live(root) is not None)):
         extra(view).readonly = True
     return view
+
+
+def _by_bytes(root: Any, wanted: onp.ndarray[Any, Any], steps: list[int], offset: int) -> Any:
+    """The same for elements that begin at any byte: a view of the memory's bytes, read as elements."""
+    if dispatch.layout(root).dtype.hasobject or wanted.dtype.hasobject:
+        raise NotImplementedError(
+            "as_strided: of arrays of objects, strides must be multiples of the element's size, and the dtype the same"
+        )
+    octets = lens.reshaped(root, (-1,)).view(onp.dtype("uint8"))
+    elements = lens.plain_view(octets, lens.strided((*wanted.shape, wanted.itemsize), (*steps, 1), offset)).view(wanted.dtype)
+    return lens.plain_view(elements, lens.reshape(wanted.shape))
 
 
 def over(buffer: Any, shape: tuple[int, ...], dtype: onp.dtype[Any], offset: int, strides: Any, order: Order) -> Any:

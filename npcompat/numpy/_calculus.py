@@ -9,7 +9,7 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import normalized_axes, operator
 from npcompat.numpy._arithmetic import absolute, remainder
-from npcompat.numpy._creation import asarray
+from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._products import product_types
@@ -51,12 +51,12 @@ def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: Any = 1.0, axis: int
     >>> np.trapezoid([1, 2, 3])
     np.float32(4.0)
     """
-    y = asarray(y)
+    y = asanyarray(y)
     (at,) = normalized_axes(axis, y.ndim)
     if x is None:
         width = dx
     else:
-        x = asarray(x)
+        x = asanyarray(x)
         width = _along(diff(x), y.ndim, at) if x.ndim == 1 else diff(x, axis=axis)
     return sum(width * (y[_part(y.ndim, at, 1, None)] + y[_part(y.ndim, at, None, -1)]) / 2.0, at)
 
@@ -71,7 +71,7 @@ def _spacings(given: tuple[Any, ...], f: Any, axes: tuple[int, ...]) -> list[Any
         raise TypeError(f"invalid number of arguments: expected distances for {len(axes)} axes, got {len(given)}")
     found: list[Any] = []
     for d, axis in zip(given, axes, strict=True):
-        d = d if type(d) in (int, float) else asarray(d)
+        d = d if type(d) in (int, float) else asanyarray(d)
         if isinstance(d, Handle):
             if d.ndim > 1:  # type: ignore[attr-defined]
                 raise ValueError("distances must be either scalars or 1d")
@@ -135,7 +135,7 @@ def gradient(f: ArrayLike, *varargs: Any, axis: AxisLike = None, edge_order: int
     >>> np.gradient(np.array([1.0, 2.0, 4.0, 7.0]), 0.5)
     array([2., 3., 5., 6.])
     """
-    f = asarray(f)
+    f = asanyarray(f)
     if f.dtype.kind in "mM":
         return by_numpy(onp.gradient, (f, *varargs), {"axis": axis, "edge_order": edge_order})
     axes = normalized_axes(axis, f.ndim)
@@ -174,7 +174,7 @@ def unwrap(p: ArrayLike, discont: Any = None, axis: int = -1, *, period: Any = 6
     >>> np.unwrap([0, 3, 2, 1], period=4)
     array([ 0, -1, -2, -3])
     """
-    p = asarray(p)
+    p = asanyarray(p)
     step = diff(p, axis=axis)
     (at,) = normalized_axes(axis, p.ndim)
     if discont is None:

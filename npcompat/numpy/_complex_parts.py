@@ -7,7 +7,7 @@ import numpy as onp
 from npcompat._internal import dispatch, dtypes, modes
 from npcompat.numpy._arithmetic import absolute
 from npcompat.numpy._comparison import isinf, logical_and, logical_not, signbit
-from npcompat.numpy._creation import asarray
+from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._floats import trunc
 from npcompat.numpy._sorting import sort
 from npcompat.numpy._typing import ArrayLike
@@ -19,7 +19,7 @@ def decided(flag: Any, compiled: bool) -> bool:
 
 
 def _infinite(x: Any, out: Any, negative: bool) -> Any:
-    x = asarray(x)
+    x = asanyarray(x)
     if x.dtype.kind == "c":
         raise TypeError(f"This operation is not supported for {x.dtype} values because it would be ambiguous.")
     return logical_and(isinf(x), signbit(x) if negative else logical_not(signbit(x)), out=out)
@@ -75,7 +75,7 @@ def real_if_close(a: ArrayLike, tol: float = 100) -> Any:
     >>> np.real_if_close(np.array([1 + 1e-9j]))
     array([1.])
     """
-    a = asarray(a)
+    a = asanyarray(a)
     if a.dtype.kind != "c":
         return a
     limit = float(onp.finfo(a.dtype).eps) * tol if tol > 1 else tol

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as onp
 from numpy._globals import _CopyMode
 
-from npcompat._internal import dispatch, dtypes, execution, modes
+from npcompat._internal import dispatch, dtypes, execution, lens, modes
 from npcompat._internal.devices import as_device, moved
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_shape, operator
+from npcompat._internal.subclasses import inherit
 from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_c_order, in_order
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order, ShapeLike
-from npcompat.numpy._ufunc import _cast
+from npcompat.numpy._ufunc import _cast, warn_of_lost_parts
 
 
 def placed_on(device: Any, ctx: Any = None) -> AbstractContextManager[Any]:
@@ -34,6 +35,8 @@ def as_copy(copy: Any) -> bool | None:
     """What `copy=` means; NumPy's `_CopyMode` says the same in other words."""
     if type(copy) is bool or copy is None:
         return copy
+    if isinstance(copy, str):
+        raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
     if isinstance(copy, _CopyMode):
         return {_CopyMode.ALWAYS: True, _CopyMode.NEVER: False, _CopyMode.IF_NEEDED: None}[copy]
     return bool(copy)
@@ -85,7 +88,7 @@ def array(
     order : {'K', 'A', 'C', 'F'}
         Memory order; with 'K' that of `object`.
     subok : bool
-        Without effect: there are no subclasses.
+        Whether an instance of a class derived from `ndarray` gives one, instead of a plain array.
     ndmin : int
         Least number of axes; missing ones are added in front.
     ndmax : int
@@ -104,18 +107,20 @@ def array(
     """
     check_like(like)
     order = check_order(order)
+    if not 0 <= ndmax <= 64:
+        raise ValueError("ndmax must be in the range [0, NPY_MAXDIMS (64)]")
     if ndmin > (ndmax or 64):
         raise ValueError(f"ndmin must be <= ndmax ({ndmax or 64})")
     if ndmax != 0:
         object = onp.array(object, dtype, ndmax=ndmax)
     made = _converted(
-        object, None if dtype is None else dtypes.canonical(dtype), as_copy(copy), device if device is not None else ctx, order
+        object, None if dtype is None else dtypes.canonical(dtype), as_copy(copy), device if device is not None else ctx, order, subok
     )
     missing = ndmin - len(made.shape)
     return made.reshape((1,) * missing + made.shape) if missing > 0 else made
 
 
-def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order) -> Any:
+def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order, subok: bool = False) -> Any:
     if isinstance(a, list | tuple) and _any_handle(a) and modes.current().trace is not None:
         return in_order(_stacked(a, dtype), order)
     if not isinstance(a, Handle):
@@ -130,22 +135,23 @@ def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order)
             stays = execution.on_host(modes.current()) or not dtypes.on_devices(host.dtype)
             shared = stays and type(a) not in (list, tuple) and _may_share(host, a)
             return dispatch.array_of(onp.array(host) if shared else host)
-    result = a = dispatch.wrap(dispatch.read(a)) if type(a) is dispatch.scalar else a
+    if type(a) is not dispatch.ndarray:
+        a = dispatch.wrap(dispatch.read(a)) if type(a) is dispatch.scalar else a if subok else lens.plain(a)
+    result = a
     if dtype is not None and a.dtype != dtype:
         if copy is False:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
+        warn_of_lost_parts(a.dtype, dtype)
         result = apply(_cast, (a,), (dtype,))
     if device is not None:
         result = moved(result, device)
     if result is not a:
         return in_order(result, "K" if order == "A" else order, a)
-    if copy:
-        return copy_of(a, order)
-    if has_order(a, order):
+    if not copy and has_order(a, order):
         return a
     if copy is False:
         raise ValueError(f"Unable to avoid copy while creating an array as requested: it is not in order {order!r}")
-    return copy_of(a, order)
+    return inherit(copy_of(a, order), a)
 
 
 def _may_share(host: onp.ndarray[Any, Any], a: Any) -> bool:
@@ -199,14 +205,16 @@ def asarray(
 def asanyarray(
     a: ArrayLike, dtype: DTypeLike = None, order: Order | None = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> Any:
-    """As `asarray`: there are no subclasses.
+    """As `asarray`, but instances of classes derived from `ndarray` stay what they are.
 
     Examples
     --------
     >>> np.asanyarray([1, 2])
     array([1, 2])
     """
-    return asarray(a, dtype, order, device=device, copy=copy, like=like)
+    check_like(like)
+    wanted = None if dtype is None else dtypes.canonical(dtype)
+    return _converted(a, wanted, as_copy(copy), device, check_order(order), subok=True)
 
 
 def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> Any:
@@ -232,7 +240,7 @@ def copy(a: ArrayLike, order: Order = "K", subok: bool = False) -> Any:
     >>> a
     array([0., 0.])
     """
-    return array(a, order=order)
+    return array(a, order=order, subok=subok)
 
 
 def frombuffer(buffer: Any, dtype: DTypeLike = None, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
@@ -382,15 +390,16 @@ def full(
         if type(value) is float and (wanted is None or wanted.kind in "fc"):
             wanted = wanted or dtypes.default_float()
         elif not isinstance(value, Handle):
-            value = asarray(value, wanted)
+            value = asarray(value if wanted is None else onp.full(onp.shape(value), value, wanted))  # NumPy casts as it must
         wanted = wanted or value.dtype
         made = apply(_broadcast_fill, (value,), (as_shape(shape), wanted))
         return made if order != "F" else in_order(made, order)
 
 
-def _like(make: Any, a: Any, dtype: Any, order: Any, shape: Any, device: Any) -> Any:
-    a = asarray(a)
-    return _filled(make, a.shape if shape is None else shape, a.dtype if dtype is None else dtype, order, device, None, a)
+def _like(make: Any, a: Any, dtype: Any, order: Any, subok: bool, shape: Any, device: Any) -> Any:
+    a = asanyarray(a)
+    made = _filled(make, a.shape if shape is None else shape, a.dtype if dtype is None else dtype, order, device, None, a)
+    return inherit(made, a) if subok else made
 
 
 def zeros_like(
@@ -410,7 +419,7 @@ def zeros_like(
     >>> np.zeros_like([1, 2])
     array([0, 0])
     """
-    return _like(onp.zeros, a, dtype, order, shape, ctx if device is None else device)
+    return _like(onp.zeros, a, dtype, order, subok, shape, ctx if device is None else device)
 
 
 def ones_like(
@@ -430,7 +439,7 @@ def ones_like(
     >>> np.ones_like([1, 2])
     array([1, 1])
     """
-    return _like(onp.ones, a, dtype, order, shape, ctx if device is None else device)
+    return _like(onp.ones, a, dtype, order, subok, shape, ctx if device is None else device)
 
 
 def empty_like(
@@ -451,7 +460,7 @@ def empty_like(
     >>> np.empty_like([1, 2]).shape
     (2,)
     """
-    return _like(onp.empty, prototype, dtype, order, shape, ctx if device is None else device)
+    return _like(onp.empty, prototype, dtype, order, subok, shape, ctx if device is None else device)
 
 
 def full_like(
@@ -472,9 +481,10 @@ def full_like(
     >>> np.full_like([1.0, 2.0], 7)
     array([7., 7.])
     """
-    a = asarray(a)
+    a = asanyarray(a)
     made = full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype, device=device, ctx=ctx)
-    return in_order(made, check_order(order), a)
+    made = in_order(lens.plain(made), check_order(order), a)
+    return inherit(made, a) if subok else made
 
 
 @operator("_npi_eye", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)

@@ -11,7 +11,7 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import operator
 from npcompat.numpy._checks import flagged
-from npcompat.numpy._creation import asarray
+from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._typing import ArrayLike
 
 _INEXACT = frozenset(onp.dtype(c) for c in ("f4", "f8", "c8", "c16"))
@@ -80,7 +80,7 @@ def linear_types(outputs: str) -> Any:
 
 def stacked(a: ArrayLike, square: bool = False) -> Any:
     """The operand, checked to be a matrix or a stack of them."""
-    a = asarray(a)
+    a = asanyarray(a)
     if a.ndim < 2:
         raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
     if square and a.shape[-1] != a.shape[-2]:

@@ -8,7 +8,7 @@ from npcompat._internal import dispatch, lens
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import extra
 from npcompat._internal.op import operator
-from npcompat.numpy._creation import asarray
+from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._manipulation import ravel
 from npcompat.numpy._typing import ArrayLike
 
@@ -21,7 +21,7 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     >>> np.diagonal([[1, 2], [3, 4]])
     array([1, 4])
     """
-    found = writeable_diagonal(asarray(a), offset, axis1, axis2)
+    found = writeable_diagonal(asanyarray(a), offset, axis1, axis2)
     extra(found).readonly = True
     return found
 
@@ -55,7 +55,7 @@ def diag(v: ArrayLike, k: int = 0) -> Any:
     >>> np.diag([[1, 2], [3, 4]], k=1)
     array([2])
     """
-    v = asarray(v)
+    v = asanyarray(v)
     if v.ndim == 1:
         return apply(_diag, (v,), (python.index(k),))
     if v.ndim == 2:
@@ -106,7 +106,7 @@ def tril(m: ArrayLike, k: int = 0) -> Any:
     array([[1, 0],
            [3, 4]])
     """
-    return apply(_tril, (_check_triangle(asarray(m)),), (python.index(k),))
+    return apply(_tril, (_check_triangle(asanyarray(m)),), (python.index(k),))
 
 
 def triu(m: ArrayLike, k: int = 0) -> Any:
@@ -118,7 +118,7 @@ def triu(m: ArrayLike, k: int = 0) -> Any:
     array([[1, 2],
            [0, 4]])
     """
-    return apply(_triu, (_check_triangle(asarray(m)),), (python.index(k),))
+    return apply(_triu, (_check_triangle(asanyarray(m)),), (python.index(k),))
 
 
 def fill_diagonal(a: Any, val: ArrayLike, wrap: bool = False) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution, lens
-from npcompat._internal.handle import Handle, extra
+from npcompat._internal import dispatch, dtypes, execution, lens, modes
+from npcompat._internal.handle import Handle, Value, extra
 from npcompat._internal.op import operator
 from npcompat._internal.state import settle
 
@@ -128,6 +128,8 @@ class Flat:
 
     @classmethod
     def _over(cls, handle: Any) -> "Flat":
+        if len(handle.shape) > 32:
+            raise RuntimeError(f"this function only supports 32 dimensions but the array has {len(handle.shape)}")
         made = object.__new__(cls)
         made._handle, made._position = handle, 0
         return made
@@ -161,44 +163,55 @@ class Flat:
         return self[self._position - 1]
 
     def _key(self, key: Any) -> Any:
-        """The index, one along the one axis; NumPy's errors for what is none."""
+        """An index of ours along the one axis, from one that NumPy's own iterator takes; its errors and warnings for others."""
+        numpys = onp.array(dispatch.to_host(key)) if isinstance(key, Handle) else key
+        dispatch.layout(self._handle).flat[numpys]
         if type(key) is tuple:
-            if len(key) > 1:
-                raise IndexError(f"too many indices for flat iterator: flat iterator is 1-dimensional, but {len(key)} were indexed")
             key = key[0] if key else Ellipsis
-        if key is None:
-            raise IndexError(
-                "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid indices; "
-                "np.newaxis does not index a flat iterator"
-            )
-        if isinstance(key, list) and key and all([isinstance(k, bool) for k in key]):
-            raise IndexError("boolean indices for iterators are not supported; index with a boolean array")
-        if getattr(key, "dtype", None) == onp.bool_ and key.shape not in ((), (len(self),)):
-            raise IndexError(f"boolean index did not match indexed flat iterator: it has {len(self)} elements, the index shape {key.shape}")
-        return key
+        if type(key) is int or isinstance(key, slice) or key is Ellipsis:
+            return key
+        return onp.arange(len(self)).flat[numpys]
 
     def __getitem__(self, key: Any) -> Any:
-        found = lens.reshaped(self._handle, (-1,))[self._key(key)]
+        host = dispatch.live(self._handle)
+        if host is not None:
+            found = host.flat[dispatch.to_host(key) if isinstance(key, Handle) else key]
+            if type(found) is onp.ndarray:
+                return dispatch.wrap(Value(found))
+            return dispatch.wrap_scalar(Value(onp.asarray(found))) if dtypes.on_devices(host.dtype) else found
+        found = lens.reshaped(self._handle, (-1,))[key if modes.current().trace is not None else self._key(key)]
         return found.copy() if type(found) is dispatch.ndarray and found._view is not None else found
 
     def __setitem__(self, key: Any, new: Any) -> None:
+        if not Flags(self._handle).writeable:
+            raise ValueError("underlying array is read-only")
+        target = dispatch.buffer(self._handle)
+        if target is not None:
+            target.flat[dispatch.to_host(key) if isinstance(key, Handle) else key] = (
+                dispatch.to_host(new) if isinstance(new, Handle) else new
+            )
+            return
         if isinstance(key, tuple) and not key:
             raise IndexError("Assigning to a flat iterator with a 0-D index is not supported; use `a.flat[...] = value`")
-        key = self._key(key)
+        if modes.current().trace is None:
+            key = self._key(key)
         flat = lens.reshaped(self._handle, (-1,))
-        target = onp.empty(flat.shape, onp.bool_)[key]
-        size = target.size
+        wanted = onp.empty(flat.shape, onp.bool_)[key]
         value = dispatch.as_value(new)
-        count = getattr(value.payload, "size", 1)
-        if count != 1 and size:
-            value = execution.run(_cycled, [value], (target.shape,))
+        if getattr(value.payload, "size", 1) != 1 and wanted.size:
+            value = execution.run(_cycled, [value], (wanted.shape,))
         flat[key] = dispatch.wrap(value) if hasattr(value.payload, "shape") else new
         if flat._view is None:  # the elements don't lie in C order: the flat array was a copy
             self._handle[...] = lens.reshaped(flat, self._handle.shape)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> onp.ndarray[Any, Any]:
-        found = onp.array(dispatch.to_host(self._handle)).reshape(-1)
-        return found if dtype is None else found.astype(dtype)
+        host = dispatch.to_host(self._handle)
+        found = onp.array(host, dtype).reshape(-1)
+        found.flags.writeable = host.flags.c_contiguous and Flags(self._handle).writeable
+        return found
+
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("Cannot delete iterator elements")
 
     def copy(self) -> Any:
         """The elements as an array of one axis."""

@@ -78,6 +78,13 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
         x = host
     if host.ndim != 1:
         raise ValueError("object of too small depth for desired array" if host.ndim == 0 else "object too deep for desired array")
+    if not hasattr(x, "dtype") and host.dtype.kind not in "biu":
+        warnings.warn(
+            "Non-integer input is deprecated. Passing non-integer sequences is deprecated, and they are cast to int64",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        x = host = host.astype(_int64)
     if not onp.can_cast(host.dtype, _int64, "safe") and host.dtype.kind != "u":
         raise TypeError(f"Cannot cast array data from {host.dtype!r} to {_int64!r} according to the rule 'safe'")
     minlength = python.index(minlength)

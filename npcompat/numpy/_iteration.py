@@ -237,6 +237,9 @@ class nditer:
     def __setitem__(self, key: Any, new: Any) -> None:
         self._numpys[key] = new
 
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("Cannot delete iterator elements")
+
     def __len__(self) -> int:
         return len(self._numpys)
 

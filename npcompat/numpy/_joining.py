@@ -14,7 +14,7 @@ from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import operator
 from npcompat.numpy._checks import check_casting, shaping
-from npcompat.numpy._creation import asarray, copy_of
+from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._manipulation import atleast_1d, atleast_2d, atleast_3d, moveaxis, ndim, ravel
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
@@ -203,12 +203,12 @@ def block(arrays: Any) -> Any:
 
     def joined(part: Any, level: int) -> Any:
         if level == depth:
-            a = asarray(part)
+            a = asanyarray(part)
             return a.reshape((1,) * (deepest - a.ndim) + a.shape)
         return concatenate([joined(p, level + 1) for p in part], axis=level - depth)
 
     made = joined(arrays, 0)
-    return made if depth else copy_of(asarray(arrays))
+    return made if depth else copy_of(asanyarray(arrays))
 
 
 def _leaves(part: Any) -> Iterable[Any]:
@@ -254,7 +254,7 @@ def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list
     >>> np.array_split(np.arange(5), 2)
     [array([0, 1, 2]), array([3, 4])]
     """
-    ary = asarray(ary)
+    ary = asanyarray(ary)
     if ary.ndim == 0:
         raise IndexError("array_split: a 0-d array can't be split")
     axis = axis + ary.ndim if axis < 0 else axis
@@ -292,7 +292,7 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     >>> np.split(np.arange(4), [1])
     [array([0]), array([1, 2, 3])]
     """
-    ary = asarray(ary)
+    ary = asanyarray(ary)
     if _is_count(indices_or_sections) and ary.shape[axis] % int(indices_or_sections):
         raise ValueError("array split does not result in an equal division")
     return array_split(ary, indices_or_sections, axis)
@@ -306,7 +306,7 @@ def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     >>> np.hsplit(np.arange(4), 2)
     [array([0, 1]), array([2, 3])]
     """
-    ary = asarray(ary)
+    ary = asanyarray(ary)
     if ary.ndim == 0:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
     return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
@@ -320,7 +320,7 @@ def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     >>> np.vsplit(np.ones((2, 1)), 2)
     [array([[1.]]), array([[1.]])]
     """
-    ary = asarray(ary)
+    ary = asanyarray(ary)
     if ary.ndim < 2:
         raise ValueError("vsplit only works on arrays of 2 or more dimensions")
     return split(ary, indices_or_sections, 0)
@@ -334,7 +334,7 @@ def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Any]:
     >>> [part.shape for part in np.dsplit(np.ones((1, 1, 4)), 2)]
     [(1, 1, 2), (1, 1, 2)]
     """
-    ary = asarray(ary)
+    ary = asanyarray(ary)
     if ary.ndim < 3:
         raise ValueError("dsplit only works on arrays of 3 or more dimensions")
     return split(ary, indices_or_sections, 2)
@@ -348,7 +348,7 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
     >>> np.unstack(np.array([[1, 2], [3, 4]]))
     (array([1, 2]), array([3, 4]))
     """
-    x = asarray(x)
+    x = asanyarray(x)
     if x.ndim == 0:
         raise ValueError("Input array must be at least 1-d.")
     axis = onp.lib.array_utils.normalize_axis_index(axis, x.ndim)
@@ -401,7 +401,7 @@ def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Any:
     >>> np.delete([1, 2, 3, 4], [0, 2])
     array([2, 4])
     """
-    arr = asarray(arr)
+    arr = asanyarray(arr)
     if axis is None:
         arr, axis = ravel(arr), 0
     axis = onp.lib.array_utils.normalize_axis_index(axis, arr.ndim)
@@ -427,7 +427,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     >>> np.insert([1, 2, 3], 1, 9)
     array([1, 9, 2, 3])
     """
-    arr = asarray(arr)
+    arr = asanyarray(arr)
     if axis is None:
         arr, axis = ravel(arr), 0
     axis = onp.lib.array_utils.normalize_axis_index(axis, arr.ndim)

@@ -10,7 +10,7 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle, extra, root_of
 from npcompat._internal.op import as_shape, normalized_axes
 from npcompat._internal.tensortype import is_symbolic
-from npcompat.numpy._creation import asarray, copy_of
+from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._memory_order import letter
 from npcompat.numpy._typing import ArrayLike, AxisLike, Order, ShapeLike
 
@@ -90,7 +90,7 @@ def reshape(a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool
     array([[0, 2, 4],
            [1, 3, 5]])
     """
-    a, new = asarray(a), as_shape(shape)
+    a, new = asanyarray(a), as_shape(shape)
     if letter(order, a) == "C":
         made = lens.reshaped(a, new)
     else:
@@ -111,7 +111,7 @@ def ravel(a: ArrayLike, order: Order = "C") -> Any:
     >>> np.ravel([[1, 2], [3, 4]], order="F")
     array([1, 3, 2, 4])
     """
-    a = asarray(a)
+    a = asanyarray(a)
     if order in ("K", "k"):
         layout = dispatch.layout(a)
         a = transpose(a, onp.argsort([-abs(s) for s in layout.strides], kind="stable").tolist())
@@ -130,7 +130,7 @@ def squeeze(a: ArrayLike, axis: AxisLike = None) -> Any:
     >>> np.squeeze(np.zeros((1, 3, 1))).shape
     (3,)
     """
-    a = asarray(a)
+    a = asanyarray(a)
     old = a.shape
     if not old and axis in (0, -1):  # NumPy lets a 0-d array have this one axis here
         axis = None
@@ -148,7 +148,7 @@ def expand_dims(a: ArrayLike, axis: AxisLike) -> Any:
     >>> np.expand_dims([1, 2], axis=0).shape
     (1, 2)
     """
-    a = asarray(a)
+    a = asanyarray(a)
     count = len(tuple(axis)) if isinstance(axis, Iterable) else 1
     new = set(normalized_axes(() if axis is None else axis, a.ndim + count))
     rest = iter(a.shape)
@@ -215,7 +215,7 @@ def transpose(a: ArrayLike, axes: AxisLike = None) -> Any:
     >>> np.transpose(np.ones((2, 3, 4)), (1, 0, 2)).shape
     (3, 2, 4)
     """
-    a = asarray(a)
+    a = asanyarray(a)
     n = a.ndim
     if axes is None:
         return lens.view(a, lens.transpose(None))
@@ -239,7 +239,7 @@ def matrix_transpose(x: ArrayLike, /) -> Any:
     >>> np.matrix_transpose(np.ones((2, 3, 4))).shape
     (2, 4, 3)
     """
-    x = asarray(x)
+    x = asanyarray(x)
     if x.ndim < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
     return swapaxes(x, -1, -2)
@@ -253,7 +253,7 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Any:
     >>> np.swapaxes(np.ones((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
-    a = asarray(a)
+    a = asanyarray(a)
     n = a.ndim
     first = onp.lib.array_utils.normalize_axis_index(axis1, n, "axis1")
     second = onp.lib.array_utils.normalize_axis_index(axis2, n, "axis2")
@@ -270,7 +270,7 @@ def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Any:
     >>> np.moveaxis(np.ones((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
-    a = asarray(a)
+    a = asanyarray(a)
     moved = onp.lib.array_utils.normalize_axis_tuple(source, a.ndim, "source")
     target = onp.lib.array_utils.normalize_axis_tuple(destination, a.ndim, "destination")
     if len(moved) != len(target):
@@ -289,7 +289,7 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Any:
     >>> np.rollaxis(np.ones((2, 3, 4)), 2).shape
     (4, 2, 3)
     """
-    a = asarray(a)
+    a = asanyarray(a)
     n = a.ndim
     moved = onp.lib.array_utils.normalize_axis_index(axis, n)
     if not -n <= start <= n:
@@ -313,7 +313,7 @@ def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> Any
     shape : int or tuple of int
         The shape, to which that of `array` must broadcast.
     subok : bool
-        Without effect: there are no subclasses.
+        Whether an instance of a class derived from `ndarray` gives one, instead of a plain array.
 
     Examples
     --------
@@ -321,7 +321,7 @@ def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> Any
     array([[1, 2],
            [1, 2]])
     """
-    array, target = asarray(array), as_shape(shape)
+    array, target = asanyarray(array) if subok else asarray(array), as_shape(shape)
     look = lens.broadcast_to(target)
     if type(array) is not dispatch.symbol:
         if any(map(is_symbolic, target)):  # lengths of a symbol's axes: the array becomes a constant of the graph
@@ -354,11 +354,11 @@ def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[Any, ...]:
     array([[3, 3],
            [4, 4]])
     """
-    arrays = [asarray(a) for a in args]
+    arrays = [asanyarray(a) if subok else asarray(a) for a in args]
     target = (
         onp.broadcast(*[dispatch.layout(a) for a in arrays]).shape if len(arrays) < 32 else broadcast_shapes(*[a.shape for a in arrays])
     )
-    return tuple(a if a.shape == target else broadcast_to(a, target) for a in arrays)
+    return tuple(a if a.shape == target else broadcast_to(a, target, subok) for a in arrays)
 
 
 # --- reversing -------------------------------------------------------------------------------------------------
@@ -373,7 +373,7 @@ def flip(m: ArrayLike, axis: AxisLike = None) -> Any:
     array([[2, 1],
            [4, 3]])
     """
-    m = asarray(m)
+    m = asanyarray(m)
     reversed_axes = normalized_axes(axis, m.ndim)
     return m[(*[slice(None, None, -1) if i in reversed_axes else slice(None) for i in range(m.ndim)], ...)]
 
@@ -387,7 +387,7 @@ def flipud(m: ArrayLike) -> Any:
     array([[3, 4],
            [1, 2]])
     """
-    m = asarray(m)
+    m = asanyarray(m)
     if m.ndim < 1:
         raise ValueError("Input must be >= 1-d.")
     return flip(m, 0)
@@ -402,7 +402,7 @@ def fliplr(m: ArrayLike) -> Any:
     array([[2, 1],
            [4, 3]])
     """
-    m = asarray(m)
+    m = asanyarray(m)
     if m.ndim < 2:
         raise ValueError("Input must be >= 2-d.")
     return flip(m, 1)
@@ -417,7 +417,7 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     array([[2, 4],
            [1, 3]])
     """
-    m, plane = asarray(m), tuple(axes)
+    m, plane = asanyarray(m), tuple(axes)
     if len(plane) != 2:
         raise ValueError("len(axes) must be 2.")
     if plane[0] == plane[1] or abs(plane[0] - plane[1]) == m.ndim:

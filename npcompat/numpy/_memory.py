@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, execution
-from npcompat._internal.handle import Handle, extra
+from npcompat._internal import dispatch, dtypes, execution, lens
+from npcompat._internal.handle import Handle, View, extra
 from npcompat._internal.op import as_shape
+from npcompat._internal.subclasses import instance, is_subclass
+from npcompat.numpy import _buffers
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 
 
@@ -41,7 +43,42 @@ class Memory(Handle):
     @property
     def ctypes(self) -> Any:
         """What NumPy has for `ctypes`: the address of the values as they are now, which must not be written; shape and strides."""
-        return _unwritten(self).ctypes
+        return _unwritten(self, _Held).ctypes
+
+    def _look_through(self: Any, look: lens.Lens) -> None:
+        """Become a view of what this view was until now."""
+        parent = object.__new__(dispatch.ndarray)
+        parent._view, parent._extra = self._view, self._extra
+        self._view, self._extra = View(parent, look), None
+        self.setflags(write=parent.flags.writeable)
+
+    @property
+    def strides(self: Any) -> tuple[int, ...]:
+        """Bytes from one element to the next along each axis, as NumPy would lay the array out."""
+        return dispatch.layout(self).strides
+
+    @strides.setter
+    def strides(self: Any, strides: Any) -> None:
+        wanted = dispatch.layout(self).view()
+        wanted.strides = strides  # NumPy's warning, and its error where memory would be left
+        if self.strides == wanted.strides:
+            return
+        if self._view is None:
+            raise NotImplementedError(
+                "strides: those of an array that owns its memory can't be changed; use np.lib.stride_tricks.as_strided"
+            )
+        found = _buffers.strided(self, wanted)._view
+        self._view, self._extra = found, extra(self)
+
+    @property
+    def base(self: Any) -> Any:
+        """The array whose memory this one looks at; None if it owns its own."""
+        if self._view is None or type(self) is dispatch.ndarray:
+            return None if self._view is None else self._view.root
+        found = self._view.parent  # of a class of users', NumPy names the last one along the views of the same class
+        while found._view is not None and type(found._view.parent) is type(self):
+            found = found._view.parent
+        return found
 
     def getfield(self: Any, dtype: DTypeLike, offset: int = 0) -> Any:
         """The bytes at an offset in each element, read as elements of another dtype: a view.
@@ -92,9 +129,11 @@ class Memory(Handle):
                [3, 0]])
         """
         references = sys.getrefcount(self)
+        if type(refcheck) is not bool and not hasattr(refcheck, "__index__"):
+            raise TypeError(f"'{type(refcheck).__name__}' object cannot be interpreted as an integer")
         if not new_shape or new_shape == (None,):
             return
-        shape = as_shape(new_shape[0] if len(new_shape) == 1 else new_shape)
+        shape = _shape(new_shape)
         if any(n < 0 for n in shape):
             raise ValueError("negative dimensions not allowed")
         if math.prod(shape) != self.size:
@@ -114,6 +153,10 @@ class Memory(Handle):
         dispatch.write(self, execution.constant(resized))
         extra(self).layout = None if resized.flags.c_contiguous else resized
 
+    def __sizeof__(self: Any) -> int:
+        """Bytes of the object: of the elements, unless it is a view, and of shape and strides."""
+        return object.__sizeof__(self) + 16 * len(self.shape) + (self.nbytes if self._view is None else 0)
+
     def __delitem__(self, key: Any) -> None:
         raise ValueError("cannot delete array elements")
 
@@ -126,19 +169,35 @@ class Memory(Handle):
         extra(self).layout = None
 
     def __array_wrap__(self, array: ArrayLike, context: Any = None, return_scalar: bool = False, /) -> Any:
-        """An array of NumPy's that was computed from this one, as one of ours."""
-        made = array if isinstance(array, Handle) else dispatch.array_of(onp.array(array))
+        """An array that was computed from this one, perhaps by NumPy, as one of this one's class."""
+        made: Any = array if isinstance(array, Handle) else dispatch.array_of(onp.array(array))
+        if is_subclass(type(self)):
+            return made if type(made) is type(self) else instance(lens.plain_view(made, lens.whole(made)), type(self), self)
+        made = lens.plain(made)
         return dispatch.as_scalar(made) if return_scalar else made
 
     def __array_finalize__(self, obj: Any, /) -> None:
-        """Called by NumPy for instances of subclasses, of which there are none: nothing is left to do, as in NumPy's own class."""
+        """Called for each new instance of a class derived from this one, with what it was made of; does nothing, as in NumPy."""
 
     __class_getitem__: Any = classmethod(GenericAlias)
 
 
-def _unwritten(handle: Handle) -> onp.ndarray[Any, Any]:
-    shared = dispatch.to_host(handle).view()
+def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """A shape given as one argument or as several."""
+    return as_shape(shape[0] if len(shape) == 1 else shape)
+
+
+class _Held(onp.ndarray[Any, Any]):
+    """An array of NumPy's that keeps the one of ours whose values it shows."""
+
+    source: Handle
+
+
+def _unwritten(handle: Handle, kind: type[onp.ndarray[Any, Any]] = onp.ndarray) -> onp.ndarray[Any, Any]:
+    shared = dispatch.to_host(handle).view(kind)
     shared.flags.writeable = False
+    if isinstance(shared, _Held):
+        shared.source = handle
     return shared
 
 

@@ -62,7 +62,7 @@ def in_order(made: Any, order: Order, source: Any = None) -> Any:
 
     Without a source, 'K' and 'A' leave it as it is.
     """
-    if type(made) is not dispatch.ndarray or len(made.shape) < 2:  # (graphs have no memory)
+    if not isinstance(made, dispatch.ndarray) or type(made) is dispatch.symbol or len(made.shape) < 2:  # (graphs have no memory)
         return made
     if order in ("C", "F"):
         if has_order(made, order):

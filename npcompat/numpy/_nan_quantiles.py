@@ -9,7 +9,7 @@ import numpy as onp
 from npcompat._internal import dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.op import as_axis, operator
-from npcompat.numpy._creation import asarray
+from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import warn_of_nan
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._nan_reductions import nanmean
@@ -67,7 +67,7 @@ def nanmedian(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_in
     >>> np.nanmedian([3, np.nan, 4, 2])
     np.float32(3.0)
     """
-    a, keep = asarray(a), keepdims is not NoValue and bool(keepdims)
+    a, keep = asanyarray(a), keepdims is not NoValue and bool(keepdims)
     if a.size == 0:
         return nanmean(a, axis, out=out, keepdims=keepdims)
     if a.dtype.kind in "mM":  # whose NaT is none of ours to find
@@ -110,7 +110,7 @@ _nanquantile = operator(
 def _nan_quantiles(
     of: Any, a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, overwrite: bool, method: str, keepdims: Any, weights: Any
 ) -> Any:
-    a, keep = asarray(a), keepdims is not NoValue and bool(keepdims)
+    a, keep = asanyarray(a), keepdims is not NoValue and bool(keepdims)
     if not dtypes.is_inexact(a.dtype) and a.size:
         return of(a, q, axis, out, overwrite, method, keep, weights=weights)
     check_method(method, weights)

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as onp
+from numpy._globals import _CopyMode
 
 from npcompat._internal import devices, dispatch, dtypes, execution, indexing, lens, modes, tape
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.handle import Value, View, extra
+from npcompat._internal.handle import Value, extra
 from npcompat._internal.op import as_shape
+from npcompat._internal.subclasses import inherit, instance, is_subclass
 from npcompat.numpy import (
     _arithmetic,
     _buffers,
@@ -24,13 +26,13 @@ from npcompat.numpy import (
 from npcompat.numpy._creation import copy_of
 from npcompat.numpy._flags import Flags, Flat
 from npcompat.numpy._fluent import Fluent
-from npcompat.numpy._memory import Memory
+from npcompat.numpy._memory import Memory, _shape
 from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_c_order, in_order, letter
 from npcompat.numpy._ndarray_selection import Selection
 from npcompat.numpy._operators import InPlaceOperators, Operators
 from npcompat.numpy._protocols import Protocols
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
-from npcompat.numpy._ufunc import _cast
+from npcompat.numpy._ufunc import _cast, warn_of_lost_parts
 
 _apply = dispatch.apply
 
@@ -60,18 +62,24 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
             layout = dispatch.layout(self).reshape(reshaped.shape)
             dispatch.write(self, dispatch.read(reshaped))
             extra(self).layout = None if layout.flags.c_contiguous else layout
-        else:  # the view that this was becomes the parent of the view that it is now
-            parent = object.__new__(ndarray)
-            parent._view, parent._extra = self._view, self._extra
-            self._view, self._extra = View(parent, reshaped._view.lens), None
-            self.setflags(write=parent.flags.writeable)
+        else:
+            self._look_through(reshaped._view.lens)
 
     @property
     def dtype(self) -> onp.dtype[Any]:
-        """Type of the elements."""
+        """Type of the elements; setting it reads their bytes as elements of another type, as `view` does."""
         if self._view is None:
             return onp.dtype(self._value.payload.dtype)
         return dispatch.layout(self).dtype
+
+    @dtype.setter
+    def dtype(self, dtype: DTypeLike) -> None:
+        found = self.view(dtypes.canonical(dtype))
+        if self._view is None:
+            dispatch.write(self, dispatch.read(found))
+            extra(self).layout = None
+        else:
+            self._look_through(found._view.lens)
 
     @property
     def ndim(self) -> int:
@@ -95,16 +103,6 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
     def nbytes(self) -> int:
         """Bytes of all elements."""
         return self.size * self.itemsize
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """Bytes from one element to the next along each axis, as NumPy would lay the array out."""
-        return dispatch.layout(self).strides
-
-    @property
-    def base(self) -> "ndarray | None":
-        """The array whose memory this one looks at; None if it owns its own."""
-        return None if self._view is None else self._view.root  # type: ignore[return-value]
 
     @property
     def flags(self) -> Flags:
@@ -224,7 +222,11 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         return dispatch.to_host(self).tobytes(letter(order, self))
 
     def __format__(self, specification: str) -> str:
-        return format(dispatch.to_host(self)[()] if self.ndim == 0 else str(self), specification)
+        if self.ndim == 0:
+            return format(dispatch.to_host(self)[()], specification)
+        if specification:
+            raise TypeError(f"unsupported format string passed to numpy.{type(self).__name__}.__format__")
+        return str(self)
 
     def __repr__(self) -> str:
         return _printing.array_repr(self)
@@ -233,13 +235,17 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         return _printing.array_str(self)
 
     def __reduce__(self) -> Any:
-        return _from_host, (self.asnumpy(),)
+        host = dispatch.to_host(self)
+        return _from_host, (host, type(self)) if is_subclass(type(self)) else (host,)
 
     def __copy__(self) -> "ndarray":
         return self.copy("K")
 
     def __deepcopy__(self, memo: Any) -> "ndarray":
-        return self.copy("K")
+        if not self.dtype.hasobject:
+            return self.copy("K")
+        copied: ndarray = dispatch.array_of(dispatch.to_host(self).__deepcopy__(memo))
+        return inherit(copied, self)
 
     def wait_to_read(self) -> None:
         """Wait until the values are computed."""
@@ -252,7 +258,8 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
 
     def copy(self, order: Order = "C") -> "ndarray":
         """A copy with memory of its own."""
-        return copy_of(self, check_order(order))
+        made: ndarray = copy_of(self, check_order(order))
+        return made if type(self) is ndarray else inherit(made, self)
 
     def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> Any:
         """The values in another dtype.
@@ -263,12 +270,19 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
             If `casting` does not allow it.
         """
         order, wanted = check_order(order), dtypes.canonical(dtype)
+        if type(copy) is not bool and isinstance(copy, _CopyMode):
+            raise ValueError("_CopyMode enum is not allowed for astype function. Use true/false instead.")
+        if casting == "same_value":
+            dispatch.to_host(self).astype(wanted, casting=casting)  # NumPy's error where a value would change
+            casting = "unsafe"
         if not onp.can_cast(self.dtype, wanted, casting):
             raise TypeError(f"Cannot cast array data from {self.dtype!r} to {wanted!r} according to the rule '{casting}'")
         if wanted == self.dtype:
             stays = not copy and (self.flags.forc if order == "A" else has_order(self, order))
-            return self if stays else copy_of(self, order)
-        made = _apply(_cast, (self,), (wanted,))
+            source = self if subok else lens.plain(self)
+            return source if stays else inherit(copy_of(self, order), source)
+        warn_of_lost_parts(self.dtype, wanted)
+        made = _apply(_cast, (self if subok else lens.plain(self),), (wanted,))
         return made if order != "F" and in_c_order(self) else in_order(made, order, self)
 
     def copyto(self, other: "ndarray | devices.Device") -> "ndarray":
@@ -563,22 +577,17 @@ class ndarray(InPlaceOperators, Array):
     ) -> "ndarray":
         wanted = dtypes.canonical(float if dtype is None else dtype)
         if buffer is not None:
-            return _buffers.over(buffer, as_shape(shape), wanted, offset, strides, check_c_or_f(order))
-        if strides is not None:
+            made: ndarray = _buffers.over(buffer, as_shape(shape), wanted, offset, strides, check_c_or_f(order))
+        elif strides is not None:
             raise NotImplementedError("ndarray(strides=) without a buffer: memory layout can't be chosen")
-        made: ndarray = dispatch.array_of(onp.zeros(shape, wanted))  # nothing begins anywhere: NumPy looks at no offset, either
-        in_order(made, check_c_or_f(order))
-        return made
+        else:
+            made = in_order(dispatch.array_of(onp.zeros(shape, wanted)), check_c_or_f(order))  # NumPy looks at no offset, either
+        return made if cls is ndarray else instance(made, cls, None)
 
 
-def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
-    """A shape given as one argument or as several."""
-    return as_shape(shape[0] if len(shape) == 1 else shape)
-
-
-def _from_host(array: onp.ndarray[Any, Any]) -> ndarray:
-    made: ndarray = dispatch.array_of(array)
-    return made
+def _from_host(array: onp.ndarray[Any, Any], kind: type | None = None) -> ndarray:
+    made: ndarray = dispatch.array_of(array if array.base is None else array.copy())  # what was sent beside the pickle is shared
+    return made if kind is None else instance(made, kind, None)
 
 
 dispatch.connect(array_type=ndarray)

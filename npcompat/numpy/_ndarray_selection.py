@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import atomic, dispatch, dtypes, lens
+from npcompat._internal import atomic, dispatch, dtypes, lens, subclasses
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle
 from npcompat.numpy import _packing, _selection, _sorting
@@ -28,8 +28,8 @@ class Selection:
         dtype : dtype, optional
             The dtype to read; the last axis gets shorter or longer if its elements have another size.
         type : type, optional
-            `np.ndarray`, or a subclass of NumPy's own arrays, such as `np.recarray`, of which the result is an instance: an
-            array of NumPy's, that holds a copy.  It may also be given as the only argument.
+            The class of the result: one derived from `np.ndarray`, or from NumPy's own arrays, such as `np.recarray`, of which
+            the result is an instance that holds a copy.  It may also be given as the only argument.
         """
         if isinstance(dtype, builtins.type) and issubclass(dtype, Handle | onp.ndarray):
             dtype, type = None, dtype
@@ -38,10 +38,15 @@ class Selection:
                 raise TypeError(f"view: `type` must be a class of arrays, got {type!r}")
             return self.view(dtype).asnumpy().view(type)
         if dtype is None:
-            return self[...]
-        wanted = dtypes.canonical(dtype)
-        dispatch.layout(self).view(wanted)  # NumPy's error where that can't be
-        return lens.view(self, lens.reinterpreted(wanted))
+            found = lens.whole(self)
+        else:
+            wanted = dtypes.canonical(dtype)
+            dispatch.layout(self).view(wanted)  # NumPy's error where that can't be
+            found = lens.reinterpreted(wanted)
+        if type is None or type is builtins.type(self):
+            return lens.view(self, found)
+        made = lens.plain_view(self, found)
+        return subclasses.instance(made, type, self) if subclasses.is_subclass(type) else made
 
     def argsort(self: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
         """The positions that would sort along an axis."""

@@ -32,7 +32,8 @@ def _takes_over(kind: Any) -> bool:
     """Whether a class wants its own operators: its `__array_ufunc__` is None, or it has a priority and gives no array."""
     if hasattr(kind, "__array_ufunc__"):
         return kind.__array_ufunc__ is None
-    return getattr(kind, "__array_priority__", 0) > 0 and not hasattr(kind, "__array__")
+    priority = getattr(kind, "__array_priority__", 0)
+    return isinstance(priority, int | float) and priority > 0 and not hasattr(kind, "__array__")
 
 
 def _comparison_of(op: Op, x1: Any, x2: Any, otherwise: bool) -> Any:

@@ -7,14 +7,16 @@ import numpy as onp
 
 from npcompat._internal import dispatch
 from npcompat._internal.handle import Handle
+from npcompat._internal.subclasses import is_subclass
 
-_NONE_OF_THEM = (Handle, onp.generic, int, float, complex, str, bytes, list, tuple, type(None))
-
-
+_NONE_OF_THEM = (onp.generic, int, float, complex, str, bytes, list, tuple, type(None))
 _NUMPYS = onp.ndarray.__array_ufunc__
 
 
-def _overrides(x: Any) -> bool:
+def overrides(x: Any) -> bool:
+    """Whether the class of an operand has a say in what ufuncs do with it."""
+    if isinstance(x, Handle):
+        return is_subclass(type(x)) and getattr(type(x), "__array_ufunc__", None) is not dispatch.ndarray.__array_ufunc__
     if isinstance(x, _NONE_OF_THEM):
         return False
     return getattr(type(x), "__array_ufunc__", _NUMPYS) is not _NUMPYS
@@ -24,7 +26,7 @@ def _in_turn(operands: Sequence[Any]) -> list[Any]:
     """One operand of each class that overrides, from left to right, subclasses before their bases."""
     found: list[Any] = []
     for x in operands:
-        if _overrides(x) and type(x) not in map(type, found):
+        if overrides(x) and type(x) not in map(type, found):
             place = next((i for i, other in enumerate(found) if isinstance(x, type(other))), len(found))
             found.insert(place, x)
     return found
@@ -76,4 +78,4 @@ def given(out: Any, **options: Any) -> dict[str, Any]:
 
 dispatch.connect(overridden=overridden)
 
-__all__ = ["given", "overridden"]
+__all__ = ["given", "overridden", "overrides"]

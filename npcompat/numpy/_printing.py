@@ -16,6 +16,7 @@ from numpy import (
 
 from npcompat._internal import dispatch, modes
 from npcompat._internal.handle import Handle
+from npcompat._internal.subclasses import is_subclass
 
 _IMPLIED = ("float32", "complex64")
 _SAID = ("float64", "complex128")
@@ -32,6 +33,8 @@ def array_repr(arr: Any, max_line_width: int | None = None, precision: int | Non
     if modes.current().trace is not None and isinstance(arr, Handle):
         return f"array(<traced>, shape={arr.shape}, dtype={arr.dtype})"  # type: ignore[attr-defined]
     host = dispatch.to_host(arr) if isinstance(arr, Handle) else onp.asarray(arr)
+    if isinstance(arr, Handle) and is_subclass(type(arr)):
+        host = host.view(type(type(arr).__name__, (onp.ndarray,), {}))  # NumPy names the class, and aligns lines with the name
     text = onp.array_repr(host, max_line_width, precision, suppress_small)
     if modes.current().numpy_dtypes or not host.size:
         return text

@@ -313,7 +313,8 @@ def dot(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
         return result
     if not isinstance(out, Handle):
         raise TypeError(f"dot: `out` must be an npcompat ndarray, got {type(out).__name__}")
-    if out.dtype != result.dtype or out.shape != result.shape:  # type: ignore[attr-defined]
+    fits = out.dtype == result.dtype and out.shape == result.shape  # type: ignore[attr-defined]
+    if not (fits and out.flags.c_contiguous):  # type: ignore[attr-defined]
         raise ValueError(
             "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array): expected "
             f"{result.dtype}{result.shape}, got {out.dtype}{out.shape}"  # type: ignore[attr-defined]

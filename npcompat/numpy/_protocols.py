@@ -8,11 +8,12 @@ import numpy as onp
 
 from npcompat._internal import dispatch, execution, modes
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.devices import Device, current_device
+from npcompat._internal.devices import Device, as_device, current_device
 from npcompat._internal.dtypes import default_float
 from npcompat._internal.handle import Handle
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._host_arrays import as_numpys, by_numpy
+from npcompat.numpy._overrides import overrides
 
 _OBJECTS = onp.dtype(object)
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
@@ -26,10 +27,15 @@ class Protocols(Handle):
     def __array_ufunc__(self, ufunc: onp.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Run the function of the ufunc's name, a ufunc that we have not on the host.
 
-        What it is to write into arrays of NumPy's is copied there.
+        What it is to write into arrays of NumPy's is copied there.  As NumPy's own method, it leaves operands of other classes
+        that have a say to them.
         """
         if not hasattr(ufunc, "nin"):
             raise TypeError(f"__array_ufunc__: expected a ufunc, got {type(ufunc).__name__}")
+        if ufunc in dispatch.ufuncs.values():  # it was one of ours that asked
+            if any(map(overrides, (*inputs, *kwargs.get("out", ()), kwargs.get("where")))):
+                return NotImplemented
+            return (ufunc if method == "__call__" else getattr(ufunc, method))(*inputs, **kwargs)
         ours = getattr(importlib.import_module("npcompat.numpy"), ufunc.__name__, None)
         if ours is None or ours is ufunc or getattr(onp, ufunc.__name__, None) is not ufunc:
             return foreign(ufunc, method, inputs, kwargs)
@@ -195,6 +201,18 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
         return dispatch.wrap(execution.fresh(payload))
 
 
+def _check_device(device: Any) -> None:
+    """Raise ValueError for what names no device of this process."""
+    if device is not None:
+        try:
+            found = as_device(device)
+            known = found in _Info().devices()
+        except (TypeError, ValueError):
+            known = False
+        if not known:
+            raise ValueError(f"Device not understood: {device!r}. Devices are {', '.join(map(str, _Info().devices()))}.")
+
+
 class _Info:
     """What the array API's inspection asks: see `numpy.__array_namespace_info__`."""
 
@@ -207,7 +225,8 @@ class _Info:
         return current_device()
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
-        """The dtypes that arrays have when none is asked for."""
+        """The dtypes that arrays have when none is asked for, on every device."""
+        _check_device(device)
         real = default_float()
         return {
             "real floating": real,
@@ -217,7 +236,8 @@ class _Info:
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
-        """The standard's dtypes of a kind, by name."""
+        """The standard's dtypes of a kind, by name, which are those of every device."""
+        _check_device(device)
         found: dict[str, Any] = onp.__array_namespace_info__().dtypes(kind=kind)
         return found
 

@@ -12,7 +12,7 @@ from npcompat._internal.handle import Handle
 from npcompat._internal.kinds import for_axis
 from npcompat._internal.op import Op, as_axis, operator
 from npcompat.numpy import _arithmetic, _extremes
-from npcompat.numpy._creation import asarray
+from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import warn_of_means, warn_of_spreads
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import call, finish, name_of, reduced_axis
@@ -479,7 +479,7 @@ def clip(
     array([0, 0, 3])
     """
     low, high = _bounds(a_min, a_max, min, max)
-    a = asarray(a)
+    a = asanyarray(a)
     if a.dtype.kind in "iu":  # a Python int that no element passes is no bound
         limits = onp.iinfo(a.dtype)
         low = None if type(low) is int and low <= limits.min else low

@@ -10,7 +10,7 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_shape, operator
 from npcompat.numpy._checks import shaping
-from npcompat.numpy._creation import asarray, copy_of
+from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._manipulation import broadcast_to, moveaxis, ravel
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, ShapeLike
@@ -51,7 +51,7 @@ def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Any:
     >>> np.roll([1, 2, 3, 4], 1)
     array([4, 1, 2, 3])
     """
-    a = asarray(a)
+    a = asanyarray(a)
     shifts = _distances(shift)
     if axis is None:
         for s in shifts or [0]:
@@ -116,7 +116,7 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Any:
     >>> np.repeat([1, 2], [1, 3])
     array([1, 2, 2, 2])
     """
-    a, counts = asarray(a), shaping(repeats, "repeat")
+    a, counts = asanyarray(a), shaping(repeats, "repeat")
     if not isinstance(repeats, Handle | onp.ndarray | onp.generic):
         counts = counts.astype(onp.int64)
     if not onp.can_cast(counts.dtype, onp.int64, "safe"):
@@ -163,7 +163,7 @@ def tile(A: ArrayLike, reps: ShapeLike) -> Any:
     counts = as_shape(reps)
     if any(n < 0 for n in counts):
         raise ValueError(f"negative dimensions are not allowed: reps={counts}")
-    return apply(_tile, (asarray(A),), (counts,))
+    return apply(_tile, (asanyarray(A),), (counts,))
 
 
 @operator("_npi_resize", pattern="injective")

@@ -43,7 +43,7 @@ class Scalar(Array):
 
     def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> Any:
         """The value in another dtype, as a scalar."""
-        return dispatch.wrap_scalar(dispatch.read(super().astype(dtype, order, casting, subok, copy)))
+        return dispatch.as_scalar(super().astype(dtype, order, casting, subok, copy))
 
     def transpose(self, *axes: Any) -> Any:
         """The scalar itself."""

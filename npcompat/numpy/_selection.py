@@ -12,7 +12,7 @@ from npcompat._internal.handle import Handle
 from npcompat._internal.indexing import _check_bounds as check_bounds
 from npcompat._internal.op import operator
 from npcompat.numpy._checks import outside, refuse, shaping
-from npcompat.numpy._creation import asarray
+from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._given_length import length, positions, slices
 from npcompat.numpy._manipulation import ravel
 from npcompat.numpy._typing import ArrayLike
@@ -212,7 +212,7 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = N
     >>> np.take([5, 6, 7], [0, 2])
     array([5, 7])
     """
-    a, mode = asarray(a), _check_mode(mode)
+    a, mode = asanyarray(a), _check_mode(mode)
     if a.ndim == 0:
         a, axis = a.reshape(1), 0 if axis is None else axis
     if axis is not None:
@@ -271,7 +271,7 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -
     array([[10, 30],
            [20, 40]])
     """
-    arr, positions, axis = _along(asarray(arr), indices, axis)
+    arr, positions, axis = _along(asanyarray(arr), indices, axis)
     return apply(_take_along_axis, (arr, positions), (axis,))
 
 

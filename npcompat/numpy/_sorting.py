@@ -11,7 +11,7 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import Op, as_axis, operator
 from npcompat.numpy._checks import outside, refuse
-from npcompat.numpy._creation import asarray
+from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import all_nan
 from npcompat.numpy._manipulation import ndim, ravel
 from npcompat.numpy._selection import finish_safely, take
@@ -95,7 +95,7 @@ def sort(
     _check_sort(kind, stable)
     if order is not None:
         return _by_fields(onp.sort, a, axis, order=order, descending=descending)
-    a = asarray(a)
+    a = asanyarray(a)
     if axis is None:
         return apply(_sort, (ravel(a),), (-1, bool(descending)))
     return apply(_sort, (a,), (onp.lib.array_utils.normalize_axis_index(axis, a.ndim), bool(descending)))
@@ -130,7 +130,7 @@ def argsort(
 
 def _with_axis(a: Any, axis: int | None) -> Any:
     """The array; raveled if there is no axis, and of at least one dimension (NumPy takes 0-d arrays so)."""
-    a = asarray(a)
+    a = asanyarray(a)
     return ravel(a) if axis is None or a.ndim == 0 else a
 
 
@@ -160,7 +160,7 @@ def partition(a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "intros
     """
     if order is not None:
         return _by_fields(onp.partition, a, kth, axis, kind, order=order)
-    a = asarray(a)
+    a = asanyarray(a)
     if axis is None:
         a, axis = ravel(a), -1
     axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
@@ -334,7 +334,7 @@ def _nan_replaced(xp: Any, a: Any, *, value: float) -> Any:
 
 
 def _nan_position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any, least: float) -> Any:
-    a = asarray(a)
+    a = asanyarray(a)
     if dtypes.is_inexact(a.dtype):
         axis = None if axis is None else onp.lib.array_utils.normalize_axis_index(axis, a.ndim or 1)
         if a.size:

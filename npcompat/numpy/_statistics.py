@@ -12,7 +12,7 @@ from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_axis, normalized_axes, operator
 from npcompat.numpy._averages import weights_along
 from npcompat.numpy._checks import flagged, refuse
-from npcompat.numpy._creation import asarray
+from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._manipulation import broadcast_to, ravel
@@ -265,7 +265,7 @@ def weighted_quantile(a: Any, chosen: Any, weights: Any, axis: Any, keepdims: bo
 
 def _quantiles(a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, method: str, keepdims: bool, weights: Any) -> Any:
     check_method(method, weights)
-    a = asarray(a)
+    a = asanyarray(a)
     if a.dtype.kind in "mM":
         options = {"method": method, "keepdims": keepdims, "weights": weights}
         return finish(by_numpy(getattr(onp, what.lower()), (a, q, axis), options), out, what.lower())
@@ -390,7 +390,7 @@ def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: Any = NoValue, appen
     """
     if n == 0:
         return a
-    a = asarray(a)
+    a = asanyarray(a)
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
     if a.ndim == 0:

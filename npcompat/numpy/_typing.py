@@ -11,7 +11,7 @@ DTypeLike = Any
 """A dtype, its name, or the class of its scalars; None for the default."""
 AxisLike = SupportsIndex | Sequence[SupportsIndex] | None
 ShapeLike = SupportsIndex | Sequence[SupportsIndex]
-Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe", "same_value"]
 Order = Literal["K", "A", "C", "F"]
 NoValue: Any = onp._NoValue
 """The default of arguments that NumPy tells apart from None."""

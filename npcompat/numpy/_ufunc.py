@@ -1,5 +1,6 @@
 """What all ufuncs share: `out=`, `where=`, `casting=`, `dtype=`, and writing a result into an array."""
 
+import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as onp
 from numpy._core._exceptions import _UFuncInputCastingError
 
-from npcompat._internal import dispatch, dtypes, execution, indexing, modes
+from npcompat._internal import dispatch, dtypes, execution, indexing, modes, subclasses
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Op, operator
@@ -31,7 +32,7 @@ SHARED_PARAMETERS = """
     dtype : dtype, optional
         The dtype in which to compute.
     subok : bool, optional
-        Without effect: there are no subclasses.
+        Whether the result of operands of a class derived from `ndarray` is of that class, too.
     signature : str or tuple of dtype, optional
         The dtypes in which to compute: of each operand and each result, None for what NumPy chooses; or as a string
         such as ``'dd->d'``.
@@ -47,6 +48,12 @@ SHARED_PARAMETERS = """
 def _cast(xp: Any, x: Any, *, dtype: Any) -> Any:
     """The values in another dtype."""
     return xp.astype(x, dtype)
+
+
+def warn_of_lost_parts(have: onp.dtype[Any], wanted: onp.dtype[Any]) -> None:
+    """NumPy's warning that a cast drops imaginary parts, if it does; for the caller's caller."""
+    if have.kind == "c" and wanted.kind in "iuf":
+        warnings.warn("Casting complex values to real discards the imaginary part", onp.exceptions.ComplexWarning, stacklevel=3)
 
 
 @operator("_npi_select_where", pattern="broadcast", rule=lambda types, attrs: ([None, types[2], None], types[2]))
@@ -80,9 +87,9 @@ def call(
 ) -> Any:
     """Apply a ufunc's operator with the arguments that all ufuncs have."""
     plain = out is None or (type(out) is tuple and len(out) == op.outputs and all([o is None for o in out]))
-    if plain and where is True and dtype is None and casting == "same_kind" and order == "K" and signature is None:
+    if plain and where is True and dtype is None and casting == "same_kind" and order == "K" and signature is None and subok:
         return apply(op, args)
-    return _general(op, args, out, where, casting, order, dtype, signature)
+    return _general(op, args, out, where, casting, order, dtype, subok, signature)
 
 
 def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool) -> bool:
@@ -134,16 +141,26 @@ def positional_outs(out1: Any, out2: Any, out: Any) -> Any:
     return out1, out2
 
 
-def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting, order: str, dtype: Any, signature: Any) -> Any:
+def _general(
+    op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting, order: str, dtype: Any, subok: bool, signature: Any
+) -> Any:
+    chief = None
     if not dispatch.ordinary.issuperset(map(type, (*args, *(out if type(out) is tuple else (out,)), where))):
         options = given(
-            out, where=(where, True), casting=(casting, "same_kind"), order=(order, "K"), dtype=(dtype, None), signature=(signature, None)
+            out,
+            where=(where, True),
+            casting=(casting, "same_kind"),
+            order=(order, "K"),
+            dtype=(dtype, None),
+            subok=(subok, True),
+            signature=(signature, None),
         )
         made = overridden(op, "__call__", args, options)
         if made is not NotImplemented:
             return made
+        chief = subclasses.leader(args) if subok else None
     if out is ...:  # arrays also where there would be scalars
-        made = _general(op, args, (None,) * op.outputs, where, casting, order, dtype, signature)
+        made = _general(op, args, (None,) * op.outputs, where, casting, order, dtype, subok, signature)
         return as_array(made) if op.outputs == 1 else tuple(map(as_array, made))
     order = check_order(order)
     if op.outputs > 1 and not isinstance(out, tuple):
@@ -151,10 +168,19 @@ def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting
     outs: tuple[Any, ...] = out if isinstance(out, tuple) else (out,) + (None,) * (op.outputs - 1)
     if len(outs) != op.outputs:
         raise ValueError(f"The 'out' tuple must have exactly one entry per ufunc output: expected {op.outputs}, got {len(outs)}")
+    if any([isinstance(o, onp.ndarray) for o in outs]):
+        return _into_numpys(op, args, outs, where, casting, order, dtype, subok, signature)
     for o in outs:
         if o is not None and (not isinstance(o, Handle) or type(o) is dispatch.scalar):
             raise TypeError(f"return arrays must be of ArrayType: `out` must be an npcompat ndarray, got {type(o).__name__}")
-    whole = outs[0] is not None and op.outputs == 1 and where is True and dtype is None and signature is None and casting == "same_kind"
+    whole = (
+        type(outs[0]) is dispatch.ndarray
+        and op.outputs == 1
+        and where is True
+        and dtype is None
+        and signature is None
+        and casting == "same_kind"
+    )
     mode = modes.current()
     if whole and mode.direct and on_host(op, args, outs[0], mode.plain):
         return outs[0]
@@ -163,16 +189,56 @@ def _general(op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting
     loop = _loop(op, dtype, signature)
     casts, _ = op.rule(types, {"dtype": loop})
     for i, (operand, wanted) in enumerate(zip(types, casts, strict=True)):
-        if wanted is not None and isinstance(operand, onp.dtype) and not onp.can_cast(operand, wanted, casting):
-            raise _UFuncInputCastingError(getattr(onp, name_of(op)), casting, operand, wanted, i)
+        if wanted is not None and not _may_cast(operand, wanted, casting):
+            raise _UFuncInputCastingError(getattr(onp, name_of(op)), casting, dtypes.strong_by_numpy(operand), wanted, i)
     values = execution.run(op, [dispatch.as_value(a) for a in operands], () if loop is None else (loop,))
     finished = []
-    for value, target in zip(values if op.outputs > 1 else (values,), outs, strict=True):
+    for i, (value, target) in enumerate(zip(values if op.outputs > 1 else (values,), outs, strict=True)):
         result = _finish(op, value, target, where, casting)
-        finished.append(
-            result if target is not None or order == "K" else in_order(result, common_order(operands) if order == "A" else order)
-        )
+        if target is None and order != "K":
+            result = in_order(result, common_order(operands) if order == "A" else order)
+        wrapping = chief if target is None else target if subclasses.is_subclass(type(target)) else None
+        if wrapping is not None:
+            given_arrays = args if all([o is None for o in outs]) else (*args, *outs)
+            result = subclasses.wrapped(wrapping, as_array(result), dispatch.ufuncs.get(op.name), given_arrays, i)
+        finished.append(result)
     return finished[0] if op.outputs == 1 else tuple(finished)
+
+
+def _into_numpys(op: Op, args: Sequence[Any], outs: tuple[Any, ...], where: Any, casting: Casting, *rest: Any) -> Any:
+    """Results, of which some are copied into arrays of NumPy's."""
+    ours = tuple([None if isinstance(o, onp.ndarray) else o for o in outs])
+    made = _general(op, args, ours, True, casting, *rest)
+    results = made if op.outputs > 1 else (made,)
+    mask = dispatch.to_host(where) if isinstance(where, Handle) else where
+    for result, out in zip(results, outs, strict=True):
+        if isinstance(out, onp.ndarray):
+            copy_into_numpys(out, result, mask, casting, f"ufunc '{name_of(op)}'")
+    found = tuple([r if o is None else o for r, o in zip(results, outs, strict=True)])
+    return found if op.outputs > 1 else found[0]
+
+
+def copy_into_numpys(out: onp.ndarray[Any, Any], result: Any, where: Any, casting: Casting, what: str) -> None:
+    """Write a result into an array of NumPy's, which a caller gave as `out`."""
+    host = dispatch.to_host(result) if isinstance(result, Handle) else onp.asarray(result)
+    if not onp.can_cast(host.dtype, out.dtype, casting):
+        raise TypeError(f"Cannot cast {what} output from {host.dtype!r} to {out.dtype!r} with casting rule '{casting}'")
+    if onp.broadcast_shapes(host.shape, out.shape) != out.shape:
+        raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape {host.shape}")
+    onp.copyto(out, host, casting, where)
+
+
+_RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
+"""Kinds of numbers, from those that others can be cast to."""
+
+
+def _may_cast(operand: Any, wanted: onp.dtype[Any], casting: Casting) -> bool:
+    """Whether an operand of a dtype, or a Python number, may be cast: a number goes into any dtype of its kind."""
+    if isinstance(operand, onp.dtype):
+        return onp.can_cast(operand, wanted, casting)
+    if casting in ("safe", "same_kind") and wanted.kind in _RANKS:
+        return _RANKS[onp.dtype(operand).kind] <= _RANKS[wanted.kind]
+    return wanted.kind not in _RANKS or onp.can_cast(onp.dtype(operand), wanted, casting) or (operand is int and wanted.kind in "iufc")
 
 
 def _loop(op: Op, dtype: Any, signature: Any) -> Any:
@@ -181,10 +247,15 @@ def _loop(op: Op, dtype: Any, signature: Any) -> Any:
         return None if dtype is None else dtypes.canonical(dtype)
     if dtype is not None:
         raise TypeError("cannot specify both 'signature' and 'dtype'")
+    if isinstance(signature, bytes):
+        signature = signature.decode("ascii")
     if isinstance(signature, str):
         before, arrow, after = signature.partition("->")
-        if arrow and (len(before), len(after)) != (len(op.inputs), op.outputs):
+        if not arrow or (len(before), len(after)) != (len(op.inputs), op.outputs):
             raise ValueError(f"a type-string for {name_of(op)}, {len(op.inputs)} typecode(s) before and {op.outputs} after the -> sign")
+        unknown = [letter for letter in before + after if letter not in onp.typecodes["All"]]
+        if unknown:
+            raise ValueError(f"signature {signature!r}: {', '.join(unknown)} is the character of no dtype")
         signature = (*before, *after)
     if not isinstance(signature, tuple):
         raise TypeError(f"the signature object to ufunc must be a string or a tuple, got {type(signature).__name__}")
@@ -258,6 +329,11 @@ def finish(result: Any, out: Any, what: str) -> Any:
         return as_array(result)
     if isinstance(out, tuple):
         (out,) = out
+    if isinstance(out, onp.ndarray):
+        if onp.shape(result) != out.shape:
+            raise ValueError(f"{what}: output array has shape {out.shape}, expected {onp.shape(result)}")
+        copy_into_numpys(out, result, True, "same_kind" if what != "unsafe" else "unsafe", what)
+        return out
     if not isinstance(out, Handle) or type(out) is dispatch.scalar:
         raise TypeError(f"{what}: `out` must be an npcompat ndarray, got {type(out).__name__}")
     if result.shape != out.shape:  # type: ignore[attr-defined]

@@ -19,7 +19,7 @@ from npcompat._internal.dtypes import Resolution, Type, narrow
 from npcompat._internal.errors import OperatorError, user_location
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import REGISTRY, REQUIRED, Kernel, Op, as_axis, normalized_axes, operator
-from npcompat.numpy._creation import asarray
+from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._overrides import given, overridden
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue
 from npcompat.numpy._ufunc import SHARED_PARAMETERS, finish, name_of, reduced_axis, store
@@ -321,7 +321,7 @@ class ufunc(Generic[P], metaclass=_Kind):
         if made is not NotImplemented:
             return made
         _check_binary(self, "reduceat")
-        array = asarray(array)
+        array = asanyarray(array)
         indices = asarray(indices, None if onp.size(indices) else onp.intp)
         (checked,) = normalized_axes(axis, array.ndim)
         _check_starts(name_of(self._op), indices, array.shape[checked])
@@ -346,7 +346,7 @@ class ufunc(Generic[P], metaclass=_Kind):
             raise TypeError("method outer is not allowed in ufunc with non-trivial signature")
         if len(self._op.inputs) != 2:
             raise ValueError("outer product only supported for binary functions")
-        return self(asarray(A).reshape(onp.shape(A) + (1,) * onp.ndim(B)), B, **kwargs)
+        return self(asanyarray(A).reshape(onp.shape(A) + (1,) * onp.ndim(B)), B, **kwargs)
 
     def at(self, a: Any, indices: Any, b: ArrayLike = None, /) -> None:
         """Apply the function in place at the indices; an index that occurs twice is served twice.

@@ -16,7 +16,7 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.op import as_axis, operator
 from npcompat.numpy import _diagonals, _products
 from npcompat.numpy._checks import flagged, shaping
-from npcompat.numpy._creation import asarray, full, zeros
+from npcompat.numpy._creation import asanyarray, asarray, full, zeros
 from npcompat.numpy._decompositions import (
     EighResult,
     EigResult,
@@ -138,7 +138,7 @@ def solve(a: ArrayLike, b: ArrayLike) -> Any:
     >>> np.linalg.solve(np.array([[2.0, 0.0], [0.0, 4.0]]), np.array([2.0, 2.0]))
     array([1. , 0.5])
     """
-    a, b = stacked(a, True), asarray(b)
+    a, b = stacked(a, True), asanyarray(b)
     working_dtype([a.dtype, b.dtype])
     rows = b.shape[0 if b.ndim == 1 else -2] if b.ndim else None
     if rows != a.shape[-1]:

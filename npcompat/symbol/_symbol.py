@@ -289,6 +289,10 @@ class Symbol(Graph, ndarray):
         """Type of the elements; InferenceError if it is not known."""
         return self.heads[0].dtype
 
+    @dtype.setter
+    def dtype(self, dtype: Any) -> None:
+        ndarray.dtype.__set__(self, dtype)  # type: ignore[attr-defined]
+
     def __call__(self, *args: "Symbol", **kwargs: "Symbol") -> "Symbol":
         """The graph with other symbols in the place of variables, by position or by name.
 

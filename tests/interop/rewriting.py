@@ -195,12 +195,15 @@ class Namespace:
             raise AttributeError(name)
         return Missing(f"{self._name}.{name}".removeprefix("numpy."))
 
+    def __dir__(self):
+        return [name for module in self._modules for name in dir(module)]
+
 
 class Core(Namespace):
     """`numpy._core` and its parts: the same functions under other names."""
 
     def __getattr__(self, name):
-        if name in ("_umath_tests", "_multiarray_tests", "_rational_tests"):
+        if name in ("_umath_tests", "_multiarray_tests", "_rational_tests", "_operand_flag_tests", "_struct_ufunc_tests"):
             return importlib.import_module(f"numpy._core.{name}")
         if name in ("umath", "numeric", "multiarray", "fromnumeric", "shape_base", "_multiarray_umath"):
             return self
@@ -217,7 +220,10 @@ class Core(Namespace):
 
     @property
     def __dict__(self):
-        return vars(npcompat.numpy)
+        ufuncs = {name for name, found in vars(onp._core.umath).items() if isinstance(found, onp.ufunc)}
+        return {
+            name: found for name, found in vars(npcompat.numpy).items() if name in ufuncs or not isinstance(found, npcompat.numpy.ufunc)
+        }
 
 
 class Root(Namespace):
@@ -232,6 +238,8 @@ class Root(Namespace):
             return Core("numpy", (npcompat.numpy,))
         if name == "lib":
             return Core("numpy.lib", (npcompat.numpy.lib, npcompat.numpy))
+        if not name.startswith("_") and name not in dir(onp) and name not in BORROWED:
+            return getattr(npcompat.numpy, name)  # what NumPy has not, either, is an error at once, as there
         return super().__getattr__(name)
 
 

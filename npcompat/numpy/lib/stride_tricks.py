@@ -6,8 +6,9 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dispatch
+from npcompat._internal.subclasses import inherit
 from npcompat.numpy._buffers import strided
-from npcompat.numpy._creation import asarray
+from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._typing import ArrayLike, AxisLike
 
 
@@ -25,9 +26,9 @@ def as_strided(
     strides : sequence of int, optional
         Bytes from one element to the next along each axis; those of `x` if not given.
     subok : bool
-        Without effect: there are no subclasses.
+        Whether the view of an instance of a class derived from `ndarray` is one, too.
     writeable : bool
-        Whether the view can be written; it never can where elements overlap.
+        Whether the view can be written; on XLA it never can where elements overlap.
 
     Raises
     ------
@@ -43,8 +44,9 @@ def as_strided(
            [1, 2, 3],
            [2, 3, 4]])
     """
-    x = asarray(x)
-    return strided(x, onp.lib.stride_tricks.as_strided(dispatch.layout(x), shape, strides), writeable)
+    x = asanyarray(x)
+    found = strided(x, onp.lib.stride_tricks.as_strided(dispatch.layout(x), shape, strides), writeable)
+    return inherit(found, x) if subok else found
 
 
 def sliding_window_view(
@@ -61,9 +63,9 @@ def sliding_window_view(
     axis : int or tuple of int, optional
         Which axes the window slides over; all if not given.
     subok : bool
-        Without effect: there are no subclasses.
+        Whether the view of an instance of a class derived from `ndarray` is one, too.
     writeable : bool
-        Whether the view can be written; it never can where windows overlap.
+        Whether the view can be written; on XLA it never can where windows overlap.
 
     Raises
     ------
@@ -75,9 +77,10 @@ def sliding_window_view(
     >>> np.lib.stride_tricks.sliding_window_view(np.arange(5), 3).sum(axis=-1)
     array([3, 6, 9])
     """
-    x = asarray(x)
+    x = asanyarray(x)
     numpys: Any = onp.lib.stride_tricks.sliding_window_view
-    return strided(x, numpys(dispatch.layout(x), window_shape, axis), writeable)
+    found = strided(x, numpys(dispatch.layout(x), window_shape, axis), writeable)
+    return inherit(found, x) if subok else found
 
 
 __all__ = ["as_strided", "sliding_window_view"]

@@ -1,0 +1,219 @@
+"""Classes derived from `ndarray`: what is made of an instance is one, and is told what it was made of."""
+
+import copy
+import pickle
+
+import numpy as onp
+import pytest
+
+import npcompat.numpy as np
+from npcompat import npx
+
+
+class Tagged(np.ndarray):
+    """An array with a tag, which what is made of it gets, too."""
+
+    def __new__(cls, values, tag):
+        made = np.asarray(values).view(cls)
+        made.tag = tag
+        return made
+
+    def __array_finalize__(self, source):
+        self.tag = getattr(source, "tag", "none")
+
+
+class Wrapping(np.ndarray):
+    """An array that notes what its results were computed by."""
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        made = super().__array_wrap__(array, context, return_scalar)
+        made.wrapped_by = context
+        return made
+
+
+@pytest.fixture(params=["numpy", "jax"], autouse=True)
+def placed(request):
+    with npx.backend(request.param):
+        yield
+
+
+OF_THE_CLASS = {
+    "a row": lambda a: a[0],
+    "a slice": lambda a: a[:, 1:],
+    "an advanced index": lambda a: a[[0, 1]],
+    "a mask": lambda a: a[a > 1],
+    "transpose": lambda a: a.T,
+    "reshape": lambda a: a.reshape(-1),
+    "ravel in order K": lambda a: a.ravel("K"),
+    "copy": lambda a: a.copy(),
+    "astype": lambda a: a.astype("float64"),
+    "view(dtype)": lambda a: a.view("int32"),
+    "operator": lambda a: a + 1,
+    "reflected operator": lambda a: 1 - a,
+    "ufunc": np.sin,
+    "ufunc with dtype=": lambda a: np.add(a, 1, dtype="float64"),
+    "comparison": lambda a: a == 2,
+    "sum of all": lambda a: a.sum(),
+    "mean over an axis": lambda a: a.mean(0),
+    "ufunc.reduce": np.add.reduce,
+    "ufunc.outer": lambda a: np.multiply.outer(a, [1, 2]),
+    "sort": np.sort,
+    "concatenate": lambda a: np.concatenate([a, a]),
+    "take": lambda a: a.take([0]),
+    "dot": lambda a: np.dot(a, a.T),
+    "zeros_like": np.zeros_like,
+    "full_like": lambda a: np.full_like(a, 3),
+    "asanyarray": np.asanyarray,
+    "array(subok=True)": lambda a: np.array(a, subok=True),
+    "broadcast_to(subok=True)": lambda a: np.broadcast_to(a, (2, 2, 3), subok=True),
+    "as_strided(subok=True)": lambda a: np.lib.stride_tricks.as_strided(a, (2,), (8,), subok=True),
+    "median": np.median,
+    "average": np.average,
+    "nancumsum": np.nancumsum,
+    "piecewise": lambda a: np.piecewise(a, [a > 1], [0, 1]),
+    "apply_along_axis": lambda a: np.apply_along_axis(lambda line: line[::-1], 1, a),
+    "copy.copy": copy.copy,
+    "copy.deepcopy": copy.deepcopy,
+}
+
+PLAIN = {
+    "asarray": np.asarray,
+    "array": np.array,
+    "view(ndarray)": lambda a: a.view(np.ndarray),
+    "zeros_like(subok=False)": lambda a: np.zeros_like(a, subok=False),
+    "astype(subok=False)": lambda a: a.astype("float64", subok=False),
+    "ufunc with subok=False": lambda a: np.add(a, 1, subok=False),
+    "where": lambda a: np.where(a > 1, a, 0),
+    "nonzero": lambda a: np.nonzero(a)[0],
+}
+
+
+@pytest.mark.parametrize("make", OF_THE_CLASS.values(), ids=OF_THE_CLASS)
+def test_a_result_is_of_the_class_and_has_the_values_of_a_plain_array(make):
+    plain = np.arange(6, dtype="int32").reshape(2, 3)
+    found, expected = make(Tagged(plain, "mine")), make(plain)
+    assert type(found) is Tagged
+    assert found.tag == "mine"
+    assert found.dtype == expected.dtype
+    onp.testing.assert_array_equal(np.asarray(found).asnumpy(), np.asarray(expected).asnumpy())
+
+
+@pytest.mark.parametrize("make", PLAIN.values(), ids=PLAIN)
+def test_what_asks_for_plain_arrays_gets_them(make):
+    assert type(make(Tagged(np.arange(6).reshape(2, 3), "mine"))) is np.ndarray
+
+
+def test_one_element_is_a_scalar():
+    assert isinstance(Tagged([1, 2], "mine")[0], np.integer)
+
+
+def test_views_write_through():
+    plain = np.arange(4)
+    mine = Tagged(plain, "mine")
+    mine[1:][0] = 7
+    mine += 1
+    assert plain.tolist() == [1, 8, 3, 4]
+
+
+def test_the_base_of_a_view_is_the_instance_and_that_of_an_advanced_read_is_plain():
+    mine = Tagged(np.arange(4), "mine")
+    assert mine[:2].base is mine
+    assert type(mine[[0, 1]].base) is np.ndarray
+
+
+def test_the_constructor_makes_instances():
+    class Sized(np.ndarray):
+        pass
+
+    made = Sized((2, 2), "int32")
+    assert type(made) is Sized
+    assert made.shape == (2, 2)
+
+
+def test_a_pickle_keeps_the_class():
+    assert type(pickle.loads(pickle.dumps(Tagged([1, 2], "mine")))) is Tagged
+
+
+def test_repr_names_the_class():
+    assert repr(Tagged(np.arange(2), "mine")) == "Tagged([0, 1])"
+
+
+def test_array_wrap_is_told_the_ufunc_and_its_operands():
+    mine = np.ones(2).view(Wrapping)
+    function, operands, position = (mine + 1).wrapped_by
+    assert function is np.add
+    assert operands[0] is mine
+    assert position == 0
+    assert mine.sum().wrapped_by is None
+
+
+def test_the_highest_priority_decides():
+    class High(np.ndarray):
+        __array_priority__ = 10
+
+    class Low(np.ndarray):
+        __array_priority__ = -10
+
+    plain = np.ones(2)
+    high, low = plain.view(High), plain.view(Low)
+    assert type(low + high) is High
+    assert type(high + low) is High
+    assert type(plain + low) is np.ndarray
+
+
+def test_other_classes_wrap_results_too():
+    class Box:
+        def __array__(self, dtype=None, copy=None):
+            return onp.arange(3)
+
+        def __array_wrap__(self, array, context, return_scalar):
+            return ("boxed", array.tolist())
+
+    assert np.negative(Box()) == ("boxed", [0, -1, -2])
+
+
+def test_an_old_array_wrap_is_called_with_a_warning():
+    class Old:
+        def __array__(self, dtype=None, copy=None):
+            return onp.arange(3)
+
+        def __array_wrap__(self, array):
+            return "old"
+
+    with pytest.warns(DeprecationWarning, match="must accept context and return_scalar"):
+        assert np.negative(Old()) == "old"
+
+
+def test_array_ufunc_of_a_subclass_is_asked_and_may_call_the_base():
+    class Counting(np.ndarray):
+        calls = 0
+
+        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+            type(self).calls += 1
+            plain = [x.view(np.ndarray) if isinstance(x, Counting) else x for x in inputs]
+            return super().__array_ufunc__(ufunc, method, *plain, **kwargs)
+
+    found = np.ones(2).view(Counting) + 1
+    assert type(found) is np.ndarray
+    assert found.tolist() == [2, 2]
+    assert Counting.calls == 1
+
+
+def test_what_finalize_raises_reaches_the_caller():
+    class Broken(np.ndarray):
+        def __array_finalize__(self, source):
+            raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        np.ones(2).view(Broken)
+
+
+def test_a_gradient_flows_through_instances():
+    from npcompat import autograd
+
+    x = np.array([1.0, 2.0])
+    x.attach_grad()
+    with autograd.record():
+        y = (x.view(Tagged) * x).sum()
+    y.backward()
+    assert x.grad.tolist() == [2, 4]

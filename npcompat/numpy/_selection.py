@@ -528,7 +528,7 @@ def choose(a: ArrayLike, choices: Any, out: Any = None, mode: str = "raise") -> 
         raise ValueError("choose: expected at least one choice")
     if mode == "raise":
         refuse(outside, (positions,), (0, len(arrays)), ValueError, f"invalid entry in choice array: expected 0 <= entry < {len(arrays)}")
-    return finish(apply(_choose, (positions, *arrays), (mode,)), out, "unsafe")  # NumPy casts as it must
+    return finish(apply(_choose, (positions, *arrays), (mode,)), out, "choose", "unsafe")
 
 
 __all__ = [

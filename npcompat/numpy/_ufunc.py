@@ -321,7 +321,7 @@ def as_array(result: Any) -> Any:
     return result if isinstance(result, Handle) else dispatch.array_of(onp.asarray(result))
 
 
-def finish(result: Any, out: Any, what: str) -> Any:
+def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> Any:
     """The result of a function that takes `out=`: itself, or `out` with the result written into it; with `...` always an array."""
     if out is None:
         return result
@@ -332,13 +332,13 @@ def finish(result: Any, out: Any, what: str) -> Any:
     if isinstance(out, onp.ndarray):
         if onp.shape(result) != out.shape:
             raise ValueError(f"{what}: output array has shape {out.shape}, expected {onp.shape(result)}")
-        copy_into_numpys(out, result, True, "same_kind" if what != "unsafe" else "unsafe", what)
+        copy_into_numpys(out, result, True, casting, what)
         return out
     if not isinstance(out, Handle) or type(out) is dispatch.scalar:
         raise TypeError(f"{what}: `out` must be an npcompat ndarray, got {type(out).__name__}")
     if result.shape != out.shape:  # type: ignore[attr-defined]
         raise ValueError(f"{what}: output array has shape {out.shape}, expected {result.shape}")  # type: ignore[attr-defined]
-    store(out, dispatch.read(result), True, "same_kind" if what != "unsafe" else "unsafe", what)
+    store(out, dispatch.read(result), True, casting, what)
     return out
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from npcompat._internal import dtypes, selection
 from npcompat._internal.op import Op
-from npcompat.numpy._creation import asarray
+from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._empty_slices import warn_of_means, warn_of_nan
 from npcompat.numpy._reductions import accumulated, averaged, beyond, kept, reduce, reduction
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
@@ -59,7 +59,7 @@ def nanprod(
 
 
 def _nan_extreme(op: Op, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
-    a = asarray(a)
+    a = asanyarray(a)
     result = reduce(op, a, axis, None, out, keepdims, initial, where)
     if dtypes.is_inexact(a.dtype):
         warn_of_nan(a, axis, result, "All-NaN slice encountered")
@@ -102,7 +102,7 @@ def nanmean(
     >>> np.nanmean([1.0, np.nan, 3.0])
     np.float32(2.0)
     """
-    a = asarray(a)
+    a = asanyarray(a)
     inexact = dtypes.is_inexact(a.dtype)
     if inexact and dtype is not None and not dtypes.is_inexact(dtypes.canonical(dtype)):
         raise TypeError("If a is inexact, then dtype must be inexact")

@@ -68,7 +68,7 @@ def test_rows_say_what_is_so():
         "np.amax": ("[operator](operators/np_reductions.md#_npi_max)", "", "jax, numpy", "yes", "yes", ""),
         "np.sort": ("[operator](operators/np_sorting.md#_npi_sort)", "`descending`", "jax, numpy", "yes", "yes", ""),
         "np.hstack": ("function", "", "jax, numpy", "yes", "yes", ""),
-        "np.unique": ("plain", "", "", "needs values", "", ""),
+        "np.trim_zeros": ("plain", "", "", "needs values", "", ""),
         "np.busday_count": ("host", "", "host", "no", "", ""),
         "np.float32": ("NumPy's", "", "", "", "", ""),
         "np.poly1d": ("class", "", "", "", "", ""),

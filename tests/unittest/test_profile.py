@@ -126,10 +126,11 @@ def test_backward_is_measured():
     with npx.backend("numpy"):
         a = np.ones((20, 20))
         a.attach_grad()
-        with npx.profile() as found:
-            with autograd.record():
-                b = np.tanh(a @ a).sum()
-            b.backward()
+        for _ in range(2):  # a graph of a new kind may be walked node by node, after many that did not come again
+            with npx.profile() as found:
+                with autograd.record():
+                    b = np.tanh(a @ a).sum()
+                b.backward()
     assert "backward" in [c.name for c in found.calls]
 
 

@@ -95,7 +95,7 @@ def test_signature_keeps_64_bits_in_the_default_policy_and_compiles():
     ("signature", "error"),
     [
         ("dd->f", "No loop matching the specified signature"),
-        ("d", "one dtype is not enough"),
+        ("d", "a type-string for add, 2 typecode"),
         (("d",), "one dtype is not enough"),
         (("d", "d"), "type-tuple must be specified of length 3 for ufunc 'add', got 2"),
         ("ddd->d", r"2 typecode\(s\) before and 1 after"),

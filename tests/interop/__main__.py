@@ -18,6 +18,7 @@ def main(arguments):
     chosen = [a for a in arguments if a != "--update"]
     if not any("numpy_suite" in a for a in chosen):
         chosen.append(str(SUITE))
+    chosen.append("--interop-slow")
     return pytest.main([*(["--update-interop", "--tb=no", "-q", "-r", ""] if update else []), *chosen])
 
 

@@ -2,7 +2,8 @@
 
 `exclusions.toml` lists what is not run, with reasons; `failing.txt` what fails: these tests are expected to fail, and
 one that passes must be struck from the list; `pass_counts.toml` how many pass, which may only rise.  The counts are
-printed at the end of the run.  `python -m tests.interop --update` rewrites the last two files.
+printed at the end of the run.  `slow.txt` lists what takes longest: it is run by `python -m tests.interop`, not with all the
+other tests.  `python -m tests.interop --update` rewrites `failing.txt` and `pass_counts.toml`.
 """
 
 import json
@@ -19,6 +20,7 @@ from tests.interop.rewriting import placed
 
 HERE = Path(__file__).parent
 EXCLUSIONS, FAILING, PASS_COUNTS = HERE / "exclusions.toml", HERE / "failing.txt", HERE / "pass_counts.toml"
+SLOW = HERE / "slow.txt"
 SECONDS_PER_TEST = 600  # the slowest take one or two minutes
 NUMPYS_MARKERS = ("slow", "slow_pypy", "thread_unsafe", "valgrind_error", "leaks_references", "parallel_threads", "iterations")
 RUN = pytest.StashKey["Run"]()
@@ -59,6 +61,11 @@ def failing():
     return set(FAILING.read_text().splitlines())
 
 
+def slow():
+    """The tests that take longest, as "backend file::test"."""
+    return set(SLOW.read_text().splitlines())
+
+
 def pass_counts():
     """How many tests pass, by "backend file"."""
     recorded = tomllib.loads(PASS_COUNTS.read_text())
@@ -92,6 +99,7 @@ def pytest_addoption(parser):
         "--update-interop", action="store_true", help="rewrite the lists of failing tests and the pass counts of tests/interop"
     )
     parser.addoption("--interop-cases", metavar="N", type=int, help="of each of NumPy's test functions run at most N cases, spread evenly")
+    parser.addoption("--interop-slow", action="store_true", help="run NumPy's slowest tests, too")
     parser.addoption("--interop-record", metavar="FILE", help="append the outcome of each of NumPy's tests to a file, a line of JSON each")
 
 
@@ -104,6 +112,7 @@ def pytest_collection_modifyitems(config, items):
     """Leave out what is excluded or not asked for, and mark what is known to fail."""
     patterns, known = [pattern for _, pattern in exclusion_rules()], failing()
     recording, most = config.getoption("interop_record") is not None, config.getoption("interop_cases")
+    later = set() if recording or config.getoption("interop_slow") else slow()
     files = [getattr(getattr(item, "module", None), "NUMPYS_FILE", None) for item in items]
     chosen = spread([_name(item, file) for item, file in zip(items, files, strict=True) if file is not None], most)
     kept, excluded = [], []
@@ -113,7 +122,11 @@ def pytest_collection_modifyitems(config, items):
             continue
         test = _name(item, file)
         name = f"{item.module.BACKEND} {test}"
-        if test not in chosen or (item.module.BACKEND != "reference" and any(matches(test, pattern) for pattern in patterns)):
+        if (
+            test not in chosen
+            or name in later
+            or (item.module.BACKEND != "reference" and any(matches(test, pattern) for pattern in patterns))
+        ):
             excluded.append(item)
             continue
         kept.append(item)
@@ -211,9 +224,10 @@ def _whole(config):
 
 
 def _fallen(config):
-    recorded = pass_counts()
-    run = config.stash[RUN]
-    return [s for s, outcomes in run.outcomes.items() if outcomes["passed"] < recorded.get(s, 0)] if _whole(config) else []
+    recorded, run = pass_counts(), config.stash[RUN]
+    left_out = Counter() if config.getoption("interop_slow") else Counter(test.split("::")[0] for test in slow())
+    fewer = [s for s, outcomes in run.outcomes.items() if outcomes["passed"] < recorded.get(s, 0) - left_out[s]]
+    return fewer if _whole(config) else []
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -15,6 +15,7 @@ from npcompat._internal.backend import numpy as host
 from npcompat._internal.errors import LeakedTracerError
 from npcompat._internal.handle import Value
 from npcompat._internal.op import DONATING, Attrs, Op, short_name
+from npcompat._internal.repetitions import Repetitions
 from npcompat._internal.tensortype import symbols_in
 
 XLA_ARRAY = xla.Array
@@ -181,8 +182,7 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
         return Value(call(op, (), attrs, (), xla, mode))
     out = host.forward(op, attrs)()
     if on_xla and dtypes.on_devices(out.dtype):
-        times = _made[op, attrs] = _made.get((op, attrs), 0) + 1
-        if times == _REPEATED:
+        if _made.count((op, attrs)) == _REPEATED:
             made = call(op, (), attrs, (), xla, mode)
             if onp.asarray(made).tobytes() == out.tobytes():
                 return Value(made)
@@ -193,8 +193,8 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
 
 
 _REPEATED = 16
-_made: dict[tuple[Op, Attrs], int] = {}
-"""How many arrays operators without operands have made on XLA, up to where a program makes them."""
+_made = Repetitions()
+"""Arrays that operators without operands made on XLA."""
 
 
 def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:

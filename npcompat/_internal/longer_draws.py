@@ -12,12 +12,13 @@ from npcompat._internal import modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Value
 from npcompat._internal.op import Attrs, Op
+from npcompat._internal.repetitions import Repetitions
 
 LENGTHS = 2**8, 2**16, 2**20, 2**21, 2**22
 """What is drawn: a program takes as long to compile as the longest of these to draw."""
 REPEATED = 8
-_draws: dict[tuple[Op, Attrs], int] = {}
-"""How often an operator has drawn a size so far, up to where it gets a program of its own."""
+_draws = Repetitions()
+"""Draws of a size by an operator."""
 
 
 def instead(op: Op, given: Sequence[Value], attrs: Attrs) -> Attrs | None:
@@ -30,10 +31,9 @@ def instead(op: Op, given: Sequence[Value], attrs: Attrs) -> Attrs | None:
         return None
     if any([v.node is not None or getattr(v.payload, "shape", ()) != () for v in given]):
         return None
-    times, n = _draws.get((op, attrs), 0), math.prod(size)
-    if times == REPEATED or n > LENGTHS[-1]:
+    n = math.prod(size)
+    if n > LENGTHS[-1] or _draws.count((op, attrs)) > REPEATED:
         return None
-    _draws[op, attrs] = times + 1
     return (next(length for length in LENGTHS if n <= length),), *others
 
 

@@ -39,6 +39,7 @@ from npcompat._internal.backend.kernel import kernel
 from npcompat._internal.dtypes import Type, is_inexact, on_devices
 from npcompat._internal.lazy import LazyModule
 from npcompat._internal.op import Attrs, Op
+from npcompat._internal.repetitions import Repetitions
 
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
 _WEAK: dict[str, Type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
@@ -95,8 +96,8 @@ def _conversion(a: Any) -> Any:
 _identity = jax.jit(_conversion)
 CONVERSION = _conversion.__name__
 _REPEATED = 16
-_conversions: dict[Any, int] = {}
-"""How many host arrays of a shape and dtype went to XLA so far, up to where a program does it."""
+_conversions = Repetitions()
+"""Host arrays of a shape and dtype that went to XLA."""
 
 
 def _check_dtype(dtype: onp.dtype[Any]) -> None:
@@ -115,11 +116,8 @@ def asarray(array: Any, device: Any = None) -> Any:
     A program is the fastest way, but takes as long to compile as some hundred transfers.
     """
     _check_dtype(array.dtype)
-    kind = array.shape, array.dtype
-    times = _conversions.get(kind, 0)
     with jax.enable_x64(True):
-        if times < _REPEATED:
-            _conversions[kind] = times + 1
+        if _conversions.count((array.shape, array.dtype)) <= _REPEATED:
             result = jax.device_put(onp.array(array))  # nobody else has this copy, whose memory JAX may take
         else:
             result = _identity(array)

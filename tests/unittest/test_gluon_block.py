@@ -4,6 +4,7 @@ import copy
 
 import numpy as onp
 import pytest
+from networks import network
 
 from npcompat import autograd, gluon, init, np, npx
 from npcompat.gluon import nn
@@ -32,21 +33,6 @@ class Older(gluon.HybridBlock):
 
     def hybrid_forward(self, F, x, weight):
         return F.relu(F.np.dot(x, weight.T)) + F.npx.sigmoid(x).sum()
-
-
-def network(**options):
-    net = nn.HybridSequential()
-    net.add(
-        nn.Conv2D(4, 3, activation="relu"),
-        nn.BatchNorm(),
-        nn.MaxPool2D(),
-        nn.Flatten(),
-        nn.Dropout(0.3),
-        nn.Dense(8, activation="tanh"),
-        nn.LayerNorm(),
-        nn.Dense(3),
-    )
-    return net
 
 
 # --- the tree ----------------------------------------------------------------------------------------------------

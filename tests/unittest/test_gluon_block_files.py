@@ -4,25 +4,11 @@ import os
 
 import numpy as onp
 import pytest
+from networks import network
 
 from npcompat import init, np
 from npcompat._internal.errors import ParameterFileError
 from npcompat.gluon import nn
-
-
-def network(**options):
-    net = nn.HybridSequential()
-    net.add(
-        nn.Conv2D(4, 3, activation="relu"),
-        nn.BatchNorm(),
-        nn.MaxPool2D(),
-        nn.Flatten(),
-        nn.Dropout(0.3),
-        nn.Dense(8, activation="tanh"),
-        nn.LayerNorm(),
-        nn.Dense(3),
-    )
-    return net
 
 
 def test_parameters_survive_a_file(tmp_path, backend):

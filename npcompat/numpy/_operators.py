@@ -58,7 +58,8 @@ def _in_place(op: Op, x: Any, other: Any) -> Any:
     mode = modes.current()
     if mode.direct and op.ufunc is not None and on_host(op, (x, other), x, mode.plain):
         return x
-    if mode.plain and x._view is None and x._extra is None and type(x._value.payload) is execution.XLA_ARRAY:
+    known = type(x) is dispatch.ndarray and type(other) in dispatch.ordinary  # classes that users derive have a say
+    if mode.plain and known and x._view is None and x._extra is None and type(x._value.payload) is execution.XLA_ARRAY:
         value, before = _apply(op, (x, other))._value, x._value.payload
         if type(value.payload) is execution.XLA_ARRAY and value.payload.aval == before.aval:
             x._value = value  # what `store` comes to

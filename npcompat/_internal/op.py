@@ -78,6 +78,8 @@ class Op:
     doc: str = ""
     differentiable: bool = True
     scalars: bool = False  # NumPy returns scalars for its results of no axes
+    keeps_class: bool = True  # of operands of a class that users derive from arrays, results are of it, too
+    start: Callable[[onp.dtype[Any]], Any] | None = None  # of a reduction that NumPy refuses on nothing: what leaves any element as it is
     heavy: bool = False  # placement `auto` runs it on XLA, also where its operands are on the host
     begins: bool = False  # draws: a sample is the beginning of each longer one; the first attribute is the size
     overwrites: tuple[tuple[int, int], ...] = ()  # outputs, and the operands whose next value they are: running statistics

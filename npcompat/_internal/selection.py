@@ -6,7 +6,7 @@ chooses.  What is not selected holds the first element that is, so that nothing 
 is not computed elsewhere, too.  Everything else asks for the length, and is refused.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as onp
@@ -14,12 +14,9 @@ import numpy as onp
 from npcompat._internal import modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.errors import TracedValueError, user_location
-from npcompat._internal.execution import run
+from npcompat._internal.execution import explained, run
 from npcompat._internal.handle import Value
 from npcompat._internal.op import REGISTRY, Attrs, Op, normalized_axes, operator
-
-extremes: dict[str, tuple[str, Callable[[onp.dtype[Any]], Any]]] = {}
-"""Reductions of nothing that are errors: what NumPy calls them, and what no element of a dtype goes beyond."""
 
 
 class Length:
@@ -205,11 +202,10 @@ def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Select
     mask = a.mask
     if a.trailing:
         mask = run(REGISTRY["_npi_reshape"], [mask], ((*mask.payload.shape, *(1,) * a.trailing),))
-    if op.name in extremes:
-        what, beyond = extremes[op.name]
-        _expect_some(a.mask, f"zero-size array to reduction operation {what} which has no identity")
+    if op.start is not None:
+        _expect_some(a.mask, str(explained(op, [onp.zeros(0)], op.bind(), ValueError(op.name))))
         if options["initial"] is None:
-            options["initial"] = beyond(a.dtype)
+            options["initial"] = op.start(a.dtype)
     if op.inputs[-1] == "where":
         where = operands[1:] or [mask]
         operands = [operands[0], run(REGISTRY["_npi_logical_and"], [where[0], mask]) if operands[1:] else mask]
@@ -242,4 +238,4 @@ def _expect_some(mask: Value, message: str) -> None:
     trace.expect(run(REGISTRY["_npi_logical_not"], [some]).payload, ValueError, message)
 
 
-__all__ = ["Length", "Selected", "apply", "extremes", "refuse", "select", "written"]
+__all__ = ["Length", "Selected", "apply", "refuse", "select", "written"]

@@ -15,10 +15,6 @@ from npcompat._internal import dispatch
 from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Op
 
-PLAIN_RESULTS = frozenset(
-    f"_npi_{name}" for name in ("where", "nonzero", "searchsorted", "digitize", "bincount", "lexsort", "isin", "interp", "tri", "full")
-)
-"""Operators whose results are plain arrays, whatever the operands are."""
 _OWN_PRIORITY = 0.0
 
 
@@ -70,7 +66,7 @@ def _priority(x: Any) -> float:
 def results(op: Op, operands: Sequence[Any], found: Any) -> Any:
     """New handles for the results of an operator (a value, or a tuple of them), of the class that its operands ask for."""
     values: tuple[Value, ...] = found if type(found) is tuple else (found,)
-    chief = None if op.name in PLAIN_RESULTS else leader(operands)
+    chief = leader(operands) if op.keeps_class else None
     function = dispatch.ufuncs.get(op.name)
     if chief is None:
         made = [dispatch.wrap_result(op, v) for v in values]

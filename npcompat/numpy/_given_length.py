@@ -48,7 +48,7 @@ def _first(xp: Any, condition: Any, size: int) -> Any:
 # --- positions ---------------------------------------------------------------------------------------------------
 
 
-@operator("_npi_nonzero", rule=lambda types, attrs: ([_bool, _int64], _int64), differentiable=False)
+@operator("_npi_nonzero", keeps_class=False, rule=lambda types, attrs: ([_bool, _int64], _int64), differentiable=False)
 def _nonzero(xp: Any, a: Any, fill_value: Any, *, size: int) -> Any:
     """The positions of so many elements that are not zero, a row for each axis.
 

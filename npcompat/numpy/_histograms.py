@@ -36,6 +36,7 @@ def _bincount_jax(xp: Any, x: Any, *weights: Any, length: int) -> Any:
 
 @operator(
     "_npi_bincount",
+    keeps_class=False,
     rule=_counted,
     kernels={"jax": _bincount_jax, "numpy": lambda xp, x, *weights, length: xp.bincount(x, *weights, minlength=length)},
 )
@@ -110,7 +111,7 @@ def _binned(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return [dtypes.result_type(types)] * 2, _int64
 
 
-@operator("_npi_digitize", scalars=True, rule=_binned, differentiable=False)
+@operator("_npi_digitize", keeps_class=False, scalars=True, rule=_binned, differentiable=False)
 def _digitize(xp: Any, x: Any, bins: Any, *, right: bool = False) -> Any:
     """The bin of each element, for ascending or descending edges."""
     side, count = ("left" if right else "right"), bins.shape[0]

@@ -2,21 +2,17 @@
 
 from typing import Any
 
-from npcompat._internal import dtypes, selection
+from npcompat._internal import dtypes
 from npcompat._internal.op import Op
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._empty_slices import warn_of_means, warn_of_nan
-from npcompat.numpy._reductions import accumulated, averaged, beyond, kept, reduce, reduction
+from npcompat.numpy._reductions import accumulated, averaged, highest, kept, lowest, reduce, reduction
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
 
 _nansum = reduction("_npi_nansum", "nansum", accumulated)
 _nanprod = reduction("_npi_nanprod", "nanprod", accumulated)
-_nanmax = reduction("_npi_nanmax", "nanmax", kept)
-_nanmin = reduction("_npi_nanmin", "nanmin", kept)
-selection.extremes.update(
-    _npi_nanmax=("fmax", lambda dtype: beyond(dtype, -1)),
-    _npi_nanmin=("fmin", lambda dtype: beyond(dtype, 1)),
-)
+_nanmax = reduction("_npi_nanmax", "nanmax", kept, start=lowest)
+_nanmin = reduction("_npi_nanmin", "nanmin", kept, start=highest)
 _nanmean = reduction("_npi_nanmean", "nanmean", averaged)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes, selection
+from npcompat._internal import dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
@@ -85,6 +85,16 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
     return operator(name, rule=rule, pattern="reduction", **declaration)(compute)
 
 
+def lowest(dtype: onp.dtype[Any]) -> Any:
+    """What no element of a dtype is smaller than."""
+    return False if dtype.kind == "b" else onp.iinfo(dtype).min if dtype.kind in "iu" else -onp.inf
+
+
+def highest(dtype: onp.dtype[Any]) -> Any:
+    """What no element of a dtype is larger than."""
+    return True if dtype.kind == "b" else onp.iinfo(dtype).max if dtype.kind in "iu" else onp.inf
+
+
 def reduce(op: Op, a: ArrayLike, axis: Any, dtype: DTypeLike, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
     """Call a reduction with the arguments that all reductions have."""
     if initial is NoValue or initial is None:
@@ -104,27 +114,11 @@ def reduce(op: Op, a: ArrayLike, axis: Any, dtype: DTypeLike, out: Any, keepdims
 
 _sum = reduction("_npi_sum", "sum", accumulated)
 _prod = reduction("_npi_prod", "prod", accumulated)
-_max = reduction("_npi_max", "max", kept)
-_min = reduction("_npi_min", "min", kept)
+_max = reduction("_npi_max", "max", kept, start=lowest)
+_min = reduction("_npi_min", "min", kept, start=highest)
 _all = reduction("_npi_all", "all", boolean, differentiable=False)
 _any = reduction("_npi_any", "any", boolean, differentiable=False)
 _mean = reduction("_npi_mean", "mean", averaged)
-
-
-def beyond(dtype: onp.dtype[Any], sign: int) -> Any:
-    """What no element of a dtype is smaller than, or, with the sign 1, larger than."""
-    if dtype.kind == "b":
-        return sign > 0
-    if dtype.kind in "iu":
-        limits = onp.iinfo(dtype)
-        return limits.max if sign > 0 else limits.min
-    return sign * onp.inf
-
-
-selection.extremes.update(
-    _npi_max=("maximum", lambda dtype: beyond(dtype, -1)),
-    _npi_min=("minimum", lambda dtype: beyond(dtype, 1)),
-)
 
 
 def sum(

@@ -30,7 +30,7 @@ def _chosen_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
     return [_bool, common, common], common
 
 
-@operator("_npi_where", rule=_chosen_types, pattern="broadcast")
+@operator("_npi_where", keeps_class=False, rule=_chosen_types, pattern="broadcast")
 def _where(xp: Any, condition: Any, x: Any, y: Any) -> Any:
     """`x` where the condition holds, `y` elsewhere."""
     return xp.where(condition, x, y)

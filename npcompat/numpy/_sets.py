@@ -136,7 +136,9 @@ def unique_values(x: ArrayLike, *, size: SupportsIndex | None = None, fill_value
     return unique(x, equal_nan=False, size=size, fill_value=fill_value)
 
 
-@operator("_npi_isin", rule=lambda types, attrs: ([dtypes.result_type(types)] * 2, onp.dtype(bool)), differentiable=False)
+@operator(
+    "_npi_isin", keeps_class=False, rule=lambda types, attrs: ([dtypes.result_type(types)] * 2, onp.dtype(bool)), differentiable=False
+)
 def _isin(xp: Any, element: Any, test_elements: Any, *, invert: bool = False) -> Any:
     """Whether each element is among the tested ones."""
     return xp.isin(element, test_elements, invert=invert)

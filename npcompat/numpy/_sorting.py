@@ -184,7 +184,7 @@ def argpartition(a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "int
     return argsort(a, axis)
 
 
-@operator("_npi_lexsort", scalars=True, rule=_as_positions, differentiable=False)
+@operator("_npi_lexsort", keeps_class=False, scalars=True, rule=_as_positions, differentiable=False)
 def _lexsort(xp: Any, *keys: Any, axis: int = -1) -> Any:
     """The positions that sort by several keys, the last one first.
 
@@ -222,7 +222,7 @@ def _searched_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolu
     return [common, common], _int64
 
 
-@operator("_npi_searchsorted", scalars=True, rule=_searched_types, differentiable=False)
+@operator("_npi_searchsorted", keeps_class=False, scalars=True, rule=_searched_types, differentiable=False)
 def _searchsorted(xp: Any, a: Any, v: Any, *, side: str = "left") -> Any:
     """Where to insert values into a sorted vector."""
     return xp.searchsorted(a, v, side)

@@ -433,7 +433,7 @@ def _interpolated_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Re
     return [real, real, wide], wide
 
 
-@operator("_npi_interp", scalars=True, rule=_interpolated_types)
+@operator("_npi_interp", keeps_class=False, scalars=True, rule=_interpolated_types)
 def _interp(namespace: Any, x: Any, xp: Any, fp: Any, *, left: Any = None, right: Any = None, period: Any = None) -> Any:
     """A piecewise linear function through points."""
     return namespace.interp(x, xp, fp, left, right, period)

@@ -217,3 +217,41 @@ def test_a_gradient_flows_through_instances():
         y = (x.view(Tagged) * x).sum()
     y.backward()
     assert x.grad.tolist() == [2, 4]
+
+
+def test_what_is_added_in_place_has_no_say(backend):
+    def added(xp):
+        class Odd(xp.ndarray):
+            def __array_wrap__(self, array, context=None, return_scalar=False):
+                raise AssertionError("the array that is written has the say")
+
+        a = xp.ones(3)
+        alias = a
+        a += xp.ones(3).view(Odd)
+        return a is alias, type(a) is xp.ndarray, a.tolist()
+
+    assert added(np) == added(onp) == (True, True, [2, 2, 2])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda xp, a: xp.where(a > 1, a, 0),
+        lambda xp, a: xp.searchsorted(a, a),
+        lambda xp, a: xp.digitize(a, a),
+        lambda xp, a: xp.bincount(a.astype(int)),
+        lambda xp, a: xp.lexsort((a,)),
+        lambda xp, a: xp.isin(a, a),
+        lambda xp, a: xp.interp(a, xp.arange(3), xp.arange(3)),
+        lambda xp, a: xp.sort(a),
+        lambda xp, a: xp.cumsum(a),
+    ],
+)
+def test_results_are_of_the_class_where_numpys_are(backend, call):
+    def kept(xp):
+        class Plain(xp.ndarray):
+            pass
+
+        return type(call(xp, xp.array([1.0, 2.0, 3.0]).view(Plain))) is Plain
+
+    assert kept(np) == kept(onp)

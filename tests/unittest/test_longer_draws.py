@@ -35,6 +35,15 @@ def of_its_own(draw, monkeypatch):
         return draw().asnumpy()
 
 
+def assert_same(found, expected):
+    """The same numbers; on some CPUs XLA rounds a single power, logarithm or exponential otherwise than one of many."""
+    assert found.shape == expected.shape and found.dtype == expected.dtype
+    if found.size == 1 and found.dtype.kind == "f":
+        onp.testing.assert_array_max_ulp(found.asnumpy(), expected, maxulp=8)
+    else:
+        assert found.asnumpy().tobytes() == expected.tobytes()
+
+
 def test_all_that_draw_so_are_tested():
     assert {f"_npi_random_{name}" for name in DRAWS} == {name for name, op in REGISTRY.items() if op.begins}
 
@@ -45,9 +54,9 @@ def test_the_numbers_are_those_of_a_program_for_the_size(name, size, backend, mo
     longer_draws._draws.clear()
     first = DRAWS[name](size, "float32")
     own = of_its_own(lambda: DRAWS[name](size, "float32"), monkeypatch)
-    assert first.shape == size and first.dtype == own.dtype and first.asnumpy().tobytes() == own.tobytes()
-    first[...] = 0
-    assert DRAWS[name](size, "float32").asnumpy().tobytes() == own.tobytes(), "a sample is an array of its own"
+    assert_same(first, own)
+    first[...] = -1
+    assert_same(DRAWS[name](size, "float32"), own)  # a sample is an array of its own
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])

@@ -33,6 +33,7 @@ from npcompat._internal.execution import (
 from npcompat._internal.handle import Extra, Handle, Value, clock, extra, root_of, touch
 from npcompat._internal.op import Attrs, Op
 from npcompat._internal.state import Stored, settle, version_of
+from npcompat._internal.traced_number import TracedNumber
 
 _new = object.__new__
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
@@ -319,6 +320,8 @@ def as_value(x: Any) -> Value:
         return read(x)
     if type(x) in SCALARS:
         return Value(x)
+    if isinstance(x, TracedNumber):
+        return Value(x.payload)
     mode, array = modes.current(), host_array(x)
     if mode.audit is None or mode.trace is not None or not dtypes.on_devices(array.dtype) or on_host(mode):
         return constant(array)
@@ -497,6 +500,15 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     if type(result) is tuple:
         return tuple([wrap_result(op, v) for v in result])
     return wrap_result(op, result)
+
+
+def type_of(handle: Handle) -> tuple[tuple[int, ...], onp.dtype[Any]]:
+    """Shape and dtype of a view."""
+    try:
+        found = layout(handle)
+    except TracedValueError:  # what it looks at is what a mask selects
+        found = read(handle).payload
+    return found.shape, onp.dtype(found.dtype)
 
 
 def layout(handle: Handle) -> onp.ndarray[Any, Any]:

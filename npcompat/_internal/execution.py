@@ -177,6 +177,8 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     """
     if symbols_exist() and symbols_in(attrs):  # a length is that of a symbol's axis
         return build(op, (), attrs)
+    if mode.trace is not None and mode.trace.knows_lengths(attrs):
+        return mode.trace.run(op, (), (), attrs, mode)
     on_xla = mode.device is None and op.outputs == 1 and not on_host(mode)
     if on_xla and attrs in op.programs[mode.numpy_dtypes]:
         return Value(call(op, (), attrs, (), xla, mode))

@@ -357,15 +357,18 @@ def _put_mask(xp: Any, a: Any, new: Any, mask: Any, *, axis: int = 0) -> Any:
 
 
 @operator("_npi_out_of_bounds", pattern="reduction", scalars=False, differentiable=False)
-def _out_of_bounds(xp: Any, positions: Any, *, size: int) -> Any:
+def _out_of_bounds(xp: Any, positions: Any, *where: Any, size: int) -> Any:
     """Whether any position lies outside `-size <= i < size`.
 
     Parameters
     ----------
+    where : array of bool, optional
+        Which positions count.
     size : int
         Length of the axis.
     """
-    return xp.any((positions < -size) | (positions >= size))
+    outside = (positions < -size) | (positions >= size)
+    return xp.any(outside & where[0] if where else outside)
 
 
 def _whole(xp: Any, a: Any, positions: Any, axes: Any) -> tuple[Any, ...]:

@@ -18,6 +18,7 @@ from npcompat._internal.state import State
 from npcompat._internal.tape import Leaf
 from npcompat._internal.tensortype import TensorType
 from npcompat._internal.trace import CapturedTypeError, Trace, capture
+from npcompat._internal.traced_number import TracedNumber
 
 
 class _Static:
@@ -329,7 +330,7 @@ def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
     value = handle._value if handle._view is None else dispatch.read(handle)
     payload, rare = value.payload, handle._extra
     if rare is None:
-        return (payload.shape, payload.dtype, None, recording and value.node is not None, type(handle))
+        return (payload.shape, payload.dtype, None, recording and value.node is not None, type(handle), False)
     request = None if rare.leaf is None else rare.leaf.request
     return (payload.shape, payload.dtype, request, recording and value.node is not None, type(handle), rare.readonly)
 
@@ -561,6 +562,8 @@ def _describe(result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequenc
     at_input = {id(p): i for i, p in enumerate(inputs)}
     at_argument = {id(p): i for i, p in enumerate(seen)}
     for leaf in leaves:
+        if isinstance(leaf, TracedNumber):
+            leaf = dispatch.wrap_scalar(trace.adopt(Value(leaf.payload)))
         if not isinstance(leaf, Handle):
             sources.append(("static", 0, ()))
             statics.append(leaf)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dispatch, modes
+from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend.numpy_kernels import FULL, host_index
 from npcompat._internal.dtypes import Resolution, Type, strong
 from npcompat._internal.handle import Extra, Handle, View, extra
@@ -299,13 +300,19 @@ def broadcast_to(shape: tuple[int, ...]) -> Lens:
 
 def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
     """`handle.reshape(shape)` in C order: a view where NumPy gives one, else a copy.  `shape` may contain one -1."""
-    if handle._view is None and _in_c_order(handle, payload := handle._value.payload):
+    if handle._view is None and _in_c_order(handle, payload := handle._value.payload) and not isinstance(payload, xla.Unknown):
         final = _complete(payload.shape, shape)
         if final is not None:
             return view(handle, reshape(final))
     if type(handle) is dispatch.symbol and (final := _complete(dispatch.read(handle).payload.shape, shape)) is not None:
         copy = dispatch.apply(_reshape, (handle,), (final,))  # whether NumPy would give a view is not known: it can't be written
         extra(copy).readonly = True
+        return copy
+    if isinstance(read := dispatch.read(handle).payload, xla.Unknown) and type(handle) is not dispatch.symbol:
+        if handle._view is None and _in_c_order(handle, read):
+            return view(handle, reshape(shape))
+        copy = dispatch.apply(_reshape, (handle,), (shape,))
+        extra(copy).readonly = True  # as above
         return copy
     before = dispatch.layout(handle)
     after = before.reshape(shape)

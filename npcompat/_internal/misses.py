@@ -11,7 +11,8 @@ PATIENCE = 8
 """So many programs are compiled for one line before a warning comes."""
 
 _ADVICE = {
-    "shape": "bring the arrays to one length before the call, by padding, or leave out what does not fill a batch",
+    "shape": "give bucket=, which pads arrays to one of a few lengths, bring them to one length yourself, or leave out what does not "
+    "fill a batch",
     "dtype": "cast the array to one dtype before the call",
     "static": "what is no array is part of the program; pass what changes as an array: np.array(value)",
     "nested": "pass the same arguments in each call",

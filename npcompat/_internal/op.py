@@ -219,5 +219,9 @@ def as_axis(axis: Any) -> int | tuple[int, ...] | None:
 def as_shape(shape: Any) -> tuple[int, ...]:
     """A shape argument made a tuple of ints (of symbols, where a graph is built)."""
     if isinstance(shape, Iterable) and not (hasattr(shape, "__index__") and getattr(shape, "ndim", 0) == 0):
-        return tuple([s if is_symbolic(s) else python.index(s) for s in shape])
-    return (shape if is_symbolic(shape) else python.index(shape),)
+        return tuple([s if type(s) is int else _length(s) for s in shape])
+    return (_length(shape),)
+
+
+def _length(given: Any) -> Any:
+    return given if getattr(given, "stands_for_length", False) or is_symbolic(given) else python.index(given)

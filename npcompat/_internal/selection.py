@@ -2,8 +2,10 @@
 
 The elements stay where they are, in an array of full shape with the mask beside it.  Operators that go element by element
 compute whole arrays; reductions over what was selected get the mask as their `where`; writing through the same mask
-chooses.  What is not selected holds the first element that is, so that nothing is computed there, or differentiated, that
-is not computed elsewhere, too.  Everything else asks for the length, and is refused.
+chooses.  Where a mask has one axis, operators that treat what lies along it one by one compute whole arrays, too, and those
+that add up products along it get zeros for what is not selected.  What is not selected holds the first element that is, so
+that nothing is computed there, or differentiated, that is not computed elsewhere, too.  Everything else asks for the length,
+and is refused.
 """
 
 from collections.abc import Sequence
@@ -13,19 +15,27 @@ import numpy as onp
 
 from npcompat._internal import modes
 from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend import jax_rows as rows
 from npcompat._internal.errors import TracedValueError, user_location
 from npcompat._internal.execution import explained, run
 from npcompat._internal.handle import Value
 from npcompat._internal.op import REGISTRY, Attrs, Op, normalized_axes, operator
+from npcompat._internal.traced_number import TracedNumber
 
 
-class Length:
-    """How many elements a mask selects."""
+class Length(TracedNumber):
+    """How many elements a mask selects: a length that only equals itself, and a number to compute with."""
 
-    __slots__ = ("mask",)
+    __slots__ = ("mask", "ordered")
+    stands_for_length = True
 
-    def __init__(self, mask: Any) -> None:
-        self.mask = mask
+    def __init__(self, mask: Any, ordered: bool) -> None:
+        self.mask, self.ordered = mask, ordered
+
+    @property
+    def payload(self) -> Any:
+        """The number."""
+        return xla.count(self.mask)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Length and other.mask is self.mask
@@ -39,34 +49,32 @@ class Length:
     def _unknown(self, *_: Any) -> Any:
         raise _refused("how many elements a boolean mask selects is asked for")
 
-    __bool__ = __index__ = __int__ = __float__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _unknown
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = __truediv__ = __rtruediv__ = _unknown
-    __mod__ = __rmod__ = __pow__ = __rpow__ = _unknown
+    __bool__ = __neg__ = __index__ = __int__ = __float__ = __lt__ = __le__ = __gt__ = __ge__ = _unknown
 
 
 class Selected(xla.Unknown):
     """The payload of `a[..., m, ...]`: the values in full shape, of which `mask` selects; its axes begin at `axis`.
 
-    `place` is the user's line that made it.
+    `place` is the user's line that made it; `ordered` says that the first ones are selected, so that each keeps its place.
     """
 
-    __slots__ = ("axis", "dtype", "mask", "place", "rank", "shape", "trailing", "values")
+    __slots__ = ("axis", "dtype", "mask", "ordered", "place", "rank", "shape", "trailing", "values")
 
-    def __init__(self, values: Value, mask: Value, trailing: int) -> None:
+    def __init__(self, values: Value, mask: Value, trailing: int, ordered: bool = False) -> None:
         whole = values.payload.shape
-        self.values, self.mask, self.trailing, self.place = values, mask, trailing, user_location()
+        self.values, self.mask, self.trailing, self.place, self.ordered = values, mask, trailing, user_location(), ordered
         self.rank = len(mask.payload.shape)
         self.axis = len(whole) - trailing - self.rank
         self.dtype = values.payload.dtype
-        self.shape = (*whole[: self.axis], Length(mask.payload), *whole[self.axis + self.rank :])
+        self.shape = (*whole[: self.axis], Length(mask.payload, ordered), *whole[self.axis + self.rank :])
 
     @property
     def ndim(self) -> int:
         return len(self.shape)
 
-    def alike(self, values: Value) -> Value:
-        """What the same mask selects of other values, which have the same axes from it on."""
-        return _adopted(Selected(values, self.mask, self.trailing))
+    def alike(self, values: Value, trailing: int | None = None) -> Value:
+        """What the same mask selects of other values; without `trailing`, they have the same axes from it on."""
+        return _adopted(Selected(values, self.mask, self.trailing if trailing is None else trailing, self.ordered))
 
 
 def _refused(what: str, place: str = "") -> TracedValueError:
@@ -102,12 +110,12 @@ def _spread(xp: Any, a: Any, mask: Any, *, axis: int) -> Any:
     return xp.where(mask, a, xp.stop_gradient(xp.reshape(first, (*a.shape[:axis], *(1,) * (mask.ndim - len(behind)), *behind))))
 
 
-def select(a: Value, mask: Value, axis: int) -> Value:
-    """`a[..., mask, ...]`, the axes of the mask beginning at `axis`."""
+def select(a: Value, mask: Value, axis: int, ordered: bool = False) -> Value:
+    """`a[..., mask, ...]`, the axes of the mask beginning at `axis`; it is `ordered` if it selects the first ones."""
     if type(a.payload) is Selected or type(mask.payload) is Selected:
         return _again(a, mask, axis)
     trailing = len(a.payload.shape) - axis - len(mask.payload.shape)
-    return _adopted(Selected(run(_spread, [a, mask], (axis,)), mask, trailing))
+    return _adopted(Selected(run(_spread, [a, mask], (axis,)), mask, trailing, ordered))
 
 
 def _again(a: Value, mask: Value, axis: int) -> Value:
@@ -132,13 +140,20 @@ def written(value: Value, mask: Value, axis: int) -> Value:
 def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     """Run an operator some of whose operands are what a mask selects."""
     chosen = [v.payload for v in values if type(v.payload) is Selected]
-    if not all([_alike(chosen[0], other) for other in chosen]):
+    if not all([_same(chosen[0].mask, other.mask) for other in chosen]):
         raise _refused("elements that two boolean masks select are put together (keep a mask in a variable to use it twice)")
-    if op.pattern in ("elementwise", "broadcast") and "shape" not in op.attrs:
-        return _element_by_element(op, values, attrs, chosen[0])
-    if op.pattern == "reduction" and "axis" in op.attrs and values[0].payload is chosen[0]:
+    alike = all([a.trailing == chosen[0].trailing for a in chosen])
+    if alike and op.pattern in ("elementwise", "broadcast") and "shape" not in op.attrs:
+        found = _element_by_element(op, values, attrs, chosen[0])
+        if found is not None:
+            return found
+    if alike and op.pattern == "reduction" and "axis" in op.attrs and values[0].payload is chosen[0]:
         return _reduced(op, values, op.named(attrs), chosen[0])
-    raise _not_this(op)
+    if chosen[0].rank > 1:
+        raise _not_this(op)
+    if op.inputs[-1:] == ("where",) and values[0].payload is chosen[0]:
+        return _where_selected(op, values, attrs, chosen[0])
+    return _row_by_row(op, values, attrs, chosen[0])
 
 
 def _alike(one: Selected, other: Selected) -> bool:
@@ -185,13 +200,15 @@ def _element_by_element(op: Op, values: Sequence[Value], attrs: Attrs, like: Sel
     results = (result,) if op.outputs == 1 else result
     shape = onp.broadcast_shapes(*[getattr(v.payload, "shape", ()) for v in operands])
     if any([r.payload.shape != shape for r in results]):
-        raise _not_this(op)
-    found = [like.alike(r) for r in results]
-    return found[0] if op.outputs == 1 else tuple(found)
+        return None
+    found = tuple([like.alike(r) for r in results])
+    return found[0] if op.outputs == 1 else found
 
 
 def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Selected) -> Any:
     axes = normalized_axes(options["axis"], a.ndim)
+    if a.rank == 1 and a.axis not in axes:
+        return _row_by_row(op, values, tuple(options.values()), a)
     options["axis"] = tuple([n for axis in axes for n in _axes_of(a, axis)])
     keepdims = options.get("keepdims", False)
     operands = [_whole(op, v, a) for v in values]
@@ -199,9 +216,7 @@ def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Select
         result = run(op, operands, tuple(options.values()))
         behind = a.trailing if keepdims else a.trailing - sum([axis > a.axis for axis in axes])
         return _adopted(Selected(result, a.mask, behind))
-    mask = a.mask
-    if a.trailing:
-        mask = run(REGISTRY["_npi_reshape"], [mask], ((*mask.payload.shape, *(1,) * a.trailing),))
+    mask = _column(a.mask, a.trailing)
     if op.start is not None:
         _expect_some(a.mask, str(explained(op, [onp.zeros(0)], op.bind(), ValueError(op.name))))
         if options["initial"] is None:
@@ -224,6 +239,83 @@ def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Select
     return run(REGISTRY["_npi_reshape"], [result], ((*shape[: a.axis], 1, *shape[a.axis + a.rank :]),))
 
 
+def _row_by_row(op: Op, values: Sequence[Value], attrs: Attrs, like: Selected) -> Any:
+    """Run an operator on whole arrays that treats what lies along the axis of a mask one by one, or adds up products along it."""
+    axes = [v.payload.axis if type(v.payload) is Selected else None for v in values]
+    whole = [v.payload.values if type(v.payload) is Selected else v for v in values]
+
+    def sized(length: int) -> Any:
+        return xla.function(op, _sized(attrs, like, length))
+
+    payloads = [v.payload for v in whole]
+    try:
+        found = rows.through(sized, payloads, axes, like.ordered)
+    except rows.MixedError:
+        try:
+            found = rows.through(sized, payloads, axes, like.ordered, zeros=True)
+        except rows.MixedError:
+            raise _not_this(op) from None
+        whole = [_zeroed(v.payload) if type(v.payload) is Selected else v for v in values]
+    result = run(op, whole, _sized(attrs, like, like.mask.payload.shape[0]))
+    results = (result,) if op.outputs == 1 else result
+    made = [r if axis is None else like.alike(r, len(r.payload.shape) - axis - 1) for r, axis in zip(results, found, strict=True)]
+    return made[0] if op.outputs == 1 else tuple(made)
+
+
+def lengths(attrs: Any) -> list[Length]:
+    """What stands for a length in attributes."""
+    if type(attrs) is tuple:
+        return [found for a in attrs for found in lengths(a)]
+    return [attrs] if type(attrs) is Length else []
+
+
+def made(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
+    """Run an operator that is asked for as many elements as a mask selects, on operands that it has no part in."""
+    length = lengths(attrs)[0]
+    if len(length.mask.shape) > 1:
+        raise _refused("how many elements a boolean mask selects is asked for")
+    mask = Value(length.mask)
+    return _row_by_row(op, values, attrs, Selected(mask, mask, 0, length.ordered))
+
+
+def _sized(attr: Any, like: Selected, length: int) -> Any:
+    """Attributes in which a length stands for how many elements a mask selects."""
+    if type(attr) is tuple:
+        return tuple([_sized(a, like, length) for a in attr])
+    return length if type(attr) is Length and attr.mask is like.mask.payload else attr
+
+
+def _zeroed(a: Selected) -> Value:
+    """The values, with zeros for what is not selected."""
+    zero = onp.zeros((), a.dtype)
+    zeroed: Value = run(REGISTRY["_npi_where"], [_column(a.mask, a.trailing), a.values, Value(zero)])
+    return zeroed
+
+
+def _column(mask: Value, trailing: int) -> Value:
+    """A mask with axes of length 1 behind its own."""
+    if not trailing:
+        return mask
+    column: Value = run(REGISTRY["_npi_reshape"], [mask], ((*mask.payload.shape, *(1,) * trailing),))
+    return column
+
+
+def _where_selected(op: Op, values: Sequence[Value], attrs: Attrs, like: Selected) -> Any:
+    """Run an operator that can leave out elements of its first operand; results of that one's shape are selected, others are whole."""
+    whole = [v.payload.values if type(v.payload) is Selected else v for v in values]
+    result = run(op, [*whole, _column(like.mask, like.trailing)], attrs)
+    results = (result,) if op.outputs == 1 else result
+    made = [like.alike(r) if r.payload.shape == whole[0].payload.shape else r for r in results]
+    return made[0] if op.outputs == 1 else tuple(made)
+
+
+def head(value: Value, grad: Value) -> tuple[Value, Value]:
+    """A head of a graph and its gradient, which is zero for what is not selected."""
+    if type(grad.payload) is not Selected or not _alike(value.payload, grad.payload):
+        raise _refused("a head gradient that another mask selects, or none, is asked for")
+    return value.payload.values, _zeroed(grad.payload)
+
+
 def _axes_of(a: Selected, axis: int) -> range:
     """The axes of the whole array that an axis of the selection stands for."""
     if axis == a.axis:
@@ -238,4 +330,4 @@ def _expect_some(mask: Value, message: str) -> None:
     trace.expect(run(REGISTRY["_npi_logical_not"], [some]).payload, ValueError, message)
 
 
-__all__ = ["Length", "Selected", "apply", "refuse", "select", "written"]
+__all__ = ["Length", "Selected", "apply", "head", "lengths", "made", "refuse", "select", "written"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes, indexing, modes
+from npcompat._internal import dtypes, indexing, modes, selection
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy as host
 from npcompat._internal.dispatch import as_value, read, wrap, write
@@ -325,20 +325,21 @@ def backward(heads: Sequence[Handle], head_grads: Sequence[Handle | None] | None
 def head_values(heads: Sequence[Handle], head_grads: Sequence[Handle | None] | None) -> tuple[list[Value], list[Value | None]]:
     """The heads' values and gradients, checked."""
     values = [read(h) for h in heads]
+    if head_grads is None:
+        head_grads = [None] * len(values)
+    if len(head_grads) != len(heads):
+        raise ValueError(f"head_grads: expected {len(heads)} gradients, one for each head, got {len(head_grads)}")
+    grads = [None if grad is None else as_value(grad) for grad in head_grads]
+    for i, (value, grad) in enumerate(zip(values, grads, strict=True)):
+        if type(value.payload) is selection.Selected:
+            values[i], grads[i] = selection.head(value, run(_ones_like, [value]) if grad is None else grad)
     for value in values:
         if value.node is None:
             raise AutogradError(
                 "backward of an array that was not recorded: compute it inside `with autograd.record():` from an array "
                 "on which attach_grad() was called"
             )
-    if head_grads is None:
-        return values, [None] * len(values)
-    if len(head_grads) != len(heads):
-        raise ValueError(f"head_grads: expected {len(heads)} gradients, one for each head, got {len(head_grads)}")
-    grads: list[Value | None] = []
-    for value, grad in zip(values, head_grads, strict=True):
-        grads.append(None if grad is None else _head_gradient(value.payload, as_value(grad)))
-    return values, grads
+    return values, [None if g is None else _head_gradient(v.payload, g) for v, g in zip(values, grads, strict=True)]
 
 
 def _head_gradient(head: Any, grad: Value) -> Value:

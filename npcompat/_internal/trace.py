@@ -104,6 +104,8 @@ class Trace:
         """The dispatcher's `run` while tracing: the equations go to the program being built."""
         if selection.Selected in set(map(type, payloads)):
             return selection.apply(op, values, attrs)
+        if selection.lengths(attrs):
+            return selection.made(op, values, attrs)
         payloads = [on_xla(p) for p in payloads]
         mask = tuple([v.node is not None for v in values])
         try:
@@ -125,6 +127,10 @@ class Trace:
             self.adopt(value)
         self.calls.append((op, attrs, payloads, [out] if op.outputs == 1 else out))
         return result
+
+    def knows_lengths(self, attrs: Attrs) -> bool:
+        """Whether attributes ask for as many elements as a mask selects."""
+        return bool(selection.lengths(attrs))
 
     def same(self, one: Any, other: Any) -> bool:
         """Whether two payloads were computed in the same way from the same ones."""

@@ -5,12 +5,13 @@ import functools
 import os
 import re
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as onp
 
 from npcompat._internal import array_file, modes, safetensors_file
+from npcompat._internal.buckets import Axes, Bucketed
 from npcompat._internal.control_flow import recomputed
 from npcompat._internal.errors import InferenceError
 from npcompat._internal.jit import Compiled
@@ -466,12 +467,13 @@ class HybridBlock(Exported, Block):
 
     _active: bool
     _remat: bool
-    _compiled: Compiled | None
+    _compiled: Compiled | Bucketed | None
+    _buckets: tuple[int | Sequence[int], Axes] | None
     _watched: Watch | None
 
     def __init__(self) -> None:
         super().__init__()
-        self.__dict__.update(_active=False, _remat=False, _compiled=None, _watched=None)
+        self.__dict__.update(_active=False, _remat=False, _buckets=None, _compiled=None, _watched=None)
 
     def hybridize(  # type: ignore[override]
         self,
@@ -484,6 +486,8 @@ class HybridBlock(Exported, Block):
         backward_bulk_size: int | None = None,
         *,
         remat: bool | None = None,
+        bucket: int | Sequence[int] | None = None,
+        bucket_axis: Axes = 0,
     ) -> None:
         """Compile the block: the same results, random draws and errors, by one program for each kind of call.
 
@@ -499,6 +503,9 @@ class HybridBlock(Exported, Block):
             forward pass (Chen et al., 2016).  It holds wherever the block is compiled, also as a part of another one: give it to
             parts, for what backward computes again of one block is kept while it does.  None leaves it as it is; the blocks in
             this one are left as they are.
+        bucket, bucket_axis
+            To which lengths arrays are padded along one axis, as for `npx.jit`; where the block is a part of another that is
+            compiled, that one's hold.
 
         Examples
         --------
@@ -508,7 +515,7 @@ class HybridBlock(Exported, Block):
         >>> net(np.zeros((4, 3))).shape
         (4, 2)
         """
-        self.__dict__.update(_active=bool(active), _compiled=None)
+        self.__dict__.update(_active=bool(active), _compiled=None, _buckets=None if bucket is None else (bucket, bucket_axis))
         if remat is not None:
             self.__dict__["_remat"] = bool(remat)
         for child in self._blocks().values():
@@ -529,13 +536,15 @@ class HybridBlock(Exported, Block):
             return super()._run(*args, **kwargs)
         return self._as_compiled()(*args, **kwargs)
 
-    def _as_compiled(self) -> Compiled:
+    def _as_compiled(self) -> Compiled | Bucketed:
         if self._watched is not None and self._watched.changed:
             self._changed()
         compiled = self._compiled
         if compiled is None:
             self.__dict__["_watched"] = Watch(self) or None
-            compiled = self.__dict__["_compiled"] = Compiled(self._run if self._remat else super()._run, name=type(self).__name__)
+            run, name = self._run if self._remat else super()._run, type(self).__name__
+            compiled = Compiled(run, name) if self._buckets is None else Bucketed(run, *self._buckets, name)
+            self.__dict__["_compiled"] = compiled
         return compiled
 
     def compile(self, *args: Any, **kwargs: Any) -> None:

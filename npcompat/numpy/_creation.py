@@ -10,10 +10,11 @@ from numpy._globals import _CopyMode
 
 from npcompat._internal import dispatch, dtypes, execution, lens, modes
 from npcompat._internal.devices import as_device, moved
-from npcompat._internal.dispatch import apply
+from npcompat._internal.dispatch import apply, as_value
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_shape, operator
 from npcompat._internal.subclasses import inherit
+from npcompat._internal.traced_number import TracedNumber
 from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_c_order, in_order
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order, ShapeLike
 from npcompat.numpy._ufunc import _cast, warn_of_lost_parts
@@ -389,6 +390,9 @@ def full(
         value: Any = fill_value
         if type(value) is float and (wanted is None or wanted.kind in "fc"):
             wanted = wanted or dtypes.default_float()
+        elif isinstance(value, TracedNumber):
+            kind = as_value(value).payload.dtype
+            wanted = wanted or (dtypes.default_float() if kind.kind == "f" else kind)
         elif not isinstance(value, Handle):
             value = asarray(value if wanted is None else onp.full(onp.shape(value), value, wanted))  # NumPy casts as it must
         wanted = wanted or value.dtype

@@ -51,7 +51,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         if self._view is None:
             found: tuple[int, ...] = self._value.payload.shape
             return found
-        return dispatch.layout(self).shape
+        return dispatch.type_of(self)[0]
 
     @shape.setter
     def shape(self, shape: Any) -> None:
@@ -70,7 +70,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         """Type of the elements; setting it reads their bytes as elements of another type, as `view` does."""
         if self._view is None:
             return onp.dtype(self._value.payload.dtype)
-        return dispatch.layout(self).dtype
+        return dispatch.type_of(self)[1]
 
     @dtype.setter
     def dtype(self, dtype: DTypeLike) -> None:

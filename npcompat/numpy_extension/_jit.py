@@ -3,19 +3,35 @@
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
+from npcompat._internal.buckets import Axes, Bucketed
 from npcompat._internal.jit import Compiled
 
 
 @overload
 def jit(
-    function: Callable[..., Any], *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()
-) -> Compiled: ...
+    function: Callable[..., Any],
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    bucket: int | Sequence[int] | None = None,
+    bucket_axis: Axes = 0,
+) -> Compiled | Bucketed: ...
 @overload
 def jit(
-    function: None = None, *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()
-) -> Callable[[Callable[..., Any]], Compiled]: ...
+    function: None = None,
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    bucket: int | Sequence[int] | None = None,
+    bucket_axis: Axes = 0,
+) -> Callable[[Callable[..., Any]], Compiled | Bucketed]: ...
 def jit(
-    function: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()
+    function: Callable[..., Any] | None = None,
+    *,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    bucket: int | Sequence[int] | None = None,
+    bucket_axis: Axes = 0,
 ) -> Any:
     """A function that runs as one compiled program and means the same.
 
@@ -29,6 +45,13 @@ def jit(
         Takes arrays and nested containers of arrays; everything else among its arguments is part of the program.
     static_argnums, static_argnames : int, str, or sequences of them
         Arguments that are hashable as a whole and part of the program.
+    bucket : int or sequence of int, optional
+        Lengths to which arrays are padded along one axis, so that calls of any length share few programs; an int stands
+        for its multiples.  The result is that of the true rows: element-wise functions, matrix products, convolutions,
+        attention and recurrences over other axes, reductions, normalization, losses and their gradients know which rows
+        are true; what does not is refused.
+    bucket_axis : int, sequence or mapping
+        The axis to pad: of all arguments, by position, or by position and name; None is for arguments of a fixed shape.
 
     Returns
     -------
@@ -38,7 +61,10 @@ def jit(
     Raises
     ------
     TracedValueError
-        At the call, if Python branches on the value of an array.
+        At the call, if Python branches on the value of an array, or if with `bucket` rows are put together in a way that padding
+        would change.
+    ValueError
+        At the call, if the arrays to pad have several lengths, or one beyond the last of `bucket`.
 
     Examples
     --------
@@ -49,11 +75,19 @@ def jit(
     ...     return total * 2
     >>> add(np.arange(3.0)), add(np.arange(3.0)), total
     (np.float32(6.0), np.float32(12.0), array(6.))
+
+    >>> @npx.jit(bucket=(8, 64))
+    ... def centered(x):
+    ...     return x - x.mean(axis=0)
+    >>> centered(np.arange(3.0)), centered(np.arange(5.0))
+    (array([-1.,  0.,  1.]), array([-2., -1.,  0.,  1.,  2.]))
     """
 
-    def compiled(f: Callable[..., Any]) -> Compiled:
+    def compiled(f: Callable[..., Any]) -> Compiled | Bucketed:
         nums = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
         names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
+        if bucket is not None:
+            return Bucketed(f, bucket, bucket_axis, None, nums, names)
         return Compiled(f, None, nums, names)
 
     return compiled if function is None else compiled(function)

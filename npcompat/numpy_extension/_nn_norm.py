@@ -18,22 +18,28 @@ from npcompat.numpy_extension._nn_types import per_channel, widened, working_dty
 # --- what the operators share ------------------------------------------------------------------------------------
 
 
-def _with_statistics(outputs: int) -> Any:
-    """The result has the data's dtype; statistics are as wide as they are computed."""
+def _with_statistics(outputs: int, operands: int | None = None) -> Any:
+    """The result has the data's dtype; statistics are as wide as they are computed.  Masks follow so many operands."""
 
     def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
         dtype = dtypes.floating(types[:1])[1]
-        working = dtypes.result_type([working_dtype(dtype), *[working_dtype(dtypes.floating((t,))[1]) for t in types[1:]]])
-        return [working] * len(types), dtype if outputs == 1 else (dtype, *[working] * (outputs - 1))
+        others = types[1:operands]
+        working = dtypes.result_type([working_dtype(dtype), *[working_dtype(dtypes.floating((t,))[1]) for t in others]])
+        found = dtype if outputs == 1 else (dtype, *[working] * (outputs - 1))
+        return [working] * (1 + len(others)) + [None] * (len(types) - 1 - len(others)), found
 
     return rule
 
 
-def _moments(xp: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
-    """Mean and variance over axes, which are kept."""
-    count = xp.asarray(max(math.prod(x.shape[a] for a in axes), 1), x.dtype)
-    mean = xp.sum(x, axis=axes, keepdims=True) / count
-    return mean, xp.sum(xp.square(x - mean), axis=axes, keepdims=True) / count
+def _moments(xp: Any, x: Any, axes: tuple[int, ...], where: Any = True) -> tuple[Any, Any]:
+    """Mean and variance over axes, which are kept; of the elements that a mask selects."""
+    if where is True:
+        count = xp.asarray(max(math.prod(x.shape[a] for a in axes), 1), x.dtype)
+    else:
+        where = xp.broadcast_to(where, x.shape)
+        count = xp.maximum(xp.sum(xp.astype(where, x.dtype), axis=axes, keepdims=True), xp.asarray(1, x.dtype))
+    mean = xp.sum(x, axis=axes, keepdims=True, where=where) / count
+    return mean, xp.sum(xp.square(x - mean), axis=axes, keepdims=True, where=where) / count
 
 
 def _scaled(xp: Any, x: Any, mean: Any, variance: Any, gamma: Any, beta: Any, eps: float) -> Any:
@@ -73,16 +79,32 @@ def _batch_norm_with(xp: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance
     return _scaled(xp, x, mean, variance, xp.asarray(1, x.dtype) if fix_gamma else gamma, beta, eps)
 
 
-@operator("_npx_batch_norm", rule=_with_statistics(5), outputs=5, complete=per_channel, overwrites=((3, 3), (4, 4)))
+@operator("_npx_batch_norm", rule=_with_statistics(5, 5), outputs=5, complete=per_channel, overwrites=((3, 3), (4, 4)))
 def _batch_norm(
-    xp: Any, x: Any, gamma: Any, beta: Any, running_mean: Any, running_var: Any, *, eps: float, momentum: float, fix_gamma: bool, axis: int
+    xp: Any,
+    x: Any,
+    gamma: Any,
+    beta: Any,
+    running_mean: Any,
+    running_var: Any,
+    *where: Any,
+    eps: float,
+    momentum: float,
+    fix_gamma: bool,
+    axis: int,
 ) -> Any:
-    """Normalized with the batch's statistics: the result, mean, variance, and the running ones moved towards them."""
+    """Normalized with the batch's statistics: the result, mean, variance, and the running ones moved towards them.
+
+    Parameters
+    ----------
+    where : array of bool, optional
+        Which elements the statistics are of.
+    """
     axis %= x.ndim
     if x.size == 0:
         mean, variance = running_mean, running_var
     else:
-        kept_mean, kept_variance = _moments(xp, x, tuple(i for i in range(x.ndim) if i != axis))
+        kept_mean, kept_variance = _moments(xp, x, tuple(i for i in range(x.ndim) if i != axis), *where)
         mean, variance = xp.reshape(kept_mean, -1), xp.reshape(kept_variance, -1)
     y = _batch_norm_with(xp, x, gamma, beta, mean, variance, axis, eps, fix_gamma)
     keep, add = xp.asarray(momentum, x.dtype), xp.asarray(1 - momentum, x.dtype)

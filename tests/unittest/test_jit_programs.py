@@ -96,7 +96,7 @@ def test_a_line_that_compiles_again_and_again_is_warned_of():
     (warning,) = caught
     assert re.fullmatch(
         r".*test_jit_programs.py:\d+: total was compiled again 8 times for calls in this line, at last because of argument 0: shape \(9,\) "
-        r"became \(10,\). To compile it once: bring the arrays to one length .*",
+        r"became \(10,\). To compile it once: give bucket=, which pads arrays .*",
         str(warning.message),
     )
     with pytest.warns(CompileWarning, match=r"static argument k: 6 became 7. To compile it once: .* np.array\(value\)$"):
@@ -237,3 +237,12 @@ def test_arrays_of_the_host_backend_are_arguments_too():
         a[0] = 1
         w += 1
         assert f(a).item() == 26 + 3 and w.tolist() == [3, 9, 16]
+
+
+def test_an_argument_of_which_there_was_a_view_is_no_other_one():
+    double, a = npx.jit(lambda x: x * 2), np.ones((2, 3))
+    double(a)
+    assert a.T.shape == (3, 2)
+    with npx.compile_log() as log:
+        double(a)
+    assert not log

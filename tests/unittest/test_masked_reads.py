@@ -17,6 +17,9 @@ MASKS = {
 READS = """
 a[m].sum()
 a[m].mean()
+a[m].sum() / a[m].size, a[r].sum() / (a[r].shape[0] + 1)
+(a[r] @ b[0]).sum(), a[r][:, 1:].sum(0), np.sort(a[r], axis=1).sum(0), a[r].reshape(-1, 1, 5).max(0)
+(a[r].T @ b[r]).sum(0), np.einsum("ij,ij->j", a[r], b[r]), np.zeros((a[r].shape[0], 2)).sum(0)
 a[m].std()
 a[m].var(ddof=-1)
 a[m].prod()
@@ -183,7 +186,6 @@ def test_inside_of_control_flow_and_other_compiled_functions():
 
 REFUSED = {
     "a[m]": "to return, carry or hand on what a boolean mask selects",
-    "a[m].size": "how many elements a boolean mask selects",
     "len(a[m])": "how many elements a boolean mask selects",
     "np.zeros(a[m].shape)": "how many elements a boolean mask selects",
     "a[m][0]": "how many elements a boolean mask selects",

@@ -555,6 +555,18 @@ def output_types(jaxpr: ClosedJaxpr) -> list[tuple[tuple[int, ...], Any]]:
     return [(a.shape, a.dtype) for a in jaxpr.out_avals]
 
 
+def count(mask: Any) -> Any:
+    """How many elements of a traced mask are true: a number that has no say in the dtype of a result, as Python's have none."""
+    with jax.enable_x64(True):
+        return jax.lax.reduce(xp.where(mask, 1, 0), 0, jax.lax.add, tuple(range(mask.ndim)))
+
+
+def exactly(compute: Callable[..., Any], *payloads: Any) -> Any:
+    """What a function gives while 64-bit dtypes are honoured."""
+    with jax.enable_x64(True):
+        return compute(*payloads)
+
+
 def any_true(flags: Sequence[Any]) -> Any:
     """One vector of the flags that a program carries out."""
     return jnp.stack([jnp.asarray(f, bool).reshape(()) for f in flags])

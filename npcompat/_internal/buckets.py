@@ -14,7 +14,7 @@ import numpy as onp
 
 from npcompat._internal import dispatch, modes, selection
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.execution import run
+from npcompat._internal.execution import host_payload, run
 from npcompat._internal.handle import Handle, Value
 from npcompat._internal.jit import Compiled
 from npcompat._internal.op import REGISTRY
@@ -232,7 +232,7 @@ def _pad(array: Any, axis: int, length: int, label: str) -> Any:
         border = tuple([(0, length - n if i == axis else 0) for i, n in enumerate(array.shape)])
         return dispatch.wrap(run(REGISTRY["_npi_pad"], [value], REGISTRY["_npi_pad"].bind(pad_width=border)))
     whole = onp.zeros(shape, value.payload.dtype)
-    whole[(slice(None),) * axis + (slice(array.shape[axis]),)] = onp.asarray(value.payload)
+    whole[(slice(None),) * axis + (slice(array.shape[axis]),)] = host_payload(value)
     return dispatch.wrap(Value(whole))
 
 
@@ -243,7 +243,7 @@ def _cut(array: Any, axis: int | None, count: int) -> Any:
     value = dispatch.read(array)
     if not _apart_from_graphs(value):
         return array[rows].copy()
-    payload = onp.asarray(value.payload)[rows]
+    payload = host_payload(value)[rows]
     return dispatch.wrap(Value(payload.copy() if type(value.payload) is onp.ndarray else xla.asarray(payload)))
 
 

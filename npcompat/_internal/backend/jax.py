@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as onp
 from jax._src.array import ArrayImpl
 from jax._src.core import ClosedJaxpr, Primitive, jaxpr_as_fun  # (`jax.extend.core` imports Pallas)
+from jax._src.interpreters.partial_eval import DynamicJaxprTracer, convert_constvars_jaxpr
 from jax.core import Tracer
 from jax.interpreters import mlir
 
@@ -491,16 +492,33 @@ def trace(body: Callable[..., Sequence[Any]], arguments: Sequence[jax.ShapeDtype
             raise
 
 
+def _as_call(jaxpr: Any) -> Callable[..., Any]:
+    """A function that is one call of some equations where it is traced, which takes no time, however many they are."""
+    call = jax.make_jaxpr(jax.jit(lambda x: (x,)))(0.0).jaxpr.eqns[0]
+    lengths = {"in": len(jaxpr.invars), "donated": len(jaxpr.invars), "out": len(jaxpr.outvars)}
+    params = dict(call.params, jaxpr=ClosedJaxpr(jaxpr, ()), name="equations")
+    for name, value in call.params.items():
+        if type(value) is tuple and (length := lengths.get(name.partition("_")[0])) is not None:
+            params[name] = value * length
+    return partial(call.primitive.bind, **params)
+
+
 def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..., list[Any]]:
     """`f(captured, arguments)` from a trace, the captured constants made parameters (None: never read)."""
     position = {id(c): i for i, c in enumerate(captured) if c is not None}
     found = [position.get(id(c)) for c in jaxpr.consts]
     places = [(i, c if i is None else None) for i, c in zip(found, jaxpr.consts, strict=True)]
     equations = jaxpr.jaxpr
+    call = _as_call(convert_constvars_jaxpr(equations))
 
     def run(values: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
         consts = [c if i is None else values[i] for i, c in places]
-        outs: list[Any] = jaxpr_as_fun(ClosedJaxpr(equations, consts))(*arguments)
+        traced = [type(a) is DynamicJaxprTracer for a in (*consts, *arguments) if isinstance(a, Tracer)]
+        outs: list[Any]
+        if all(traced):
+            outs = call(*consts, *arguments)
+        else:  # differentiated: equation by equation, of which no more is kept for backward than it needs
+            outs = jaxpr_as_fun(ClosedJaxpr(equations, consts))(*arguments)
         return outs
 
     return run

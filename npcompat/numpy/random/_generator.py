@@ -11,7 +11,7 @@ from npcompat.numpy.random._integers import integers
 from npcompat.numpy.random._orders import Orders
 from npcompat.numpy.random._parameters import check, parameter
 from npcompat.numpy.random._vectors import Vectors
-from npcompat.numpy.random.bit_generator import PCG64, BitGenerator
+from npcompat.numpy.random.bit_generator import PCG64, BitGenerator, bit_generator
 
 
 class Generator(Continuous, Counts, Vectors, Orders):
@@ -60,6 +60,9 @@ class Generator(Continuous, Counts, Vectors, Orders):
 
     def __repr__(self) -> str:
         return f"{self} at 0x{id(self):X}"
+
+    def __reduce__(self) -> Any:
+        return _restored, (self._bit_generator,)
 
     # --- numbers
 
@@ -291,6 +294,10 @@ class Generator(Continuous, Counts, Vectors, Orders):
         array([0, 1, 2, 3, 4])
         """
         self._shuffle(x, axis)
+
+
+def _restored(bits: BitGenerator | str) -> Generator:
+    return Generator(bit_generator(bits))
 
 
 def default_rng(seed: Any = None) -> Generator:

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal import dispatch
+from npcompat._internal.dtypes import Resolution, Type, on_devices
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import operator
 from npcompat.numpy._checks import outside, refuse
@@ -55,6 +56,7 @@ def integers(
     if high is None:
         low, high = 0, low
     shape = size_of(size, out)
+    low, high = _known(low), _known(high)
     if not isinstance(low, Handle) and not isinstance(high, Handle):
         low, high = _on_host(low), _on_host(high) - (not closed)
         check_size(shape, (low, high))
@@ -68,13 +70,18 @@ def integers(
         included = closed
         check_size(shape, (low, high))
         _check_arrays(low, high, wanted, closed)
-    drawn = sampler._draw(_integers, (low, high), (shape, wanted, included), device)
+    drawn = sampler._draw(_integers, (low, high), (shape, wanted, included), device, size is None)
     return finish(drawn, out, what)
 
 
 def full_range(sampler: Sampler, size: Any) -> Any:
     """Uniform uint64."""
-    return sampler._draw(_integers, (0, onp.asarray(2**64 - 1, _uint64)), (size_of(size), _uint64, True))
+    return sampler._draw(_integers, (0, onp.asarray(2**64 - 1, _uint64)), (size_of(size), _uint64, True), scalar=size is None)
+
+
+def _known(bound: Any) -> Any:
+    """A bound; an array of objects, whose integers may have any length, as NumPy's."""
+    return bound if not isinstance(bound, Handle) or on_devices(bound.dtype) else dispatch.to_host(bound)  # type: ignore[attr-defined]
 
 
 def _on_host(bound: Any) -> Any:

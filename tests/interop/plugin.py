@@ -100,7 +100,9 @@ def pytest_addoption(parser):
     )
     parser.addoption("--interop-cases", metavar="N", type=int, help="of each of NumPy's test functions run at most N cases, spread evenly")
     parser.addoption("--interop-slow", action="store_true", help="run NumPy's slowest tests, too")
-    parser.addoption("--interop-only", metavar="TESTS", type=json.loads, help="run these of NumPy's tests (a list in JSON), also what is excluded")
+    parser.addoption(
+        "--interop-only", metavar="TESTS", type=json.loads, help="run these of NumPy's tests (a list in JSON), also what is excluded"
+    )
     parser.addoption("--interop-record", metavar="FILE", help="append the outcome of each of NumPy's tests to a file, a line of JSON each")
 
 

@@ -124,6 +124,58 @@ def test_permutation_and_shuffle():
             np.random.shuffle(wrong)
 
 
+def test_shuffling_what_is_no_sequence_warns():
+    class Deck:
+        def __init__(self):
+            self.cards = list(range(20))
+
+        def __len__(self):
+            return len(self.cards)
+
+        def __getitem__(self, i):
+            return self.cards[i]
+
+        def __setitem__(self, i, card):
+            self.cards[i] = card
+
+    deck, memory = Deck(), memoryview(bytearray(range(9)))
+    with pytest.warns(UserWarning, match="you are shuffling a 'Deck' object which is not a subclass of 'Sequence'"):
+        np.random.default_rng(0).shuffle(deck)
+    np.random.default_rng(0).shuffle(memory)
+    assert deck.cards != list(range(20)) and sorted(deck.cards) == list(range(20)) and sorted(memory.tolist()) == list(range(9))
+    with pytest.raises(NotImplementedError, match="Axis argument is only supported on ndarray objects"):
+        np.random.default_rng(0).shuffle([[1, 2], [3, 4]], axis=1)
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_a_size_without_axes_gives_an_array(backend):
+    with npx.backend(backend):
+        rng, a = np.random.default_rng(0), np.array([1, 2])
+        box = np.empty(1, dtype=object)
+        box[0] = a
+        for drawn in (
+            rng.random(size=()), rng.poisson(3, ()), rng.integers(3, size=()), rng.choice(3, ()), rng.choice([None], ()), rng.choice(box, ()),
+        ):  # fmt: skip
+            assert type(drawn) is np.ndarray and drawn.shape == ()
+        assert rng.choice(np.eye(3), (), axis=1).shape == (3,)
+        assert np.isscalar(rng.choice(3)) and rng.choice([None]) is None and rng.choice(box) is a is rng.choice(box, ()).item()
+
+
+def test_objects_and_strings_are_permuted():
+    rng, words = np.random.default_rng(3), np.array([["a", "b", "c"], ["d", "e", "f"]])
+    assert [sorted(row) for row in rng.permuted(words, axis=1).tolist()] == words.tolist()
+    objects = np.arange(6).reshape(2, 3).astype(object)
+    assert rng.permuted(objects, out=objects) is objects and sorted(objects.ravel().tolist()) == list(range(6))
+
+
+def test_bounds_of_objects_are_looked_at_as_numpy_does():
+    rng = np.random.default_rng(0)
+    for low, high in [(np.array([2**65]), 2**66), (0, np.array([2**64 + 1]))]:
+        with pytest.raises(ValueError, match="is out of bounds for uint64"):
+            rng.integers(low, high, dtype=np.uint64)
+    assert rng.integers(np.array([2**64 - 1], dtype=object), np.array([2**64], dtype=object), dtype=np.uint64).tolist() == [2**64 - 1]
+
+
 def test_permutations_along_an_axis():
     rng, a = np.random.default_rng(2), np.arange(60).reshape(3, 20)
     p = rng.permutation(a, axis=1).asnumpy()

@@ -170,6 +170,8 @@ class Orders(Sampler):
             chosen: Any = dispatch.array_of(onp.zeros(shape, onp.int64))
         else:
             chosen = self._draw(_choice, operands, (n, shape, bool(replace), ordered and not replace), device, size is None)
+        if size is None and out is None and not dtypes.on_devices(pool.dtype):
+            return pool[(*[slice(None)] * axis, int(chosen))]  # an element as it is, whatever it is
         if size is None or shape:
             return finish(take(pool, chosen, axis=axis), out, "choice")
         return finish(squeeze(take(pool, chosen.reshape(1), axis=axis), axis), out, "choice")

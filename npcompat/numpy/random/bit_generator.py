@@ -295,7 +295,7 @@ class Philox(BitGenerator):
         super().__init__(seed)
         if key is not None:
             words = _joined("key", key, 2)
-            self.stream.begin(words ^ (words >> 64) * _JUMP)  # of a key that fits into one word, this is the word
+            self.stream.begin(words if words < 2**64 else int(onp.random.SeedSequence(words).generate_state(1, onp.uint64)[0]))
         if counter is not None:
             self._advance(_joined("counter", counter, 4))
 

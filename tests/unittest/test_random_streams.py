@@ -92,6 +92,7 @@ def test_seeds_of_every_kind_fix_the_stream():
         lambda: np.random.default_rng(np.random.SeedSequence(9)),
         lambda: np.random.default_rng(onp.random.SeedSequence(10)),
         lambda: np.random.default_rng(np.array([5, 6])),
+        lambda: np.random.default_rng(np.array([11, 12])[0]),
         lambda: np.random.RandomState([3, 4]),
         lambda: np.random.RandomState(np.random.SeedSequence(9)),
         lambda: np.random.RandomState(3),

@@ -10,6 +10,7 @@ from npcompat.numpy.random._counts import Counts
 from npcompat.numpy.random._integers import integers
 from npcompat.numpy.random._orders import Orders
 from npcompat.numpy.random._parameters import check, parameter
+from npcompat.numpy.random._sampling import check_out
 from npcompat.numpy.random._vectors import Vectors
 from npcompat.numpy.random.bit_generator import PCG64, BitGenerator, bit_generator
 
@@ -76,6 +77,7 @@ class Generator(Continuous, Counts, Vectors, Orders):
         >>> np.random.default_rng(0).random(3).shape
         (3,)
         """
+        check_out(out)
         return self._floats(_uniform, (0.0, 1.0), size, dtype, device, ctx, out)
 
     def standard_normal(
@@ -88,6 +90,7 @@ class Generator(Continuous, Counts, Vectors, Orders):
         >>> np.random.default_rng(0).standard_normal(3).shape
         (3,)
         """
+        check_out(out)
         return self._floats(_normal, (0.0, 1.0), size, dtype, device, ctx, out)
 
     def standard_exponential(
@@ -109,6 +112,7 @@ class Generator(Continuous, Counts, Vectors, Orders):
         """
         if method not in ("zig", "inv"):
             raise ValueError(f"method must be 'zig' or 'inv', got {method!r}")
+        check_out(out)
         return self._floats(_exponential, (1.0,), size, dtype, device, ctx, out)
 
     def standard_gamma(
@@ -130,6 +134,7 @@ class Generator(Continuous, Counts, Vectors, Orders):
         """
         shape = parameter(shape)
         check("shape", "nonnegative", shape)
+        check_out(out, "C")
         return self._floats(_gamma, (shape, 1.0), size, dtype, device, ctx, out)
 
     def integers(

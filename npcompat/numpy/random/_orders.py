@@ -182,11 +182,13 @@ def _population(a: Any, count: int, legacy: bool) -> Any:
         if a <= 0 and count:
             raise ValueError(f"a must be {'greater than 0' if legacy else 'a positive integer'} unless no samples are taken")
         return arange(max(int(a), 0))
-    if isinstance(a, str | bytes) or (not isinstance(a, Handle) and not onp.ndim(a)):
+    pool = asarray(a)
+    if not pool.ndim:
+        if pool.dtype.kind in "iu":
+            return _population(int(pool), count, legacy)
         kind = f"a must be a sequence or an integer, not {type(a)}"
         raise ValueError("a must be 1-dimensional or an integer" if legacy else kind)
-    pool = asarray(a)
-    if not pool.ndim or (legacy and pool.ndim != 1):
+    if legacy and pool.ndim != 1:
         raise ValueError("a must be 1-dimensional")
     return pool
 

@@ -87,6 +87,15 @@ def float_dtype(dtype: Any, what: str) -> onp.dtype[Any]:
     return wanted
 
 
+def check_out(out: Any, order: str | None = None) -> None:
+    """Refuse an array that NumPy would not fill: it draws into memory, in any order but without gaps, or in C order."""
+    if isinstance(out, Handle | onp.ndarray):
+        flags: Any = out.flags  # type: ignore[union-attr]
+        if not flags.writeable or not (flags.c_contiguous or (order is None and flags.f_contiguous)):
+            kind = "contiguous" if order is None else f"{order}-contiguous"
+            raise ValueError(f"Supplied output array must be {kind}, writable, aligned, and in machine byte-order.")
+
+
 class Sampler:
     """Something with a bit generator, that draws from its stream."""
 
@@ -123,4 +132,4 @@ class Sampler:
         return finish(drawn, out, op.name.removeprefix("_npi_random_"))
 
 
-__all__ = ["Sampler", "check_size", "count_op", "float64", "float_dtype", "float_op", "int64", "size_of"]
+__all__ = ["Sampler", "check_out", "check_size", "count_op", "float64", "float_dtype", "float_op", "int64", "size_of"]

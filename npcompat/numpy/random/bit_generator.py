@@ -22,8 +22,8 @@ _JUMP = 0x9E3779B97F4A7C15  # an odd number: 2**64 jumps give as many keys
 
 
 def on_host(x: Any) -> Any:
-    """A seed with arrays as NumPy's."""
-    return dispatch.to_host(x) if isinstance(x, Handle) else x
+    """A seed with arrays as NumPy's, and scalars as well."""
+    return dispatch.to_host(x)[()] if isinstance(x, Handle) else x
 
 
 class SeedSequence:

@@ -7,6 +7,7 @@ import numpy as onp
 
 from npcompat._internal import dispatch
 from npcompat._internal import random as streams
+from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
 from npcompat.numpy.random._continuous import Continuous, _exponential, _gamma, _normal, _uniform
 from npcompat.numpy.random._counts import Counts
@@ -137,7 +138,7 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         >>> bool((x >= 0).all() and (x < 3).all())
         True
         """
-        return integers(self, low, high, size, dtype, False, device if device is not None else ctx, out, "randint")
+        return integers(self, low, high, size, dtype, False, device if device is not None else ctx, out, "randint", legacy=True)
 
     def random_integers(self, low: Any, high: Any = None, size: ShapeLike | None = None) -> Any:
         """Integers that are uniform on [low, high], or on [1, low] if `high` is not given; deprecated in favour of `randint`."""
@@ -284,8 +285,10 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         >>> np.sort(np.random.permutation(4))
         array([0, 1, 2, 3])
         """
-        if not isinstance(x, int | onp.integer) and not onp.ndim(x):
-            raise IndexError("x must be an integer or at least 1-dimensional")
+        if not isinstance(x, int | onp.integer):
+            x = asarray(x)
+            if not x.ndim:
+                raise IndexError("x must be an integer or at least 1-dimensional")
         return self._permutation_of(x, 0)
 
     def shuffle(self, x: Any) -> None:

@@ -126,7 +126,7 @@ def _set_on_host(handle: Any, key: Any, new: Any, plain: bool) -> bool:
     target = dispatch.buffer(handle)
     if target is None:
         return False
-    if isinstance(new, Handle):
+    if isinstance(new, Handle) and (target.dtype.char != "O" or _element(key, target.shape) is None):  # an object is kept as it is
         new = execution.host_payload(dispatch.read(new)) if (found := dispatch.live(new)) is None else found
     if plain:
         target[key] = new

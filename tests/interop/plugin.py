@@ -100,6 +100,9 @@ def pytest_addoption(parser):
     )
     parser.addoption("--interop-cases", metavar="N", type=int, help="of each of NumPy's test functions run at most N cases, spread evenly")
     parser.addoption("--interop-slow", action="store_true", help="run NumPy's slowest tests, too")
+    parser.addoption(
+        "--interop-only", metavar="TESTS", type=json.loads, help="run these of NumPy's tests (a list in JSON), also what is excluded"
+    )
     parser.addoption("--interop-record", metavar="FILE", help="append the outcome of each of NumPy's tests to a file, a line of JSON each")
 
 
@@ -111,6 +114,7 @@ def _name(item, file):
 def pytest_collection_modifyitems(config, items):
     """Leave out what is excluded or not asked for, and mark what is known to fail."""
     patterns, known = [pattern for _, pattern in exclusion_rules()], failing()
+    only = config.getoption("interop_only")
     recording, most = config.getoption("interop_record") is not None, config.getoption("interop_cases")
     later = set() if recording or config.getoption("interop_slow") else slow()
     files = [getattr(getattr(item, "module", None), "NUMPYS_FILE", None) for item in items]
@@ -125,7 +129,8 @@ def pytest_collection_modifyitems(config, items):
         if (
             test not in chosen
             or name in later
-            or (item.module.BACKEND != "reference" and any(matches(test, pattern) for pattern in patterns))
+            or (only is not None and test.split("::", 1)[1] not in only)
+            or (only is None and item.module.BACKEND != "reference" and any(matches(test, pattern) for pattern in patterns))
         ):
             excluded.append(item)
             continue

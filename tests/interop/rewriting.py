@@ -10,6 +10,7 @@ The source is read from the installed NumPy and executed as it is; only its impo
 The assertions of `numpy.testing` compare the values, dtypes and shapes of npcompat arrays as NumPy arrays.
 """
 
+import ast
 import builtins
 import contextlib
 import functools
@@ -275,7 +276,7 @@ def placed(backend):
     return contextlib.nullcontext() if backend == "reference" else npx.backend(backend)
 
 
-def load(file, backend):
+def load(file, backend, rewritten=None, names=None):
     """The namespace of one of NumPy's test files, run against npcompat in NumPy's dtype mode.
 
     Parameters
@@ -284,10 +285,15 @@ def load(file, backend):
         Path below `site-packages`, as "numpy/_core/tests/test_indexing.py".
     backend : {'jax', 'numpy', 'reference'}
         Where new arrays are placed, while the file is loaded and while its tests run; with 'reference', NumPy is NumPy.
+    rewritten : function, optional
+        What becomes of the source, as a tree.
+    names : dict, optional
+        What is defined in the file beforehand.
     """
     path = Path(onp.__file__).parent.parent / file
     imports = _import_numpy if backend == "reference" else _import
-    namespace = {"__name__": path.stem, "__file__": str(path), "__builtins__": {**vars(builtins), "__import__": imports}}
+    namespace = {"__name__": path.stem, "__file__": str(path), "__builtins__": {**vars(builtins), "__import__": imports}} | (names or {})
+    source = ast.parse(path.read_text(encoding="utf-8"))
     # NumPy's own run of its tests has the same settings: no deadline, nothing random.
     quiet = hypothesis.settings(deadline=None, database=None, derandomize=True, suppress_health_check=list(hypothesis.HealthCheck))
     hypothesis.settings.register_profile("numpy", quiet)
@@ -296,7 +302,7 @@ def load(file, backend):
     try:
         with npx.np_default_dtype(), placed(backend), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), namespace)
+            exec(compile(rewritten(source) if rewritten else source, str(path), "exec"), namespace)
     finally:
         hypothesis.settings.load_profile(before)
     tests = {name: found for name, found in namespace.items() if not name.startswith("__")}

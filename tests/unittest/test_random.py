@@ -124,6 +124,105 @@ def test_permutation_and_shuffle():
             np.random.shuffle(wrong)
 
 
+def test_shuffling_what_is_no_sequence_warns():
+    class Deck:
+        def __init__(self):
+            self.cards = list(range(20))
+
+        def __len__(self):
+            return len(self.cards)
+
+        def __getitem__(self, i):
+            return self.cards[i]
+
+        def __setitem__(self, i, card):
+            self.cards[i] = card
+
+    deck, memory = Deck(), memoryview(bytearray(range(9)))
+    with pytest.warns(UserWarning, match="you are shuffling a 'Deck' object which is not a subclass of 'Sequence'"):
+        np.random.default_rng(0).shuffle(deck)
+    np.random.default_rng(0).shuffle(memory)
+    assert deck.cards != list(range(20)) and sorted(deck.cards) == list(range(20)) and sorted(memory.tolist()) == list(range(9))
+    with pytest.raises(NotImplementedError, match="Axis argument is only supported on ndarray objects"):
+        np.random.default_rng(0).shuffle([[1, 2], [3, 4]], axis=1)
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_a_size_without_axes_gives_an_array(backend):
+    with npx.backend(backend):
+        rng, a = np.random.default_rng(0), np.array([1, 2])
+        box = np.empty(1, dtype=object)
+        box[0] = a
+        for drawn in (
+            rng.random(size=()), rng.poisson(3, ()), rng.integers(3, size=()), rng.choice(3, ()), rng.choice([None], ()), rng.choice(box, ()),
+        ):  # fmt: skip
+            assert type(drawn) is np.ndarray and drawn.shape == ()
+        assert rng.choice(np.eye(3), (), axis=1).shape == (3,)
+        assert np.isscalar(rng.choice(3)) and rng.choice([None]) is None and rng.choice(box) is a is rng.choice(box, ()).item()
+
+
+def test_objects_and_strings_are_permuted():
+    rng, words = np.random.default_rng(3), np.array([["a", "b", "c"], ["d", "e", "f"]])
+    assert [sorted(row) for row in rng.permuted(words, axis=1).tolist()] == words.tolist()
+    objects = np.arange(6).reshape(2, 3).astype(object)
+    assert rng.permuted(objects, out=objects) is objects and sorted(objects.ravel().tolist()) == list(range(6))
+
+
+def test_what_gives_an_array_is_chosen_from_and_permuted():
+    class Five:
+        def __array__(self, dtype=None, copy=None):
+            return np.arange(5)
+
+    for rng in (np.random.default_rng(0), np.random.RandomState(0)):
+        assert sorted(rng.permutation(Five()).tolist()) == sorted(rng.choice(Five(), 5, replace=False).tolist()) == list(range(5))
+        assert rng.choice(np.array(1), 2).tolist() == [0, 0]
+        with pytest.raises(ValueError, match="a must be"):
+            rng.choice(np.array(1.5), 2)
+
+
+def test_out_of_generators_is_memory_without_gaps():
+    rng, columns, gaps = np.random.default_rng(0), np.empty((2, 3), order="F"), np.empty((4, 3))[::2]
+    assert rng.random(out=columns) is columns
+    for draw in (rng.random, rng.standard_normal, rng.standard_exponential, lambda out: rng.standard_gamma(1.0, out=out)):
+        with pytest.raises(ValueError, match="Supplied output array must be C?-?contiguous, writable, aligned"):
+            draw(out=gaps)
+    with pytest.raises(ValueError, match="Supplied output array must be C-contiguous"):
+        rng.standard_gamma(1.0, out=columns)
+
+
+def test_integers_of_swapped_bytes():
+    with pytest.warns(DeprecationWarning, match="non-native byteorder is not supported"):
+        assert np.random.randint(0, 9, 3, dtype=">i4").dtype == onp.dtype("=i4")
+    with pytest.raises(ValueError, match="non-native byteorder is not supported"):
+        np.random.default_rng(0).integers(0, 9, 3, dtype=">i4")
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_bounds_of_64_bits_are_checked_against_each_other(backend):
+    with npx.backend(backend):
+        rng, half, over = np.random.default_rng(0), np.array([2**63], dtype=np.uint64), onp.array([2**64], object)
+        assert rng.integers(half, over, dtype=np.uint64).item() >= 2**63
+        assert rng.integers(half - np.uint64(1), half).item() == 2**63 - 1
+        assert rng.integers(np.array([3]), 3, endpoint=True).item() == 3
+        for low, high, dtype, message in [
+            (half, half + np.uint64(9), np.int64, "low is out of bounds for int64"),
+            (np.array([-5]), np.array([5]), np.uint64, "low is out of bounds for uint64"),
+            (np.array([3]), 129, np.int8, "high is out of bounds for int8"),
+            (np.array([3]), 3, np.int64, "low >= high"),
+            (-5, np.array([5]), np.uint64, "low is out of bounds for uint64"),
+        ]:
+            with pytest.raises(ValueError, match=message):
+                rng.integers(low, high, dtype=dtype)
+
+
+def test_bounds_of_objects_are_looked_at_as_numpy_does():
+    rng = np.random.default_rng(0)
+    for low, high in [(np.array([2**65]), 2**66), (0, np.array([2**64 + 1]))]:
+        with pytest.raises(ValueError, match="is out of bounds for uint64"):
+            rng.integers(low, high, dtype=np.uint64)
+    assert rng.integers(np.array([2**64 - 1], dtype=object), np.array([2**64], dtype=object), dtype=np.uint64).tolist() == [2**64 - 1]
+
+
 def test_permutations_along_an_axis():
     rng, a = np.random.default_rng(2), np.arange(60).reshape(3, 20)
     p = rng.permutation(a, axis=1).asnumpy()

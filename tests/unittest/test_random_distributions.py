@@ -46,6 +46,9 @@ DISCRETE = {
 }
 EDGES = {
     "binomial, many": ("binomial", (10**9, 0.25), stats.binom(10**9, 0.25)),
+    "binomial, beyond float32": ("binomial", (10**12, 1e-9), stats.binom(10**12, 1e-9)),
+    "binomial, few of many": ("binomial", (10**11, 3e-11), stats.binom(10**11, 3e-11)),
+    "binomial, just above ten": ("binomial", (21, 0.5), stats.binom(21, 0.5)),
     "binomial, likely": ("binomial", (40, 0.9), stats.binom(40, 0.9)),
     "hypergeometric, few": ("hypergeometric", (2, 3, 2), stats.hypergeom(5, 2, 2)),
     "hypergeometric, most": ("hypergeometric", (30, 8, 33), stats.hypergeom(38, 30, 33)),
@@ -374,6 +377,30 @@ def test_bad_parameters_raise_what_numpy_raises(kind, name, parameters):
             with pytest.raises(ValueError) as found:
                 getattr(ours, name)(*form)
             assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("kind", GENERATORS)
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("normal", (1j,)), ("normal", ("a",)), ("normal", (["a"],)), ("normal", (onp.array(["1"]),)), ("normal", (onp.array([1j]),)),
+        ("poisson", (1j,)), ("poisson", (onp.array([1.0], object),)), ("binomial", ("a", 0.5)), ("binomial", (None, 0.5)),
+        ("hypergeometric", (onp.array([1.5]), 3, 2)),
+    ],
+)  # fmt: skip
+def test_parameters_of_a_wrong_kind_raise_what_numpy_raises(kind, name, parameters):
+    ours, theirs = GENERATORS[kind]
+    with pytest.raises((TypeError, ValueError)) as expected:
+        getattr(theirs, name)(*parameters)
+    with pytest.raises(type(expected.value)) as found:
+        getattr(ours, name)(*parameters)
+    assert str(found.value) == str(expected.value)
+
+
+def test_numbers_of_trials_are_truncated():
+    rng = np.random.default_rng(0)
+    assert rng.binomial([1.5, 2.9], 1.0).tolist() == rng.binomial(np.array([1.5, 2.9]), 1.0).tolist() == [1, 2]
+    assert rng.multinomial([1.5], [1.0, 0.0]).tolist() == [[1, 0]]
 
 
 def test_bad_parameters_in_compiled_functions_raise_when_the_result_is_read():

@@ -31,6 +31,7 @@ def assert_same_signature(ours, theirs, what):
 
 
 def test_every_name_is_there():
+    assert set(onp.random.mtrand.__all__) <= set(np.random.mtrand.__all__)
     assert set(onp.random.__all__) <= set(np.random.__all__)
     for name in np.random.__all__:
         assert hasattr(np.random, name)
@@ -91,6 +92,7 @@ def test_seeds_of_every_kind_fix_the_stream():
         lambda: np.random.default_rng(np.random.SeedSequence(9)),
         lambda: np.random.default_rng(onp.random.SeedSequence(10)),
         lambda: np.random.default_rng(np.array([5, 6])),
+        lambda: np.random.default_rng(np.array([11, 12])[0]),
         lambda: np.random.RandomState([3, 4]),
         lambda: np.random.RandomState(np.random.SeedSequence(9)),
         lambda: np.random.RandomState(3),
@@ -213,14 +215,48 @@ def test_states_of_random_states():
     name, words, position, has_gauss, gauss = rng.get_state()
     assert (name, words.dtype, position, has_gauss, gauss) == ("MT19937", "uint32", 3, 0, 0.0)
     assert str(rng) == "RandomState(MT19937)" and pickle.loads(pickle.dumps(rng)).uniform() == rng.uniform()
+    again = np.random.RandomState(4)
+    again.__setstate__(rng.__getstate__())
+    bits = np.random.MT19937(4)
+    bits.state = rng.get_state()[:3]
+    assert rng.uniform() == again.uniform() == np.random.Generator(bits).uniform()
     for wrong, error in [(5, TypeError), ({}, ValueError), (("X",), ValueError)]:
         with pytest.raises(error):
             rng.set_state(wrong)
     other = np.random.RandomState(np.random.PCG64(3))
     with pytest.raises(TypeError, match="can only re-seed a MT19937 BitGenerator"):
         other.seed(3)
+    with pytest.raises(ValueError, match="state must be for a PCG64 RNG"):
+        other.set_state(rng.get_state())
     with pytest.warns(RuntimeWarning, match="set `legacy` to False"):
         assert other.get_state()["bit_generator"] == "PCG64"
+
+
+def test_older_pickles_name_the_bit_generator():
+    for rng in (np.random.Generator(np.random.Philox(3)), np.random.RandomState(np.random.Philox(3))):
+        make, (bits,), *_ = rng.__reduce__()
+        assert type(make("Philox")) is type(rng) and type(make("Philox")._bit_generator) is type(bits)
+        with pytest.raises(ValueError, match="Mersenne is not a known BitGenerator module"):
+            make("Mersenne")
+
+
+def test_seed_begins_the_default_stream_again_whatever_its_kind():
+    before = np.random.get_bit_generator()
+    np.random.set_bit_generator(np.random.PCG64(3))
+    try:
+        np.random.seed(5)
+        first = np.random.uniform(size=3).tolist()
+        assert first == np.random.RandomState(np.random.PCG64(5)).uniform(size=3).tolist()
+    finally:
+        np.random.set_bit_generator(before)
+
+
+def test_philox_takes_its_own_key_and_counter():
+    bits = np.random.Philox(3)
+    bits.random_raw()
+    state = bits.state["state"]
+    assert np.random.Philox(counter=state["counter"], key=state["key"]).random_raw() == bits.random_raw()
+    assert len({np.random.Philox(key=key).random_raw() for key in (1, 1 + 2**64, 2**64, 2**128 - 1)}) == 4
 
 
 def test_functions_draw_from_one_stream():

@@ -10,7 +10,7 @@ from jax.scipy.special import gammaln
 
 from npcompat._internal.backend import jax_noise as noise
 from npcompat._internal.backend.jax_random import at, spread
-from npcompat._internal.backend.jax_random_rejection import accepted, gamma, poisson
+from npcompat._internal.backend.jax_random_rejection import accepted, binomial, gamma, poisson
 
 _LARGEST = 2**63 - 1
 
@@ -33,14 +33,10 @@ def random_poisson(key: Any, counter: Any, lam: Any, size: Any) -> Any:
     return _whole(poisson(at(key, counter), spread(size, lam)[1]))
 
 
-def _binomial(key: Any, n: Any, p: Any) -> Any:
-    return jnp.nan_to_num(jax.random.binomial(key, n, p, n.shape, jnp.float64))
-
-
 def random_binomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any:
     """Number of successes in n trials."""
     _, n, p = spread(size, n.astype(jnp.float64), p)
-    return _whole(_binomial(at(key, counter), n, p))
+    return _whole(binomial(at(key, counter), n, p))
 
 
 def random_negative_binomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any:
@@ -112,7 +108,7 @@ def random_multinomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any
 
     def step(left: Any, kind: Any) -> tuple[Any, Any]:
         key, ratio = kind
-        count = _binomial(key, left, ratio)
+        count = binomial(key, left, ratio)
         return left - count, count
 
     keys = jax.random.split(at(key, counter), p.shape[-1])[:-1]

@@ -30,7 +30,7 @@ class Counts(Sampler):
         >>> int(np.random.binomial(5, 1.0))
         5
         """
-        n, p = whole(n), parameter(p)
+        n, p = whole(n, truncated=True), parameter(p)
         check("n", "nonnegative", n)
         check("p", "probability", p)
         return self._counts(_binomial, (n, p), size, device, ctx, out)

@@ -10,8 +10,9 @@ from npcompat.numpy.random._counts import Counts
 from npcompat.numpy.random._integers import integers
 from npcompat.numpy.random._orders import Orders
 from npcompat.numpy.random._parameters import check, parameter
+from npcompat.numpy.random._sampling import check_out
 from npcompat.numpy.random._vectors import Vectors
-from npcompat.numpy.random.bit_generator import PCG64, BitGenerator
+from npcompat.numpy.random.bit_generator import PCG64, BitGenerator, bit_generator
 
 
 class Generator(Continuous, Counts, Vectors, Orders):
@@ -61,6 +62,9 @@ class Generator(Continuous, Counts, Vectors, Orders):
     def __repr__(self) -> str:
         return f"{self} at 0x{id(self):X}"
 
+    def __reduce__(self) -> Any:
+        return _restored, (self._bit_generator,)
+
     # --- numbers
 
     def random(
@@ -73,6 +77,7 @@ class Generator(Continuous, Counts, Vectors, Orders):
         >>> np.random.default_rng(0).random(3).shape
         (3,)
         """
+        check_out(out)
         return self._floats(_uniform, (0.0, 1.0), size, dtype, device, ctx, out)
 
     def standard_normal(
@@ -85,6 +90,7 @@ class Generator(Continuous, Counts, Vectors, Orders):
         >>> np.random.default_rng(0).standard_normal(3).shape
         (3,)
         """
+        check_out(out)
         return self._floats(_normal, (0.0, 1.0), size, dtype, device, ctx, out)
 
     def standard_exponential(
@@ -106,6 +112,7 @@ class Generator(Continuous, Counts, Vectors, Orders):
         """
         if method not in ("zig", "inv"):
             raise ValueError(f"method must be 'zig' or 'inv', got {method!r}")
+        check_out(out)
         return self._floats(_exponential, (1.0,), size, dtype, device, ctx, out)
 
     def standard_gamma(
@@ -127,6 +134,7 @@ class Generator(Continuous, Counts, Vectors, Orders):
         """
         shape = parameter(shape)
         check("shape", "nonnegative", shape)
+        check_out(out, "C")
         return self._floats(_gamma, (shape, 1.0), size, dtype, device, ctx, out)
 
     def integers(
@@ -291,6 +299,10 @@ class Generator(Continuous, Counts, Vectors, Orders):
         array([0, 1, 2, 3, 4])
         """
         self._shuffle(x, axis)
+
+
+def _restored(bits: BitGenerator | str) -> Generator:
+    return Generator(bit_generator(bits))
 
 
 def default_rng(seed: Any = None) -> Generator:

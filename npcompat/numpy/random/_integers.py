@@ -1,11 +1,13 @@
 """Integers that are uniform on a range."""
 
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal import dispatch
+from npcompat._internal.dtypes import Resolution, Type, on_devices
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import operator
 from npcompat.numpy._checks import outside, refuse
@@ -14,6 +16,10 @@ from npcompat.numpy.random._parameters import check
 from npcompat.numpy.random._sampling import Sampler, check_size, int64, size_of
 
 _uint64 = onp.dtype("uint64")
+_SWAPPED = (
+    "Providing a dtype with a non-native byteorder is not supported. If you require platform-independent byteorder, "
+    "call byteswap when required."
+)
 
 
 def _carrier(dtype: Any) -> Any:
@@ -44,17 +50,30 @@ _integers = _declare(_compute)
 
 
 def integers(
-    sampler: Sampler, low: Any, high: Any, size: Any, dtype: Any, closed: bool, device: Any = None, out: Any = None, what: str = "integers"
+    sampler: Sampler,
+    low: Any,
+    high: Any,
+    size: Any,
+    dtype: Any,
+    closed: bool,
+    device: Any = None,
+    out: Any = None,
+    what: str = "integers",
+    legacy: bool = False,
 ) -> Any:
     """Integers on [low, high), on [low, high] if closed, on [0, low) or [0, low] if `high` is None."""
     wanted = onp.dtype(dtype)
     if wanted.kind not in "iub":
         raise TypeError(f"Unsupported dtype {wanted!r} for {what}")
     if not wanted.isnative:
-        raise ValueError(f"{what}: the dtype must have the byte order of the machine, got {wanted!r}")
+        if not legacy:
+            raise ValueError(_SWAPPED)
+        warnings.warn(f"{_SWAPPED}\nIn future version, providing byteorder will raise a ValueError", DeprecationWarning, stacklevel=3)
+        wanted = wanted.newbyteorder("=")
     if high is None:
         low, high = 0, low
     shape = size_of(size, out)
+    low, high = _known(low), _known(high)
     if not isinstance(low, Handle) and not isinstance(high, Handle):
         low, high = _on_host(low), _on_host(high) - (not closed)
         check_size(shape, (low, high))
@@ -64,17 +83,28 @@ def integers(
             low = high = 0
         low, high, included = _operand(low, wanted), _operand(high, wanted), True
     else:
-        low, high = (b if isinstance(b, Handle) else _operand(_on_host(b), wanted) for b in (low, high))
         included = closed
+        if not isinstance(high, Handle):
+            high, included = _on_host(high) - (not closed), True  # the last value, which the carrier can hold
+            _check_within("high", high, wanted)
+        if not isinstance(low, Handle):
+            low = _on_host(low)
+            _check_within("low", low, wanted)
+        low, high = (b if isinstance(b, Handle) else _operand(b, wanted) for b in (low, high))
         check_size(shape, (low, high))
-        _check_arrays(low, high, wanted, closed)
-    drawn = sampler._draw(_integers, (low, high), (shape, wanted, included), device)
+        _check_arrays(low, high, wanted, included, closed)
+    drawn = sampler._draw(_integers, (low, high), (shape, wanted, included), device, size is None)
     return finish(drawn, out, what)
 
 
 def full_range(sampler: Sampler, size: Any) -> Any:
     """Uniform uint64."""
-    return sampler._draw(_integers, (0, onp.asarray(2**64 - 1, _uint64)), (size_of(size), _uint64, True))
+    return sampler._draw(_integers, (0, onp.asarray(2**64 - 1, _uint64)), (size_of(size), _uint64, True), scalar=size is None)
+
+
+def _known(bound: Any) -> Any:
+    """A bound; an array of objects, whose integers may have any length, as NumPy's."""
+    return bound if not isinstance(bound, Handle) or on_devices(bound.dtype) else dispatch.to_host(bound)  # type: ignore[attr-defined]
 
 
 def _on_host(bound: Any) -> Any:
@@ -105,15 +135,32 @@ def _check_known(low: Any, last: Any, dtype: onp.dtype[Any], closed: bool) -> No
         raise ValueError(f"high is out of bounds for {dtype}")
     if onp.any(low > last):
         default = not onp.any(low)
-        raise ValueError(f"high {'<' if closed else '<='} 0" if default else f"low {'>' if closed else '>='} high")
+        raise ValueError(f"high {'<' if closed else '<='} 0" if default else _order(closed))
 
 
-def _check_arrays(low: Any, high: Any, dtype: onp.dtype[Any], closed: bool) -> None:
+def _order(closed: bool) -> str:
+    return f"low {'>' if closed else '>='} high"
+
+
+def _check_within(name: str, bound: Any, dtype: onp.dtype[Any]) -> None:
+    smallest, largest = _limits(dtype)
+    if onp.any(bound < smallest) or onp.any(bound > largest):
+        raise ValueError(f"{name} is out of bounds for {dtype}")
+
+
+def _check_arrays(low: Any, high: Any, dtype: onp.dtype[Any], included: bool, closed: bool) -> None:
+    """Check bounds of which at least one is an array of ours; whether the end is a value now, and whether it was when it was given."""
     smallest, largest = _limits(dtype)
     if dtype.itemsize < 8:
-        for name, bound, end in (("low", low, largest + 1), ("high", high, largest + 1 + (not closed))):
+        for name, bound, end in (("low", low, largest + 1), ("high", high, largest + 1 + (not included))):
             refuse(outside, (bound,), (smallest, end), ValueError, f"{name} is out of bounds for {dtype}")
-    check(f"low {'>' if closed else '>='} high", "ordered" if closed else "range", low, high)
+    elif dtype == _uint64:
+        check(f"low is out of bounds for {dtype}", "ordered", 0, low)
+    else:
+        for name, bound, end in (("low", low, largest), ("high", high, largest + (not included))):
+            if getattr(bound, "dtype", None) == _uint64:
+                check(f"{name} is out of bounds for {dtype}", "ordered", bound, onp.asarray(end, _uint64))
+    check(_order(closed), "ordered" if included else "range", low, high)
 
 
 __all__ = ["full_range", "integers"]

@@ -1,16 +1,18 @@
 """Elements at random: choices, permutations, shuffles."""
 
 import builtins
-from collections.abc import Mapping, MutableSequence
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch
+from npcompat._internal import dispatch, dtypes
 from npcompat._internal.dtypes import Resolution, Type, strong
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import operator
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._manipulation import squeeze
 from npcompat.numpy._ranges import arange
 from npcompat.numpy._selection import take
 from npcompat.numpy._ufunc import finish, store
@@ -109,11 +111,14 @@ class Orders(Sampler):
             return
         length = len(x)
         if axis != 0:
-            raise TypeError(f"shuffle: an axis is of arrays only, got a {type(x).__name__}")
-        if not isinstance(x, MutableSequence):
-            raise TypeError(f"'{type(x).__name__}' object does not support item assignment")
-        order = dispatch.to_host(self._positions(length))
-        x[:] = [x[i] for i in order]
+            raise NotImplementedError("Axis argument is only supported on ndarray objects")
+        if not isinstance(x, Sequence):
+            kind = f"you are shuffling a '{type(x).__name__}' object which is not a subclass of 'Sequence'"
+            text = f"{kind}; `shuffle` is not guaranteed to behave correctly: where elements are views, some may be there twice."
+            warnings.warn(text, UserWarning, stacklevel=3)
+        elements = [x[i] for i in range(length)]
+        for i, place in enumerate(dispatch.to_host(self._positions(length))):
+            x[i] = elements[place]
 
     def _permuted(self, x: Any, axis: int | None, out: Any) -> Any:
         x = asarray(x)
@@ -125,7 +130,10 @@ class Orders(Sampler):
                 raise TypeError("out must be a numpy array")
             if out.shape != x.shape:  # type: ignore[attr-defined]
                 raise ValueError("out must have the same shape as x")
-        drawn = self._draw(_permuted, (x,), (along,))
+        if dtypes.on_devices(x.dtype):
+            drawn = self._draw(_permuted, (x,), (along,))
+        else:  # the places of the elements are brought into order, where the elements themselves can't be
+            drawn = take(x, self._draw(_permuted, (arange(x.size).reshape(x.shape),), (along,)))
         if out is None:
             return drawn
         store(out, dispatch.read(drawn), what="permuted")
@@ -161,8 +169,12 @@ class Orders(Sampler):
         if not count:
             chosen: Any = dispatch.array_of(onp.zeros(shape, onp.int64))
         else:
-            chosen = self._draw(_choice, operands, (n, shape, bool(replace), ordered and not replace), device)
-        return finish(take(pool, chosen, axis=axis), out, "choice")
+            chosen = self._draw(_choice, operands, (n, shape, bool(replace), ordered and not replace), device, size is None)
+        if size is None and out is None and not dtypes.on_devices(pool.dtype):
+            return pool[(*[slice(None)] * axis, int(chosen))]  # an element as it is, whatever it is
+        if size is None or shape:
+            return finish(take(pool, chosen, axis=axis), out, "choice")
+        return finish(squeeze(take(pool, chosen.reshape(1), axis=axis), axis), out, "choice")
 
 
 def _population(a: Any, count: int, legacy: bool) -> Any:
@@ -170,11 +182,13 @@ def _population(a: Any, count: int, legacy: bool) -> Any:
         if a <= 0 and count:
             raise ValueError(f"a must be {'greater than 0' if legacy else 'a positive integer'} unless no samples are taken")
         return arange(max(int(a), 0))
-    if isinstance(a, str | bytes) or (not isinstance(a, Handle) and not onp.ndim(a)):
+    pool = asarray(a)
+    if not pool.ndim:
+        if pool.dtype.kind in "iu":
+            return _population(int(pool), count, legacy)
         kind = f"a must be a sequence or an integer, not {type(a)}"
         raise ValueError("a must be 1-dimensional or an integer" if legacy else kind)
-    pool = asarray(a)
-    if not pool.ndim or (legacy and pool.ndim != 1):
+    if legacy and pool.ndim != 1:
         raise ValueError("a must be 1-dimensional")
     return pool
 

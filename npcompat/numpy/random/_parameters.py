@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, modes
+from npcompat._internal import dispatch, dtypes, modes
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import operator
 from npcompat.numpy._checks import refuse
@@ -74,26 +74,41 @@ def check(name: str, condition: str, *parameters: Any, kind: type[Exception] = V
 
 
 def parameter(x: Any) -> Any:
-    """A parameter as an array, or as a Python number."""
-    return x if isinstance(x, Handle) or type(x) in (int, float, bool) else dispatch.host_array(x)
-
-
-def whole(x: Any) -> Any:
-    """A parameter that counts something: a number is truncated, an array must have an integer dtype."""
+    """A parameter as an array of real numbers, or as a Python number."""
+    if type(x) in (int, float, bool):
+        return x
     if isinstance(x, Handle):
+        _safely(x.dtype, onp.float64)  # type: ignore[attr-defined]
+        return x
+    array = dispatch.host_array(x)
+    if not array.shape:
+        return int(x) if array.dtype.kind in "iu" else float(x)
+    if array.dtype.kind not in "biuf" and not isinstance(x, onp.ndarray):
+        return onp.asarray(x, onp.float64)
+    _safely(array.dtype, onp.float64)
+    return array
+
+
+def whole(x: Any, truncated: bool = False) -> Any:
+    """A parameter that counts something: a number is truncated, an array must have an integer dtype if it is not `truncated`, too."""
+    if isinstance(x, Handle):
+        if truncated and x.dtype.kind == "f":  # type: ignore[attr-defined]
+            return x.astype(onp.int64)  # type: ignore[attr-defined]
         if x.shape:  # type: ignore[attr-defined]
-            _safely_int64(x.dtype)  # type: ignore[attr-defined]
+            _safely(x.dtype, onp.int64)  # type: ignore[attr-defined]
         return x
     array = onp.asarray(x)
     if not array.shape:
-        return int(array)
-    _safely_int64(array.dtype if array.size else onp.dtype("int64"))
+        return int(x)
+    if not truncated and array.size:
+        _safely(array.dtype, onp.int64)
     return array.astype(onp.int64)
 
 
-def _safely_int64(dtype: Any) -> None:
-    if not onp.can_cast(dtype, onp.int64, "safe"):
-        raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
+def _safely(dtype: Any, wanted: Any) -> None:
+    """Raise what NumPy raises for arrays that would lose something; other types of floats lose nothing that counts."""
+    if not onp.can_cast(dtype, wanted, "safe") and not (dtypes.is_float(dtype) and wanted is onp.float64):
+        raise TypeError(f"Cannot cast array data from {dtype!r} to {onp.dtype(wanted)!r} according to the rule 'safe'")
 
 
 __all__ = ["WRONG", "check", "parameter", "whole"]

@@ -87,6 +87,15 @@ def float_dtype(dtype: Any, what: str) -> onp.dtype[Any]:
     return wanted
 
 
+def check_out(out: Any, order: str | None = None) -> None:
+    """Refuse an array that NumPy would not fill: it draws into memory, in any order but without gaps, or in C order."""
+    if isinstance(out, Handle | onp.ndarray):
+        flags: Any = out.flags  # type: ignore[union-attr]
+        if not flags.writeable or not (flags.c_contiguous or (order is None and flags.f_contiguous)):
+            kind = "contiguous" if order is None else f"{order}-contiguous"
+            raise ValueError(f"Supplied output array must be {kind}, writable, aligned, and in machine byte-order.")
+
+
 class Sampler:
     """Something with a bit generator, that draws from its stream."""
 
@@ -97,9 +106,11 @@ class Sampler:
         stream: Stream = self._bit_generator.stream
         return stream
 
-    def _draw(self, op: Op, operands: tuple[Any, ...], attrs: tuple[Any, ...], device: Any = None) -> Any:
+    def _draw(self, op: Op, operands: tuple[Any, ...], attrs: tuple[Any, ...], device: Any = None, scalar: bool = False) -> Any:
+        """What an operator draws; `scalar` says that a single number is one, no array without axes."""
         with placed_on(device):
-            return dispatch.as_scalar(dispatch.wrap(self._stream.draw(op, operands, attrs)))
+            drawn = dispatch.wrap(self._stream.draw(op, operands, attrs))
+            return dispatch.as_scalar(drawn) if scalar else drawn
 
     def _floats(
         self, op: Op, parameters: tuple[Any, ...], size: Any, dtype: Any = None, device: Any = None, ctx: Any = None, out: Any = None
@@ -108,7 +119,7 @@ class Sampler:
         what = op.name.removeprefix("_npi_random_")
         shape = size_of(size, out)
         check_size(shape, parameters)
-        drawn = self._draw(op, parameters, (shape, float_dtype(dtype, what)), device if device is not None else ctx)
+        drawn = self._draw(op, parameters, (shape, float_dtype(dtype, what)), device if device is not None else ctx, size is None)
         if isinstance(out, Handle) and drawn.dtype != out.dtype and (dtype is not None or out.dtype.kind != "f"):  # type: ignore[attr-defined]
             raise TypeError(f"Supplied output array has the wrong type. Expected {drawn.dtype}, got {out.dtype}")  # type: ignore[attr-defined]
         return finish(drawn, out, what)
@@ -117,8 +128,8 @@ class Sampler:
         """A sample of a discrete distribution."""
         shape = size_of(size, out)
         check_size(shape, parameters)
-        drawn = self._draw(op, parameters, (shape,), device if device is not None else ctx)
+        drawn = self._draw(op, parameters, (shape,), device if device is not None else ctx, size is None)
         return finish(drawn, out, op.name.removeprefix("_npi_random_"))
 
 
-__all__ = ["Sampler", "check_size", "count_op", "float64", "float_dtype", "float_op", "int64", "size_of"]
+__all__ = ["Sampler", "check_out", "check_size", "count_op", "float64", "float_dtype", "float_op", "int64", "size_of"]

@@ -153,7 +153,7 @@ class Vectors(Sampler):
         >>> int(np.random.multinomial(20, [0.5, 0.25, 0.25]).sum())
         20
         """
-        n, pvals = whole(n), parameter(pvals)
+        n, pvals = whole(n, truncated=not self._legacy), parameter(pvals)
         dimensions = getattr(pvals, "ndim", 0)
         if self._legacy:
             if getattr(n, "shape", ()):

@@ -22,8 +22,8 @@ _JUMP = 0x9E3779B97F4A7C15  # an odd number: 2**64 jumps give as many keys
 
 
 def on_host(x: Any) -> Any:
-    """A seed with arrays as NumPy's."""
-    return dispatch.to_host(x) if isinstance(x, Handle) else x
+    """A seed with arrays as NumPy's, and scalars as well."""
+    return dispatch.to_host(x)[()] if isinstance(x, Handle) else x
 
 
 class SeedSequence:
@@ -154,12 +154,14 @@ class BitGenerator:
 
     @state.setter
     def state(self, value: dict[str, Any]) -> None:
+        name = type(self).__name__
+        if isinstance(value, tuple | list) and value and value[0] == "MT19937":  # what `RandomState.get_state` returns
+            value = {"bit_generator": value[0], "state": {"key": value[1], "pos": value[2]}}
         if not isinstance(value, dict):
             raise TypeError("state must be a dict")
-        name = type(self).__name__
         if value.get("bit_generator", "") != name:
             raise ValueError(f"state must be for a {name} RNG")
-        self.stream.begin(int(value["state"]["key"]), int(value["state"][self._count]))
+        self.stream.begin(_of_words(value["state"]["key"]), int(value["state"][self._count]))
 
     @property
     def ctypes(self) -> Any:
@@ -229,6 +231,15 @@ class _Raw(Sampler):
         self._bit_generator = bit_generator
 
 
+def _of_words(key: Any) -> int:
+    """A key that is an integer, or two words of 32 bits."""
+    key = on_host(key)
+    if onp.ndim(key):
+        high, low = (int(word) for word in key)
+        return high << 32 | low
+    return int(key)
+
+
 class MT19937(BitGenerator):
     """A bit generator under the name of the Mersenne Twister, on which `RandomState` draws; see `BitGenerator`.
 
@@ -281,7 +292,10 @@ class Philox(BitGenerator):
     def __init__(self, seed: Any = None, counter: Any = None, key: Any = None) -> None:
         if seed is not None and key is not None:
             raise ValueError("seed and key cannot be both used")
-        super().__init__(seed if key is None else _joined("key", key, 2))
+        super().__init__(seed)
+        if key is not None:
+            words = _joined("key", key, 2)
+            self.stream.begin(words if words < 2**64 else int(onp.random.SeedSequence(words).generate_state(1, onp.uint64)[0]))
         if counter is not None:
             self._advance(_joined("counter", counter, 4))
 
@@ -370,6 +384,16 @@ class SFC64(BitGenerator):
 
     def __init__(self, seed: Any = None) -> None:
         super().__init__(seed)
+
+
+_KINDS = {kind.__name__: kind for kind in (MT19937, PCG64, PCG64DXSM, Philox, SFC64)}
+
+
+def bit_generator(given: BitGenerator | str) -> BitGenerator:
+    """A bit generator as it is, or a new one of a name; for pickles of what draws from it."""
+    if isinstance(given, str) and given not in _KINDS:
+        raise ValueError(f"{given} is not a known BitGenerator module.")
+    return _KINDS[given]() if isinstance(given, str) else given
 
 
 __all__ = [

@@ -7,6 +7,7 @@ import numpy as onp
 
 from npcompat._internal import dispatch
 from npcompat._internal import random as streams
+from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
 from npcompat.numpy.random._continuous import Continuous, _exponential, _gamma, _normal, _uniform
 from npcompat.numpy.random._counts import Counts
@@ -14,7 +15,7 @@ from npcompat.numpy.random._integers import integers
 from npcompat.numpy.random._orders import Orders
 from npcompat.numpy.random._parameters import check, parameter
 from npcompat.numpy.random._vectors import Vectors
-from npcompat.numpy.random.bit_generator import MT19937, BitGenerator, ISeedSequence, on_host
+from npcompat.numpy.random.bit_generator import MT19937, BitGenerator, ISeedSequence, bit_generator
 
 
 class RandomState(Continuous, Counts, Vectors, Orders):
@@ -101,14 +102,20 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         if isinstance(state, dict):
             if "bit_generator" not in state or "state" not in state:
                 raise ValueError("state dictionary is not valid.")
-            self._bit_generator.state = state
-            return
-        if not isinstance(state, tuple | list):
+        elif not isinstance(state, tuple | list):
             raise TypeError("state must be a dict or a tuple.")
-        if not isinstance(self._bit_generator, MT19937) or state[0] != "MT19937":
+        elif state[0] != "MT19937":
             raise ValueError("set_state can only be used with legacy MT19937 state instances.")
-        high, low = (int(word) for word in on_host(state[1]))
-        self._bit_generator.stream.begin(high << 32 | low, int(state[2]))
+        self._bit_generator.state = state
+
+    def __getstate__(self) -> Any:
+        return self.get_state(legacy=False)
+
+    def __setstate__(self, state: Any) -> None:
+        self.set_state(state)
+
+    def __reduce__(self) -> Any:
+        return _restored, (self._bit_generator,), self.get_state(legacy=False)
 
     # --- numbers
 
@@ -131,7 +138,7 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         >>> bool((x >= 0).all() and (x < 3).all())
         True
         """
-        return integers(self, low, high, size, dtype, False, device if device is not None else ctx, out, "randint")
+        return integers(self, low, high, size, dtype, False, device if device is not None else ctx, out, "randint", legacy=True)
 
     def random_integers(self, low: Any, high: Any = None, size: ShapeLike | None = None) -> Any:
         """Integers that are uniform on [low, high], or on [1, low] if `high` is not given; deprecated in favour of `randint`."""
@@ -278,8 +285,10 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         >>> np.sort(np.random.permutation(4))
         array([0, 1, 2, 3])
         """
-        if not isinstance(x, int | onp.integer) and not onp.ndim(x):
-            raise IndexError("x must be an integer or at least 1-dimensional")
+        if not isinstance(x, int | onp.integer):
+            x = asarray(x)
+            if not x.ndim:
+                raise IndexError("x must be an integer or at least 1-dimensional")
         return self._permutation_of(x, 0)
 
     def shuffle(self, x: Any) -> None:
@@ -293,6 +302,10 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         array([0, 1, 2, 3, 4])
         """
         self._shuffle(x, 0)
+
+
+def _restored(bits: BitGenerator | str) -> RandomState:
+    return RandomState(bit_generator(bits))
 
 
 def _global_state() -> RandomState:
@@ -323,4 +336,100 @@ def set_bit_generator(bitgen: BitGenerator) -> None:
     streams.default = bitgen.stream
 
 
-__all__ = ["RandomState", "get_bit_generator", "set_bit_generator"]
+def seed(seed: Any = None) -> None:
+    """Begin the default stream again, whatever bit generator it belongs to.
+
+    Examples
+    --------
+    >>> np.random.seed(7)
+    >>> a = np.random.rand(2)
+    >>> np.random.seed(7)
+    >>> bool((a == np.random.rand(2)).all())
+    True
+    """
+    bits = _rand._bit_generator
+    if isinstance(bits, MT19937):
+        _rand.seed(seed)
+    else:
+        bits.state = type(bits)(seed).state
+
+
+beta = _rand.beta
+binomial = _rand.binomial
+bytes = _rand.bytes
+chisquare = _rand.chisquare
+choice = _rand.choice
+dirichlet = _rand.dirichlet
+exponential = _rand.exponential
+f = _rand.f
+gamma = _rand.gamma
+geometric = _rand.geometric
+get_state = _rand.get_state
+gumbel = _rand.gumbel
+hypergeometric = _rand.hypergeometric
+laplace = _rand.laplace
+logistic = _rand.logistic
+lognormal = _rand.lognormal
+logseries = _rand.logseries
+multinomial = _rand.multinomial
+multivariate_normal = _rand.multivariate_normal
+negative_binomial = _rand.negative_binomial
+noncentral_chisquare = _rand.noncentral_chisquare
+noncentral_f = _rand.noncentral_f
+normal = _rand.normal
+pareto = _rand.pareto
+permutation = _rand.permutation
+poisson = _rand.poisson
+power = _rand.power
+rand = _rand.rand
+randint = _rand.randint
+randn = _rand.randn
+random = _rand.random
+random_integers = _rand.random_integers
+random_sample = _rand.random_sample
+rayleigh = _rand.rayleigh
+set_state = _rand.set_state
+shuffle = _rand.shuffle
+standard_cauchy = _rand.standard_cauchy
+standard_exponential = _rand.standard_exponential
+standard_gamma = _rand.standard_gamma
+standard_normal = _rand.standard_normal
+standard_t = _rand.standard_t
+triangular = _rand.triangular
+uniform = _rand.uniform
+vonmises = _rand.vonmises
+wald = _rand.wald
+weibull = _rand.weibull
+zipf = _rand.zipf
+
+
+def ranf(*args: Any, **kwargs: Any) -> Any:
+    """As `random_sample`.
+
+    Examples
+    --------
+    >>> np.random.ranf(3).shape
+    (3,)
+    """
+    return _rand.random_sample(*args, **kwargs)
+
+
+def sample(*args: Any, **kwargs: Any) -> Any:
+    """As `random_sample`.
+
+    Examples
+    --------
+    >>> np.random.sample(3).shape
+    (3,)
+    """
+    return _rand.random_sample(*args, **kwargs)
+
+
+__all__ = [
+    "RandomState", "beta", "binomial", "bytes", "chisquare", "choice", "dirichlet", "exponential", "f", "gamma", "geometric",
+    "get_bit_generator", "get_state", "gumbel", "hypergeometric", "laplace", "logistic", "lognormal", "logseries", "multinomial",
+    "multivariate_normal", "negative_binomial", "noncentral_chisquare", "noncentral_f", "normal", "pareto", "permutation",
+    "poisson", "power", "rand", "randint", "randn", "random", "random_integers", "random_sample", "ranf", "rayleigh", "sample",
+    "seed", "set_bit_generator", "set_state", "shuffle", "standard_cauchy", "standard_exponential", "standard_gamma",
+    "standard_normal", "standard_t", "triangular", "uniform", "vonmises", "wald", "weibull", "zipf",
+]  # fmt: skip

@@ -25,7 +25,7 @@ def command(backend, options):
         "ARRAY_API_TESTS_VERSION": "2025.12",
         "NPCOMPAT_BACKEND": backend,
         "NPCOMPAT_DEFAULT_DTYPE": "numpy",
-        "PYTHONPATH": str(HERE.parent.parent),
+        "PYTHONPATH": os.pathsep.join([str(HERE.parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]),
     }
     plugins = ["-p", "tests.interop.array_api", "-p", "no:xdist", "-p", "no:cacheprovider"]
     return [sys.executable, "-m", "pytest", "array_api_tests", "-q", "-W", "ignore", "--disable-deadline", *plugins, *options], environment

@@ -14,6 +14,7 @@ from npcompat._internal.handle import Handle, root_of
 from npcompat._internal.op import operator
 from npcompat.numpy._creation import asarray, zeros
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
+from npcompat.numpy._unbound import unbound
 
 # --- closeness ---------------------------------------------------------------------------------------------------
 
@@ -280,6 +281,7 @@ def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
     return onp.can_cast(source, dtypes.canonical(to), casting)
 
 
+@unbound
 def promote_types(type1: DTypeLike, type2: DTypeLike, /) -> Any:
     """The smallest dtype to which both can be cast.
 

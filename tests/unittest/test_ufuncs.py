@@ -1,10 +1,12 @@
 """Ufuncs as objects: their class, attributes, methods, and the arguments that choose a loop; NumPy is the oracle."""
 
+import copy
 import inspect
 import pickle
 
 import numpy as onp
 import pytest
+from numpy._core import _umath_tests as umath_tests
 
 from npcompat import np, npx
 
@@ -203,3 +205,39 @@ def test_a_loop_of_objects_runs_on_the_host(backend):
         for options in ({"dtype": object}, {"signature": (None, None, "O")}):
             made = np.equal(np.array([1, 2]), [1, 3], **options)
             assert made.dtype == object and made.tolist() == [True, False]
+
+
+def test_ufuncs_and_functions_written_in_c_are_not_bound():
+    class Layer:
+        activation, pair, made, plain = np.tanh, np.maximum, np.array, np.sum
+
+    layer = Layer()
+    assert Layer.activation is np.tanh and layer.activation is np.tanh
+    assert layer.pair([1, 4], [3, 2]).tolist() == [3, 4] and layer.made([1, 2], dtype="int8").dtype == onp.int8
+    with pytest.raises(onp.exceptions.AxisError):
+        layer.plain([1, 2])  # a function of Python's is, with NumPy as well
+
+
+@pytest.mark.parametrize("name", ["add", "divmod", "matmul", "array", "arange"])
+def test_what_is_not_bound_is_described_and_pickled(name):
+    function = getattr(np, name)
+    assert pickle.loads(pickle.dumps(function)) is function and copy.deepcopy(function) is function
+    assert function.__name__ == name and function.__doc__ and name in repr(function)
+    assert next(iter(inspect.signature(function).parameters)) in ("x1", "object", "start_or_stop")
+
+
+def test_ufuncs_of_numpys_and_others_are_given_the_arrays_for_results():
+    inner, cumsum = umath_tests.inner1d, umath_tests.cumsum
+    out = np.zeros(3)
+    assert inner(np.ones((3, 2)), np.ones(2), out=out) is out and out.tolist() == [2, 2, 2]
+    wide = np.zeros((1, 2, 3), dtype=int)
+    with pytest.raises(ValueError, match="mismatch"):
+        cumsum(np.ones((2, 3), dtype=int), out=wide, axis=0)  # it would broadcast
+    distances = np.zeros(3)
+    umath_tests.euclidean_pdist(np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 4.0]]), distances)  # whose results have the length of `out`
+    assert distances.tolist() == [5, 4, 3]
+
+
+def test_objects_raise_their_own_errors():
+    with pytest.raises(TypeError, match="NoneType"):
+        np.array(None, dtype=object) // np.array(True)

@@ -1,0 +1,70 @@
+"""The protocol `__array_function__`, by which classes of other libraries take part in functions of ours."""
+
+import numpy as onp
+import pytest
+
+from npcompat import np, npx
+
+
+class Foreign:
+    """An array of another library, which makes what it can of the functions that it knows."""
+
+    def __init__(self, known=(), found=None):
+        self.known, self.found = known, found
+
+    def __array_function__(self, func, types, args, kwargs):
+        if func not in self.known:
+            return NotImplemented
+        return Foreign(found=(func, types, args, kwargs))
+
+
+@pytest.mark.parametrize("known", [np.zeros, onp.zeros])
+def test_the_class_of_like_makes_the_array(known):
+    made = np.zeros((2, 3), dtype="int8", like=Foreign([known]))
+    assert type(made) is Foreign and made.found == (known, (Foreign,), ((2, 3),), {"dtype": "int8"})
+
+
+def test_a_class_that_makes_nothing_of_a_function_is_an_error():
+    with pytest.raises(TypeError, match=r"no implementation found for 'numpy\.asarray' on types that implement __array_function__"):
+        np.asarray(1, like=Foreign([np.zeros]))
+
+
+@pytest.mark.parametrize("like", [1, [1], object()])
+def test_like_must_have_the_protocol(like):
+    with pytest.raises(TypeError, match="The `like` argument must be an array-like that implements the `__array_function__` protocol"):
+        np.arange(3, like=like)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_like_an_array_of_ours_or_of_numpys(backend):
+    with npx.backend(backend):
+        assert type(np.full((2,), 3, like=np.ones(1))) is np.ndarray
+        made = np.full((2,), 3, like=onp.ones(1))
+    assert type(made) is onp.ndarray and made.tolist() == [3, 3]
+
+
+def test_like_an_instance_of_a_derived_class():
+    class Derived(np.ndarray):
+        def __array_function__(self, func, types, args, kwargs):
+            return super().__array_function__(func, types, args, kwargs).view(Derived)
+
+    made = np.identity(2, dtype=int, like=np.ones(2).view(Derived))
+    assert type(made) is Derived and made.tolist() == [[1, 0], [0, 1]]
+
+
+def test_the_protocol_of_our_arrays_leaves_other_classes_their_say():
+    class Other:
+        def __array_function__(self, func, types, args, kwargs):
+            return "Other's"
+
+    assert onp.concatenate([np.ones(2), Other()]) == "Other's"
+    assert np.ones(2).__array_function__(onp.sum, (np.ndarray, Other), (), {}) is NotImplemented
+
+
+def test_the_protocol_runs_what_is_no_function_of_numpys_as_it_is():
+    a = np.ones(2)
+    assert a.__array_function__(lambda x: x, (np.ndarray,), (a,), {}) is a
+    with pytest.raises(TypeError, match="args must be a tuple"):
+        a.__array_function__(onp.sum, (np.ndarray,), [a], {})
+    with pytest.raises(TypeError, match="kwargs must be a dict"):
+        a.__array_function__(onp.sum, (np.ndarray,), (a,), None)

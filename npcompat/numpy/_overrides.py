@@ -52,7 +52,19 @@ def overridden(op: Any, method: str, inputs: Sequence[Any], options: Mapping[str
     TypeError
         If a class refuses all ufuncs (its `__array_ufunc__` is None), or if none of those asked can.
     """
-    function = dispatch.ufuncs.get(op.name)
+    return _asked(dispatch.ufuncs.get(op.name), method, inputs, options)
+
+
+def reduced_by_class(name: str, a: Any, options: Mapping[str, Any]) -> Any:
+    """What the class of an array makes of a reduction, such as ``'sum'``: it is asked as by the method of the ufunc."""
+    ufunc = _FOLDS.get(name)
+    return NotImplemented if ufunc is None else _asked(dispatch.ufuncs[f"_npi_{ufunc}"], "reduce", (a,), options)
+
+
+_FOLDS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "all": "logical_and", "any": "logical_or"}
+
+
+def _asked(function: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
     candidates = _in_turn([*inputs, *options.get("out", ()), options.get("where")])
     if function is None or not candidates:
         return NotImplemented
@@ -124,4 +136,4 @@ def _as_called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> tu
 
 dispatch.connect(overridden=overridden)
 
-__all__ = ["given", "made_like", "overridden", "overrides"]
+__all__ = ["given", "made_like", "overridden", "overrides", "reduced_by_class"]

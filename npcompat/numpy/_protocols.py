@@ -250,9 +250,9 @@ class _Info:
         found: dict[str, Any] = onp.__array_namespace_info__().dtypes(kind=kind)
         return found
 
-    def devices(self) -> tuple[Any, ...]:
+    def devices(self) -> list[Any]:
         """The devices of this process."""
-        return tuple([Device(kind, i) for kind in ("cpu", "gpu", "tpu") for i in range(len(xla.devices(kind)))])
+        return [Device(kind, i) for kind in ("cpu", "gpu", "tpu") for i in range(len(xla.devices(kind)))]
 
 
 def __array_namespace_info__() -> _Info:  # noqa: N807 (the standard names it so)

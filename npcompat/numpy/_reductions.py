@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes
+from npcompat._internal import dispatch, dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
@@ -14,6 +14,7 @@ from npcompat._internal.op import Op, as_axis, operator
 from npcompat.numpy import _arithmetic, _extremes
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import warn_of_means, warn_of_spreads
+from npcompat.numpy._overrides import given, reduced_by_class
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import call, finish, name_of, reduced_axis
 
@@ -97,6 +98,11 @@ def highest(dtype: onp.dtype[Any]) -> Any:
 
 def reduce(op: Op, a: ArrayLike, axis: Any, dtype: DTypeLike, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
     """Call a reduction with the arguments that all reductions have."""
+    if type(a) not in dispatch.ordinary:
+        options = given(out, dtype=(dtype, None), keepdims=(keepdims, NoValue), initial=(initial, NoValue), where=(where, NoValue))
+        made = reduced_by_class(name_of(op), a, {"axis": axis, **options})
+        if made is not NotImplemented:
+            return made
     if initial is NoValue or initial is None:
         initial = None
     elif hasattr(initial, "item"):

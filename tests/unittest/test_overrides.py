@@ -68,3 +68,28 @@ def test_the_protocol_runs_what_is_no_function_of_numpys_as_it_is():
         a.__array_function__(onp.sum, (np.ndarray,), [a], {})
     with pytest.raises(TypeError, match="kwargs must be a dict"):
         a.__array_function__(onp.sum, (np.ndarray,), (a,), None)
+
+
+def test_reductions_of_a_derived_class_ask_it():
+    asked = []
+
+    class Counted(np.ndarray):
+        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+            asked.append((ufunc, method, kwargs))
+            plain = [i.view(np.ndarray) if isinstance(i, Counted) else i for i in inputs]
+            return super().__array_ufunc__(ufunc, method, *plain, **kwargs)
+
+    a = np.array([[1, 2, 3], [4, 5, 6]]).view(Counted)
+    assert a.sum() == 21 and np.max(a, axis=1).tolist() == [3, 6] and a.any()
+    assert np.prod(a, axis=0, keepdims=True, initial=2).tolist() == [[8, 20, 36]]
+    assert [(ufunc, method) for ufunc, method, _ in asked] == [
+        (np.add, "reduce"), (np.maximum, "reduce"), (np.logical_or, "reduce"), (np.multiply, "reduce"),
+    ]  # fmt: skip
+    assert asked[1][2] == {"axis": 1} and asked[3][2] == {"axis": 0, "keepdims": True, "initial": 2}
+
+
+def test_results_of_several_arrays_need_a_tuple_of_them():
+    with pytest.raises(TypeError, match="'out' must be a tuple of arrays"):
+        np.modf(1.5, out=None)
+    with pytest.raises(ValueError, match="one entry per ufunc output"):
+        np.modf(1.5, out=(np.zeros(()),))

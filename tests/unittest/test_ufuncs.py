@@ -241,3 +241,33 @@ def test_ufuncs_of_numpys_and_others_are_given_the_arrays_for_results():
 def test_objects_raise_their_own_errors():
     with pytest.raises(TypeError, match="NoneType"):
         np.array(None, dtype=object) // np.array(True)
+
+
+@pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor"])
+def test_logic_of_objects_may_be_asked_for_bools(name):
+    a = [["", "a"], ["0", ""]]
+    found = getattr(np, name)(np.array(a, dtype=object), np.array("x", dtype=object), dtype=bool)
+    expected = getattr(onp, name)(onp.array(a, dtype=object), onp.array("x", dtype=object), dtype=bool)
+    assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
+    with pytest.raises(TypeError, match="Cannot cast ufunc 'add' input 0"):
+        np.add(np.array(a, dtype=object), "x", dtype=bool)
+
+
+def test_comparisons_may_be_asked_for_what_objects_return():
+    class Compared:
+        def __eq__(self, other):
+            return "=="
+
+        __hash__ = None
+
+    a = np.array([Compared()])
+    assert np.equal(a, a).tolist() == [True] and np.equal(a, a, dtype=object).tolist() == ["=="]
+
+
+@pytest.mark.parametrize("number", [2**63, 2**64 - 1, -(2**70)])
+def test_python_integers_alone_are_as_wide_as_they_must_be(number):
+    with npx.backend("numpy"):
+        found = np.bitwise_count(number)
+    assert found == onp.bitwise_count(number)
+    with pytest.raises(OverflowError):
+        np.add(np.ones(2, dtype="int64"), number)

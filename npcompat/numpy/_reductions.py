@@ -10,7 +10,7 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.kinds import for_axis
-from npcompat._internal.op import Op, as_axis, operator
+from npcompat._internal.op import Op, as_attr, as_axis, from_attr, operator
 from npcompat.numpy import _arithmetic, _extremes
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import warn_of_means, warn_of_spreads
@@ -80,7 +80,7 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
             return ufunc.reduce(a, axis, None, None, keepdims)  # what NumPy's function comes to
         options: dict[str, Any] = {"where": xp.astype(where[0], onp.bool_)} if where else {}
         if initial is not None:
-            options["initial"] = initial
+            options["initial"] = from_attr(initial)
         return getattr(xp, method)(a, axis=axis if method == "mean" else reduced_axis(a, axis), keepdims=keepdims, **options)
 
     return operator(name, rule=rule, pattern="reduction", **declaration)(compute)
@@ -111,7 +111,7 @@ def reduce(op: Op, a: ArrayLike, axis: Any, dtype: DTypeLike, out: Any, keepdims
         axis if axis is None or type(axis) is int else as_axis(axis),
         None if dtype is None else dtypes.canonical(dtype),
         False if keepdims is NoValue else bool(keepdims),
-        initial,
+        as_attr(initial),
     )
     args = (a,) if where is NoValue or where is True else (a, where)
     result = apply(op, args, attrs)

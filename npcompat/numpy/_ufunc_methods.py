@@ -17,7 +17,7 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type, narrow
 from npcompat._internal.errors import OperatorError, user_location
 from npcompat._internal.handle import Handle
-from npcompat._internal.op import REGISTRY, REQUIRED, Kernel, Op, as_axis, normalized_axes, operator
+from npcompat._internal.op import REGISTRY, REQUIRED, Kernel, Op, as_attr, as_axis, from_attr, normalized_axes, operator
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._overrides import given, overridden
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue
@@ -53,7 +53,7 @@ def _folded(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 def _host_reduce(xp: Any, a: Any, *where: Any, ufunc: str, axis: Any, dtype: Any, keepdims: bool, initial: Any) -> Any:
     options = {"where": where[0].astype(bool)} if where else {}
     if initial != IDENTITY:
-        options["initial"] = initial
+        options["initial"] = from_attr(initial)
     return getattr(onp, ufunc).reduce(a, axis=axis, dtype=_chosen(a), keepdims=keepdims, **options)
 
 
@@ -67,7 +67,7 @@ def _reduce(
     xp: Any, a: Any, *where: Any, ufunc: str = REQUIRED, axis: Any = 0, dtype: Any = None, keepdims: bool = False, initial: Any = IDENTITY
 ) -> Any:
     """A fold over axes."""
-    axes = normalized_axes(reduced_axis(a, axis), a.ndim)
+    axes, initial = normalized_axes(reduced_axis(a, axis), a.ndim), from_attr(initial)
     mask = xp.astype(where[0], onp.bool_) if where else None
     if ufunc in _WHOLE and (initial == IDENTITY or (initial is not None and not ufunc.startswith("logical"))):
         options = {} if mask is None else {"where": mask}
@@ -279,7 +279,7 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         if isinstance(initial, Handle | onp.generic | onp.ndarray):
             initial = initial.item()  # type: ignore[union-attr]
         initial = IDENTITY if initial is NoValue else initial
-        attrs = (name_of(self._op), as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(keepdims), initial)
+        attrs = (name_of(self._op), as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(keepdims), as_attr(initial))
         return finish(apply(_reduce, (array,) if where is True else (array, where), attrs), out, f"{name_of(self._op)}.reduce")
 
     def accumulate(self, array: ArrayLike, /, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:

@@ -180,3 +180,12 @@ def test_the_dtype_of_another_library_says_whether_elements_are_complex():
 
     assert np.iscomplexobj(Values([1j])) and np.iscomplexobj(Frame()) and not np.isrealobj(Frame())
     assert np.isrealobj(Values([1.0]))
+
+
+def test_equal_numbers_to_begin_with_are_told_apart(placed):
+    """A program is found by its attributes: one made for 0j would be taken for 0.0, and one for 0.0 for -0.0."""
+    a, z = np.array([-0.0, -0.0], dtype="f8"), np.array([complex(-0.0, -0.0)], dtype="c16")
+    assert np.sum(z, initial=0j) == 0 and np.sum(a, initial=0.0) == 0 and np.add.reduce(a, initial=0.0) == 0
+    if placed == "numpy":  # XLA begins with 0.0, whatever comes then
+        assert not np.signbit(np.sum(a, initial=0.0)) and np.signbit(np.sum(a, initial=-0.0)) and np.signbit(np.add.reduce(a, initial=-0.0))
+        assert np.signbit(np.sum(z, initial=complex(-0.0, -0.0)).imag) and not np.signbit(np.sum(z, initial=0j).imag)

@@ -58,11 +58,18 @@ class Device:
     def __repr__(self) -> str:
         return f"{self.kind}({self.index})"
 
+    @property
+    def _name(self) -> str:
+        """What is equal to the device among strings, as with NumPy's arrays: the first of a kind has the name of the kind."""
+        return self.kind if self.index == 0 else repr(self)
+
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return self._name == other
         return isinstance(other, Device) and (self.kind, self.index) == (other.kind, other.index)
 
     def __hash__(self) -> int:
-        return hash((self.kind, self.index))
+        return hash(self._name)
 
     def __enter__(self) -> "Device":
         context = modes.changed(device=self.resolve())

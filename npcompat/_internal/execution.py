@@ -258,12 +258,21 @@ def in_range(op: Op, payloads: Sequence[Any], position: int, attrs: Attrs) -> An
     if out == onp.bool_:  # comparisons are of the numbers, whatever the dtypes
         wide = onp.asarray(number)
         return wide if wide.dtype.kind in "iu" else onp.asarray(float(number))
+    if not any([hasattr(p, "dtype") for p in payloads]):  # nothing says what it must fit into
+        wide = onp.asarray(number)
+        if dtypes.on_devices(wide.dtype) or on_host(modes.current()):
+            return wide
     raise OverflowError(f"Python integer {number} out of bounds for {dtype}")
 
 
 def explained(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> Exception:
-    """NumPy's own exception for a call that failed: the operator is run on empty stand-ins on the host."""
+    """NumPy's own exception for a call that failed: the operator is run on empty stand-ins on the host.
+
+    What objects raise is theirs: nothing can stand in for them.
+    """
     if type(error).__module__.startswith("npcompat") or isinstance(error, NotImplementedError):
+        return error
+    if any([hasattr(p, "dtype") and p.dtype.hasobject for p in payloads]):
         return error
     stand_ins = [onp.broadcast_to(onp.zeros((), p.dtype), p.shape) if hasattr(p, "shape") else p for p in payloads]
     try:

@@ -216,6 +216,20 @@ def as_axis(axis: Any) -> int | tuple[int, ...] | None:
     return python.index(axis)
 
 
+def as_attr(number: Any) -> Any:
+    """A number made an attribute: those that are equal and yet differ (-0.0 and 0.0, 0j and 0) are told apart by their text."""
+    if type(number) is complex or (type(number) is float and number == 0 and repr(number)[0] == "-"):
+        return (repr(number),)
+    return number
+
+
+def from_attr(attr: Any) -> Any:
+    """The number that `as_attr` was given."""
+    if type(attr) is not tuple:
+        return attr
+    return complex(attr[0]) if "j" in attr[0] else float(attr[0])
+
+
 def as_shape(shape: Any) -> tuple[int, ...]:
     """A shape argument made a tuple of ints (of symbols, where a graph is built)."""
     if isinstance(shape, Iterable) and not (hasattr(shape, "__index__") and getattr(shape, "ndim", 0) == 0):

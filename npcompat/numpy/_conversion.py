@@ -9,8 +9,10 @@ from npcompat._internal import devices, dispatch, dtypes
 from npcompat._internal.handle import Handle
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._comparison import isfinite
-from npcompat.numpy._creation import asarray, check_like, copy_of
+from npcompat.numpy._creation import asarray, copy_of
+from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
+from npcompat.numpy._unbound import unbound
 
 
 def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Order | None = None) -> Any:
@@ -35,6 +37,7 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Order | None
 # --- memory order ------------------------------------------------------------------------------------------------
 
 
+@unbound
 def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> Any:
     """An array of at least one axis whose elements follow each other in Fortran order.
 
@@ -44,7 +47,9 @@ def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -
     >>> a.flags.f_contiguous, a.strides == (a.itemsize, 2 * a.itemsize)
     (True, True)
     """
-    made = asarray(a, dtype, "F", like=like)
+    if like is not None and (found := made_like(like, asfortranarray, locals())) is not NotImplemented:
+        return found
+    made = asarray(a, dtype, "F")
     return made if made.ndim else made.reshape(1)
 
 
@@ -80,8 +85,8 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: str | Sequence[
     requirements : str or sequence of str, optional
         Any of 'C' and 'F' (memory order; not both), 'W' (it can be written), 'O' (it is no view), 'A' and 'E', which
         all arrays meet.
-    like : ndarray, optional
-        Must be an npcompat array.
+    like : array, optional
+        One whose class makes the result, if it is another library's, by `__array_function__`.
 
     Raises
     ------
@@ -96,7 +101,8 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: str | Sequence[
     >>> np.require(a, requirements="C").flags.c_contiguous
     True
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, require, locals())) is not NotImplemented:
+        return made
     made = asarray(a, dtype)
     wanted = {_REQUIREMENTS[r.upper()] for r in requirements or ()}
     if wanted >= {"C", "F"}:

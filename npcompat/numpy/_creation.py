@@ -16,20 +16,16 @@ from npcompat._internal.op import as_shape, operator
 from npcompat._internal.subclasses import inherit
 from npcompat._internal.traced_number import TracedNumber
 from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_c_order, in_order
+from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order, ShapeLike
 from npcompat.numpy._ufunc import _cast, warn_of_lost_parts
+from npcompat.numpy._unbound import unbound
 
 
 def placed_on(device: Any, ctx: Any = None) -> AbstractContextManager[Any]:
     """A context in which new arrays go to a device, if one is given, under either of its names."""
     chosen = ctx if device is None else device
     return nullcontext() if chosen is None else as_device(chosen)
-
-
-def check_like(like: Any) -> None:
-    """Check the argument `like` that creation functions share."""
-    if like is not None and not isinstance(like, Handle):
-        raise NotImplementedError(f"like=: expected an npcompat ndarray, got {type(like).__name__}; arrays made here are npcompat's")
 
 
 def as_copy(copy: Any) -> bool | None:
@@ -62,6 +58,7 @@ def copy_of(handle: Handle, order: Order = "C") -> Any:
 # --- from data ---------------------------------------------------------------------------------------------------
 
 
+@unbound
 def array(
     object: ArrayLike,
     dtype: DTypeLike = None,
@@ -94,8 +91,8 @@ def array(
         Least number of axes; missing ones are added in front.
     ndmax : int
         Greatest number of axes; deeper sequences are the elements of an array of objects.  0 means no limit.
-    like : ndarray, optional
-        Must be an npcompat array.
+    like : array, optional
+        One whose class makes the result, if it is another library's, by `__array_function__`.
     device, ctx : Device or str, optional
         Where to place the array.
 
@@ -106,7 +103,8 @@ def array(
     >>> np.array([1.5, 2]).dtype
     dtype('float32')
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, array, locals())) is not NotImplemented:
+        return made
     order = check_order(order)
     if not 0 <= ndmax <= 64:
         raise ValueError("ndmax must be in the range [0, NPY_MAXDIMS (64)]")
@@ -180,6 +178,7 @@ def _stacked(items: Any, dtype: Any) -> Any:
     return made if dtype is None else made.astype(dtype)
 
 
+@unbound
 def asarray(
     a: ArrayLike,
     dtype: DTypeLike = None,
@@ -198,11 +197,13 @@ def asarray(
     >>> np.asarray(a) is a
     True
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, asarray, locals())) is not NotImplemented:
+        return made
     wanted = None if dtype is None else dtypes.canonical(dtype)
     return _converted(a, wanted, as_copy(copy), ctx if device is None else device, check_order(order))
 
 
+@unbound
 def asanyarray(
     a: ArrayLike, dtype: DTypeLike = None, order: Order | None = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> Any:
@@ -213,11 +214,13 @@ def asanyarray(
     >>> np.asanyarray([1, 2])
     array([1, 2])
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, asanyarray, locals())) is not NotImplemented:
+        return made
     wanted = None if dtype is None else dtypes.canonical(dtype)
     return _converted(a, wanted, as_copy(copy), device, check_order(order), subok=True)
 
 
+@unbound
 def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -> Any:
     """An array of at least one axis, laid out in C order.
 
@@ -226,7 +229,9 @@ def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None
     >>> np.ascontiguousarray(3).shape
     (1,)
     """
-    found = asarray(a, dtype, "C", like=like)
+    if like is not None and (made := made_like(like, ascontiguousarray, locals())) is not NotImplemented:
+        return made
+    found = asarray(a, dtype, "C")
     return found if found.shape else found.reshape(1)
 
 
@@ -244,6 +249,7 @@ def copy(a: ArrayLike, order: Order = "K", subok: bool = False) -> Any:
     return array(a, order=order, subok=subok)
 
 
+@unbound
 def frombuffer(buffer: Any, dtype: DTypeLike = None, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
     """The elements in a buffer of bytes, copied.
 
@@ -252,11 +258,13 @@ def frombuffer(buffer: Any, dtype: DTypeLike = None, count: int = -1, offset: in
     >>> np.frombuffer(b"abc", dtype="uint8")
     array([97, 98, 99], dtype=uint8)
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, frombuffer, locals())) is not NotImplemented:
+        return made
     wanted = onp.float64 if dtype is float or dtype is None else dtypes.canonical(dtype)  # bytes have NumPy's meaning
     return dispatch.array_of(onp.frombuffer(buffer, wanted, count, offset).copy())
 
 
+@unbound
 def fromiter(iter: Iterable[Any], dtype: DTypeLike, count: int = -1, *, like: Any = None) -> Any:
     """The elements of an iterable, along one axis.
 
@@ -265,7 +273,8 @@ def fromiter(iter: Iterable[Any], dtype: DTypeLike, count: int = -1, *, like: An
     >>> np.fromiter(range(3), dtype="int32")
     array([0, 1, 2], dtype=int32)
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, fromiter, locals())) is not NotImplemented:
+        return made
     return dispatch.array_of(onp.fromiter(iter, dtypes.canonical(dtype), count))
 
 
@@ -289,9 +298,8 @@ def _concrete(dtype: Any) -> onp.dtype[Any]:
     return onp.empty(0, dtype).dtype if isinstance(dtype, type(onp.dtype)) else dtypes.canonical(dtype)
 
 
-def _filled(make: Any, shape: Any, dtype: Any, order: Any, device: Any, like: Any, prototype: Any = None) -> Any:
+def _filled(make: Any, shape: Any, dtype: Any, order: Any, device: Any, prototype: Any = None) -> Any:
     """What NumPy's `zeros`, `ones` or `empty` makes, or their likes of a prototype; elements that mean nothing are zero."""
-    check_like(like)
     order = check_c_or_f(order) if prototype is None else check_order(order)
     wanted = dtypes.default_float() if dtype is None else _concrete(dtype)
     if not dtypes.on_devices(wanted):
@@ -301,6 +309,7 @@ def _filled(make: Any, shape: Any, dtype: Any, order: Any, device: Any, like: An
         return made if prototype is None and order != "F" else in_order(made, order, prototype)
 
 
+@unbound
 def zeros(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
     """An array of zeros.
 
@@ -314,8 +323,8 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, devi
         Memory order.
     device, ctx : Device or str, optional
         Where to place it.
-    like : ndarray, optional
-        Must be an npcompat array.
+    like : array, optional
+        One whose class makes the result, if it is another library's, by `__array_function__`.
 
     Examples
     --------
@@ -323,7 +332,9 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, devi
     array([[0., 0.],
            [0., 0.]])
     """
-    return _filled(onp.zeros, shape, dtype, order, device if device is not None else ctx, like)
+    if like is not None and (made := made_like(like, zeros, locals())) is not NotImplemented:
+        return made
+    return _filled(onp.zeros, shape, dtype, order, device if device is not None else ctx)
 
 
 def ones(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
@@ -334,9 +345,12 @@ def ones(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, devic
     >>> np.ones(3, dtype=int)
     array([1, 1, 1])
     """
-    return _filled(onp.ones, shape, dtype, order, device if device is not None else ctx, like)
+    if like is not None and (made := made_like(like, ones, locals())) is not NotImplemented:
+        return made
+    return _filled(onp.ones, shape, dtype, order, device if device is not None else ctx)
 
 
+@unbound
 def empty(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
     """An array whose values mean nothing (they are zero); the arguments are those of `zeros`.
 
@@ -345,7 +359,9 @@ def empty(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, devi
     >>> np.empty((2, 0)).shape
     (2, 0)
     """
-    return _filled(onp.empty, shape, dtype, order, device if device is not None else ctx, like)
+    if like is not None and (made := made_like(like, empty, locals())) is not NotImplemented:
+        return made
+    return _filled(onp.empty, shape, dtype, order, device if device is not None else ctx)
 
 
 @operator(
@@ -383,7 +399,8 @@ def full(
     array([[1, 2],
            [1, 2]])
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, full, locals())) is not NotImplemented:
+        return made
     order = check_c_or_f(order)
     with placed_on(device, ctx):
         wanted = None if dtype is None else _concrete(dtype)
@@ -402,7 +419,7 @@ def full(
 
 def _like(make: Any, a: Any, dtype: Any, order: Any, subok: bool, shape: Any, device: Any) -> Any:
     a = asanyarray(a)
-    made = _filled(make, a.shape if shape is None else shape, a.dtype if dtype is None else dtype, order, device, None, a)
+    made = _filled(make, a.shape if shape is None else shape, a.dtype if dtype is None else dtype, order, device, a)
     return inherit(made, a) if subok else made
 
 
@@ -516,7 +533,8 @@ def eye(
     array([[1., 0.],
            [0., 1.]])
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, eye, locals())) is not NotImplemented:
+        return made
     rows = N.__index__()
     with placed_on(device, ctx):
         attrs = (rows, rows if M is None else M.__index__(), k.__index__(), dtypes.canonical(float if dtype is None else dtype))
@@ -532,7 +550,9 @@ def identity(n: int, dtype: DTypeLike = None, *, device: Any = None, ctx: Any = 
     array([[1, 0],
            [0, 1]])
     """
-    return eye(n, dtype=float if dtype is None else dtype, device=device, ctx=ctx, like=like)
+    if like is not None and (made := made_like(like, identity, locals())) is not NotImplemented:
+        return made
+    return eye(n, dtype=float if dtype is None else dtype, device=device, ctx=ctx)
 
 
 @operator("_npi_tri", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
@@ -552,7 +572,8 @@ def tri(
     array([[1., 0.],
            [1., 1.]])
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, tri, locals())) is not NotImplemented:
+        return made
     with placed_on(device, ctx):
         return apply(_tri, (), (N, N if M is None else M, k, dtypes.canonical(float if dtype is None else dtype)))
 

@@ -1,5 +1,6 @@
 """Decompositions of matrices: Cholesky, QR, singular values, eigenvalues; and what all of linear algebra asks of operands."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -52,7 +53,7 @@ class SVDResult(NamedTuple):
 
 def working_dtype(types: Sequence[Type]) -> onp.dtype[Any]:
     """The dtype in which a decomposition is computed: what is no float becomes the default one."""
-    found = [dtypes.strong(t) for t in types]
+    found = [dtypes.strong(t).newbyteorder("=") for t in types]
     for t in found:
         if dtypes.is_inexact(t) and t not in _INEXACT:
             raise TypeError(f"array type {t} is unsupported in linalg")
@@ -187,6 +188,12 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     >>> np.allclose(q @ r, [[3, 1], [4, 2]], atol=1e-5)
     True
     """
+    if mode in ("f", "full"):
+        warnings.warn("The 'full' option is deprecated in favor of 'reduced', the default.", DeprecationWarning, stacklevel=2)
+        mode = "reduced"
+    elif mode in ("e", "economic"):
+        warnings.warn("The 'economic' option is deprecated: 'raw' gives the reflectors, transposed.", DeprecationWarning, stacklevel=2)
+        return apply(_qr, (stacked(a),), ("raw",))[0].mT
     if mode not in ("reduced", "complete", "r", "raw"):
         raise ValueError(f"Unrecognized mode '{mode}'; expected 'reduced', 'complete', 'r' or 'raw'")
     a = stacked(a)

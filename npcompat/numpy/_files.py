@@ -14,9 +14,10 @@ import numpy as onp
 
 from npcompat._internal import atomic, dispatch, dtypes
 from npcompat._internal.handle import Handle
-from npcompat.numpy._creation import check_like
 from npcompat.numpy._host_arrays import as_numpys, given_back
+from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike
+from npcompat.numpy._unbound import unbound
 
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
@@ -269,8 +270,8 @@ def loadtxt(
         How many rows to read at most.
     quotechar : str, optional
         What quotes values.
-    like : ndarray, optional
-        Must be an npcompat array.
+    like : array, optional
+        One whose class makes the result, if it is another library's, by `__array_function__`.
 
     Examples
     --------
@@ -278,7 +279,8 @@ def loadtxt(
     array([[1. , 2. ],
            [3. , 4.5]])
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, loadtxt, locals())) is not NotImplemented:
+        return made
     found = onp.loadtxt(
         fname,
         _text_dtype(dtype),
@@ -349,7 +351,8 @@ def genfromtxt(
     array([[ 1.,  2.],
            [ 3., nan]])
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, genfromtxt, locals())) is not NotImplemented:
+        return made
     found = onp.genfromtxt(
         fname, _text_dtype(dtype), comments, delimiter, skip_header, skip_footer, converters, missing_values, filling_values,
         as_numpys(usecols), names, excludelist, deletechars, replace_space, autostrip, case_sensitive, defaultfmt, unpack, usemask,
@@ -407,6 +410,7 @@ def _dtype_of(dtype: Any, sep: str) -> Any:
     return onp.float64 if dtype is None or dtype is float else onp.complex128 if dtype is complex else dtypes.canonical(dtype)
 
 
+@unbound
 def fromfile(file: Any, dtype: DTypeLike = None, count: int = -1, sep: str = "", offset: int = 0, *, like: Any = None) -> Any:
     """The numbers in a file: its bytes, or with a separator its text.
 
@@ -422,8 +426,8 @@ def fromfile(file: Any, dtype: DTypeLike = None, count: int = -1, sep: str = "",
         What separates numbers in a text.
     offset : int
         How many bytes to leave out first.
-    like : ndarray, optional
-        Must be an npcompat array.
+    like : array, optional
+        One whose class makes the result, if it is another library's, by `__array_function__`.
 
     Examples
     --------
@@ -434,10 +438,12 @@ def fromfile(file: Any, dtype: DTypeLike = None, count: int = -1, sep: str = "",
     ...     np.fromfile(file, dtype="int16")
     array([1, 2], dtype=int16)
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, fromfile, locals())) is not NotImplemented:
+        return made
     return given_back(onp.fromfile(file, _dtype_of(dtype, sep), count, sep, offset))
 
 
+@unbound
 def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, sep: str = "", *, like: Any = None) -> Any:
     """The numbers in a string.
 
@@ -451,8 +457,8 @@ def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, sep: str 
         How many to read; -1 for all.
     sep : str
         What separates them; it must be given.
-    like : ndarray, optional
-        Must be an npcompat array.
+    like : array, optional
+        One whose class makes the result, if it is another library's, by `__array_function__`.
 
     Raises
     ------
@@ -464,7 +470,8 @@ def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, sep: str 
     >>> np.fromstring("1, 2", dtype=int, sep=",")
     array([1, 2])
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, fromstring, locals())) is not NotImplemented:
+        return made
     return given_back(onp.fromstring(string, _dtype_of(dtype, sep), count, sep=sep))
 
 

@@ -11,6 +11,7 @@ from npcompat.numpy._creation import asarray
 from npcompat.numpy._flags import Flat
 from npcompat.numpy._manipulation import broadcast_to
 from npcompat.numpy._typing import ArrayLike, Casting, Order
+from npcompat.numpy._unbound import unbound
 
 flatiter = Flat
 iterable = onp.iterable
@@ -285,6 +286,7 @@ class nditer:
             self.close()
 
 
+@unbound
 def nested_iters(
     op: Any,
     axes: Sequence[Sequence[int]],

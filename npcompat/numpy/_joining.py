@@ -491,14 +491,11 @@ def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: Arra
     check_casting(casting)
     target: Any = dst
     if type(src) in (bool, int, float, complex):
-        source = onp.asarray(src).dtype
-        fits = casting == "unsafe" or dtypes.result_type([target.dtype, type(src)]) == target.dtype
+        onp.copyto(onp.empty((), target.dtype), src, casting)  # which raises, or warns, where that is due
     else:
         src = asarray(src)
-        source = src.dtype
-        fits = onp.can_cast(source, target.dtype, casting)
-    if not fits:
-        raise TypeError(f"Cannot cast array data from {source!r} to {target.dtype!r} according to the rule '{casting}'")
+        if not onp.can_cast(src.dtype, target.dtype, casting):
+            raise TypeError(f"Cannot cast array data from {src.dtype!r} to {target.dtype!r} according to the rule '{casting}'")
     value = indexing.fitted(src, target.shape, target.dtype)
     if where is True:
         dispatch.write(dst, value)

@@ -14,6 +14,7 @@ from npcompat._internal.handle import Handle, root_of
 from npcompat._internal.op import operator
 from npcompat.numpy._creation import asarray, zeros
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
+from npcompat.numpy._unbound import unbound
 
 # --- closeness ---------------------------------------------------------------------------------------------------
 
@@ -111,8 +112,10 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
 # --- kinds -------------------------------------------------------------------------------------------------------
 
 
-def _dtype_of(x: Any) -> Any:
-    return x.dtype if hasattr(x, "dtype") else asarray(x).dtype
+def _type_of(x: Any) -> Any:
+    """The class of elements: what the dtype says, be it another library's, or what an array of the values has."""
+    found = getattr(getattr(x, "dtype", None), "type", None)
+    return asarray(x).dtype.type if found is None else found
 
 
 def iscomplexobj(x: Any) -> bool:
@@ -123,7 +126,7 @@ def iscomplexobj(x: Any) -> bool:
     >>> np.iscomplexobj(np.ones(2))
     False
     """
-    return bool(_dtype_of(x).kind == "c")
+    return issubclass(_type_of(x), onp.complexfloating)
 
 
 def isrealobj(x: Any) -> bool:
@@ -276,10 +279,11 @@ def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
             "can_cast() does not support Python ints, floats, and complex: whether they fit depends on their value; pass a dtype"
         )
     carries = isinstance(from_, Handle | onp.generic | onp.ndarray)
-    source = _dtype_of(from_) if carries else dtypes.canonical(from_)
+    source: Any = from_.dtype if carries else dtypes.canonical(from_)
     return onp.can_cast(source, dtypes.canonical(to), casting)
 
 
+@unbound
 def promote_types(type1: DTypeLike, type2: DTypeLike, /) -> Any:
     """The smallest dtype to which both can be cast.
 

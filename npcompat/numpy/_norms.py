@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as onp
+
 from npcompat._internal import dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import as_axis, normalized_axes, operator
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._decompositions import real_dtype, working_dtype
+from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._typing import ArrayLike, AxisLike
 
 
@@ -58,6 +61,8 @@ def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = 
     """
     order = ord.item() if hasattr(ord, "item") else ord
     x, chosen = asarray(x), as_axis(axis)
+    if x.dtype.hasobject:  # whose elements say what their absolute values and sums are
+        return by_numpy(onp.linalg.norm, (x, order, chosen, keepdims), {})
     of_matrices = x.ndim == 2 if chosen is None else isinstance(chosen, tuple) and len(chosen) == 2
     if of_matrices and order is not None:
         if len(set(normalized_axes(chosen, x.ndim))) < 2:

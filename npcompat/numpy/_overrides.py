@@ -1,6 +1,7 @@
-"""The protocol `__array_ufunc__` of other classes: what a class wants done with a ufunc on its objects comes first."""
+"""The protocols `__array_ufunc__` and `__array_function__` of other classes: what a class wants done with its objects comes first."""
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as onp
@@ -51,7 +52,19 @@ def overridden(op: Any, method: str, inputs: Sequence[Any], options: Mapping[str
     TypeError
         If a class refuses all ufuncs (its `__array_ufunc__` is None), or if none of those asked can.
     """
-    function = dispatch.ufuncs.get(op.name)
+    return _asked(dispatch.ufuncs.get(op.name), method, inputs, options)
+
+
+def reduced_by_class(name: str, a: Any, options: Mapping[str, Any]) -> Any:
+    """What the class of an array makes of a reduction, such as ``'sum'``: it is asked as by the method of the ufunc."""
+    ufunc = _FOLDS.get(name)
+    return NotImplemented if ufunc is None else _asked(dispatch.ufuncs[f"_npi_{ufunc}"], "reduce", (a,), options)
+
+
+_FOLDS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "all": "logical_and", "any": "logical_or"}
+
+
+def _asked(function: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
     candidates = _in_turn([*inputs, *options.get("out", ()), options.get("where")])
     if function is None or not candidates:
         return NotImplemented
@@ -76,6 +89,51 @@ def given(out: Any, **options: Any) -> dict[str, Any]:
     return found if all([o is None for o in outs]) else {"out": outs, **found}
 
 
+def made_like(like: Any, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    """What the class of `like` makes of a call of a function that creates arrays; NotImplemented if that is for the function.
+
+    Parameters
+    ----------
+    like : object
+        The argument `like` of the call.
+    function : function
+        The public function.
+    arguments : mapping
+        All arguments of the call by their names: what `locals()` are where the function begins.
+
+    Raises
+    ------
+    TypeError
+        If the class has no `__array_function__`, or if that makes nothing of the call.
+    """
+    method = getattr(type(like), "__array_function__", None)
+    if method is None:
+        raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
+    if method is dispatch.ndarray.__array_function__:
+        return NotImplemented
+    args, kwargs = _as_called(function, arguments)
+    numpys = getattr(onp, function.__name__)  # which libraries know
+    for asked in (numpys,) if isinstance(like, onp.ndarray | onp.generic) else (function, numpys):
+        made = method(like, asked, (type(like),), args, kwargs)
+        if made is not NotImplemented:
+            return made
+    raise TypeError(f"no implementation found for 'numpy.{function.__name__}' on types that implement __array_function__: [{type(like)!r}]")
+
+
+def _as_called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call: by position what must be given, by name what is not its default; `like` is left out."""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            kwargs.update(arguments[name])
+        elif parameter.default is parameter.empty:
+            args.append(arguments[name])
+        elif name != "like" and arguments[name] is not parameter.default:
+            kwargs[name] = arguments[name]
+    return tuple(args), kwargs
+
+
 dispatch.connect(overridden=overridden)
 
-__all__ = ["given", "overridden", "overrides"]
+__all__ = ["given", "made_like", "overridden", "overrides", "reduced_by_class"]

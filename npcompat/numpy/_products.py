@@ -128,7 +128,9 @@ def _places(op: Op, axes: Any, axis: Any, keepdims: Any) -> list[tuple[int, ...]
         )
     for i, (entry, count) in enumerate(zip(given, wanted, strict=True)):
         if len(entry) != count:
-            raise ValueError(f"{name}: operand {i} has {count} core dimensions, but {len(entry)} dimensions are specified by axes tuple.")
+            raise onp.exceptions.AxisError(
+                f"{name}: operand {i} has {count} core dimensions, but {len(entry)} dimensions are specified by axes tuple."
+            )
     return given
 
 

@@ -14,8 +14,8 @@ from npcompat._internal.handle import Handle
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._host_arrays import as_numpys, by_numpy
 from npcompat.numpy._overrides import overrides
+from npcompat.numpy._unbound import unbound
 
-_OBJECTS = onp.dtype(object)
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
@@ -104,17 +104,29 @@ class Protocols(Handle):
         return int(kind), int(number)
 
     def __array_function__(self, func: Callable[..., Any], types: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Run our function of the same name and module, or what NumPy has and we have not, on the host."""
-        name = func.__module__.replace("numpy", "npcompat.numpy", 1)
+        """Run our function of the same name and module, or what NumPy has and we have not, on the host.
+
+        As NumPy's own method, it leaves calls with arrays of other classes that have a say to them, and runs what is no function of
+        NumPy's as it is.
+        """
+        if not isinstance(args, tuple):
+            raise TypeError("args must be a tuple.")
+        if not isinstance(kwargs, dict):
+            raise TypeError("kwargs must be a dict.")
+        if not all([issubclass(kind, Handle | onp.ndarray) for kind in types]):
+            return NotImplemented
+        module = func.__module__ or ""
+        if module.partition(".")[0] != "numpy":
+            return getattr(func, "_implementation", func)(*args, **kwargs)
         try:
-            ours = getattr(importlib.import_module(name), func.__name__)
+            ours = getattr(importlib.import_module(f"npcompat.{module}"), func.__name__)
         except (ImportError, AttributeError):
-            ours = func
+            return by_numpy(func, args, kwargs)
         return by_numpy(func, args, kwargs) if ours is func else ours(*args, **kwargs)
 
 
 def foreign(ufunc: onp.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A ufunc that is NumPy's or another library's, on the values of our arrays; results for `out` are copied there."""
+    """A ufunc that is NumPy's or another library's, on the values of our arrays; it gets NumPy's for `out`, which are copied there."""
     if method == "at":
         target, *others = inputs
         written = as_numpys(target)
@@ -122,18 +134,14 @@ def foreign(ufunc: onp.ufunc, method: str, inputs: Sequence[Any], kwargs: Mappin
         if written is not target:
             target[...] = written
         return None
-    kwargs = dict(kwargs)
-    outs = kwargs.pop("out", ())
+    outs = kwargs.get("out", ())
+    copies = tuple(map(as_numpys, outs))
     carried = [a.dtype for a in inputs if hasattr(a, "dtype")]
-    found = by_numpy(getattr(ufunc, method), inputs, kwargs, carried)
+    found = by_numpy(getattr(ufunc, method), inputs, {**kwargs, "out": copies} if outs else kwargs, carried)
+    for out, copy in zip(outs, copies, strict=True):
+        if out is not copy:
+            out[...] = copy
     results = found if isinstance(found, tuple) else (found,)
-    for result, out in zip(results, outs, strict=False):
-        made = getattr(result, "dtype", _OBJECTS)
-        if out is not None and not onp.can_cast(made, out.dtype, "same_kind"):
-            raise TypeError(f"Cannot cast ufunc '{ufunc.__name__}' output from {made!r} to {out.dtype!r} with casting rule 'same_kind'")
-    for result, out in zip(results, outs, strict=False):
-        if out is not None:
-            out[...] = dispatch.to_host(result) if isinstance(out, onp.ndarray) and isinstance(result, Handle) else result
     results = tuple([r if o is None else o for r, o in zip(results, outs or (None,) * len(results), strict=True)])
     return results if isinstance(found, tuple) else results[0]
 
@@ -160,6 +168,7 @@ def _into_numpys(ufunc: onp.ufunc, call: Any, inputs: Sequence[Any], outs: Seque
     return tuple(written) if isinstance(found, tuple) else written[0]
 
 
+@unbound
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
     """An array over the memory of another library's array; nothing is copied where that memory fits.
 
@@ -241,9 +250,9 @@ class _Info:
         found: dict[str, Any] = onp.__array_namespace_info__().dtypes(kind=kind)
         return found
 
-    def devices(self) -> tuple[Any, ...]:
+    def devices(self) -> list[Any]:
         """The devices of this process."""
-        return tuple([Device(kind, i) for kind in ("cpu", "gpu", "tpu") for i in range(len(xla.devices(kind)))])
+        return [Device(kind, i) for kind in ("cpu", "gpu", "tpu") for i in range(len(xla.devices(kind)))]
 
 
 def __array_namespace_info__() -> _Info:  # noqa: N807 (the standard names it so)

@@ -4,6 +4,7 @@ They are called on the host, as what they do with a number can't be seen.
 """
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from npcompat.numpy._host_arrays import as_numpys, given_back
 from npcompat.numpy._protocols import foreign
 from npcompat.numpy._typing import NoValue
 from npcompat.numpy._ufunc_methods import ufunc
+from npcompat.numpy._unbound import Unbound, unbound
 
 
 class vectorize(onp.vectorize):
@@ -80,17 +82,14 @@ class _PythonFunction(ufunc[...]):
     """What `frompyfunc` returns: a ufunc whose loop is on the host."""
 
     def __new__(cls, numpys: onp.ufunc) -> "_PythonFunction":
-        made = object.__new__(cls)
-        made._numpys, made.__name__, made.__doc__ = numpys, numpys.__name__, numpys.__doc__
-        for method in ("reduce", "accumulate", "reduceat", "outer", "at"):
-            made.__dict__[method] = functools.partial(_on_host, numpys, method)
-        return made
+        return Unbound.__new__(cls, numpys)  # type: ignore[call-arg]
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        count = self._numpys.nin
-        if len(args) > count:  # arrays for the results
-            args, kwargs = args[:count], {**kwargs, "out": args[count:]}
-        return _on_host(self._numpys, "__call__", *args, **kwargs)
+    def __init__(self, numpys: onp.ufunc) -> None:
+        super().__init__(functools.partial(_called, numpys))
+        self._numpys, self.__name__, self.__doc__ = numpys, numpys.__name__, numpys.__doc__
+        self.__signature__ = inspect.signature(numpys)
+        for method in ("reduce", "accumulate", "reduceat", "outer", "at"):
+            self.__dict__[method] = functools.partial(_on_host, numpys, method)
 
     @property
     def types(self) -> list[str]:
@@ -105,6 +104,13 @@ class _PythonFunction(ufunc[...]):
         return repr(self._numpys)
 
 
+def _called(numpys: onp.ufunc, *args: Any, **kwargs: Any) -> Any:
+    """A call of NumPy's ufunc."""
+    if len(args) > numpys.nin:  # arrays for the results
+        args, kwargs = args[: numpys.nin], {**kwargs, "out": args[numpys.nin :]}
+    return _on_host(numpys, "__call__", *args, **kwargs)
+
+
 def _on_host(numpys: onp.ufunc, method: str, *args: Any, out: Any = None, **kwargs: Any) -> Any:
     """A call, or a method, of NumPy's ufunc on the values of our arrays; results for `out` are written there."""
     if out is not None:
@@ -112,6 +118,7 @@ def _on_host(numpys: onp.ufunc, method: str, *args: Any, out: Any = None, **kwar
     return foreign(numpys, method, args, kwargs)
 
 
+@unbound
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) -> Any:
     """A function of Python objects made one of arrays, which returns arrays of objects.
 

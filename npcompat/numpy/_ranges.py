@@ -14,9 +14,11 @@ from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_shape, operator
 from npcompat.numpy._arithmetic import power
-from npcompat.numpy._creation import array, asarray, check_like, copy_of, full, placed_on
+from npcompat.numpy._creation import array, asarray, copy_of, full, placed_on
 from npcompat.numpy._manipulation import expand_dims
+from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
+from npcompat.numpy._unbound import unbound
 
 
 @operator("_npi_arange", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
@@ -31,6 +33,7 @@ def _arange(xp: Any, *, start: Any, stop: Any, step: Any, dtype: Any) -> Any:
     return xp.asarray(onp.arange(start, stop, step, dtype=dtype))
 
 
+@unbound
 def arange(
     start_or_stop: Any,
     /,
@@ -56,8 +59,8 @@ def arange(
         int64 for integer bounds and the default float for floats, if not given.
     device, ctx : Device or str, optional
         Where to place it.
-    like : ndarray, optional
-        Must be an npcompat array.
+    like : array, optional
+        One whose class makes the result, if it is another library's, by `__array_function__`.
 
     Examples
     --------
@@ -66,7 +69,8 @@ def arange(
     >>> np.arange(1, 2, 0.25)
     array([1.  , 1.25, 1.5 , 1.75])
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, arange, locals())) is not NotImplemented:
+        return made
     start, end = (0, start_or_stop) if stop is None else (start_or_stop, stop)
     bounds = [_number(x) for x in (start, end, step)]
     if any([isinstance(b, onp.datetime64 | onp.timedelta64 | date | timedelta) for b in bounds]) and dtype is None:
@@ -266,7 +270,8 @@ def fromfunction(function: Callable[..., Any], shape: ShapeLike, *, dtype: DType
     array([[0, 1],
            [1, 2]])
     """
-    check_like(like)
+    if like is not None and (made := made_like(like, fromfunction, locals())) is not NotImplemented:
+        return made
     return function(*indices(shape, dtype=dtype), **kwargs)
 
 

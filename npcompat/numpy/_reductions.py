@@ -5,15 +5,16 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes
+from npcompat._internal import dispatch, dtypes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.kinds import for_axis
-from npcompat._internal.op import Op, as_axis, operator
+from npcompat._internal.op import Op, as_attr, as_axis, from_attr, operator
 from npcompat.numpy import _arithmetic, _extremes
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import warn_of_means, warn_of_spreads
+from npcompat.numpy._overrides import given, reduced_by_class
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import call, finish, name_of, reduced_axis
 
@@ -79,7 +80,7 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
             return ufunc.reduce(a, axis, None, None, keepdims)  # what NumPy's function comes to
         options: dict[str, Any] = {"where": xp.astype(where[0], onp.bool_)} if where else {}
         if initial is not None:
-            options["initial"] = initial
+            options["initial"] = from_attr(initial)
         return getattr(xp, method)(a, axis=axis if method == "mean" else reduced_axis(a, axis), keepdims=keepdims, **options)
 
     return operator(name, rule=rule, pattern="reduction", **declaration)(compute)
@@ -97,6 +98,11 @@ def highest(dtype: onp.dtype[Any]) -> Any:
 
 def reduce(op: Op, a: ArrayLike, axis: Any, dtype: DTypeLike, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
     """Call a reduction with the arguments that all reductions have."""
+    if type(a) not in dispatch.ordinary:
+        options = given(out, dtype=(dtype, None), keepdims=(keepdims, NoValue), initial=(initial, NoValue), where=(where, NoValue))
+        made = reduced_by_class(name_of(op), a, {"axis": axis, **options})
+        if made is not NotImplemented:
+            return made
     if initial is NoValue or initial is None:
         initial = None
     elif hasattr(initial, "item"):
@@ -105,7 +111,7 @@ def reduce(op: Op, a: ArrayLike, axis: Any, dtype: DTypeLike, out: Any, keepdims
         axis if axis is None or type(axis) is int else as_axis(axis),
         None if dtype is None else dtypes.canonical(dtype),
         False if keepdims is NoValue else bool(keepdims),
-        initial,
+        as_attr(initial),
     )
     args = (a,) if where is NoValue or where is True else (a, where)
     result = apply(op, args, attrs)

@@ -134,6 +134,8 @@ _EXTENDED = 256
 
 def positional_outs(out1: Any, out2: Any, out: Any) -> Any:
     """The `out` of a function with two outputs, whose parts may also be given by position."""
+    if out is None:
+        raise TypeError("'out' must be a tuple of arrays")
     if out1 is None and out2 is None:
         return out
     if out != (None, None):
@@ -145,6 +147,8 @@ def _general(
     op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting, order: str, dtype: Any, subok: bool, signature: Any
 ) -> Any:
     chief = None
+    if isinstance(out, tuple) and len(out) != op.outputs:
+        raise ValueError(f"The 'out' tuple must have exactly one entry per ufunc output: expected {op.outputs}, got {len(out)}")
     if not dispatch.ordinary.issuperset(map(type, (*args, *(out if type(out) is tuple else (out,)), where))):
         options = given(
             out,
@@ -166,8 +170,6 @@ def _general(
     if op.outputs > 1 and not isinstance(out, tuple):
         raise TypeError(f"'out' must be a tuple of arrays: {name_of(op)} has {op.outputs} outputs, got {type(out).__name__}")
     outs: tuple[Any, ...] = out if isinstance(out, tuple) else (out,) + (None,) * (op.outputs - 1)
-    if len(outs) != op.outputs:
-        raise ValueError(f"The 'out' tuple must have exactly one entry per ufunc output: expected {op.outputs}, got {len(outs)}")
     if any([isinstance(o, onp.ndarray) for o in outs]):
         return _into_numpys(op, args, outs, where, casting, order, dtype, subok, signature)
     for o in outs:
@@ -190,7 +192,9 @@ def _general(
     casts, _ = op.rule(types, {"dtype": loop})
     for i, (operand, wanted) in enumerate(zip(types, casts, strict=True)):
         if wanted is not None and not (operand is float and signature is not None) and not _may_cast(operand, wanted, casting):
-            raise _UFuncInputCastingError(getattr(onp, name_of(op)), casting, dtypes.strong_by_numpy(operand), wanted, i)
+            if op.ufunc is None:
+                raise _UFuncInputCastingError(getattr(onp, name_of(op)), casting, dtypes.strong_by_numpy(operand), wanted, i)
+            _let_numpy_check(op.ufunc, types, loop, casting)
     values = execution.run(op, [dispatch.as_value(a) for a in operands], () if loop is None else (loop,))
     finished = []
     for i, (value, target) in enumerate(zip(values if op.outputs > 1 else (values,), outs, strict=True)):
@@ -239,6 +243,13 @@ def _may_cast(operand: Any, wanted: onp.dtype[Any], casting: Casting) -> bool:
     if casting in ("safe", "same_kind") and wanted.kind in _RANKS:
         return _RANKS[onp.dtype(operand).kind] <= _RANKS[wanted.kind]
     return wanted.kind not in _RANKS or onp.can_cast(onp.dtype(operand), wanted, casting) or (operand is int and wanted.kind in "iufc")
+
+
+def _let_numpy_check(ufunc: onp.ufunc, types: Sequence[Any], loop: Any, casting: Casting) -> None:
+    """Raise what NumPy raises for a cast of operands that is not allowed; it makes exceptions, for logic of objects."""
+    signature = loop if isinstance(loop, tuple) else (None,) * ufunc.nin + (loop,) * ufunc.nout
+    known = [onp.dtype(bool) if t is bool else t for t in types]
+    ufunc.resolve_dtypes((*known, *(None,) * ufunc.nout), signature=signature, casting=casting)
 
 
 def _loop(op: Op, dtype: Any, signature: Any) -> Any:

@@ -1,14 +1,13 @@
 """Ufuncs: `np.ufunc`, with the methods `reduce`, `accumulate`, `reduceat`, `outer`, `at` and attributes such as `nin`.
 
-A ufunc is a plain function, so that its signature and documentation are its own and calling it costs nothing more.
-`document` gives it the methods and attributes of the class `ufunc`, and `isinstance` takes it for an instance.
-There is one operator for each method, whose attribute `ufunc` names the function.
+A ufunc holds a plain function, whose signature and documentation it shows, and which Python calls at once: it costs nothing more
+(`npcompat.numpy._unbound`).  `document` makes one of a function.  There is one operator for each method, whose attribute `ufunc`
+names the function.
 """
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType
-from typing import Any, Generic, ParamSpec, cast
+from typing import Any, Generic, cast
 
 import numpy as onp
 
@@ -18,13 +17,13 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type, narrow
 from npcompat._internal.errors import OperatorError, user_location
 from npcompat._internal.handle import Handle
-from npcompat._internal.op import REGISTRY, REQUIRED, Kernel, Op, as_axis, normalized_axes, operator
+from npcompat._internal.op import REGISTRY, REQUIRED, Kernel, Op, as_attr, as_axis, from_attr, normalized_axes, operator
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._overrides import given, overridden
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue
 from npcompat.numpy._ufunc import SHARED_PARAMETERS, finish, name_of, reduced_axis, store
+from npcompat.numpy._unbound import P, Unbound
 
-P = ParamSpec("P")
 IDENTITY = "identity"
 """The value of the attribute `initial` that means NumPy's default."""
 
@@ -54,7 +53,7 @@ def _folded(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 def _host_reduce(xp: Any, a: Any, *where: Any, ufunc: str, axis: Any, dtype: Any, keepdims: bool, initial: Any) -> Any:
     options = {"where": where[0].astype(bool)} if where else {}
     if initial != IDENTITY:
-        options["initial"] = initial
+        options["initial"] = from_attr(initial)
     return getattr(onp, ufunc).reduce(a, axis=axis, dtype=_chosen(a), keepdims=keepdims, **options)
 
 
@@ -68,7 +67,7 @@ def _reduce(
     xp: Any, a: Any, *where: Any, ufunc: str = REQUIRED, axis: Any = 0, dtype: Any = None, keepdims: bool = False, initial: Any = IDENTITY
 ) -> Any:
     """A fold over axes."""
-    axes = normalized_axes(reduced_axis(a, axis), a.ndim)
+    axes, initial = normalized_axes(reduced_axis(a, axis), a.ndim), from_attr(initial)
     mask = xp.astype(where[0], onp.bool_) if where else None
     if ufunc in _WHOLE and (initial == IDENTITY or (initial is not None and not ufunc.startswith("logical"))):
         options = {} if mask is None else {"where": mask}
@@ -171,15 +170,13 @@ def _not_a_start(xp: Any, indices: Any, *, size: int = REQUIRED) -> Any:
 
 
 class _Kind(type):
-    """The class of `ufunc`: functions with its methods are instances, and so are the ufuncs of NumPy and other libraries."""
+    """The class of `ufunc`, which takes the ufuncs of NumPy and other libraries for instances, too."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        if cls is not ufunc:
-            return type.__instancecheck__(cls, instance)
-        return (type(instance) is FunctionType and "_op" in vars(instance)) or issubclass(type(instance), ufunc | onp.ufunc)
+        return type.__instancecheck__(cls, instance) or (cls is ufunc and issubclass(type(instance), onp.ufunc))
 
 
-class ufunc(Generic[P], metaclass=_Kind):
+class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
     """The class of functions that work element by element, such as `np.add`.
 
     They are called as any function; `out`, `where`, `casting`, `dtype` and `signature` are explained there.
@@ -192,17 +189,15 @@ class ufunc(Generic[P], metaclass=_Kind):
     (2, 2, 1)
     """
 
-    __name__: str
     _op: Op
     _numpys: Any  # NumPy's ufunc of the same name
+    __signature__ = inspect.Signature()  # of the class; each ufunc has its own
 
     def __new__(cls) -> "ufunc[P]":
         raise TypeError("cannot create 'numpy.ufunc' instances: frompyfunc makes one from a function")
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
-        """Apply the function element by element."""
-        function: Any = self
-        return function(*args, **kwargs)
+    def __repr__(self) -> str:
+        return f"<ufunc {self.__name__!r}>"
 
     @property
     def nin(self) -> int:
@@ -284,7 +279,7 @@ class ufunc(Generic[P], metaclass=_Kind):
         if isinstance(initial, Handle | onp.generic | onp.ndarray):
             initial = initial.item()  # type: ignore[union-attr]
         initial = IDENTITY if initial is NoValue else initial
-        attrs = (name_of(self._op), as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(keepdims), initial)
+        attrs = (name_of(self._op), as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(keepdims), as_attr(initial))
         return finish(apply(_reduce, (array,) if where is True else (array, where), attrs), out, f"{name_of(self._op)}.reduce")
 
     def accumulate(self, array: ArrayLike, /, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:
@@ -438,27 +433,21 @@ def _check_starts(name: str, indices: Handle, size: int) -> None:
         raise IndexError(f"index {wrong.flat[0]} out-of-bounds in {name}.reduceat [0, {size})")
 
 
-_OF_INSTANCES = (
-    "nin", "nout", "nargs", "types", "ntypes", "identity", "signature", "reduce", "accumulate", "reduceat", "outer", "at", "resolve_dtypes",
-)  # fmt: skip
-
-
 def instance(op: Op) -> Callable[[Callable[P, Any]], ufunc[P]]:
     """Make a public function, the one that wraps the operator, a ufunc."""
 
     def complete(function: Callable[P, Any]) -> ufunc[P]:
         if function.__name__ != name_of(op):
             raise OperatorError(f"{function.__name__} wraps {op.name}")
-        made = cast("ufunc[P]", function)
+        made: Any = Unbound.__new__(ufunc, function)  # type: ignore[call-arg]
+        made.__init__(function)
         made._op, made._numpys = op, getattr(onp, name_of(op))
-        dispatch.ufuncs[op.name] = made
-        for name in _OF_INSTANCES:
-            function.__dict__[name] = vars(ufunc)[name].__get__(function)
+        shown = inspect.signature(function)
         if op.outputs > 1:  # outputs can be given by position, too, which NumPy does not show
-            shown = inspect.signature(function)
-            parameters = [p for p in shown.parameters.values() if p.name not in ("out1", "out2")]
-            function.__dict__["__signature__"] = shown.replace(parameters=parameters)
-        return made
+            shown = shown.replace(parameters=[p for p in shown.parameters.values() if p.name not in ("out1", "out2")])
+        made.__signature__ = function.__dict__["__signature__"] = shown
+        dispatch.ufuncs[op.name] = made
+        return cast("ufunc[P]", made)
 
     return complete
 

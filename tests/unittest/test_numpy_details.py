@@ -1,6 +1,7 @@
 """What NumPy's own suite looks at closely: `flat`, copies, casts, setters, results written into NumPy's arrays."""
 
 import copy
+import re
 import sys
 
 import numpy as onp
@@ -150,3 +151,41 @@ def test_removed_names_give_numpys_advice():
 def test_the_inspection_namespace_knows_its_devices():
     with pytest.raises(ValueError, match="Device not understood"):
         np.__array_namespace_info__().dtypes(device="abacus")
+
+
+def test_the_first_device_of_a_kind_is_equal_to_its_name():
+    assert np.ones(1).device == "cpu" == npx.cpu() and np.__array_namespace_info__().devices()[0] == "cpu"
+    assert npx.cpu(1) != "cpu" and npx.cpu(1) == "cpu(1)" and {npx.cpu(): 1}["cpu"] == 1
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number", "casting"), [("i8", 3.0, "safe"), ("u1", 3, "equiv"), ("f4", 3.0, "equiv"), ("u1", -1, "safe")]
+)
+def test_copyto_casts_python_numbers_as_numpy_does(dtype, number, casting):
+    with pytest.raises((TypeError, OverflowError)) as theirs:
+        onp.copyto(onp.zeros(3, dtype), number, casting)
+    with pytest.raises(theirs.type, match=re.escape(str(theirs.value))):
+        np.copyto(np.zeros(3, dtype), number, casting)
+    a = np.zeros(2, "u1")
+    np.copyto(a, 3, "safe")
+    assert a.tolist() == [3, 3]
+
+
+def test_the_dtype_of_another_library_says_whether_elements_are_complex():
+    class Values(list):
+        dtype = complex
+
+    class Frame:
+        dtype = type("Kind", (), {"type": onp.complex128})
+
+    assert np.iscomplexobj(Values([1j])) and np.iscomplexobj(Frame()) and not np.isrealobj(Frame())
+    assert np.isrealobj(Values([1.0]))
+
+
+def test_equal_numbers_to_begin_with_are_told_apart(placed):
+    """A program is found by its attributes: one made for 0j would be taken for 0.0, and one for 0.0 for -0.0."""
+    a, z = np.array([-0.0, -0.0], dtype="f8"), np.array([complex(-0.0, -0.0)], dtype="c16")
+    assert np.sum(z, initial=0j) == 0 and np.sum(a, initial=0.0) == 0 and np.add.reduce(a, initial=0.0) == 0
+    if placed == "numpy":  # XLA begins with 0.0, whatever comes then
+        assert not np.signbit(np.sum(a, initial=0.0)) and np.signbit(np.sum(a, initial=-0.0)) and np.signbit(np.add.reduce(a, initial=-0.0))
+        assert np.signbit(np.sum(z, initial=complex(-0.0, -0.0)).imag) and not np.signbit(np.sum(z, initial=0j).imag)

@@ -1,10 +1,12 @@
 """Ufuncs as objects: their class, attributes, methods, and the arguments that choose a loop; NumPy is the oracle."""
 
+import copy
 import inspect
 import pickle
 
 import numpy as onp
 import pytest
+from numpy._core import _umath_tests as umath_tests
 
 from npcompat import np, npx
 
@@ -203,3 +205,69 @@ def test_a_loop_of_objects_runs_on_the_host(backend):
         for options in ({"dtype": object}, {"signature": (None, None, "O")}):
             made = np.equal(np.array([1, 2]), [1, 3], **options)
             assert made.dtype == object and made.tolist() == [True, False]
+
+
+def test_ufuncs_and_functions_written_in_c_are_not_bound():
+    class Layer:
+        activation, pair, made, plain = np.tanh, np.maximum, np.array, np.sum
+
+    layer = Layer()
+    assert Layer.activation is np.tanh and layer.activation is np.tanh
+    assert layer.pair([1, 4], [3, 2]).tolist() == [3, 4] and layer.made([1, 2], dtype="int8").dtype == onp.int8
+    with pytest.raises(onp.exceptions.AxisError):
+        layer.plain([1, 2])  # a function of Python's is, with NumPy as well
+
+
+@pytest.mark.parametrize("name", ["add", "divmod", "matmul", "array", "arange"])
+def test_what_is_not_bound_is_described_and_pickled(name):
+    function = getattr(np, name)
+    assert pickle.loads(pickle.dumps(function)) is function and copy.deepcopy(function) is function
+    assert function.__name__ == name and function.__doc__ and name in repr(function)
+    assert next(iter(inspect.signature(function).parameters)) in ("x1", "object", "start_or_stop")
+
+
+def test_ufuncs_of_numpys_and_others_are_given_the_arrays_for_results():
+    inner, cumsum = umath_tests.inner1d, umath_tests.cumsum
+    out = np.zeros(3)
+    assert inner(np.ones((3, 2)), np.ones(2), out=out) is out and out.tolist() == [2, 2, 2]
+    wide = np.zeros((1, 2, 3), dtype=int)
+    with pytest.raises(ValueError, match="mismatch"):
+        cumsum(np.ones((2, 3), dtype=int), out=wide, axis=0)  # it would broadcast
+    distances = np.zeros(3)
+    umath_tests.euclidean_pdist(np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 4.0]]), distances)  # whose results have the length of `out`
+    assert distances.tolist() == [5, 4, 3]
+
+
+def test_objects_raise_their_own_errors():
+    with pytest.raises(TypeError, match="NoneType"):
+        np.array(None, dtype=object) // np.array(True)
+
+
+@pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor"])
+def test_logic_of_objects_may_be_asked_for_bools(name):
+    a = [["", "a"], ["0", ""]]
+    found = getattr(np, name)(np.array(a, dtype=object), np.array("x", dtype=object), dtype=bool)
+    expected = getattr(onp, name)(onp.array(a, dtype=object), onp.array("x", dtype=object), dtype=bool)
+    assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
+    with pytest.raises(TypeError, match="Cannot cast ufunc 'add' input 0"):
+        np.add(np.array(a, dtype=object), "x", dtype=bool)
+
+
+def test_comparisons_may_be_asked_for_what_objects_return():
+    class Compared:
+        def __eq__(self, other):
+            return "=="
+
+        __hash__ = None
+
+    a = np.array([Compared()])
+    assert np.equal(a, a).tolist() == [True] and np.equal(a, a, dtype=object).tolist() == ["=="]
+
+
+@pytest.mark.parametrize("number", [2**63, 2**64 - 1, -(2**70)])
+def test_python_integers_alone_are_as_wide_as_they_must_be(number):
+    with npx.backend("numpy"):
+        found = np.bitwise_count(number)
+    assert found == onp.bitwise_count(number)
+    with pytest.raises(OverflowError):
+        np.add(np.ones(2, dtype="int64"), number)

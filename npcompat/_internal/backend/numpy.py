@@ -54,6 +54,8 @@ def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[...,
     """The operator as a function of NumPy arrays."""
     if "jax" in op.kernels and "numpy" not in op.kernels:
         return across(op, attrs)
+    if op.ufunc is not None and op.outputs == 1 and attrs == _OBJECTS:
+        return partial(_of_objects, op.ufunc)
     apply = kernel(op, attrs, xp, type_of)
 
     def call(*arrays: Any) -> Any:
@@ -63,6 +65,14 @@ def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[...,
         return tuple([onp.asarray(r) for r in result])
 
     return call
+
+
+_OBJECTS = (onp.dtype(object),)
+"""The attributes of a ufunc of which results that are objects are asked, where NumPy may have others: those of comparisons."""
+
+
+def _of_objects(ufunc: onp.ufunc, *arrays: Any) -> onp.ndarray[Any, Any]:
+    return onp.asarray(ufunc(*arrays, dtype=object), object)
 
 
 _WIDE = frozenset(onp.dtype(name).num for name in ("float64", "complex128"))

@@ -1,0 +1,45 @@
+"""Functions that are not bound: what NumPy writes in C stays a function where a class has it as an attribute.
+
+    class Layer:
+        activation = np.tanh
+
+`Layer().activation(x)` is `np.tanh(x)`, where a function of Python's would take the layer for its first argument.  Python calls
+what such an object holds without a frame of its own, so that it costs nothing.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
+
+P = ParamSpec("P")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_Callable: Any = staticmethod
+
+
+class Unbound(_Callable, Generic[P]):  # type: ignore[misc]
+    """A function that is no method of anything."""
+
+    __name__: str
+    __qualname__: str
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+            """Call the function."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self
+
+    def __reduce__(self) -> str:
+        return self.__qualname__
+
+    def __repr__(self) -> str:
+        return f"<function {self.__qualname__}>"
+
+
+def unbound(function: Function) -> Function:
+    """Make a function one that is not bound."""
+    return cast("Function", Unbound(function))
+
+
+__all__ = ["P", "Unbound", "unbound"]

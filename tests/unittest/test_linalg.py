@@ -1,0 +1,43 @@
+"""Details of `np.linalg`, held to NumPy's; values, gradients and shapes are in the registry's cases."""
+
+from fractions import Fraction
+
+import numpy as onp
+import pytest
+
+from npcompat import np, npx
+
+
+@pytest.fixture(params=["numpy", "jax"], autouse=True)
+def placed(request):
+    with npx.backend(request.param), npx.np_default_dtype():
+        yield
+
+
+@pytest.mark.parametrize("name", ["inv", "det", "cholesky", "eigvalsh", "pinv", "svd"])
+@pytest.mark.parametrize("dtype", [">f8", ">f4", ">c16"])
+def test_swapped_bytes_are_taken(name, dtype):
+    host = onp.array([[4, 1], [1, 3]], dtype=dtype)
+    found, expected = getattr(np.linalg, name)(np.array(host)), getattr(onp.linalg, name)(host)
+    for mine, its in zip(*[x if isinstance(x, tuple) else (x,) for x in (found, expected)], strict=True):
+        assert mine.dtype == its.dtype and mine.dtype.isnative
+        onp.testing.assert_allclose(mine.asnumpy(), its, rtol=1e-5)
+
+
+def test_norms_of_objects_are_made_by_their_own_arithmetic():
+    a = np.array([Fraction(3, 2), Fraction(-2)], dtype=object)
+    assert np.linalg.norm(a, 1) == Fraction(7, 2)
+    nested = onp.empty(2, dtype=object)
+    nested[:] = [onp.array([3, 0]), onp.array([4, 0])]
+    assert np.linalg.norm(np.array(nested)).tolist() == [5, 0]
+
+
+@pytest.mark.parametrize("mode", ["full", "f", "economic", "e"])
+def test_modes_of_qr_in_old_programs_are_taken_with_a_warning(mode):
+    host = onp.array([[3.0, 1.0], [4.0, 2.0], [0.0, 1.0]])
+    with pytest.warns(DeprecationWarning, match="deprecated"):
+        found = np.linalg.qr(np.array(host), mode)
+    with pytest.warns(DeprecationWarning, match="deprecated"):
+        expected = onp.linalg.qr(host, mode)
+    for mine, its in zip(*[x if isinstance(x, tuple) else (x,) for x in (found, expected)], strict=True):
+        onp.testing.assert_allclose(mine.asnumpy(), its, rtol=1e-6, atol=1e-12)

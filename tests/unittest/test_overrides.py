@@ -1,0 +1,95 @@
+"""The protocol `__array_function__`, by which classes of other libraries take part in functions of ours."""
+
+import numpy as onp
+import pytest
+
+from npcompat import np, npx
+
+
+class Foreign:
+    """An array of another library, which makes what it can of the functions that it knows."""
+
+    def __init__(self, known=(), found=None):
+        self.known, self.found = known, found
+
+    def __array_function__(self, func, types, args, kwargs):
+        if func not in self.known:
+            return NotImplemented
+        return Foreign(found=(func, types, args, kwargs))
+
+
+@pytest.mark.parametrize("known", [np.zeros, onp.zeros])
+def test_the_class_of_like_makes_the_array(known):
+    made = np.zeros((2, 3), dtype="int8", like=Foreign([known]))
+    assert type(made) is Foreign and made.found == (known, (Foreign,), ((2, 3),), {"dtype": "int8"})
+
+
+def test_a_class_that_makes_nothing_of_a_function_is_an_error():
+    with pytest.raises(TypeError, match=r"no implementation found for 'numpy\.asarray' on types that implement __array_function__"):
+        np.asarray(1, like=Foreign([np.zeros]))
+
+
+@pytest.mark.parametrize("like", [1, [1], object()])
+def test_like_must_have_the_protocol(like):
+    with pytest.raises(TypeError, match="The `like` argument must be an array-like that implements the `__array_function__` protocol"):
+        np.arange(3, like=like)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_like_an_array_of_ours_or_of_numpys(backend):
+    with npx.backend(backend):
+        assert type(np.full((2,), 3, like=np.ones(1))) is np.ndarray
+        made = np.full((2,), 3, like=onp.ones(1))
+    assert type(made) is onp.ndarray and made.tolist() == [3, 3]
+
+
+def test_like_an_instance_of_a_derived_class():
+    class Derived(np.ndarray):
+        def __array_function__(self, func, types, args, kwargs):
+            return super().__array_function__(func, types, args, kwargs).view(Derived)
+
+    made = np.identity(2, dtype=int, like=np.ones(2).view(Derived))
+    assert type(made) is Derived and made.tolist() == [[1, 0], [0, 1]]
+
+
+def test_the_protocol_of_our_arrays_leaves_other_classes_their_say():
+    class Other:
+        def __array_function__(self, func, types, args, kwargs):
+            return "Other's"
+
+    assert onp.concatenate([np.ones(2), Other()]) == "Other's"
+    assert np.ones(2).__array_function__(onp.sum, (np.ndarray, Other), (), {}) is NotImplemented
+
+
+def test_the_protocol_runs_what_is_no_function_of_numpys_as_it_is():
+    a = np.ones(2)
+    assert a.__array_function__(lambda x: x, (np.ndarray,), (a,), {}) is a
+    with pytest.raises(TypeError, match="args must be a tuple"):
+        a.__array_function__(onp.sum, (np.ndarray,), [a], {})
+    with pytest.raises(TypeError, match="kwargs must be a dict"):
+        a.__array_function__(onp.sum, (np.ndarray,), (a,), None)
+
+
+def test_reductions_of_a_derived_class_ask_it():
+    asked = []
+
+    class Counted(np.ndarray):
+        def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+            asked.append((ufunc, method, kwargs))
+            plain = [i.view(np.ndarray) if isinstance(i, Counted) else i for i in inputs]
+            return super().__array_ufunc__(ufunc, method, *plain, **kwargs)
+
+    a = np.array([[1, 2, 3], [4, 5, 6]]).view(Counted)
+    assert a.sum() == 21 and np.max(a, axis=1).tolist() == [3, 6] and a.any()
+    assert np.prod(a, axis=0, keepdims=True, initial=2).tolist() == [[8, 20, 36]]
+    assert [(ufunc, method) for ufunc, method, _ in asked] == [
+        (np.add, "reduce"), (np.maximum, "reduce"), (np.logical_or, "reduce"), (np.multiply, "reduce"),
+    ]  # fmt: skip
+    assert asked[1][2] == {"axis": 1} and asked[3][2] == {"axis": 0, "keepdims": True, "initial": 2}
+
+
+def test_results_of_several_arrays_need_a_tuple_of_them():
+    with pytest.raises(TypeError, match="'out' must be a tuple of arrays"):
+        np.modf(1.5, out=None)
+    with pytest.raises(ValueError, match="one entry per ufunc output"):
+        np.modf(1.5, out=(np.zeros(()),))

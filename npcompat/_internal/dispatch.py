@@ -332,12 +332,14 @@ def array_of(array: onp.ndarray[Any, Any]) -> Any:
 
 def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, Any]:
     """What NumPy makes of an array-like; where no element carries a 64-bit float, floats have the default dtype."""
+    if dtype is not None and (type(x) is list or type(x) is tuple) and dtype.kind != "O":
+        x = _with_numpys(x)
     try:
         array = onp.asarray(x) if dtype is None else onp.asarray(x, dtype)
     except ValueError as error:
         if not str(error).startswith(("object __array__ method not producing an array", "setting an array element with a sequence")):
             raise
-        found = _asked(x)
+        found = asked(x)
         if found is x:
             raise
         array = onp.asarray(found, dtype)
@@ -348,10 +350,24 @@ def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, 
     return array
 
 
-def _asked(x: Any) -> Any:
+def _with_numpys(x: Any, depth: int = 64) -> Any:
+    """Nested sequences with NumPy's scalars and arrays in the place of ours, which NumPy would cast without its checks."""
+    kinds = set(map(type, x))
+    if kinds.isdisjoint((ndarray, scalar)) and (not depth or kinds.isdisjoint((list, tuple))):
+        return x
+    parts = []
+    for e in x:
+        if isinstance(e, Handle):
+            parts.append(to_host(e)[()] if type(e) is scalar else to_host(e))
+        else:
+            parts.append(_with_numpys(e, depth - 1) if depth and (type(e) is list or type(e) is tuple) else e)
+    return type(x)(parts) if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
+
+
+def asked(x: Any) -> Any:
     """An array-like in which what NumPy does not take for arrays is its own: arrays of ours, and those that other classes give."""
     if type(x) is list or type(x) is tuple:
-        parts = [_asked(e) for e in x]
+        parts = [asked(e) for e in x]
         return parts if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
     if hasattr(x, "__array__") and not isinstance(x, Handle | onp.ndarray | onp.generic):
         given = x.__array__()

@@ -3,6 +3,7 @@
 Hot path: an int or a slice on the first axis is recognised before anything else.
 """
 
+import operator as python
 from typing import Any
 
 import numpy as onp
@@ -80,8 +81,19 @@ def _part_as_numpys(key: Any) -> Any:
     """An int for an integer scalar, a NumPy array for an array of positions or a mask; None for what else there may be."""
     if type(key) is dispatch.scalar or isinstance(key, onp.integer):
         return key.__index__() if key.dtype.kind in "iu" and not (isinstance(key, Handle) and dispatch.live(key) is None) else None
-    found = dispatch.live(key) if isinstance(key, Handle) else key if type(key) is onp.ndarray else None
+    if type(key) is list:
+        found = _positions_in(key)
+    else:
+        found = dispatch.live(key) if isinstance(key, Handle) else key if type(key) is onp.ndarray else None
     return found if found is not None and found.ndim and found.dtype.kind in "biu" else None
+
+
+def _positions_in(key: list[Any]) -> Any:
+    """A list of positions as a NumPy array; None if it holds anything else, or arrays of ours."""
+    try:
+        return None if any([isinstance(k, Handle) for k in key]) else onp.asarray(key)
+    except ValueError:
+        return None
 
 
 def _names_fields(array: Any, key: Any) -> bool:
@@ -127,11 +139,19 @@ def _set_on_host(handle: Any, key: Any, new: Any, plain: bool) -> bool:
     if target is None:
         return False
     if isinstance(new, Handle):
+        scalar = type(new) is dispatch.scalar
         new = execution.host_payload(dispatch.read(new)) if (found := dispatch.live(new)) is None else found
-    if plain:
-        target[key] = new
-    else:
-        dispatch.assign(target, key, new)
+        if scalar:
+            new = new[()]  # which NumPy checks, where it casts arrays
+    try:
+        if plain:
+            target[key] = new
+        else:
+            dispatch.assign(target, key, new)
+    except ValueError as error:
+        if not str(error).startswith("object __array__ method not producing an array"):
+            raise
+        dispatch.assign(target, key, dispatch.asked(new))  # it gives an array of ours
     return True
 
 
@@ -301,6 +321,8 @@ def _consumes(item: Any) -> int:
 
 def _as_index(item: Any) -> Any:
     found: Any = item
+    if hasattr(type(item), "__index__") and not isinstance(item, int | onp.ndarray | onp.generic | Handle):
+        item = python.index(item)
     if not (item is None or item is Ellipsis or type(item) is slice or isinstance(item, Handle)):
         found = onp.asarray(dispatch.host_array(item))
         if found.size == 0 and isinstance(item, list | tuple):

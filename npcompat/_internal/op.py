@@ -212,12 +212,19 @@ def as_axis(axis: Any) -> int | tuple[int, ...] | None:
     if axis is None or type(axis) is int:
         return axis
     if isinstance(axis, Iterable) and not hasattr(axis, "__index__"):
-        return tuple([python.index(a) for a in axis])
-    return python.index(axis)
+        return tuple(map(_integer, axis))
+    return _integer(axis)
+
+
+def _integer(x: Any) -> int:
+    """What counts axes or elements: an integer, but no bool."""
+    if type(x) is bool:
+        raise TypeError(f"an integer is required, got {x}")
+    return python.index(x)
 
 
 def as_shape(shape: Any) -> tuple[int, ...]:
     """A shape argument made a tuple of ints (of symbols, where a graph is built)."""
     if isinstance(shape, Iterable) and not (hasattr(shape, "__index__") and getattr(shape, "ndim", 0) == 0):
-        return tuple([s if is_symbolic(s) else python.index(s) for s in shape])
-    return (shape if is_symbolic(shape) else python.index(shape),)
+        return tuple([s if is_symbolic(s) else _integer(s) for s in shape])
+    return (shape if is_symbolic(shape) else _integer(shape),)

@@ -86,6 +86,8 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
     a1, a2 = asarray(a1), asarray(a2)
     if a1.shape != a2.shape:
         return False
+    if equal_nan and not (dtypes.on_devices(a1.dtype) and dtypes.on_devices(a2.dtype)):
+        return onp.array_equal(dispatch.to_host(a1), dispatch.to_host(a2), equal_nan)
     same = a1 == a2
     if equal_nan and dtypes.is_inexact(a1.dtype) and dtypes.is_inexact(a2.dtype):
         same = same | ((a1 != a1) & (a2 != a2))  # only nan differs from itself

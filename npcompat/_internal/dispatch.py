@@ -30,7 +30,7 @@ from npcompat._internal.execution import (
     raise_pending,
     run,
 )
-from npcompat._internal.handle import Extra, Handle, Value, clock, extra, root_of, touch
+from npcompat._internal.handle import Extra, Handle, Lent, Value, clock, extra, root_of, touch
 from npcompat._internal.op import Attrs, Op
 from npcompat._internal.state import Stored, settle, version_of
 
@@ -156,6 +156,9 @@ def _replace(handle: Handle, value: Value) -> None:
         raise SymbolError("a symbol can't be written into an array, which has values: write it into a symbol")
     if rare is not None:
         touch(handle)
+        if type(handle._value) is Lent and value.node is None and value.payload.shape == handle._value.buffer.shape:
+            handle._value.buffer[...] = host_payload(value)
+            return
         if rare.leaf is not None and value.node is None and not mode.recording:
             value = fresh(value.payload, rare.leaf)
     if type(value.payload) is onp.ndarray:
@@ -276,6 +279,8 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     if mode.recording and (root._value.node is not None or any([v.node is not None for v in operands])):
         return None
     if root._value.payload.base is not None or _references(root) != _UNSHARED:
+        if type(root._value) is Lent:
+            return _lent(handle)
         root._value = Value(_copied("held elsewhere, when it is written", root._value.payload, _keeping_layout))
     rare = root._extra
     if rare is not None:
@@ -283,6 +288,17 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     if not mode.recording:
         root._value.node, root._value.index = None if rare is None else rare.leaf, 0
     return live(handle)
+
+
+def _lent(handle: Handle) -> onp.ndarray[Any, Any]:
+    """What a handle means whose root's buffer is lent: a view of that."""
+    if handle._view is not None:
+        found: onp.ndarray[Any, Any] = handle._view.lens.on_host(_lent(handle._view.parent))
+        return found
+    value: Any = handle._value
+    touch(handle)
+    buffer: onp.ndarray[Any, Any] = value.buffer
+    return buffer
 
 
 def _may_overwrite(root: Handle, operands: Sequence[Value]) -> bool:

@@ -27,6 +27,24 @@ class Value:
         self.index = index
 
 
+class Lent(Value):
+    """The value of a handle whose buffer on the host is lent to somebody who writes it; see `npcompat/_internal/lending.py`.
+
+    Whoever asks for the payload gets a copy, which nobody writes.
+    """
+
+    __slots__ = ("buffer", "users")
+
+    def __init__(self, buffer: onp.ndarray[Any, Any], node: Any = None) -> None:
+        self.buffer, self.users = buffer, 0
+        self.node, self.index = node, 0
+
+    @property
+    def payload(self) -> Any:
+        """The elements as they are now."""
+        return self.buffer.copy(order="K")
+
+
 class View:
     """What a view handle looks at: a parent handle through a lens; `root` owns the value at the end of the chain."""
 

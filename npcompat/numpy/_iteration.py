@@ -6,7 +6,8 @@ from typing import Any, cast
 import numpy as onp
 
 from npcompat._internal import dispatch
-from npcompat._internal.handle import Handle
+from npcompat._internal.handle import Handle, Lent, root_of
+from npcompat._internal.lending import lend, lent_array, take_back
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._flags import Flat
 from npcompat.numpy._manipulation import broadcast_to
@@ -124,30 +125,42 @@ class broadcast:
 
 
 class _Operands:
-    """The operands of an iterator: what was given, and what stands for each of them on the host."""
+    """The operands of iterators: what was given, what stands for each of them on the host, and what the iterators made."""
 
     def __init__(self, op: Any, op_flags: Any) -> None:
         self.several = isinstance(op, list | tuple)
         self.given: list[Any] = list(op) if self.several else [op]
-        self._copies: dict[int, onp.ndarray[Any, Any]] = {}  # by the id of the array that owns the memory
-        self.hosts = [self._host(g) if isinstance(g, Handle) else g for g in self.given]
+        self.iterators = 0
+        self._lent: list[tuple[Handle, Lent]] = []
+        self._memory: dict[int, onp.ndarray[Any, Any]] = {}  # by the id of the array that owns the memory
+        self._made: dict[int, Any] = {}
         flags = list(op_flags or ())
         each = [flags] * len(self.given) if not flags or isinstance(flags[0], str) else flags
-        self.written = [
-            (g, h)
-            for g, h, words in zip(self.given, self.hosts, each, strict=False)
-            if isinstance(g, Handle) and ("readwrite" in words or "writeonly" in words)
-        ]
+        places = [i for i, g in enumerate(self.given) if isinstance(g, Handle)]
+        written = [i for i in places if i < len(each) and ("readwrite" in each[i] or "writeonly" in each[i])]
+        self.changes = bool(written)
+        copied = [i for i in written if self._copied(root_of(self.given[i]))]
+        for i in places:
+            self._memory.setdefault(id(root_of(self.given[i])), dispatch.to_host(root_of(self.given[i])))
+        self.hosts = [self._host(g, i in written) if isinstance(g, Handle) else g for i, g in enumerate(self.given)]
+        self.written = [(self.given[i], self.hosts[i]) for i in copied]
 
-    def _host(self, handle: Handle) -> onp.ndarray[Any, Any]:
-        """A copy laid out as the array is; views of one array become views of one copy."""
+    def _copied(self, root: Handle) -> bool:
+        """Find memory for an array that is written; whether that is a copy, because the array's own can't be lent."""
+        if id(root) not in self._memory:
+            lent = lend(root)
+            if lent is not None:
+                self._lent.append((root, lent))
+            self._memory[id(root)] = onp.array(dispatch.to_host(root)) if lent is None else lent.buffer
+        return all([root is not lender for lender, _ in self._lent])
+
+    def _host(self, handle: Handle, written: bool) -> onp.ndarray[Any, Any]:
+        """A view laid out as the array is; views of one array become views of one memory."""
         if handle._view is None:
-            if id(handle) not in self._copies:
-                self._copies[id(handle)] = onp.array(dispatch.to_host(handle))
-            found = self._copies[id(handle)][...]
+            found = self._memory[id(handle)][...]
         else:
-            found = handle._view.lens.on_host(self._host(handle._view.parent))
-        if handle._extra is not None and handle._extra.readonly:
+            found = handle._view.lens.on_host(self._host(handle._view.parent, written))
+        if not written or (handle._extra is not None and handle._extra.readonly):
             found.flags.writeable = False
         return found
 
@@ -157,22 +170,36 @@ class _Operands:
         return self.hosts if self.several else self.hosts[0]
 
     def write_back(self) -> None:
-        """Write what the iterator has written into the arrays."""
+        """Write what the iterator has written into copies into the arrays."""
         for target, host in self.written:
             cast("Any", target)[...] = host
 
+    def left(self) -> None:
+        """Told by each iterator when it ends: after the last one the arrays have their memory for themselves."""
+        self.write_back()
+        self.iterators -= 1
+        if self.iterators == 0:
+            for root, lent in self._lent:
+                take_back(root, lent)
+
     def result(self, i: int, host: onp.ndarray[Any, Any]) -> Any:
-        """An operand: the array that was given, NumPy's copy of it where it is cast, or an array with the values."""
-        if isinstance(self.given[i], Handle):
-            return self.given[i] if host.dtype == self.hosts[i].dtype else host
-        return dispatch.array_of(onp.array(host))
+        """An operand: the array that was given, NumPy's where it stands in for it, or the one that the iterator made."""
+        given = self.given[i]
+        if isinstance(given, Handle) or host is given:
+            return given if host is self.hosts[i] else host
+        if i not in self._made:
+            made = self._made[i] = lent_array(host)
+            self._lent.append((made, made._value))
+        return self._made[i]
 
 
 class nditer:
-    """NumPy's iterator over several arrays, run on copies of them on the host.
+    """NumPy's iterator over several arrays, run on the host.
 
-    What it yields are NumPy's arrays.  What is written into them reaches the arrays when the iteration ends: at its
-    end, at `close`, at the end of a ``with`` block, or when the iterator is dropped.  The results are in `operands`.
+    What it yields are NumPy's arrays, which look into the memory of ours, so that both see what is written.  It looks into
+    copies of arrays on XLA, and of those whose writes are recorded: what is written into these reaches the arrays when the
+    iteration ends, which is at its end, at `close`, at the end of a ``with`` block, or when the iterator is dropped.  The
+    results are in `operands`.
 
     Parameters
     ----------
@@ -215,7 +242,8 @@ class nditer:
         self._adopt(onp.nditer(operands.argument, flags, order=order, casting=casting, buffersize=buffersize, **given), operands)
 
     def _adopt(self, numpys: onp.nditer, operands: _Operands) -> None:
-        self.__dict__.update(_numpys=numpys, _operands=operands)
+        operands.iterators += 1
+        self.__dict__.update(_numpys=numpys, _operands=operands, _ended=False)
 
     @property
     def operands(self) -> tuple[Any, ...]:
@@ -272,7 +300,12 @@ class nditer:
         """End the iteration: what was written reaches the arrays."""
         if "_numpys" in self.__dict__:
             self._numpys.close()
-            self._operands.write_back()
+            self._leave()
+
+    def _leave(self) -> None:
+        if not self._ended:
+            self.__dict__["_ended"] = True
+            self._operands.left()
 
     def __enter__(self) -> "nditer":
         return self
@@ -281,8 +314,12 @@ class nditer:
         self.close()
 
     def __del__(self) -> None:
-        if "_operands" in self.__dict__ and self._operands.written:  # else what was yielded may still look at NumPy's buffers
+        if "_operands" not in self.__dict__:
+            return
+        if self._operands.changes:
             self.close()
+        else:  # what was yielded may still look at NumPy's buffers
+            self._leave()
 
 
 def nested_iters(

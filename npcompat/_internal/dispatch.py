@@ -280,7 +280,7 @@ def buffer(handle: Handle, *operands: Value) -> Any:
         return None
     if root._value.payload.base is not None or _references(root) != _UNSHARED:
         if type(root._value) is Lent:
-            return _lent(handle)
+            return lent_view(handle)
         root._value = Value(_copied("held elsewhere, when it is written", root._value.payload, _keeping_layout))
     rare = root._extra
     if rare is not None:
@@ -290,10 +290,10 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     return live(handle)
 
 
-def _lent(handle: Handle) -> onp.ndarray[Any, Any]:
+def lent_view(handle: Handle) -> onp.ndarray[Any, Any]:
     """What a handle means whose root's buffer is lent: a view of that."""
     if handle._view is not None:
-        found: onp.ndarray[Any, Any] = handle._view.lens.on_host(_lent(handle._view.parent))
+        found: onp.ndarray[Any, Any] = handle._view.lens.on_host(lent_view(handle._view.parent))
         return found
     value: Any = handle._value
     touch(handle)

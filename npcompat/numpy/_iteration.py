@@ -1,6 +1,6 @@
 """Iteration over the elements of arrays: `ndenumerate`, `broadcast`, `nditer`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as onp
@@ -104,7 +104,7 @@ class broadcast:
         """How many tuples have been taken."""
         return self._index
 
-    def reset(self) -> None:
+    def reset(self, /) -> None:
         """Begin again."""
         self._index = 0
         self._running: tuple[Any, ...] | None = None
@@ -164,10 +164,13 @@ class _Operands:
             found.flags.writeable = False
         return found
 
-    @property
-    def argument(self) -> Any:
-        """What NumPy is given."""
-        return self.hosts if self.several else self.hosts[0]
+    def iterated(self, make: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """What NumPy makes over the operands."""
+        try:
+            return make(self.hosts if self.several else self.hosts[0], *args, **options)
+        except BaseException:
+            self.left()
+            raise
 
     def write_back(self) -> None:
         """Write what the iterator has written into copies into the arrays."""
@@ -178,7 +181,7 @@ class _Operands:
         """Told by each iterator when it ends: after the last one the arrays have their memory for themselves."""
         self.write_back()
         self.iterators -= 1
-        if self.iterators == 0:
+        if self.iterators <= 0:
             for root, lent in self._lent:
                 take_back(root, lent)
 
@@ -239,7 +242,7 @@ class nditer:
         operands = _Operands(op, op_flags)
         options = {"op_axes": op_axes, "itershape": itershape, "op_flags": op_flags, "op_dtypes": op_dtypes}
         given = {name: option for name, option in options.items() if option is not None}
-        self._adopt(onp.nditer(operands.argument, flags, order=order, casting=casting, buffersize=buffersize, **given), operands)
+        self._adopt(operands.iterated(onp.nditer, flags, order=order, casting=casting, buffersize=buffersize, **given), operands)
 
     def _adopt(self, numpys: onp.nditer, operands: _Operands) -> None:
         operands.iterators += 1
@@ -281,14 +284,14 @@ class nditer:
             self._operands.write_back()
             raise
 
-    def iternext(self) -> bool:
+    def iternext(self, /) -> bool:
         """Go on to the next elements; False if there are none."""
         going_on: bool = self._numpys.iternext()
         if not going_on:
             self._operands.write_back()
         return going_on
 
-    def copy(self) -> "nditer":
+    def copy(self, /) -> "nditer":
         """An iterator at the same place, over the same copies."""
         made = object.__new__(nditer)
         made._adopt(self._numpys.copy(), self._operands)
@@ -296,7 +299,7 @@ class nditer:
 
     __copy__ = copy
 
-    def close(self) -> None:
+    def close(self, /) -> None:
         """End the iteration: what was written reaches the arrays."""
         if "_numpys" in self.__dict__:
             self._numpys.close()
@@ -343,7 +346,7 @@ def nested_iters(
     operands = _Operands(op, op_flags)
     options = {"op_flags": op_flags, "op_dtypes": op_dtypes}
     given = {name: option for name, option in options.items() if option is not None}
-    found: Any = onp.nested_iters(operands.argument, axes, flags, order=order, casting=casting, buffersize=buffersize, **given)
+    found: Any = operands.iterated(onp.nested_iters, axes, flags, order=order, casting=casting, buffersize=buffersize, **given)
     made = []
     for numpys in found:
         one = object.__new__(nditer)

@@ -46,14 +46,19 @@ class Lent(Value):
 
 
 class View:
-    """What a view handle looks at: a parent handle through a lens; `root` owns the value at the end of the chain."""
+    """What a view handle looks at: a parent handle through a lens; `root` owns the value at the end of the chain, `depth` steps away."""
 
-    __slots__ = ("cached", "lens", "parent", "root", "version")
+    __slots__ = ("cached", "depth", "lens", "parent", "root", "version")
 
     def __init__(self, parent: "Handle", lens: "Lens") -> None:
         self.parent = parent
         self.lens = lens
-        self.root: Handle = root_of(parent)
+        above = parent._view
+        self.root: Handle
+        if above is None:
+            self.root, self.depth = parent, 1
+        else:
+            self.root, self.depth = above.root, above.depth + 1
         self.version = 0
         self.cached: Value | None = None
 

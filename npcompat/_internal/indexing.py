@@ -123,8 +123,27 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
         extra(view._view.root)
         if handle._extra is not None and handle._extra.readonly:
             extra(view).readonly = True
+        elif view._view.depth > _DEEP and kind is dispatch.ndarray:
+            _shorten(view, found)
         return view if kind is dispatch.ndarray else inherit(view, handle)
     return dispatch.wrap_scalar(Value(onp.asarray(found))) if dtypes.on_devices(array.dtype) else found
+
+
+_DEEP = 100
+"""How long a chain of views may get, as in a loop over `a = a[1:]`, before it is replaced by one step."""
+
+
+def _shorten(view: Any, found: onp.ndarray[Any, Any]) -> None:
+    """Let a view look at its root directly, if the root's memory is in C order and holds the same elements."""
+    root = view._view.root
+    memory = dispatch.live(root)
+    size = found.itemsize
+    steps = found.strides
+    if memory is None or not memory.flags.c_contiguous or memory.dtype != found.dtype or not size or any([s % size for s in steps]):
+        return
+    offset = found.__array_interface__["data"][0] - memory.__array_interface__["data"][0] if found.size else 0
+    if offset % size == 0 and 0 <= offset <= memory.nbytes:
+        view._view = View(root, lens.strided(found.shape, tuple([s // size for s in steps]), offset // size))
 
 
 def _set_on_host(handle: Any, key: Any, new: Any, plain: bool) -> bool:

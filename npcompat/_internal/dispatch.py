@@ -30,7 +30,7 @@ from npcompat._internal.execution import (
     raise_pending,
     run,
 )
-from npcompat._internal.handle import Extra, Handle, Value, clock, extra, root_of, touch
+from npcompat._internal.handle import Extra, Handle, Lent, Value, clock, extra, root_of, touch
 from npcompat._internal.op import Attrs, Op
 from npcompat._internal.state import Stored, settle, version_of
 from npcompat._internal.traced_number import TracedNumber
@@ -157,6 +157,9 @@ def _replace(handle: Handle, value: Value) -> None:
         raise SymbolError("a symbol can't be written into an array, which has values: write it into a symbol")
     if rare is not None:
         touch(handle)
+        if type(handle._value) is Lent and value.node is None and value.payload.shape == handle._value.buffer.shape:
+            handle._value.buffer[...] = host_payload(value)
+            return
         if rare.leaf is not None and value.node is None and not mode.recording:
             value = fresh(value.payload, rare.leaf)
     if type(value.payload) is onp.ndarray:
@@ -277,6 +280,8 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     if mode.recording and (root._value.node is not None or any([v.node is not None for v in operands])):
         return None
     if root._value.payload.base is not None or _references(root) != _UNSHARED:
+        if type(root._value) is Lent:
+            return lent_view(handle)
         root._value = Value(_copied("held elsewhere, when it is written", root._value.payload, _keeping_layout))
     rare = root._extra
     if rare is not None:
@@ -284,6 +289,17 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     if not mode.recording:
         root._value.node, root._value.index = None if rare is None else rare.leaf, 0
     return live(handle)
+
+
+def lent_view(handle: Handle) -> onp.ndarray[Any, Any]:
+    """What a handle means whose root's buffer is lent: a view of that."""
+    if handle._view is not None:
+        found: onp.ndarray[Any, Any] = handle._view.lens.on_host(lent_view(handle._view.parent))
+        return found
+    value: Any = handle._value
+    touch(handle)
+    buffer: onp.ndarray[Any, Any] = value.buffer
+    return buffer
 
 
 def _may_overwrite(root: Handle, operands: Sequence[Value]) -> bool:
@@ -335,12 +351,14 @@ def array_of(array: onp.ndarray[Any, Any]) -> Any:
 
 def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, Any]:
     """What NumPy makes of an array-like; where no element carries a 64-bit float, floats have the default dtype."""
+    if dtype is not None and (type(x) is list or type(x) is tuple) and dtype.kind != "O":
+        x = _with_numpys(x)
     try:
         array = onp.asarray(x) if dtype is None else onp.asarray(x, dtype)
     except ValueError as error:
         if not str(error).startswith(("object __array__ method not producing an array", "setting an array element with a sequence")):
             raise
-        found = _asked(x)
+        found = asked(x)
         if found is x:
             raise
         array = onp.asarray(found, dtype)
@@ -351,10 +369,24 @@ def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, 
     return array
 
 
-def _asked(x: Any) -> Any:
+def _with_numpys(x: Any, depth: int = 64) -> Any:
+    """Nested sequences with NumPy's scalars and arrays in the place of ours, which NumPy would cast without its checks."""
+    kinds = set(map(type, x))
+    if kinds.isdisjoint((ndarray, scalar)) and (not depth or kinds.isdisjoint((list, tuple))):
+        return x
+    parts = []
+    for e in x:
+        if isinstance(e, Handle):
+            parts.append(to_host(e)[()] if type(e) is scalar else to_host(e))
+        else:
+            parts.append(_with_numpys(e, depth - 1) if depth and (type(e) is list or type(e) is tuple) else e)
+    return type(x)(parts) if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
+
+
+def asked(x: Any) -> Any:
     """An array-like in which what NumPy does not take for arrays is its own: arrays of ours, and those that other classes give."""
     if type(x) is list or type(x) is tuple:
-        parts = [_asked(e) for e in x]
+        parts = [asked(e) for e in x]
         return parts if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
     if hasattr(x, "__array__") and not isinstance(x, Handle | onp.ndarray | onp.generic):
         given = x.__array__()

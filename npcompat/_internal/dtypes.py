@@ -63,8 +63,13 @@ def _of_class(dtype: Any) -> onp.dtype[Any]:
     if dtype is onp.dtypes.StringDType:
         return cast("onp.dtype[Any]", dtype())
     if dtype.type is None:
-        raise TypeError(f"a dtype was expected, got {dtype.__name__}, which is a class of many")
+        raise TypeError(f"Cannot convert np.{dtype.__name__} into a dtype: it is a class of many")
     return cast("onp.dtype[Any]", onp.dtype(dtype.type))
+
+
+def in_signature(dtype: Any) -> Any:
+    """A dtype as NumPy takes it where it is asked for a loop: strings of any length by their class."""
+    return type(dtype) if isinstance(dtype, onp.dtypes.StringDType) else dtype
 
 
 def narrow(dtype: onp.dtype[Any], operands: Sequence[Type]) -> onp.dtype[Any]:
@@ -134,7 +139,7 @@ def ufunc_rule(ufunc: onp.ufunc) -> Rule:
             loop = tuple(narrow(d, carried) for d in loop)
         else:
             wanted = dtype if isinstance(dtype, tuple) else (None,) * ufunc.nin + (dtype,) * ufunc.nout
-            loop = ufunc.resolve_dtypes((*asked, *blank), signature=wanted, casting="unsafe")
+            loop = ufunc.resolve_dtypes((*asked, *blank), signature=tuple(map(in_signature, wanted)), casting="unsafe")
         outs = loop[ufunc.nin :]
         return loop[: ufunc.nin], outs if ufunc.nout > 1 else outs[0]
 

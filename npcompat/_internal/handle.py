@@ -27,15 +27,38 @@ class Value:
         self.index = index
 
 
-class View:
-    """What a view handle looks at: a parent handle through a lens; `root` owns the value at the end of the chain."""
+class Lent(Value):
+    """The value of a handle whose buffer on the host is lent to somebody who writes it; see `npcompat/_internal/lending.py`.
 
-    __slots__ = ("cached", "lens", "parent", "root", "version")
+    Whoever asks for the payload gets a copy, which nobody writes.
+    """
+
+    __slots__ = ("buffer", "users")
+
+    def __init__(self, buffer: onp.ndarray[Any, Any], node: Any = None) -> None:
+        self.buffer, self.users = buffer, 0
+        self.node, self.index = node, 0
+
+    @property
+    def payload(self) -> Any:
+        """The elements as they are now."""
+        return self.buffer.copy(order="K")
+
+
+class View:
+    """What a view handle looks at: a parent handle through a lens; `root` owns the value at the end of the chain, `depth` steps away."""
+
+    __slots__ = ("cached", "depth", "lens", "parent", "root", "version")
 
     def __init__(self, parent: "Handle", lens: "Lens") -> None:
         self.parent = parent
         self.lens = lens
-        self.root: Handle = root_of(parent)
+        above = parent._view
+        self.root: Handle
+        if above is None:
+            self.root, self.depth = parent, 1
+        else:
+            self.root, self.depth = above.root, above.depth + 1
         self.version = 0
         self.cached: Value | None = None
 

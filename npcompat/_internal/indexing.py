@@ -3,6 +3,7 @@
 Hot path: an int or a slice on the first axis is recognised before anything else.
 """
 
+import operator as python
 from typing import Any
 
 import numpy as onp
@@ -80,8 +81,19 @@ def _part_as_numpys(key: Any) -> Any:
     """An int for an integer scalar, a NumPy array for an array of positions or a mask; None for what else there may be."""
     if type(key) is dispatch.scalar or isinstance(key, onp.integer):
         return key.__index__() if key.dtype.kind in "iu" and not (isinstance(key, Handle) and dispatch.live(key) is None) else None
-    found = dispatch.live(key) if isinstance(key, Handle) else key if type(key) is onp.ndarray else None
+    if type(key) is list:
+        found = _positions_in(key)
+    else:
+        found = dispatch.live(key) if isinstance(key, Handle) else key if type(key) is onp.ndarray else None
     return found if found is not None and found.ndim and found.dtype.kind in "biu" else None
+
+
+def _positions_in(key: list[Any]) -> Any:
+    """A list of positions as a NumPy array; None if it holds anything else, or arrays of ours."""
+    try:
+        return None if any([isinstance(k, Handle) for k in key]) else onp.asarray(key)
+    except ValueError:
+        return None
 
 
 def _names_fields(array: Any, key: Any) -> bool:
@@ -111,8 +123,27 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
         extra(view._view.root)
         if handle._extra is not None and handle._extra.readonly:
             extra(view).readonly = True
+        elif view._view.depth > _DEEP and kind is dispatch.ndarray:
+            _shorten(view, found)
         return view if kind is dispatch.ndarray else inherit(view, handle)
     return dispatch.wrap_scalar(Value(onp.asarray(found))) if dtypes.on_devices(array.dtype) else found
+
+
+_DEEP = 100
+"""How long a chain of views may get, as in a loop over `a = a[1:]`, before it is replaced by one step."""
+
+
+def _shorten(view: Any, found: onp.ndarray[Any, Any]) -> None:
+    """Let a view look at its root directly, if the root's memory is in C order and holds the same elements."""
+    root = view._view.root
+    memory = dispatch.live(root)
+    size = found.itemsize
+    steps = found.strides
+    if memory is None or not memory.flags.c_contiguous or memory.dtype != found.dtype or not size or any([s % size for s in steps]):
+        return
+    offset = found.__array_interface__["data"][0] - memory.__array_interface__["data"][0] if found.size else 0
+    if offset % size == 0 and 0 <= offset <= memory.nbytes:
+        view._view = View(root, lens.strided(found.shape, tuple([s // size for s in steps]), offset // size))
 
 
 def _set_on_host(handle: Any, key: Any, new: Any, plain: bool) -> bool:
@@ -127,11 +158,19 @@ def _set_on_host(handle: Any, key: Any, new: Any, plain: bool) -> bool:
     if target is None:
         return False
     if isinstance(new, Handle) and (target.dtype.char != "O" or _element(key, target.shape) is None):  # an object is kept as it is
+        scalar = type(new) is dispatch.scalar
         new = execution.host_payload(dispatch.read(new)) if (found := dispatch.live(new)) is None else found
-    if plain:
-        target[key] = new
-    else:
-        dispatch.assign(target, key, new)
+        if scalar:
+            new = new[()]  # which NumPy checks, where it casts arrays
+    try:
+        if plain:
+            target[key] = new
+        else:
+            dispatch.assign(target, key, new)
+    except ValueError as error:
+        if not str(error).startswith("object __array__ method not producing an array"):
+            raise
+        dispatch.assign(target, key, dispatch.asked(new))  # it gives an array of ours
     return True
 
 
@@ -301,6 +340,8 @@ def _consumes(item: Any) -> int:
 
 def _as_index(item: Any) -> Any:
     found: Any = item
+    if hasattr(type(item), "__index__") and not isinstance(item, int | onp.ndarray | onp.generic | Handle):
+        item = python.index(item)
     if not (item is None or item is Ellipsis or type(item) is slice or isinstance(item, Handle)):
         found = onp.asarray(dispatch.host_array(item))
         if found.size == 0 and isinstance(item, list | tuple):

@@ -212,8 +212,15 @@ def as_axis(axis: Any) -> int | tuple[int, ...] | None:
     if axis is None or type(axis) is int:
         return axis
     if isinstance(axis, Iterable) and not hasattr(axis, "__index__"):
-        return tuple([python.index(a) for a in axis])
-    return python.index(axis)
+        return tuple(map(_integer, axis))
+    return _integer(axis)
+
+
+def _integer(x: Any) -> int:
+    """What counts axes or elements: an integer, but no bool."""
+    if type(x) is bool:
+        raise TypeError(f"an integer is required, got {x}")
+    return python.index(x)
 
 
 def as_attr(number: Any) -> Any:
@@ -238,4 +245,4 @@ def as_shape(shape: Any) -> tuple[int, ...]:
 
 
 def _length(given: Any) -> Any:
-    return given if getattr(given, "stands_for_length", False) or is_symbolic(given) else python.index(given)
+    return given if getattr(given, "stands_for_length", False) or is_symbolic(given) else _integer(given)

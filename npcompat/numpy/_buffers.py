@@ -60,10 +60,8 @@ def over(buffer: Any, shape: tuple[int, ...], dtype: onp.dtype[Any], offset: int
         return made
     ours: Any = buffer
     wanted = onp.ndarray(shape, dtype, dispatch.layout(ours), offset, strides, order)  # NumPy's error where that can't be
-    if strides is not None and dtype == ours.dtype:
+    if strides is not None and (dtype == ours.dtype or not (wanted.flags.c_contiguous or wanted.flags.f_contiguous)):
         return strided(ours, wanted)
-    if not (wanted.flags.c_contiguous or wanted.flags.f_contiguous):
-        raise NotImplementedError("ndarray(buffer=, strides=): the buffer must be of the same dtype, or the elements follow each other")
     octets = ours.reshape(-1).view(onp.dtype("uint8"))[offset : offset + math.prod(shape) * dtype.itemsize]
     backwards = not wanted.flags.c_contiguous
     made = octets.view(dtype).reshape(shape[::-1] if backwards else shape)

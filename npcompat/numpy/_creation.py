@@ -120,8 +120,12 @@ def array(
 
 
 def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order, subok: bool = False) -> Any:
-    if isinstance(a, list | tuple) and _any_handle(a) and modes.current().trace is not None:
+    if isinstance(a, list | tuple) and modes.current().trace is not None and _any_handle(a):
         return in_order(_stacked(a, dtype), order)
+    if not isinstance(a, Handle) and hasattr(type(a), "__array__") and not isinstance(a, onp.ndarray | onp.generic | list | tuple):
+        given = _given_by(a, dtype, copy)
+        if isinstance(given, Handle):
+            a, copy = given, None  # it was told whether to copy
     if not isinstance(a, Handle):
         if copy is False:
             raise ValueError("Unable to avoid copy while creating an array as requested: the array-like is not an npcompat array")
@@ -134,14 +138,16 @@ def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order,
             stays = execution.on_host(modes.current()) or not dtypes.on_devices(host.dtype)
             shared = stays and type(a) not in (list, tuple) and _may_share(host, a)
             return dispatch.array_of(onp.array(host) if shared else host)
+    if type(a) is dispatch.scalar and copy is False:
+        raise ValueError("Unable to avoid copy while creating an array as requested: a scalar has no memory to share.")
     if type(a) is not dispatch.ndarray:
         a = dispatch.wrap(dispatch.read(a)) if type(a) is dispatch.scalar else a if subok else lens.plain(a)
     result = a
-    if dtype is not None and a.dtype != dtype:
+    if dtype is not None and (a.dtype != dtype or (dtype.kind == "T" and dtype is not a.dtype)):
         if copy is False:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
         warn_of_lost_parts(a.dtype, dtype)
-        result = apply(_cast, (a,), (dtype,))
+        result = apply(_cast, (a,), (dtype,)) if dtype.kind != "T" else a.astype(dtype)
     if device is not None:
         result = moved(result, device)
     if result is not a:
@@ -151,6 +157,18 @@ def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order,
     if copy is False:
         raise ValueError(f"Unable to avoid copy while creating an array as requested: it is not in order {order!r}")
     return inherit(copy_of(a, order), a)
+
+
+def _given_by(a: Any, dtype: Any, copy: bool | None) -> Any:
+    """What the `__array__` of an object gives; one that does not know `copy` is not asked for it."""
+    asked = () if dtype is None else (dtype,)
+    if copy is not None:
+        try:
+            return a.__array__(*asked, copy=copy)
+        except TypeError as error:
+            if "copy" not in str(error):
+                raise
+    return a.__array__(*asked)
 
 
 def _may_share(host: onp.ndarray[Any, Any], a: Any) -> bool:
@@ -251,7 +269,7 @@ def copy(a: ArrayLike, order: Order = "K", subok: bool = False) -> Any:
 
 @unbound
 def frombuffer(buffer: Any, dtype: DTypeLike = None, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
-    """The elements in a buffer of bytes, copied.
+    """The elements in a buffer of bytes, copied; read-only for good where the buffer is.
 
     Examples
     --------
@@ -261,7 +279,12 @@ def frombuffer(buffer: Any, dtype: DTypeLike = None, count: int = -1, offset: in
     if like is not None and (made := made_like(like, frombuffer, locals())) is not NotImplemented:
         return made
     wanted = onp.float64 if dtype is float or dtype is None else dtypes.canonical(dtype)  # bytes have NumPy's meaning
-    return dispatch.array_of(onp.frombuffer(buffer, wanted, count, offset).copy())
+    host = onp.frombuffer(buffer, wanted, count, offset)
+    made = dispatch.array_of(host.copy())
+    if host.flags.writeable:
+        return made
+    made.setflags(write=False)
+    return made[...]
 
 
 @unbound

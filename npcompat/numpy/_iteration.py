@@ -1,12 +1,13 @@
 """Iteration over the elements of arrays: `ndenumerate`, `broadcast`, `nditer`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import numpy as onp
 
 from npcompat._internal import dispatch
-from npcompat._internal.handle import Handle
+from npcompat._internal.handle import Handle, Lent, root_of
+from npcompat._internal.lending import lend, lent_array, take_back
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._flags import Flat
 from npcompat.numpy._manipulation import broadcast_to
@@ -104,7 +105,7 @@ class broadcast:
         """How many tuples have been taken."""
         return self._index
 
-    def reset(self) -> None:
+    def reset(self, /) -> None:
         """Begin again."""
         self._index = 0
         self._running: tuple[Any, ...] | None = None
@@ -125,55 +126,84 @@ class broadcast:
 
 
 class _Operands:
-    """The operands of an iterator: what was given, and what stands for each of them on the host."""
+    """The operands of iterators: what was given, what stands for each of them on the host, and what the iterators made."""
 
     def __init__(self, op: Any, op_flags: Any) -> None:
         self.several = isinstance(op, list | tuple)
         self.given: list[Any] = list(op) if self.several else [op]
-        self._copies: dict[int, onp.ndarray[Any, Any]] = {}  # by the id of the array that owns the memory
-        self.hosts = [self._host(g) if isinstance(g, Handle) else g for g in self.given]
+        self.iterators = 0
+        self._lent: list[tuple[Handle, Lent]] = []
+        self._memory: dict[int, onp.ndarray[Any, Any]] = {}  # by the id of the array that owns the memory
+        self._made: dict[int, Any] = {}
         flags = list(op_flags or ())
         each = [flags] * len(self.given) if not flags or isinstance(flags[0], str) else flags
-        self.written = [
-            (g, h)
-            for g, h, words in zip(self.given, self.hosts, each, strict=False)
-            if isinstance(g, Handle) and ("readwrite" in words or "writeonly" in words)
-        ]
+        places = [i for i, g in enumerate(self.given) if isinstance(g, Handle)]
+        written = [i for i in places if i < len(each) and ("readwrite" in each[i] or "writeonly" in each[i])]
+        self.changes = bool(written)
+        copied = [i for i in written if self._copied(root_of(self.given[i]))]
+        for i in places:
+            self._memory.setdefault(id(root_of(self.given[i])), dispatch.to_host(root_of(self.given[i])))
+        self.hosts = [self._host(g, i in written) if isinstance(g, Handle) else g for i, g in enumerate(self.given)]
+        self.written = [(self.given[i], self.hosts[i]) for i in copied]
 
-    def _host(self, handle: Handle) -> onp.ndarray[Any, Any]:
-        """A copy laid out as the array is; views of one array become views of one copy."""
+    def _copied(self, root: Handle) -> bool:
+        """Find memory for an array that is written; whether that is a copy, because the array's own can't be lent."""
+        if id(root) not in self._memory:
+            lent = lend(root)
+            if lent is not None:
+                self._lent.append((root, lent))
+            self._memory[id(root)] = onp.array(dispatch.to_host(root)) if lent is None else lent.buffer
+        return all([root is not lender for lender, _ in self._lent])
+
+    def _host(self, handle: Handle, written: bool) -> onp.ndarray[Any, Any]:
+        """A view laid out as the array is; views of one array become views of one memory."""
         if handle._view is None:
-            if id(handle) not in self._copies:
-                self._copies[id(handle)] = onp.array(dispatch.to_host(handle))
-            found = self._copies[id(handle)][...]
+            found = self._memory[id(handle)][...]
         else:
-            found = handle._view.lens.on_host(self._host(handle._view.parent))
-        if handle._extra is not None and handle._extra.readonly:
+            found = handle._view.lens.on_host(self._host(handle._view.parent, written))
+        if not written or (handle._extra is not None and handle._extra.readonly):
             found.flags.writeable = False
         return found
 
-    @property
-    def argument(self) -> Any:
-        """What NumPy is given."""
-        return self.hosts if self.several else self.hosts[0]
+    def iterated(self, make: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """What NumPy makes over the operands."""
+        try:
+            return make(self.hosts if self.several else self.hosts[0], *args, **options)
+        except BaseException:
+            self.left()
+            raise
 
     def write_back(self) -> None:
-        """Write what the iterator has written into the arrays."""
+        """Write what the iterator has written into copies into the arrays."""
         for target, host in self.written:
             cast("Any", target)[...] = host
 
+    def left(self) -> None:
+        """Told by each iterator when it ends: after the last one the arrays have their memory for themselves."""
+        self.write_back()
+        self.iterators -= 1
+        if self.iterators <= 0:
+            for root, lent in self._lent:
+                take_back(root, lent)
+
     def result(self, i: int, host: onp.ndarray[Any, Any]) -> Any:
-        """An operand: the array that was given, NumPy's copy of it where it is cast, or an array with the values."""
-        if isinstance(self.given[i], Handle):
-            return self.given[i] if host.dtype == self.hosts[i].dtype else host
-        return dispatch.array_of(onp.array(host))
+        """An operand: the array that was given, NumPy's where it stands in for it, or the one that the iterator made."""
+        given = self.given[i]
+        if isinstance(given, Handle) or host is given:
+            return given if host is self.hosts[i] else host
+        if i not in self._made:
+            made = self._made[i] = lent_array(host)
+            self._lent.append((made, made._value))
+        return self._made[i]
 
 
 class nditer:
-    """NumPy's iterator over several arrays, run on copies of them on the host.
+    """NumPy's iterator over several arrays, run on the host.
 
-    What it yields are NumPy's arrays.  What is written into them reaches the arrays when the iteration ends: at its
-    end, at `close`, at the end of a ``with`` block, or when the iterator is dropped.  The results are in `operands`.
+    What it yields are NumPy's arrays, which look into the memory of ours, so that both see what is written.  It looks into
+    copies of arrays on XLA, and of those whose writes are recorded: what is written into these reaches the arrays when the
+    iteration ends, which is at its end, at `close`, at the end of a ``with`` block, or when the iterator is dropped.  The
+    results are in `operands`.
 
     Parameters
     ----------
@@ -213,10 +243,11 @@ class nditer:
         operands = _Operands(op, op_flags)
         options = {"op_axes": op_axes, "itershape": itershape, "op_flags": op_flags, "op_dtypes": op_dtypes}
         given = {name: option for name, option in options.items() if option is not None}
-        self._adopt(onp.nditer(operands.argument, flags, order=order, casting=casting, buffersize=buffersize, **given), operands)
+        self._adopt(operands.iterated(onp.nditer, flags, order=order, casting=casting, buffersize=buffersize, **given), operands)
 
     def _adopt(self, numpys: onp.nditer, operands: _Operands) -> None:
-        self.__dict__.update(_numpys=numpys, _operands=operands)
+        operands.iterators += 1
+        self.__dict__.update(_numpys=numpys, _operands=operands, _ended=False)
 
     @property
     def operands(self) -> tuple[Any, ...]:
@@ -254,14 +285,14 @@ class nditer:
             self._operands.write_back()
             raise
 
-    def iternext(self) -> bool:
+    def iternext(self, /) -> bool:
         """Go on to the next elements; False if there are none."""
         going_on: bool = self._numpys.iternext()
         if not going_on:
             self._operands.write_back()
         return going_on
 
-    def copy(self) -> "nditer":
+    def copy(self, /) -> "nditer":
         """An iterator at the same place, over the same copies."""
         made = object.__new__(nditer)
         made._adopt(self._numpys.copy(), self._operands)
@@ -269,11 +300,16 @@ class nditer:
 
     __copy__ = copy
 
-    def close(self) -> None:
+    def close(self, /) -> None:
         """End the iteration: what was written reaches the arrays."""
         if "_numpys" in self.__dict__:
             self._numpys.close()
-            self._operands.write_back()
+            self._leave()
+
+    def _leave(self) -> None:
+        if not self._ended:
+            self.__dict__["_ended"] = True
+            self._operands.left()
 
     def __enter__(self) -> "nditer":
         return self
@@ -282,8 +318,12 @@ class nditer:
         self.close()
 
     def __del__(self) -> None:
-        if "_operands" in self.__dict__ and self._operands.written:  # else what was yielded may still look at NumPy's buffers
+        if "_operands" not in self.__dict__:
+            return
+        if self._operands.changes:
             self.close()
+        else:  # what was yielded may still look at NumPy's buffers
+            self._leave()
 
 
 @unbound
@@ -308,7 +348,7 @@ def nested_iters(
     operands = _Operands(op, op_flags)
     options = {"op_flags": op_flags, "op_dtypes": op_dtypes}
     given = {name: option for name, option in options.items() if option is not None}
-    found: Any = onp.nested_iters(operands.argument, axes, flags, order=order, casting=casting, buffersize=buffersize, **given)
+    found: Any = operands.iterated(onp.nested_iters, axes, flags, order=order, casting=casting, buffersize=buffersize, **given)
     made = []
     for numpys in found:
         one = object.__new__(nditer)

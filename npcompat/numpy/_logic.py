@@ -10,7 +10,7 @@ from npcompat._internal import dispatch, dtypes, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle, root_of
+from npcompat._internal.handle import Handle, Lent, root_of
 from npcompat._internal.op import operator
 from npcompat.numpy._creation import asarray, zeros
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
@@ -87,6 +87,8 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
     a1, a2 = asarray(a1), asarray(a2)
     if a1.shape != a2.shape:
         return False
+    if equal_nan and not (dtypes.on_devices(a1.dtype) and dtypes.on_devices(a2.dtype)):
+        return onp.array_equal(dispatch.to_host(a1), dispatch.to_host(a2), equal_nan)
     same = a1 == a2
     if equal_nan and dtypes.is_inexact(a1.dtype) and dtypes.is_inexact(a2.dtype):
         same = same | ((a1 != a1) & (a2 != a2))  # only nan differs from itself
@@ -324,9 +326,11 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
 def _overlap(question: Any, a: Any, b: Any, max_work: int) -> bool:
     """NumPy's answer; arrays of different owners share nothing, although their values may lie in one buffer until they are written."""
     handles = [x for x in (a, b) if isinstance(x, Handle)]
-    if len(handles) == 1 or len({id(root_of(x)) for x in handles}) > 1:
+    lent = all([type(root_of(x)._value) is Lent for x in handles])  # to an iterator, whose arrays are NumPy's
+    if (len(handles) == 1 and not lent) or len({id(root_of(x)) for x in handles}) > 1:
         return False
-    return bool(question(*[dispatch.layout(x) if isinstance(x, Handle) else onp.asarray(x) for x in (a, b)], max_work=max_work))
+    memory = dispatch.lent_view if lent else dispatch.layout
+    return bool(question(*[memory(x) if isinstance(x, Handle) else onp.asarray(x) for x in (a, b)], max_work=max_work))
 
 
 def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:

@@ -9,6 +9,7 @@ from npcompat._internal import dispatch, lens
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle, extra, root_of
 from npcompat._internal.op import as_shape, normalized_axes
+from npcompat._internal.subclasses import inherit
 from npcompat._internal.tensortype import is_symbolic
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._memory_order import letter
@@ -119,7 +120,7 @@ def ravel(a: ArrayLike, order: Order = "C") -> Any:
         a = transpose(a)
     if a._view is None or dispatch.layout(a).flags.c_contiguous:
         return lens.reshaped(a, (-1,))
-    return copy_of(lens.reshaped(a, (-1,)))
+    return inherit(copy_of(lens.reshaped(a, (-1,))), a)
 
 
 def squeeze(a: ArrayLike, axis: AxisLike = None) -> Any:

@@ -277,6 +277,8 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
             casting = "unsafe"
         if not onp.can_cast(self.dtype, wanted, casting):
             raise TypeError(f"Cannot cast array data from {self.dtype!r} to {wanted!r} according to the rule '{casting}'")
+        if wanted.kind == "T" and wanted is not self.dtype:  # each of these dtypes has memory of its own
+            return inherit(dispatch.array_of(dispatch.to_host(self).astype(wanted, order)), self if subok else None)
         if wanted == self.dtype:
             stays = not copy and (self.flags.forc if order == "A" else has_order(self, order))
             source = self if subok else lens.plain(self)
@@ -525,11 +527,11 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         """Rounded to a number of decimals."""
         return _reductions.round(self, decimals, out)
 
-    def conj(self) -> Any:
-        """The complex conjugate; the array itself if it is real."""
+    def conj(self, out: Any = None, /) -> Any:
+        """The complex conjugate; the array itself if it is real and there is no `out`."""
         if self.dtype.kind in "USMmV" and not dtypes.on_devices(self.dtype):
             raise TypeError("cannot conjugate non-numeric dtype")
-        return _arithmetic.conjugate(self) if self.dtype.kind in "cO" else self
+        return _arithmetic.conjugate(self, out=out) if out is not None or self.dtype.kind in "cO" else self
 
     conjugate = conj
 
@@ -579,9 +581,13 @@ class ndarray(InPlaceOperators, Array):
         if buffer is not None:
             made: ndarray = _buffers.over(buffer, as_shape(shape), wanted, offset, strides, check_c_or_f(order))
         elif strides is not None:
+            if len(strides) != len(as_shape(shape)):
+                raise ValueError(f"strides, if given, must be the same length as shape: got {strides} and {shape}")
             raise NotImplementedError("ndarray(strides=) without a buffer: memory layout can't be chosen")
         else:
-            made = in_order(dispatch.array_of(onp.zeros(shape, wanted)), check_c_or_f(order))  # NumPy looks at no offset, either
+            own = wanted.hasobject or not wanted.itemsize  # objects are None, and strings may have no length
+            host = onp.ndarray(shape, wanted) if own else onp.zeros(shape, wanted)
+            made = in_order(dispatch.array_of(host), check_c_or_f(order))  # NumPy looks at no offset, either
         return made if cls is ndarray else instance(made, cls, None)
 
 

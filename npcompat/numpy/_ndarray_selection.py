@@ -60,17 +60,17 @@ class Selection:
         """Positions of the elements that are not zero, one array for each axis."""
         return _selection.nonzero(self, size=size, fill_value=fill_value)
 
-    def argpartition(self: Any, kth: Any, /, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+    def argpartition(self: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
         """The positions that rearrange as `partition` does."""
         return _sorting.argpartition(self, kth, axis, kind, order)
 
-    def partition(self: Any, kth: Any, /, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
+    def partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
         """Rearrange in place along an axis: the `kth` is where sorting would put it, none larger before it."""
         self[...] = _sorting.partition(self, kth, python.index(axis), kind, order)
 
-    def choose(self: Any, /, choices: Any, out: Any = None, mode: str = "raise") -> Any:
-        """At each place, the element of the choice that this array names there."""
-        return _selection.choose(self, choices, out, mode)
+    def choose(self: Any, /, *choices: Any, out: Any = None, mode: str = "raise") -> Any:
+        """At each place, the element of the choice that this array names there; choices may also be given as one sequence."""
+        return _selection.choose(self, choices[0] if len(choices) == 1 else choices, out, mode)
 
     def compress(
         self: Any, /, condition: ArrayLike, axis: int | None = None, out: Any = None, *, size: Any = None, fill_value: ArrayLike = None

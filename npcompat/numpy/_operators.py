@@ -238,4 +238,5 @@ class InPlaceOperators(Handle):
         return _in_place(_bits._right_shift, self, other)
 
     def __imatmul__(self, other: Any) -> Any:
+        _products.check_in_place(self, other)
         return _in_place(_products._matmul, self, other)

@@ -99,6 +99,20 @@ def _product(
     return target
 
 
+def check_in_place(x1: Any, x2: Any) -> None:
+    """Raise NumPy's errors where the product of two operands can't take the first one's place."""
+    shapes = onp.shape(x1), onp.shape(x2)
+    if not shapes[0] or len(shapes[1]) == 1:
+        raise ValueError(
+            "inplace matrix multiplication requires the first operand to have at least one and the second at least two dimensions."
+        )
+    if shapes[1][-2:] not in ((), (shapes[0][-1],) * 2) and shapes[1][-2] == shapes[0][-1]:
+        raise ValueError(
+            f"matmul: Output operand 0 has a mismatch in its core dimension {min(len(shapes[0]), 2) - 1}, with gufunc signature "
+            f"{_SIGNATURES[_matmul]} (size {shapes[1][-1]} is different from {shapes[0][-1]})"
+        )
+
+
 def _places(op: Op, axes: Any, axis: Any, keepdims: Any) -> list[tuple[int, ...]]:
     """Where the core axes of both operands and of the result are."""
     name, cores = name_of(op), _CORES[op]
@@ -127,7 +141,7 @@ def _places(op: Op, axes: Any, axis: Any, keepdims: Any) -> list[tuple[int, ...]
             "them has core axes."
         )
     for i, (entry, count) in enumerate(zip(given, wanted, strict=True)):
-        if len(entry) != count:
+        if len(entry) != count and not (op is _matmul and len(entry) == 1):  # a vector has one axis, and so has what it leads to
             raise onp.exceptions.AxisError(
                 f"{name}: operand {i} has {count} core dimensions, but {len(entry)} dimensions are specified by axes tuple."
             )

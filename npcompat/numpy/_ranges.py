@@ -1,5 +1,6 @@
 """Ranges and grids."""
 
+import inspect
 import math
 import operator as python
 from collections.abc import Callable, Mapping
@@ -35,7 +36,7 @@ def _arange(xp: Any, *, start: Any, stop: Any, step: Any, dtype: Any) -> Any:
 
 @unbound
 def arange(
-    start_or_stop: Any,
+    start_or_stop: Any = None,
     /,
     stop: Any = None,
     step: Any = 1,
@@ -44,6 +45,7 @@ def arange(
     device: Any = None,
     ctx: Any = None,
     like: Any = None,
+    start: Any = None,
 ) -> Any:
     """Values from `start` (0 if only one bound is given) up to, but not including, `stop`.
 
@@ -61,6 +63,8 @@ def arange(
         Where to place it.
     like : array, optional
         One whose class makes the result, if it is another library's, by `__array_function__`.
+    start : scalar, optional
+        The first value, given by its name.
 
     Examples
     --------
@@ -71,17 +75,35 @@ def arange(
     """
     if like is not None and (made := made_like(like, arange, locals())) is not NotImplemented:
         return made
-    start, end = (0, start_or_stop) if stop is None else (start_or_stop, stop)
-    bounds = [_number(x) for x in (start, end, step)]
-    if any([isinstance(b, onp.datetime64 | onp.timedelta64 | date | timedelta) for b in bounds]) and dtype is None:
+    if start_or_stop is not None and start is not None:
+        raise TypeError("argument for arange() given by name ('start') and position (position 0)")
+    first = start_or_stop if start is None else start
+    if stop is None and (first is None or start is not None):
+        raise TypeError("arange() requires stop to be specified.")
+    bounds = [_number(x) for x in ((0, first) if stop is None else (0 if first is None else first, stop)) + (step,)]
+    if any([_made_by_numpy(b) for b in bounds]) and dtype is None:
         return dispatch.array_of(onp.arange(*bounds))
     wanted = dtypes.canonical(dtype) if dtype is not None else _range_dtype(bounds)
     with placed_on(device, ctx):
         return apply(_arange, (), (*bounds, wanted))
 
 
+_shown = inspect.signature(arange)  # `arange(stop=3)` is possible, which NumPy does not show
+arange.__dict__["__signature__"] = _shown.replace(
+    parameters=[p.replace(default=p.empty) if p.name == "start_or_stop" else p for p in _shown.parameters.values()]
+)
+
+
 def _number(x: Any) -> Any:
-    return x.item() if isinstance(x, Handle) else x  # type: ignore[attr-defined]
+    if not isinstance(x, Handle):
+        return x
+    host = dispatch.to_host(x)
+    return host.item() if dtypes.on_devices(host.dtype) else host[()]  # dates and durations keep their unit
+
+
+def _made_by_numpy(bound: Any) -> bool:
+    """Whether a bound is no number: a date, a duration, or what NumPy refuses."""
+    return isinstance(bound, onp.datetime64 | onp.timedelta64 | date | timedelta | list | tuple | str)
 
 
 def _range_dtype(bounds: list[Any]) -> Any:

@@ -115,7 +115,7 @@ def reduce(op: Op, a: ArrayLike, axis: Any, dtype: DTypeLike, out: Any, keepdims
     )
     args = (a,) if where is NoValue or where is True else (a, where)
     result = apply(op, args, attrs)
-    return result if out is None else finish(result, out, name_of(op))
+    return result if out is None else finish(result, out, name_of(op), "unsafe")  # as NumPy, for all reductions
 
 
 _sum = reduction("_npi_sum", "sum", accumulated)
@@ -413,7 +413,7 @@ def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: 
     array([0, 1, 3])
     """
     result = apply(_cumsum, (a,), (as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(exclusive)))
-    return finish(result, out, "cumsum")
+    return finish(result, out, "cumsum", "unsafe")
 
 
 def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, *, exclusive: bool = False) -> Any:
@@ -440,7 +440,7 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out:
     array([1, 1, 2])
     """
     result = apply(_cumprod, (a,), (as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(exclusive)))
-    return finish(result, out, "cumprod")
+    return finish(result, out, "cumprod", "unsafe")
 
 
 # --- clip and round ----------------------------------------------------------------------------------------------

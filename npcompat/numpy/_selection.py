@@ -1,7 +1,7 @@
 """Elements picked and written by position or by condition."""
 
 from collections.abc import Mapping
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, cast
 
 import numpy as onp
 
@@ -10,12 +10,12 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.indexing import _check_bounds as check_bounds
-from npcompat._internal.op import operator
+from npcompat._internal.op import as_axis, operator
 from npcompat.numpy._checks import outside, refuse, shaping
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._given_length import length, positions, slices
 from npcompat.numpy._manipulation import ravel
-from npcompat.numpy._typing import ArrayLike
+from npcompat.numpy._typing import ArrayLike, NoValue
 from npcompat.numpy._ufunc import finish
 
 _int64, _bool = onp.dtype("int64"), onp.dtype(bool)
@@ -36,7 +36,7 @@ def _where(xp: Any, condition: Any, x: Any, y: Any) -> Any:
     return xp.where(condition, x, y)
 
 
-def where(condition: ArrayLike, x: Any = None, y: Any = None, /, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> Any:
+def where(condition: ArrayLike, x: Any = NoValue, y: Any = NoValue, /, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> Any:
     """Elements of `x` where a condition holds, of `y` elsewhere; without them, the positions where it holds.
 
     Parameters
@@ -58,9 +58,9 @@ def where(condition: ArrayLike, x: Any = None, y: Any = None, /, *, size: Suppor
     >>> np.where([True, False], [1, 2], 0)
     array([1, 0])
     """
-    if x is None and y is None:
+    if x is NoValue and y is NoValue:
         return nonzero(condition, size=size, fill_value=fill_value)
-    if x is None or y is None:
+    if x is NoValue or y is NoValue:
         raise ValueError("either both or neither of x and y should be given")
     if size is not None or fill_value is not None:
         raise ValueError("np.where: size= and fill_value= are for the positions where the condition holds: without x and y")
@@ -216,7 +216,7 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = N
     if a.ndim == 0:
         a, axis = a.reshape(1), 0 if axis is None else axis
     if axis is not None:
-        axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
+        axis = onp.lib.array_utils.normalize_axis_index(cast("int", as_axis(axis)), a.ndim)
     size = a.size if axis is None else a.shape[axis]
     positions = _positions(indices)
     if size == 0 and positions.size:
@@ -514,6 +514,9 @@ def _choose(xp: Any, a: Any, *choices: Any, mode: str = "raise") -> Any:
     return xp.take_along_axis(xp.stack(arrays[1:]), index[None], 0)[0]
 
 
+_WEAK = frozenset((bool, int, float, complex))
+
+
 def choose(a: ArrayLike, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     """At each place, the element of the array of `choices` that `a` names there; all are broadcast.
 
@@ -526,6 +529,11 @@ def choose(a: ArrayLike, choices: Any, out: Any = None, mode: str = "raise") -> 
     arrays = list(choices)
     if not arrays:
         raise ValueError("choose: expected at least one choice")
+    if len(arrays) > 63:
+        raise ValueError(f"Need at least 0 and at most 64 array objects: choose takes an array and 63 choices, got {len(arrays)}")
+    if {int, float, complex} & set(map(type, arrays)):  # NumPy casts them without a check
+        common = dtypes.result_type([x.dtype if hasattr(x, "dtype") else type(x) if type(x) in _WEAK else asarray(x).dtype for x in arrays])
+        arrays = [onp.asarray(x).astype(common) if type(x) in _WEAK else x for x in arrays]
     if mode == "raise":
         refuse(outside, (positions,), (0, len(arrays)), ValueError, f"invalid entry in choice array: expected 0 <= entry < {len(arrays)}")
     return finish(apply(_choose, (positions, *arrays), (mode,)), out, "choose", "unsafe")

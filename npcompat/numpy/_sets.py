@@ -86,7 +86,9 @@ def unique(
         asked = [found for found, wanted in zip(more, (return_index, return_inverse, return_counts), strict=True) if wanted]
         return (values, *asked) if asked else values
     find: Any = onp.unique
-    found = find(shaping(ar, "unique", "size="), return_index, return_inverse, return_counts, axis, equal_nan=equal_nan)
+    host = shaping(ar, "unique", "size=")
+    ordered = sorted or dtypes.on_devices(host.dtype)  # strings of any length may hold what has no order
+    found = find(host, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan, sorted=ordered)
     if isinstance(found, tuple):
         return tuple(dispatch.array_of(f) for f in found)
     return dispatch.array_of(found)

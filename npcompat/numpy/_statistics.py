@@ -74,8 +74,9 @@ def median(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input
     >>> np.median([3, 1, 4, 2])
     np.float32(2.5)
     """
-    if getattr(a, "dtype", onp.dtype(bool)).kind in "mM":  # whose NaT NumPy finds
-        return finish(by_numpy(onp.median, (a, axis), {"keepdims": keepdims}), out, "median")
+    a = asanyarray(a)
+    if a.dtype.kind in "mM" or (0 in a.shape and modes.current().trace is None):  # NumPy finds NaT, and warns of nothing
+        return finish(by_numpy(onp.median, (a, axis), {"keepdims": keepdims}, [a.dtype]), out, "median")
     return finish(apply(_median, (a,), (as_axis(axis), bool(keepdims))), out, "median")
 
 
@@ -263,10 +264,15 @@ def weighted_quantile(a: Any, chosen: Any, weights: Any, axis: Any, keepdims: bo
     return found
 
 
+def _of_objects(q: Any) -> bool:
+    """Whether fractions are objects, such as those of Python's `fractions`."""
+    return not isinstance(q, int | float) and (q.dtype if hasattr(q, "dtype") else onp.asarray(q).dtype).kind == "O"
+
+
 def _quantiles(a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, method: str, keepdims: bool, weights: Any) -> Any:
     check_method(method, weights)
     a = asanyarray(a)
-    if a.dtype.kind in "mM":
+    if a.dtype.kind in "mMO" or _of_objects(q):
         options = {"method": method, "keepdims": keepdims, "weights": weights}
         return finish(by_numpy(getattr(onp, what.lower()), (a, q, axis), options), out, what.lower())
     chosen, carried, whole = fractions_of(a, q, scale, what)

@@ -44,7 +44,7 @@ SHARED_PARAMETERS = """
 """
 
 
-@operator("_npi_cast", pattern="elementwise", rule=lambda types, attrs: ([None], attrs["dtype"]))
+@operator("_npi_cast", pattern="elementwise", rule=lambda types, attrs: ([None], attrs["dtype"].base))
 def _cast(xp: Any, x: Any, *, dtype: Any) -> Any:
     """The values in another dtype."""
     return xp.astype(x, dtype)
@@ -146,6 +146,10 @@ def positional_outs(out1: Any, out2: Any, out: Any) -> Any:
 def _general(
     op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting, order: str, dtype: Any, subok: bool, signature: Any
 ) -> Any:
+    if op.outputs > 1 and out is not ... and not isinstance(out, tuple):
+        raise TypeError(f"'out' must be a tuple of arrays: {name_of(op)} has {op.outputs} outputs, got {type(out).__name__}")
+    if isinstance(out, tuple) and len(out) != op.outputs:
+        raise ValueError(f"The 'out' tuple must have exactly one entry per ufunc output: expected {op.outputs}, got {len(out)}")
     chief = None
     if isinstance(out, tuple) and len(out) != op.outputs:
         raise ValueError(f"The 'out' tuple must have exactly one entry per ufunc output: expected {op.outputs}, got {len(out)}")
@@ -167,8 +171,6 @@ def _general(
         made = _general(op, args, (None,) * op.outputs, where, casting, order, dtype, subok, signature)
         return as_array(made) if op.outputs == 1 else tuple(map(as_array, made))
     order = check_order(order)
-    if op.outputs > 1 and not isinstance(out, tuple):
-        raise TypeError(f"'out' must be a tuple of arrays: {name_of(op)} has {op.outputs} outputs, got {type(out).__name__}")
     outs: tuple[Any, ...] = out if isinstance(out, tuple) else (out,) + (None,) * (op.outputs - 1)
     if any([isinstance(o, onp.ndarray) for o in outs]):
         return _into_numpys(op, args, outs, where, casting, order, dtype, subok, signature)
@@ -340,6 +342,10 @@ def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> 
         return as_array(result)
     if isinstance(out, tuple):
         (out,) = out
+    if not isinstance(result, Handle | onp.generic | onp.ndarray):  # an object, or a string
+        held = onp.empty((), object)
+        held[()] = result
+        result = dispatch.array_of(held.astype(out.dtype) if hasattr(out, "dtype") else held)
     if isinstance(out, onp.ndarray):
         if onp.shape(result) != out.shape:
             raise ValueError(f"{what}: output array has shape {out.shape}, expected {onp.shape(result)}")
@@ -347,8 +353,9 @@ def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> 
         return out
     if not isinstance(out, Handle) or type(out) is dispatch.scalar:
         raise TypeError(f"{what}: `out` must be an npcompat ndarray, got {type(out).__name__}")
+    result = as_array(result)
     if result.shape != out.shape:  # type: ignore[attr-defined]
-        raise ValueError(f"{what}: output array has shape {out.shape}, expected {result.shape}")  # type: ignore[attr-defined]
+        raise ValueError(f"{what}: output array has shape {out.shape}, expected {result.shape}")
     store(out, dispatch.read(result), True, casting, what)
     return out
 

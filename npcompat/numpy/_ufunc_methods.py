@@ -14,7 +14,7 @@ import numpy as onp
 from npcompat._internal import dispatch, dtypes, execution, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type, narrow
+from npcompat._internal.dtypes import Resolution, Type, in_signature, narrow
 from npcompat._internal.errors import OperatorError, user_location
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import REGISTRY, REQUIRED, Kernel, Op, as_attr, as_axis, from_attr, normalized_axes, operator
@@ -44,7 +44,7 @@ def _pairwise(xp: Any, name: str) -> Callable[..., Any]:
 def _folded(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     """The loop that NumPy chooses: the elements are cast to what the function returns."""
     source = dtypes.strong(types[0])
-    wanted: Any = {} if attrs["dtype"] is None else {"signature": (attrs["dtype"], None, None), "casting": "unsafe"}
+    wanted: Any = {} if attrs["dtype"] is None else {"signature": (in_signature(attrs["dtype"]), None, None), "casting": "unsafe"}
     loop = getattr(onp, attrs["ufunc"]).resolve_dtypes((None, source, None), reduction=True, **wanted)
     dtype = loop[2] if attrs["dtype"] is not None else dtypes.narrow(loop[2], types)
     return [dtype, *[None] * (len(types) - 1)], dtype
@@ -280,7 +280,7 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
             initial = initial.item()  # type: ignore[union-attr]
         initial = IDENTITY if initial is NoValue else initial
         attrs = (name_of(self._op), as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(keepdims), as_attr(initial))
-        return finish(apply(_reduce, (array,) if where is True else (array, where), attrs), out, f"{name_of(self._op)}.reduce")
+        return finish(apply(_reduce, (array,) if where is True else (array, where), attrs), out, f"{name_of(self._op)}.reduce", "unsafe")
 
     def accumulate(self, array: ArrayLike, /, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:
         """What `reduce` has after the first element along the axis, after the second, and so on.
@@ -295,7 +295,7 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
             return made
         _check_binary(self, "accumulate")
         attrs = (name_of(self._op), as_axis(axis), None if dtype is None else dtypes.canonical(dtype))
-        return finish(apply(_accumulate, (array,), attrs), out, f"{name_of(self._op)}.accumulate")
+        return finish(apply(_accumulate, (array,), attrs), out, f"{name_of(self._op)}.accumulate", "unsafe")
 
     def reduceat(self, array: ArrayLike, /, indices: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:
         """Reduce the slices that begin at the indices, each up to the next one.
@@ -321,7 +321,7 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         (checked,) = normalized_axes(axis, array.ndim)
         _check_starts(name_of(self._op), indices, array.shape[checked])
         attrs = (name_of(self._op), checked, None if dtype is None else dtypes.canonical(dtype))
-        return finish(apply(_reduceat, (array, indices), attrs), out, f"{name_of(self._op)}.reduceat")
+        return finish(apply(_reduceat, (array, indices), attrs), out, f"{name_of(self._op)}.reduceat", "unsafe")
 
     def outer(self, A: ArrayLike, B: ArrayLike, /, **kwargs: Any) -> Any:
         """Apply the function to all pairs of an element of `A` and an element of `B`.

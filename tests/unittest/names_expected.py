@@ -12,6 +12,10 @@ SIGNATURES = {
         numpy.random.Generator.standard_normal
     """,
     "NumPy takes these parameters by name and position, whatever it shows": """
-        numpy.ndarray.dot numpy.ndarray.repeat numpy.ndarray.searchsorted numpy.ndarray.setflags numpy.ndarray.take
+        numpy.ndarray.argpartition numpy.ndarray.dot numpy.ndarray.partition numpy.ndarray.repeat numpy.ndarray.searchsorted
+        numpy.ndarray.setflags numpy.ndarray.take
+    """,
+    "NumPy takes more than it shows: choices one by one, an `out`, and None as a value": """
+        numpy.ndarray.choose numpy.ndarray.conj numpy.ndarray.conjugate numpy.where
     """,
 }

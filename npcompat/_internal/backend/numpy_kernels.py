@@ -12,7 +12,7 @@ Array = onp.ndarray[Any, Any]
 def astype(x: Any, dtype: Any) -> Array:
     """A cast; complex to real drops the imaginary part without a warning."""
     array: Array = onp.asarray(x)
-    if array.dtype.kind == "c" and onp.dtype(dtype).kind not in "cbO":
+    if array.dtype.kind == "c" and onp.dtype(dtype).kind not in "cbOSUT":
         array = array.real
     return array.astype(dtype)
 

@@ -85,7 +85,9 @@ class Views(RuleBasedStateMachine):
         i = self.pick(i)
         self.do(lambda xp, p: getattr(xp, how)(p[i], origin, goal), into)
 
-    @rule(i=places, axis=st.sampled_from([0, 1, -1, (0, 1), (0, -1), 5]), how=st.sampled_from(["expand_dims", "squeeze", "flip"]), into=places)
+    @rule(
+        i=places, axis=st.sampled_from([0, 1, -1, (0, 1), (0, -1), 5]), how=st.sampled_from(["expand_dims", "squeeze", "flip"]), into=places
+    )
     def axes_changed(self, i, axis, how, into):
         i = self.pick(i)
         if how == "expand_dims" and self.theirs[i].ndim > 3:

@@ -1,6 +1,5 @@
 """Advanced indexing, read and written, and whatever else writes."""
 
-import numpy as onp
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
@@ -108,7 +107,13 @@ class Writes(RuleBasedStateMachine):
         if self.theirs[i].dtype.kind != "c":
             self.do(lambda xp, p: p[i].__setitem__(p[i] > limit, value))
 
-    @rule(i=places, j=places, limit=whole, name=st.sampled_from(["copyto", "putmask", "place"]), values=st.lists(whole, min_size=1, max_size=3))
+    @rule(
+        i=places,
+        j=places,
+        limit=whole,
+        name=st.sampled_from(["copyto", "putmask", "place"]),
+        values=st.lists(whole, min_size=1, max_size=3),
+    )
     def write_masked(self, i, j, limit, name, values):
         i, j = self.pick(i), self.pick(j)
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import compress
+from threading import RLock
 from typing import Any
 
 import numpy as onp
@@ -236,21 +237,26 @@ def assign(target: onp.ndarray[Any, Any], key: Any, new: Any) -> None:
             observer.write(None, target, (new,), partial(assign, target, key, new))
 
 
+_updating = RLock()
+"""Held between reading a handle and replacing its value, so that threads can write the parts of one array."""
+
+
 def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ()) -> None:
     """Replace what the handle means by `op(handle, *operands)`, which has its shape and dtype.
 
     A payload on XLA that is not shared is given away: the program writes into its buffer.
     """
-    if handle._view is None and _may_overwrite(handle, operands) and type(handle._value.payload) is XLA_ARRAY:
-        _replace(handle, run(op, [handle._value, *operands], attrs, (0,)))
-        return
-    whole = read(handle)
-    audit = modes.current().audit
-    if audit is None or handle._view is not None or type(whole.payload) is not XLA_ARRAY:
-        _replace(handle, run(op, [whole, *operands], attrs))
-    else:
-        why = "held elsewhere, or recorded, when a part of it is written"
-        _replace(handle, audit.told("copy", why, whole.payload, partial(run, op, [whole, *operands], attrs)))
+    with _updating:
+        if handle._view is None and _may_overwrite(handle, operands) and type(handle._value.payload) is XLA_ARRAY:
+            _replace(handle, run(op, [handle._value, *operands], attrs, (0,)))
+            return
+        whole = read(handle)
+        audit = modes.current().audit
+        if audit is None or handle._view is not None or type(whole.payload) is not XLA_ARRAY:
+            _replace(handle, run(op, [whole, *operands], attrs))
+        else:
+            why = "held elsewhere, or recorded, when a part of it is written"
+            _replace(handle, audit.told("copy", why, whole.payload, partial(run, op, [whole, *operands], attrs)))
 
 
 def live(handle: Handle) -> Any:

@@ -367,6 +367,25 @@ def test_threads_compute_and_keep_their_modes():
     assert errors == [] and sorted(results) == [(n, [n] * 3, "float64" if n % 2 == 0 else "float32") for n in range(8)]
 
 
+def test_threads_write_parts_of_one_array():
+    base, errors = np.zeros((6, 20000)), []
+
+    def fill(n, row):
+        try:
+            with npx.backend("jax"):
+                for k in range(15):
+                    row[...] = np.full(20000, n + k)
+        except Exception as error:  # whatever it is, the test reports it
+            errors.append(error)
+
+    threads = [threading.Thread(target=fill, args=(n, row)) for n, row in enumerate(base)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert errors == [] and (base.asnumpy() == onp.arange(6)[:, None] + 14).all()
+
+
 def test_the_process_default_reaches_threads_that_have_none():
     seen = []
     npx.set_np(dtype=True)

@@ -63,7 +63,7 @@ class Generator(Continuous, Counts, Vectors, Orders):
         return f"{self} at 0x{id(self):X}"
 
     def __reduce__(self) -> Any:
-        return _restored, (self._bit_generator,)
+        return _restored, (self._bit_generator,), None
 
     # --- numbers
 

@@ -151,7 +151,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
             return lens.view(self, lens.imag)
         zeros: ndarray = dispatch.array_of(onp.zeros(self.shape, self.dtype))
         zeros.setflags(write=False)
-        return zeros
+        return inherit(zeros, self)
 
     @imag.setter
     def imag(self, new: ArrayLike) -> None:

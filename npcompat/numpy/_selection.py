@@ -36,7 +36,9 @@ def _where(xp: Any, condition: Any, x: Any, y: Any) -> Any:
     return xp.where(condition, x, y)
 
 
-def where(condition: ArrayLike, x: Any = NoValue, y: Any = NoValue, /, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> Any:
+def where(
+    condition: ArrayLike, x: Any = NoValue, y: Any = NoValue, /, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
+) -> Any:
     """Elements of `x` where a condition holds, of `y` elsewhere; without them, the positions where it holds.
 
     Parameters

@@ -342,7 +342,7 @@ def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> 
         raise TypeError(f"{what}: `out` must be an npcompat ndarray, got {type(out).__name__}")
     result = as_array(result)
     if result.shape != out.shape:  # type: ignore[attr-defined]
-        raise ValueError(f"{what}: output array has shape {out.shape}, expected {result.shape}")
+        raise ValueError(f"{what}: output array has shape {out.shape}, expected {result.shape}")  # type: ignore[attr-defined]
     store(out, dispatch.read(result), True, casting, what)
     return out
 

@@ -281,10 +281,8 @@ def frombuffer(buffer: Any, dtype: DTypeLike = None, count: int = -1, offset: in
     wanted = onp.float64 if dtype is float or dtype is None else dtypes.canonical(dtype)  # bytes have NumPy's meaning
     host = onp.frombuffer(buffer, wanted, count, offset)
     made = dispatch.array_of(host.copy())
-    if host.flags.writeable:
-        return made
-    made.setflags(write=False)
-    return made[...]
+    made.setflags(write=host.flags.writeable)
+    return made if host.flags.writeable else made[...]
 
 
 @unbound

@@ -151,7 +151,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
             return lens.view(self, lens.imag)
         zeros: ndarray = dispatch.array_of(onp.zeros(self.shape, self.dtype))
         zeros.setflags(write=False)
-        return zeros
+        return inherit(zeros, self)
 
     @imag.setter
     def imag(self, new: ArrayLike) -> None:
@@ -585,8 +585,7 @@ class ndarray(InPlaceOperators, Array):
                 raise ValueError(f"strides, if given, must be the same length as shape: got {strides} and {shape}")
             raise NotImplementedError("ndarray(strides=) without a buffer: memory layout can't be chosen")
         else:
-            own = wanted.hasobject or not wanted.itemsize  # objects are None, and strings may have no length
-            host = onp.ndarray(shape, wanted) if own else onp.zeros(shape, wanted)
+            host = onp.ndarray(shape, wanted) if wanted.hasobject or not wanted.itemsize else onp.zeros(shape, wanted)  # None for objects
             made = in_order(dispatch.array_of(host), check_c_or_f(order))  # NumPy looks at no offset, either
         return made if cls is ndarray else instance(made, cls, None)
 

@@ -189,3 +189,8 @@ def test_equal_numbers_to_begin_with_are_told_apart(placed):
     if placed == "numpy":  # XLA begins with 0.0, whatever comes then
         assert not np.signbit(np.sum(a, initial=0.0)) and np.signbit(np.sum(a, initial=-0.0)) and np.signbit(np.add.reduce(a, initial=-0.0))
         assert np.signbit(np.sum(z, initial=complex(-0.0, -0.0)).imag) and not np.signbit(np.sum(z, initial=0j).imag)
+
+
+def test_an_export_to_a_device_that_does_not_exist_is_a_buffer_error():
+    with pytest.raises(BufferError):
+        np.arange(5).__dlpack__(dl_device=(10, 0))

@@ -249,8 +249,10 @@ def test_logic_of_objects_may_be_asked_for_bools(name):
     found = getattr(np, name)(np.array(a, dtype=object), np.array("x", dtype=object), dtype=bool)
     expected = getattr(onp, name)(onp.array(a, dtype=object), onp.array("x", dtype=object), dtype=bool)
     assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
-    with pytest.raises(TypeError, match="Cannot cast ufunc 'add' input 0"):
-        np.add(np.array(a, dtype=object), "x", dtype=bool)
+    assert getattr(np, name)(np.array(a, dtype=object), 1.5, dtype=bool).dtype == bool
+    for refused in ((np.array(a, dtype=object), np.array("x", dtype=object)), (np.array(a, dtype=object), 1.5), (np.ones(2, int), 1.5)):
+        with pytest.raises(TypeError, match="Cannot cast ufunc 'add' input"):
+            np.add(*refused, dtype=bool if refused[0].dtype.hasobject else int)
 
 
 def test_comparisons_may_be_asked_for_what_objects_return():

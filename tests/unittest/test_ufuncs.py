@@ -273,3 +273,17 @@ def test_python_integers_alone_are_as_wide_as_they_must_be(number):
     assert found == onp.bitwise_count(number)
     with pytest.raises(OverflowError):
         np.add(np.ones(2, dtype="int64"), number)
+
+
+@pytest.mark.parametrize("name", ["gcd", "lcm"])
+@pytest.mark.parametrize("dtype", ["i1", "i4", "i8", "u1", "u8"])
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_divisors_of_the_extreme_integers(name, dtype, backend):
+    """The smallest integer of a signed dtype has no absolute value in it."""
+    limits = onp.iinfo(dtype)
+    numbers = onp.array([limits.min, limits.max, 0, 1, 6, 96, limits.max // 4 * 3], dtype=dtype)
+    expected = getattr(onp, name)(numbers[:, None], numbers)
+    with npx.backend(backend):
+        found = getattr(np, name)(np.array(numbers)[:, None], np.array(numbers))
+        empty = getattr(np, name)(np.array(numbers)[:0], np.array(numbers)[:0])
+    assert found.dtype == expected.dtype and found.tolist() == expected.tolist() and empty.shape == (0,)

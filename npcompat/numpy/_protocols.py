@@ -87,7 +87,12 @@ class Protocols(Handle):
         if xla.is_tracer(payload):
             raise dispatch.traced_value_error()
         if not isinstance(payload, onp.ndarray):
-            return payload.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+            try:
+                return payload.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+            except RuntimeError as error:
+                if dl_device is None:
+                    raise
+                raise BufferError(f"__dlpack__(dl_device={dl_device}): the array can't go to this device: {error}") from error
         shared = payload.view()
         shared.flags.writeable = False
         if max_version is None or tuple(max_version) < (1, 0):  # which can't say that memory must not be written

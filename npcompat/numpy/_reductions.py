@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes
-from npcompat._internal.dispatch import apply
+from npcompat._internal import dtypes
+from npcompat._internal.dispatch import apply, ordinary
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.kinds import for_axis
@@ -98,20 +98,20 @@ def highest(dtype: onp.dtype[Any]) -> Any:
 
 def reduce(op: Op, a: ArrayLike, axis: Any, dtype: DTypeLike, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
     """Call a reduction with the arguments that all reductions have."""
-    if type(a) not in dispatch.ordinary:
+    if type(a) not in ordinary:
         options = given(out, dtype=(dtype, None), keepdims=(keepdims, NoValue), initial=(initial, NoValue), where=(where, NoValue))
         made = reduced_by_class(name_of(op), a, {"axis": axis, **options})
         if made is not NotImplemented:
             return made
     if initial is NoValue or initial is None:
         initial = None
-    elif hasattr(initial, "item"):
-        initial = initial.item()
+    else:
+        initial = as_attr(initial.item() if hasattr(initial, "item") else initial)
     attrs = (
         axis if axis is None or type(axis) is int else as_axis(axis),
         None if dtype is None else dtypes.canonical(dtype),
         False if keepdims is NoValue else bool(keepdims),
-        as_attr(initial),
+        initial,
     )
     args = (a,) if where is NoValue or where is True else (a, where)
     result = apply(op, args, attrs)

@@ -194,9 +194,10 @@ def _general(
     casts, _ = op.rule(types, {"dtype": loop})
     for i, (operand, wanted) in enumerate(zip(types, casts, strict=True)):
         if wanted is not None and not (operand is float and signature is not None) and not _may_cast(operand, wanted, casting):
-            if op.ufunc is None:
-                raise _UFuncInputCastingError(getattr(onp, name_of(op)), casting, dtypes.strong_by_numpy(operand), wanted, i)
-            _let_numpy_check(op.ufunc, types, loop, casting)
+            carried = [dtypes.strong_by_numpy(t) for t in types]
+            if op.ufunc is None or all(map(dtypes.on_devices, carried)):
+                raise _UFuncInputCastingError(getattr(onp, name_of(op)), casting, carried[i], wanted, i)
+            _let_numpy_check(op.ufunc, carried, loop, casting)
     values = execution.run(op, [dispatch.as_value(a) for a in operands], () if loop is None else (loop,))
     finished = []
     for i, (value, target) in enumerate(zip(values if op.outputs > 1 else (values,), outs, strict=True)):
@@ -247,11 +248,13 @@ def _may_cast(operand: Any, wanted: onp.dtype[Any], casting: Casting) -> bool:
     return wanted.kind not in _RANKS or onp.can_cast(onp.dtype(operand), wanted, casting) or (operand is int and wanted.kind in "iufc")
 
 
-def _let_numpy_check(ufunc: onp.ufunc, types: Sequence[Any], loop: Any, casting: Casting) -> None:
-    """Raise what NumPy raises for a cast of operands that is not allowed; it makes exceptions, for logic of objects."""
+def _let_numpy_check(ufunc: onp.ufunc, types: Sequence[onp.dtype[Any]], loop: Any, casting: Casting) -> None:
+    """Raise what NumPy raises for a cast of objects, strings or bytes that is not allowed; it makes exceptions, for logic.
+
+    It is given dtypes only: where it refuses a Python number's class, NumPy 2.4 crashes.
+    """
     signature = loop if isinstance(loop, tuple) else (None,) * ufunc.nin + (loop,) * ufunc.nout
-    known = [onp.dtype(bool) if t is bool else t for t in types]
-    ufunc.resolve_dtypes((*known, *(None,) * ufunc.nout), signature=signature, casting=casting)
+    ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout), signature=signature, casting=casting)
 
 
 def _loop(op: Op, dtype: Any, signature: Any) -> Any:

@@ -319,3 +319,8 @@ def test_slices_of_slices(placed):
     for _ in range(151 if placed == "numpy" else 7):
         nested = nested[::-1]
     assert nested.tolist() == [[11, 10, 9, 8], [7, 6, 5, 4], [3, 2, 1, 0]]
+
+
+def test_an_export_to_a_device_that_does_not_exist_is_a_buffer_error():
+    with pytest.raises(BufferError):
+        np.arange(5).__dlpack__(dl_device=(10, 0))

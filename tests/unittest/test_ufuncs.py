@@ -249,8 +249,10 @@ def test_logic_of_objects_may_be_asked_for_bools(name):
     found = getattr(np, name)(np.array(a, dtype=object), np.array("x", dtype=object), dtype=bool)
     expected = getattr(onp, name)(onp.array(a, dtype=object), onp.array("x", dtype=object), dtype=bool)
     assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
-    with pytest.raises(TypeError, match="Cannot cast ufunc 'add' input 0"):
-        np.add(np.array(a, dtype=object), "x", dtype=bool)
+    assert getattr(np, name)(np.array(a, dtype=object), 1.5, dtype=bool).dtype == bool
+    for refused in ((np.array(a, dtype=object), np.array("x", dtype=object)), (np.array(a, dtype=object), 1.5), (np.ones(2, int), 1.5)):
+        with pytest.raises(TypeError, match="Cannot cast ufunc 'add' input"):
+            np.add(*refused, dtype=bool if refused[0].dtype.hasobject else int)
 
 
 def test_comparisons_may_be_asked_for_what_objects_return():
@@ -271,3 +273,17 @@ def test_python_integers_alone_are_as_wide_as_they_must_be(number):
     assert found == onp.bitwise_count(number)
     with pytest.raises(OverflowError):
         np.add(np.ones(2, dtype="int64"), number)
+
+
+@pytest.mark.parametrize("name", ["gcd", "lcm"])
+@pytest.mark.parametrize("dtype", ["i1", "i4", "i8", "u1", "u8"])
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_divisors_of_the_extreme_integers(name, dtype, backend):
+    """The smallest integer of a signed dtype has no absolute value in it."""
+    limits = onp.iinfo(dtype)
+    numbers = onp.array([limits.min, limits.max, 0, 1, 6, 96, limits.max // 4 * 3], dtype=dtype)
+    expected = getattr(onp, name)(numbers[:, None], numbers)
+    with npx.backend(backend):
+        found = getattr(np, name)(np.array(numbers)[:, None], np.array(numbers))
+        empty = getattr(np, name)(np.array(numbers)[:0], np.array(numbers)[:0])
+    assert found.dtype == expected.dtype and found.tolist() == expected.tolist() and empty.shape == (0,)

@@ -62,6 +62,34 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
     return jnp.where(y == 0, x / y, quotient), jnp.where(y == 0, jnp.full_like(x, jnp.nan), rest)
 
 
+def gcd(x: Any, y: Any) -> Any:
+    """Greatest common divisor, by Euclid's algorithm on magnitudes: unsigned, so that the smallest of signed integers has one."""
+    x, y = jnp.broadcast_arrays(x, y)
+    return _common_divisor(_magnitude(x), _magnitude(y)).astype(x.dtype)
+
+
+def lcm(x: Any, y: Any) -> Any:
+    """Least common multiple, of magnitudes."""
+    x, y = jnp.broadcast_arrays(x, y)
+    a, b = _magnitude(x), _magnitude(y)
+    common = _common_divisor(a, b)
+    return (lax.div(a, jnp.where(common == 0, jnp.ones_like(a), common)) * b).astype(x.dtype)
+
+
+def _common_divisor(a: Any, b: Any) -> Any:
+    def step(pair: tuple[Any, Any]) -> tuple[Any, Any]:
+        a, b = pair
+        done = b == 0
+        return jnp.where(done, a, b), jnp.where(done, b, lax.rem(a, jnp.where(done, jnp.ones_like(b), b)))
+
+    return lax.while_loop(lambda pair: jnp.any(pair[1] != 0), step, (a, b))[0]
+
+
+def _magnitude(x: Any) -> Any:
+    """Absolute values, in the unsigned dtype of the same width."""
+    return jnp.abs(x).astype(f"u{x.dtype.name}") if jnp.issubdtype(x.dtype, jnp.signedinteger) else x
+
+
 def modf(x: Any) -> tuple[Any, Any]:
     """Fractional and integral part, both with the sign of the number; an infinity has no fraction."""
     whole = jnp.trunc(x)

@@ -202,10 +202,9 @@ def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Select
     mask = a.mask
     if a.trailing:
         mask = run(REGISTRY["_npi_reshape"], [mask], ((*mask.payload.shape, *(1,) * a.trailing),))
-    if op.start is not None:
+    if op.start is not None and options["initial"] is None:
         _expect_some(a.mask, str(explained(op, [onp.zeros(0)], op.bind(), ValueError(op.name))))
-        if options["initial"] is None:
-            options["initial"] = op.start(a.dtype)
+        options["initial"] = op.start(a.dtype)
     if op.inputs[-1] == "where":
         where = operands[1:] or [mask]
         operands = [operands[0], run(REGISTRY["_npi_logical_and"], [where[0], mask]) if operands[1:] else mask]

@@ -87,7 +87,8 @@ class Protocols(Handle):
         if xla.is_tracer(payload):
             raise dispatch.traced_value_error()
         if not isinstance(payload, onp.ndarray):
-            return payload.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+            # XLA makes the capsule that every version can read, but knows no numbers of old ones.
+            return payload.__dlpack__(stream=stream, dl_device=dl_device, copy=copy)
         shared = payload.view()
         shared.flags.writeable = False
         if max_version is None or tuple(max_version) < (1, 0):  # which can't say that memory must not be written

@@ -347,6 +347,13 @@ def name_of(op: Op) -> str:
     return op.name.removeprefix("_npi_")
 
 
+def mask_of(xp: Any, a: Any, where: Any) -> Any:
+    """What masks a reduction as an array of bool; it is broadcast to the array, never the array to it."""
+    if xp.name != "numpy" and (onp.ndim(where) > a.ndim or onp.broadcast_shapes(onp.shape(where), a.shape) != a.shape):
+        raise ValueError(f"where: shape {onp.shape(where)} does not broadcast to {a.shape}")
+    return xp.astype(where, onp.bool_)
+
+
 def reduced_axis(a: Any, axis: Any) -> Any:
     """The axis of a reduction.  NumPy takes a 0-d array for one of one axis, except where it averages."""
     return None if a.ndim == 0 and axis in (0, -1) else axis

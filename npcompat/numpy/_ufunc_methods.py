@@ -18,11 +18,12 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type, narrow
 from npcompat._internal.errors import OperatorError, user_location
 from npcompat._internal.handle import Handle
+from npcompat._internal.indexing import checked_scalar
 from npcompat._internal.op import REGISTRY, REQUIRED, Kernel, Op, as_axis, normalized_axes, operator
-from npcompat.numpy._creation import asanyarray, asarray
+from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._overrides import given, overridden
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue
-from npcompat.numpy._ufunc import SHARED_PARAMETERS, finish, name_of, reduced_axis, store
+from npcompat.numpy._ufunc import SHARED_PARAMETERS, finish, mask_of, name_of, reduced_axis, store
 
 P = ParamSpec("P")
 IDENTITY = "identity"
@@ -69,11 +70,11 @@ def _reduce(
 ) -> Any:
     """A fold over axes."""
     axes = normalized_axes(reduced_axis(a, axis), a.ndim)
-    mask = xp.astype(where[0], onp.bool_) if where else None
+    mask = mask_of(xp, a, where[0]) if where else None
     if ufunc in _WHOLE and (initial == IDENTITY or (initial is not None and not ufunc.startswith("logical"))):
         options = {} if mask is None else {"where": mask}
         if initial != IDENTITY:
-            options["initial"] = initial
+            options["initial"] = checked_scalar(initial, a.dtype)
         return getattr(xp, _WHOLE[ufunc])(a, axis=axes, keepdims=keepdims, **options)
     identity = getattr(onp, ufunc).identity
     if len(axes) > 1 and ufunc not in _ASSOCIATIVE:
@@ -134,6 +135,8 @@ def _is_scatter(arrays: Sequence[Any], attrs: Mapping[str, Any]) -> bool:
     """Whether XLA applies the function at all positions in one step, in the array's own dtype."""
     a, _, *values = [onp.dtype(x.dtype) for x in arrays]
     if attrs["ufunc"] not in ("add", "subtract", "multiply", "maximum", "minimum") or a == onp.bool_:
+        return False
+    if a.kind == "c" and attrs["ufunc"] in ("maximum", "minimum"):
         return False
     return bool(REGISTRY[f"_npi_{attrs['ufunc']}"].rule((a, *values), {"dtype": None})[1] == a)
 
@@ -285,7 +288,7 @@ class ufunc(Generic[P], metaclass=_Kind):
             initial = initial.item()  # type: ignore[union-attr]
         initial = IDENTITY if initial is NoValue else initial
         attrs = (name_of(self._op), as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(keepdims), initial)
-        return finish(apply(_reduce, (array,) if where is True else (array, where), attrs), out, f"{name_of(self._op)}.reduce")
+        return finish(apply(_reduce, (array,) if where is True else (array, where), attrs), out, f"{name_of(self._op)}.reduce", "unsafe")
 
     def accumulate(self, array: ArrayLike, /, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:
         """What `reduce` has after the first element along the axis, after the second, and so on.
@@ -300,7 +303,7 @@ class ufunc(Generic[P], metaclass=_Kind):
             return made
         _check_binary(self, "accumulate")
         attrs = (name_of(self._op), as_axis(axis), None if dtype is None else dtypes.canonical(dtype))
-        return finish(apply(_accumulate, (array,), attrs), out, f"{name_of(self._op)}.accumulate")
+        return finish(apply(_accumulate, (array,), attrs), out, f"{name_of(self._op)}.accumulate", "unsafe")
 
     def reduceat(self, array: ArrayLike, /, indices: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:
         """Reduce the slices that begin at the indices, each up to the next one.
@@ -322,11 +325,12 @@ class ufunc(Generic[P], metaclass=_Kind):
             return made
         _check_binary(self, "reduceat")
         array = asanyarray(array)
-        indices = asarray(indices, None if onp.size(indices) else onp.intp)
         (checked,) = normalized_axes(axis, array.ndim)
+        if not isinstance(indices, Handle):
+            indices = dispatch.host_array(indices) if onp.size(indices) else onp.asarray(indices, onp.intp)
         _check_starts(name_of(self._op), indices, array.shape[checked])
         attrs = (name_of(self._op), checked, None if dtype is None else dtypes.canonical(dtype))
-        return finish(apply(_reduceat, (array, indices), attrs), out, f"{name_of(self._op)}.reduceat")
+        return finish(apply(_reduceat, (array, indices), attrs), out, f"{name_of(self._op)}.reduceat", "unsafe")
 
     def outer(self, A: ArrayLike, B: ArrayLike, /, **kwargs: Any) -> Any:
         """Apply the function to all pairs of an element of `A` and an element of `B`.
@@ -387,6 +391,8 @@ class ufunc(Generic[P], metaclass=_Kind):
                 f"array is not broadcastable to correct shape: the second operand of {name}.at has shape {onp.shape(b)}, "
                 f"which does not broadcast to {positions.shape}, the shape of a[indices]"
             )
+        if type(b) is bool or (type(b) is int and target.dtype.kind in "iu"):  # an integer is cast as an array is, and not looked at
+            b = onp.asarray(b).astype(target.dtype if type(b) is int else bool)
         store(target, dispatch.read(apply(_at, (target, positions) if b is None else (target, positions, b), (name,))))
 
     def resolve_dtypes(
@@ -425,14 +431,13 @@ def _check_binary(function: ufunc[P], method: str) -> None:
         raise ValueError(f"{method} only supported for {kind}")
 
 
-def _check_starts(name: str, indices: Handle, size: int) -> None:
-    value = dispatch.read(indices)
+def _check_starts(name: str, indices: Handle | onp.ndarray[Any, Any], size: int) -> None:
     trace = modes.current().trace
-    if trace is not None and xla.is_tracer(value.payload):
+    if trace is not None and isinstance(indices, Handle) and xla.is_tracer((value := dispatch.read(indices)).payload):
         message = f"index out-of-bounds in {name}.reduceat [0, {size}) (compiled at {user_location()})"
         trace.expect(execution.run(_not_a_start, [value], (size,)).payload, IndexError, message)
         return
-    host = dispatch.to_host(indices)
+    host = dispatch.to_host(indices) if isinstance(indices, Handle) else indices
     wrong = host[(host < 0) | (host >= size)]
     if wrong.size:
         raise IndexError(f"index {wrong.flat[0]} out-of-bounds in {name}.reduceat [0, {size})")

@@ -10,13 +10,12 @@ backend, and `--hypothesis-seed` which:
 import os
 
 import hypothesis
-
 from programs.functions import Joining, Reductions, Sorting, Ufuncs
 from programs.machine import Machine
 from programs.views import Views
 from programs.writes import Writes
 
-PROGRAMS = int(os.environ.get("NPCOMPAT_PROGRAMS", 0))
+PROGRAMS = int(os.environ.get("NPCOMPAT_PROGRAMS", "0"))
 PHASES = (hypothesis.Phase.explicit, hypothesis.Phase.generate, hypothesis.Phase.shrink)
 CHECKS = (hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.filter_too_much)
 
@@ -33,7 +32,9 @@ class OnXla(Host):
 
 def case(machine, programs, steps):
     found = machine.TestCase
-    found.settings = hypothesis.settings(max_examples=PROGRAMS or programs, stateful_step_count=steps, phases=PHASES, suppress_health_check=CHECKS)
+    found.settings = hypothesis.settings(
+        max_examples=PROGRAMS or programs, stateful_step_count=steps, phases=PHASES, suppress_health_check=CHECKS
+    )
     return found
 
 

@@ -8,7 +8,20 @@ from programs import keys
 from programs.machine import DTYPES, axes, places, settled
 
 UNARY = ["negative", "square", "absolute", "conjugate", "sign", "isnan", "isfinite", "floor", "rint", "invert", "logical_not", "sqrt"]
-BINARY = ["add", "subtract", "multiply", "maximum", "minimum", "fmax", "equal", "less", "logical_and", "bitwise_xor", "floor_divide", "remainder"]
+BINARY = [
+    "add",
+    "subtract",
+    "multiply",
+    "maximum",
+    "minimum",
+    "fmax",
+    "equal",
+    "less",
+    "logical_and",
+    "bitwise_xor",
+    "floor_divide",
+    "remainder",
+]
 BINARY += ["true_divide", "hypot", "copysign", "left_shift"]
 REDUCING = ["add", "multiply", "maximum", "minimum", "logical_or", "logical_and", "bitwise_or", "subtract", "fmin"]
 REDUCTIONS = ["sum", "prod", "max", "min", "any", "all", "mean", "var", "argmax", "argmin"]
@@ -53,7 +66,13 @@ class Ufuncs(RuleBasedStateMachine):
         i = self.pick(i)
         self.do(lambda xp, p: settled(xp, getattr(xp, name).accumulate(p[i], axis)), into, either=True)
 
-    @rule(i=places, name=st.sampled_from(REDUCING), at=st.lists(st.integers(0, 3), min_size=1, max_size=3), axis=st.integers(-1, 1), into=places)
+    @rule(
+        i=places,
+        name=st.sampled_from(REDUCING),
+        at=st.lists(st.integers(0, 3), min_size=1, max_size=3),
+        axis=st.integers(-1, 1),
+        into=places,
+    )
     def reduceat(self, i, name, at, axis, into):
         i = self.pick(i)
         self.do(lambda xp, p: settled(xp, getattr(xp, name).reduceat(p[i], at, axis)), into, either=True)
@@ -68,13 +87,15 @@ class Ufuncs(RuleBasedStateMachine):
     def at(self, i, j, name, data):
         i, j = self.pick(i), self.pick(j)
         key = data.draw(keys.advanced(self.theirs[i].shape))
-        self.do(lambda xp, p: getattr(xp, name).at(p[i], key, p[j]), either=True)
+        if self.theirs[i].flags.writeable:
+            self.do(lambda xp, p: getattr(xp, name).at(p[i], key, p[j]), either=True)
 
     @rule(i=places, name=st.sampled_from(["negative", "square", "logical_not"]), data=st.data())
     def unary_at(self, i, name, data):
         i = self.pick(i)
         key = data.draw(keys.advanced(self.theirs[i].shape))
-        self.do(lambda xp, p: getattr(xp, name).at(p[i], key), either=True)
+        if self.theirs[i].flags.writeable:  # NumPy writes others, too
+            self.do(lambda xp, p: getattr(xp, name).at(p[i], key), either=True)
 
     @rule(i=places, dtype=st.sampled_from(DTYPES), into=places)
     def cast(self, i, dtype, into):
@@ -109,9 +130,15 @@ class Reductions(RuleBasedStateMachine):
     @rule(i=places, k=places, name=st.sampled_from(REDUCTIONS), axis=axes)
     def reduced_out(self, i, k, name, axis):
         i, k = self.pick(i), self.pick(k)
-        self.do(lambda xp, p: getattr(xp, name)(p[i], axis, out=p[k]) is None or None, either=True)
+        if name not in ("mean", "var") or self.theirs[k].dtype.kind in "fc":
+            self.do(lambda xp, p: getattr(xp, name)(p[i], axis, out=p[k]) is None or None, either=True)
 
-    @rule(i=places, name=st.sampled_from(["nansum", "nanmax", "nanmean", "median", "ptp", "count_nonzero", "diff", "trace", "cumulative_sum"]), axis=axes, into=places)
+    @rule(
+        i=places,
+        name=st.sampled_from(["nansum", "nanmax", "nanmean", "median", "ptp", "count_nonzero", "diff", "trace", "cumulative_sum"]),
+        axis=axes,
+        into=places,
+    )
     def summarized(self, i, name, axis, into):
         i = self.pick(i)
         given = {} if name == "trace" else {"axis": -1 if name == "diff" and axis is None else axis}
@@ -179,7 +206,13 @@ class Joining(RuleBasedStateMachine):
         i, j, k = self.pick(i), self.pick(j), self.pick(k)
         self.do(lambda xp, p: xp.concatenate([p[i], p[j]], axis=axis, out=p[k]) is None or None, either=True)
 
-    @rule(i=places, name=st.sampled_from(["tile", "repeat", "roll", "insert", "delete", "pad", "resize"]), n=st.integers(0, 2), axis=st.sampled_from([None, 0, -1]), into=places)
+    @rule(
+        i=places,
+        name=st.sampled_from(["tile", "repeat", "roll", "insert", "delete", "pad", "resize"]),
+        n=st.integers(0, 2),
+        axis=st.sampled_from([None, 0, -1]),
+        into=places,
+    )
     def rearranged(self, i, name, n, axis, into):
         i = self.pick(i)
         if self.theirs[i].size > 40:

@@ -168,6 +168,8 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         return
     starts = _element(key, handle.shape)
     if starts is not None:
+        if type(new) not in _REAL and (new.ndim if isinstance(new, Handle) else onp.ndim(new)) and dtypes.on_devices(handle.dtype):
+            raise ValueError("setting an array element with a sequence.")
         found = lens.index(tuple(starts), *_ELEMENT[len(starts)])
     else:
         parsed = basic(handle.shape, key)

@@ -197,10 +197,10 @@ class Flat:
             key = self._key(key)
         flat = lens.reshaped(self._handle, (-1,))
         wanted = onp.empty(flat.shape, onp.bool_)[key]
-        if not wanted.size:
-            return
         if not isinstance(new, Handle) and not onp.isscalar(new):
             new = dispatch.array_of(dispatch.host_array(new, flat.dtype))
+        if isinstance(new, Handle) and not wanted.size:
+            return
         value = dispatch.as_value(new)
         if getattr(value.payload, "size", 1) != 1:
             value = execution.run(_cycled, [value], (wanted.shape,))

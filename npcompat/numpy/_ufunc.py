@@ -189,6 +189,8 @@ def _general(
     loop = _loop(op, dtype, signature)
     casts, _ = op.rule(types, {"dtype": loop})
     for i, (operand, wanted) in enumerate(zip(types, casts, strict=True)):
+        if loop is None and wanted == onp.bool_:
+            continue  # logical functions take the truth of anything
         if wanted is not None and not (operand is float and signature is not None) and not _may_cast(operand, wanted, casting):
             raise _UFuncInputCastingError(getattr(onp, name_of(op)), casting, dtypes.strong_by_numpy(operand), wanted, i)
     values = execution.run(op, [dispatch.as_value(a) for a in operands], () if loop is None else (loop,))

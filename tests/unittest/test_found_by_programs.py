@@ -148,3 +148,31 @@ def test_dlpack_of_every_version():
         with npx.backend(backend):
             for version in (None, (0, 0), (1, 0), (2, 0)):
                 assert np.ones(3).__dlpack__(max_version=version) is not None
+
+
+@pytest.mark.parametrize("target", ["?", "i4", "f8", "c16"])
+def test_logical_functions_write_into_any_dtype(target):
+    mask = onp.array([True, True, False])
+    for name in ("logical_and", "logical_xor"):
+        agrees(lambda np, a, out: getattr(np, name)(a, out, out=out) is out, onp.ones(3, bool), onp.ones(3, target))
+        agrees(lambda np, a, out: getattr(np, name)(a, out, out=out, where=mask) is out, onp.ones(3, bool), onp.ones(3, target))
+
+
+@pytest.mark.parametrize("key", [1, (-1,), (1, 0), (1, ...)])
+@pytest.mark.parametrize("new", [[1], [[1]]])
+def test_an_element_takes_no_sequence(key, new):
+    agrees(lambda np, a: a.__setitem__(key, np.asarray(new)), onp.ones((3, 2) if key == (1, 0) else 3))
+
+
+def test_windows_of_nothing_have_their_shape():
+    agrees(lambda np, a: np.lib.stride_tricks.sliding_window_view(a, 2, -1) + 1, EMPTY)
+    assert isinstance(agrees(lambda np, a: np.fill_diagonal(a, -1), EMPTY.astype("u1")), OverflowError)
+
+
+@pytest.mark.parametrize("views", [("u1", "u4"), ("u4", "u1"), ("i2", "u1"), ("u1", "i2")])
+def test_bytes_are_written_in_one_size_and_read_in_another(views):
+    def program(np, a):
+        a.view(views[0])[...] = 1
+        return a.view(views[1]) + a.view(views[1])
+
+    agrees(program, onp.ones((3, 2), onp.int64))

@@ -168,7 +168,7 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         return
     starts = _element(key, handle.shape)
     if starts is not None:
-        if type(new) not in _REAL and (new.ndim if isinstance(new, Handle) else onp.ndim(new)) and dtypes.on_devices(handle.dtype):
+        if type(new) not in _REAL and (new.ndim if hasattr(new, "ndim") else onp.ndim(new)) and dtypes.on_devices(handle.dtype):
             raise ValueError("setting an array element with a sequence.")
         found = lens.index(tuple(starts), *_ELEMENT[len(starts)])
     else:
@@ -442,6 +442,8 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
         whole = selection.written(value, selected, axis)
         shape = getattr(value.payload, "shape", ())
         if whole is not value or len(shape) <= len(base.shape) - axis - len(mask.shape):
+            if whole is value:
+                _check_part(shape, base.shape, axis, len(mask.shape))
             value = whole
             checked_scalar(value.payload, base.dtype)
             target = dispatch.buffer(base, value, selected)
@@ -473,6 +475,14 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
         dispatch.assign(target, index, execution.host_payload(fit))
     else:
         dispatch.update(base, _put_at, [fit, *places], (axes,))
+
+
+def _check_part(new: tuple[int, ...], shape: tuple[int, ...], axis: int, masked: int) -> None:
+    """What is written to each part that a mask selects is broadcast to the part, which is never enlarged."""
+    before, part = shape[:axis], shape[axis + masked :]
+    if any([n not in (1, m) for n, m in zip(new[::-1], part[::-1], strict=False)]):
+        selected = ",".join([*map(str, before), "?", *map(str, part)])
+        raise ValueError(f"shape mismatch: value array of shape {new} could not be broadcast to indexing result of shape ({selected})")
 
 
 def _advanced_shape(shape: tuple[int, ...], axes: tuple[bool, ...], indexed: tuple[int, ...]) -> tuple[int, ...]:

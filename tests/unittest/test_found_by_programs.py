@@ -176,3 +176,9 @@ def test_bytes_are_written_in_one_size_and_read_in_another(views):
         return a.view(views[1]) + a.view(views[1])
 
     agrees(program, onp.ones((3, 2), onp.int64))
+
+
+def test_parts_that_a_mask_selects_are_not_enlarged():
+    for mask in ([False, False], [True, False]):
+        agrees(lambda np, a: a.__setitem__(onp.array(mask), np.ones((2, 3))), onp.zeros((2, 1, 3)))
+        agrees(lambda np, a, m: a.__setitem__(m, np.ones((1, 3))), onp.zeros((2, 1, 3)), onp.array(mask))

@@ -3,6 +3,7 @@
 Hot path: an int or a slice on the first axis is recognised before anything else.
 """
 
+import math
 import operator as python
 from typing import Any
 
@@ -206,10 +207,13 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         return
     starts = _element(key, handle.shape)
     if starts is not None:
+        if type(new) not in _REAL and (new.ndim if hasattr(new, "ndim") else onp.ndim(new)) and dtypes.on_devices(handle.dtype):
+            raise ValueError("setting an array element with a sequence.")
         found = lens.index(tuple(starts), *_ELEMENT[len(starts)])
     else:
         parsed = basic(handle.shape, key)
         if parsed is None:
+            _check_for_mask(handle, key[0] if type(key) is tuple and len(key) == 1 else key, new)
             _set_advanced(handle, *_split(handle, key), new)
             return
         found = parsed[0]
@@ -226,12 +230,22 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         dispatch.put(handle, found, value)
 
 
+def _check_for_mask(handle: Any, key: Any, new: Any) -> None:
+    """What is written through a mask of all axes has one axis."""
+    if type(key) is not bool and getattr(key, "dtype", None) != onp.bool_:
+        return
+    axes = new.ndim if hasattr(new, "ndim") else onp.ndim(new)
+    if axes > 1 and onp.ndim(key) == len(handle.shape):
+        message = "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input"
+        raise TypeError(f"{message}, input has {axes} dimensions")
+
+
 _REAL = frozenset((bool, int, float))
 
 
 def checked_scalar(x: Any, dtype: onp.dtype[Any]) -> Any:
     """A Python number, if an array of the dtype can hold it; else NumPy's error."""
-    if dtype.kind in "iu" or (type(x) is complex and dtype.kind != "c"):
+    if (dtype.kind in "iu" and type(x) in _REAL) or (type(x) is complex and dtype.kind != "c"):
         onp.zeros((), dtype)[()] = x
     return x
 
@@ -302,6 +316,7 @@ def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
             pre += [slice(None)] * _consumes(a)
             if not _consumes(a):  # a 0-d mask adds an axis
                 pre.append(None)
+                a = lens.reshaped(a, (1,)) if isinstance(a, Handle) else a.reshape(1)
             advanced.append(a)
     base = handle
     if any(p is None or p != slice(None) for p in pre):
@@ -428,7 +443,7 @@ def _whole(xp: Any, a: Any, positions: Any, axes: Any) -> tuple[Any, ...]:
 def _get_advanced(handle: Any, base: Any, advanced: list[Any]) -> Any:
     masks = [a for a in advanced if a is not None and a.dtype == onp.bool_]
     if modes.current().trace is not None and any(isinstance(m, Handle) for m in masks):
-        if len(masks) < sum(a is not None for a in advanced) or len(masks) > 1 or not masks[0].ndim:
+        if len(masks) < sum(a is not None for a in advanced) or len(masks) > 1:
             raise TracedValueError(
                 f"{user_location()}: an array is read with a boolean mask and other indices while its function is being compiled; "
                 "the result's shape depends on data. Read with the mask alone, use np.where(mask, a, other), or do it outside"
@@ -470,8 +485,11 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
         selected = dispatch.as_value(mask)
         whole = selection.written(value, selected, axis)
         shape = getattr(value.payload, "shape", ())
-        if whole is not value or len(shape) <= len(base.shape) - axis - max(len(mask.shape), 1):
+        if whole is not value or len(shape) <= len(base.shape) - axis - len(mask.shape):
+            if whole is value:
+                _check_part(shape, base.shape, axis, len(mask.shape))
             value = whole
+            checked_scalar(value.payload, base.dtype)
             target = dispatch.buffer(base, value, selected)
             if target is not None:
                 key = (slice(None),) * axis + (execution.host_payload(selected),)
@@ -503,6 +521,14 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
         dispatch.update(base, _put_at, [fit, *places], (axes,))
 
 
+def _check_part(new: tuple[int, ...], shape: tuple[int, ...], axis: int, masked: int) -> None:
+    """What is written to each part that a mask selects is broadcast to the part, which is never enlarged."""
+    before, part = shape[:axis], shape[axis + masked :]
+    if any([n not in (1, m) for n, m in zip(new[::-1], part[::-1], strict=False)]):
+        selected = ",".join([*map(str, before), "?", *map(str, part)])
+        raise ValueError(f"shape mismatch: value array of shape {new} could not be broadcast to indexing result of shape ({selected})")
+
+
 def _advanced_shape(shape: tuple[int, ...], axes: tuple[bool, ...], indexed: tuple[int, ...]) -> tuple[int, ...]:
     marked = [i for i, m in enumerate(axes) if m]
     whole = [n for n, m in zip(shape, axes, strict=True) if not m]
@@ -515,6 +541,7 @@ def _advanced_shape(shape: tuple[int, ...], axes: tuple[bool, ...], indexed: tup
 def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, ...]]:
     """Index arrays, in range, one for each marked axis of the base; masks become the positions of their True."""
     positions: list[Any] = []
+    unchecked: list[tuple[Any, int]] = []
     axes: list[bool] = []
     for a in advanced:
         if a is None:
@@ -522,21 +549,32 @@ def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, .
         elif a.dtype == onp.bool_:
             _check_mask(base, a, len(axes))
             mask = dispatch.to_host(a) if isinstance(a, Handle) else a
-            found = onp.nonzero(mask.reshape(1) if mask.ndim == 0 else mask)
+            found = onp.nonzero(mask)
             positions += found
             axes += [True] * len(found)
         else:
-            _check_bounds(a, base.shape[len(axes)], len(axes))
+            if a.ndim:
+                unchecked.append((a, len(axes)))
+            else:
+                _check_bounds(a, base.shape[len(axes)], len(axes))
             positions.append(a)
             axes.append(True)
     if len(positions) == 1 or any([type(p) is dispatch.symbol for p in positions]):
+        _check_all(base, unchecked)
         return positions, tuple(axes)
     try:
-        onp.broadcast_shapes(*[p.shape for p in positions])
+        size = math.prod(onp.broadcast_shapes(*[p.shape for p in positions]))
     except ValueError:
         shapes = " ".join(str(p.shape).replace(" ", "") for p in positions)
         raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} ") from None
+    if size:  # else nothing is looked for
+        _check_all(base, unchecked)
     return positions, tuple(axes)
+
+
+def _check_all(base: Any, positions: list[tuple[Any, int]]) -> None:
+    for array, axis in positions:
+        _check_bounds(array, base.shape[axis], axis)
 
 
 def _check_mask(base: Any, mask: Any, axis: int) -> None:

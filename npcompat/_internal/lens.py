@@ -217,6 +217,8 @@ def _as_strided(xp: Any, a: Any, *, shape: Any, strides: Any, offset: Any) -> An
     offset : int
         Where the first element is.
     """
+    if 0 in shape:
+        return xp.zeros(shape, a.dtype)
     return xp.take(xp.reshape(a, (-1,)), _places(xp, shape, strides, offset))
 
 
@@ -233,6 +235,8 @@ def _as_strided_put(xp: Any, a: Any, new: Any, *, shape: Any, strides: Any, offs
     """
     if xp.name != "numpy" and overlapping(shape, strides):
         raise NotImplementedError("as_strided: a view whose elements overlap can't be written on XLA; write the array that it looks at")
+    if 0 in shape:
+        return a
     return xp.reshape(xp.set_static(xp.reshape(a, (-1,)), (_places(xp, shape, strides, offset),), new), a.shape)
 
 

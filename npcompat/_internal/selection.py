@@ -217,10 +217,9 @@ def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Select
         behind = a.trailing if keepdims else a.trailing - sum([axis > a.axis for axis in axes])
         return _adopted(Selected(result, a.mask, behind))
     mask = _column(a.mask, a.trailing)
-    if op.start is not None:
+    if op.start is not None and options["initial"] is None:
         _expect_some(a.mask, str(explained(op, [onp.zeros(0)], op.bind(), ValueError(op.name))))
-        if options["initial"] is None:
-            options["initial"] = op.start(a.dtype)
+        options["initial"] = op.start(a.dtype)
     if op.inputs[-1] == "where":
         where = operands[1:] or [mask]
         operands = [operands[0], run(REGISTRY["_npi_logical_and"], [where[0], mask]) if operands[1:] else mask]

@@ -17,7 +17,7 @@ from npcompat._internal import compile_log, dtypes, fusion, modes, selection
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.dispatch import wrap
 from npcompat._internal.errors import SymbolError, user_location
-from npcompat._internal.execution import SCALARS, explained
+from npcompat._internal.execution import SCALARS, explained, in_range
 from npcompat._internal.handle import Handle, Value, touch
 from npcompat._internal.op import Attrs, Op
 from npcompat._internal.tape import Leaf, attach
@@ -106,7 +106,11 @@ class Trace:
             return selection.apply(op, values, attrs)
         if selection.lengths(attrs):
             return selection.made(op, values, attrs)
-        payloads = [on_xla(p) for p in payloads]
+        looked_at = op.rule is not dtypes.keep
+        payloads = [
+            on_xla(in_range(op, payloads, i, attrs) if looked_at and type(p) is int and not 0 <= p < 128 else p)
+            for i, p in enumerate(payloads)
+        ]
         mask = tuple([v.node is not None for v in values])
         try:
             if mode.recording and op.differentiable and any(mask):

@@ -149,8 +149,7 @@ def fill_diagonal(a: Any, val: ArrayLike, wrap: bool = False) -> None:
         if len(set(a.shape)) != 1:
             raise ValueError("All dimensions of input must be of equal length")
         step, end = 1 + sum(math.prod(a.shape[:i]) for i in range(1, a.ndim)), None
-    if a.size:
-        a.flat[:end:step] = val
+    a.flat[:end:step] = val
 
 
 __all__ = ["diag", "diagflat", "diagonal", "fill_diagonal", "tril", "triu"]

@@ -197,8 +197,12 @@ class Flat:
             key = self._key(key)
         flat = lens.reshaped(self._handle, (-1,))
         wanted = onp.empty(flat.shape, onp.bool_)[key]
+        if not isinstance(new, Handle) and not onp.isscalar(new):
+            new = dispatch.array_of(dispatch.host_array(new, flat.dtype))
+        if isinstance(new, Handle) and not wanted.size:
+            return
         value = dispatch.as_value(new)
-        if getattr(value.payload, "size", 1) != 1 and wanted.size:
+        if getattr(value.payload, "size", 1) != 1:
             value = execution.run(_cycled, [value], (wanted.shape,))
         flat[key] = dispatch.wrap(value) if hasattr(value.payload, "shape") else new
         if flat._view is None:  # the elements don't lie in C order: the flat array was a copy

@@ -352,7 +352,7 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
     if x.ndim == 0:
         raise ValueError("Input array must be at least 1-d.")
     axis = onp.lib.array_utils.normalize_axis_index(axis, x.ndim)
-    return tuple(x[(*(slice(None),) * axis, i, ...)] for i in range(x.shape[axis]))
+    return tuple(x[(*(slice(None),) * axis, i)] for i in range(x.shape[axis]))
 
 
 # --- adding and removing elements --------------------------------------------------------------------------------
@@ -449,7 +449,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     wrong = positions[(positions < -length) | (positions > length)]
     if wrong.size:
         raise IndexError(f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {length}")
-    new: Any = asarray(values, arr.dtype if arr.dtype.names else None)  # a record is a tuple
+    new: Any = values if isinstance(values, Handle) else asarray(values, arr.dtype)
     count = positions.size
     if count == 1:  # the values may be several slices
         new = new.reshape((1,) * (arr.ndim - new.ndim) + new.shape)

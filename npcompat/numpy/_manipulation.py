@@ -138,7 +138,7 @@ def squeeze(a: ArrayLike, axis: AxisLike = None) -> Any:
     chosen = [i for i, n in enumerate(old) if n == 1] if axis is None else normalized_axes(axis, len(old))
     if any(old[i] != 1 for i in chosen):
         raise ValueError(f"cannot select an axis to squeeze out which has size not equal to one: shape {old}, axis {axis}")
-    return lens.view(a, lens.reshape(tuple(n for i, n in enumerate(old) if i not in chosen)))
+    return lens.view(a, lens.reshape(tuple(n for i, n in enumerate(old) if i not in chosen))) if chosen else a
 
 
 def expand_dims(a: ArrayLike, axis: AxisLike) -> Any:
@@ -376,7 +376,7 @@ def flip(m: ArrayLike, axis: AxisLike = None) -> Any:
     """
     m = asanyarray(m)
     reversed_axes = normalized_axes(axis, m.ndim)
-    return m[(*[slice(None, None, -1) if i in reversed_axes else slice(None) for i in range(m.ndim)], ...)]
+    return m[tuple([slice(None, None, -1) if i in reversed_axes else slice(None) for i in range(m.ndim)])]
 
 
 def flipud(m: ArrayLike) -> Any:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from npcompat._internal import dtypes
-from npcompat._internal.op import Op
+from npcompat._internal.op import Op, normalized_axes
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._empty_slices import warn_of_means, warn_of_nan
 from npcompat.numpy._reductions import accumulated, averaged, highest, kept, lowest, reduce, reduction
@@ -104,6 +104,8 @@ def nanmean(
         raise TypeError("If a is inexact, then dtype must be inexact")
     if inexact and out is not None and not dtypes.is_inexact(out.dtype):
         raise TypeError("If a is inexact, then out must be inexact")
+    if not inexact:
+        normalized_axes(axis, a.ndim)  # a mean takes no 0-d array for one of one axis
     result = reduce(_nanmean, a, axis, dtype, out, keepdims, NoValue, where)
     if inexact:
         warn_of_nan(a, axis, result, "Mean of empty slice")

@@ -87,8 +87,8 @@ class Protocols(Handle):
         if xla.is_tracer(payload):
             raise dispatch.traced_value_error()
         if not isinstance(payload, onp.ndarray):
-            try:
-                return payload.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+            try:  # XLA makes the capsule that every version can read, but knows no numbers of old ones
+                return payload.__dlpack__(stream=stream, dl_device=dl_device, copy=copy)
             except RuntimeError as error:
                 if dl_device is None:
                     raise

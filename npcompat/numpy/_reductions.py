@@ -9,6 +9,7 @@ from npcompat._internal import dtypes
 from npcompat._internal.dispatch import apply, ordinary
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
+from npcompat._internal.indexing import checked_scalar
 from npcompat._internal.kinds import for_axis
 from npcompat._internal.op import Op, as_attr, as_axis, from_attr, operator
 from npcompat.numpy import _arithmetic, _extremes
@@ -16,7 +17,7 @@ from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import warn_of_means, warn_of_spreads
 from npcompat.numpy._overrides import given, reduced_by_class
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
-from npcompat.numpy._ufunc import call, finish, name_of, reduced_axis
+from npcompat.numpy._ufunc import call, finish, mask_of, name_of, reduced_axis
 
 _int64, _uint64 = onp.dtype("int64"), onp.dtype("uint64")
 
@@ -78,9 +79,9 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
     def compute(xp: Any, a: Any, *where: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
         if not where and initial is None and ufunc is not None and type(a) is onp.ndarray and a.dtype.kind in "biufc":
             return ufunc.reduce(a, axis, None, None, keepdims)  # what NumPy's function comes to
-        options: dict[str, Any] = {"where": xp.astype(where[0], onp.bool_)} if where else {}
+        options: dict[str, Any] = {"where": mask_of(xp, a, where[0])} if where else {}
         if initial is not None:
-            options["initial"] = from_attr(initial)
+            options["initial"] = checked_scalar(from_attr(initial), a.dtype)
         return getattr(xp, method)(a, axis=axis if method == "mean" else reduced_axis(a, axis), keepdims=keepdims, **options)
 
     return operator(name, rule=rule, pattern="reduction", **declaration)(compute)
@@ -267,23 +268,23 @@ def mean(
     return result
 
 
-def _spread_options(xp: Any, rest: tuple[Any, ...], given: str) -> dict[str, Any]:
+def _spread_options(xp: Any, a: Any, rest: tuple[Any, ...], given: str) -> dict[str, Any]:
     """The optional inputs of `var` and `std`, whose initials `given` names: the mean, the mask."""
     found = dict(zip(given, rest, strict=True))
     options = {"mean": found["m"]} if "m" in given else {}
-    return {**options, "where": xp.astype(found["w"], onp.bool_)} if "w" in given else options
+    return {**options, "where": mask_of(xp, a, found["w"])} if "w" in given else options
 
 
 @operator("_npi_var", rule=spread, pattern="reduction")
 def _var(xp: Any, a: Any, *rest: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ddof: float = 0, given: str = "") -> Any:
     """Mean squared distance from the mean."""
-    return xp.var(a, axis=axis, ddof=ddof, keepdims=keepdims, **_spread_options(xp, rest, given))
+    return xp.var(a, axis=axis, ddof=ddof, keepdims=keepdims, **_spread_options(xp, a, rest, given))
 
 
 @operator("_npi_std", rule=spread, pattern="reduction")
 def _std(xp: Any, a: Any, *rest: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ddof: float = 0, given: str = "") -> Any:
     """Square root of the mean squared distance from the mean."""
-    return xp.std(a, axis=axis, ddof=ddof, keepdims=keepdims, **_spread_options(xp, rest, given))
+    return xp.std(a, axis=axis, ddof=ddof, keepdims=keepdims, **_spread_options(xp, a, rest, given))
 
 
 def _spread(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdims: Any, where: Any, mean: Any, correction: Any) -> Any:
@@ -306,7 +307,7 @@ def _spread(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdi
         "m" * centered + "w" * masked,
     )
     args = (a, *([mean] if centered else []), *([where] if masked else []))
-    return finish(apply(op, args, attrs), out, name_of(op))
+    return finish(apply(op, args, attrs), out, name_of(op), "unsafe")
 
 
 def var(

@@ -345,7 +345,7 @@ def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """
     _check_array(a, "put")
     positions, mode = _positions(ind), _check_mode(mode)
-    values: Any = v if isinstance(v, Handle) else dispatch.host_array(v)
+    values: Any = v if isinstance(v, Handle) else onp.asarray(dispatch.host_array(v, a.dtype))
     if positions.size == 0:
         return
     if a.size == 0:
@@ -399,7 +399,7 @@ def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
     array([0, 1, 7, 8])
     """
     _check_array(arr, "place")
-    mask, vals = asarray(mask), asarray(vals)
+    mask, vals = asarray(mask), vals if isinstance(vals, Handle) else asarray(vals, arr.dtype)
     if mask.size != arr.size:
         raise ValueError(f"place: mask and data must be the same size, got {mask.size} and {arr.size} elements")
     if vals.size == 0:
@@ -420,7 +420,7 @@ def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
     array([0, 1, 7, 8])
     """
     _check_array(a, "putmask")
-    mask, values = asarray(mask), asarray(values)
+    mask, values = asarray(mask), values if isinstance(values, Handle) else asarray(values, a.dtype)
     if mask.size != a.size:
         raise ValueError(f"putmask: mask and data must be the same size, got {mask.size} and {a.size} elements")
     if values.size:

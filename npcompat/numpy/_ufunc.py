@@ -193,6 +193,8 @@ def _general(
     loop = _loop(op, dtype, signature)
     casts, _ = op.rule(types, {"dtype": loop})
     for i, (operand, wanted) in enumerate(zip(types, casts, strict=True)):
+        if loop is None and wanted == onp.bool_:
+            continue  # logical functions take the truth of anything
         if wanted is not None and not (operand is float and signature is not None) and not _may_cast(operand, wanted, casting):
             carried = [dtypes.strong_by_numpy(t) for t in types]
             if op.ufunc is None or all(map(dtypes.on_devices, carried)):
@@ -366,6 +368,13 @@ def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> 
 def name_of(op: Op) -> str:
     """The public name of an operator."""
     return op.name.removeprefix("_npi_")
+
+
+def mask_of(xp: Any, a: Any, where: Any) -> Any:
+    """What masks a reduction as an array of bool; it is broadcast to the array, never the array to it."""
+    if xp.name != "numpy" and (onp.ndim(where) > a.ndim or onp.broadcast_shapes(onp.shape(where), a.shape) != a.shape):
+        raise ValueError(f"where: shape {onp.shape(where)} does not broadcast to {a.shape}")
+    return xp.astype(where, onp.bool_)
 
 
 def reduced_axis(a: Any, axis: Any) -> Any:

@@ -17,11 +17,12 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type, in_signature, narrow
 from npcompat._internal.errors import OperatorError, user_location
 from npcompat._internal.handle import Handle
+from npcompat._internal.indexing import checked_scalar
 from npcompat._internal.op import REGISTRY, REQUIRED, Kernel, Op, as_attr, as_axis, from_attr, normalized_axes, operator
-from npcompat.numpy._creation import asanyarray, asarray
+from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._overrides import given, overridden
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue
-from npcompat.numpy._ufunc import SHARED_PARAMETERS, finish, name_of, reduced_axis, store
+from npcompat.numpy._ufunc import SHARED_PARAMETERS, finish, mask_of, name_of, reduced_axis, store
 from npcompat.numpy._unbound import P, Unbound
 
 IDENTITY = "identity"
@@ -68,11 +69,11 @@ def _reduce(
 ) -> Any:
     """A fold over axes."""
     axes, initial = normalized_axes(reduced_axis(a, axis), a.ndim), from_attr(initial)
-    mask = xp.astype(where[0], onp.bool_) if where else None
+    mask = mask_of(xp, a, where[0]) if where else None
     if ufunc in _WHOLE and (initial == IDENTITY or (initial is not None and not ufunc.startswith("logical"))):
         options = {} if mask is None else {"where": mask}
         if initial != IDENTITY:
-            options["initial"] = initial
+            options["initial"] = checked_scalar(initial, a.dtype)
         return getattr(xp, _WHOLE[ufunc])(a, axis=axes, keepdims=keepdims, **options)
     identity = getattr(onp, ufunc).identity
     if len(axes) > 1 and ufunc not in _ASSOCIATIVE:
@@ -133,6 +134,8 @@ def _is_scatter(arrays: Sequence[Any], attrs: Mapping[str, Any]) -> bool:
     """Whether XLA applies the function at all positions in one step, in the array's own dtype."""
     a, _, *values = [onp.dtype(x.dtype) for x in arrays]
     if attrs["ufunc"] not in ("add", "subtract", "multiply", "maximum", "minimum") or a == onp.bool_:
+        return False
+    if a.kind == "c" and attrs["ufunc"] in ("maximum", "minimum"):
         return False
     return bool(REGISTRY[f"_npi_{attrs['ufunc']}"].rule((a, *values), {"dtype": None})[1] == a)
 
@@ -317,8 +320,9 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
             return made
         _check_binary(self, "reduceat")
         array = asanyarray(array)
-        indices = asarray(indices, None if onp.size(indices) else onp.intp)
         (checked,) = normalized_axes(axis, array.ndim)
+        if not isinstance(indices, Handle):
+            indices = dispatch.host_array(indices) if onp.size(indices) else onp.asarray(indices, onp.intp)
         _check_starts(name_of(self._op), indices, array.shape[checked])
         attrs = (name_of(self._op), checked, None if dtype is None else dtypes.canonical(dtype))
         return finish(apply(_reduceat, (array, indices), attrs), out, f"{name_of(self._op)}.reduceat", "unsafe")
@@ -382,6 +386,8 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
                 f"array is not broadcastable to correct shape: the second operand of {name}.at has shape {onp.shape(b)}, "
                 f"which does not broadcast to {positions.shape}, the shape of a[indices]"
             )
+        if type(b) is bool or (type(b) is int and target.dtype.kind in "iu"):  # an integer is cast as an array is, and not looked at
+            b = onp.asarray(b).astype(target.dtype if type(b) is int else bool)
         store(target, dispatch.read(apply(_at, (target, positions) if b is None else (target, positions, b), (name,))))
 
     def resolve_dtypes(
@@ -420,14 +426,13 @@ def _check_binary(function: ufunc[P], method: str) -> None:
         raise ValueError(f"{method} only supported for {kind}")
 
 
-def _check_starts(name: str, indices: Handle, size: int) -> None:
-    value = dispatch.read(indices)
+def _check_starts(name: str, indices: Handle | onp.ndarray[Any, Any], size: int) -> None:
     trace = modes.current().trace
-    if trace is not None and xla.is_tracer(value.payload):
+    if trace is not None and isinstance(indices, Handle) and xla.is_tracer((value := dispatch.read(indices)).payload):
         message = f"index out-of-bounds in {name}.reduceat [0, {size}) (compiled at {user_location()})"
         trace.expect(execution.run(_not_a_start, [value], (size,)).payload, IndexError, message)
         return
-    host = dispatch.to_host(indices)
+    host = dispatch.to_host(indices) if isinstance(indices, Handle) else indices
     wrong = host[(host < 0) | (host >= size)]
     if wrong.size:
         raise IndexError(f"index {wrong.flat[0]} out-of-bounds in {name}.reduceat [0, {size})")

@@ -277,8 +277,11 @@ def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any 
         rcond = 1e-15 * (epsilon / _epsilon("f8")) if rtol is NoValue else rtol
     if rcond is None:
         rcond = max(a.shape[-2:]) * epsilon
-    fractions = shaping(rcond, "linalg.pinv").tolist()
-    found, failed = apply(_pinv, (a,), (_frozen(fractions), bool(hermitian)))
+    fractions = onp.asarray(shaping(rcond, "linalg.pinv"))
+    if not fractions.size:  # nor are there matrices
+        onp.broadcast_shapes(fractions.shape, a.shape[:-2])
+        fractions = onp.zeros(())
+    found, failed = apply(_pinv, (a,), (_frozen(fractions.tolist()), bool(hermitian)))
     flagged(failed, LinAlgError, "SVD did not converge")
     return found
 

@@ -1,8 +1,8 @@
 """Run the array API standard's own tests: `python -m tests.interop.array_api CHECKOUT [--backend B] [pytest's options]`.
 
-CHECKOUT is a clone, with submodules, of https://github.com/data-apis/array-api-tests.  The run is in NumPy mode (the default
-float is float64).  Where the standard and NumPy disagree, NumPy wins: what fails for that is listed in `array_api.toml`
-with its reason, and everything else must pass.
+CHECKOUT is a clone, with submodules, of https://github.com/data-apis/array-api-tests, whose requirements.txt must be installed.
+The run is in NumPy mode (the default float is float64).  Where the standard and NumPy disagree, NumPy wins: what fails for that
+is listed in `array_api.toml` with its reason, and everything else must pass.
 """
 
 import argparse

@@ -199,7 +199,7 @@ REFUSED = {
     "a[m] + b[~m]": "elements that two boolean masks select are put together",
     "a.__setitem__(m, b[~m])": "what one boolean mask selects is written through another",
     "a.__setitem__(m, b[m][a[m] > 0])": "what one boolean mask selects is written through another",
-    "a.__setitem__(m, b)": "several values are written through a boolean mask",
+    "a.__setitem__(m, b.ravel())": "several values are written through a boolean mask",
     "a[m[:, 0], np.array([0])]": "a boolean mask and other indices",
     "float(a[m])": "the value of an array is asked for",
     "np.outer(a[m], a[m])": "how many elements|outer of what",

@@ -37,6 +37,8 @@ def reinterpret(a: Any, dtype: Any) -> Any:
     elif have < want:
         count = want // have
         bits = lax.bitcast_convert_type(bits.reshape((*bits.shape[:-1], bits.shape[-1] // count, count)), _UNSIGNED[want])
+    if have != want:
+        bits = lax.optimization_barrier(bits)  # XLA makes one change of size from two, and gets its shape wrong
     return bits != 0 if wanted.kind == "b" else lax.bitcast_convert_type(bits, wanted)
 
 

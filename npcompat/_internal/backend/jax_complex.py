@@ -178,6 +178,30 @@ def minimum(x: Any, y: Any) -> Any:
     return _chosen(jnp.minimum, x, y, False, True)
 
 
+def _extreme(plain: Any, a: Any, axis: Any, keepdims: bool, options: dict[str, Any]) -> Any:
+    """`plain` over axes, of complex numbers the first that is nan, if there is one."""
+    found = plain(a, axis=axis, keepdims=keepdims, **options)
+    if not jnp.iscomplexobj(a) or not a.size:
+        return found
+    wrong = jnp.isnan(a) & options.get("where", True)
+    over = range(a.ndim) if axis is None else [i % a.ndim for i in (axis if isinstance(axis, tuple) else (axis,))]
+    order = [*[i for i in range(a.ndim) if i not in over], *over]
+    shape = (*[a.shape[i] for i in order if i not in over], -1)
+    wrong, values = [jnp.reshape(jnp.transpose(x, order), shape) for x in (wrong, a)]
+    first = jnp.take_along_axis(values, jnp.argmax(wrong, -1, keepdims=True), -1)
+    return jnp.where(jnp.reshape(jnp.any(wrong, -1), found.shape), jnp.reshape(first, found.shape), found)
+
+
+def max(a: Any, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
+    """The largest elements over axes."""
+    return _extreme(jnp.max, a, axis, keepdims, options)
+
+
+def min(a: Any, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
+    """The smallest elements over axes."""
+    return _extreme(jnp.min, a, axis, keepdims, options)
+
+
 def fmax(x: Any, y: Any) -> Any:
     """The larger operand that is not nan."""
     return _chosen(jnp.fmax, x, y, True, False)
@@ -204,7 +228,9 @@ __all__ = [
     "log1p",
     "log2",
     "log10",
+    "max",
     "maximum",
+    "min",
     "minimum",
     "sign",
     "sin",

@@ -20,7 +20,24 @@ def astype(x: Any, dtype: Any) -> Any:
         x = x.real
     if x.dtype == onp.float64 and dtype == onp.float16:
         x = _halfway_apart(x)
+    if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(dtype, jnp.integer):
+        x = _truncated(x, onp.dtype(dtype))
     return lax.convert_element_type(x, dtype)
+
+
+def _truncated(x: Any, dtype: onp.dtype[Any]) -> Any:
+    """Floats as integers that XLA casts to a dtype by dropping bits, as C does; it would take the nearest integer of the dtype.
+
+    What does not fit into the integers between, and nan, is their smallest number, as processors (x86-64) have it.
+    """
+    if x.dtype.itemsize < 4:
+        x = lax.convert_element_type(x, onp.float32)
+    if dtype == onp.uint64:
+        x = jnp.where(x >= 2.0**64, 0, x)
+        high = lax.convert_element_type(jnp.where(x >= 2.0**63, x, 0), dtype)
+        return jnp.where(x >= 2.0**63, high, lax.convert_element_type(_truncated(x, onp.dtype(onp.int64)), dtype))
+    between, least = (onp.int64, -(2.0**63)) if dtype in (onp.int64, onp.uint32) else (onp.int32, -(2.0**31))
+    return lax.convert_element_type(jnp.where((x > least - 1) & (x < -least), x, least), between)
 
 
 def _halfway_apart(x: Any) -> Any:
@@ -128,6 +145,13 @@ def set_imag(a: Any, new: Any) -> Any:
     return lax.complex(a.real, new)
 
 
+def kron(a: Any, b: Any) -> Any:
+    """Kronecker's product, of bool, too."""
+    if a.dtype == onp.bool_:
+        return jnp.kron(a.astype(onp.int8), b.astype(onp.int8)) != 0
+    return jnp.kron(a, b)
+
+
 def stop_gradient(x: Any) -> Any:
     """The value, cut off from differentiation."""
     return lax.stop_gradient(x)
@@ -149,6 +173,7 @@ __all__ = [
     "astype",
     "index_get",
     "index_put",
+    "kron",
     "on_platform",
     "put_at",
     "set_imag",

@@ -1,0 +1,184 @@
+"""What random programs (`test_state_machine.py`) found: cases in which eager, compiled and NumPy differed."""
+
+import numpy as onp
+import pytest
+from oracle import agrees
+
+from npcompat import npx
+
+SMALL = onp.array([1, 2, 3], onp.uint8)
+TABLE = onp.arange(6.0).reshape(2, 3)
+EMPTY = onp.zeros((0, 3), onp.int32)
+
+
+@pytest.fixture(autouse=True)
+def numpy_mode():
+    npx.set_np(dtype=True)
+    yield
+    npx.reset_np()
+
+
+@pytest.mark.parametrize("program", [lambda np, a: a > -3, lambda np, a: a < 300, lambda np, a: np.equal(a, -1), lambda np, a: a != 256])
+def test_integers_are_compared_with_python_integers_of_any_size(program):
+    agrees(program, SMALL)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda np, a: a + -1,
+        lambda np, a: np.maximum(a, 300),
+        lambda np, a: a.__iadd__(-1),
+        lambda np, a: np.sum(a, initial=-1),
+        lambda np, a: np.max(a, initial=256),
+        lambda np, a: np.put(a, [1], [-1]),
+        lambda np, a: np.place(a, [True, False, True], [-1]),
+        lambda np, a: np.putmask(a, [True, False, True], [300]),
+        lambda np, a: np.insert(a, 1, -1),
+        lambda np, a: a.__setitem__(a < 2, -1),
+        lambda np, a: a.flat.__setitem__(slice(None), [-1]),
+    ],
+)
+def test_python_integers_must_fit(program):
+    assert isinstance(agrees(program, SMALL, message=True), OverflowError)
+
+
+def test_at_casts_python_integers_as_arrays():
+    agrees(lambda np, a: np.add.at(a, [0, 0, 2], -1), SMALL)
+    agrees(lambda np, a: np.multiply.at(a, [0, 1], True), SMALL > 1)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int8", "uint8", "uint16", "uint32", "uint64"])
+@pytest.mark.parametrize("source", ["f8", "f4", "f2", "c16"])
+@pytest.mark.filterwarnings("ignore")
+def test_floats_become_integers_by_dropping_bits(source, dtype):
+    # One element each: what NumPy makes of numbers out of range differs between single elements and many.
+    for x in (300.0, -3.0, 70000.5, -0.7, 3e9 if source != "f2" else 3.0, onp.inf, -onp.inf if dtype != "uint64" else -1.0):
+        if not (dtype == "uint32" and onp.isinf(x)):
+            agrees(lambda np, a: a.astype(dtype), onp.array([x]).astype(source))
+
+
+@pytest.mark.parametrize("x", [2.0**63, 3 * 2.0**62, 2.0**64, 1e30, -(2.0**63), onp.nan])
+@pytest.mark.filterwarnings("ignore")
+def test_large_floats_become_uint64(x):
+    agrees(lambda np, a: a.astype("uint64"), onp.array([x]))
+
+
+def test_a_mask_without_axes_selects():
+    for a in (onp.array(3.0), onp.array(0.5)):
+        agrees(lambda np, a: a[a > 1].sum(), a)
+        agrees(lambda np, a: a.__setitem__(a > 1, 7), a)
+
+
+def test_initial_stands_for_what_a_mask_does_not_select():
+    assert agrees(lambda np, a: a[a > 9].max(initial=1.0), TABLE) == 1
+
+
+def test_one_axis_is_written_through_a_mask_of_all_axes():
+    for new in (onp.ones((1, 3)), onp.ones((1, 1))):
+        for key in (onp.array([True, True, True]), (onp.array([True, False, False]),)):
+            assert isinstance(agrees(lambda np, a: a.__setitem__(key, np.asarray(new)), onp.arange(3.0), message=True), TypeError)
+
+
+def test_a_mask_is_broadcast_to_what_is_reduced_and_not_the_other_way():
+    mask = onp.array([False, True, True])
+    agrees(lambda np, a: np.sum(a, 0, where=mask), TABLE)
+    for a in (onp.array(2.0), onp.ones(1), onp.ones((2, 1))):
+        for name in ("sum", "any", "mean", "var"):
+            agrees(lambda np, a: getattr(np, name)(a, None, where=mask), a, message=True)
+        agrees(lambda np, a: np.multiply.reduce(a, None, where=mask), a, message=True)
+        agrees(lambda np, a: np.minimum.reduce(a, None, where=mask, initial=1), a, message=True)
+
+
+def test_known_starts_of_slices_are_checked_while_compiling():
+    for starts in ([3, 0], [-1], [0, 1]):
+        agrees(lambda np, a: np.add.reduceat(a, starts), onp.arange(3.0), message=True)
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "mean", "var", "all"])
+@pytest.mark.parametrize("target", ["?", "u1", "i8", "f4", "c16"])
+@pytest.mark.filterwarnings("ignore")
+def test_reductions_write_into_any_dtype(name, target):
+    agrees(lambda np, a, out: getattr(np, name)(a, 0, out=out) is out, TABLE * 2, onp.zeros(3, target))
+    if name == "prod":
+        agrees(lambda np, a, out: np.multiply.reduce(a, 0, out=out) is out, TABLE, onp.zeros(3, target))
+        agrees(lambda np, a, out: np.cumsum(a, 0, out=out) is out, TABLE, onp.zeros((2, 3), target))
+
+
+def test_what_does_nothing_returns_its_argument():
+    agrees(lambda np, a: [a.squeeze() is a, np.squeeze(a) is a], TABLE)
+    agrees(lambda np, a: np.flip(a), onp.array(3.0))
+    agrees(lambda np, a: list(np.unstack(a)), onp.arange(3.0))
+
+
+def test_positions_are_looked_at_where_anything_is_read():
+    key = ([[0]], [-1], onp.array([False]), 0)
+    agrees(lambda np, a: a[key], onp.ones((0, 2, 1, 2)))
+    agrees(lambda np, a: a[:, 0, False], onp.ones((0, 0)))
+    agrees(lambda np, a: a.flat.__setitem__(slice(None, None, -1), np.ones(3)), EMPTY)
+
+
+def test_the_extremes_of_complex_numbers_are_the_first_nan():
+    nan = onp.nan
+    for values in ([-3 + 6j, 4, nan, -1j], [1, complex(1, nan), nan], [nan, nan + 1j]):
+        a = onp.array([values, values[::-1]])
+        for name in ("max", "min"):
+            for axis in (None, 0, 1, (1, 0)):
+                agrees(lambda np, a: getattr(np, name)(a, axis), a)
+            agrees(lambda np, a: getattr(np, name)(a, 0, where=onp.array([[True], [False]]), initial=0), a)
+        agrees(lambda np, a: np.maximum.at(a, [0, 1, 0], a[0]), onp.array(values))
+
+
+def test_products_of_bool():
+    agrees(lambda np, a: np.kron(a, a), TABLE > 2)
+
+
+def test_the_mean_without_nan_of_an_integer_has_no_axis():
+    agrees(lambda np, a: np.nanmean(a, axis=-1), onp.array(1), message=True)
+
+
+def test_the_shape_of_fractions_without_elements_is_kept():
+    agrees(lambda np, a: np.linalg.pinv(a, rtol=onp.zeros((0, 2))), onp.zeros((0, 2, 3, 3)))
+
+
+def test_dlpack_of_every_version():
+    from npcompat import np
+
+    for backend in ("numpy", "jax"):
+        with npx.backend(backend):
+            for version in (None, (0, 0), (1, 0), (2, 0)):
+                assert np.ones(3).__dlpack__(max_version=version) is not None
+
+
+@pytest.mark.parametrize("target", ["?", "i4", "f8", "c16"])
+def test_logical_functions_write_into_any_dtype(target):
+    mask = onp.array([True, True, False])
+    for name in ("logical_and", "logical_xor"):
+        agrees(lambda np, a, out: getattr(np, name)(a, out, out=out) is out, onp.ones(3, bool), onp.ones(3, target))
+        agrees(lambda np, a, out: getattr(np, name)(a, out, out=out, where=mask) is out, onp.ones(3, bool), onp.ones(3, target))
+
+
+@pytest.mark.parametrize("key", [1, (-1,), (1, 0), (1, ...)])
+@pytest.mark.parametrize("new", [[1], [[1]]])
+def test_an_element_takes_no_sequence(key, new):
+    agrees(lambda np, a: a.__setitem__(key, np.asarray(new)), onp.ones((3, 2) if key == (1, 0) else 3))
+
+
+def test_windows_of_nothing_have_their_shape():
+    agrees(lambda np, a: np.lib.stride_tricks.sliding_window_view(a, 2, -1) + 1, EMPTY)
+    assert isinstance(agrees(lambda np, a: np.fill_diagonal(a, -1), EMPTY.astype("u1")), OverflowError)
+
+
+@pytest.mark.parametrize("views", [("u1", "u4"), ("u4", "u1"), ("i2", "u1"), ("u1", "i2")])
+def test_bytes_are_written_in_one_size_and_read_in_another(views):
+    def program(np, a):
+        a.view(views[0])[...] = 1
+        return a.view(views[1]) + a.view(views[1])
+
+    agrees(program, onp.ones((3, 2), onp.int64))
+
+
+def test_parts_that_a_mask_selects_are_not_enlarged():
+    for mask in ([False, False], [True, False]):
+        agrees(lambda np, a: a.__setitem__(onp.array(mask), np.ones((2, 3))), onp.zeros((2, 1, 3)))
+        agrees(lambda np, a, m: a.__setitem__(m, np.ones((1, 3))), onp.zeros((2, 1, 3)), onp.array(mask))

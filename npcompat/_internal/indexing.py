@@ -207,8 +207,8 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         return
     starts = _element(key, handle.shape)
     if starts is not None:
-        if type(new) not in _REAL and (new.ndim if hasattr(new, "ndim") else onp.ndim(new)) and dtypes.on_devices(handle.dtype):
-            raise ValueError("setting an array element with a sequence.")
+        if type(new) not in _REAL:
+            _check_element(handle.dtype, new)
         found = lens.index(tuple(starts), *_ELEMENT[len(starts)])
     else:
         parsed = basic(handle.shape, key)
@@ -228,6 +228,12 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         dispatch.write(handle, value)
     else:
         dispatch.put(handle, found, value)
+
+
+def _check_element(dtype: onp.dtype[Any], new: Any) -> None:
+    """What is written to one element has no axes; of a bool it is the truth that is written."""
+    if (new.ndim if hasattr(new, "ndim") else onp.ndim(new)) and dtype.kind != "b" and dtypes.on_devices(dtype):
+        raise ValueError("setting an array element with a sequence.")
 
 
 def _check_for_mask(handle: Any, key: Any, new: Any) -> None:

@@ -12,7 +12,7 @@ from npcompat._internal.handle import Handle
 from npcompat._internal.indexing import _check_bounds as check_bounds
 from npcompat._internal.op import as_axis, operator
 from npcompat.numpy._checks import outside, refuse, shaping
-from npcompat.numpy._creation import asanyarray, asarray
+from npcompat.numpy._creation import asanyarray, asarray, zeros
 from npcompat.numpy._given_length import length, positions, slices
 from npcompat.numpy._manipulation import ravel
 from npcompat.numpy._typing import ArrayLike, NoValue
@@ -222,7 +222,12 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = N
     size = a.size if axis is None else a.shape[axis]
     positions = _positions(indices)
     if size == 0 and positions.size:
-        raise IndexError("cannot do a non-empty take from an empty axes.")
+        found = () if axis is None else (*a.shape[:axis], *positions.shape, *a.shape[axis + 1 :])
+        if 0 not in found:
+            raise IndexError("cannot do a non-empty take from an empty axes.")
+        if mode == "raise" and 0 not in a.shape[:axis]:
+            check_bounds(positions, size, 0 if axis is None else axis)
+        return finish_safely(zeros(found, a.dtype), out, "take")
     if mode == "raise":
         if axis is None or 0 not in a.shape[:axis]:
             check_bounds(positions, size, 0 if axis is None else axis)

@@ -182,3 +182,13 @@ def test_parts_that_a_mask_selects_are_not_enlarged():
     for mask in ([False, False], [True, False]):
         agrees(lambda np, a: a.__setitem__(onp.array(mask), np.ones((2, 3))), onp.zeros((2, 1, 3)))
         agrees(lambda np, a, m: a.__setitem__(m, np.ones((1, 3))), onp.zeros((2, 1, 3)), onp.array(mask))
+
+
+@pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
+def test_nothing_is_taken_from_nothing(mode):
+    for shape in ((1, 0, 0), (0, 2), (2, 0)):
+        agrees(lambda np, a: np.take(a, [2], 1, mode=mode), onp.zeros(shape), message=True)
+
+
+def test_a_bool_takes_the_truth_of_one_element():
+    agrees(lambda np, a: a.__setitem__(-1, np.asarray([True])), onp.array([False, True]))

@@ -184,7 +184,7 @@ def test_parts_that_a_mask_selects_are_not_enlarged():
         agrees(lambda np, a, m: a.__setitem__(m, np.ones((1, 3))), onp.zeros((2, 1, 3)), onp.array(mask))
 
 
-@pytest.mark.parametrize("mode", ["raise", "wrap", "clip"])
+@pytest.mark.parametrize("mode", ["raise", "clip"])  # NumPy never returns from "wrap"
 def test_nothing_is_taken_from_nothing(mode):
     for shape in ((1, 0, 0), (0, 2), (2, 0)):
         agrees(lambda np, a: np.take(a, [2], 1, mode=mode), onp.zeros(shape), message=True)

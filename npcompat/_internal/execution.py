@@ -258,7 +258,7 @@ def in_range(op: Op, payloads: Sequence[Any], position: int, attrs: Attrs) -> An
     if out == onp.bool_:  # comparisons are of the numbers, whatever the dtypes
         wide = onp.asarray(number)
         return wide if wide.dtype.kind in "iu" else onp.asarray(float(number))
-    if not any([hasattr(p, "dtype") for p in payloads]):  # nothing says what it must fit into
+    if len(payloads) == 1:  # nothing says what it must fit into
         wide = onp.asarray(number)
         if dtypes.on_devices(wide.dtype) or on_host(modes.current()):
             return wide

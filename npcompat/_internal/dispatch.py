@@ -540,15 +540,6 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     return wrap_result(op, result)
 
 
-def type_of(handle: Handle) -> tuple[tuple[int, ...], onp.dtype[Any]]:
-    """Shape and dtype of a view."""
-    try:
-        found = layout(handle)
-    except TracedValueError:  # what it looks at is what a mask selects
-        found = read(handle).payload
-    return found.shape, onp.dtype(found.dtype)
-
-
 def layout(handle: Handle) -> onp.ndarray[Any, Any]:
     """A NumPy array of the handle's shape, dtype, strides and sharing, whose elements mean nothing.
 

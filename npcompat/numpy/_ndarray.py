@@ -8,6 +8,7 @@ from numpy._globals import _CopyMode
 
 from npcompat._internal import devices, dispatch, dtypes, execution, indexing, lens, modes, tape
 from npcompat._internal.backend import jax as xla
+from npcompat._internal.errors import TracedValueError
 from npcompat._internal.handle import Value, extra
 from npcompat._internal.op import as_shape
 from npcompat._internal.subclasses import inherit, instance, is_subclass
@@ -51,7 +52,11 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         if self._view is None:
             found: tuple[int, ...] = self._value.payload.shape
             return found
-        return dispatch.type_of(self)[0]
+        try:
+            return dispatch.layout(self).shape
+        except TracedValueError:  # it looks at what a mask selects
+            selected: tuple[int, ...] = dispatch.read(self).payload.shape
+            return selected
 
     @shape.setter
     def shape(self, shape: Any) -> None:
@@ -70,7 +75,10 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         """Type of the elements; setting it reads their bytes as elements of another type, as `view` does."""
         if self._view is None:
             return onp.dtype(self._value.payload.dtype)
-        return dispatch.type_of(self)[1]
+        try:
+            return dispatch.layout(self).dtype
+        except TracedValueError:
+            return onp.dtype(dispatch.read(self).payload.dtype)
 
     @dtype.setter
     def dtype(self, dtype: DTypeLike) -> None:

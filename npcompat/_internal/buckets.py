@@ -34,6 +34,31 @@ class _Row:
     axis: int | None
 
 
+@dataclass(frozen=True)
+class Buckets:
+    """To which lengths arrays are padded, and along which axis.
+
+    Parameters
+    ----------
+    lengths : int or tuple of int
+        An int stands for its multiples.
+    axes : int, sequence or mapping
+        For all arguments, by position, or by position and name.  None is for arguments of a fixed shape.
+    """
+
+    lengths: int | tuple[int, ...]
+    axes: Axes
+
+
+def requested(bucket: int | Sequence[int] | None, bucket_axis: Axes | None) -> Buckets | None:
+    """The buckets that the arguments of `npx.jit` and `hybridize` ask for; ValueError if they make no sense."""
+    if bucket is not None:
+        return Buckets(_checked(bucket), 0 if bucket_axis is None else bucket_axis)
+    if bucket_axis is not None:
+        raise ValueError(f"bucket_axis={bucket_axis!r}: expected bucket= beside it, the lengths to which that axis is padded")
+    return None
+
+
 class Bucketed:
     """A compiled function of arrays of one varying length.
 
@@ -41,10 +66,8 @@ class Bucketed:
     ----------
     function : callable
         As of `Compiled`.
-    lengths : int or sequence of int
-        To which lengths arrays are padded; an int stands for its multiples.
-    axes : int, sequence or mapping
-        Along which axis; for all arguments, by position, or by position and name.  None is for arguments of a fixed shape.
+    buckets : Buckets
+        How its arguments are padded.
     name, static_argnums, static_argnames
         As of `Compiled`.
     """
@@ -52,14 +75,12 @@ class Bucketed:
     def __init__(
         self,
         function: Callable[..., Any],
-        lengths: int | Sequence[int],
-        axes: Axes = 0,
+        buckets: Buckets,
         name: str | None = None,
         static_argnums: Sequence[int] = (),
         static_argnames: Sequence[str] = (),
     ) -> None:
-        self.lengths = _checked(lengths)
-        self.axes = axes
+        self.lengths, self.axes = buckets.lengths, buckets.axes
         self.function = function
         self.static = frozenset([*static_argnums, *static_argnames])
         self.compiled = Compiled(function, name, static_argnums, static_argnames)
@@ -260,4 +281,4 @@ def _whole(leaf: Any) -> Any:
     return dispatch.wrap(payload.values) if type(payload) is selection.Selected and payload.ordered else leaf
 
 
-__all__ = ["Bucketed"]
+__all__ = ["Axes", "Bucketed", "Buckets", "requested"]

@@ -38,7 +38,7 @@ class Length(TracedNumber):
         return xla.count(self.mask)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Length and other.mask is self.mask
+        return (type(other) is Length and other.mask is self.mask) or TracedNumber.__eq__(self, other)
 
     def __hash__(self) -> int:
         return id(self.mask)
@@ -151,7 +151,7 @@ def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
         return _reduced(op, values, op.named(attrs), chosen[0])
     if chosen[0].rank > 1:
         raise _not_this(op)
-    if op.inputs[-1:] == ("where",) and values[0].payload is chosen[0]:
+    if op.inputs[-1:] == ("where",) and len(values) < len(op.inputs) and [values[0].payload] == chosen:
         return _where_selected(op, values, attrs, chosen[0])
     return _row_by_row(op, values, attrs, chosen[0])
 
@@ -255,9 +255,13 @@ def _row_by_row(op: Op, values: Sequence[Value], attrs: Attrs, like: Selected) -
         except rows.MixedError:
             raise _not_this(op) from None
         whole = [_zeroed(v.payload) if type(v.payload) is Selected else v for v in values]
-    result = run(op, whole, _sized(attrs, like, like.mask.payload.shape[0]))
+    return _made(op, run(op, whole, _sized(attrs, like, like.mask.payload.shape[0])), found, like)
+
+
+def _made(op: Op, result: Any, axes: Sequence[int | None], like: Selected) -> Any:
+    """What an operator gave of whole arrays: the same mask selects along the axes of the results, where there are some."""
     results = (result,) if op.outputs == 1 else result
-    made = [r if axis is None else like.alike(r, len(r.payload.shape) - axis - 1) for r, axis in zip(results, found, strict=True)]
+    made = [r if axis is None else like.alike(r, len(r.payload.shape) - axis - 1) for r, axis in zip(results, axes, strict=True)]
     return made[0] if op.outputs == 1 else tuple(made)
 
 
@@ -300,12 +304,14 @@ def _column(mask: Value, trailing: int) -> Value:
 
 
 def _where_selected(op: Op, values: Sequence[Value], attrs: Attrs, like: Selected) -> Any:
-    """Run an operator that can leave out elements of its first operand; results of that one's shape are selected, others are whole."""
-    whole = [v.payload.values if type(v.payload) is Selected else v for v in values]
-    result = run(op, [*whole, _column(like.mask, like.trailing)], attrs)
-    results = (result,) if op.outputs == 1 else result
-    made = [like.alike(r) if r.payload.shape == whole[0].payload.shape else r for r in results]
-    return made[0] if op.outputs == 1 else tuple(made)
+    """Run an operator that can leave out elements of its first operand, the only one that is selected."""
+    whole = [like.values, *values[1:], _column(like.mask, like.trailing)]
+    axes = [like.axis, *[None] * len(values[1:]), 0]
+    try:
+        found = rows.as_long(lambda length: xla.function(op, attrs), [v.payload for v in whole], axes)
+    except rows.MixedError:
+        raise _not_this(op) from None
+    return _made(op, run(op, whole, attrs), found, like)
 
 
 def head(value: Value, grad: Value) -> tuple[Value, Value]:

@@ -23,6 +23,14 @@ class TracedNumber:
     def _unknown(self, *_: Any) -> Any:
         raise TracedValueError(f"{user_location()}: a number is asked for while the function is being compiled, when it is not known yet")
 
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, TracedNumber | int | float):
+            self._unknown()
+        return False
+
+    def __hash__(self) -> int:
+        return id(self)
+
     __bool__ = __index__ = __int__ = __float__ = __lt__ = __le__ = __gt__ = __ge__ = _unknown
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as onp
 
 from npcompat._internal import array_file, modes, safetensors_file
-from npcompat._internal.buckets import Axes, Bucketed
+from npcompat._internal.buckets import Axes, Bucketed, Buckets, requested
 from npcompat._internal.control_flow import recomputed
 from npcompat._internal.errors import InferenceError
 from npcompat._internal.jit import Compiled
@@ -468,7 +468,7 @@ class HybridBlock(Exported, Block):
     _active: bool
     _remat: bool
     _compiled: Compiled | Bucketed | None
-    _buckets: tuple[int | Sequence[int], Axes] | None
+    _buckets: Buckets | None
     _watched: Watch | None
 
     def __init__(self) -> None:
@@ -487,7 +487,7 @@ class HybridBlock(Exported, Block):
         *,
         remat: bool | None = None,
         bucket: int | Sequence[int] | None = None,
-        bucket_axis: Axes = 0,
+        bucket_axis: Axes | None = None,
     ) -> None:
         """Compile the block: the same results, random draws and errors, by one program for each kind of call.
 
@@ -515,7 +515,7 @@ class HybridBlock(Exported, Block):
         >>> net(np.zeros((4, 3))).shape
         (4, 2)
         """
-        self.__dict__.update(_active=bool(active), _compiled=None, _buckets=None if bucket is None else (bucket, bucket_axis))
+        self.__dict__.update(_active=bool(active), _compiled=None, _buckets=requested(bucket, bucket_axis))
         if remat is not None:
             self.__dict__["_remat"] = bool(remat)
         for child in self._blocks().values():
@@ -543,7 +543,7 @@ class HybridBlock(Exported, Block):
         if compiled is None:
             self.__dict__["_watched"] = Watch(self) or None
             run, name = self._run if self._remat else super()._run, type(self).__name__
-            compiled = Compiled(run, name) if self._buckets is None else Bucketed(run, *self._buckets, name)
+            compiled = Compiled(run, name) if self._buckets is None else Bucketed(run, self._buckets, name)
             self.__dict__["_compiled"] = compiled
         return compiled
 

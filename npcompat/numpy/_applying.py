@@ -6,9 +6,9 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.handle import Handle
-from npcompat._internal.selection import Length
 from npcompat._internal.subclasses import inherit
 from npcompat.numpy._creation import asanyarray, asarray, zeros, zeros_like
+from npcompat.numpy._empty_slices import is_empty
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._logic import result_type
 from npcompat.numpy._manipulation import expand_dims, moveaxis, ndim
@@ -104,7 +104,7 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
             y[condition] = piece
             continue
         part = x[condition]
-        if type(part.shape[0]) is Length or part.size:  # in compiled code nobody knows
+        if not is_empty(part):
             y[condition] = piece(part, *args, **kw)
     return y
 

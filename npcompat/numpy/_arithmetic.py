@@ -10,6 +10,7 @@ import numpy as onp
 from npcompat._internal import dispatch, execution, modes
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import elementwise, operator
+from npcompat.numpy._empty_slices import is_empty
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
 from npcompat.numpy._ufunc import Out, call, positional_outs
 from npcompat.numpy._ufunc_methods import document
@@ -249,7 +250,7 @@ def _kind(x: Any) -> str:
 
 def refuse_negative_powers(x1: Any, x2: Any) -> None:
     """Raise what NumPy raises for integers to negative powers; in a compiled function, when a result is read."""
-    if type(x2) is float or (type(x2) is int and x2 >= 0) or _kind(x2) != "i" or _kind(x1) not in "iub" or 0 in getattr(x1, "shape", ()):
+    if type(x2) is float or (type(x2) is int and x2 >= 0) or _kind(x2) != "i" or _kind(x1) not in "iub" or (hasattr(x1, "shape") and is_empty(x1)):
         return
     if (
         onp.result_type(*[x.dtype if hasattr(x, "dtype") else x for x in (x1, x2) if hasattr(x, "dtype") or type(x) is int]).kind

@@ -9,6 +9,7 @@ import numpy as onp
 from npcompat._internal import dispatch
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.dispatch import apply
+from npcompat._internal.errors import TracedValueError
 from npcompat._internal.op import as_axis, normalized_axes, operator
 
 
@@ -27,6 +28,14 @@ def _looked_at(a: Any) -> bool:
     return type(dispatch.as_value(a).payload) is xla.Array
 
 
+def is_empty(a: Any) -> bool:
+    """Whether an array is known to have no elements."""
+    try:
+        return 0 in a.shape
+    except TracedValueError:  # a mask selected them
+        return False
+
+
 def _count(a: Any, axis: Any) -> int:
     """How many elements each result is made of; some where the axes are no axes, which has been refused."""
     return math.prod([a.shape[i] for i in normalized_axes(axis, a.ndim)]) if a.ndim else 1
@@ -34,13 +43,13 @@ def _count(a: Any, axis: Any) -> int:
 
 def warn_of_means(a: Any, axis: Any) -> None:
     """Warn if means were made of nothing."""
-    if 0 in a.shape and _looked_at(a) and _count(a, axis) == 0:
+    if is_empty(a) and _looked_at(a) and _count(a, axis) == 0:
         _warn("Mean of empty slice")
 
 
 def warn_of_spreads(a: Any, axis: Any, ddof: Any) -> None:
     """Warn if variances were made of too few elements."""
-    if (ddof != 0 or 0 in a.shape) and _looked_at(a) and _count(a, axis) <= ddof:
+    if (ddof != 0 or is_empty(a)) and _looked_at(a) and _count(a, axis) <= ddof:
         _warn("Degrees of freedom <= 0 for slice")
 
 
@@ -52,4 +61,4 @@ def warn_of_nan(a: Any, axis: Any, result: Any, message: str, each: bool = False
             _warn(message)
 
 
-__all__ = ["all_nan", "warn_of_means", "warn_of_nan", "warn_of_spreads"]
+__all__ = ["all_nan", "is_empty", "warn_of_means", "warn_of_nan", "warn_of_spreads"]

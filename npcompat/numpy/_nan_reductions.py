@@ -5,7 +5,7 @@ from typing import Any
 from npcompat._internal import dtypes
 from npcompat._internal.op import Op, normalized_axes
 from npcompat.numpy._creation import asanyarray
-from npcompat.numpy._empty_slices import warn_of_means, warn_of_nan
+from npcompat.numpy._empty_slices import is_empty, warn_of_means, warn_of_nan
 from npcompat.numpy._reductions import accumulated, averaged, highest, kept, lowest, reduce, reduction
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
 
@@ -109,7 +109,7 @@ def nanmean(
     result = reduce(_nanmean, a, axis, dtype, out, keepdims, NoValue, where)
     if inexact:
         warn_of_nan(a, axis, result, "Mean of empty slice")
-    elif 0 in a.shape:
+    elif is_empty(a):
         warn_of_means(a, axis)
     return result
 

@@ -14,7 +14,7 @@ from npcompat._internal.kinds import for_axis
 from npcompat._internal.op import Op, as_attr, as_axis, from_attr, operator
 from npcompat.numpy import _arithmetic, _extremes
 from npcompat.numpy._creation import asanyarray, asarray
-from npcompat.numpy._empty_slices import warn_of_means, warn_of_spreads
+from npcompat.numpy._empty_slices import is_empty, warn_of_means, warn_of_spreads
 from npcompat.numpy._overrides import given, reduced_by_class
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import call, finish, mask_of, name_of, reduced_axis
@@ -263,7 +263,7 @@ def mean(
     if not isinstance(a, Handle):
         a = asarray(a)
     result = reduce(_mean, a, axis, dtype, out, keepdims, NoValue, where)
-    if 0 in a.shape:
+    if is_empty(a):
         warn_of_means(a, axis)
     return result
 
@@ -295,7 +295,7 @@ def _spread(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdi
     masked, centered = where is not NoValue and where is not True, mean is not NoValue
     if not isinstance(a, Handle):
         a = asarray(a)
-    if ddof != 0 or 0 in a.shape:
+    if ddof != 0 or is_empty(a):
         warn_of_spreads(a, axis, ddof)
     if dtype is None and out is None and keepdims is NoValue and not masked and not centered:
         return apply(op, (a,), (as_axis(axis), None, False, ddof, ""))

@@ -12,7 +12,7 @@ from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import Op, as_axis, operator
 from npcompat.numpy._checks import outside, refuse
 from npcompat.numpy._creation import asanyarray, asarray
-from npcompat.numpy._empty_slices import all_nan
+from npcompat.numpy._empty_slices import all_nan, is_empty
 from npcompat.numpy._manipulation import ndim, ravel
 from npcompat.numpy._selection import finish_safely, take
 from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue
@@ -141,7 +141,7 @@ def _check_kth(a: Any, kth: Any, axis: int, kind: str) -> None:
     places = onp.asarray(kth)
     if places.dtype.kind not in "iu":
         raise TypeError("Partition index must be integer")
-    if not a.size:
+    if is_empty(a):
         return
     for k in places.reshape(-1):
         if not -size <= k < size:

@@ -13,6 +13,7 @@ from npcompat._internal.op import as_axis, normalized_axes, operator
 from npcompat.numpy._averages import weights_along
 from npcompat.numpy._checks import flagged, refuse
 from npcompat.numpy._creation import asanyarray, asarray
+from npcompat.numpy._empty_slices import is_empty
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._manipulation import broadcast_to, ravel
@@ -75,7 +76,7 @@ def median(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input
     np.float32(2.5)
     """
     a = asanyarray(a)
-    if a.dtype.kind in "mM" or (0 in a.shape and modes.current().trace is None):  # NumPy finds NaT, and warns of nothing
+    if a.dtype.kind in "mM" or (is_empty(a) and modes.current().trace is None):  # NumPy finds NaT, and warns of nothing
         return finish(by_numpy(onp.median, (a, axis), {"keepdims": keepdims}, [a.dtype]), out, "median")
     return finish(apply(_median, (a,), (as_axis(axis), bool(keepdims))), out, "median")
 

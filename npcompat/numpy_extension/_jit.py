@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
-from npcompat._internal.buckets import Axes, Bucketed
+from npcompat._internal.buckets import Axes, Bucketed, requested
 from npcompat._internal.jit import Compiled
 
 
@@ -14,7 +14,7 @@ def jit(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
     bucket: int | Sequence[int] | None = None,
-    bucket_axis: Axes = 0,
+    bucket_axis: Axes | None = None,
 ) -> Compiled | Bucketed: ...
 @overload
 def jit(
@@ -23,7 +23,7 @@ def jit(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
     bucket: int | Sequence[int] | None = None,
-    bucket_axis: Axes = 0,
+    bucket_axis: Axes | None = None,
 ) -> Callable[[Callable[..., Any]], Compiled | Bucketed]: ...
 def jit(
     function: Callable[..., Any] | None = None,
@@ -31,7 +31,7 @@ def jit(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
     bucket: int | Sequence[int] | None = None,
-    bucket_axis: Axes = 0,
+    bucket_axis: Axes | None = None,
 ) -> Any:
     """A function that runs as one compiled program and means the same.
 
@@ -50,8 +50,8 @@ def jit(
         for its multiples.  The result is that of the true rows: element-wise functions, matrix products, convolutions,
         attention and recurrences over other axes, reductions, normalization, losses and their gradients know which rows
         are true; what does not is refused.
-    bucket_axis : int, sequence or mapping
-        The axis to pad: of all arguments, by position, or by position and name; None is for arguments of a fixed shape.
+    bucket_axis : int, sequence or mapping, optional
+        The axis to pad; the first if not given: of all arguments, by position, or by position and name; None is for arguments of a fixed shape.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def jit(
         At the call, if Python branches on the value of an array, or if with `bucket` rows are put together in a way that padding
         would change.
     ValueError
-        At the call, if the arrays to pad have several lengths, or one beyond the last of `bucket`.
+        If `bucket` holds no lengths, or there is a `bucket_axis` without it; at the call, if the arrays to pad have several lengths, or one beyond the last of `bucket`.
 
     Examples
     --------
@@ -83,11 +83,13 @@ def jit(
     (array([-1.,  0.,  1.]), array([-2., -1.,  0.,  1.,  2.]))
     """
 
+    buckets = requested(bucket, bucket_axis)
+
     def compiled(f: Callable[..., Any]) -> Compiled | Bucketed:
         nums = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
         names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-        if bucket is not None:
-            return Bucketed(f, bucket, bucket_axis, None, nums, names)
+        if buckets is not None:
+            return Bucketed(f, buckets, None, nums, names)
         return Compiled(f, None, nums, names)
 
     return compiled if function is None else compiled(function)

@@ -1,5 +1,7 @@
 """Functions compiled for a few lengths: what they compute of padded arrays is what they compute of the true rows."""
 
+from functools import partial
+
 import numpy as onp
 import pytest
 
@@ -108,11 +110,27 @@ def test_results_are_those_of_the_true_rows(lines):
         lambda x: np.roll(x, 1),
         lambda x: np.exp(x).T @ np.ones((8, 2)),
         lambda x: range(x.shape[0]),
+        lambda x: x * 2 if x.shape[0] == 3 else x,
+        lambda x: x * 2 if x.size != 12 else x,
+        lambda x: x * 2 if x.shape == (3, 4) else x,
+        lambda x: np.ones(4) if 2 * x.shape[0] in (6, 8) else x,
+        lambda x: np.eye(x.shape[0]),
+        lambda x: np.zeros((x.shape[0], x.shape[0])),
+        lambda x: x.sum(axis=0, where=x[:, 0] > 0),
+        lambda x: npx.batch_norm(x, *(np.ones(8) for _ in range(4)), axis=0),
     ],
 )
 def test_what_padding_would_change_is_refused(function):
     with pytest.raises(TracedValueError, match=r"test_buckets\.py:\d+: .* is asked for while the function is being compiled"):
-        npx.jit(function, bucket=8)(np.ones((3, 4)))
+        with autograd.train_mode():
+            npx.jit(function, bucket=8)(np.ones((3, 4)))
+
+
+def test_lengths_that_resemble_those_that_are_tried():
+    """Where the rows go is found by trying other lengths, 101 first."""
+    f = npx.jit(lambda x: (np.zeros((101, x.shape[0])), np.full((x.shape[0], 102), x.shape[0]), x[:, :1] * np.ones(101)), bucket=8)
+    for n in (1, 3, 8):
+        assert [a.shape for a in f(np.ones((n, 4)))] == [(101, n), (n, 102), (n, 101)]
 
 
 def training(net, loss, x, y, bucket):
@@ -244,8 +262,15 @@ def test_bad_arguments(options, arguments, error, message):
 
 @pytest.mark.parametrize("bucket", [0, -1, (), (0, 4), 2.5, "8"])
 def test_bad_lengths(bucket):
-    with pytest.raises(ValueError, match=r"bucket=: expected a positive int, or several"):
-        npx.jit(lambda x: x, bucket=bucket)
+    for ask in (partial(npx.jit, lambda x: x), nn.Dense(2).hybridize):
+        with pytest.raises(ValueError, match=r"bucket=: expected a positive int, or several"):
+            ask(bucket=bucket)
+
+
+def test_an_axis_without_lengths():
+    for ask in (partial(npx.jit, lambda x: x), nn.Dense(2).hybridize):
+        with pytest.raises(ValueError, match=r"bucket_axis=0: expected bucket= beside it"):
+            ask(bucket_axis=0)
 
 
 def test_what_padded_functions_do_not_write():

@@ -48,30 +48,45 @@ def through(
         If a result puts rows together.
     """
     length = _unlike([n for a in operands for n in getattr(a, "shape", ())])
-    types, known = [], []
+    equations = _traced(function, operands, axes, length)
+    reader = _Reader(length, ordered, zeros)
+    found = reader.equations(equations, [axis for a, axis in zip(operands, axes, strict=True) if hasattr(a, "shape")])
+    if any([axis is None and v.aval.shape for axis, v in zip(found, equations.outvars, strict=True)]):  # or the same for each row
+        lengths = as_long(function, operands, axes)
+        found = [axis if known is None else known for known, axis in zip(found, lengths, strict=True)]
+    return found
+
+
+def as_long(function: Callable[[int], Callable[..., Any]], operands: Sequence[Any], axes: Sequence[Axis]) -> list[Axis]:
+    """Which axis of each result is as long as there are rows, whatever they are to it; parameters and errors as of `through`."""
+    length = _unlike([n for a in operands for n in getattr(a, "shape", ())])
+    results, others = [[v.aval.shape for v in _traced(function, operands, axes, n).outvars] for n in (length, length + 1)]
+    found: list[Axis] = []
+    for shape, other in zip(results, others, strict=True):
+        varying = [axis for axis, (n, m) in enumerate(zip(shape, other, strict=True)) if n != m]
+        if len(varying) > 1 or (varying and shape[varying[0]] != length):
+            raise MixedError(f"axes {varying} of a result depend on how many rows there are")
+        found.append(varying[0] if varying else None)
+    return found
+
+
+def _traced(function: Callable[[int], Callable[..., Any]], operands: Sequence[Any], axes: Sequence[Axis], length: int) -> Any:
+    """The equations of a function for so many rows."""
+    types = []
     for a, axis in zip(operands, axes, strict=True):
-        if not hasattr(a, "shape"):
-            known.append(a)
-            continue
-        kind = xla.abstract(a)
-        shape = kind.shape if axis is None else (*kind.shape[:axis], length, *kind.shape[axis + 1 :])
-        types.append(jax.ShapeDtypeStruct(shape, kind.dtype, weak_type=kind.weak_type))
-        known.append(None)
+        if hasattr(a, "shape"):
+            kind = xla.abstract(a)
+            shape = kind.shape if axis is None else (*kind.shape[:axis], length, *kind.shape[axis + 1 :])
+            types.append(jax.ShapeDtypeStruct(shape, kind.dtype, weak_type=kind.weak_type))
 
     def call(*arrays: Any) -> Any:
         given = iter(arrays)
-        return function(length)(*[next(given) if hasattr(a, "shape") else k for a, k in zip(operands, known, strict=True)])
+        return function(length)(*[next(given) if hasattr(a, "shape") else a for a in operands])
 
     try:
-        closed = xla.trace(call, types)
+        return xla.trace(call, types).jaxpr
     except (TypeError, ValueError, IndexError) as error:  # an operand that has as many rows, but is not of them, fits no longer
         raise MixedError(str(error)) from None
-    reader = _Reader(length, ordered, zeros)
-    found = reader.equations(closed.jaxpr, [axis for a, axis in zip(operands, axes, strict=True) if hasattr(a, "shape")])
-    for i, (axis, v) in enumerate(zip(found, closed.jaxpr.outvars, strict=True)):
-        if axis is None and length in v.aval.shape:  # the same for each row
-            found[i] = v.aval.shape.index(length)
-    return found
 
 
 def _unlike(lengths: Sequence[int]) -> int:
@@ -403,4 +418,4 @@ def _inner(params: Mapping[str, Any]) -> Any:
     return getattr(found, "jaxpr", found)
 
 
-__all__ = ["MixedError", "through"]
+__all__ = ["MixedError", "as_long", "through"]

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dispatch, dtypes, execution, lens, modes, selection
-from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, indexed_shape
 from npcompat._internal.basic_keys import basic
 from npcompat._internal.errors import TracedValueError, user_location
 from npcompat._internal.handle import Handle, Value, View, extra
+from npcompat._internal.index_checks import REAL, check_bounds, check_element, check_for_mask, check_mask, check_part, checked_scalar
 from npcompat._internal.op import operator
 from npcompat._internal.subclasses import inherit, is_subclass
 
@@ -207,20 +207,20 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         return
     starts = _element(key, handle.shape)
     if starts is not None:
-        if type(new) not in _REAL:
-            _check_element(handle.dtype, new)
+        if type(new) not in REAL:
+            check_element(handle.dtype, new)
         found = lens.index(tuple(starts), *_ELEMENT[len(starts)])
     else:
         parsed = basic(handle.shape, key)
         if parsed is None:
-            _check_for_mask(handle, key[0] if type(key) is tuple and len(key) == 1 else key, new)
+            check_for_mask(handle, key[0] if type(key) is tuple and len(key) == 1 else key, new)
             _set_advanced(handle, *_split(handle, key), new)
             return
         found = parsed[0]
     if isinstance(new, Handle) and new._view is not None and new._view.parent is handle and new._view.lens.same(found):
         return
     whole = all([kind[0] == FULL for kind in found.attrs[0]])
-    if not whole and type(new) in _REAL:
+    if not whole and type(new) in REAL:
         dispatch.put(handle, found, Value(checked_scalar(new, handle.dtype)))  # the operator casts and broadcasts it
         return
     value = fitted(new, indexed_shape(handle.shape, found.attrs[0]), handle.dtype)
@@ -228,32 +228,6 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         dispatch.write(handle, value)
     else:
         dispatch.put(handle, found, value)
-
-
-def _check_element(dtype: onp.dtype[Any], new: Any) -> None:
-    """What is written to one element has no axes; of a bool it is the truth that is written."""
-    if (new.ndim if hasattr(new, "ndim") else onp.ndim(new)) and dtype.kind != "b" and dtypes.on_devices(dtype):
-        raise ValueError("setting an array element with a sequence.")
-
-
-def _check_for_mask(handle: Any, key: Any, new: Any) -> None:
-    """What is written through a mask of all axes has one axis."""
-    if type(key) is not bool and getattr(key, "dtype", None) != onp.bool_:
-        return
-    axes = new.ndim if hasattr(new, "ndim") else onp.ndim(new)
-    if axes > 1 and onp.ndim(key) == len(handle.shape):
-        message = "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input"
-        raise TypeError(f"{message}, input has {axes} dimensions")
-
-
-_REAL = frozenset((bool, int, float))
-
-
-def checked_scalar(x: Any, dtype: onp.dtype[Any]) -> Any:
-    """A Python number, if an array of the dtype can hold it; else NumPy's error."""
-    if (dtype.kind in "iu" and type(x) in _REAL) or (type(x) is complex and dtype.kind != "c"):
-        onp.zeros((), dtype)[()] = x
-    return x
 
 
 @operator("_npi_fit", pattern="broadcast", rule=lambda types, attrs: ([None], attrs["dtype"]))
@@ -418,21 +392,6 @@ def _put_mask(xp: Any, a: Any, new: Any, mask: Any, *, axis: int = 0) -> Any:
     return xp.where(xp.reshape(mask, mask.shape + (1,) * trailing), new, a)
 
 
-@operator("_npi_out_of_bounds", pattern="reduction", scalars=False, differentiable=False)
-def _out_of_bounds(xp: Any, positions: Any, *where: Any, size: int) -> Any:
-    """Whether any position lies outside `-size <= i < size`.
-
-    Parameters
-    ----------
-    where : array of bool, optional
-        Which positions count.
-    size : int
-        Length of the axis.
-    """
-    outside = (positions < -size) | (positions >= size)
-    return xp.any(outside & where[0] if where else outside)
-
-
 def _whole(xp: Any, a: Any, positions: Any, axes: Any) -> tuple[Any, ...]:
     remaining = iter(positions)
     index: list[Any] = []
@@ -455,7 +414,7 @@ def _get_advanced(handle: Any, base: Any, advanced: list[Any]) -> Any:
                 "the result's shape depends on data. Read with the mask alone, use np.where(mask, a, other), or do it outside"
             )
         axis = next(i for i, a in enumerate(advanced) if a is not None)
-        _check_mask(base, masks[0], axis)
+        check_mask(base, masks[0], axis)
         return dispatch.wrap(selection.select(dispatch.read(base), dispatch.read(masks[0]), axis))
     positions, axes = _positions(base, advanced)
     if masks and _read_on_host(base):
@@ -487,13 +446,13 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
     value = dispatch.as_value(new)
     if len(indexed) == 1 and indexed[0].dtype == onp.bool_:
         mask, axis = indexed[0], next(i for i, a in enumerate(advanced) if a is not None)
-        _check_mask(base, mask, axis)
+        check_mask(base, mask, axis)
         selected = dispatch.as_value(mask)
         whole = selection.written(value, selected, axis)
         shape = getattr(value.payload, "shape", ())
         if whole is not value or len(shape) <= len(base.shape) - axis - len(mask.shape):
             if whole is value:
-                _check_part(shape, base.shape, axis, len(mask.shape))
+                check_part(shape, base.shape, axis, len(mask.shape))
             value = whole
             checked_scalar(value.payload, base.dtype)
             target = dispatch.buffer(base, value, selected)
@@ -527,14 +486,6 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
         dispatch.update(base, _put_at, [fit, *places], (axes,))
 
 
-def _check_part(new: tuple[int, ...], shape: tuple[int, ...], axis: int, masked: int) -> None:
-    """What is written to each part that a mask selects is broadcast to the part, which is never enlarged."""
-    before, part = shape[:axis], shape[axis + masked :]
-    if any([n not in (1, m) for n, m in zip(new[::-1], part[::-1], strict=False)]):
-        selected = ",".join([*map(str, before), "?", *map(str, part)])
-        raise ValueError(f"shape mismatch: value array of shape {new} could not be broadcast to indexing result of shape ({selected})")
-
-
 def _advanced_shape(shape: tuple[int, ...], axes: tuple[bool, ...], indexed: tuple[int, ...]) -> tuple[int, ...]:
     marked = [i for i, m in enumerate(axes) if m]
     whole = [n for n, m in zip(shape, axes, strict=True) if not m]
@@ -553,7 +504,7 @@ def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, .
         if a is None:
             axes.append(False)
         elif a.dtype == onp.bool_:
-            _check_mask(base, a, len(axes))
+            check_mask(base, a, len(axes))
             mask = dispatch.to_host(a) if isinstance(a, Handle) else a
             found = onp.nonzero(mask)
             positions += found
@@ -562,7 +513,7 @@ def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, .
             if a.ndim:
                 unchecked.append((a, len(axes)))
             else:
-                _check_bounds(a, base.shape[len(axes)], len(axes))
+                check_bounds(a, base.shape[len(axes)], len(axes))
             positions.append(a)
             axes.append(True)
     if len(positions) == 1 or any([type(p) is dispatch.symbol for p in positions]):
@@ -580,32 +531,7 @@ def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, .
 
 def _check_all(base: Any, positions: list[tuple[Any, int]]) -> None:
     for array, axis in positions:
-        _check_bounds(array, base.shape[axis], axis)
-
-
-def _check_mask(base: Any, mask: Any, axis: int) -> None:
-    for i, size in enumerate(mask.shape):
-        if base.shape[axis + i] != size:
-            raise IndexError(
-                f"boolean index did not match indexed array along axis {axis + i}; size of axis is {base.shape[axis + i]} "
-                f"but size of corresponding boolean axis is {size}"
-            )
-
-
-def _check_bounds(positions: Any, size: int, axis: int) -> None:
-    trace = modes.current().trace
-    if isinstance(positions, Handle):
-        value = dispatch.read(positions)
-        if type(value.payload) is dispatch.symbolic:
-            return  # graphs carry no conditions
-        if trace is not None and xla.is_tracer(value.payload):
-            message = f"index out of bounds for axis {axis} with size {size} (compiled at {user_location()})"
-            trace.expect(execution.run(_out_of_bounds, [value], (size,)).payload, IndexError, message)
-            return
-        positions = dispatch.to_host(positions)
-    wrong = positions[(positions < -size) | (positions >= size)]
-    if wrong.size:
-        raise IndexError(f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {size}")
+        check_bounds(array, base.shape[axis], axis)
 
 
 __all__ = ["basic", "dtypes", "fitted", "getitem", "setitem"]

@@ -15,6 +15,7 @@ import numpy as onp
 
 from npcompat._internal import compile_log, dtypes, fusion, modes, selection
 from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend import jax_tracing as tracing
 from npcompat._internal.dispatch import wrap
 from npcompat._internal.errors import SymbolError, user_location
 from npcompat._internal.execution import SCALARS, explained, in_range
@@ -57,9 +58,9 @@ class Trace:
         value = handle._value
         if id(value) in self.born:
             return value
-        with xla.eagerly():
-            constant = xla.distinct(on_xla(value.payload))
-        inside = self.adopt(Value(xla.lifted(constant), self.node_inside(handle, value)))
+        with tracing.eagerly():
+            constant = tracing.distinct(on_xla(value.payload))
+        inside = self.adopt(Value(tracing.lifted(constant), self.node_inside(handle, value)))
         self.captured.append(handle)
         self.constants.append(constant)
         self.before[id(handle)] = (handle, value)
@@ -162,7 +163,7 @@ class Trace:
 @contextmanager
 def outside() -> Iterator[None]:
     """A context for making arrays that no trace knows, although one may be running: it finds them when they are read."""
-    with modes.changed(trace=None, recording=False), xla.eagerly():
+    with modes.changed(trace=None, recording=False), tracing.eagerly():
         yield
 
 
@@ -255,15 +256,15 @@ def capture(name: str, function: Body, arguments: Sequence[Value], reason: str =
         found.update(changed=changed, written=given + rest, given=len(given), outputs=len(outputs))
         found["groups"] = trace.groups(values)
         carries = [v.node is not None for v in values]
-        flags = [xla.any_true(trace.flags)] if trace.flags else []
+        flags = [tracing.any_true(trace.flags)] if trace.flags else []
         found["carries"] = tuple(carries + [False] * len(flags))
         return [*[on_xla(v.payload) for v in values], *flags]
 
     try:
-        jaxpr = xla.trace(body, [xla.abstract(v.payload) for v in arguments])
+        jaxpr = tracing.trace(body, [tracing.abstract(v.payload) for v in arguments])
     finally:
         trace.restore()
-    program = xla.program_function(jaxpr, trace.constants)
+    program = tracing.program_function(jaxpr, trace.constants)
     reads, total = len(trace.captured), len(jaxpr.out_avals)
     types = [(c.shape, dtypes.canonical(c.dtype)) for c in trace.constants]
 
@@ -294,7 +295,7 @@ def capture(name: str, function: Body, arguments: Sequence[Value], reason: str =
         found["outputs"],
         found["result"],
         trace.errors,
-        xla.output_types(jaxpr),
+        tracing.output_types(jaxpr),
     )
 
 

@@ -3,7 +3,7 @@
 import operator
 from typing import Any
 
-from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend import jax_tracing as tracing
 from npcompat._internal.errors import TracedValueError, user_location
 
 
@@ -41,7 +41,7 @@ def _arithmetic(name: str, reflected: bool) -> Any:
         if not isinstance(other, TracedNumber | int | float):
             return NotImplemented
         numbers = self.payload, other.payload if isinstance(other, TracedNumber) else other
-        return TracedNumber(xla.exactly(compute, *(numbers[::-1] if reflected else numbers)))
+        return TracedNumber(tracing.exactly(compute, *(numbers[::-1] if reflected else numbers)))
 
     return method
 

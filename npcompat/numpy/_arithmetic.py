@@ -250,7 +250,9 @@ def _kind(x: Any) -> str:
 
 def refuse_negative_powers(x1: Any, x2: Any) -> None:
     """Raise what NumPy raises for integers to negative powers; in a compiled function, when a result is read."""
-    if type(x2) is float or (type(x2) is int and x2 >= 0) or _kind(x2) != "i" or _kind(x1) not in "iub" or (hasattr(x1, "shape") and is_empty(x1)):
+    if type(x2) is float or (type(x2) is int and x2 >= 0) or _kind(x2) != "i" or _kind(x1) not in "iub":
+        return
+    if hasattr(x1, "shape") and is_empty(x1):
         return
     if (
         onp.result_type(*[x.dtype if hasattr(x, "dtype") else x for x in (x1, x2) if hasattr(x, "dtype") or type(x) is int]).kind

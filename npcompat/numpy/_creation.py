@@ -529,76 +529,6 @@ def full_like(
     return inherit(made, a) if subok else made
 
 
-@operator("_npi_eye", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
-def _eye(xp: Any, *, N: int, M: int, k: int, dtype: Any) -> Any:
-    """Ones on a diagonal."""
-    return xp.eye(N, M, k, dtype=dtype)
-
-
-def eye(
-    N: int,
-    M: int | None = None,
-    k: int = 0,
-    dtype: DTypeLike = float,
-    order: Order = "C",
-    *,
-    device: Any = None,
-    ctx: Any = None,
-    like: Any = None,
-) -> Any:
-    """A matrix with ones on the `k`-th diagonal.
-
-    Examples
-    --------
-    >>> np.eye(2)
-    array([[1., 0.],
-           [0., 1.]])
-    """
-    if like is not None and (made := made_like(like, eye, locals())) is not NotImplemented:
-        return made
-    rows = N.__index__()
-    with placed_on(device, ctx):
-        attrs = (rows, rows if M is None else M.__index__(), k.__index__(), dtypes.canonical(float if dtype is None else dtype))
-        return in_order(apply(_eye, (), attrs), check_c_or_f(order))
-
-
-def identity(n: int, dtype: DTypeLike = None, *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
-    """The identity matrix.
-
-    Examples
-    --------
-    >>> np.identity(2, dtype=int)
-    array([[1, 0],
-           [0, 1]])
-    """
-    if like is not None and (made := made_like(like, identity, locals())) is not NotImplemented:
-        return made
-    return eye(n, dtype=float if dtype is None else dtype, device=device, ctx=ctx)
-
-
-@operator("_npi_tri", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
-def _tri(xp: Any, *, N: int, M: int, k: int, dtype: Any) -> Any:
-    """Ones on and below a diagonal."""
-    return xp.tri(N, M, k, dtype=dtype)
-
-
-def tri(
-    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, device: Any = None, ctx: Any = None, like: Any = None
-) -> Any:
-    """A matrix with ones on and below the `k`-th diagonal.
-
-    Examples
-    --------
-    >>> np.tri(2)
-    array([[1., 0.],
-           [1., 1.]])
-    """
-    if like is not None and (made := made_like(like, tri, locals())) is not NotImplemented:
-        return made
-    with placed_on(device, ctx):
-        return apply(_tri, (), (N, N if M is None else M, k, dtypes.canonical(float if dtype is None else dtype)))
-
-
 def _of_value(types: tuple[dtypes.Type, ...], attrs: Mapping[str, Any]) -> dtypes.Resolution:
     found = attrs["dtype"] or dispatch.host_array(attrs["value"]).dtype
     return [None], found
@@ -619,6 +549,6 @@ def _const(xp: Any, like: Any, *, value: Any, dtype: Any = None) -> Any:
 
 
 __all__ = [
-    "array", "asanyarray", "asarray", "ascontiguousarray", "copy", "empty", "empty_like", "eye", "frombuffer", "fromiter", "full",
-    "full_like", "identity", "ones", "ones_like", "tri", "zeros", "zeros_like",
+    "array", "asanyarray", "asarray", "ascontiguousarray", "copy", "empty", "empty_like", "frombuffer", "fromiter", "full",
+    "full_like", "ones", "ones_like", "zeros", "zeros_like",
 ]  # fmt: skip

@@ -1,16 +1,18 @@
-"""Diagonals and triangles of matrices."""
+"""Diagonals and triangles of matrices, and those of ones."""
 
 import math
 import operator as python
 from typing import Any
 
-from npcompat._internal import dispatch, lens
+from npcompat._internal import dispatch, dtypes, lens
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import extra
 from npcompat._internal.op import operator
-from npcompat.numpy._creation import asanyarray
+from npcompat.numpy._creation import asanyarray, placed_on
 from npcompat.numpy._manipulation import ravel
-from npcompat.numpy._typing import ArrayLike
+from npcompat.numpy._memory_order import check_c_or_f, in_order
+from npcompat.numpy._overrides import made_like
+from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
 
 
 def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
@@ -152,4 +154,74 @@ def fill_diagonal(a: Any, val: ArrayLike, wrap: bool = False) -> None:
     a.flat[:end:step] = val
 
 
-__all__ = ["diag", "diagflat", "diagonal", "fill_diagonal", "tril", "triu"]
+@operator("_npi_eye", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
+def _eye(xp: Any, *, N: int, M: int, k: int, dtype: Any) -> Any:
+    """Ones on a diagonal."""
+    return xp.eye(N, M, k, dtype=dtype)
+
+
+def eye(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: DTypeLike = float,
+    order: Order = "C",
+    *,
+    device: Any = None,
+    ctx: Any = None,
+    like: Any = None,
+) -> Any:
+    """A matrix with ones on the `k`-th diagonal.
+
+    Examples
+    --------
+    >>> np.eye(2)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    if like is not None and (made := made_like(like, eye, locals())) is not NotImplemented:
+        return made
+    rows = N.__index__()
+    with placed_on(device, ctx):
+        attrs = (rows, rows if M is None else M.__index__(), k.__index__(), dtypes.canonical(float if dtype is None else dtype))
+        return in_order(apply(_eye, (), attrs), check_c_or_f(order))
+
+
+def identity(n: int, dtype: DTypeLike = None, *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
+    """The identity matrix.
+
+    Examples
+    --------
+    >>> np.identity(2, dtype=int)
+    array([[1, 0],
+           [0, 1]])
+    """
+    if like is not None and (made := made_like(like, identity, locals())) is not NotImplemented:
+        return made
+    return eye(n, dtype=float if dtype is None else dtype, device=device, ctx=ctx)
+
+
+@operator("_npi_tri", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
+def _tri(xp: Any, *, N: int, M: int, k: int, dtype: Any) -> Any:
+    """Ones on and below a diagonal."""
+    return xp.tri(N, M, k, dtype=dtype)
+
+
+def tri(
+    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, device: Any = None, ctx: Any = None, like: Any = None
+) -> Any:
+    """A matrix with ones on and below the `k`-th diagonal.
+
+    Examples
+    --------
+    >>> np.tri(2)
+    array([[1., 0.],
+           [1., 1.]])
+    """
+    if like is not None and (made := made_like(like, tri, locals())) is not NotImplemented:
+        return made
+    with placed_on(device, ctx):
+        return apply(_tri, (), (N, N if M is None else M, k, dtypes.canonical(float if dtype is None else dtype)))
+
+
+__all__ = ["diag", "diagflat", "diagonal", "eye", "fill_diagonal", "identity", "tri", "tril", "triu"]

@@ -9,7 +9,7 @@ from npcompat._internal import dtypes
 from npcompat._internal.dispatch import apply, ordinary
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
-from npcompat._internal.indexing import checked_scalar
+from npcompat._internal.index_checks import checked_scalar
 from npcompat._internal.kinds import for_axis
 from npcompat._internal.op import Op, as_attr, as_axis, from_attr, operator
 from npcompat.numpy import _arithmetic, _extremes

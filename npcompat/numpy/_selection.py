@@ -9,7 +9,7 @@ from npcompat._internal import dispatch, dtypes, execution
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
-from npcompat._internal.indexing import _check_bounds as check_bounds
+from npcompat._internal.index_checks import check_bounds
 from npcompat._internal.op import as_axis, operator
 from npcompat.numpy._checks import outside, refuse, shaping
 from npcompat.numpy._creation import asanyarray, asarray, zeros

@@ -17,7 +17,7 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type, in_signature, narrow
 from npcompat._internal.errors import OperatorError, user_location
 from npcompat._internal.handle import Handle
-from npcompat._internal.indexing import checked_scalar
+from npcompat._internal.index_checks import checked_scalar
 from npcompat._internal.op import REGISTRY, REQUIRED, Kernel, Op, as_attr, as_axis, from_attr, normalized_axes, operator
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._overrides import given, overridden

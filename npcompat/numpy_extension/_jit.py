@@ -51,7 +51,8 @@ def jit(
         attention and recurrences over other axes, reductions, normalization, losses and their gradients know which rows
         are true; what does not is refused.
     bucket_axis : int, sequence or mapping, optional
-        The axis to pad; the first if not given: of all arguments, by position, or by position and name; None is for arguments of a fixed shape.
+        The axis to pad: of all arguments, by position, or by position and name; None is for arguments of a fixed shape.  The
+        first if not given.
 
     Returns
     -------
@@ -64,7 +65,8 @@ def jit(
         At the call, if Python branches on the value of an array, or if with `bucket` rows are put together in a way that padding
         would change.
     ValueError
-        If `bucket` holds no lengths, or there is a `bucket_axis` without it; at the call, if the arrays to pad have several lengths, or one beyond the last of `bucket`.
+        If `bucket` holds no lengths, or there is a `bucket_axis` without it; at the call, if the arrays to pad have several
+        lengths, or one beyond the last of `bucket`.
 
     Examples
     --------

@@ -121,9 +121,9 @@ def test_results_are_those_of_the_true_rows(lines):
     ],
 )
 def test_what_padding_would_change_is_refused(function):
-    with pytest.raises(TracedValueError, match=r"test_buckets\.py:\d+: .* is asked for while the function is being compiled"):
-        with autograd.train_mode():
-            npx.jit(function, bucket=8)(np.ones((3, 4)))
+    message = r"test_buckets\.py:\d+: .* is asked for while the function is being compiled"
+    with autograd.train_mode(), pytest.raises(TracedValueError, match=message):
+        npx.jit(function, bucket=8)(np.ones((3, 4)))
 
 
 def test_lengths_that_resemble_those_that_are_tried():

@@ -7,7 +7,6 @@ no call has to enter it.
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager
 from functools import lru_cache, partial
 from threading import get_ident
 from typing import Any, NamedTuple
@@ -16,8 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 from jax._src.array import ArrayImpl
-from jax._src.core import ClosedJaxpr, Primitive, jaxpr_as_fun  # (`jax.extend.core` imports Pallas)
-from jax._src.interpreters.partial_eval import DynamicJaxprTracer, convert_constvars_jaxpr
+from jax._src.core import Primitive  # (`jax.extend.core` imports Pallas)
 from jax.core import Tracer
 from jax.interpreters import mlir
 
@@ -101,7 +99,7 @@ _conversions = Repetitions()
 """Host arrays of a shape and dtype that went to XLA."""
 
 
-def _check_dtype(dtype: onp.dtype[Any]) -> None:
+def check_dtype(dtype: onp.dtype[Any]) -> None:
     if not on_devices(dtype):
         raise TypeError(
             f"arrays of dtype {dtype} live on the host: XLA has no such dtype, so they can't be sent to a device or used in a "
@@ -116,7 +114,7 @@ def asarray(array: Any, device: Any = None) -> Any:
     compiled once more for their own results, which all are.
     A program is the fastest way, but takes as long to compile as some hundred transfers.
     """
-    _check_dtype(array.dtype)
+    check_dtype(array.dtype)
     with jax.enable_x64(True):
         if _conversions.count((array.shape, array.dtype)) <= _REPEATED:
             result = jax.device_put(onp.array(array))  # nobody else has this copy, whose memory JAX may take
@@ -454,82 +452,6 @@ def is_tracer(payload: Any) -> bool:
     return isinstance(payload, Tracer | Unknown)
 
 
-def abstract(payload: Any) -> jax.ShapeDtypeStruct:
-    """The type of a payload as an argument of a trace."""
-    if isinstance(payload, onp.ndarray | jax.ShapeDtypeStruct):
-        _check_dtype(onp.dtype(payload.dtype))
-        return jax.ShapeDtypeStruct(payload.shape, payload.dtype)
-    aval = jax.typeof(payload)
-    return jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
-
-
-def distinct(payload: Any) -> Any:
-    """The same buffer as an array object of its own, so that a trace can tell captured handles apart by identity."""
-    if isinstance(payload, Tracer):
-        return payload
-    return jax.make_array_from_single_device_arrays(payload.shape, payload.sharding, [payload])
-
-
-def lifted(constant: Any) -> Any:
-    """A tracer of the current trace for a constant that it closes over; the copy costs nothing once lowered."""
-    with jax.enable_x64(True):
-        return jnp.copy(constant)
-
-
-def trace(body: Callable[..., Sequence[Any]], arguments: Sequence[jax.ShapeDtypeStruct]) -> ClosedJaxpr:
-    """Run `body` once on tracers of the arguments; what it closes over are the constants of the result."""
-    flag = bool(jax.config.read("jax_enable_x64"))
-
-    def outside(*tracers: Any) -> Sequence[Any]:
-        with jax.enable_x64(flag):
-            return body(*tracers)
-
-    with jax.enable_x64(True):
-        try:
-            return jax.make_jaxpr(outside)(*arguments)
-        except Exception as error:  # it is the user's, who is not told of JAX's own frames and how to see them
-            error.__notes__ = [note for note in getattr(error, "__notes__", ()) if "JAX_TRACEBACK_FILTERING" not in note]
-            raise
-
-
-def _as_call(jaxpr: Any) -> Callable[..., Any]:
-    """A function that is one call of some equations where it is traced, which takes no time, however many they are."""
-    call = jax.make_jaxpr(jax.jit(lambda x: (x,)))(0.0).jaxpr.eqns[0]
-    lengths = {"in": len(jaxpr.invars), "donated": len(jaxpr.invars), "out": len(jaxpr.outvars)}
-    params = dict(call.params, jaxpr=ClosedJaxpr(jaxpr, ()), name="equations")
-    for name, value in call.params.items():
-        if type(value) is tuple and (length := lengths.get(name.partition("_")[0])) is not None:
-            params[name] = value * length
-    return partial(call.primitive.bind, **params)
-
-
-def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..., list[Any]]:
-    """`f(captured, arguments)` from a trace, the captured constants made parameters (None: never read)."""
-    position = {id(c): i for i, c in enumerate(captured) if c is not None}
-    found = [position.get(id(c)) for c in jaxpr.consts]
-    places = [(i, c if i is None else None) for i, c in zip(found, jaxpr.consts, strict=True)]
-    equations = jaxpr.jaxpr
-    call = _as_call(convert_constvars_jaxpr(equations))
-
-    def run(values: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
-        consts = [c if i is None else values[i] for i, c in places]
-        traced = [type(a) is DynamicJaxprTracer for a in (*consts, *arguments) if isinstance(a, Tracer)]
-        outs: list[Any]
-        if all(traced):
-            outs = call(*consts, *arguments)
-        else:  # differentiated: equation by equation, of which no more is kept for backward than it needs
-            outs = jaxpr_as_fun(ClosedJaxpr(equations, consts))(*arguments)
-        return outs
-
-    return run
-
-
-def eagerly() -> AbstractContextManager[None]:
-    """A context in which programs of concrete arrays run at once, also while a function is being traced."""
-    context: AbstractContextManager[None] = jax.core.eval_context()
-    return context
-
-
 def from_dlpack(array: Any, copy: bool | None) -> Any:
     """An XLA array over the memory of another library's array, where it fits.  (XLA never writes into such memory.)"""
     with jax.enable_x64(True):
@@ -566,28 +488,6 @@ def unflatten(structure: Any, leaves: Sequence[Any]) -> Any:
 def stop_gradient(outs: Any) -> Any:
     """Outputs that the derivative of the enclosing program does not pass."""
     return jax.tree.map(jax_kernels.stop_gradient, outs)
-
-
-def output_types(jaxpr: ClosedJaxpr) -> list[tuple[tuple[int, ...], Any]]:
-    """Shape and dtype of each output."""
-    return [(a.shape, a.dtype) for a in jaxpr.out_avals]
-
-
-def count(mask: Any) -> Any:
-    """How many elements of a traced mask are true: a number that has no say in the dtype of a result, as Python's have none."""
-    with jax.enable_x64(True):
-        return jax.lax.reduce(xp.where(mask, 1, 0), 0, jax.lax.add, tuple(range(mask.ndim)))
-
-
-def exactly(compute: Callable[..., Any], *payloads: Any) -> Any:
-    """What a function gives while 64-bit dtypes are honoured."""
-    with jax.enable_x64(True):
-        return compute(*payloads)
-
-
-def any_true(flags: Sequence[Any]) -> Any:
-    """One vector of the flags that a program carries out."""
-    return jnp.stack([jnp.asarray(f, bool).reshape(()) for f in flags])
 
 
 # --- devices -----------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend import jax_tracing as tracing
 
 Axis = int | None
 """Which axis the rows lie along; None for what does not depend on them."""
@@ -75,7 +75,7 @@ def _traced(function: Callable[[int], Callable[..., Any]], operands: Sequence[An
     types = []
     for a, axis in zip(operands, axes, strict=True):
         if hasattr(a, "shape"):
-            kind = xla.abstract(a)
+            kind = tracing.abstract(a)
             shape = kind.shape if axis is None else (*kind.shape[:axis], length, *kind.shape[axis + 1 :])
             types.append(jax.ShapeDtypeStruct(shape, kind.dtype, weak_type=kind.weak_type))
 
@@ -84,7 +84,7 @@ def _traced(function: Callable[[int], Callable[..., Any]], operands: Sequence[An
         return function(length)(*[next(given) if hasattr(a, "shape") else a for a in operands])
 
     try:
-        return xla.trace(call, types).jaxpr
+        return tracing.trace(call, types).jaxpr
     except (TypeError, ValueError, IndexError) as error:  # an operand that has as many rows, but is not of them, fits no longer
         raise MixedError(str(error)) from None
 

@@ -1,0 +1,113 @@
+"""Functions as equations: traced once, then compiled as often as there are programs of them."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+from jax._src.core import ClosedJaxpr, jaxpr_as_fun  # (`jax.extend.core` imports Pallas)
+from jax._src.interpreters.partial_eval import DynamicJaxprTracer, convert_constvars_jaxpr
+from jax.core import Tracer
+
+from npcompat._internal.backend.jax import check_dtype
+
+
+def abstract(payload: Any) -> jax.ShapeDtypeStruct:
+    """The type of a payload as an argument of a trace."""
+    if isinstance(payload, onp.ndarray | jax.ShapeDtypeStruct):
+        check_dtype(onp.dtype(payload.dtype))
+        return jax.ShapeDtypeStruct(payload.shape, payload.dtype)
+    aval = jax.typeof(payload)
+    return jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
+
+
+def distinct(payload: Any) -> Any:
+    """The same buffer as an array object of its own, so that a trace can tell captured handles apart by identity."""
+    if isinstance(payload, Tracer):
+        return payload
+    return jax.make_array_from_single_device_arrays(payload.shape, payload.sharding, [payload])
+
+
+def lifted(constant: Any) -> Any:
+    """A tracer of the current trace for a constant that it closes over; the copy costs nothing once lowered."""
+    with jax.enable_x64(True):
+        return jnp.copy(constant)
+
+
+def trace(body: Callable[..., Sequence[Any]], arguments: Sequence[jax.ShapeDtypeStruct]) -> ClosedJaxpr:
+    """Run `body` once on tracers of the arguments; what it closes over are the constants of the result."""
+    flag = bool(jax.config.read("jax_enable_x64"))
+
+    def outside(*tracers: Any) -> Sequence[Any]:
+        with jax.enable_x64(flag):
+            return body(*tracers)
+
+    with jax.enable_x64(True):
+        try:
+            return jax.make_jaxpr(outside)(*arguments)
+        except Exception as error:  # it is the user's, who is not told of JAX's own frames and how to see them
+            error.__notes__ = [note for note in getattr(error, "__notes__", ()) if "JAX_TRACEBACK_FILTERING" not in note]
+            raise
+
+
+def _as_call(jaxpr: Any) -> Callable[..., Any]:
+    """A function that is one call of some equations where it is traced, which takes no time, however many they are."""
+    call = jax.make_jaxpr(jax.jit(lambda x: (x,)))(0.0).jaxpr.eqns[0]
+    lengths = {"in": len(jaxpr.invars), "donated": len(jaxpr.invars), "out": len(jaxpr.outvars)}
+    params = dict(call.params, jaxpr=ClosedJaxpr(jaxpr, ()), name="equations")
+    for name, value in call.params.items():
+        if type(value) is tuple and (length := lengths.get(name.partition("_")[0])) is not None:
+            params[name] = value * length
+    return partial(call.primitive.bind, **params)
+
+
+def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..., list[Any]]:
+    """`f(captured, arguments)` from a trace, the captured constants made parameters (None: never read)."""
+    position = {id(c): i for i, c in enumerate(captured) if c is not None}
+    found = [position.get(id(c)) for c in jaxpr.consts]
+    places = [(i, c if i is None else None) for i, c in zip(found, jaxpr.consts, strict=True)]
+    equations = jaxpr.jaxpr
+    call = _as_call(convert_constvars_jaxpr(equations))
+
+    def run(values: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
+        consts = [c if i is None else values[i] for i, c in places]
+        traced = [type(a) is DynamicJaxprTracer for a in (*consts, *arguments) if isinstance(a, Tracer)]
+        outs: list[Any]
+        if all(traced):
+            outs = call(*consts, *arguments)
+        else:  # differentiated: equation by equation, of which no more is kept for backward than it needs
+            outs = jaxpr_as_fun(ClosedJaxpr(equations, consts))(*arguments)
+        return outs
+
+    return run
+
+
+def eagerly() -> AbstractContextManager[None]:
+    """A context in which programs of concrete arrays run at once, also while a function is being traced."""
+    context: AbstractContextManager[None] = jax.core.eval_context()
+    return context
+
+
+def output_types(jaxpr: ClosedJaxpr) -> list[tuple[tuple[int, ...], Any]]:
+    """Shape and dtype of each output."""
+    return [(a.shape, a.dtype) for a in jaxpr.out_avals]
+
+
+def count(mask: Any) -> Any:
+    """How many elements of a traced mask are true: a number that has no say in the dtype of a result, as Python's have none."""
+    with jax.enable_x64(True):
+        return jax.lax.reduce(jnp.where(mask, 1, 0), 0, jax.lax.add, tuple(range(mask.ndim)))
+
+
+def exactly(compute: Callable[..., Any], *payloads: Any) -> Any:
+    """What a function gives while 64-bit dtypes are honoured."""
+    with jax.enable_x64(True):
+        return compute(*payloads)
+
+
+def any_true(flags: Sequence[Any]) -> Any:
+    """One vector of the flags that a program carries out."""
+    return jnp.stack([jnp.asarray(f, bool).reshape(()) for f in flags])

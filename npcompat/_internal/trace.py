@@ -6,7 +6,7 @@ closure are told apart.  The result is one operator, so a compiled function is r
 any other.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -58,16 +58,20 @@ class Trace:
         value = handle._value
         if id(value) in self.born:
             return value
-        with tracing.eagerly():
-            constant = tracing.distinct(on_xla(value.payload))
-        inside = self.adopt(Value(tracing.lifted(constant), self.node_inside(handle, value)))
-        self.captured.append(handle)
-        self.constants.append(constant)
+        inside = self.adopt(Value(tracing.lifted(self.capture(handle, value)), self.node_inside(handle, value)))
         self.before[id(handle)] = (handle, value)
         self.lifted[id(handle)] = inside
         handle._value = inside
         touch(handle)
         return inside
+
+    def capture(self, handle: Handle, value: Value) -> Any:
+        """Make the value that a handle has outside an input of the program; returns what stands for it in the equations."""
+        with tracing.eagerly():
+            constant = tracing.distinct(on_xla(value.payload))
+        self.captured.append(handle)
+        self.constants.append(constant)
+        return constant
 
     def node_inside(self, handle: Handle, outside: Value) -> Leaf | None:
         """The node of a handle's value as it enters the trace."""
@@ -83,6 +87,13 @@ class Trace:
     def written(self) -> list[Handle]:
         """The outside handles whose value was replaced."""
         return [h for key, (h, before) in self.before.items() if h._value is not self.lifted.get(key, before)]
+
+    def replaced(self, written: Iterable[Handle]) -> list[Handle]:
+        """Of the handles that are written, and not read: those whose memory can take the new value, as a gradient's can."""
+        if self.outer is not None or self.recorded_outside:
+            return []
+        pairs = [(h, self.before[id(h)][1], h._value) for h in written if id(h) not in self.lifted]
+        return [h for h, old, new in pairs if old.node is None and _type(old.payload) == _type(new.payload)]
 
     def outside(self, handle: Handle) -> bool:
         """Whether a root handle existed before the trace."""
@@ -186,6 +197,10 @@ def value_outside(handle: Handle) -> Value:
     return value
 
 
+def _type(payload: Any) -> tuple[Any, Any]:
+    return getattr(payload, "shape", None), getattr(payload, "dtype", None)
+
+
 def on_xla(payload: Any) -> Any:
     """The payload as a trace takes it: host arrays go to XLA, Python scalars stay what they are."""
     if xla.is_payload(payload) or not hasattr(payload, "dtype"):
@@ -249,6 +264,8 @@ def capture(name: str, function: Body, arguments: Sequence[Value], reason: str =
             outputs, found["result"] = function(proxies, trace)
         changed = [i for i, (p, start) in enumerate(zip(proxies, starts, strict=True)) if p._value.payload is not start.payload]
         written = {id(h): h for h in trace.written()}
+        for handle in trace.replaced(written.values()):
+            trace.capture(handle, trace.before[id(handle)][1])
         given = [h for h in trace.captured if written.pop(id(h), None) is not None]
         rest = list(written.values())
         before = [*[h._value for h in given], *[proxies[i]._value for i in changed], *[h._value for h in rest]]

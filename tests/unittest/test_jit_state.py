@@ -230,6 +230,33 @@ def test_donation_spares_buffers_that_are_shared():
     assert taken.tolist() == [3, 4, 5, 6]
 
 
+def test_what_is_only_written_stays_in_its_memory():
+    x, held = np.ones(100), np.zeros(100)
+    x.attach_grad()
+
+    @npx.jit
+    def f(factor):
+        with autograd.record():
+            y = (x * factor).sum()
+        y.backward()
+        held[...] = x.grad
+        return y
+
+    def places():
+        return [dispatch.read(a).payload.unsafe_buffer_pointer() for a in (x.grad, held)]
+
+    f(np.array(2.0))
+    before = places()
+    f(np.array(3.0))
+    assert places() == before and x.grad[0] == held[0] == 3
+    taken = x.grad.copy()
+    f(np.array(4.0))
+    assert taken[0] == 3 and x.grad[0] == held[0] == 4
+    x.grad[...] = np.ones(100, dtype="int8")
+    f(np.array(5.0))
+    assert x.grad[0] == held[0] == 5
+
+
 def test_one_buffer_as_two_arguments_of_which_one_is_written():
     a = np.arange(3.0)
     b = a.copy()

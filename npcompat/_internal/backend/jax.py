@@ -240,8 +240,8 @@ def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[..., Any]:
-    """The compiled operator; the buffers of the operands in `donate` are given away and may hold results."""
-    return jax.jit(_logged(op, function(op, attrs)), donate_argnums=tuple(sorted(donate)))
+    """The compiled operator; the buffers of the operands in `donate` are given away and may hold results, also if nobody reads them."""
+    return jax.jit(_logged(op, function(op, attrs)), donate_argnums=tuple(sorted(donate)), keep_unused=bool(donate))
 
 
 def compile_ahead(program: Any, payloads: Sequence[Any]) -> None:

@@ -82,6 +82,7 @@ class Op:
     start: Callable[[onp.dtype[Any]], Any] | None = None  # of a reduction that NumPy refuses on nothing: what leaves any element as it is
     heavy: bool = False  # placement `auto` runs it on XLA, also where its operands are on the host
     begins: bool = False  # draws: a sample is the beginning of each longer one; the first attribute is the size
+    exact: bool = False  # such draws: by no function that some CPUs round otherwise for a single number than for many
     overwrites: tuple[tuple[int, int], ...] = ()  # outputs, and the operands whose next value they are: running statistics
     carries: tuple[bool, ...] | None = None  # of a traced function: which outputs depend on what is differentiated
     reason: str = "first call with these types"
@@ -239,7 +240,9 @@ def from_attr(attr: Any) -> Any:
 
 def as_shape(shape: Any) -> tuple[int, ...]:
     """A shape argument made a tuple of ints (of symbols, where a graph is built)."""
-    if isinstance(shape, Iterable) and not (hasattr(shape, "__index__") and getattr(shape, "ndim", 0) == 0):
+    if type(shape) is int:
+        return (shape,)
+    if type(shape) is tuple or (isinstance(shape, Iterable) and not (hasattr(shape, "__index__") and getattr(shape, "ndim", 0) == 0)):
         return tuple([s if type(s) is int else _length(s) for s in shape])
     return (_length(shape),)
 

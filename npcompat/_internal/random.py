@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution, longer_draws, modes
+from npcompat._internal import dispatch, draws_ahead, execution, longer_draws, modes
 from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Attrs, Op, operator
 from npcompat._internal.tensortype import symbols_in
@@ -53,7 +53,8 @@ def graph() -> Iterator[None]:
 class Stream:
     """A stream of random numbers.  Its arrays are made at the first draw, so that importing costs nothing."""
 
-    __slots__ = ("_counter", "_key", "_start")
+    __slots__ = ("_ahead", "_counter", "_key", "_start")
+    _ahead: draws_ahead.Ahead
     _counter: Handle
     _key: Handle
     _start: tuple[int, int]
@@ -75,12 +76,14 @@ class Stream:
         """Go on at a draw of the stream of a key; both are taken modulo 2**64."""
         here = self._here()
         here._start = key % 2**64, counter % 2**64
+        here._ahead = draws_ahead.Ahead()
         if not hasattr(here, "_key"):
             if modes.current().trace is not None:  # a stream of the function that is compiled: it begins again in each call
                 here._key, here._counter = map(dispatch.array_of, here._words())
         else:
-            for handle, words in zip((here._key, here._counter), here._words(), strict=True):
-                dispatch.write(handle, execution.constant(words))
+            with modes.changed(device=None, backend="jax"):  # where they are made, and drawn from
+                for handle, words in zip((here._key, here._counter), here._words(), strict=True):
+                    dispatch.write(handle, execution.constant(words))
 
     def position(self) -> tuple[int, int]:
         """The key, and the number of the next draw."""
@@ -122,6 +125,18 @@ class Stream:
         ):
             return self._draw_in_graph(op, given, attrs)
         key, counter = self.state()
+        kind = draws_ahead.kind_of(op, given, attrs)
+        if kind is None:
+            return self._drawn(op, given, attrs, key, counter)
+        ahead = self._here()._ahead
+        found = ahead.take(kind, key, counter)
+        if found is None:
+            number = ahead.position(counter)
+            found = self._drawn(op, given, attrs, key, counter)
+            ahead.note(kind, given, key, counter, number, found.payload.size)
+        return found
+
+    def _drawn(self, op: Op, given: list[Value], attrs: Attrs, key: Handle, counter: Handle) -> Value:
         longer = longer_draws.instead(op, given, attrs) if op.begins else None
         sample, following = execution.run(op, [dispatch.read(key), dispatch.read(counter), *given], longer or attrs)
         dispatch.write(counter, following)

@@ -32,6 +32,11 @@ def spread(size: Any, *parameters: Any) -> Any:
     return shape, *[jnp.broadcast_to(p, shape) for p in parameters]
 
 
+def each(draw: Any, counters: Any) -> Any:
+    """Several draws, one after the other along the first axis."""
+    return jax.vmap(draw)(counters)
+
+
 def next_counter(counter: Any) -> Any:
     """The counter after a draw."""
     return lax.add(counter, jnp.asarray(1, counter.dtype))

@@ -45,7 +45,15 @@ def _compute(xp: Any, key: Any, counter: Any, low: Any, high: Any, *, size: Any 
     return xp.random_integers(key, counter, low, high, size, dtype, closed), xp.next_counter(counter)
 
 
-_declare = operator("_npi_random_integers", rule=_integers_rule, outputs=2, kernels={"jax": _compute}, differentiable=False, begins=True)
+_declare = operator(
+    "_npi_random_integers",
+    rule=_integers_rule,
+    outputs=2,
+    kernels={"jax": _compute},
+    differentiable=False,
+    begins=True,
+    exact=True,
+)
 _integers = _declare(_compute)
 
 

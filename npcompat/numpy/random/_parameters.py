@@ -5,13 +5,14 @@ function the program flags what is wrong when it runs.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as onp
 
 from npcompat._internal import dispatch, dtypes, modes
 from npcompat._internal.handle import Handle
-from npcompat._internal.op import operator
+from npcompat._internal.op import as_attr, from_attr, operator
 from npcompat.numpy._checks import refuse
 
 _LARGEST_MEAN = 2.0**63 - 10 * 2.0**31.5
@@ -62,8 +63,19 @@ def _wrong(xp: Any, *parameters: Any, condition: str) -> Any:
     return xp.any(WRONG[condition][0](xp, *[xp.asarray(p) for p in parameters]))
 
 
+_NUMBERS = frozenset((int, float))
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _fits(condition: str, *numbers: Any) -> bool:
+    """Whether numbers of Python's meet a condition; most are those of the last call."""
+    return not onp.any(WRONG[condition][0](onp, *[onp.asarray(from_attr(n)) for n in numbers]))
+
+
 def check(name: str, condition: str, *parameters: Any, kind: type[Exception] = ValueError, prefix: str = "") -> None:
     """Raise an error if parameters violate a condition; `name` is what the text calls them."""
+    if _NUMBERS.issuperset(map(type, parameters)) and _fits(condition, *map(as_attr, parameters)):
+        return
     wrong, text = WRONG[condition]
     scalar = all(not getattr(p, "shape", ()) for p in parameters)
     message = prefix + text.format(name=name, nan="is NaN" if scalar else "contains NaNs")

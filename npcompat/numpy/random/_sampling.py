@@ -30,17 +30,18 @@ def _counted(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return [None, None, *[float64 if dtypes.is_inexact(dtypes.strong(t)) else int64 for t in types[2:]]], (int64, int64)
 
 
-def float_op(name: str, begins: bool = False) -> Op:
+def float_op(name: str, begins: bool = False, exact: bool = False) -> Op:
     """The operator of a continuous distribution: the kernel `random_<name>`, whose last attributes are size and dtype.
 
-    `begins` says that each number is made of its own bits, so that a sample is the beginning of each longer one.
+    `begins` says that each number is made of its own bits, so that a sample is the beginning of each longer one; `exact`, that
+    it is so to the bit for a single number, too.
     """
 
     def compute(xp: Any, key: Any, counter: Any, *parameters: Any, size: Any = None, dtype: Any = None) -> Any:
         """A sample of the distribution, and the counter of the next draw."""
         return getattr(xp, f"random_{name}")(key, counter, *parameters, size, dtype), xp.next_counter(counter)
 
-    return operator(f"_npi_random_{name}", rule=_sampled, outputs=2, kernels={"jax": compute}, begins=begins)(compute)
+    return operator(f"_npi_random_{name}", rule=_sampled, outputs=2, kernels={"jax": compute}, begins=begins, exact=exact)(compute)
 
 
 def count_op(name: str) -> Op:
@@ -71,6 +72,8 @@ def size_of(size: Any, out: Any = None) -> tuple[int, ...] | None:
 def check_size(size: tuple[int, ...] | None, parameters: tuple[Any, ...]) -> None:
     """Raise what NumPy raises for parameters that don't fit together, or don't fit the size."""
     shapes = [getattr(p, "shape", ()) for p in parameters]
+    if not any(shapes):
+        return
     together = dims.broadcast_shapes if symbols_in((size, *shapes)) else onp.broadcast_shapes
     needed = together(*shapes)
     if size is not None and together(needed, size) != size:

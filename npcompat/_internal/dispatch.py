@@ -23,6 +23,7 @@ from npcompat._internal.execution import (
     SCALARS,
     XLA_ARRAY,
     constant,
+    created,
     explained,
     fresh,
     host_payload,
@@ -447,6 +448,8 @@ def _gathered(op: Op, args: Sequence[Any]) -> tuple[Any, bool, bool, int]:
         kind = type(a)
         if kind is ndarray or kind is scalar:
             payload = a._value.payload if a._view is None else live(a)
+            if payload is None:
+                payload = read(a).payload
             if type(payload) is XLA_ARRAY:
                 on_xla = True
             elif type(payload) is onp.ndarray:
@@ -493,6 +496,9 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
                 payloads = (a._value.payload,)
                 on_xla = type(payloads[0]) is XLA_ARRAY
                 on_host = not on_xla and type(payloads[0]) is onp.ndarray
+        elif not args:
+            if op.outputs == 1 and (made := created(op, attrs, mode)) is not None:
+                return wrap_result(op, Value(made))
         if not (on_xla or on_host):
             payloads, on_xla, on_host, weaks = _gathered(op, args)
         if on_xla:
@@ -513,7 +519,13 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
                 return handle
         elif on_host:
             if not attrs and (out := host.quick(op, payloads, weaks > 0, mode.numpy_dtypes)) is not None:
-                return wrap_result(op, Value(out))
+                value = _new(Value)
+                value.payload, value.node, value.index = out, None, 0
+                if not out.ndim and op.scalars:
+                    return wrap_result(op, value)
+                handle = _new(ndarray)
+                handle._value, handle._view, handle._extra = value, None, None
+                return handle
             program = op.programs[host.slot + mode.numpy_dtypes].get(attrs)
             if program is not None and not op.heavy:
                 try:

@@ -47,6 +47,8 @@ def default_float() -> onp.dtype[Any]:
 
 def canonical(dtype: Any) -> onp.dtype[Any]:
     """An `np.dtype` from what a user may pass: a dtype, a name, a class.  Python's `float` and `complex` mean the defaults."""
+    if isinstance(dtype, onp.dtype):
+        return dtype
     if dtype is float and not modes.current().numpy_dtypes:
         return _NARROW[_float64]
     if dtype is complex and not modes.current().numpy_dtypes:

@@ -170,21 +170,38 @@ def _asks_for_host(attrs: Attrs) -> bool:
     return any([not dtypes.on_devices(a) if isinstance(a, onp.dtype) else type(a) is tuple and _asks_for_host(a) for a in attrs])
 
 
+def created(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
+    """What the program makes that is kept of an operator without operands; None if there is none."""
+    if mode.device is not None:
+        return None
+    program = op.programs[(host.slot if on_host(mode) else xla.slot) + mode.numpy_dtypes].get(attrs)
+    if program is None:
+        return None
+    try:
+        return program()
+    finally:
+        if lowering:
+            xla.lowered()
+
+
 def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     """An operator without operands runs on the host, where nothing is compiled for each new shape; then it is placed.
 
-    What is made on XLA again and again is made by a program, if that makes the same.
+    What is made again and again is made by a program that is kept; on XLA by one of its own, if that makes the same.
     """
     if symbols_exist() and symbols_in(attrs):  # a length is that of a symbol's axis
         return build(op, (), attrs)
     if mode.trace is not None and mode.trace.knows_lengths(attrs):
         return mode.trace.run(op, (), (), attrs, mode)
-    on_xla = mode.device is None and op.outputs == 1 and not on_host(mode)
-    if on_xla and attrs in op.programs[mode.numpy_dtypes]:
-        return Value(call(op, (), attrs, (), xla, mode))
-    out = host.forward(op, attrs)()
-    if on_xla and dtypes.on_devices(out.dtype):
-        if _made.count((op, attrs)) == _REPEATED:
+    if op.outputs == 1 and (made := created(op, attrs, mode)) is not None:
+        return Value(made)
+    program = host.forward(op, attrs)
+    out = program()
+    here = on_host(mode)
+    if op.outputs == 1 and mode.device is None and _made.count((op, attrs, here, mode.numpy_dtypes)) == _REPEATED:
+        if here:
+            op.programs[host.slot + mode.numpy_dtypes][attrs] = program
+        elif dtypes.on_devices(out.dtype):
             made = call(op, (), attrs, (), xla, mode)
             if onp.asarray(made).tobytes() == out.tobytes():
                 return Value(made)
@@ -196,7 +213,7 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
 
 _REPEATED = 16
 _made = Repetitions()
-"""Arrays that operators without operands made on XLA."""
+"""What operators without operands made."""
 
 
 def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:

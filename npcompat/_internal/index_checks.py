@@ -27,6 +27,7 @@ def check_for_mask(handle: Any, key: Any, new: Any) -> None:
         raise TypeError(f"{message}, input has {axes} dimensions")
 
 
+_least, _most = onp.minimum.reduce, onp.maximum.reduce
 REAL = frozenset((bool, int, float))
 
 
@@ -80,6 +81,6 @@ def check_bounds(positions: Any, size: int, axis: int) -> None:
             trace.expect(execution.run(_out_of_bounds, [value], (size,)).payload, IndexError, message)
             return
         positions = dispatch.to_host(positions)
-    wrong = positions[(positions < -size) | (positions >= size)]
-    if wrong.size:
+    if positions.size and (_least(positions, None) < -size or _most(positions, None) >= size):
+        wrong = positions[(positions < -size) | (positions >= size)]
         raise IndexError(f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {size}")

@@ -86,7 +86,7 @@ def _part_as_numpys(key: Any) -> Any:
         found = _positions_in(key)
     else:
         found = dispatch.live(key) if isinstance(key, Handle) else key if type(key) is onp.ndarray else None
-    return found if found is not None and found.ndim and found.dtype.kind in "biu" else None
+    return found if found is not None and found.dtype.kind in "biu" else None
 
 
 def _positions_in(key: list[Any]) -> Any:
@@ -112,7 +112,10 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
         if key is None:
             return None
         if not _fixed(key):  # a copy
-            copied = dispatch.wrap(Value(array[key]))
+            found = array[key]
+            if type(found) is not onp.ndarray:
+                return _scalar(array, found)
+            copied = dispatch.wrap(Value(found))
             return copied if kind is dispatch.ndarray else _of_class(copied, handle)
     if handle._extra is not None and handle._extra.readonly and array.flags.writeable:
         array = array.view()
@@ -127,6 +130,11 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
         elif view._view.depth > _DEEP and kind is dispatch.ndarray:
             _shorten(view, found)
         return view if kind is dispatch.ndarray else inherit(view, handle)
+    return _scalar(array, found)
+
+
+def _scalar(array: Any, found: Any) -> Any:
+    """An element of a host array; an object, a string, a date is NumPy's own."""
     return dispatch.wrap_scalar(Value(onp.asarray(found))) if dtypes.on_devices(array.dtype) else found
 
 

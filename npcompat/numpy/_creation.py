@@ -136,7 +136,7 @@ def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order,
                 made = dispatch.array_of(onp.array(host) if _may_share(host, a) else host)
                 return in_order(made, "K", host)
             stays = execution.on_host(modes.current()) or not dtypes.on_devices(host.dtype)
-            shared = stays and type(a) not in (list, tuple) and _may_share(host, a)
+            shared = stays and (host is a or (type(a) not in (list, tuple, onp.ndarray) and _may_share(host, a)))
             return dispatch.array_of(onp.array(host) if shared else host)
     if type(a) is dispatch.scalar and copy is False:
         raise ValueError("Unable to avoid copy while creating an array as requested: a scalar has no memory to share.")
@@ -215,6 +215,8 @@ def asarray(
     >>> np.asarray(a) is a
     True
     """
+    if type(a) is dispatch.ndarray and dtype is order is device is ctx is copy is like is None:
+        return a
     if like is not None and (made := made_like(like, asarray, locals())) is not NotImplemented:
         return made
     wanted = None if dtype is None else dtypes.canonical(dtype)
@@ -232,6 +234,8 @@ def asanyarray(
     >>> np.asanyarray([1, 2])
     array([1, 2])
     """
+    if type(a) is dispatch.ndarray and dtype is order is device is copy is like is None:
+        return a
     if like is not None and (made := made_like(like, asanyarray, locals())) is not NotImplemented:
         return made
     wanted = None if dtype is None else dtypes.canonical(dtype)
@@ -311,7 +315,7 @@ def _full(xp: Any, *, shape: Any, value: Any, dtype: Any) -> Any:
     value : scalar
         The value.
     """
-    return xp.full(shape, value, dtype)
+    return xp.zeros(shape, dtype) if value == 0 and type(value) is int else xp.full(shape, value, dtype)
 
 
 def _concrete(dtype: Any) -> onp.dtype[Any]:
@@ -325,9 +329,13 @@ def _filled(make: Any, shape: Any, dtype: Any, order: Any, device: Any, prototyp
     wanted = dtypes.default_float() if dtype is None else _concrete(dtype)
     if not dtypes.on_devices(wanted):
         return in_order(dispatch.array_of(make(shape, wanted, "F" if order == "F" else "C")), order, prototype)
-    with placed_on(device):
-        made = apply(_full, (), (as_shape(shape), int(make is onp.ones), wanted))
-        return made if prototype is None and order != "F" else in_order(made, order, prototype)
+    attrs = as_shape(shape), int(make is onp.ones), wanted
+    if device is None:
+        made = apply(_full, (), attrs)
+    else:
+        with placed_on(device):
+            made = apply(_full, (), attrs)
+    return made if order == "C" or (prototype is None and order != "F") else in_order(made, order, prototype)
 
 
 @unbound

@@ -18,6 +18,8 @@ def check_order(order: str | None) -> Order:
     """The order that an argument names; 'K' for None."""
     if order is None:
         return "K"
+    if order in ("C", "K"):
+        return cast(Order, order)
     if order not in ("K", "A", "C", "F", "k", "a", "c", "f"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     return cast(Order, order.upper())

@@ -277,21 +277,22 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         TypeError
             If `casting` does not allow it.
         """
-        order, wanted = check_order(order), dtypes.canonical(dtype)
+        order, wanted, own = check_order(order), dtypes.canonical(dtype), self.dtype
         if type(copy) is not bool and isinstance(copy, _CopyMode):
             raise ValueError("_CopyMode enum is not allowed for astype function. Use true/false instead.")
         if casting == "same_value":
             dispatch.to_host(self).astype(wanted, casting=casting)  # NumPy's error where a value would change
             casting = "unsafe"
-        if not onp.can_cast(self.dtype, wanted, casting):
-            raise TypeError(f"Cannot cast array data from {self.dtype!r} to {wanted!r} according to the rule '{casting}'")
-        if wanted.kind == "T" and wanted is not self.dtype:  # each of these dtypes has memory of its own
+        if casting != "unsafe" and not onp.can_cast(own, wanted, casting):
+            raise TypeError(f"Cannot cast array data from {own!r} to {wanted!r} according to the rule '{casting}'")
+        if wanted.kind == "T" and wanted is not own:  # each of these dtypes has memory of its own
             return inherit(dispatch.array_of(dispatch.to_host(self).astype(wanted, order)), self if subok else None)
-        if wanted == self.dtype:
+        if wanted == own:
             stays = not copy and (self.flags.forc if order == "A" else has_order(self, order))
             source = self if subok else lens.plain(self)
             return source if stays else inherit(copy_of(self, order), source)
-        warn_of_lost_parts(self.dtype, wanted)
+        if own.kind == "c":
+            warn_of_lost_parts(own, wanted)
         made = _apply(_cast, (self if subok else lens.plain(self),), (wanted,))
         return made if order != "F" and in_c_order(self) else in_order(made, order, self)
 

@@ -21,6 +21,9 @@ from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
 from npcompat.numpy._unbound import unbound
 
+_int64 = onp.dtype("int64")
+_INTS = frozenset((int,))
+
 
 @operator("_npi_arange", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
 def _arange(xp: Any, *, start: Any, stop: Any, step: Any, dtype: Any) -> Any:
@@ -75,15 +78,24 @@ def arange(
     """
     if like is not None and (made := made_like(like, arange, locals())) is not NotImplemented:
         return made
-    if start_or_stop is not None and start is not None:
+    if start is not None and start_or_stop is not None:
         raise TypeError("argument for arange() given by name ('start') and position (position 0)")
     first = start_or_stop if start is None else start
     if stop is None and (first is None or start is not None):
         raise TypeError("arange() requires stop to be specified.")
-    bounds = [_number(x) for x in ((0, first) if stop is None else (0 if first is None else first, stop)) + (step,)]
-    if any([_made_by_numpy(b) for b in bounds]) and dtype is None:
+    bounds = [
+        x if type(x) is int else _number(x) for x in ((0, first) if stop is None else (0 if first is None else first, stop)) + (step,)
+    ]
+    if dtype is not None:
+        wanted = dtypes.canonical(dtype)
+    elif _INTS.issuperset(map(type, bounds)):
+        wanted = _int64
+    elif any([_made_by_numpy(b) for b in bounds]):
         return dispatch.array_of(onp.arange(*bounds))
-    wanted = dtypes.canonical(dtype) if dtype is not None else _range_dtype(bounds)
+    else:
+        wanted = _range_dtype(bounds)
+    if device is ctx is None:
+        return apply(_arange, (), (*bounds, wanted))
     with placed_on(device, ctx):
         return apply(_arange, (), (*bounds, wanted))
 

@@ -52,6 +52,8 @@ def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Any:
     array([4, 1, 2, 3])
     """
     a = asanyarray(a)
+    if type(shift) is type(axis) is int and abs(shift) < 2**62 and -a.ndim <= axis < a.ndim:
+        return apply(_roll, (a, shift), ((axis % a.ndim,),))
     shifts = _distances(shift)
     if axis is None:
         for s in shifts or [0]:
@@ -116,7 +118,10 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Any:
     >>> np.repeat([1, 2], [1, 3])
     array([1, 2, 2, 2])
     """
-    a, counts = asanyarray(a), shaping(repeats, "repeat")
+    a = asanyarray(a)
+    if type(repeats) is int and repeats >= 0 and type(axis) is int and 0 <= axis < a.ndim:
+        return apply(_repeat, (a,), (repeats, axis))
+    counts = shaping(repeats, "repeat")
     if not isinstance(repeats, Handle | onp.ndarray | onp.generic):
         counts = counts.astype(onp.int64)
     if not onp.can_cast(counts.dtype, onp.int64, "safe"):

@@ -509,9 +509,15 @@ def moved(payload: Any, device: Any) -> Any:
         return jax.device_put(payload, device)
 
 
+@lru_cache(maxsize=16)
+def _device(chosen: Any) -> Any:
+    """A device that JAX's configuration names, by itself or by its platform; None is for the first."""
+    return chosen if hasattr(chosen, "platform") else jax.devices(chosen)[0]
+
+
 def default_device() -> Any:
     """Where JAX places what nobody placed."""
-    return getattr(jax.config, "jax_default_device", None) or jax.devices()[0]
+    return _device(jax.config.jax_default_device)  # type: ignore[attr-defined]
 
 
 def device_of(payload: Any) -> Any:

@@ -111,7 +111,7 @@ def histogramdd(
 
 def _of_histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> tuple[Any, ...]:
     """The arguments of `histogram2d` that may be arrays."""
-    return x, y, weights, *(bins if isinstance(bins, list | tuple) else (bins,))
+    return x, y, weights, *(bins if isinstance(bins, list | tuple) and len(bins) == 2 else (bins,))
 
 
 @asks_classes(_of_histogram2d)

@@ -47,7 +47,7 @@ ufuncs: dict[str, Any] = {}
 """The public functions of operators that are ufuncs, by the operator's name."""
 _overridden: Any = None
 _class_of_results: Any = None
-ordinary: set[type] = {*SCALARS, list, tuple, onp.ndarray, type(None), type(...)}
+ordinary: set[type] = {*SCALARS, list, tuple, onp.ndarray, type(None), type(...), type(onp._NoValue)}
 """Classes of operands, and of what `out=` may be, that ask for nothing."""
 
 

@@ -91,7 +91,7 @@ def average(
         found = sum(multiply(a, weights, dtype=dtype), axes, keepdims=keepdims) / total
     if not returned:
         return found
-    return found, total if total.shape == found.shape else broadcast_to(total, found.shape).copy()
+    return found, total if total.shape == found.shape else broadcast_to(total, found.shape, subok=True).copy()
 
 
 # --- covariance --------------------------------------------------------------------------------------------------

@@ -21,6 +21,9 @@ from npcompat.numpy._typing import ArrayLike, DTypeLike, Order, ShapeLike
 from npcompat.numpy._ufunc import _cast, warn_of_lost_parts
 from npcompat.numpy._unbound import unbound
 
+_MOST_AXES = 64
+"""NumPy's arrays have no more axes."""
+
 
 def placed_on(device: Any, ctx: Any = None) -> AbstractContextManager[Any]:
     """A context in which new arrays go to a device, if one is given, under either of its names."""
@@ -67,7 +70,7 @@ def array(
     order: Order | None = "K",
     subok: bool = False,
     ndmin: int = 0,
-    ndmax: int = 0,
+    ndmax: int = _MOST_AXES,
     like: Any = None,
     device: Any = None,
     ctx: Any = None,
@@ -90,7 +93,7 @@ def array(
     ndmin : int
         Least number of axes; missing ones are added in front.
     ndmax : int
-        Greatest number of axes; deeper sequences are the elements of an array of objects.  0 means no limit.
+        Greatest number of axes; deeper sequences are the elements of an array of objects.
     like : array, optional
         One whose class makes the result, if it is another library's, by `__array_function__`.
     device, ctx : Device or str, optional
@@ -106,11 +109,11 @@ def array(
     if like is not None and (made := made_like(like, array, locals())) is not NotImplemented:
         return made
     order = check_order(order)
-    if not 0 <= ndmax <= 64:
-        raise ValueError("ndmax must be in the range [0, NPY_MAXDIMS (64)]")
-    if ndmin > (ndmax or 64):
-        raise ValueError(f"ndmin must be <= ndmax ({ndmax or 64})")
-    if ndmax != 0:
+    if not 0 <= ndmax <= _MOST_AXES:
+        raise ValueError(f"ndmax must be in the range [0, NPY_MAXDIMS ({_MOST_AXES})]")
+    if ndmin > ndmax:
+        raise ValueError(f"ndmin must be <= ndmax ({ndmax})")
+    if ndmax != _MOST_AXES:
         object = onp.array(object, dtype, ndmax=ndmax)
     made = _converted(
         object, None if dtype is None else dtypes.canonical(dtype), as_copy(copy), device if device is not None else ctx, order, subok

@@ -119,7 +119,8 @@ class Flags:
 class Flat:
     """The elements of an array in C order; what `a.flat` returns, which is the only way to one."""
 
-    __slots__ = ("_handle", "_position")
+    __slots__ = ("_base", "_handle", "_position")
+    _base: Any
     _handle: Any
     _position: int
 
@@ -127,17 +128,19 @@ class Flat:
         raise TypeError("cannot create 'numpy.flatiter' instances: use `a.flat`")
 
     @classmethod
-    def _over(cls, handle: Any) -> "Flat":
+    def _over(cls, handle: Any, base: Any = None) -> "Flat":
+        """An iterator over an array, which may be another one (`base`) as it is broadcast."""
         if len(handle.shape) > 32:
             raise RuntimeError(f"this function only supports 32 dimensions but the array has {len(handle.shape)}")
         made = object.__new__(cls)
         made._handle, made._position = handle, 0
+        made._base = handle if base is None else base
         return made
 
     @property
     def base(self) -> Any:
         """The array iterated over."""
-        return self._handle
+        return self._base
 
     @property
     def index(self) -> int:

@@ -98,7 +98,7 @@ class broadcast:
     @property
     def iters(self) -> tuple[Any, ...]:
         """For each array an iterator over its elements as they are broadcast."""
-        return tuple([broadcast_to(a, self.shape).flat for a in self._arrays])
+        return tuple([Flat._over(broadcast_to(a, self.shape), a) for a in self._arrays])
 
     @property
     def index(self) -> int:

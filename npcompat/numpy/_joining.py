@@ -47,6 +47,8 @@ def _join(op: Any, arrays: Sequence[Any], axis: int | None, out: Any, dtype: DTy
         raise TypeError(f"{what}() only takes `out` or `dtype` as an argument, but both were provided.")
     check_casting(casting)
     wanted = None if dtype is None else dtypes.canonical(dtype)
+    if wanted is not None and wanted.subdtype is not None:
+        raise TypeError(f"{what}: the dtype of a result can't be a subarray dtype, got {wanted!r}")
     target = out.dtype if isinstance(out, Handle) else wanted  # type: ignore[attr-defined]
     if target is not None:
         for i, a in enumerate(arrays):

@@ -10,6 +10,7 @@ from npcompat.numpy._checks import refuse
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._histograms import counted, ends_of, not_monotonic, shown_edges, spaced_edges
 from npcompat.numpy._manipulation import atleast_2d, ravel, transpose
+from npcompat.numpy._overrides import asks_classes
 from npcompat.numpy._selection import where
 from npcompat.numpy._sorting import searchsorted
 from npcompat.numpy._statistics import diff
@@ -108,6 +109,12 @@ def histogramdd(
     return found, edges
 
 
+def _of_histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> tuple[Any, ...]:
+    """The arguments of `histogram2d` that may be arrays."""
+    return x, y, weights, *(bins if isinstance(bins, list | tuple) and len(bins) == 2 else (bins,))
+
+
+@asks_classes(_of_histogram2d)
 def histogram2d(
     x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None, weights: ArrayLike | None = None
 ) -> tuple[Any, Any, Any]:

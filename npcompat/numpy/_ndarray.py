@@ -430,7 +430,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         where: Any = NoValue,
     ) -> Any:
         """Sum over axes."""
-        return _reductions.sum(self, axis, dtype, out, keepdims, initial, where)
+        return _reductions.reduce(_reductions._sum, self, axis, dtype, out, keepdims, initial, where)
 
     def prod(
         self,
@@ -442,19 +442,19 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         where: Any = NoValue,
     ) -> Any:
         """Product over axes."""
-        return _reductions.prod(self, axis, dtype, out, keepdims, initial, where)
+        return _reductions.reduce(_reductions._prod, self, axis, dtype, out, keepdims, initial, where)
 
     def max(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: Any = NoValue) -> Any:
         """Largest element over axes."""
-        return _reductions.max(self, axis, out, keepdims, initial, where)
+        return _reductions.reduce(_reductions._max, self, axis, None, out, keepdims, initial, where)
 
     def min(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: Any = NoValue) -> Any:
         """Smallest element over axes."""
-        return _reductions.min(self, axis, out, keepdims, initial, where)
+        return _reductions.reduce(_reductions._min, self, axis, None, out, keepdims, initial, where)
 
     def mean(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: bool = False, *, where: Any = NoValue) -> Any:
         """Arithmetic mean over axes."""
-        return _reductions.mean(self, axis, dtype, out, keepdims, where=where)
+        return _reductions.mean_of(self, axis, dtype, out, keepdims, where)
 
     def var(
         self,
@@ -469,7 +469,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         correction: Any = NoValue,
     ) -> Any:
         """Variance over axes."""
-        return _reductions.var(self, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+        return _reductions.spread_of(_reductions._var, self, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
     def std(
         self,
@@ -484,15 +484,15 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         correction: Any = NoValue,
     ) -> Any:
         """Standard deviation over axes."""
-        return _reductions.std(self, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+        return _reductions.spread_of(_reductions._std, self, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
     def all(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
         """Whether all elements are true."""
-        return _reductions.all(self, axis, out, keepdims, where=where)
+        return _reductions.reduce(_reductions._all, self, axis, None, out, keepdims, NoValue, where)
 
     def any(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
         """Whether any element is true."""
-        return _reductions.any(self, axis, out, keepdims, where=where)
+        return _reductions.reduce(_reductions._any, self, axis, None, out, keepdims, NoValue, where)
 
     def cumsum(self, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> "ndarray":
         """Running sum."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as onp
 from numpy._core._exceptions import _UFuncNoLoopError
 
-from npcompat._internal import dispatch, dtypes, execution, modes
+from npcompat._internal import dispatch, dtypes, execution, modes, subclasses
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op
 from npcompat.numpy import _arithmetic, _bits, _comparison, _products
@@ -43,9 +43,10 @@ def _comparison_of(op: Op, x1: Any, x2: Any, otherwise: bool) -> Any:
     try:
         return _binary(op, x1, x2)
     except _UFuncNoLoopError:
-        x1, x2 = [dispatch.to_host(x) if isinstance(x, Handle) else x for x in (x1, x2)]
-        found = x1 != x2 if otherwise else x1 == x2  # NumPy compares records itself
-        return dispatch.as_scalar(dispatch.array_of(onp.asarray(found)))
+        host1, host2 = [dispatch.to_host(x) if isinstance(x, Handle) else x for x in (x1, x2)]
+        found = host1 != host2 if otherwise else host1 == host2  # NumPy compares records itself
+        made, chief = dispatch.array_of(onp.asarray(found)), subclasses.leader((x1, x2))
+        return dispatch.as_scalar(made) if chief is None else subclasses.wrapped(chief, made, dispatch.ufuncs[op.name], (x1, x2), 0)
 
 
 def _in_place(op: Op, x: Any, other: Any) -> Any:

@@ -1,8 +1,9 @@
 """The protocols `__array_ufunc__` and `__array_function__` of other classes: what a class wants done with its objects comes first."""
 
+import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ParamSpec
 
 import numpy as onp
 
@@ -10,6 +11,7 @@ from npcompat._internal import dispatch
 from npcompat._internal.handle import Handle
 from npcompat._internal.subclasses import is_subclass
 
+P = ParamSpec("P")
 _NONE_OF_THEM = (onp.generic, int, float, complex, str, bytes, list, tuple, type(None))
 _NUMPYS = onp.ndarray.__array_ufunc__
 
@@ -111,13 +113,66 @@ def made_like(like: Any, function: Callable[..., Any], arguments: Mapping[str, A
         raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
     if method is dispatch.ndarray.__array_function__:
         return NotImplemented
-    args, kwargs = _as_called(function, arguments)
-    numpys = getattr(onp, function.__name__)  # which libraries know
-    for asked in (numpys,) if isinstance(like, onp.ndarray | onp.generic) else (function, numpys):
-        made = method(like, asked, (type(like),), args, kwargs)
+    return _by_protocol(like, function, *_as_called(function, arguments))
+
+
+def reduced_by(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    """What the class of an operand makes of a call of a function that reduces; NotImplemented if that is for the function.
+
+    Another library's class is asked by `__array_function__`; a class derived from the array has a method of the function's name.
+
+    Parameters
+    ----------
+    function : function
+        The public function, such as `sum`; its operands are `a` and `where`.
+    arguments : mapping
+        All arguments of the call by their names: what `locals()` are where the function begins.
+    """
+    for x in (arguments["a"], arguments["where"]):
+        if _is_foreign(x):
+            return _by_protocol(x, function, *_as_called(function, arguments))
+    name, a = function.__name__, arguments["a"]
+    if not is_subclass(type(a)) or getattr(type(a), name) is getattr(dispatch.ndarray, name):
+        return NotImplemented
+    _, options = _as_called(function, arguments)
+    return getattr(a, name)(**{"axis": None, "out": None, **options})
+
+
+def asks_classes(dispatcher: Callable[..., Iterable[Any]], **_: Any) -> Callable[[Callable[P, Any]], Callable[P, Any]]:
+    """Have a function ask other libraries' classes first, by `__array_function__`; `dispatcher` says which arguments are asked.
+
+    Parameters
+    ----------
+    dispatcher : function
+        It takes what the function takes, and returns the arguments that may be arrays.
+    """
+
+    def complete(function: Callable[P, Any]) -> Callable[P, Any]:
+        @functools.wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> Any:
+            for x in dispatcher(*args, **kwargs):
+                if _is_foreign(x):
+                    return _by_protocol(x, call, args, kwargs)
+            return function(*args, **kwargs)
+
+        return call
+
+    return complete
+
+
+def _is_foreign(x: Any) -> bool:
+    """Whether the class of an object is another library's that wants to be asked what functions do with it."""
+    return hasattr(type(x), "__array_function__") and not isinstance(x, Handle | onp.ndarray | onp.generic)
+
+
+def _by_protocol(x: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """What the class of an object makes of a call by `__array_function__`: of our function, or of NumPy's, which libraries know."""
+    numpys = getattr(onp, function.__name__, function)
+    for asked in (numpys,) if isinstance(x, onp.ndarray | onp.generic) else (function, numpys):
+        made = type(x).__array_function__(x, asked, (type(x),), args, kwargs)
         if made is not NotImplemented:
             return made
-    raise TypeError(f"no implementation found for 'numpy.{function.__name__}' on types that implement __array_function__: [{type(like)!r}]")
+    raise TypeError(f"no implementation found for 'numpy.{function.__name__}' on types that implement __array_function__: [{type(x)!r}]")
 
 
 def _as_called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -136,4 +191,4 @@ def _as_called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> tu
 
 dispatch.connect(overridden=overridden)
 
-__all__ = ["given", "made_like", "overridden", "overrides", "reduced_by_class"]
+__all__ = ["asks_classes", "given", "made_like", "overridden", "overrides", "reduced_by", "reduced_by_class"]

@@ -46,6 +46,8 @@ def _places(bitorder: str) -> onp.ndarray[Any, Any]:
 
 
 def _along(a: Any, axis: Any, bitorder: str) -> int | None:
+    if not isinstance(bitorder, str):
+        raise TypeError(f"bitorder: expected 'big' or 'little', got {type(bitorder).__name__}")
     if bitorder not in ("big", "little"):
         raise ValueError("'order' must be either 'little' or 'big'")
     return None if axis is None else onp.lib.array_utils.normalize_axis_index(python.index(axis), a.ndim or 1)

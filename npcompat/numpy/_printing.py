@@ -1,6 +1,9 @@
 """Arrays as text: NumPy's own printing.  In the default policy the default float is left unsaid and float64 is named."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import get_ident
 from typing import Any
 
 import numpy as onp
@@ -18,6 +21,34 @@ from npcompat._internal import dispatch, modes
 from npcompat._internal.handle import Handle
 from npcompat._internal.subclasses import is_subclass
 
+_SHOWN: set[tuple[int, int]] = set()
+"""The arrays of objects that are being shown, by identity and thread."""
+
+
+class _Dots:
+    def __repr__(self) -> str:
+        return "..."
+
+
+@contextmanager
+def _values(a: Any) -> Iterator[onp.ndarray[Any, Any]]:
+    """The values to be shown: dots for an array of objects that is, at some depth, among its own elements."""
+    host = dispatch.to_host(a) if isinstance(a, Handle) else onp.asarray(a)
+    key = id(a), get_ident()
+    if host.dtype.kind != "O":
+        yield host
+    elif key in _SHOWN:
+        dots = onp.empty((), object)
+        dots[()] = _Dots()
+        yield dots
+    else:
+        _SHOWN.add(key)
+        try:
+            yield host
+        finally:
+            _SHOWN.discard(key)
+
+
 _IMPLIED = ("float32", "complex64")
 _SAID = ("float64", "complex128")
 
@@ -32,10 +63,10 @@ def array_repr(arr: Any, max_line_width: int | None = None, precision: int | Non
     """
     if modes.current().trace is not None and isinstance(arr, Handle):
         return f"array(<traced>, shape={arr.shape}, dtype={arr.dtype})"  # type: ignore[attr-defined]
-    host = dispatch.to_host(arr) if isinstance(arr, Handle) else onp.asarray(arr)
-    if isinstance(arr, Handle) and is_subclass(type(arr)):
-        host = host.view(type(type(arr).__name__, (onp.ndarray,), {}))  # NumPy names the class, and aligns lines with the name
-    text = onp.array_repr(host, max_line_width, precision, suppress_small)
+    with _values(arr) as host:
+        if isinstance(arr, Handle) and is_subclass(type(arr)):
+            host = host.view(type(type(arr).__name__, (onp.ndarray,), {}))  # NumPy names the class, and aligns lines with the name
+        text = onp.array_repr(host, max_line_width, precision, suppress_small)
     if modes.current().numpy_dtypes or not host.size:
         return text
     if host.dtype.name in _IMPLIED:
@@ -58,7 +89,8 @@ def array_str(a: Any, max_line_width: int | None = None, precision: int | None =
     """
     if modes.current().trace is not None and isinstance(a, Handle):
         return array_repr(a)
-    return onp.array_str(dispatch.to_host(a) if isinstance(a, Handle) else onp.asarray(a), max_line_width, precision, suppress_small)
+    with _values(a) as host:
+        return onp.array_str(host, max_line_width, precision, suppress_small)
 
 
 def array2string(

@@ -15,7 +15,7 @@ from npcompat._internal.op import Op, as_attr, as_axis, from_attr, operator
 from npcompat.numpy import _arithmetic, _extremes
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import is_empty, warn_of_means, warn_of_spreads
-from npcompat.numpy._overrides import given, reduced_by_class
+from npcompat.numpy._overrides import given, reduced_by, reduced_by_class
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import call, finish, mask_of, name_of, reduced_axis
 
@@ -44,9 +44,9 @@ def averaged(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 
 def spread(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """Variances: as means, but the result of a complex array is real."""
+    """Variances: as means, but the result of a complex array is real, unless `dtype` says otherwise."""
     casts, dtype = averaged(types, attrs)
-    if dtype is not None and dtype.kind == "c":
+    if dtype is not None and dtype.kind == "c" and attrs["dtype"] is None:
         dtype = onp.dtype(f"float{dtype.itemsize * 4}")
     return casts, dtype
 
@@ -171,6 +171,8 @@ def sum(
     >>> np.sum([[1, 2], [3, 4]], axis=0)
     array([4, 6])
     """
+    if type(a) not in ordinary and (made := reduced_by(sum, locals())) is not NotImplemented:
+        return made
     return reduce(_sum, a, axis, dtype, out, keepdims, initial, where)
 
 
@@ -190,6 +192,8 @@ def prod(
     >>> np.prod([[1, 2], [3, 4]], axis=0)
     array([3, 8])
     """
+    if type(a) not in ordinary and (made := reduced_by(prod, locals())) is not NotImplemented:
+        return made
     return reduce(_prod, a, axis, dtype, out, keepdims, initial, where)
 
 
@@ -206,6 +210,8 @@ def max(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
     >>> np.max([[1, 2], [3, 4]], axis=0)
     array([3, 4])
     """
+    if type(a) not in ordinary and (made := reduced_by(max, locals())) is not NotImplemented:
+        return made
     return reduce(_max, a, axis, None, out, keepdims, initial, where)
 
 
@@ -222,6 +228,8 @@ def min(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
     >>> np.min([[1, 2], [3, 4]], axis=0)
     array([1, 2])
     """
+    if type(a) not in ordinary and (made := reduced_by(min, locals())) is not NotImplemented:
+        return made
     return reduce(_min, a, axis, None, out, keepdims, initial, where)
 
 
@@ -236,6 +244,8 @@ def all(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
     >>> np.all([[True, False], [True, True]], axis=0)
     array([ True, False])
     """
+    if type(a) not in ordinary and (made := reduced_by(all, locals())) is not NotImplemented:
+        return made
     return reduce(_all, a, axis, None, out, keepdims, NoValue, where)
 
 
@@ -247,6 +257,8 @@ def any(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
     >>> np.any([[True, False], [False, False]], axis=0)
     array([ True, False])
     """
+    if type(a) not in ordinary and (made := reduced_by(any, locals())) is not NotImplemented:
+        return made
     return reduce(_any, a, axis, None, out, keepdims, NoValue, where)
 
 
@@ -260,6 +272,13 @@ def mean(
     >>> np.mean([[1, 2], [3, 4]], axis=0)
     array([2., 3.])
     """
+    if not ordinary.issuperset((type(a), type(where))) and (made := reduced_by(mean, locals())) is not NotImplemented:
+        return made
+    return mean_of(a, axis, dtype, out, keepdims, where)
+
+
+def mean_of(a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where: Any) -> Any:
+    """Call `mean` with all its arguments."""
     if not isinstance(a, Handle):
         a = asarray(a)
     result = reduce(_mean, a, axis, dtype, out, keepdims, NoValue, where)
@@ -287,7 +306,8 @@ def _std(xp: Any, a: Any, *rest: Any, axis: Any = None, dtype: Any = None, keepd
     return xp.std(a, axis=axis, ddof=ddof, keepdims=keepdims, **_spread_options(xp, a, rest, given))
 
 
-def _spread(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdims: Any, where: Any, mean: Any, correction: Any) -> Any:
+def spread_of(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdims: Any, where: Any, mean: Any, correction: Any) -> Any:
+    """Call `var` or `std` with all their arguments."""
     if correction is not NoValue:
         if ddof != 0:
             raise ValueError("ddof and correction can't be provided simultaneously.")
@@ -329,7 +349,9 @@ def var(
     >>> np.var([1, 2, 3, 4])
     np.float32(1.25)
     """
-    return _spread(_var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+    if not ordinary.issuperset((type(a), type(where))) and (made := reduced_by(var, locals())) is not NotImplemented:
+        return made
+    return spread_of(_var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
 def std(
@@ -351,7 +373,9 @@ def std(
     >>> np.std([1, 3])
     np.float32(1.0)
     """
-    return _spread(_std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
+    if not ordinary.issuperset((type(a), type(where))) and (made := reduced_by(std, locals())) is not NotImplemented:
+        return made
+    return spread_of(_std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
 def ptp(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue) -> Any:

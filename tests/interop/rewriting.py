@@ -116,6 +116,8 @@ def on_host(x):
     """An argument with the npcompat arrays in it made NumPy arrays, at any depth of lists, tuples and dicts."""
     if isinstance(x, npcompat.numpy.ndarray):
         return x.asnumpy()
+    if hasattr(type(x), "__array__") and not isinstance(x, onp.ndarray | onp.generic) and isinstance(x.__array__(), npcompat.numpy.ndarray):
+        return x.__array__().asnumpy()
     if type(x) in (list, tuple):
         return type(x)(map(on_host, x))
     if type(x) is dict:
@@ -242,6 +244,10 @@ class Root(Namespace):
         if not name.startswith("_") and name not in dir(onp) and name not in BORROWED:
             return getattr(npcompat.numpy, name)  # what NumPy has not, either, is an error at once, as there
         return super().__getattr__(name)
+
+    @property
+    def __dict__(self):
+        return {name: getattr(self, name) for name in dir(self)}
 
 
 ROOT = Root("numpy", (npcompat.numpy,))

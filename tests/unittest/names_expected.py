@@ -18,4 +18,7 @@ SIGNATURES = {
     "NumPy takes more than it shows: choices one by one, an `out`, and None as a value": """
         numpy.ndarray.choose numpy.ndarray.conj numpy.ndarray.conjugate numpy.where
     """,
+    "NumPy shows 0 as the default of `ndmax`, which is 64": """
+        numpy.array
+    """,
 }

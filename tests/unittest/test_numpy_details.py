@@ -324,3 +324,53 @@ def test_slices_of_slices(placed):
 def test_an_export_to_a_device_that_does_not_exist_is_a_buffer_error():
     with pytest.raises(BufferError):
         np.arange(5).__dlpack__(dl_device=(10, 0))
+
+
+def test_iterators_of_a_broadcast_know_their_arrays():
+    a, b = np.zeros((2, 3)), np.ones(3)
+    together = np.broadcast(a, b)
+    assert together.iters[0].base is a and together.iters[1].base is b
+    assert [float(x) for x in together.iters[1]] == [1.0] * 6
+
+
+def test_no_axis_is_the_least_that_an_array_can_have():
+    assert np.array([1, [2, 3]], object, ndmax=0).shape == ()
+    with pytest.raises(ValueError, match="maximum number of dimension"):
+        np.array([1, 2], ndmax=0)
+    with pytest.raises(ValueError, match="ndmin must be <= ndmax"):
+        np.array(1, ndmin=1, ndmax=0)
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+@pytest.mark.parametrize("dtype", ["F", "D", "f", None])
+@pytest.mark.parametrize("values", [[1.0, 2.5, 4.0], [1.0 + 2.0j, 0.5j, -1.0]])
+def test_spreads_are_in_the_dtype_asked_for(name, dtype, values):
+    if dtype == "f" and isinstance(values[0], complex):
+        return  # NumPy cuts the imaginary parts off at another step
+    found = getattr(np, name)(np.array(values, "complex64" if isinstance(values[0], complex) else "float32"), dtype=dtype)
+    expected = getattr(onp, name)(onp.array(values, "complex64" if isinstance(values[0], complex) else "float32"), dtype=dtype)
+    assert found.dtype == expected.dtype
+    onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-6)
+
+
+def test_an_array_of_objects_that_holds_itself_has_a_text():
+    for xp in (np, onp):
+        a, b = xp.array(None, dtype=object), xp.array(None, dtype=object)
+        a[()], b[()] = b, a
+        assert (repr(a), str(a)) == ("array(array(array(..., dtype=object), dtype=object), dtype=object)", "...")
+        a[()] = None
+
+
+@pytest.mark.parametrize("options", [{}, {"precision": 3}, {"floatmode": "fixed"}])
+def test_coefficients_of_polynomials_are_printed_as_numpys(options):
+    values = [0.5, 1 / 7, 1e8 / 7, onp.nan]
+    with onp.printoptions(**options):
+        ours, theirs = [module.polynomial.Polynomial(onp.array(values)) for module in (np, onp)]
+        assert f"{ours:ascii}" == f"{theirs:ascii}" and ours._repr_latex_() == theirs._repr_latex_()
+
+
+def test_arrays_are_not_joined_into_subarrays():
+    with pytest.raises(TypeError, match="subarray dtype"):
+        np.concatenate([[1], [1]], dtype="(2,)i")
+    with pytest.raises(TypeError, match="bitorder"):
+        np.unpackbits(np.zeros(1, "uint8"), bitorder=10)

@@ -93,3 +93,31 @@ def test_results_of_several_arrays_need_a_tuple_of_them():
         np.modf(1.5, out=None)
     with pytest.raises(ValueError, match="one entry per ufunc output"):
         np.modf(1.5, out=(np.zeros(()),))
+
+
+@pytest.mark.parametrize("known", [np.sum, onp.sum])
+def test_reductions_ask_the_classes_of_other_libraries(known):
+    made = np.sum(foreign := Foreign([known]), axis=0)
+    assert type(made) is Foreign and made.found == (known, (Foreign,), (foreign,), {"axis": 0})
+    masked = np.std(np.ones(2), where=(foreign := Foreign([np.std])))
+    assert type(masked) is Foreign and masked.found[3] == {"where": foreign}
+    with pytest.raises(TypeError, match=r"no implementation found for 'numpy\.max'"):
+        np.max(Foreign([known]))
+
+
+def test_histograms_and_polynomials_of_a_plane_ask_the_classes_of_other_libraries():
+    foreign, polyval2d = Foreign([np.histogram2d]), np.polynomial.polynomial.polyval2d
+    assert np.histogram2d([1, 2], [3, 4], bins=[foreign, 5]).found[1:] == ((Foreign,), ([1, 2], [3, 4]), {"bins": [foreign, 5]})
+    assert polyval2d(1, 2, Foreign([polyval2d])).found[0] is polyval2d
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "all", "any", "mean", "var", "std"])
+def test_reductions_call_the_method_of_a_derived_class(name):
+    def reduced(self, axis=None, out=None, **options):
+        return "own", axis, options, getattr(np.ndarray, name)(self, axis=axis).tolist()
+
+    a = np.array([[1.0, 0.0], [3.0, 4.0]])
+    derived = a.view(type("Derived", (np.ndarray,), {name: reduced}))
+    expected = getattr(np, name)(a, 0).tolist()
+    assert getattr(np, name)(derived, axis=0, keepdims=True) == ("own", 0, {"keepdims": True}, expected)
+    assert getattr(np.ndarray, name)(derived, 0).tolist() == expected

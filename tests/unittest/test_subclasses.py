@@ -255,3 +255,15 @@ def test_results_are_of_the_class_where_numpys_are(backend, call):
         return type(call(xp, xp.array([1.0, 2.0, 3.0]).view(Plain))) is Plain
 
     assert kept(np) == kept(onp)
+
+
+def test_what_can_not_be_compared_is_unequal_in_the_class_too():
+    a, b = np.zeros(2, "M8[s]"), Tagged([0.0, 1.0], "t")
+    for found in (a == b, b == a, b != a):
+        assert type(found) is Tagged and found.tag == "t"
+    assert (a == b).tolist() == [False, False] and (b != a).tolist() == [True, True]
+
+
+def test_the_sum_of_weights_is_of_their_class():
+    a = np.ones((2, 3)).view(Plain := type("Plain", (np.ndarray,), {}))
+    assert [type(x) for x in np.average(a, weights=a[0], axis=1, returned=True)] == [Plain, Plain]

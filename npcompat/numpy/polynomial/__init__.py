@@ -10,11 +10,14 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from npcompat._internal import dispatch
+from npcompat._internal.handle import Handle
+
 _MODULES = ("polyutils", "_polybase", "polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")
 
 
 class _Ours(ast.NodeTransformer):
-    """`import numpy as np` becomes an import of ours; NumPy's dispatch by `__array_function__` is left out."""
+    """`import numpy as np` becomes an import of ours, and NumPy's dispatch by `__array_function__` ours, too."""
 
     def visit_Import(self, node: ast.Import) -> ast.Import:
         for name in node.names:
@@ -25,8 +28,8 @@ class _Ours(ast.NodeTransformer):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt:
         if node.module != "numpy._core.overrides":
             return node
-        names = ", ".join(name.asname or name.name for name in node.names)
-        return ast.copy_location(ast.parse(f"{names} = lambda *args, **kwargs: lambda function: function").body[0], node)
+        name = node.names[0].asname or node.names[0].name
+        return ast.copy_location(ast.parse(f"from npcompat.numpy._overrides import asks_classes as {name}").body[0], node)
 
 
 def _run(name: str) -> ModuleType:
@@ -44,6 +47,16 @@ def _run(name: str) -> ModuleType:
 
 globals().update({name: _run(name) for name in _MODULES})
 _found: dict[str, Any] = globals()
+_polyutils = _found["polyutils"]
+_text_of_numpys = _polyutils.format_float
+
+
+def _format_float(x: Any, parens: bool = False) -> str:
+    """A coefficient as text; NumPy's own function asks for the type of NumPy's scalars."""
+    return str(_text_of_numpys(dispatch.to_host(x)[()] if isinstance(x, Handle) else x, parens))
+
+
+_polyutils.format_float = _format_float
 Polynomial: Any = _found["polynomial"].Polynomial
 Chebyshev: Any = _found["chebyshev"].Chebyshev
 Legendre: Any = _found["legendre"].Legendre

@@ -33,7 +33,7 @@ from npcompat.numpy._ndarray_selection import Selection
 from npcompat.numpy._operators import InPlaceOperators, Operators
 from npcompat.numpy._protocols import Protocols
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
-from npcompat.numpy._ufunc import _cast, warn_of_lost_parts
+from npcompat.numpy._ufunc import _cast
 
 _apply = dispatch.apply
 
@@ -291,7 +291,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
             stays = not copy and (self.flags.forc if order == "A" else has_order(self, order))
             source = self if subok else lens.plain(self)
             return source if stays else inherit(copy_of(self, order), source)
-        warn_of_lost_parts(self.dtype, wanted)
+        dtypes.warn_of_lost_parts(self.dtype, wanted)
         made = _apply(_cast, (self if subok else lens.plain(self),), (wanted,))
         return made if order != "F" and in_c_order(self) else in_order(made, order, self)
 

@@ -44,7 +44,7 @@ def linspace(start: Any, stop: Any, num: int, endpoint: bool = True, *, axis: in
     start, stop = jnp.broadcast_arrays(start, stop)
     steps, width = max(num - endpoint, 1), stop - start
     step = divide(width, jnp.asarray(steps, width.dtype))
-    number = lax.broadcasted_iota(jnp.finfo(width.dtype).dtype, (num, *width.shape), 0)
+    number = lax.broadcasted_iota(width.real.dtype, (num, *width.shape), 0)
     found = jnp.where(step == 0, divide(number, jnp.asarray(steps, width.dtype)) * width, number * step) + start
     if endpoint and num > 1:
         found = jnp.where(number == steps, stop, found)

@@ -68,7 +68,13 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
             spec_list.append((INTEGER,))
             starts.append(position + size if position < 0 else position)
             axis += 1
+    if len(spec_list) > _MOST_AXES and sum(kind[0] != INTEGER for kind in spec_list) > _MOST_AXES:
+        raise numpy_error(shape, key)
     return lens.index(tuple(starts), tuple(spec_list)), scalar
+
+
+_MOST_AXES = 64
+"""Of an array."""
 
 
 def _bounds(item: slice, size: Any) -> tuple[int, int, int]:

@@ -7,6 +7,7 @@ becomes float32 (complex128: complex64).  In NumPy mode the rule is switched off
 A type is an `np.dtype`, or the Python class (`bool`, `int`, `float`, `complex`) of a scalar, which is weak (NEP 50).
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -120,6 +121,13 @@ def _weak_meets_extended(types: Sequence[Type]) -> onp.dtype[Any] | None:
     if len(carried) == 1 and (only := next(iter(carried))) in _EXTENDED and complex not in types:
         return only
     return None
+
+
+def warn_of_lost_parts(have: onp.dtype[Any], wanted: onp.dtype[Any], stacklevel: int = 3) -> None:
+    """NumPy's warning that a cast drops imaginary parts, if it does; for the caller's caller."""
+    if have.kind == "c" and wanted.kind in "iuf":
+        message = "Casting complex values to real discards the imaginary part"
+        warnings.warn(message, onp.exceptions.ComplexWarning, stacklevel=stacklevel)
 
 
 def ufunc_rule(ufunc: onp.ufunc) -> Rule:

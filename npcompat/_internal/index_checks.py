@@ -61,6 +61,15 @@ def check_part(new: tuple[int, ...], shape: tuple[int, ...], axis: int, masked: 
         raise ValueError(f"shape mismatch: value array of shape {new} could not be broadcast to indexing result of shape ({selected})")
 
 
+def check_selected(new: Any, selected: tuple[Any, ...]) -> None:
+    """What is written to elements at given positions is broadcast to as many; leading axes of length 1 may be left out."""
+    shape = getattr(new, "shape", ())
+    extra = max(len(shape) - len(selected), 0)
+    if shape[:extra] != (1,) * extra or any([n not in (1, m) for n, m in zip(shape[::-1], selected[::-1], strict=False)]):
+        text = f"shape mismatch: value array of shape {shape} could not be broadcast to indexing result of shape {selected}"
+        raise ValueError(text.replace(", ", ","))
+
+
 def check_mask(base: Any, mask: Any, axis: int) -> None:
     for i, size in enumerate(mask.shape):
         if base.shape[axis + i] != size:

@@ -14,7 +14,16 @@ from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, indexed_shap
 from npcompat._internal.basic_keys import basic
 from npcompat._internal.errors import TracedValueError, user_location
 from npcompat._internal.handle import Handle, Value, View, extra
-from npcompat._internal.index_checks import REAL, check_bounds, check_element, check_for_mask, check_mask, check_part, checked_scalar
+from npcompat._internal.index_checks import (
+    REAL,
+    check_bounds,
+    check_element,
+    check_for_mask,
+    check_mask,
+    check_part,
+    check_selected,
+    checked_scalar,
+)
 from npcompat._internal.op import operator
 from npcompat._internal.subclasses import inherit, is_subclass
 
@@ -252,7 +261,7 @@ def _fit(xp: Any, new: Any, *, shape: Any, dtype: Any) -> Any:
     if extra > 0 and new.shape[:extra] == (1,) * extra:
         new = xp.reshape(new, new.shape[extra:])
     if new.ndim > len(shape) or any(n not in (1, s) for n, s in zip(new.shape[::-1], shape[::-1], strict=False)):
-        raise ValueError(f"could not broadcast input array from shape {new.shape} into shape {shape}")
+        raise ValueError(f"could not broadcast input array from shape {new.shape} into shape {shape}".replace(", ", ","))
     return xp.broadcast_to(xp.astype(new, dtype), shape)
 
 
@@ -267,6 +276,8 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
         return execution.fresh(payload, node, value.index)
     if type(payload) in (int, float, complex):
         checked_scalar(payload, dtype)
+    elif type(payload) is not bool:
+        dtypes.warn_of_lost_parts(payload.dtype, dtype, 5)
     if type(payload) is selection.Selected and payload.shape == shape:
         whole = payload.values
         return payload.alike(execution.run(_fit, [whole], (whole.payload.shape, dtype)))
@@ -478,6 +489,9 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
     positions, axes = _positions(base, advanced)
     target = onp.broadcast_shapes(*[getattr(p, "shape", ()) for p in positions])
     shape = _advanced_shape(base.shape, axes, target)
+    if isinstance(new, list | tuple):
+        new = dispatch.array_of(dispatch.host_array(new))
+    check_selected(new, shape)
     fit = fitted(new, shape, base.dtype)
     if any(a.dtype == onp.bool_ for a in indexed) and _read_on_host(base, fit):
         host = onp.array(dispatch.to_host(base))

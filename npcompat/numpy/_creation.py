@@ -18,7 +18,7 @@ from npcompat._internal.traced_number import TracedNumber
 from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_c_order, in_order
 from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order, ShapeLike
-from npcompat.numpy._ufunc import _cast, warn_of_lost_parts
+from npcompat.numpy._ufunc import _cast
 from npcompat.numpy._unbound import unbound
 
 _MOST_AXES = 64
@@ -149,7 +149,7 @@ def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order,
     if dtype is not None and (a.dtype != dtype or (dtype.kind == "T" and dtype is not a.dtype)):
         if copy is False:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
-        warn_of_lost_parts(a.dtype, dtype)
+        dtypes.warn_of_lost_parts(a.dtype, dtype)
         result = apply(_cast, (a,), (dtype,)) if dtype.kind != "T" else a.astype(dtype)
     if device is not None:
         result = moved(result, device)

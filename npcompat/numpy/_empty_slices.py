@@ -10,6 +10,7 @@ from npcompat._internal import dispatch
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.dispatch import apply
 from npcompat._internal.errors import TracedValueError
+from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_axis, normalized_axes, operator
 
 
@@ -53,6 +54,14 @@ def warn_of_spreads(a: Any, axis: Any, ddof: Any) -> None:
         _warn("Degrees of freedom <= 0 for slice")
 
 
+def warn_of_masked(a: Any, axis: Any, where: Any, result: Any, message: str, ddof: Any = 0) -> None:
+    """Warn if results are no numbers because a mask leaves no more than `ddof` elements to them."""
+    if _looked_at(result) and not onp.isfinite(dispatch.to_host(result)).all():
+        mask = onp.broadcast_to(dispatch.to_host(where) if isinstance(where, Handle) else where, a.shape)
+        if (onp.count_nonzero(mask, axis) <= ddof).any():
+            _warn(message)
+
+
 def warn_of_nan(a: Any, axis: Any, result: Any, message: str, each: bool = False) -> None:
     """Warn if results are nan because all the elements are that they were made of; once, or of each."""
     if _looked_at(result) and onp.isnan(dispatch.to_host(result)).any():
@@ -61,4 +70,4 @@ def warn_of_nan(a: Any, axis: Any, result: Any, message: str, each: bool = False
             _warn(message)
 
 
-__all__ = ["all_nan", "is_empty", "warn_of_means", "warn_of_nan", "warn_of_spreads"]
+__all__ = ["all_nan", "is_empty", "warn_of_masked", "warn_of_means", "warn_of_nan", "warn_of_spreads"]

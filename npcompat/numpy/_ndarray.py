@@ -33,7 +33,7 @@ from npcompat.numpy._ndarray_selection import Selection
 from npcompat.numpy._operators import InPlaceOperators, Operators
 from npcompat.numpy._protocols import Protocols
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
-from npcompat.numpy._ufunc import _cast, warn_of_lost_parts
+from npcompat.numpy._ufunc import _cast
 
 _apply = dispatch.apply
 
@@ -292,7 +292,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
             source = self if subok else lens.plain(self)
             return source if stays else inherit(copy_of(self, order), source)
         if own.kind == "c":
-            warn_of_lost_parts(own, wanted)
+            dtypes.warn_of_lost_parts(own, wanted)
         made = _apply(_cast, (self if subok else lens.plain(self),), (wanted,))
         return made if order != "F" and in_c_order(self) else in_order(made, order, self)
 

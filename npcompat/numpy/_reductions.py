@@ -14,7 +14,7 @@ from npcompat._internal.kinds import for_axis
 from npcompat._internal.op import Op, as_attr, as_axis, from_attr, operator
 from npcompat.numpy import _arithmetic, _extremes
 from npcompat.numpy._creation import asanyarray, asarray
-from npcompat.numpy._empty_slices import is_empty, warn_of_means, warn_of_spreads
+from npcompat.numpy._empty_slices import is_empty, warn_of_masked, warn_of_means, warn_of_spreads
 from npcompat.numpy._overrides import given, reduced_by, reduced_by_class
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import call, finish, mask_of, name_of, reduced_axis
@@ -284,6 +284,8 @@ def mean_of(a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where: Any) 
     result = reduce(_mean, a, axis, dtype, out, keepdims, NoValue, where)
     if is_empty(a):
         warn_of_means(a, axis)
+    elif where is not NoValue and where is not True:
+        warn_of_masked(a, axis, where, result, "Mean of empty slice")
     return result
 
 
@@ -327,7 +329,10 @@ def spread_of(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keep
         "m" * centered + "w" * masked,
     )
     args = (a, *([mean] if centered else []), *([where] if masked else []))
-    return finish(apply(op, args, attrs), out, name_of(op), "unsafe")
+    result = apply(op, args, attrs)
+    if masked:
+        warn_of_masked(a, axis, where, result, "Degrees of freedom <= 0 for slice", ddof)
+    return finish(result, out, name_of(op), "unsafe")
 
 
 def var(

@@ -1,6 +1,5 @@
 """What all ufuncs share: `out=`, `where=`, `casting=`, `dtype=`, and writing a result into an array."""
 
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -48,12 +47,6 @@ SHARED_PARAMETERS = """
 def _cast(xp: Any, x: Any, *, dtype: Any) -> Any:
     """The values in another dtype."""
     return xp.astype(x, dtype)
-
-
-def warn_of_lost_parts(have: onp.dtype[Any], wanted: onp.dtype[Any]) -> None:
-    """NumPy's warning that a cast drops imaginary parts, if it does; for the caller's caller."""
-    if have.kind == "c" and wanted.kind in "iuf":
-        warnings.warn("Casting complex values to real discards the imaginary part", onp.exceptions.ComplexWarning, stacklevel=3)
 
 
 @operator("_npi_select_where", pattern="broadcast", rule=lambda types, attrs: ([None, types[2], None], types[2]))

@@ -219,6 +219,44 @@ def test_messages_say_index_axis_and_size(backend):
         a[0] = np.ones(3)
 
 
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_what_is_written_is_checked_as_numpys(backend):
+    with npx.backend(backend):
+        a = np.zeros((3, 4))
+        for key in (([0, 1], slice(None)), a[:, 0] == 0, [[0, 1]]):
+            values = onp.ones((7, 1, 1))
+            with pytest.raises(ValueError, match="could not be broadcast|could not broadcast") as numpys:
+                onp.zeros((3, 4))[onp.asarray(key) if isinstance(key, np.ndarray) else key] = values
+            for new in (values, values.tolist()):
+                with pytest.raises(ValueError, match="shape") as ours:
+                    a[key] = np.array(new) if new is values else new
+                assert str(ours.value) == str(numpys.value)
+        for key in (..., slice(1, 3), [0, 1], (slice(None), 0)):
+            with pytest.warns(onp.exceptions.ComplexWarning, match="discards the imaginary part"):
+                a[key] = np.array(1 + 2j)
+        assert float(a[0, 0]) == 1
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_there_are_at_most_64_axes(backend):
+    with npx.backend(backend):
+        a = np.ones(())
+        assert a[(None,) * 64].ndim == 64
+        with pytest.raises(IndexError, match="number of dimensions must be within"):
+            a[(None,) * 65]
+        with pytest.raises(ValueError, match="maximum supported dimension"):
+            np.add.outer(np.ones((1,) * 40), np.ones((1,) * 40))
+
+
+def test_a_part_of_few_elements_far_apart_is_written_as_one_of_many_close_together():
+    for step in (2, -3, 5000, -7000):
+        a, ours = onp.zeros((40_000, 2)), np.zeros((40_000, 2), dtype="float64")
+        new = onp.arange(a[::step].size).reshape(-1, 2) + 1.0
+        a[::step] = new
+        ours[::step] = np.array(new)
+        assert onp.array_equal(ours.asnumpy(), a)
+
+
 def test_an_index_out_of_bounds_in_a_compiled_function_raises_at_the_first_read():
     @npx.jit
     def take(a, i):

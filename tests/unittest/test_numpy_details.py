@@ -299,6 +299,29 @@ def test_what_is_read_from_bytes_stays_read_only():
     np.frombuffer(bytearray(2), "u1")[0] = 1
 
 
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_values_in_equal_steps_are_rounded_as_numpys(backend):
+    with npx.backend(backend), npx.np_default_dtype():
+        for arguments in ((0, 49, 50), (0.1, 0.7, 100), (5, 5, 3), (0, -7, 13), (0, 10, 4, False), (2, 3, 0), (2, 3, 1), (1j, 2 + 3j, 5)):
+            assert onp.array_equal(np.linspace(*arguments).asnumpy(), onp.linspace(*arguments))
+        assert onp.array_equal(np.linspace(0, 49, 50, dtype=int).asnumpy(), onp.arange(50))
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_the_magnitude_of_a_number_with_an_infinite_part_is_infinite(backend):
+    with npx.backend(backend):
+        z = onp.array([complex(onp.nan, onp.inf), complex(-onp.inf, onp.nan), 3 + 4j, complex(onp.nan, 1)])
+        assert onp.array_equal(np.abs(np.array(z)).asnumpy(), onp.abs(z), equal_nan=True)
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+def test_any_byte_but_zero_is_true(backend):
+    with npx.backend(backend):
+        a, b = (np.frombuffer(byte * 5, dtype=bool) for byte in (b"\xff", b"\x02"))
+        assert int(a.sum()) == 5
+        assert onp.array_equal(np.logical_and(a, b), onp.ones(5, bool))
+
+
 def test_strings_of_each_dtype_have_memory_of_their_own():
     first, second = onp.dtypes.StringDType(), onp.dtypes.StringDType()
     a = np.array(["a", "b"], dtype=first)

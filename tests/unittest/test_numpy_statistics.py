@@ -348,6 +348,8 @@ def test_interp_beside_infinities_and_of_complex_numbers(points, factor):
 NOTHING = {
     "mean": (lambda: np.mean([]), "Mean of empty slice"),
     "mean of rows": (lambda: np.zeros((2, 0)).mean(axis=1), "Mean of empty slice"),
+    "masked mean": (lambda: np.mean([[1, 2], [3, 4]], axis=1, where=[[True], [False]]), "Mean of empty slice"),
+    "masked var": (lambda: np.ones(3).var(where=np.array([True, False, False]), ddof=1), "Degrees of freedom <= 0 for slice"),
     "average": (lambda: np.average([]), "Mean of empty slice"),
     "var": (lambda: np.var([]), "Degrees of freedom <= 0 for slice"),
     "std": (lambda: np.std(np.ones((3, 1)), axis=1, ddof=1), "Degrees of freedom <= 0 for slice"),

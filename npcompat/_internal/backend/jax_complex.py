@@ -142,7 +142,14 @@ arcsin = _turned(arcsinh, jnp.arcsin)
 arctan = _turned(arctanh, jnp.arctan)
 
 
-# --- direction ---------------------------------------------------------------------------------------------------
+# --- magnitude and direction -----------------------------------------------------------------------------------------
+
+
+def absolute(z: Any) -> Any:
+    """The magnitude; of complex numbers of which a part is infinite inf, also if the other one is nan."""
+    if not jnp.iscomplexobj(z):
+        return jnp.absolute(z)
+    return jnp.where(jnp.isinf(z.real) | jnp.isinf(z.imag), jnp.inf, jnp.absolute(z))
 
 
 def sign(z: Any) -> Any:
@@ -213,6 +220,7 @@ def fmin(x: Any, y: Any) -> Any:
 
 
 __all__ = [
+    "absolute",
     "arccos",
     "arccosh",
     "arcsin",

@@ -1,9 +1,11 @@
-"""Linear interpolation on XLA, which `jax.numpy` has not as NumPy beside infinities, nor of complex numbers."""
+"""Linear interpolation on XLA as NumPy has it beside infinities and of complex numbers; values in equal steps, rounded as NumPy's."""
 
 from typing import Any
 
 import jax.numpy as jnp
 from jax import lax
+
+from npcompat._internal.backend.jax_arithmetic import divide
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
@@ -37,4 +39,16 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     return jnp.where(jnp.isnan(x), x if last else fp[0], found)
 
 
-__all__ = ["interp"]
+def linspace(start: Any, stop: Any, num: int, endpoint: bool = True, *, axis: int = 0) -> Any:
+    """Values in equal steps: multiples of one step, as NumPy has it, so that those which are whole numbers are not rounded off them."""
+    start, stop = jnp.broadcast_arrays(start, stop)
+    steps, width = max(num - endpoint, 1), stop - start
+    step = divide(width, jnp.asarray(steps, width.dtype))
+    number = lax.broadcasted_iota(width.real.dtype, (num, *width.shape), 0)
+    found = jnp.where(step == 0, divide(number, jnp.asarray(steps, width.dtype)) * width, number * step) + start
+    if endpoint and num > 1:
+        found = jnp.where(number == steps, stop, found)
+    return jnp.moveaxis(found, 0, axis)
+
+
+__all__ = ["interp", "linspace"]

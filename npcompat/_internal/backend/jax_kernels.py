@@ -1,5 +1,7 @@
 """What `jax.numpy` lacks, or does otherwise than NumPy, as operators' computes see it on XLA."""
 
+import functools
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -108,8 +110,25 @@ def index_put(a: Any, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ..
     begin = [jnp.asarray(b, jnp.int64) for b in begin]
     if any(s != 1 for s in step):
         window = lax.dynamic_slice(a, begin, span)
-        new = window.at[tuple(slice(None, None, s) for s in step)].set(new)
+        if window.size > _FEW_OF * new.size + _SMALL:
+            new = window.at[tuple(slice(None, None, s) for s in step)].set(new)
+        else:
+            new = _interleaved(window, new, step)
     return lax.dynamic_update_slice(a, new, begin)
+
+
+_FEW_OF, _SMALL = 16, 10_000
+"""Where a strided part has fewer than one of so many elements, it is scattered one by one: selecting takes time for all of the
+window, and a fraction of the time to compile."""
+
+
+def _interleaved(window: Any, new: Any, step: Sequence[int]) -> Any:
+    """A window with every `step`-th element along each axis, backwards for negative steps, taken from another array."""
+    spread = lax.pad(
+        lax.rev(new, [axis for axis, s in enumerate(step) if s < 0]), jnp.zeros((), new.dtype), [(0, 0, abs(s) - 1) for s in step]
+    )
+    written = [lax.broadcasted_iota(onp.int32, window.shape, axis) % abs(s) == 0 for axis, s in enumerate(step) if abs(s) != 1]
+    return jnp.where(functools.reduce(operator.and_, written), spread, window) if written else spread
 
 
 # --- advanced indexing ---------------------------------------------------------------------------------------------

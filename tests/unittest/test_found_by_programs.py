@@ -192,3 +192,11 @@ def test_nothing_is_taken_from_nothing(mode):
 
 def test_a_bool_takes_the_truth_of_one_element():
     agrees(lambda np, a: a.__setitem__(-1, np.asarray([True])), onp.array([False, True]))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "c16"])
+@pytest.mark.filterwarnings("ignore")
+def test_false_times_nan_is_nan(dtype):
+    mask = onp.array([True, False, False, False])
+    a = onp.array([onp.nan, onp.nan, onp.inf, -1.0]).astype(dtype)
+    agrees(lambda np, m, a: [m * a, m[1] * a, np.inner(m[1], a[1]), m.astype(dtype) * a, np.signbit((m * a).real)], mask, a)

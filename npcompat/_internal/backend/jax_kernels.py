@@ -22,6 +22,8 @@ def astype(x: Any, dtype: Any) -> Any:
         x = _halfway_apart(x)
     if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(dtype, jnp.integer):
         x = _truncated(x, onp.dtype(dtype))
+    if x.dtype == onp.bool_ and jnp.issubdtype(dtype, jnp.inexact):
+        x = lax.convert_element_type(x, onp.uint8)  # XLA makes a choice of what is multiplied by a bool, in which False * nan is 0.
     return lax.convert_element_type(x, dtype)
 
 

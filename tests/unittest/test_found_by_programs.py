@@ -200,3 +200,8 @@ def test_false_times_nan_is_nan(dtype):
     mask = onp.array([True, False, False, False])
     a = onp.array([onp.nan, onp.nan, onp.inf, -1.0]).astype(dtype)
     agrees(lambda np, m, a: [m * a, m[1] * a, np.inner(m[1], a[1]), m.astype(dtype) * a, np.signbit((m * a).real)], mask, a)
+
+
+def test_the_imaginary_part_of_real_numbers_lies_as_they_do():
+    for get in (lambda a: a, lambda a: a.T, lambda a: a.T.T, lambda a: a.T[:, ::2], lambda a: a.T[:1]):
+        agrees(lambda np, a: [get(a).imag, get(a).imag.strides], TABLE)

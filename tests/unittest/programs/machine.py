@@ -12,6 +12,7 @@ from npcompat import np, npx
 
 SHAPES = [(2, 3), (4,), (3, 2), (2, 2, 3), (), (0, 3), (6,), (1, 3)]
 DTYPES = ["float64", "int64", "float32", "complex128", "bool", "int32", "uint8"]
+RECORD = onp.dtype([("x", "f8"), ("y", "i4")])
 SPECIAL = [onp.nan, -0.0, onp.inf, 0.0, -onp.inf, 1.5]
 CAUGHT = (ValueError, TypeError, IndexError, RuntimeError, OverflowError, BufferError)
 WRONG_INPUT = (ValueError, IndexError, TypeError, OverflowError)
@@ -90,6 +91,8 @@ class Machine(RuleBasedStateMachine):
             elif dtype[0] == "f" and special == i:
                 values = onp.resize(onp.array(SPECIAL), shape)
             self.start.append(onp.array(values % 2 == 0 if dtype == "bool" else values).astype(dtype))
+        if not compiled and data.draw(st.booleans()):
+            self.start.append(onp.broadcast_to(onp.array((1, 2), RECORD), shapes[-1]).copy())  # which a compiled function refuses
         self.theirs = [a.copy() for a in self.start]
         with npx.backend(self.backend):
             self.mine = [np.array(a) for a in self.start]

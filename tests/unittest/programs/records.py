@@ -4,10 +4,13 @@ import numpy as onp
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
-from programs.machine import places
+from programs.machine import RECORD, places
 
-PAIR = onp.dtype([("x", "f8"), ("y", "i4")])
-RECORDS = {"pair": PAIR, "padded": onp.dtype([("x", "f4"), ("y", "u1")], align=True), "nested": onp.dtype([("x", PAIR), ("y", "i2", (2,))])}
+RECORDS = {
+    "pair": RECORD,
+    "padded": onp.dtype([("x", "f4"), ("y", "u1")], align=True),
+    "nested": onp.dtype([("x", RECORD), ("y", "i2", (2,))]),
+}
 names = st.sampled_from(["x", "y"])
 numbers = st.integers(0, 99)
 

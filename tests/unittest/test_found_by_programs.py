@@ -235,3 +235,7 @@ def test_a_view_is_iterated_over_and_written_after_its_base_is_not_to_be():
         return view
 
     agrees(program, TABLE, modes=("jax", "numpy"))
+
+
+def test_records_have_no_median():
+    assert isinstance(agrees(lambda np, a: np.median(a), onp.zeros(3, [("x", "f8")]), modes=("jax", "numpy")), TypeError)

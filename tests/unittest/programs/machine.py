@@ -14,8 +14,8 @@ SHAPES = [(2, 3), (4,), (3, 2), (2, 2, 3), (), (0, 3), (6,), (1, 3)]
 DTYPES = ["float64", "int64", "float32", "complex128", "bool", "int32", "uint8"]
 RECORD = onp.dtype([("x", "f8"), ("y", "i4")])
 SPECIAL = [onp.nan, -0.0, onp.inf, 0.0, -onp.inf, 1.5]
-CAUGHT = (ValueError, TypeError, IndexError, RuntimeError, OverflowError, BufferError)
-WRONG_INPUT = (ValueError, IndexError, TypeError, OverflowError)
+CAUGHT = (ValueError, TypeError, IndexError, KeyError, RuntimeError, OverflowError, BufferError)
+WRONG_INPUT = (ValueError, IndexError, KeyError, TypeError, OverflowError)
 KEPT = 7
 
 places = st.integers(0, KEPT - 1)

@@ -239,3 +239,8 @@ def test_a_view_is_iterated_over_and_written_after_its_base_is_not_to_be():
 
 def test_records_have_no_median():
     assert isinstance(agrees(lambda np, a: np.median(a), onp.zeros(3, [("x", "f8")]), modes=("jax", "numpy")), TypeError)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_at_computes_in_floats_becomes_an_integer_by_dropping_bits():
+    agrees(lambda np, a, x: np.subtract.at(a, [0, 0, 1], x), onp.array([253, 4], onp.uint8), onp.array(-2.0, onp.float32))

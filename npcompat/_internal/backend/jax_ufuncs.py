@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import lax
 
-from npcompat._internal.backend.jax_kernels import shaped_back
+from npcompat._internal.backend.jax_kernels import astype, shaped_back
 
 Pairwise = Callable[[Any, Any], Any]
 
@@ -90,7 +90,7 @@ def apply_at(f: Callable[..., Any], a: Any, positions: Any, values: Any) -> Any:
 
     def step(i: Any, flat: Any) -> Any:
         p = positions[i]
-        return flat.at[p].set(f(flat[p], *[v[i] for v in operands]).astype(flat.dtype))
+        return flat.at[p].set(astype(f(flat[p], *[v[i] for v in operands]), flat.dtype))
 
     return shaped_back(lax.fori_loop(0, positions.shape[0], step, flat), a.shape)
 

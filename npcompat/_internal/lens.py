@@ -142,7 +142,7 @@ def _reshape(xp: Any, a: Any, *, shape: Any) -> Any:
 @operator("_npi_reshape_put", pattern="injective")
 def _reshape_put(xp: Any, a: Any, new: Any, *, shape: Any) -> Any:
     """The array of the shape of `a` whose elements are those of `new`."""
-    return xp.reshape(new, a.shape)
+    return xp.shaped_back(new, a.shape)
 
 
 @operator("_npi_diagonal", pattern="injective")
@@ -237,7 +237,7 @@ def _as_strided_put(xp: Any, a: Any, new: Any, *, shape: Any, strides: Any, offs
         raise NotImplementedError("as_strided: a view whose elements overlap can't be written on XLA; write the array that it looks at")
     if 0 in shape:
         return a
-    return xp.reshape(xp.set_static(xp.reshape(a, (-1,)), (_places(xp, shape, strides, offset),), new), a.shape)
+    return xp.shaped_back(xp.set_static(xp.reshape(a, (-1,)), (_places(xp, shape, strides, offset),), new), a.shape)
 
 
 def _places(xp: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:

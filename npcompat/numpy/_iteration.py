@@ -156,14 +156,17 @@ class _Operands:
         return all([root is not lender for lender, _ in self._lent])
 
     def _host(self, handle: Handle, written: bool) -> onp.ndarray[Any, Any]:
-        """A view laid out as the array is; views of one array become views of one memory."""
-        if handle._view is None:
-            found = self._memory[id(handle)][...]
-        else:
-            found = handle._view.lens.on_host(self._host(handle._view.parent, written))
+        """A view laid out as the array is, which can be written where the array itself can: views are not asked of what they look at."""
+        found = self._place(handle)
         if not written or (handle._extra is not None and handle._extra.readonly):
             found.flags.writeable = False
         return found
+
+    def _place(self, handle: Handle) -> onp.ndarray[Any, Any]:
+        """The part of the memory that an array means; views of one array become views of one memory."""
+        if handle._view is None:
+            return self._memory[id(handle)][...]
+        return handle._view.lens.on_host(self._place(handle._view.parent))
 
     def iterated(self, make: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """What NumPy makes over the operands."""

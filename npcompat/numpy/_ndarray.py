@@ -157,7 +157,7 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
         """The imaginary part: a view; read-only zeros if the array is real."""
         if self.dtype.kind == "c":
             return lens.view(self, lens.imag)
-        zeros: ndarray = dispatch.array_of(onp.zeros(self.shape, self.dtype))
+        zeros: ndarray = in_order(dispatch.array_of(onp.zeros(self.shape, self.dtype)), "A", self)
         zeros.setflags(write=False)
         return inherit(zeros, self)
 

@@ -341,7 +341,7 @@ def _put(xp: Any, a: Any, ind: Any, v: Any, *, mode: str = "raise") -> Any:
     """
     flat, positions = xp.ravel(a), xp.ravel(_in_range(xp, ind, a.size, mode))
     new = xp.resize(xp.ravel(v), positions.shape)
-    return xp.reshape(xp.put_at(flat, (positions,), new), a.shape)
+    return xp.shaped_back(xp.put_at(flat, (positions,), new), a.shape)
 
 
 def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:

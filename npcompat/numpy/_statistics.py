@@ -76,7 +76,7 @@ def median(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input
     np.float32(2.5)
     """
     a = asanyarray(a)
-    if a.dtype.kind in "mM" or (is_empty(a) and modes.current().trace is None):  # NumPy finds NaT, and warns of nothing
+    if a.dtype.kind in "mM" or a.dtype.names or (is_empty(a) and modes.current().trace is None):  # NaT, warnings, refusals of records
         return finish(by_numpy(onp.median, (a, axis), {"keepdims": keepdims}, [a.dtype]), out, "median")
     return finish(apply(_median, (a,), (as_axis(axis), bool(keepdims))), out, "median")
 

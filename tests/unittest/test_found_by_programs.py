@@ -192,3 +192,55 @@ def test_nothing_is_taken_from_nothing(mode):
 
 def test_a_bool_takes_the_truth_of_one_element():
     agrees(lambda np, a: a.__setitem__(-1, np.asarray([True])), onp.array([False, True]))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "c16"])
+@pytest.mark.filterwarnings("ignore")
+def test_false_times_nan_is_nan(dtype):
+    mask = onp.array([True, False, False, False])
+    a = onp.array([onp.nan, onp.nan, onp.inf, -1.0]).astype(dtype)
+    agrees(lambda np, m, a: [m * a, m[1] * a, np.inner(m[1], a[1]), m.astype(dtype) * a, np.signbit((m * a).real)], mask, a)
+
+
+def test_the_imaginary_part_of_real_numbers_lies_as_they_do():
+    for get in (lambda a: a, lambda a: a.T, lambda a: a.T.T, lambda a: a.T[:, ::2], lambda a: a.T[:1]):
+        agrees(lambda np, a: [get(a).imag, get(a).imag.strides], TABLE)
+
+
+def test_what_is_written_in_another_shape_is_read_before_it_is_overwritten():
+    def write(np, a, how):
+        if how == "put":
+            np.put(a, [4], [2], "wrap")
+        elif how == "reshape":
+            a.reshape(-1)[4] = 2
+        elif how == "flat":
+            a.flat[4] = 2
+        else:
+            np.add.at(a.reshape(-1), [4], 2)
+        a[-2][...] = a[-2][::-1]
+        a[0] = a[0].T
+        return a + 1
+
+    for how in ("put", "reshape", "flat", "at"):
+        agrees(lambda np, a: write(np, a, how), onp.arange(18.0).reshape(2, 3, 3))
+
+
+def test_a_view_is_iterated_over_and_written_after_its_base_is_not_to_be():
+    def program(np, a):
+        view = a[:, 1:]
+        a.setflags(write=False)
+        with np.nditer(view, [], ["readwrite"]) as iterator:
+            for x in iterator:
+                x[...] = x * 2
+        return view
+
+    agrees(program, TABLE, modes=("jax", "numpy"))
+
+
+def test_records_have_no_median():
+    assert isinstance(agrees(lambda np, a: np.median(a), onp.zeros(3, [("x", "f8")]), modes=("jax", "numpy")), TypeError)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_at_computes_in_floats_becomes_an_integer_by_dropping_bits():
+    agrees(lambda np, a, x: np.subtract.at(a, [0, 0, 1], x), onp.array([253, 4], onp.uint8), onp.array(-2.0, onp.float32))

@@ -12,6 +12,7 @@ import os
 import hypothesis
 from programs.functions import Joining, Reductions, Sorting, Ufuncs
 from programs.machine import Machine
+from programs.records import Records
 from programs.views import Views
 from programs.writes import Writes
 
@@ -20,7 +21,7 @@ PHASES = (hypothesis.Phase.explicit, hypothesis.Phase.generate, hypothesis.Phase
 CHECKS = (hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.filter_too_much)
 
 
-class Host(Views, Writes, Ufuncs, Reductions, Sorting, Joining, Machine):
+class Host(Views, Writes, Ufuncs, Reductions, Sorting, Joining, Records, Machine):
     """NumPy's backend."""
 
 

@@ -24,6 +24,8 @@ def astype(x: Any, dtype: Any) -> Any:
         x = _halfway_apart(x)
     if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(dtype, jnp.integer):
         x = _truncated(x, onp.dtype(dtype))
+    if x.dtype == onp.bool_ and jnp.issubdtype(dtype, jnp.inexact):
+        x = lax.convert_element_type(x, onp.uint8)  # XLA makes a choice of what is multiplied by a bool, in which False * nan is 0.
     return lax.convert_element_type(x, dtype)
 
 
@@ -182,6 +184,15 @@ def on_platform(chosen: Mapping[str, Callable[..., Any]], default: Callable[...,
     return lax.platform_dependent(*arrays, default=default, **{name: f for platform, f in chosen.items() for name in names[platform]})
 
 
+def shaped_back(x: Any, shape: Sequence[int]) -> Any:
+    """What was written in another shape, in its own, apart from what is computed of it.
+
+    XLA writes the next part in place; of an array that it knows in two shapes it does so while it still reads what is overwritten
+    (`a.reshape(-1)[4] = 2; a[0] = a[0, ::-1]` on the CPU).
+    """
+    return lax.optimization_barrier(jnp.reshape(x, shape))
+
+
 def to_device(x: Any, device: Any) -> Any:
     """The values on another device."""
     return jax.device_put(x, device)
@@ -198,6 +209,7 @@ __all__ = [
     "set_imag",
     "set_real",
     "set_static",
+    "shaped_back",
     "stop_gradient",
     "take_at",
     "to_device",

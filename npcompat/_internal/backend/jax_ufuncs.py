@@ -11,6 +11,8 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import lax
 
+from npcompat._internal.backend.jax_kernels import astype, shaped_back
+
 Pairwise = Callable[[Any, Any], Any]
 
 
@@ -88,9 +90,9 @@ def apply_at(f: Callable[..., Any], a: Any, positions: Any, values: Any) -> Any:
 
     def step(i: Any, flat: Any) -> Any:
         p = positions[i]
-        return flat.at[p].set(f(flat[p], *[v[i] for v in operands]).astype(flat.dtype))
+        return flat.at[p].set(astype(f(flat[p], *[v[i] for v in operands]), flat.dtype))
 
-    return lax.fori_loop(0, positions.shape[0], step, flat).reshape(a.shape)
+    return shaped_back(lax.fori_loop(0, positions.shape[0], step, flat), a.shape)
 
 
 def scatter_at(name: str, a: Any, positions: Any, values: Any) -> Any:
@@ -99,7 +101,7 @@ def scatter_at(name: str, a: Any, positions: Any, values: Any) -> Any:
     if name == "multiply" and jnp.issubdtype(a.dtype, jnp.inexact) and positions.size:
         return a * _products_at(positions, values, a.size).reshape(a.shape)
     method = {"maximum": "max", "minimum": "min"}.get(name, name)
-    return getattr(a.reshape(-1).at[positions], method)(values).reshape(a.shape)
+    return shaped_back(getattr(a.reshape(-1).at[positions], method)(values), a.shape)
 
 
 def _products_at(positions: Any, values: Any, size: int) -> Any:

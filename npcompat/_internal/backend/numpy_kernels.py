@@ -104,6 +104,11 @@ def set_imag(a: Array, new: Any) -> Array:
     return out
 
 
+def shaped_back(x: Array, shape: Sequence[int]) -> Array:
+    """What was written in another shape, in its own."""
+    return x.reshape(shape)
+
+
 def on_platform(chosen: Mapping[str, Callable[..., Any]], default: Callable[..., Any], arrays: Sequence[Any]) -> Any:
     """The result of the function for the host."""
     return chosen.get("cpu", default)(*arrays)

@@ -120,13 +120,17 @@ def _users(count: int) -> Mapping[str, list[tuple[str, FunctionType]]]:
                 of_op = found.setdefault(op.name, {})
                 of_op[face.name] = (direct or of_op.get(face.name, (False, function))[0], function)
     return {
-        op: [(name, function) for name, (direct, function) in sorted(users.items(), key=lambda u: (not u[1][0], u[0]))]
+        op: [(name, function) for name, (direct, function) in sorted(users.items(), key=lambda u: (not u[1][0], _is_method(u[0]), u[0]))]
         for op, users in found.items()
     }
 
 
+def _is_method(name: str) -> bool:
+    return name.startswith("ndarray.")
+
+
 def users(op: Op) -> list[tuple[str, FunctionType]]:
-    """The public functions that call an operator, by name; first those whose own code does."""
+    """The public functions that call an operator, by name; first those whose own code does, functions before methods."""
     return _users(len(REGISTRY)).get(op.name, [])
 
 

@@ -268,7 +268,7 @@ def _fit(xp: Any, new: Any, *, shape: Any, dtype: Any) -> Any:
 def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
     """The value of an array-like in the shape and dtype of what it is written into."""
     if not isinstance(new, Handle) and type(new) not in (int, float, bool, complex):
-        new = dispatch.array_of(dispatch.host_array(new))
+        new = _listed(new, dtype)
     value = dispatch.as_value(new)
     payload = value.payload
     if hasattr(payload, "dtype") and payload.dtype == dtype and payload.shape == shape:
@@ -283,6 +283,11 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
         return payload.alike(execution.run(_fit, [whole], (whole.payload.shape, dtype)))
     result: Value = execution.run(_fit, [value], (shape, dtype))
     return result
+
+
+def _listed(new: Any, dtype: onp.dtype[Any]) -> Any:
+    """An array of what is written; numbers in lists have no dtype before they have that of the array, and must fit."""
+    return dispatch.array_of(dispatch.host_array(new, dtype if isinstance(new, list | tuple | range) else None))
 
 
 # --- advanced keys -----------------------------------------------------------------------------------------------
@@ -461,7 +466,7 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
         raise ValueError("assignment destination is read-only")
     indexed = [a for a in advanced if a is not None]
     if not isinstance(new, Handle) and type(new) not in (int, float, bool, complex):
-        new = dispatch.array_of(dispatch.host_array(new))
+        new = _listed(new, base.dtype)
     value = dispatch.as_value(new)
     if len(indexed) == 1 and indexed[0].dtype == onp.bool_:
         mask, axis = indexed[0], next(i for i, a in enumerate(advanced) if a is not None)
@@ -489,8 +494,6 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
     positions, axes = _positions(base, advanced)
     target = onp.broadcast_shapes(*[getattr(p, "shape", ()) for p in positions])
     shape = _advanced_shape(base.shape, axes, target)
-    if isinstance(new, list | tuple):
-        new = dispatch.array_of(dispatch.host_array(new))
     check_selected(new, shape)
     fit = fitted(new, shape, base.dtype)
     if any(a.dtype == onp.bool_ for a in indexed) and _read_on_host(base, fit):

@@ -368,6 +368,37 @@ def test_any_basic_key_on_xla(data):
     agrees(program, onp.arange(12).reshape(3, 4), modes=("jax",))
 
 
+@pytest.mark.parametrize("key", [slice(None), slice(0, 2), [0, 2], onp.array([True, False, True]), (slice(None, None, 2),)], ids=str)
+@pytest.mark.parametrize(
+    ("dtype", "numbers"),
+    [
+        ("float64", [0.1, 3]),
+        ("complex128", (0.1j, 1)),
+        ("int64", [2**53 + 1, 1.0]),
+        ("uint8", [3.7, 200]),
+        ("float32", [1, 0.2]),
+        ("int16", range(2)),
+    ],
+)
+def test_numbers_in_lists_take_the_dtype_of_what_they_are_written_into(key, dtype, numbers):
+    new = [*numbers, 1] if type(key) is slice and key.stop is None else numbers
+
+    def program(xp, a):
+        a[key] = new
+        return a + 0
+
+    agrees(program, onp.zeros(3, dtype))
+
+
+def test_numbers_in_lists_that_do_not_fit(backend):
+    for key in (slice(0, 2), [0, 1], onp.array([True, True, False])):
+        a = np.zeros(3, dtype="uint8")
+        for new, error in (([300, 1], OverflowError), ([1j, 1], TypeError), ([-1, 1], OverflowError)):
+            with pytest.raises(error):
+                a[key] = new
+        assert a.tolist() == [0, 0, 0]
+
+
 @hypothesis.settings(max_examples=150)
 @hypothesis.given(data=st.data(), shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4))
 def test_any_mixture_of_arrays_and_slices(data, shape):

@@ -86,14 +86,15 @@ def arange(
     bounds = [
         x if type(x) is int else _number(x) for x in ((0, first) if stop is None else (0 if first is None else first, stop)) + (step,)
     ]
+    wanted: Any
     if dtype is not None:
         wanted = dtypes.canonical(dtype)
     elif _INTS.issuperset(map(type, bounds)):
         wanted = _int64
-    elif any([_made_by_numpy(b) for b in bounds]):
-        return dispatch.array_of(onp.arange(*bounds))
     else:
-        wanted = _range_dtype(bounds)
+        wanted = None if any([_made_by_numpy(b) for b in bounds]) else _range_dtype(bounds)
+    if wanted is None or not dtypes.on_devices(wanted):
+        return dispatch.array_of(onp.arange(*bounds, dtype=wanted))
     if device is ctx is None:
         return apply(_arange, (), (*bounds, wanted))
     with placed_on(device, ctx):

@@ -185,7 +185,6 @@ def _check_mode(mode: Any) -> str:
     scalars=True,
     rule=lambda types, attrs: ([None, _int64], dtypes.strong(types[0])),
     pattern="injective",
-    kernels={"numpy": lambda xp, a, indices, *, axis=None, mode="raise": onp.take(a, indices, axis, mode=mode)},
 )
 def _take(xp: Any, a: Any, indices: Any, *, axis: Any = None, mode: str = "raise") -> Any:
     """The elements at positions along an axis, or of the raveled array; positions are in range if the mode is 'raise'."""

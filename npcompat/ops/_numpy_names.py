@@ -151,7 +151,7 @@ def _of_function(space: str, name: str, function: FunctionType, attribute: bool,
     used = found or [op for op in _reached(function, owner, public=True) if isinstance(op, Op)]
     added = () if attribute else tuple(_facts.added_arguments(call, function))
     gaps = tuple(_facts.gaps_of([function, *[f for f in own if isinstance(f, FunctionType)]]))
-    if space == "np.ndarray" and not found and not attribute and name in np.__all__:
+    if space == "np.ndarray" and not attribute and name in np.__all__:
         return replace(_status("np", name, known), kind="method", operator=None, added=added, gaps=gaps)
     kind = "operator" if found else "attribute" if attribute else "function" if used else "plain"
     if found and shaping not in own:

@@ -9,6 +9,7 @@ from npcompat._internal import dispatch, lens, modes, selection
 from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, NEWAXIS, SLICE
 from npcompat._internal.errors import InferenceError
 from npcompat._internal.handle import Handle
+from npcompat._internal.op import MOST_AXES
 
 
 def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
@@ -68,13 +69,9 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
             spec_list.append((INTEGER,))
             starts.append(position + size if position < 0 else position)
             axis += 1
-    if len(spec_list) > _MOST_AXES and sum(kind[0] != INTEGER for kind in spec_list) > _MOST_AXES:
+    if len(spec_list) > MOST_AXES and sum(kind[0] != INTEGER for kind in spec_list) > MOST_AXES:
         raise numpy_error(shape, key)
     return lens.index(tuple(starts), tuple(spec_list)), scalar
-
-
-_MOST_AXES = 64
-"""Of an array."""
 
 
 def _bounds(item: slice, size: Any) -> tuple[int, int, int]:

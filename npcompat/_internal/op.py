@@ -238,6 +238,10 @@ def from_attr(attr: Any) -> Any:
     return complex(attr[0]) if "j" in attr[0] else float(attr[0])
 
 
+MOST_AXES = 64
+"""NumPy's arrays have no more."""
+
+
 def as_shape(shape: Any) -> tuple[int, ...]:
     """A shape argument made a tuple of ints (of symbols, where a graph is built)."""
     if type(shape) is int:

@@ -12,7 +12,7 @@ from npcompat._internal import dispatch, dtypes, execution, lens, modes
 from npcompat._internal.devices import as_device, moved
 from npcompat._internal.dispatch import apply, as_value
 from npcompat._internal.handle import Handle
-from npcompat._internal.op import as_shape, operator
+from npcompat._internal.op import MOST_AXES, as_shape, operator
 from npcompat._internal.subclasses import inherit
 from npcompat._internal.traced_number import TracedNumber
 from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_c_order, in_order
@@ -20,9 +20,6 @@ from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order, ShapeLike
 from npcompat.numpy._ufunc import _cast
 from npcompat.numpy._unbound import unbound
-
-_MOST_AXES = 64
-"""NumPy's arrays have no more axes."""
 
 
 def placed_on(device: Any, ctx: Any = None) -> AbstractContextManager[Any]:
@@ -70,7 +67,7 @@ def array(
     order: Order | None = "K",
     subok: bool = False,
     ndmin: int = 0,
-    ndmax: int = _MOST_AXES,
+    ndmax: int = MOST_AXES,
     like: Any = None,
     device: Any = None,
     ctx: Any = None,
@@ -109,11 +106,11 @@ def array(
     if like is not None and (made := made_like(like, array, locals())) is not NotImplemented:
         return made
     order = check_order(order)
-    if not 0 <= ndmax <= _MOST_AXES:
-        raise ValueError(f"ndmax must be in the range [0, NPY_MAXDIMS ({_MOST_AXES})]")
+    if not 0 <= ndmax <= MOST_AXES:
+        raise ValueError(f"ndmax must be in the range [0, NPY_MAXDIMS ({MOST_AXES})]")
     if ndmin > ndmax:
         raise ValueError(f"ndmin must be <= ndmax ({ndmax})")
-    if ndmax != _MOST_AXES:
+    if ndmax != MOST_AXES:
         object = onp.array(object, dtype, ndmax=ndmax)
     made = _converted(
         object, None if dtype is None else dtypes.canonical(dtype), as_copy(copy), device if device is not None else ctx, order, subok

@@ -18,7 +18,6 @@ from npcompat.numpy import (
     _diagonals,
     _manipulation,
     _printing,
-    _products,
     _reductions,
     _repeating,
     _selection,
@@ -29,6 +28,7 @@ from npcompat.numpy._flags import Flags, Flat
 from npcompat.numpy._fluent import Fluent
 from npcompat.numpy._memory import Memory, _shape
 from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_c_order, in_order, letter
+from npcompat.numpy._ndarray_reductions import Reductions
 from npcompat.numpy._ndarray_selection import Selection
 from npcompat.numpy._operators import InPlaceOperators, Operators
 from npcompat.numpy._protocols import Protocols
@@ -38,7 +38,7 @@ from npcompat.numpy._ufunc import _cast
 _apply = dispatch.apply
 
 
-class Array(Selection, Operators, Protocols, Memory, Fluent):
+class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     """What arrays and scalars have in common: NumPy's methods on a handle."""
 
     __slots__ = ()
@@ -417,110 +417,6 @@ class Array(Selection, Operators, Protocols, Memory, Fluent):
     def take(self, indices: ArrayLike, axis: int | None = None, out: Any = None, mode: str = "raise") -> "ndarray":
         """The elements at positions along an axis."""
         return _selection.take(self, indices, axis, out, mode)
-
-    # --- reductions
-
-    def sum(
-        self,
-        axis: AxisLike = None,
-        dtype: DTypeLike = None,
-        out: Any = None,
-        keepdims: bool = False,
-        initial: Any = NoValue,
-        where: Any = NoValue,
-    ) -> Any:
-        """Sum over axes."""
-        return _reductions.reduce(_reductions._sum, self, axis, dtype, out, keepdims, initial, where)
-
-    def prod(
-        self,
-        axis: AxisLike = None,
-        dtype: DTypeLike = None,
-        out: Any = None,
-        keepdims: bool = False,
-        initial: Any = NoValue,
-        where: Any = NoValue,
-    ) -> Any:
-        """Product over axes."""
-        return _reductions.reduce(_reductions._prod, self, axis, dtype, out, keepdims, initial, where)
-
-    def max(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: Any = NoValue) -> Any:
-        """Largest element over axes."""
-        return _reductions.reduce(_reductions._max, self, axis, None, out, keepdims, initial, where)
-
-    def min(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: Any = NoValue) -> Any:
-        """Smallest element over axes."""
-        return _reductions.reduce(_reductions._min, self, axis, None, out, keepdims, initial, where)
-
-    def mean(self, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: bool = False, *, where: Any = NoValue) -> Any:
-        """Arithmetic mean over axes."""
-        return _reductions.mean_of(self, axis, dtype, out, keepdims, where)
-
-    def var(
-        self,
-        axis: AxisLike = None,
-        dtype: DTypeLike = None,
-        out: Any = None,
-        ddof: float = 0,
-        keepdims: bool = False,
-        *,
-        where: Any = NoValue,
-        mean: Any = NoValue,
-        correction: Any = NoValue,
-    ) -> Any:
-        """Variance over axes."""
-        return _reductions.spread_of(_reductions._var, self, axis, dtype, out, ddof, keepdims, where, mean, correction)
-
-    def std(
-        self,
-        axis: AxisLike = None,
-        dtype: DTypeLike = None,
-        out: Any = None,
-        ddof: float = 0,
-        keepdims: bool = False,
-        *,
-        where: Any = NoValue,
-        mean: Any = NoValue,
-        correction: Any = NoValue,
-    ) -> Any:
-        """Standard deviation over axes."""
-        return _reductions.spread_of(_reductions._std, self, axis, dtype, out, ddof, keepdims, where, mean, correction)
-
-    def all(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
-        """Whether all elements are true."""
-        return _reductions.reduce(_reductions._all, self, axis, None, out, keepdims, NoValue, where)
-
-    def any(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
-        """Whether any element is true."""
-        return _reductions.reduce(_reductions._any, self, axis, None, out, keepdims, NoValue, where)
-
-    def cumsum(self, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> "ndarray":
-        """Running sum."""
-        return _reductions.cumsum(self, axis, dtype, out)
-
-    def cumprod(self, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> "ndarray":
-        """Running product."""
-        return _reductions.cumprod(self, axis, dtype, out)
-
-    def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
-        """Position of the largest element."""
-        return _sorting.argmax(self, axis, out, keepdims=keepdims)
-
-    def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
-        """Position of the smallest element."""
-        return _sorting.argmin(self, axis, out, keepdims=keepdims)
-
-    def ptp(self, axis: AxisLike = None, out: Any = None, keepdims: bool = False) -> Any:
-        """Largest minus smallest element."""
-        return _reductions.ptp(self, axis, out, keepdims)
-
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: Any = None) -> Any:
-        """Sum of the diagonal."""
-        return _products.trace(self, offset, axis1, axis2, dtype, out)
-
-    def dot(self, b: ArrayLike, out: Any = None) -> Any:
-        """Matrix product, as `np.dot`."""
-        return _products.dot(self, b, out)
 
     # --- sorting and rounding
 

@@ -145,6 +145,8 @@ def asks_classes(dispatcher: Callable[..., Iterable[Any]], **_: Any) -> Callable
     ----------
     dispatcher : function
         It takes what the function takes, and returns the arguments that may be arrays.
+    **_
+        Where NumPy's own decorator documents the function, in whose place this one stands.
     """
 
     def complete(function: Callable[P, Any]) -> Callable[P, Any]:

@@ -86,15 +86,11 @@ def arange(
     bounds = [
         x if type(x) is int else _number(x) for x in ((0, first) if stop is None else (0 if first is None else first, stop)) + (step,)
     ]
-    wanted: Any
-    if dtype is not None:
-        wanted = dtypes.canonical(dtype)
-    elif _INTS.issuperset(map(type, bounds)):
-        wanted = _int64
-    else:
-        wanted = None if any([_made_by_numpy(b) for b in bounds]) else _range_dtype(bounds)
-    if wanted is None or not dtypes.on_devices(wanted):
+    integers = _INTS.issuperset(map(type, bounds))
+    wanted = dtypes.canonical(dtype) if dtype is not None else _int64 if integers else None
+    if (wanted is not None and not dtypes.on_devices(wanted)) or (not integers and any([_made_by_numpy(b) for b in bounds])):
         return dispatch.array_of(onp.arange(*bounds, dtype=wanted))
+    wanted = _range_dtype(bounds) if wanted is None else wanted
     if device is ctx is None:
         return apply(_arange, (), (*bounds, wanted))
     with placed_on(device, ctx):

@@ -73,12 +73,20 @@ def test_the_default_stream_begins_again(monkeypatch):
     same(program, monkeypatch)
 
 
-def test_most_are_not_drawn_one_by_one(monkeypatch):
+@pytest.mark.parametrize("name", ["uniform", "integers", "normal"])
+def test_most_are_not_drawn_one_by_one(name, monkeypatch):
     monkeypatch.setattr(draws_ahead, "REPEATED", 8)
     generator, drawn = np.random.default_rng(3), []
     one = type(generator.bit_generator.stream)._drawn
     monkeypatch.setattr(type(generator.bit_generator.stream), "_drawn", lambda self, *given: drawn.append(1) or one(self, *given))
-    samples = [generator.normal(size=3) for _ in range(200)]
+    for _ in range(200):
+        DRAWS[name](generator)
     assert len(drawn) < 20
-    samples[150][...] = 0  # each is an array of its own
+
+
+def test_each_is_an_array_of_its_own(monkeypatch):
+    monkeypatch.setattr(draws_ahead, "REPEATED", 8)
+    generator = np.random.default_rng(3)
+    samples = [generator.normal(size=3) for _ in range(200)]
+    samples[150][...] = 0
     assert len({a.asnumpy().tobytes() for a in samples}) == 200

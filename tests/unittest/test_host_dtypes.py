@@ -67,6 +67,7 @@ t = np.array([1, 2], dtype='m8[s]')
 [np.mean(e - e[0]), d.astype(str), np.busday_count(e[0], e[1]), np.is_busday(e), np.datetime_as_string(e), np.diff(e), np.clip(e, e[0], e[0]), np.unique(e)]
 [t * 2, t / np.timedelta64(1, 's'), t.sum(), t.astype(float), -t, abs(t), t // np.timedelta64(2, 's'), np.timedelta64(3, 's') + t, np.cumsum(t)]
 [np.arange(datetime.date(2020, 1, 1), datetime.date(2020, 1, 4)), np.arange(datetime.timedelta(0), datetime.timedelta(seconds=3), datetime.timedelta(seconds=1))]
+[np.arange(np.timedelta64(0), np.timedelta64(3), dtype='int64'), np.arange(np.datetime64('2020-01-01'), np.datetime64('2020-01-03'), dtype='int64')]
 [np.arange('2020-01', '2020-04', dtype='M8[M]'), np.arange(np.datetime64('2020-01-01'), np.datetime64('2020-01-04')), np.full(2, np.datetime64('2020'))]
 [np.array([datetime.datetime(2020, 1, 1)], dtype='M8[s]'), e.astype(object), e.tolist(), np.isfinite(d), np.divmod(t, np.timedelta64(2, 's')), e[0].item()]
 [np.zeros(2, 'M8[D]'), np.linspace(0, 1, 3).astype('m8[s]'), d.view('i8'), np.flatnonzero(np.isnat(d)), e == np.datetime64('2020-01-01')]

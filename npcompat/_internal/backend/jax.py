@@ -37,15 +37,13 @@ from npcompat._internal.backend import (
 from npcompat._internal.backend.kernel import kernel
 from npcompat._internal.dtypes import Type, is_inexact, on_devices
 from npcompat._internal.lazy import LazyModule
-from npcompat._internal.op import Attrs, Op
+from npcompat._internal.op import MOST_AXES, Attrs, Op
 from npcompat._internal.repetitions import Repetitions
 
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
 _WEAK: dict[str, Type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 Array = ArrayImpl
 """The class of XLA arrays.  `jax.Array` is abstract: isinstance costs 0.4 us, `type(x) is` nothing."""
-MOST_AXES = 64
-"""Of NumPy's arrays; XLA knows no limit."""
 name = "jax"
 slot = 0
 _KERNELS = (
@@ -117,13 +115,14 @@ def asarray(array: Any, device: Any = None) -> Any:
     A program is the fastest way, but takes as long to compile as some hundred transfers.
     """
     check_dtype(array.dtype)
-    if array.dtype == onp.bool_:
-        array = onp.logical_and(array, True)  # any byte but 0 is True to NumPy, which XLA counts by their bytes
+    given = array
+    if array.dtype == onp.bool_:  # any byte but 0 is True to NumPy, which XLA counts by their bytes
+        given = onp.logical_and(array, True, out=onp.empty(array.shape, bool))
     with jax.enable_x64(True):
         if _conversions.count((array.shape, array.dtype)) <= _REPEATED:
-            result = jax.device_put(onp.array(array))  # nobody else has this copy, whose memory JAX may take
+            result = jax.device_put(onp.array(array) if given is array else given)  # nobody else has this copy, whose memory JAX may take
         else:
-            result = _identity(array)
+            result = _identity(given)
         return result if device is None else moved(result, device)
 
 

@@ -52,7 +52,7 @@ def through(
     reader = _Reader(length, ordered, zeros)
     found = reader.equations(equations, [axis for a, axis in zip(operands, axes, strict=True) if hasattr(a, "shape")])
     if any([axis is None and v.aval.shape for axis, v in zip(found, equations.outvars, strict=True)]):  # or the same for each row
-        lengths = as_long(function, operands, axes)
+        lengths = _lengthened(equations, _traced(function, operands, axes, length + 1), length)
         found = [axis if known is None else known for known, axis in zip(found, lengths, strict=True)]
     return found
 
@@ -60,9 +60,15 @@ def through(
 def as_long(function: Callable[[int], Callable[..., Any]], operands: Sequence[Any], axes: Sequence[Axis]) -> list[Axis]:
     """Which axis of each result is as long as there are rows, whatever they are to it; parameters and errors as of `through`."""
     length = _unlike([n for a in operands for n in getattr(a, "shape", ())])
-    results, others = [[v.aval.shape for v in _traced(function, operands, axes, n).outvars] for n in (length, length + 1)]
+    equations, others = [_traced(function, operands, axes, n) for n in (length, length + 1)]
+    return _lengthened(equations, others, length)
+
+
+def _lengthened(equations: Any, others: Any, length: int) -> list[Axis]:
+    """Which axis of each result of equations for so many rows is longer in those for one more."""
     found: list[Axis] = []
-    for shape, other in zip(results, others, strict=True):
+    for v, w in zip(equations.outvars, others.outvars, strict=True):
+        shape, other = v.aval.shape, w.aval.shape
         varying = [axis for axis, (n, m) in enumerate(zip(shape, other, strict=True)) if n != m]
         if len(varying) > 1 or (varying and shape[varying[0]] != length):
             raise MixedError(f"axes {varying} of a result depend on how many rows there are")

@@ -7,6 +7,7 @@ other tests.  `python -m tests.interop --update` rewrites `failing.txt` and `pas
 """
 
 import json
+import re
 import tomllib
 from collections import Counter, defaultdict
 from fnmatch import fnmatchcase
@@ -23,6 +24,7 @@ EXCLUSIONS, FAILING, PASS_COUNTS = HERE / "exclusions.toml", HERE / "failing.txt
 SLOW = HERE / "slow.txt"
 SECONDS_PER_TEST = 600  # the slowest take one or two minutes
 NUMPYS_MARKERS = ("slow", "slow_pypy", "thread_unsafe", "valgrind_error", "leaks_references", "parallel_threads", "iterations")
+MADE_FOR_A_CPU = re.compile(r"(::Test_SIMD_[A-Z0-9]+?)_\d+_\w+(?=::)")
 RUN = pytest.StashKey["Run"]()
 
 
@@ -41,8 +43,11 @@ def matches(test, pattern):
 
 
 def function_of(test):
-    """The test function of a case."""
-    return test.split("[", 1)[0]
+    """The test function of a case.
+
+    The classes that `test_simd.py` makes of each of its own for every type and set of instructions, as many as the CPU has, are cases, too.
+    """
+    return MADE_FOR_A_CPU.sub(r"\1", test.split("[", 1)[0])
 
 
 def spread(tests, most):

@@ -31,6 +31,11 @@ def test_only_what_numpy_passes_is_counted():
     assert tally(cases("passed", "test_a"), cases("skipped", "test_a")).rate == 0
 
 
+def test_classes_made_for_each_cpu_are_cases():
+    reference = cases("passed", "Test_SIMD_FP32_128_baseline_f32::test_a", "Test_SIMD_FP32_512_X86_V4_f32::test_a", "TestX_1_a::test_a")
+    assert tally(reference, cases("passed", "Test_SIMD_FP32_512_X86_V4_f32::test_a")) == Tally(functions=2, passed=0.5)
+
+
 def test_of_many_cases_some_stand_for_all():
     names = [f"{F}::test_a[{i}]" for i in range(10, 90)] + [f"{F}::test_b"]
     assert spread(names, None) == set(names)

@@ -286,7 +286,7 @@ def buffer(handle: Handle, *operands: Value) -> Any:
         return None
     if mode.recording and (root._value.node is not None or any([v.node is not None for v in operands])):
         return None
-    if root._value.payload.base is not None or _references(root) != _UNSHARED:
+    if root._value.payload.base is not None or not _unshared(root):
         if type(root._value) is Lent:
             return lent_view(handle)
         root._value = Value(_copied("held elsewhere, when it is written", root._value.payload, _keeping_layout))
@@ -320,6 +320,12 @@ def _may_overwrite(root: Handle, operands: Sequence[Value]) -> bool:
 def _references(handle: Handle) -> tuple[int, int]:
     value = handle._value
     return sys.getrefcount(value), sys.getrefcount(value.payload)
+
+
+def _unshared(root: Handle) -> bool:
+    """Whether nobody else holds the buffer of a handle on the host; records that were taken out of it look into it, and shall."""
+    counts = _references(root)
+    return counts == _UNSHARED or (counts[0] == _UNSHARED[0] and root._value.payload.dtype.names is not None)
 
 
 def _calibrate() -> tuple[tuple[int, int], set[int]]:

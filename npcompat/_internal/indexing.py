@@ -139,6 +139,8 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
         elif view._view.depth > _DEEP and kind is dispatch.ndarray:
             _shorten(view, found)
         return view if kind is dispatch.ndarray else inherit(view, handle)
+    if type(found) is onp.void and found.flags.writeable and (own := dispatch.buffer(handle)) is not None:
+        return own[key]  # a record can be written, and is part of this array only
     return _scalar(array, found)
 
 

@@ -204,6 +204,8 @@ class Flat:
             new = dispatch.array_of(dispatch.host_array(new, flat.dtype))
         if isinstance(new, Handle) and not wanted.size:
             return
+        if type(wanted) is onp.bool_ and onp.shape(new):
+            raise ValueError("Error setting single item of array.")
         value = dispatch.as_value(new)
         if getattr(value.payload, "size", 1) != 1:
             value = execution.run(_cycled, [value], (wanted.shape,))

@@ -492,6 +492,8 @@ def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: Arra
         raise TypeError(f"copyto() argument 1 must be an npcompat ndarray, not {type(dst).__name__}")
     check_casting(casting)
     target: Any = dst
+    if src is dst:
+        return  # also where it may not be written, as in NumPy
     if type(src) in (bool, int, float, complex):
         onp.copyto(onp.empty((), target.dtype), src, casting)  # which raises, or warns, where that is due
     else:

@@ -188,6 +188,34 @@ def test_statistics_of_time_spans_are_numpys(name):
         assert onp.isnat(np.median(np.array(spans)))
 
 
+RECORD = [("x", "f8"), ("y", "i4")]
+
+
+def records_written_one_by_one(xp):
+    a = xp.array(onp.ones(4, RECORD))
+    before, first, last = a.copy(), a[0], a[-1]
+    first["x"], last["y"] = 5, 9
+    between = [a.copy(), xp.array(a), a.astype(RECORD)]
+    for record in a:
+        record["x"] *= 2
+    a[1:][0]["y"] = 7
+    a["x"][2] = -1
+    return [a, before, *between, onp.array([first, last])]
+
+
+def test_records_look_into_the_array_that_they_were_taken_out_of(backend):
+    for ours, theirs in zip(records_written_one_by_one(np), records_written_one_by_one(onp), strict=True):
+        assert onp.array_equal(onp.asarray(ours), theirs)
+
+
+def test_records_are_no_place_for_numbers(backend):
+    a, out = np.array([1.0, 2.0]), np.zeros((), RECORD)
+    for reduce in (np.sum, np.multiply.reduce, np.max, np.mean):
+        with pytest.raises(TypeError, match="Cannot cast"):
+            reduce(a, out=out)
+    assert out.tolist() == (0, 0)
+
+
 def test_averages_of_objects_are_numpys():
     fractions = [Fraction(1, 2), Fraction(1, 3)]
     assert np.average(np.array(fractions)) == Fraction(5, 12)

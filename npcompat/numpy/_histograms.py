@@ -170,7 +170,11 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Any:
 # --- histograms --------------------------------------------------------------------------------------------------
 
 
-@operator("_npi_bin_edges", rule=lambda types, attrs: ([_float64, _float64], attrs["dtype"]), differentiable=False)
+def _edge_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
+    return [onp.result_type(*[t if isinstance(t, onp.dtype) else _float64 for t in types], 1.0)] * 2, attrs["dtype"]
+
+
+@operator("_npi_bin_edges", rule=_edge_types, differentiable=False)
 def spaced_edges(xp: Any, low: Any, high: Any, *, count: int, dtype: Any) -> Any:
     """Edges of bins of one width; an empty interval is widened by one.
 
@@ -208,28 +212,50 @@ def _histogram_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resol
     return [onp.result_type(*carried)] * 2 + kept, dtypes.strong(types[-1]) if len(types) % 2 else _int64
 
 
-@operator("_npi_histogram", rule=_histogram_types, differentiable=False)
+def _histogram_on_host(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
+    weights = rest[-1] if len(rest) % 2 else None
+    if len(rest) < 2:
+        return xp.histogram(a, edges, weights=weights)[0]
+    return xp.histogram(a, edges.shape[0] - 1, rest[:2], weights=weights)[0]
+
+
+@operator("_npi_histogram", rule=_histogram_types, differentiable=False, kernels={"numpy": _histogram_on_host})
 def _histogram(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
     """How many elements lie in each bin, or the sum of their weights; the last bin contains both its edges.
 
-    After the edges come both ends of the range, if the edges are but its rounded division, and the weights, if any.
+    After the edges come both ends of the range, if its bins are of one width, and the weights, if any.
 
     Parameters
     ----------
     edges : array
         Edges of the bins.
     *rest : array
-        Both ends of the range, if edges are but its rounded division; weights, if any.
+        Both ends of the range, if its bins are of one width; weights, if any.
     """
     a, count = xp.ravel(a), edges.shape[0] - 1
     if count < 1:
         return xp.zeros((0,), onp.int64)
-    low, high = rest[:2] if len(rest) > 1 else (edges[0], edges[-1])
-    place = xp.where(a == edges[-1], count - 1, xp.searchsorted(edges, a, "right") - 1)
-    inside = (a >= low) & (a <= high)
+    if len(rest) < 2:
+        inside = (a >= edges[0]) & (a <= edges[-1])
+        place = xp.where(a == edges[-1], count - 1, xp.searchsorted(edges, a, "right") - 1)
+    else:
+        low, high = rest[:2]
+        inside = ((a >= low) & (a <= high)) | ((low == high) & (a >= edges[0]) & (a <= edges[-1]))
+        place = _bin_of_one_width(xp, a, edges, inside)
     each = xp.ravel(rest[-1]) if len(rest) % 2 else xp.ones(a.shape, onp.int64)
     each = xp.where(inside, each, xp.zeros_like(each))
     return xp.add_at(xp.zeros((count,), each.dtype), (xp.clip(place, 0, count - 1),), each)
+
+
+def _bin_of_one_width(xp: Any, a: Any, edges: Any, inside: Any) -> Any:
+    """In which bin an element lies: by division, and by its edges where rounding has led beyond them."""
+    last = edges.shape[0] - 2
+    wide = onp.result_type(edges.dtype, onp.float32)
+    first = edges[0].astype(wide)
+    share = (a.astype(wide) - first) / (edges[-1].astype(wide) - first)
+    place = xp.minimum(xp.where(inside, share * (last + 1), 0).astype(onp.int64), last)
+    place = place - (a < edges[place])
+    return place + ((a >= edges[place + 1]) & (place != last))
 
 
 def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
@@ -250,7 +276,7 @@ def shown_edges(edges: Any, bins: Any, a: Any) -> Any:
 
 
 def _edges(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, list[Any]]:
-    """Edges, of float64 where NumPy would choose that, so that integers are binned exactly; and the ends of the range."""
+    """Edges, of float64 where NumPy would choose that, so that integers are binned exactly; and the ends, of bins of one width."""
     if isinstance(bins, str):
         if weights is not None:
             raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
@@ -270,13 +296,13 @@ def _edges(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, list[Any]]
     edges = apply(spaced_edges, ends, (int(bins), dtype))
     message = f"Too many bins for data range. Cannot create {bins} finite-sized bins."
     flagged((edges[1:] <= edges[:-1]).any(), ValueError, message)
-    return edges, ends if range is not None else []
+    return edges, ends
 
 
 def ends_of(a: Any, range: Any) -> list[Any]:
     """The first and the last edge: those given, or the least and the largest element."""
     if range is not None:
-        low, high = (onp.asarray(dispatch.to_host(v) if isinstance(v, Handle) else v) for v in range)
+        low, high = (v if type(v) in (int, float) else onp.asarray(dispatch.to_host(v) if isinstance(v, Handle) else v) for v in range)
         if low > high:
             raise ValueError("max must be larger than min in range parameter.")
         if not (onp.isfinite(low) and onp.isfinite(high)):

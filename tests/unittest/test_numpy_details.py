@@ -43,9 +43,23 @@ def test_flat_raises_and_warns_as_numpy_does():
         a.flat["x"]
     with pytest.warns(DeprecationWarning, match="Invalid non-array indices"):
         assert a.flat[[1.0]].tolist() == [1]
+    np.copyto(a, a)
     a.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         a.flat[0] = 1
+    np.copyto(a, a)  # which writes nothing
+
+
+@pytest.mark.parametrize("backend", ["jax", "numpy"])
+@pytest.mark.parametrize("new", [[5], onp.array([5]), [1, 2]])
+def test_an_element_of_flat_takes_an_element(backend, new):
+    with npx.backend(backend):
+        a = np.arange(3)
+        for given in (new, np.array(new)):
+            with pytest.raises(ValueError, match="single item"):
+                a.flat[1] = given
+        a.flat[1] = np.array(7)
+        assert a.tolist() == [0, 7, 2]
 
 
 def test_a_deep_copy_copies_objects():
@@ -302,8 +316,21 @@ def test_what_is_read_from_bytes_stays_read_only():
 @pytest.mark.parametrize("backend", ["jax", "numpy"])
 def test_values_in_equal_steps_are_rounded_as_numpys(backend):
     with npx.backend(backend), npx.np_default_dtype():
-        for arguments in ((0, 49, 50), (0.1, 0.7, 100), (5, 5, 3), (0, -7, 13), (0, 10, 4, False), (2, 3, 0), (2, 3, 1), (1j, 2 + 3j, 5)):
-            assert onp.array_equal(np.linspace(*arguments).asnumpy(), onp.linspace(*arguments))
+        for arguments in (
+            (0, 49, 50),
+            (0.1, 0.7, 100),
+            (5, 5, 3),
+            (0, -7, 13),
+            (0, 10, 4, False),
+            (2, 3, 0),
+            (2, 3, 1),
+            (1j, 2 + 3j, 5),
+            (-5, 5, 101),
+            (-0.3, 0.9, 50),
+        ):
+            theirs = onp.linspace(*arguments)
+            assert onp.array_equal(np.linspace(*arguments).asnumpy(), theirs)
+            assert onp.array_equal(np.linspace(*map(np.array, arguments[:2]), *arguments[2:]).asnumpy(), theirs)
         assert onp.array_equal(np.linspace(0, 49, 50, dtype=int).asnumpy(), onp.arange(50))
 
 

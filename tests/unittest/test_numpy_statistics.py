@@ -176,6 +176,14 @@ CALLS = {
         Call(lambda xp, a: xp.cumulative_prod(a, axis=1, include_initial=True), (A,)),
         Call(lambda xp, a: xp.cumulative_prod(a), (ROW.astype("i1"),)),
     ],
+    "histogram": [
+        Call(lambda xp, a: xp.histogram(a, 10, range=(-5, 5)), (integers(40),)),  # each element is an edge
+        Call(lambda xp, a: xp.histogram(a, 100, range=(-5, 5)), (integers(40),)),
+        Call(lambda xp, a: xp.histogram(a, 7), (floats(300, dtype="f4"),)),
+        Call(lambda xp, a, w: xp.histogram(a, 7, weights=w), (floats(30, dtype="f8"), floats(30)), 4),
+        Call(lambda xp, a: xp.histogram(a, 4, range=(0, 0)), (floats(30, dtype="f8"),)),
+        Call(lambda xp, a: xp.histogram(a, 3, range=(-0.5, 0.5), density=True), (floats(5, 6, dtype="f8"),)),
+    ],
     "histogramdd": [
         Call(lambda xp, a: xp.histogramdd(a, 3), (floats(20, 2),)),
         Call(lambda xp, a: xp.histogramdd(a, (2, [-2, 0, 1, 2]), density=True), (floats(20, 2, dtype="f8"),), 4),

@@ -5,7 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from npcompat._internal.backend.jax_arithmetic import divide
+from npcompat._internal.backend.jax_arithmetic import divide, rounded
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
@@ -45,7 +45,8 @@ def linspace(start: Any, stop: Any, num: int, endpoint: bool = True, *, axis: in
     steps, width = max(num - endpoint, 1), stop - start
     step = divide(width, jnp.asarray(steps, width.dtype))
     number = lax.broadcasted_iota(width.real.dtype, (num, *width.shape), 0)
-    found = jnp.where(step == 0, divide(number, jnp.asarray(steps, width.dtype)) * width, number * step) + start
+    way = jnp.where(step == 0, divide(number, jnp.asarray(steps, width.dtype)) * width, number * step)
+    found = rounded(way) + start
     if endpoint and num > 1:
         found = jnp.where(number == steps, stop, found)
     return jnp.moveaxis(found, 0, axis)

@@ -32,7 +32,7 @@ from npcompat._internal.execution import (
     raise_pending,
     run,
 )
-from npcompat._internal.handle import Extra, Handle, Lent, Value, clock, extra, root_of, touch
+from npcompat._internal.handle import Extra, Handle, Lent, Value, clock, extra, touch
 from npcompat._internal.op import Attrs, Op
 from npcompat._internal.state import Stored, settle, version_of
 from npcompat._internal.traced_number import TracedNumber
@@ -278,13 +278,19 @@ def buffer(handle: Handle, *operands: Value) -> Any:
 
     None also if the write must be recorded or observed, or if symbols would be written.
     """
-    root = root_of(handle)
-    if type(root._value.payload) is not onp.ndarray or any([type(v.payload) is symbolic for v in operands]):
+    view = handle._view
+    root = handle if view is None else view.root
+    if type(root._value.payload) is not onp.ndarray:
         return None
-    mode = modes.current()
-    if mode.trace is not None or ((observer := mode.observer) is not None and observer.apart):
+    mode = _current_mode(_default_mode[0])
+    if not mode.plain and (mode.trace is not None or ((observer := mode.observer) is not None and observer.apart)):
         return None
-    if mode.recording and (root._value.node is not None or any([v.node is not None for v in operands])):
+    if operands:
+        if any([type(v.payload) is symbolic for v in operands]):
+            return None
+        if mode.recording and any([v.node is not None for v in operands]):
+            return None
+    if mode.recording and root._value.node is not None:
         return None
     if root._value.payload.base is not None or not _unshared(root):
         if type(root._value) is Lent:
@@ -295,7 +301,7 @@ def buffer(handle: Handle, *operands: Value) -> Any:
         rare.version = next(clock)
     if not mode.recording:
         root._value.node, root._value.index = None if rare is None else rare.leaf, 0
-    return live(handle)
+    return root._value.payload if view is None else live(handle)
 
 
 def lent_view(handle: Handle) -> onp.ndarray[Any, Any]:
@@ -485,23 +491,34 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
         weaks = 0
         if len(args) == 2:
             a, b = args
-            if type(a) is ndarray and a._view is None:
-                first, kind = a._value.payload, type(b)
-                if kind is ndarray:
-                    if b._view is None:
-                        second = b._value.payload
-                        payloads = first, second
-                        on_xla = type(first) is XLA_ARRAY and type(second) is XLA_ARRAY
-                        on_host = type(first) is onp.ndarray and type(second) is onp.ndarray
-                elif type(first) is XLA_ARRAY and (kind is float or (kind is int and 0 <= b < 128)):
-                    payloads = first, xla.scalar(b)
-                    on_xla = True
+            kind, other = type(a), type(b)
+            if kind is ndarray or kind is scalar:
+                first = a._value.payload if a._view is None else live(a)
+                place = type(first)
+                if other is ndarray or other is scalar:
+                    second = b._value.payload if b._view is None else live(b)
+                    payloads = first, second
+                    if type(second) is place:
+                        on_xla, on_host = place is XLA_ARRAY, place is onp.ndarray
+                elif other is float or (other is int and 0 <= b < 128):
+                    if place is onp.ndarray:
+                        payloads, on_host, weaks = (first, b), True, 1
+                    elif place is XLA_ARRAY:
+                        payloads, on_xla = (first, xla.scalar(b)), True
+            elif (kind is float or (kind is int and 0 <= a < 128)) and (other is ndarray or other is scalar):
+                second = b._value.payload if b._view is None else live(b)
+                if type(second) is onp.ndarray:
+                    payloads, on_host, weaks = (a, second), True, 1
+                elif type(second) is XLA_ARRAY:
+                    payloads, on_xla = (xla.scalar(a), second), True
         elif len(args) == 1:
             (a,) = args
-            if type(a) is ndarray and a._view is None:
-                payloads = (a._value.payload,)
-                on_xla = type(payloads[0]) is XLA_ARRAY
-                on_host = not on_xla and type(payloads[0]) is onp.ndarray
+            kind = type(a)
+            if kind is ndarray or kind is scalar:
+                first = a._value.payload if a._view is None else live(a)
+                payloads = (first,)
+                on_xla = type(first) is XLA_ARRAY
+                on_host = not on_xla and type(first) is onp.ndarray
         elif not args:
             if op.outputs == 1 and (made := created(op, attrs, mode)) is not None:
                 return wrap_result(op, Value(made))
@@ -527,9 +544,12 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
             if not attrs and (out := host.quick(op, payloads, weaks > 0, mode.numpy_dtypes)) is not None:
                 value = _new(Value)
                 value.payload, value.node, value.index = out, None, 0
-                if not out.ndim and op.scalars:
-                    return wrap_result(op, value)
-                handle = _new(ndarray)
+                if out.ndim or not op.scalars:
+                    handle = _new(ndarray)
+                elif dtypes.on_devices(out.dtype):
+                    handle = _new(scalar)
+                else:
+                    return out[()]  # an object, a string, a date: NumPy's own
                 handle._value, handle._view, handle._extra = value, None, None
                 return handle
             program = op.programs[host.slot + mode.numpy_dtypes].get(attrs)

@@ -27,12 +27,15 @@ from npcompat._internal.index_checks import (
 from npcompat._internal.op import operator
 from npcompat._internal.subclasses import inherit, is_subclass
 
+_new = object.__new__
+_current_mode, _default_mode = modes._MODE.get, modes._process_default
+
 
 def getitem(handle: Any, key: Any) -> Any:
     """`handle[key]`."""
-    if modes.current().plain and (handle._view is not None or type(handle._value.payload) is onp.ndarray):
-        array = dispatch.live(handle)
-        if array is not None and (found := _get_on_host(handle, array, key)) is not None:
+    if _current_mode(_default_mode[0]).plain:
+        array = handle._value.payload if handle._view is None else dispatch.live(handle)
+        if type(array) is onp.ndarray and (found := _get_on_host(handle, array, key)) is not None:
             return found
     starts = _element(key, handle.shape)
     if starts is not None:
@@ -67,6 +70,7 @@ class Indexed(lens.Lens):
 
 
 _PARTS = frozenset((int, type(None)))
+_FIXED = frozenset((int, type(None), type(...)))
 
 
 def _fixed(key: Any) -> bool:
@@ -75,8 +79,8 @@ def _fixed(key: Any) -> bool:
     if kind is slice:
         return type(key.start) in _PARTS and type(key.stop) in _PARTS and type(key.step) in _PARTS
     if kind is tuple:
-        return all([type(k) is int or k is None or k is Ellipsis or (type(k) is slice and _fixed(k)) for k in key])
-    return kind is int or key is None or key is Ellipsis
+        return _FIXED.issuperset(map(type, key)) or all([type(k) in _FIXED or (type(k) is slice and _fixed(k)) for k in key])
+    return kind in _FIXED
 
 
 def _as_numpys(key: Any) -> Any:
@@ -116,7 +120,7 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
     kind = type(handle)
     if kind is dispatch.scalar:
         handle = dispatch.wrap(handle._value)
-    if not (_fixed(key) or _names_fields(array, key)):
+    if type(key) is not int and not (_fixed(key) or _names_fields(array, key)):
         key = _as_numpys(key)
         if key is None:
             return None
@@ -126,7 +130,9 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
                 return _scalar(array, found)
             copied = dispatch.wrap(Value(found))
             return copied if kind is dispatch.ndarray else _of_class(copied, handle)
-    if handle._extra is not None and handle._extra.readonly and array.flags.writeable:
+    rare = handle._extra
+    readonly = rare is not None and rare.readonly
+    if readonly and array.flags.writeable:
         array = array.view()
         array.flags.writeable = False  # of which NumPy makes records that can't be written, either
     found = array[key]
@@ -134,7 +140,7 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
         view = object.__new__(dispatch.ndarray)
         view._view, view._extra = View(handle, Indexed(key, array.shape)), None
         extra(view._view.root)
-        if handle._extra is not None and handle._extra.readonly:
+        if readonly:
             extra(view).readonly = True
         elif view._view.depth > _DEEP and kind is dispatch.ndarray:
             _shorten(view, found)
@@ -146,7 +152,12 @@ def _get_on_host(handle: Any, array: Any, key: Any) -> Any:
 
 def _scalar(array: Any, found: Any) -> Any:
     """An element of a host array; an object, a string, a date is NumPy's own."""
-    return dispatch.wrap_scalar(Value(onp.asarray(found))) if dtypes.on_devices(array.dtype) else found
+    if not dtypes.on_devices(array.dtype):
+        return found
+    value, handle = _new(Value), _new(dispatch.scalar)
+    value.payload, value.node, value.index = onp.asarray(found), None, 0
+    handle._value, handle._view, handle._extra = value, None, None
+    return handle
 
 
 _DEEP = 100

@@ -85,8 +85,10 @@ def quick(op: Op, arrays: Sequence[Any], scalars: bool, numpy_dtypes: int) -> An
     ufunc = op.ufunc
     if ufunc is None or op.outputs != 1:
         return None
-    if scalars and any([type(a) is onp.ndarray and a.dtype.num >= _EXTENDED for a in arrays]):
-        return None  # NumPy does not know that Python scalars are weak beside these
+    if scalars:
+        for a in arrays:
+            if type(a) is onp.ndarray and a.dtype.num >= _EXTENDED:
+                return None  # NumPy does not know that Python scalars are weak beside these
     out = ufunc(*arrays)
     if type(out) is not onp.ndarray:
         out = onp.asarray(out)

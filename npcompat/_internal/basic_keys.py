@@ -74,9 +74,14 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
     return lens.index(tuple(starts), tuple(spec_list)), scalar
 
 
+LONGEST = 2**63 - 1
+"""The longest step of a slice; longer ones select nothing else."""
+
+
 def _bounds(item: slice, size: Any) -> tuple[int, int, int]:
     if type(size) is int or type(size) is selection.Length:
-        return item.indices(size)
+        start, stop, step = item.indices(size)
+        return start, stop, max(-LONGEST, min(step, LONGEST))
     raise InferenceError(f"the slice {item} of an axis of length {size} is not known: give the length")
 
 

@@ -18,7 +18,7 @@ BASIC = [
     slice(None), slice(1, None), slice(None, -1), slice(None, None, 2), slice(None, None, -1), slice(2, 0, -1), slice(10, 20),
     slice(-100, 100), slice(1, 1), (slice(None), slice(1, 3)), (slice(None), slice(None), slice(None, None, -2)),
     (slice(1, None), 0, slice(None, None, 3)), (0, slice(3, None, -2), None, 1), (slice(None), None, slice(2)), onp.int64(1),
-    (onp.uint8(2), onp.int32(-1)), (1, slice(0, 0), 2),
+    (onp.uint8(2), onp.int32(-1)), (1, slice(0, 0), 2), slice(None, None, 2**70), (slice(0, 0, -(2**70)), slice(None, None, -(2**64))),
 ]  # fmt: skip
 
 ADVANCED = [
@@ -26,7 +26,7 @@ ADVANCED = [
     ([[0], [1]], [2, 3]), (slice(None), [0, 2]), (slice(None), [0, 2], slice(1, 3)), ([0, 1], slice(None), [1, 2]), ([0, 2], 1),
     (1, [0, 2]), (0, slice(None), [1, 1]), (..., [0, 1]), ([0, 1], ...), (None, [0, 1]), ([0, 1], None), ([0, 1], None, [1, 2]),
     (slice(None, None, -1), [0, 3], slice(None, None, 2)), (slice(1, 3), [[0, 1], [2, 3]], 2), ([0, 1], slice(None), 2),
-    ([True, False, True],), onp.array([True, False, True]), CUBE > 30, CUBE[:, :, 0] % 2 == 0, (slice(None), [True, False, True, True]),
+    (slice(None, None, -(2**70)), [0, -1]), ([True, False, True],), onp.array([True, False, True]), CUBE > 30, CUBE[:, :, 0] % 2 == 0, (slice(None), [True, False, True, True]),
     (onp.array([True, False, True]), [1, 2]), ([1, 2], slice(None), CUBE[0, 0] > 2), (0, CUBE[0, :, 0] > 5), onp.zeros(3, bool),
     True, False, (True, 0), (None, onp.array(True)), onp.zeros((3, 4, 5), bool), (..., CUBE[0, 0] > 1), onp.array([], "int64"),
     (onp.array([[0], [2]]), slice(None), onp.array([1, 4])), ([0], [[1, 2]], [[3], [4]]),

@@ -85,10 +85,10 @@ def call(
     return _general(op, args, out, where, casting, order, dtype, subok, signature)
 
 
-def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool) -> bool:
+def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool, where: Any = True) -> bool:
     """Let NumPy's own function write into an array on the host; False, and nothing done, where that isn't what is meant."""
     _check_writeable(out)
-    if op.ufunc is None:
+    if op.ufunc is None or not (where is True or (type(where) is dispatch.ndarray and where.dtype == onp.bool_ and _on_host(where))):
         return False
     for a in args:
         if not (_on_host(a) if isinstance(a, Handle) else type(a) in _SCALARS):
@@ -97,21 +97,22 @@ def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool) -> bool:
     if target is None or target.dtype.num >= _EXTENDED:
         return False
     arrays = [dispatch.live(a) if isinstance(a, Handle) else a for a in args]
+    mask = True if where is True else dispatch.live(where)
     if plain:
-        op.ufunc(*arrays, out=target)
+        op.ufunc(*arrays, out=target, where=mask)
     else:
-        _observed(op, arrays, target)
+        _observed(op, arrays, target, mask)
     return True
 
 
-def _observed(op: Op, arrays: Sequence[Any], target: Any) -> None:
+def _observed(op: Op, arrays: Sequence[Any], target: Any, mask: Any) -> None:
     """Let NumPy's own function write into a buffer, before the eyes of observers."""
     observer, ufunc = modes.current().observer, op.ufunc
     if observer is not None:
         with modes.changed(observer=observer.outer):
-            observer.write(op, target, arrays, partial(_observed, op, arrays, target))
+            observer.write(op, target, arrays, partial(_observed, op, arrays, target, mask))
     elif ufunc is not None:
-        ufunc(*arrays, out=target)
+        ufunc(*arrays, out=target, where=mask)
 
 
 def _on_host(a: Handle) -> bool:
@@ -144,8 +145,6 @@ def _general(
     if isinstance(out, tuple) and len(out) != op.outputs:
         raise ValueError(f"The 'out' tuple must have exactly one entry per ufunc output: expected {op.outputs}, got {len(out)}")
     chief = None
-    if isinstance(out, tuple) and len(out) != op.outputs:
-        raise ValueError(f"The 'out' tuple must have exactly one entry per ufunc output: expected {op.outputs}, got {len(out)}")
     if not dispatch.ordinary.issuperset(map(type, (*args, *(out if type(out) is tuple else (out,)), where))):
         options = given(
             out,
@@ -170,16 +169,9 @@ def _general(
     for o in outs:
         if o is not None and (not isinstance(o, Handle) or type(o) is dispatch.scalar):
             raise TypeError(f"return arrays must be of ArrayType: `out` must be an npcompat ndarray, got {type(o).__name__}")
-    whole = (
-        type(outs[0]) is dispatch.ndarray
-        and op.outputs == 1
-        and where is True
-        and dtype is None
-        and signature is None
-        and casting == "same_kind"
-    )
+    usual = type(outs[0]) is dispatch.ndarray and op.outputs == 1 and dtype is None and signature is None and casting == "same_kind"
     mode = modes.current()
-    if whole and mode.direct and on_host(op, args, outs[0], mode.plain):
+    if usual and mode.direct and on_host(op, args, outs[0], mode.plain, where):
         return outs[0]
     operands = [a if type(a) in (bool, int, float, complex) or isinstance(a, Handle) else dispatch.host_array(a) for a in args]
     types = tuple([a.dtype if hasattr(a, "dtype") else type(a) for a in operands])

@@ -541,7 +541,15 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
                 handle._value, handle._view, handle._extra = value, None, None
                 return handle
         elif on_host:
-            if not attrs and (out := host.quick(op, payloads, weaks > 0, mode.numpy_dtypes)) is not None:
+            out = None if attrs else host.quick(op, payloads, weaks > 0, mode.numpy_dtypes)
+            if out is None and not op.heavy and (program := op.programs[host.slot + mode.numpy_dtypes].get(attrs)) is not None:
+                try:
+                    out = program(*payloads)
+                except CALL_ERRORS as error:
+                    raise explained(op, payloads, attrs, error) from error
+                if op.outputs != 1:
+                    return tuple([wrap_result(op, Value(o)) for o in out])
+            if out is not None:
                 value = _new(Value)
                 value.payload, value.node, value.index = out, None, 0
                 if out.ndim or not op.scalars:
@@ -552,15 +560,6 @@ def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
                     return out[()]  # an object, a string, a date: NumPy's own
                 handle._value, handle._view, handle._extra = value, None, None
                 return handle
-            program = op.programs[host.slot + mode.numpy_dtypes].get(attrs)
-            if program is not None and not op.heavy:
-                try:
-                    out = program(*payloads)
-                except CALL_ERRORS as error:
-                    raise explained(op, payloads, attrs, error) from error
-                if op.outputs != 1:
-                    return tuple([wrap_result(op, Value(o)) for o in out])
-                return wrap_result(op, Value(out))
     asked = not ordinary.issuperset(map(type, args))
     if asked and op.name in ufuncs:
         found = _overridden(op, "__call__", args, {})

@@ -11,8 +11,13 @@ from npcompat._internal.dtypes import Type
 from npcompat._internal.op import Attrs, Op
 
 
-def kernel(op: Op, attrs: Attrs, namespace: Any, type_of: Callable[[Any], Type]) -> Callable[..., Any]:
-    """`f(*arrays) -> outputs` of an operator on one namespace: inputs cast by the rule, outputs of the rule's dtype."""
+def kernel(
+    op: Op, attrs: Attrs, namespace: Any, type_of: Callable[[Any], Type], as_array: Callable[[Any], Any] | None = None
+) -> Callable[..., Any]:
+    """`f(*arrays) -> outputs` of an operator on one namespace: inputs cast by the rule, outputs of the rule's dtype.
+
+    `as_array` makes an array of what may be a number.
+    """
     named = op.named(attrs)
     compute = _chosen(op, namespace.name)
     plans: dict[tuple[Type, ...], Any] = {}
@@ -24,8 +29,13 @@ def kernel(op: Op, attrs: Attrs, namespace: Any, type_of: Callable[[Any], Type])
         wanted = enumerate(zip(types, casts, strict=True))
         return [(i, dtype) for i, (t, dtype) in wanted if dtype is not None and not (isinstance(t, onp.dtype) and t == dtype)], outs
 
+    def finished(result: Any, dtype: Any) -> Any:
+        if dtype is not None:
+            result = cast(namespace, result, dtype)
+        return result if as_array is None else as_array(result)
+
     def apply(*arrays: Any) -> Any:
-        types = tuple([type_of(a) for a in arrays])
+        types = tuple([a.dtype if type(a) is onp.ndarray else type_of(a) for a in arrays])
         plan = plans.get(types)
         if plan is None:
             plan = plans[types] = planned(types)
@@ -36,9 +46,11 @@ def kernel(op: Op, attrs: Attrs, namespace: Any, type_of: Callable[[Any], Type])
                 inputs[i] = namespace.astype(arrays[i], dtype)
             arrays = tuple(inputs)
         result = compute(namespace, *arrays, **named)
-        if op.outputs == 1:
-            return result if out is None else cast(namespace, result, out)
-        return tuple([r if dtype is None else cast(namespace, r, dtype) for r, dtype in zip(result, out, strict=True)])
+        if op.outputs != 1:
+            return tuple([finished(r, dtype) for r, dtype in zip(result, out, strict=True)])
+        if type(result) is onp.ndarray and (out is None or result.dtype is out):  # what is most frequent on the host
+            return result
+        return finished(result, out)
 
     return apply
 

@@ -56,15 +56,7 @@ def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[...,
         return across(op, attrs)
     if op.ufunc is not None and op.outputs == 1 and attrs == _OBJECTS:
         return partial(_of_objects, op.ufunc)
-    apply = kernel(op, attrs, xp, type_of)
-
-    def call(*arrays: Any) -> Any:
-        result = apply(*arrays)
-        if op.outputs == 1:
-            return result if type(result) is onp.ndarray else onp.asarray(result)
-        return tuple([onp.asarray(r) for r in result])
-
-    return call
+    return kernel(op, attrs, xp, type_of, onp.asarray)
 
 
 _OBJECTS = (onp.dtype(object),)

@@ -370,7 +370,7 @@ def array_of(array: onp.ndarray[Any, Any]) -> Any:
 
 def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, Any]:
     """What NumPy makes of an array-like; where no element carries a 64-bit float, floats have the default dtype."""
-    if dtype is not None and (type(x) is list or type(x) is tuple) and dtype.kind != "O":
+    if (type(x) is list or type(x) is tuple) and (dtype is None or dtype.kind != "O"):
         x = _with_numpys(x)
     try:
         array = onp.asarray(x) if dtype is None else onp.asarray(x, dtype)
@@ -389,7 +389,7 @@ def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, 
 
 
 def _with_numpys(x: Any, depth: int = 64) -> Any:
-    """Nested sequences with NumPy's scalars and arrays in the place of ours, which NumPy would cast without its checks."""
+    """Nested sequences with NumPy's scalars and arrays in the place of ours, which NumPy would take as objects, one by one."""
     kinds = set(map(type, x))
     if kinds.isdisjoint((ndarray, scalar)) and (not depth or kinds.isdisjoint((list, tuple))):
         return x
@@ -416,7 +416,7 @@ def asked(x: Any) -> Any:
 def _carries(x: Any, dtype: onp.dtype[Any]) -> bool:
     """Whether an array-like, or an element of nested sequences, has a dtype of its own as wide as this one."""
     if type(x) is list or type(x) is tuple:
-        return any(type(e) is not float and type(e) is not int and _carries(e, dtype) for e in x)
+        return not SCALARS.issuperset(map(type, x)) and any(type(e) not in SCALARS and _carries(e, dtype) for e in x)
     if hasattr(x, "dtype"):
         return bool(dtypes.narrow(x.dtype, ()) != x.dtype)
     return hasattr(x, "__array_interface__") or hasattr(x, "__array__")

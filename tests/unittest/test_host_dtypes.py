@@ -105,6 +105,7 @@ np.load(f)
 l = np.array([1, 2], dtype='g')
 b = np.array([1, 2], dtype='>i4')
 [l, l * l, np.exp(l), l.mean(), l.std(), np.dot(l, l), l @ l, l[0], l.sum(dtype='f8'), l.astype('G'), np.zeros(2, 'g'), np.arange(3, dtype='g'), l.astype('f4')]
+[np.array([np.nextafter(l[0], 9, dtype='g'), l[1]]), np.array([np.array(l[0]), 1.0]), np.array([np.array('2020-01', 'M8[M]'), np.array('2021-01-02', 'M8[D]')])]
 [np.concatenate([l, [1.0]]), np.linspace(0, 1, 3, dtype='g'), np.array([1.5]).astype('g'), np.array([1.5]) + l]
 [b, b.dtype, b + 1, b.sum(), b.astype('<i4'), b.byteswap(), b.view('<i4'), b[0], np.array([1.5], '>f8') * 2, np.zeros(2, '>f4')]
 b[0] = 7

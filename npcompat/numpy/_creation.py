@@ -11,7 +11,7 @@ from numpy._globals import _CopyMode
 from npcompat._internal import dispatch, dtypes, execution, lens, modes
 from npcompat._internal.devices import as_device, moved
 from npcompat._internal.dispatch import apply, as_value
-from npcompat._internal.handle import Handle
+from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import MOST_AXES, as_shape, operator
 from npcompat._internal.subclasses import inherit
 from npcompat._internal.traced_number import TracedNumber
@@ -325,12 +325,19 @@ def _concrete(dtype: Any) -> onp.dtype[Any]:
     return onp.empty(0, dtype).dtype if isinstance(dtype, type(onp.dtype)) else dtypes.canonical(dtype)
 
 
+_INTS = frozenset((int,))
+
+
 def _filled(make: Any, shape: Any, dtype: Any, order: Any, device: Any, prototype: Any = None) -> Any:
     """What NumPy's `zeros`, `ones` or `empty` makes, or their likes of a prototype; elements that mean nothing are zero."""
     order = check_c_or_f(order) if prototype is None else check_order(order)
     wanted = dtypes.default_float() if dtype is None else _concrete(dtype)
     if not dtypes.on_devices(wanted):
         return in_order(dispatch.array_of(make(shape, wanted, "F" if order == "F" else "C")), order, prototype)
+    if device is None and order == "C" and (type(shape) is int or (type(shape) is tuple and _INTS.issuperset(map(type, shape)))):
+        mode = modes.current()
+        if mode.plain and execution.on_host(mode):  # what is most frequent there
+            return dispatch.wrap(Value((onp.ones if make is onp.ones else onp.zeros)(shape, wanted)))
     attrs = as_shape(shape), int(make is onp.ones), wanted
     if device is None:
         made = apply(_full, (), attrs)

@@ -272,6 +272,9 @@ def transpose(axes: tuple[int, ...] | None) -> Lens:
     return Lens(_transpose, _transpose_put, (axes,), lambda a, attrs, _: a.transpose(attrs[0]))
 
 
+reversed_axes = transpose(None)
+
+
 def reshape(shape: tuple[int, ...]) -> Lens:
     """The lens of a reshape that NumPy can do without copying."""
     return Lens(_reshape, _reshape_put, (shape,), lambda a, attrs, _: a.reshape(attrs[0]))

@@ -219,7 +219,7 @@ def transpose(a: ArrayLike, axes: AxisLike = None) -> Any:
     a = asanyarray(a)
     n = a.ndim
     if axes is None:
-        return lens.view(a, lens.transpose(None))
+        return lens.view(a, lens.reversed_axes)
     wanted = as_shape(axes)
     if len(wanted) != n:
         raise ValueError(f"axes don't match array: expected {n} axes, got {wanted}")

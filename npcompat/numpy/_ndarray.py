@@ -134,7 +134,8 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     @property
     def T(self) -> "ndarray":
         """The array with its axes reversed, a view."""
-        return self.transpose()
+        made: ndarray = lens.plain_view(self, lens.reversed_axes) if type(self) is ndarray else self.transpose()
+        return made
 
     @property
     def mT(self) -> "ndarray":

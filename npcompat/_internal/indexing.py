@@ -79,7 +79,11 @@ def _fixed(key: Any) -> bool:
     if kind is slice:
         return type(key.start) in _PARTS and type(key.stop) in _PARTS and type(key.step) in _PARTS
     if kind is tuple:
-        return _FIXED.issuperset(map(type, key)) or all([type(k) in _FIXED or (type(k) is slice and _fixed(k)) for k in key])
+        for k in key:
+            if type(k) not in _FIXED and not (type(k) is slice and _fixed(k)):
+                break
+        else:
+            return True
     return kind in _FIXED
 
 
@@ -87,12 +91,20 @@ def _as_numpys(key: Any) -> Any:
     """A key with integers or arrays of ours in it as NumPy takes it; None for what is left to the general way."""
     if type(key) is not tuple:
         return _part_as_numpys(key)
-    parts = [k if _fixed(k) else _part_as_numpys(k) for k in key]
-    return None if any([p is None and k is not None for p, k in zip(parts, key, strict=True)]) else tuple(parts)
+    parts = []
+    for k in key:
+        part = k if _fixed(k) else _part_as_numpys(k)
+        if part is None and k is not None:
+            return None
+        parts.append(part)
+    return tuple(parts)
 
 
 def _part_as_numpys(key: Any) -> Any:
     """An int for an integer scalar, a NumPy array for an array of positions or a mask; None for what else there may be."""
+    if type(key) is dispatch.ndarray:
+        found = key._value.payload if key._view is None else dispatch.live(key)
+        return found if type(found) is onp.ndarray and found.dtype.kind in "biu" else None
     if type(key) is dispatch.scalar or isinstance(key, onp.integer):
         return key.__index__() if key.dtype.kind in "iu" and not (isinstance(key, Handle) and dispatch.live(key) is None) else None
     if type(key) is list:

@@ -91,15 +91,17 @@ def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool, where: Any = Tru
     if op.ufunc is None or not (where is True or (type(where) is dispatch.ndarray and where.dtype == onp.bool_ and _on_host(where))):
         return False
     for a in args:
-        if not (_on_host(a) if isinstance(a, Handle) else type(a) in _SCALARS):
+        if type(a) not in _SCALARS and not (isinstance(a, Handle) and _on_host(a)):
             return False
     target = dispatch.buffer(out)
     if target is None or target.dtype.num >= _EXTENDED:
         return False
-    arrays = [dispatch.live(a) if isinstance(a, Handle) else a for a in args]
+    arrays = [a if type(a) in _SCALARS else a._value.payload if a._view is None else dispatch.live(a) for a in args]
     mask = True if where is True else dispatch.live(where)
-    if plain:
-        op.ufunc(*arrays, out=target, where=mask)
+    if plain and mask is True:
+        op.ufunc(*arrays, target)
+    elif plain:
+        op.ufunc(*arrays, target, where=mask)
     else:
         _observed(op, arrays, target, mask)
     return True

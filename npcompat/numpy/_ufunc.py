@@ -99,9 +99,9 @@ def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool, where: Any = Tru
     arrays = [a if type(a) in _SCALARS else a._value.payload if a._view is None else dispatch.live(a) for a in args]
     mask = True if where is True else dispatch.live(where)
     if plain and mask is True:
-        op.ufunc(*arrays, target)
+        op.ufunc(*arrays, out=target)
     elif plain:
-        op.ufunc(*arrays, target, where=mask)
+        op.ufunc(*arrays, out=target, where=mask)
     else:
         _observed(op, arrays, target, mask)
     return True

@@ -65,7 +65,7 @@ def warn_of_masked(a: Any, axis: Any, where: Any, result: Any, message: str, ddo
 def warn_of_nan(a: Any, axis: Any, result: Any, message: str, each: bool = False) -> None:
     """Warn if results are nan because all the elements are that they were made of; once, or of each."""
     if _looked_at(result) and onp.isnan(dispatch.to_host(result)).any():
-        count = int(apply(all_nan, (a,), (as_axis(axis),)))
+        count = int(apply(all_nan, (a,), (as_axis(axis) if a.shape else None,)))
         for _ in range(count if each else min(count, 1)):
             _warn(message)
 

@@ -11,7 +11,7 @@ import numpy as onp
 from npcompat._internal import dispatch, dtypes, execution, indexing
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle
+from npcompat._internal.handle import Handle, root_of
 from npcompat._internal.op import operator
 from npcompat.numpy._checks import check_casting, shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
@@ -492,7 +492,7 @@ def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: Arra
         raise TypeError(f"copyto() argument 1 must be an npcompat ndarray, not {type(dst).__name__}")
     check_casting(casting)
     target: Any = dst
-    if src is dst:
+    if src is dst or (isinstance(src, Handle) and root_of(src) is root_of(dst) and _same_elements(src, dst)):
         return  # also where it may not be written, as in NumPy
     if type(src) in (bool, int, float, complex):
         onp.copyto(onp.empty((), target.dtype), src, casting)  # which raises, or warns, where that is due
@@ -510,6 +510,12 @@ def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: Arra
     if onp.broadcast_shapes(mask.shape, target.shape) != target.shape:
         raise ValueError(f"could not broadcast where mask from shape {mask.shape} into shape {target.shape}")
     dispatch.write(dst, execution.run(_select_where, [dispatch.read(mask), value, dispatch.read(dst)]))
+
+
+def _same_elements(a: Handle, b: Handle) -> bool:
+    """Whether two views of one array look at the same elements in the same way."""
+    first, second = [dispatch.layout(x).__array_interface__ for x in (a, b)]
+    return all([first[name] == second[name] for name in ("data", "shape", "strides", "typestr", "descr")])
 
 
 __all__ = [

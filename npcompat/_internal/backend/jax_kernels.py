@@ -116,7 +116,10 @@ def index_put(a: Any, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ..
             new = window.at[tuple(slice(None, None, s) for s in step)].set(new)
         else:
             new = _interleaved(window, new, step)
-    return lax.dynamic_update_slice(a, new, begin)
+    written = lax.dynamic_update_slice(a, new, begin)
+    if new.size == 1:
+        return written
+    return lax.optimization_barrier(written)  # a reshape that XLA moved before it would let it read what it overwrites (openxla/xla#49176)
 
 
 _FEW_OF, _SMALL = 16, 10_000

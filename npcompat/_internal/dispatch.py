@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes, modes
+from npcompat._internal import dtypes, modes, short
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy as host
 from npcompat._internal.errors import InferenceError, LeakedTracerError, SymbolError, TracedValueError, user_location
@@ -23,7 +23,6 @@ from npcompat._internal.execution import (
     SCALARS,
     XLA_ARRAY,
     constant,
-    created,
     explained,
     fresh,
     host_payload,
@@ -32,7 +31,7 @@ from npcompat._internal.execution import (
     raise_pending,
     run,
 )
-from npcompat._internal.handle import Extra, Handle, Lent, Value, clock, extra, touch
+from npcompat._internal.handle import Extra, Handle, Lent, Value, View, clock, extra, touch
 from npcompat._internal.op import Attrs, Op
 from npcompat._internal.state import Stored, settle, version_of
 from npcompat._internal.traced_number import TracedNumber
@@ -63,8 +62,10 @@ def connect(
     global ndarray, scalar, symbol, symbolic, _overridden, _class_of_results
     if array_type is not None:
         ndarray = array_type
+        short.connect(array=array_type)
     if scalar_type is not None:
         scalar = scalar_type
+        short.connect(scalar=scalar_type)
     if symbol_type is not None and symbolic_payload is not None:
         symbol, symbolic = symbol_type, symbolic_payload
     if overridden is not None:
@@ -448,133 +449,48 @@ def traced_value_error() -> Exception:
     )
 
 
-def _gathered(op: Op, args: Sequence[Any]) -> tuple[Any, bool, bool, int]:
-    """The payloads of operands that need no conversion, whether some are on XLA, and on the host, and how many are Python scalars.
-
-    On XLA scalars are operands of the program, too.
-    """
-    payloads: list[Any] = []
-    on_xla = on_host = False
-    weaks = 0
-    for a in args:
-        kind = type(a)
-        if kind is ndarray or kind is scalar:
-            payload = a._value.payload if a._view is None else live(a)
-            if payload is None:
-                payload = read(a).payload
-            if type(payload) is XLA_ARRAY:
-                on_xla = True
-            elif type(payload) is onp.ndarray:
-                on_host = True
-            else:
-                return None, False, False, 0
-            payloads.append(payload)
-        elif kind is float or (kind is int and (0 <= a < 128 or op.rule is dtypes.keep)):
-            weaks += 1
-            payloads.append(a)
-        else:
-            return None, False, False, 0
-    if weaks and on_xla and not on_host:
-        payloads = [p if type(p) is XLA_ARRAY else xla.scalar(p) for p in payloads]
-    return payloads, on_xla, on_host, weaks
-
-
-def apply(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
-    """Apply an operator to array-likes; returns an array, or a tuple of arrays if it has several outputs.
-
-    What is most frequent is inlined: a program that exists, for arrays on XLA, nothing recorded or traced.
-    """
-    mode = _current_mode(_default_mode[0])
-    if mode.plain:
-        payloads: Any = None
-        on_xla = on_host = False
-        weaks = 0
-        if len(args) == 2:
-            a, b = args
-            kind, other = type(a), type(b)
-            if kind is ndarray or kind is scalar:
-                first = a._value.payload if a._view is None else live(a)
-                place = type(first)
-                if other is ndarray or other is scalar:
-                    second = b._value.payload if b._view is None else live(b)
-                    payloads = first, second
-                    if type(second) is place:
-                        on_xla, on_host = place is XLA_ARRAY, place is onp.ndarray
-                elif other is float or (other is int and 0 <= b < 128):
-                    if place is onp.ndarray:
-                        payloads, on_host, weaks = (first, b), True, 1
-                    elif place is XLA_ARRAY:
-                        payloads, on_xla = (first, xla.scalar(b)), True
-            elif (kind is float or (kind is int and 0 <= a < 128)) and (other is ndarray or other is scalar):
-                second = b._value.payload if b._view is None else live(b)
-                if type(second) is onp.ndarray:
-                    payloads, on_host, weaks = (a, second), True, 1
-                elif type(second) is XLA_ARRAY:
-                    payloads, on_xla = (xla.scalar(a), second), True
-        elif len(args) == 1:
-            (a,) = args
-            kind = type(a)
-            if kind is ndarray or kind is scalar:
-                first = a._value.payload if a._view is None else live(a)
-                payloads = (first,)
-                on_xla = type(first) is XLA_ARRAY
-                on_host = not on_xla and type(first) is onp.ndarray
-        elif not args:
-            if op.outputs == 1 and (made := created(op, attrs, mode)) is not None:
-                return wrap_result(op, Value(made))
-        if not (on_xla or on_host):
-            payloads, on_xla, on_host, weaks = _gathered(op, args)
-        if on_xla:
-            if not on_host and (program := op.programs[mode.numpy_dtypes].get(attrs)) is not None:
-                try:
-                    out = program(*payloads)
-                except CALL_ERRORS as error:
-                    raise explained(op, payloads, attrs, error) from error
-                finally:
-                    if lowering:
-                        xla.lowered()
-                if op.outputs != 1:
-                    return tuple([wrap_result(op, Value(o)) for o in out])
-                value = _new(Value)
-                value.payload, value.node, value.index = out, None, 0
-                handle = _new(scalar if op.scalars and not out.aval.shape else ndarray)
-                handle._value, handle._view, handle._extra = value, None, None
-                return handle
-        elif on_host:
-            out = None if attrs else host.quick(op, payloads, weaks > 0, mode.numpy_dtypes)
-            if out is None and not op.heavy and (program := op.programs[host.slot + mode.numpy_dtypes].get(attrs)) is not None:
-                try:
-                    out = program(*payloads)
-                except CALL_ERRORS as error:
-                    raise explained(op, payloads, attrs, error) from error
-                if op.outputs != 1:
-                    return tuple([wrap_result(op, Value(o)) for o in out])
-            if out is not None:
-                value = _new(Value)
-                value.payload, value.node, value.index = out, None, 0
-                if out.ndim or not op.scalars:
-                    handle = _new(ndarray)
-                elif dtypes.on_devices(out.dtype):
-                    handle = _new(scalar)
-                else:
-                    return out[()]  # an object, a string, a date: NumPy's own
-                handle._value, handle._view, handle._extra = value, None, None
-                return handle
+def _whole(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
+    """Apply an operator to array-likes: the whole way, for any operands in any mode."""
     asked = not ordinary.issuperset(map(type, args))
     if asked and op.name in ufuncs:
         found = _overridden(op, "__call__", args, {})
         if found is not NotImplemented:
             return found
-    if mode.trace is None:
-        values = [a._value if type(a) is ndarray and a._view is None else as_value(a) for a in args]
-    else:
-        values = [as_value(a) for a in args]
-    result = run(op, values, attrs)
+    result = run(op, [as_value(a) for a in args], attrs)
     if asked:
         return _class_of_results(op, args, result)
     if type(result) is tuple:
         return tuple([wrap_result(op, v) for v in result])
     return wrap_result(op, result)
+
+
+def _failed(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> None:
+    """Raise what explains why a program failed."""
+    raise explained(op, payloads, attrs, error) from error
+
+
+short.connect(
+    op=Op,
+    value=Value,
+    view=View,
+    extra=Extra,
+    clock=clock,
+    mode=modes.Mode,
+    mode_variable=modes._MODE,
+    default_mode=_default_mode,
+    xla_array=XLA_ARRAY,
+    xla_scalar=xla.scalar,
+    lowering=lowering,
+    lowered=xla.lowered,
+    host_programs=host.slot,
+    call_errors=CALL_ERRORS,
+    failed=_failed,
+    read=read,
+    on_devices=dtypes.on_devices,
+    keep=dtypes.keep,
+)
+apply = short.apply(_whole)
+"""Apply an operator to array-likes; returns an array, or a tuple of arrays if it has several outputs."""
 
 
 def layout(handle: Handle) -> onp.ndarray[Any, Any]:

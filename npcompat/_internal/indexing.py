@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, execution, lens, modes, selection
+from npcompat._internal import dispatch, dtypes, execution, lens, modes, selection, short
 from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, indexed_shape
 from npcompat._internal.basic_keys import basic
 from npcompat._internal.errors import TracedValueError, user_location
@@ -68,6 +68,8 @@ class Indexed(lens.Lens):
         """NumPy's own view."""
         return array[self.key]
 
+
+short.connect(key_lens=Indexed)
 
 _PARTS = frozenset((int, type(None)))
 _FIXED = frozenset((int, type(None), type(...)))
@@ -504,6 +506,8 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
                 check_part(shape, base.shape, axis, len(mask.shape))
             value = whole
             checked_scalar(value.payload, base.dtype)
+            if 0 in base.shape:
+                return  # nothing is cast, either
             target = dispatch.buffer(base, value, selected)
             if target is not None:
                 key = (slice(None),) * axis + (execution.host_payload(selected),)

@@ -268,7 +268,7 @@ def refuse_negative_powers(x1: Any, x2: Any) -> None:
         raise ValueError(message)
 
 
-@document(_power)
+@document(_power, only_on_host=True)
 def power(
     x1: ArrayLike,
     x2: ArrayLike,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as onp
 from numpy._globals import _CopyMode
 
-from npcompat._internal import devices, dispatch, dtypes, execution, indexing, lens, modes, tape
+from npcompat._internal import devices, dispatch, dtypes, execution, indexing, lens, modes, short, tape
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.errors import TracedValueError
 from npcompat._internal.handle import Value, extra
@@ -179,9 +179,11 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     # --- indexing and iteration
 
+    @short.method("get")
     def __getitem__(self, key: Any) -> Any:
         return indexing.getitem(self, key)
 
+    @short.method("set")
     def __setitem__(self, key: Any, new: ArrayLike) -> None:
         indexing.setitem(self, key, new)
 

@@ -3,12 +3,14 @@
 Hot path: an operator goes straight to the dispatcher.
 """
 
-from typing import Any
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, TypeVar
 
 import numpy as onp
 from numpy._core._exceptions import _UFuncNoLoopError
 
-from npcompat._internal import dispatch, dtypes, execution, modes, subclasses
+from npcompat._internal import dispatch, dtypes, execution, modes, short, subclasses
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op
 from npcompat.numpy import _arithmetic, _bits, _comparison, _products
@@ -16,6 +18,7 @@ from npcompat.numpy._overrides import overridden
 from npcompat.numpy._ufunc import name_of, on_host, store
 
 _apply = dispatch.apply
+Kind = TypeVar("Kind", bound=type)
 _OPERANDS = (int, float, bool, complex, list, tuple, onp.ndarray, onp.generic)
 
 
@@ -72,172 +75,116 @@ def _in_place(op: Op, x: Any, other: Any) -> Any:
     return x
 
 
+def _of_one(op: Op) -> Any:
+    """A method of one operand."""
+
+    @short.method("unary", op)
+    def method(self: Handle) -> Any:
+        return _apply(op, (self,))
+
+    return method
+
+
+def _of_two(op: Op, check: Callable[[Any, Any], None] | None = None) -> tuple[Any, Any]:
+    """A method of two operands, and the one for operands that stand the other way round.
+
+    `check` raises what NumPy's own function raises itself on the host.
+    """
+
+    @short.method("binary", op, check is not None)
+    def method(self: Handle, other: Any) -> Any:
+        if check is not None:
+            check(self, other)
+        return _binary(op, self, other)
+
+    @short.method("reflected", op, check is not None)
+    def reflected(self: Handle, other: Any) -> Any:
+        if check is not None:
+            check(other, self)
+        return _binary(op, other, self)
+
+    return method, reflected
+
+
+def _in_place_of(op: Op, check: Callable[[Any, Any], None] | None = None) -> Any:
+    """A method that writes its result into its first operand."""
+
+    def method(self: Handle, other: Any) -> Any:
+        if check is not None:
+            check(self, other)
+        return _in_place(op, self, other)
+
+    return method if check is not None else short.method("in place", op)(method)  # what is refused shall not have been half written
+
+
+def _of_equality(op: Op, otherwise: bool) -> Any:
+    @short.method("binary", op)
+    def method(self: Handle, other: Any) -> Any:
+        return _comparison_of(op, self, other, otherwise)
+
+    return method
+
+
+def _named(kind: Kind) -> Kind:
+    """Give the methods of a class their names."""
+    for name, method in vars(kind).items():
+        function = getattr(method, "__wrapped__", method)
+        if isinstance(function, FunctionType):
+            function.__name__, function.__qualname__ = name, f"{kind.__qualname__}.{name}"
+            function.__code__ = function.__code__.replace(co_name=name, co_qualname=function.__qualname__)  # tracebacks, profiles
+    return kind
+
+
+@_named
 class Operators(Handle):
     """What `+`, `<` and their siblings do."""
 
     __slots__ = ()
 
-    def __add__(self, other: Any) -> Any:
-        return _binary(_arithmetic._add, self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _binary(_arithmetic._add, other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return _binary(_arithmetic._subtract, self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _binary(_arithmetic._subtract, other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return _binary(_arithmetic._multiply, self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _binary(_arithmetic._multiply, other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _binary(_arithmetic._divide, self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _binary(_arithmetic._divide, other, self)
-
-    def __floordiv__(self, other: Any) -> Any:
-        return _binary(_arithmetic._floor_divide, self, other)
-
-    def __rfloordiv__(self, other: Any) -> Any:
-        return _binary(_arithmetic._floor_divide, other, self)
-
-    def __mod__(self, other: Any) -> Any:
-        return _binary(_arithmetic._remainder, self, other)
-
-    def __rmod__(self, other: Any) -> Any:
-        return _binary(_arithmetic._remainder, other, self)
-
-    def __pow__(self, other: Any, modulo: None = None) -> Any:
-        _arithmetic.refuse_negative_powers(self, other)
-        return _binary(_arithmetic._power, self, other)
-
-    def __rpow__(self, other: Any, modulo: None = None) -> Any:
-        _arithmetic.refuse_negative_powers(other, self)
-        return _binary(_arithmetic._power, other, self)
-
-    def __and__(self, other: Any) -> Any:
-        return _binary(_bits._bitwise_and, self, other)
-
-    def __rand__(self, other: Any) -> Any:
-        return _binary(_bits._bitwise_and, other, self)
-
-    def __or__(self, other: Any) -> Any:
-        return _binary(_bits._bitwise_or, self, other)
-
-    def __ror__(self, other: Any) -> Any:
-        return _binary(_bits._bitwise_or, other, self)
-
-    def __xor__(self, other: Any) -> Any:
-        return _binary(_bits._bitwise_xor, self, other)
-
-    def __rxor__(self, other: Any) -> Any:
-        return _binary(_bits._bitwise_xor, other, self)
-
-    def __lshift__(self, other: Any) -> Any:
-        return _binary(_bits._left_shift, self, other)
-
-    def __rlshift__(self, other: Any) -> Any:
-        return _binary(_bits._left_shift, other, self)
-
-    def __rshift__(self, other: Any) -> Any:
-        return _binary(_bits._right_shift, self, other)
-
-    def __rrshift__(self, other: Any) -> Any:
-        return _binary(_bits._right_shift, other, self)
-
-    def __matmul__(self, other: Any) -> Any:
-        return _binary(_products._matmul, self, other)
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return _binary(_products._matmul, other, self)
-
-    def __divmod__(self, other: Any) -> Any:
-        return _binary(_arithmetic._divmod, self, other)
-
-    def __rdivmod__(self, other: Any) -> Any:
-        return _binary(_arithmetic._divmod, other, self)
-
-    def __lt__(self, other: Any) -> Any:
-        return _binary(_comparison._less, self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return _binary(_comparison._less_equal, self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return _binary(_comparison._greater, self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return _binary(_comparison._greater_equal, self, other)
-
-    def __eq__(self, other: Any) -> Any:
-        return _comparison_of(_comparison._equal, self, other, False)
-
-    def __ne__(self, other: Any) -> Any:
-        return _comparison_of(_comparison._not_equal, self, other, True)
-
-    def __neg__(self) -> Any:
-        return _apply(_arithmetic._negative, (self,))
-
-    def __pos__(self) -> Any:
-        return _apply(_arithmetic._positive, (self,))
-
-    def __abs__(self) -> Any:
-        return _apply(_arithmetic._absolute, (self,))
-
-    def __invert__(self) -> Any:
-        return _apply(_bits._invert, (self,))
-
+    __add__, __radd__ = _of_two(_arithmetic._add)
+    __sub__, __rsub__ = _of_two(_arithmetic._subtract)
+    __mul__, __rmul__ = _of_two(_arithmetic._multiply)
+    __truediv__, __rtruediv__ = _of_two(_arithmetic._divide)
+    __floordiv__, __rfloordiv__ = _of_two(_arithmetic._floor_divide)
+    __mod__, __rmod__ = _of_two(_arithmetic._remainder)
+    __pow__, __rpow__ = _of_two(_arithmetic._power, _arithmetic.refuse_negative_powers)
+    __divmod__, __rdivmod__ = _of_two(_arithmetic._divmod)
+    __matmul__, __rmatmul__ = _of_two(_products._matmul)
+    __and__, __rand__ = _of_two(_bits._bitwise_and)
+    __or__, __ror__ = _of_two(_bits._bitwise_or)
+    __xor__, __rxor__ = _of_two(_bits._bitwise_xor)
+    __lshift__, __rlshift__ = _of_two(_bits._left_shift)
+    __rshift__, __rrshift__ = _of_two(_bits._right_shift)
+    __lt__, _ = _of_two(_comparison._less)
+    __le__, _ = _of_two(_comparison._less_equal)
+    __gt__, _ = _of_two(_comparison._greater)
+    __ge__, _ = _of_two(_comparison._greater_equal)
+    __eq__ = _of_equality(_comparison._equal, False)
+    __ne__ = _of_equality(_comparison._not_equal, True)
+    __neg__ = _of_one(_arithmetic._negative)
+    __pos__ = _of_one(_arithmetic._positive)
+    __abs__ = _of_one(_arithmetic._absolute)
+    __invert__ = _of_one(_bits._invert)
     __hash__ = None  # type: ignore[assignment]
+    del _
 
 
+@_named
 class InPlaceOperators(Handle):
     """What `+=` and its siblings do."""
 
     __slots__ = ()
 
-    def __iadd__(self, other: Any) -> Any:
-        return _in_place(_arithmetic._add, self, other)
-
-    def __isub__(self, other: Any) -> Any:
-        return _in_place(_arithmetic._subtract, self, other)
-
-    def __imul__(self, other: Any) -> Any:
-        return _in_place(_arithmetic._multiply, self, other)
-
-    def __itruediv__(self, other: Any) -> Any:
-        return _in_place(_arithmetic._divide, self, other)
-
-    def __ifloordiv__(self, other: Any) -> Any:
-        return _in_place(_arithmetic._floor_divide, self, other)
-
-    def __imod__(self, other: Any) -> Any:
-        return _in_place(_arithmetic._remainder, self, other)
-
-    def __ipow__(self, other: Any) -> Any:
-        _arithmetic.refuse_negative_powers(self, other)
-        return _in_place(_arithmetic._power, self, other)
-
-    def __iand__(self, other: Any) -> Any:
-        return _in_place(_bits._bitwise_and, self, other)
-
-    def __ior__(self, other: Any) -> Any:
-        return _in_place(_bits._bitwise_or, self, other)
-
-    def __ixor__(self, other: Any) -> Any:
-        return _in_place(_bits._bitwise_xor, self, other)
-
-    def __ilshift__(self, other: Any) -> Any:
-        return _in_place(_bits._left_shift, self, other)
-
-    def __irshift__(self, other: Any) -> Any:
-        return _in_place(_bits._right_shift, self, other)
-
-    def __imatmul__(self, other: Any) -> Any:
-        _products.check_in_place(self, other)
-        return _in_place(_products._matmul, self, other)
+    __iadd__ = _in_place_of(_arithmetic._add)
+    __isub__ = _in_place_of(_arithmetic._subtract)
+    __imul__ = _in_place_of(_arithmetic._multiply)
+    __itruediv__ = _in_place_of(_arithmetic._divide)
+    __ifloordiv__ = _in_place_of(_arithmetic._floor_divide)
+    __imod__ = _in_place_of(_arithmetic._remainder)
+    __ipow__ = _in_place_of(_arithmetic._power, _arithmetic.refuse_negative_powers)
+    __iand__ = _in_place_of(_bits._bitwise_and)
+    __ior__ = _in_place_of(_bits._bitwise_or)
+    __ixor__ = _in_place_of(_bits._bitwise_xor)
+    __ilshift__ = _in_place_of(_bits._left_shift)
+    __irshift__ = _in_place_of(_bits._right_shift)
+    __imatmul__ = _in_place_of(_products._matmul, _products.check_in_place)

@@ -82,7 +82,7 @@ class _PythonFunction(ufunc[...]):
     """What `frompyfunc` returns: a ufunc whose loop is on the host."""
 
     def __new__(cls, numpys: onp.ufunc) -> "_PythonFunction":
-        return Unbound.__new__(cls, numpys)  # type: ignore[call-arg]
+        return Unbound.__new__(cls)
 
     def __init__(self, numpys: onp.ufunc) -> None:
         super().__init__(functools.partial(_called, numpys))

@@ -438,15 +438,19 @@ def _check_starts(name: str, indices: Handle | onp.ndarray[Any, Any], size: int)
         raise IndexError(f"index {wrong.flat[0]} out-of-bounds in {name}.reduceat [0, {size})")
 
 
-def instance(op: Op) -> Callable[[Callable[P, Any]], ufunc[P]]:
-    """Make a public function, the one that wraps the operator, a ufunc."""
+def instance(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, Any]], ufunc[P]]:
+    """Make a public function, the one that wraps the operator, a ufunc.
+
+    Given operands alone, it does no more than apply the operator; or, with `only_on_host`, what NumPy's own function does there itself.
+    """
 
     def complete(function: Callable[P, Any]) -> ufunc[P]:
         if function.__name__ != name_of(op):
             raise OperatorError(f"{function.__name__} wraps {op.name}")
-        made: Any = Unbound.__new__(ufunc, function)  # type: ignore[call-arg]
+        made: Any = Unbound.__new__(ufunc)
         made.__init__(function)
         made._op, made._numpys = op, getattr(onp, name_of(op))
+        made._short(op, only_on_host)
         shown = inspect.signature(function)
         if op.outputs > 1:  # outputs can be given by position, too, which NumPy does not show
             shown = shown.replace(parameters=[p for p in shown.parameters.values() if p.name not in ("out1", "out2")])
@@ -457,14 +461,14 @@ def instance(op: Op) -> Callable[[Callable[P, Any]], ufunc[P]]:
     return complete
 
 
-def document(op: Op) -> Callable[[Callable[P, Any]], ufunc[P]]:
+def document(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, Any]], ufunc[P]]:
     """Make a public function a ufunc, and complete its docstring with what all of them share."""
 
     def complete(function: Callable[P, Any]) -> ufunc[P]:
         returns = "The result." if op.outputs == 1 else "One array for each output."
         head, _, rest = (function.__doc__ or "").partition("\n\n")
         function.__doc__ = f"{head}\n{SHARED_PARAMETERS.format(inputs=', '.join(op.inputs), returns=returns)}\n{rest}"
-        return instance(op)(function)
+        return instance(op, only_on_host)(function)
 
     return complete
 

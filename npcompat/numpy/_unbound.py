@@ -3,24 +3,29 @@
     class Layer:
         activation = np.tanh
 
-`Layer().activation(x)` is `np.tanh(x)`, where a function of Python's would take the layer for its first argument.  Python calls
-what such an object holds without a frame of its own, so that it costs nothing.
+`Layer().activation(x)` is `np.tanh(x)`, where a function of Python's would take the layer for its first argument.  Calling such an
+object costs no frame of Python's.
 """
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
+
+from npcompat._internal import short
 
 P = ParamSpec("P")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_Callable: Any = staticmethod
 
-
-class Unbound(_Callable, Generic[P]):  # type: ignore[misc]
+class Unbound(short.Function, Generic[P]):  # type: ignore[misc]
     """A function that is no method of anything."""
 
     __name__: str
     __qualname__: str
+
+    def __init__(self, function: Callable[P, Any]) -> None:
+        super().__init__(function)
+        functools.update_wrapper(self, function)
 
     if TYPE_CHECKING:
 

@@ -80,12 +80,13 @@ def names_in(code: CodeType) -> set[str]:
 
 
 def mentioned(function: FunctionType, owner: type | None) -> Iterator[Any]:
-    """The objects that a function's code names: globals, what it takes from modules, private methods, and what these hold."""
+    """The objects that a function's code names: globals, what it takes from modules and closures, private methods, and what these hold."""
     names = sorted(names_in(function.__code__))
     found = [function.__globals__.get(name) for name in names]
     for module in [m for m in found if isinstance(m, ModuleType) and m.__name__.startswith(_FOLLOWED)]:
         found += [vars(module).get(name) for name in names]
     found += [getattr(owner, name, None) for name in names if name.startswith("_")]
+    found += [cell.cell_contents for cell in function.__closure__ or ()]
     for one in found:
         if isinstance(one, Lens):
             yield from (one.get, one.put)

@@ -244,3 +244,38 @@ def test_records_have_no_median():
 @pytest.mark.filterwarnings("ignore")
 def test_what_at_computes_in_floats_becomes_an_integer_by_dropping_bits():
     agrees(lambda np, a, x: np.subtract.at(a, [0, 0, 1], x), onp.array([253, 4], onp.uint8), onp.array(-2.0, onp.float32))
+
+
+def test_what_is_shifted_in_place_is_read_in_another_shape():
+    def program(np, a):
+        a[1:] = a[:-1]
+        a[:, 1:] += a[:, :-1]
+        return [a.reshape(1, -1) + 1, np.maximum.accumulate(a, axis=-1), a.T.reshape(-1).copy()]
+
+    for shape in ((1, 3), (3, 1), (8, 16), (4, 2, 1)):
+        agrees(program, onp.arange(onp.prod(shape)).reshape(shape) * 3 % 7 - 2)
+
+
+@pytest.mark.parametrize("name", ["nanmax", "nanmin", "nanmean", "nanmedian"])
+@pytest.mark.filterwarnings("ignore")
+def test_summaries_of_one_nan_without_axes(name):
+    for axis in (None, 0, -1):
+        agrees(lambda np, a: getattr(np, name)(a, axis=axis), onp.array(onp.nan))
+
+
+def test_elements_are_copied_to_where_they_are():
+    def program(np, a):
+        view = a[::2]
+        view.setflags(write=False)
+        for same in (view, a[::2], view[:]):
+            np.copyto(view, same)
+            np.copyto(view, same, where=False)
+        return view
+
+    agrees(program, TABLE, modes=("jax", "numpy"))
+    assert isinstance(agrees(lambda np, a: [a.setflags(write=False), np.copyto(a, a[::-1])], TABLE, modes=("jax", "numpy")), ValueError)
+
+
+def test_nothing_is_cast_where_nothing_is_written():
+    record = onp.zeros((), [("x", "f8"), ("y", "i4")])
+    agrees(lambda np, a, r: a.__setitem__(onp.zeros((0, 3), bool), r), onp.zeros((0, 3), int), record, modes=("jax", "numpy"))

@@ -14,7 +14,7 @@ from test_inference import check_inference, trace
 from test_registry import OPERATORS, codes, expected_of, given, main_dtype, outcome
 
 from npcompat import npx, ops, symbol
-from npcompat._internal import dispatch, execution
+from npcompat._internal import dispatch, execution, modes
 from npcompat._internal.backend import symbolic
 from npcompat._internal.handle import Value
 from npcompat._internal.op import REGISTRY
@@ -46,7 +46,6 @@ def call_of(op, monkeypatch):
 
         return run if called is op else forward(called, attrs, donate)
 
-    monkeypatch.setattr(execution.host, "quick", lambda *_: None)  # NumPy's own functions leave no trace
     monkeypatch.setattr(execution.host, "forward", catching)
     programs = op.programs[execution.host.slot : execution.host.slot + 2]
     for case in CASES[op.name]:
@@ -56,6 +55,7 @@ def call_of(op, monkeypatch):
             if isinstance(expected_of(case, sample.arrays), Exception):
                 continue
             with npx.backend("numpy"):
+                modes._MODE.set(modes.current()._replace(plain=False))  # the short way leaves no trace
                 outcome(case, given(sample))
             if found:
                 break

@@ -1,0 +1,29 @@
+"""The short way of frequent calls, in C."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+class Function:
+    """A function of Python's, of which some calls take the short way."""
+
+    def __init__(self, function: Callable[..., Any]) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def _short(self, op: Any, only_on_host: bool = False) -> None: ...
+
+class Method:
+    """A special method of arrays, of which some calls take the short way."""
+
+    def __init__(
+        self,
+        kind: Literal["unary", "binary", "reflected", "in place", "get", "set"],
+        whole: Callable[..., Any],
+        op: Any = None,
+        only_on_host: bool = False,
+    ) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+def apply(op: Any, args: Sequence[Any], attrs: tuple[Any, ...] = ()) -> Any:
+    """Apply an operator to array-likes."""
+
+def connect(**named: Any) -> None:
+    """Tell the module what it has to know."""

@@ -1,0 +1,57 @@
+"""The short way of frequent calls, in C (`_native.c`); without it every call takes the whole way, which is Python, with the same results.
+
+`NPCOMPAT_NATIVE=0` leaves it out where it was built.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+native: Any = None
+"""The compiled module; None where it was not built, or is not wanted."""
+
+if os.environ.get("NPCOMPAT_NATIVE", "1") != "0":
+    try:
+        from npcompat._internal import _native as native
+    except ImportError:  # nothing compiled it
+        native = None
+
+
+class _Function:
+    """A function of Python's, which is called the whole way."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+    def _short(self, op: Any, only_on_host: bool = False) -> None:
+        """Say nothing: there is no short way."""
+
+
+Function: Any = _Function if native is None else native.Function
+"""What holds a function of a module, and is called as it."""
+
+
+def connect(**named: Any) -> None:
+    """Tell the compiled module what it has to know of the Python modules."""
+    if native is not None:
+        native.connect(**named)
+
+
+def apply(whole: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that applies operators, of the one that does it the whole way."""
+    if native is None:
+        return whole
+    native.connect(whole=whole)
+    found: Callable[..., Any] = native.apply
+    return found
+
+
+def method(kind: str, op: Any = None, only_on_host: bool = False) -> Callable[[Callable[..., Any]], Any]:
+    """Make the decorated function, which does it the whole way, a special method of arrays."""
+    return lambda whole: whole if native is None else native.Method(kind, whole, op, only_on_host)
+
+
+__all__ = ["Function", "apply", "connect", "method", "native"]

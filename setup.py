@@ -1,0 +1,16 @@
+"""What `pyproject.toml` can't say: the part that is compiled, where there is a compiler; see `npcompat/_internal/short.py`."""
+
+import numpy
+from setuptools import Extension, setup
+
+setup(
+    ext_modules=[
+        Extension(
+            "npcompat._internal._native",
+            ["npcompat/_internal/_native.c"],
+            include_dirs=[numpy.get_include()],
+            extra_compile_args=["-std=c11"],
+            optional=True,  # without it npcompat does the same, and is slower
+        )
+    ]
+)

@@ -1,0 +1,344 @@
+"""The short way of frequent calls does what the whole way does: results, their kinds, errors, what is written, and nothing is leaked."""
+
+import gc
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import warnings
+
+import numpy as onp
+import pytest
+
+from npcompat import np, npx
+from npcompat._internal import dispatch, short
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import REGISTRY
+
+NEEDED = pytest.mark.skipif(short.native is None, reason="the short way is not compiled, or not wanted")
+UFUNCS = sorted(name for name, op in REGISTRY.items() if op.ufunc is not None and op.name.startswith("_npi_"))
+KINDS = {
+    "float32": onp.linspace(-2, 3, 6, dtype="f4").reshape(2, 3),
+    "float64": onp.array([[1.5, -0.0, onp.nan], [onp.inf, 2, -3]]),
+    "int32": onp.array([[1, -2, 3], [0, 5, 127]], "i4"),
+    "uint8": onp.array([[1, 2, 3], [0, 255, 7]], "u1"),
+    "bool": onp.array([[True, False, True], [False, False, True]]),
+    "complex64": onp.array([[1 + 2j, 0, -1j], [3, 2, 1]], "c8"),
+    "0-d": onp.array(2.0, "f4"),
+    "empty": onp.zeros((0, 3), "f4"),
+    "row": onp.array([3, 1, 2], "i8"),
+    "misfit": onp.ones(4, "f4"),
+    "float16": onp.array([1, 2, 3], "f2"),
+    "swapped": onp.array([1, 2, 3], ">i4"),
+    "objects": onp.array([1, 2.5, 3], object),
+    "records": onp.zeros(3, [("x", "f8"), ("y", "i4")]),
+    "text": onp.array(["a", "b", "c"]),
+}
+NUMBERS = (0, 5, 127, 128, -1, 300, 2**40, 2**70, 0.0, -0.0, 2.5, 1e300, float("nan"), 1j, True)
+
+
+def operands(backend):
+    with npx.backend(backend):
+        found = {name: np.array(x) for name, x in KINDS.items()}
+        found["scalar"] = np.array(KINDS["float32"])[1, 1]
+        found["view"] = np.array(KINDS["float64"])[:, ::-1]
+        found["transposed"] = np.array(KINDS["int32"]).T
+        found["bfloat16"] = np.array([1, 2, 3], dtype="bfloat16")
+        found["derived"] = np.array(KINDS["float32"]).view(Derived)
+    return found | {repr(n): n for n in NUMBERS} | {"list": [1, 2, 3], "numpys": onp.ones(3), "numpys scalar": onp.float64(2)}
+
+
+class Derived(np.ndarray):
+    """A class that a user derives."""
+
+
+def attempted(function, *args):
+    """What a call returns, or raises, and warns of, comparable."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = function(*args)
+        except Exception as error:
+            return type(error), str(error)
+    return described(found), sorted({(w.category, str(w.message)) for w in caught}, key=str)
+
+
+def described(found):
+    if isinstance(found, tuple):
+        return tuple([described(f) for f in found])
+    if not isinstance(found, Handle):
+        return type(found), repr(found)
+    host = onp.asarray(dispatch.to_host(found))
+    return type(found), host.dtype, host.shape, host.tobytes() if host.dtype != object else repr(host.tolist())
+
+
+@pytest.mark.skipif(os.environ.get("NPCOMPAT_NATIVE") == "0", reason="NPCOMPAT_NATIVE=0")
+def test_it_is_compiled_where_there_is_a_compiler():
+    compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
+    assert short.native is not None or shutil.which(compiler) is None, "build it: pip install -e ."
+
+
+@NEEDED
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize("policy", ["float32", "numpy"])
+def test_operators(backend, policy):
+    given = operands(backend)
+    short_names = [name for name in given if name not in ("float64", "complex64", "objects")] if backend == "jax" else list(given)
+    names = ["_npi_add", "_npi_divide", "_npi_less", "_npi_equal", "_npi_matmul", "_npi_divmod", "_npi_left_shift", "_npi_maximum"]
+    names = names if backend == "numpy" else names[:4]
+    with npx.backend(backend), npx.np_default_dtype(policy == "numpy"):
+        for name in names:
+            op = REGISTRY[name]
+            for a, b in itertools.product(given if backend == "numpy" else short_names[:8], short_names):
+                args = given[a], given[b]
+                assert attempted(dispatch.apply, op, args) == attempted(dispatch._whole, op, args), (name, a, b)
+
+
+@NEEDED
+@pytest.mark.parametrize("name", UFUNCS)
+def test_each_ufunc(name):
+    op = REGISTRY[name]
+    given = operands("numpy")
+    with npx.backend("numpy"), npx.np_default_dtype():
+        for kinds in itertools.product(
+            ("float32", "int32", "uint8", "0-d", "empty", "scalar", "view", "2.5", "300"), repeat=len(op.inputs)
+        ):
+            args = tuple([given[kind] for kind in kinds])
+            assert attempted(dispatch.apply, op, args) == attempted(dispatch._whole, op, args), kinds
+
+
+@NEEDED
+@pytest.mark.parametrize("backend", ["numpy", "jax", "auto"])
+def test_methods_of_two_operands(backend):
+    given = operands(backend)
+    kinds = (
+        "int32",
+        "0-d",
+        "view",
+        "row",
+        "misfit",
+        "derived",
+        "scalar",
+        "records",
+        "text",
+        "5",
+        "300",
+        "-1",
+        "2.5",
+        "1j",
+        "list",
+        "numpys",
+    )
+    with npx.backend(backend), npx.np_default_dtype():
+        for method in ("__add__", "__radd__", "__rsub__", "__pow__", "__rpow__", "__eq__", "__ne__", "__lt__", "__matmul__", "__divmod__"):
+            whole = vars(Operators)[method].__wrapped__
+            for a, b in itertools.product(kinds[:9], kinds):
+                args = given[a], given[b]
+                assert attempted(getattr(type(args[0]), method), *args) == attempted(whole, *args), (method, a, b)
+
+
+Operators = next(kind for kind in np.ndarray.__mro__ if "__add__" in vars(kind))
+InPlace = next(kind for kind in np.ndarray.__mro__ if "__iadd__" in vars(kind))
+Indexed = next(kind for kind in np.ndarray.__mro__ if "__getitem__" in vars(kind))
+
+
+def made(x, how):
+    """An array of the kind, whose buffer is its own or shared, plain, a view, a view of a view, read-only or on its way to be learnt."""
+    a = np.array(x)
+    if how == "view":
+        return a[...]
+    if how == "reversed" and a.ndim:
+        return a[::-1][...]
+    if how == "transposed":
+        return a.T
+    if how == "readonly":
+        a.setflags(write=False)
+    if how == "shared":
+        made.keeps = a._value.payload
+    if how == "variable" and a.dtype.kind == "f":
+        a.attach_grad()
+    return a
+
+
+HOWS = ("plain", "view", "reversed", "transposed", "readonly", "shared", "variable")
+
+
+@NEEDED
+@pytest.mark.parametrize("backend", ["numpy", "jax", "auto"])
+def test_methods_in_place(backend):
+    given = operands(backend)
+    kinds = ("float32", "int32", "row", "0-d", "view", "scalar", "5", "300", "2.5", "1j", "misfit", "list", "2.5", "float16")
+    with npx.backend(backend), npx.np_default_dtype():
+        for method in ("__iadd__", "__itruediv__", "__imod__", "__iand__"):
+            whole = vars(InPlace)[method].__wrapped__
+            for x, how, other in itertools.product(("float32", "int32", "0-d", "bool"), HOWS, kinds):
+                first, second = made(KINDS[x], how), made(KINDS[x], how)
+                case = method, x, how, other
+                ways = attempted(getattr(np.ndarray, method), first, given[other]), attempted(whole, second, given[other])
+                assert ways[0] == ways[1], case
+                assert described(first) == described(second), case
+
+
+KEYS = {
+    "first": 0,
+    "last": -1,
+    "too far": 7,
+    "element": (1, -2),
+    "element too far": (0, 3),
+    "slice": slice(1, None),
+    "slices": (slice(None), slice(None, None, -2)),
+    "row of a slice": (0, slice(1, 3)),
+    "new axis": (None, 1),
+    "ellipsis": ...,
+    "element as an array": (..., 1, 1),
+    "nothing": (),
+    "too many": (0, 0, 0),
+    "two ellipses": (..., ...),
+    "bool": True,
+    "mask": KINDS["bool"],
+    "positions": [1, 0],
+    "scalar of NumPy's": onp.int64(1),
+    "float": 1.5,
+    "text": "x",
+    "long": slice(None, None, 2**70),
+    "far": 2**70,
+}
+
+
+@NEEDED
+@pytest.mark.parametrize("backend", ["numpy", "jax", "auto"])
+def test_elements_and_views(backend):
+    whole = vars(Indexed)["__getitem__"].__wrapped__
+    with npx.backend(backend), npx.np_default_dtype():
+        for x, how, key in itertools.product(KINDS, HOWS, KEYS):
+            a = made(KINDS[x], how)
+            case = x, how, key
+            first, second = attempted(np.ndarray.__getitem__, a, KEYS[key]), attempted(whole, a, KEYS[key])
+            assert first == second, case
+            if isinstance(first[0], tuple) and first[0][0] is np.ndarray:
+                found = a[KEYS[key]], whole(a, KEYS[key])
+                for about in ("strides", "base", "flags"):
+                    assert str(getattr(found[0], about)) == str(getattr(found[1], about)), (*case, about)
+                assert np.shares_memory(found[0], a) == np.shares_memory(found[1], a)
+
+
+@NEEDED
+@pytest.mark.parametrize("backend", ["numpy", "jax", "auto"])
+def test_writing(backend):
+    whole = vars(Indexed)["__setitem__"].__wrapped__
+    given = operands(backend)
+    new = ("5", "300", "2.5", "1j", "True", "row", "0-d", "scalar", "misfit", "float32", "list", "numpys", "text")
+    with npx.backend(backend), npx.np_default_dtype():
+        for x, how, key, other in itertools.product(("float32", "int32", "uint8", "row"), HOWS, KEYS, new):
+            if backend == "jax" and (how in ("reversed", "shared") or key in ("new axis", "slices") or x == "uint8"):
+                continue  # seconds of compiling that tell nothing about the short way
+            first, second = made(KINDS[x], how), made(KINDS[x], how)
+            case = x, how, key, other
+            ways = attempted(np.ndarray.__setitem__, first, KEYS[key], given[other]), attempted(whole, second, KEYS[key], given[other])
+            assert ways[0] == ways[1], case
+            assert described(first) == described(second), case
+
+
+def test_a_view_of_what_is_written_is_read_before():
+    a = np.arange(6)
+    a[1:] = a[:-1]
+    assert a.tolist() == [0, 0, 1, 2, 3, 4]
+    a[1:] += a[:-1]
+    assert a.tolist() == [0, 0, 1, 3, 5, 7]
+    a += a
+    assert a.tolist() == [0, 0, 2, 6, 10, 14]
+    a[0] = a[-1]
+    assert a.tolist() == [14, 0, 2, 6, 10, 14]
+
+
+def test_who_holds_the_values_keeps_them():
+    a = np.zeros(3)
+    export, copied = a.asnumpy(), a.copy()
+    a[0] = 1
+    a += 1
+    assert export.tolist() == copied.tolist() == [0, 0, 0]
+    assert a.tolist() == [2, 1, 1]
+
+
+def test_what_is_read_is_no_part_of_the_array():
+    a = np.zeros((2, 2))
+    element, row = a[0, 0], a[0]
+    a[0, 0] = 5
+    assert (float(element), row.tolist()) == (0.0, [5, 0])
+
+
+def calls(a, b, s):
+    a + b
+    a + 1.5
+    2 * a
+    -a
+    np.less(a, b)
+    a.__lt__(b)
+    np.add(a, b)
+    np.exp(a)
+    np.divmod(a, 2.0)
+    a[1]
+    a[1, 2]
+    a[1:, None]
+    a[1, 2] = 3
+    a[1] = b[0]
+    a[:, 1] = s
+    a[...] = 2.5
+    a[1:] += 1
+    a += b
+    a *= 1.0
+    s + s
+    for wrong in (lambda: a[7], lambda: a + np.ones(5), lambda: a.__setitem__(0, np.ones(5)), lambda: np.add(a, "x")):
+        try:
+            wrong()
+        except (ValueError, IndexError, TypeError):
+            continue
+        raise AssertionError("that should not have been possible")
+
+
+@NEEDED
+def test_nothing_is_leaked():
+    with npx.backend("numpy"):
+        a, b = np.ones((3, 4)), np.full((3, 4), 0.5)
+        s = b[0, 0]
+        shared = [None, 0, 1, (), np.ndarray, type(s), REGISTRY["_npi_add"], a, b, s, b._value, b._value.payload, onp.dtype("f4")]
+
+        def counted():
+            for _ in range(50):
+                calls(a, b, s)
+            gc.collect()
+            return len(gc.get_objects()), [sys.getrefcount(x) for x in shared]
+
+        counted()
+        objects, references = counted()
+        later_objects, later = counted()
+    assert later_objects <= objects + 5
+    assert all(after - before < 40 for before, after in zip(references, later, strict=True)), list(zip(references, later, strict=True))
+
+
+def test_the_whole_way_alone_is_enough():
+    """Without the compiled part, everything is as it is with it."""
+    tests = ["test_indexing.py", "test_dispatch.py", "test_native.py"]
+    environment = os.environ | {"NPCOMPAT_NATIVE": "0"}
+    if os.environ.get("NPCOMPAT_NATIVE") == "0":
+        pytest.skip("it is left out already")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *tests]
+    done = subprocess.run(command, cwd=os.path.dirname(__file__), env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
+
+
+@NEEDED
+def test_wrong_use_is_an_error():
+    native = short.native
+    with pytest.raises(TypeError, match="expected an operator"):
+        native.Method("binary", len)
+    with pytest.raises(ValueError, match="a method of kind 'sideways'"):
+        native.Method("sideways", len)
+    with pytest.raises(TypeError, match="without a function"):
+        native.Function.__new__(native.Function)()
+    with pytest.raises(TypeError, match="knows nothing of 'nothing'"):
+        native.connect(nothing=1)
+    with pytest.raises(TypeError, match="2 or 3 arguments"):
+        native.apply(REGISTRY["_npi_add"])

@@ -59,6 +59,7 @@ static struct {
 static int connected;
 static Py_ssize_t plain_at, numpy_dtypes_at; /* fields of modes */
 static Py_ssize_t host_programs;             /* where the programs of the host begin among those of an operator */
+static int only_programs;                    /* a policy of precision holds, of which NumPy's own functions know nothing */
 static PyObject *zero, *one, *no_attrs, *out_keyword, *aval_name, *shape_name, *payload_name, *on_host_name, *plain_name, *numpy_dtypes_name;
 
 #define NOT_SHORT NULL /* and no error is set */
@@ -438,7 +439,7 @@ applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, 
         }
     }
     else {
-        if (SLOT(op, op_ufunc) != Py_None && SLOT(op, op_outputs) == one && PyTuple_GET_SIZE(attrs) == 0) {
+        if (SLOT(op, op_ufunc) != Py_None && SLOT(op, op_outputs) == one && PyTuple_GET_SIZE(attrs) == 0 && !only_programs) {
             made = run_numpys(op, &operands, numpy_dtypes);
         }
         if (made == NULL && !PyErr_Occurred() && !only_numpys && SLOT(op, op_heavy) != Py_True) {
@@ -492,6 +493,64 @@ is_fixed(PyObject *key)
         }
     }
     return 1;
+}
+
+/* A part of a key that is an array or scalar of ours, as NumPy takes it: positions, a mask, or an int; NOT_SHORT for others. */
+static PyObject * /* new */
+numpys_part(PyObject *key)
+{
+    PyObject *array, *number, *found;
+    int kind;
+    if (!IS_OURS(key) || (array = live(key)) == NULL) {
+        return NULL;
+    }
+    kind = TYPE_NUMBER(array);
+    if (!is_common(PyArray_DESCR((PyArrayObject *)array)) || kind > NPY_ULONGLONG || (IS(key, scalar_) && kind == NPY_BOOL)) {
+        Py_DECREF(array);
+        return NOT_SHORT;
+    }
+    if (!IS(key, scalar_)) {
+        return array;
+    }
+    number = PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array), (PyArrayObject *)array);
+    found = number == NULL ? NULL : PyNumber_Index(number);
+    Py_XDECREF(number);
+    Py_DECREF(array);
+    return found;
+}
+
+/* A key as NumPy takes it, and whether it is basic; NOT_SHORT if there is anything in it but what `is_fixed_part` knows, and arrays and
+   scalars of ours. */
+static PyObject * /* new */
+numpys_key(PyObject *key, int *basic)
+{
+    PyObject *parts;
+    *basic = is_fixed(key);
+    if (*basic) {
+        return Py_NewRef(key);
+    }
+    if (!PyTuple_CheckExact(key)) {
+        parts = numpys_part(key);
+        *basic = parts != NULL && PyLong_CheckExact(parts);
+        return parts;
+    }
+    if ((parts = PyTuple_New(PyTuple_GET_SIZE(key))) == NULL) {
+        return NULL;
+    }
+    *basic = 1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+        PyObject *part = PyTuple_GET_ITEM(key, i);
+        if (is_fixed_part(part)) {
+            Py_INCREF(part);
+        }
+        else if ((part = numpys_part(part)) == NULL) {
+            Py_DECREF(parts);
+            return NULL;
+        }
+        *basic &= !IS_NDARRAY(part);
+        PyTuple_SET_ITEM(parts, i, part);
+    }
+    return parts;
 }
 
 /* Where the element lies that a key of ints names; NULL, and no error, if it names none. */
@@ -590,27 +649,32 @@ view_of(PyObject *handle, PyArrayObject *array, PyObject *key)
     return made;
 }
 
-/* `handle[key]`. */
+/* `handle[key]`: an element, a view, or the copy that positions and masks make. */
 static PyObject * /* new */
-element_or_view(PyObject *handle, PyObject *key)
+part_of(PyObject *handle, PyObject *given)
 {
-    PyObject *array, *found, *made = NOT_SHORT;
+    PyObject *array, *key, *found, *made = NOT_SHORT;
     char *place;
-    if (!IS(handle, array_) || !is_fixed(key) || is_readonly(handle) || !is_plain() || (array = live(handle)) == NULL) {
+    int basic;
+    if (!IS(handle, array_) || is_readonly(handle) || !is_plain() || (key = numpys_key(given, &basic)) == NULL) {
         return NULL;
     }
-    if (is_common(PyArray_DESCR((PyArrayObject *)array))) {
-        if ((place = element_at((PyArrayObject *)array, key)) != NULL) {
+    if ((array = live(handle)) != NULL && is_common(PyArray_DESCR((PyArrayObject *)array))) {
+        if (basic && (place = element_at((PyArrayObject *)array, key)) != NULL) {
             made = scalar_at((PyArrayObject *)array, place);
         }
         else if ((found = PyObject_GetItem(array, key)) != NULL) {
-            if (IS_NDARRAY(found)) {
+            if (!basic) {
+                made = IS_NDARRAY(found) ? wrapped(array_, Py_NewRef(found)) : NOT_SHORT;
+            }
+            else if (IS_NDARRAY(found)) {
                 made = view_of(handle, (PyArrayObject *)array, key);
             }
             Py_DECREF(found);
         }
     }
-    Py_DECREF(array);
+    Py_XDECREF(array);
+    Py_DECREF(key);
     return made;
 }
 
@@ -680,30 +744,31 @@ is_common_on_host(PyObject *handle)
 
 /* `handle[key] = new`; 1 if it is done, 0 if it is not short, -1 for an error. */
 static int
-written(PyObject *handle, PyObject *key, PyObject *new)
+written(PyObject *handle, PyObject *given, PyObject *new)
 {
-    PyObject *target, *source;
-    int failure;
-    if (!IS(handle, array_) || !is_fixed(key) || !(is_number(new) || IS_OURS(new)) || is_readonly(handle) || !is_plain()) {
+    PyObject *key, *target, *source;
+    int basic, failure = 0;
+    if (!IS(handle, array_) || !(is_number(new) || IS_OURS(new)) || is_readonly(handle) || !is_plain()) {
         return AS_FOUND;
     }
     if (IS_OURS(new) && SLOT(new, array__view) != Py_None) {
         PyObject *view = SLOT(new, array__view), *lens = SLOT(view, view_lens);
-        if (SLOT(view, view_parent) == handle && IS(lens, key_lens_) && SLOT(lens, key_lens_key) == key) {
+        if (SLOT(view, view_parent) == handle && IS(lens, key_lens_) && SLOT(lens, key_lens_key) == given) {
             return 1; /* `a[key] += x` ends with `a[key] = that view`, which is already written */
         }
     }
     if (!is_common_on_host(handle) || (target = own_buffer(handle)) == NULL) {
         return AS_FOUND;
     }
-    if ((source = as_numpys(new)) == NULL) {
-        Py_DECREF(target);
-        return AS_FOUND;
+    key = numpys_key(given, &basic);
+    source = key == NULL ? NULL : as_numpys(new);
+    if (source != NULL) {
+        failure = PyObject_SetItem(target, key, source);
+        Py_DECREF(source);
     }
-    failure = PyObject_SetItem(target, key, source);
-    Py_DECREF(source);
+    Py_XDECREF(key);
     Py_DECREF(target);
-    return failure < 0 ? -1 : 1;
+    return source == NULL ? AS_FOUND : failure < 0 ? -1 : 1;
 }
 
 /* `handle += other` and its siblings by NumPy's own function; as above. */
@@ -872,7 +937,7 @@ method_call(Method *self, PyObject *const *args, size_t flags, PyObject *keyword
             made = done > 0 ? Py_NewRef(args[0]) : NULL;
             break;
         case GET:
-            made = count == 2 ? element_or_view(args[0], args[1]) : NOT_SHORT;
+            made = count == 2 ? part_of(args[0], args[1]) : NOT_SHORT;
             break;
         case SET:
             done = count == 3 ? written(args[0], args[1], args[2]) : 0;
@@ -1054,6 +1119,9 @@ connect(PyObject *module, PyObject *args, PyObject *kwargs)
         }
         else if (PyUnicode_CompareWithASCIIString(name, "host_programs") == 0) {
             host_programs = PyLong_AsSsize_t(given);
+        }
+        else if (PyUnicode_CompareWithASCIIString(name, "only_programs") == 0) {
+            only_programs = PyObject_IsTrue(given);
         }
         else if (PyUnicode_CompareWithASCIIString(name, "mode") == 0) {
             if ((fields = PyObject_GetAttrString(given, "_fields")) == NULL) {

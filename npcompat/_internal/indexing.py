@@ -506,8 +506,6 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
                 check_part(shape, base.shape, axis, len(mask.shape))
             value = whole
             checked_scalar(value.payload, base.dtype)
-            if 0 in base.shape:
-                return  # nothing is cast, either
             target = dispatch.buffer(base, value, selected)
             if target is not None:
                 key = (slice(None),) * axis + (execution.host_payload(selected),)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes
+from npcompat._internal import dtypes, short
 from npcompat._internal.op import REGISTRY
 
 _FLOAT32 = onp.dtype("float32")
@@ -45,6 +45,7 @@ def change(policy: Policy | None) -> None:
     """Set a policy, or none, and forget the programs of operators that it changes."""
     touched = {name for p in (_current[0], policy) if p is not None for name in p.names()}
     _current[0] = policy
+    short.connect(only_programs=policy is not None)
     for name in touched:
         for programs in REGISTRY[name].programs:
             programs.clear()

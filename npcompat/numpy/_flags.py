@@ -190,9 +190,9 @@ class Flat:
             raise ValueError("underlying array is read-only")
         target = dispatch.buffer(self._handle)
         if target is not None:
-            target.flat[dispatch.to_host(key) if isinstance(key, Handle) else key] = (
-                dispatch.to_host(new) if isinstance(new, Handle) else new
-            )
+            if isinstance(new, Handle):
+                new = dispatch.to_host(new)[()] if type(new) is dispatch.scalar else dispatch.to_host(new)
+            target.flat[dispatch.to_host(key) if isinstance(key, Handle) else key] = new
             return
         if isinstance(key, tuple) and not key:
             raise IndexError("Assigning to a flat iterator with a 0-D index is not supported; use `a.flat[...] = value`")

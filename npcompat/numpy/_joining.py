@@ -461,7 +461,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     block_of_new = dispatch.wrap(indexing.fitted(new, block_shape, arr.dtype))
     positions = onp.broadcast_to(onp.where(positions < 0, positions + length, positions), (count,))
     order = onp.argsort(onp.concatenate([positions, onp.arange(length)]), kind="stable")
-    return take(concatenate((block_of_new, arr), axis), order, axis)
+    return take(concatenate((block_of_new, arr), axis, dtype=arr.dtype), order, axis)
 
 
 # --- copying -----------------------------------------------------------------------------------------------------
@@ -513,9 +513,9 @@ def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: Arra
 
 
 def _same_elements(a: Handle, b: Handle) -> bool:
-    """Whether two views of one array look at the same elements in the same way."""
+    """Whether two views of one array look at the same elements in the same way; single ones without axes NumPy writes in any case."""
     first, second = [dispatch.layout(x).__array_interface__ for x in (a, b)]
-    return all([first[name] == second[name] for name in ("data", "shape", "strides", "typestr", "descr")])
+    return all([first[name] == second[name] for name in ("data", "shape", "strides", "typestr", "descr")]) and first["shape"] != ()
 
 
 __all__ = [

@@ -35,25 +35,25 @@ def product_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 # --- ufuncs with core dimensions ---------------------------------------------------------------------------------
 
 
-@operator("_npi_matmul", rule=product_types, pattern="complex")
+@operator("_npi_matmul", ufunc=onp.matmul, rule=product_types, pattern="complex")
 def _matmul(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
     """Matrix product."""
     return xp.matmul(x1, x2)
 
 
-@operator("_npi_vecdot", scalars=True, rule=product_types, pattern="complex")
+@operator("_npi_vecdot", ufunc=onp.vecdot, scalars=True, rule=product_types, pattern="complex")
 def _vecdot(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
     """Inner product of vectors."""
     return xp.vecdot(x1, x2)
 
 
-@operator("_npi_matvec", rule=product_types, pattern="complex")
+@operator("_npi_matvec", ufunc=onp.matvec, rule=product_types, pattern="complex")
 def _matvec(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
     """Matrix times vector."""
     return xp.matvec(x1, x2)
 
 
-@operator("_npi_vecmat", rule=product_types, pattern="complex")
+@operator("_npi_vecmat", ufunc=onp.vecmat, rule=product_types, pattern="complex")
 def _vecmat(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
     """Vector times matrix."""
     return xp.vecmat(x1, x2)

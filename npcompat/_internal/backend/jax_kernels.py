@@ -95,6 +95,8 @@ def _strided(window: Any, step: Sequence[int]) -> Any:
 def index_get(a: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Any:
     """`a[index]` of basic indexing."""
     begin, span, step = _window(a.shape, starts, spec)
+    if tuple(span) != a.shape or any(s != 1 for s in step):
+        a = lax.optimization_barrier(a)  # see `index_put`: nor may it move a reshape of `a` behind this
     if tuple(span) != a.shape:
         begin = [jnp.asarray(b, jnp.int64) for b in begin]
         a = lax.dynamic_slice(a, begin, span) if 0 not in span else jnp.zeros(span, a.dtype)
@@ -117,9 +119,9 @@ def index_put(a: Any, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ..
         else:
             new = _interleaved(window, new, step)
     written = lax.dynamic_update_slice(a, new, begin)
-    if new.size == 1:
-        return written
-    return lax.optimization_barrier(written)  # a reshape that XLA moved before it would let it read what it overwrites (openxla/xla#49176)
+    # XLA writes in place while it reads `new`.  Where that is another part of `a`, it sees so only if both have one shape: it must not
+    # move a reshape before the update (openxla/xla#49176).
+    return written if new.size == 1 else lax.optimization_barrier(written)
 
 
 _FEW_OF, _SMALL = 16, 10_000

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import modes
+from npcompat._internal import modes, precision
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy_bits, numpy_deconvolution, numpy_kernels, numpy_linalg, numpy_loops, numpy_nn, numpy_recurrence
 from npcompat._internal.backend.kernel import cast, kernel
@@ -75,7 +75,7 @@ _EXTENDED = 256
 def quick(op: Op, arrays: Sequence[Any], scalars: bool, numpy_dtypes: int) -> Any:
     """What NumPy's own function makes of arrays and Python scalars; None where its dtype is not the one of our policy."""
     ufunc = op.ufunc
-    if ufunc is None or op.outputs != 1:
+    if ufunc is None or op.outputs != 1 or precision.current() is not None:
         return None
     if scalars:
         for a in arrays:

@@ -138,6 +138,8 @@ class Reductions(RuleBasedStateMachine):
     @rule(i=places, k=places, name=st.sampled_from(REDUCTIONS), axis=axes)
     def reduced_out(self, i, k, name, axis):
         i, k = self.pick(i), self.pick(k)
+        if self.theirs[k].dtype.kind == "u" and self.theirs[i].dtype.kind in "fc" and not (self.theirs[i].real >= 0).all():
+            return  # What negative floats are as unsigned integers is the processor's.
         if name not in ("mean", "var") or self.theirs[k].dtype.kind in "fc":
             self.do(lambda xp, p: getattr(xp, name)(p[i], axis, out=p[k]) is None or None, either=True)
 

@@ -19,6 +19,12 @@ def bounded(xp, x, n):
     return xp.clip(xp.nan_to_num(x.real), -99, 99).astype("int64") % n
 
 
+def fit(numbers, dtype):
+    """Whether numbers are in the range of an integer dtype."""
+    limits = onp.iinfo(dtype)
+    return numbers.dtype.names or all([onp.isfinite(n) and limits.min <= n.real <= limits.max for n in numbers.tolist()])
+
+
 class Writes(RuleBasedStateMachine):
     # --- reads
 
@@ -85,7 +91,8 @@ class Writes(RuleBasedStateMachine):
     def advanced_write(self, i, j, data):
         i, j = self.pick(i), self.pick(j)
         key = data.draw(keys.advanced(self.theirs[i].shape))
-        self.do(lambda xp, p: p[i].__setitem__(key, p[j]), either=True)
+        if self.theirs[i].size or not self.theirs[j].dtype.names:  # NumPy casts no record where a mask selects nothing
+            self.do(lambda xp, p: p[i].__setitem__(key, p[j]), either=True)
 
     @rule(i=places, value=whole, data=st.data())
     def add_to_selected(self, i, value, data):
@@ -163,7 +170,7 @@ class Writes(RuleBasedStateMachine):
     def write_flat(self, i, j, key):
         i, j = self.pick(i), self.pick(j)
         whole, new = self.theirs[i].dtype.kind in "iu", self.theirs[j].ravel()[:1]
-        if isinstance(key, int) and whole and new.dtype.kind in "fc" and not onp.isfinite(new).all():
+        if isinstance(key, int) and whole and not fit(new, self.theirs[i].dtype):
             return  # an error, if somebody looks at the number, which is on a device
         if self.theirs[j].size and not (isinstance(key, list) and self.theirs[i].size < 3):  # NumPy writes up to the wrong one
             self.do(lambda xp, p: p[i].flat.__setitem__(key, p[j].ravel()[0] if isinstance(key, int) else p[j].copy()), either=True)

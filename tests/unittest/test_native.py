@@ -100,7 +100,9 @@ def test_operators(backend, policy):
                 args = given[a], given[b]
                 if has_axes(op) and any([type(x) is int for x in args]):
                     continue  # NumPy looks at the axes first, the whole way whether the number fits
-                assert attempted(dispatch.apply, op, args) == attempted(dispatch._whole, op, args), (name, a, b)
+                ways = attempted(dispatch.apply, op, args), attempted(dispatch._whole, op, args)
+                told = 1 if has_axes(op) and not isinstance(ways[0][0], type) else 2  # what BLAS warns of depends on where operands lie
+                assert ways[0][:told] == ways[1][:told], (name, a, b)
 
 
 @NEEDED

@@ -59,6 +59,7 @@ static struct {
 static int connected;
 static Py_ssize_t plain_at, numpy_dtypes_at; /* fields of modes */
 static Py_ssize_t host_programs;             /* where the programs of the host begin among those of an operator */
+static int binary_op;                        /* the number of the instruction */
 static int only_programs;                    /* a policy of precision holds, of which NumPy's own functions know nothing */
 static PyObject *zero, *one, *no_attrs, *out_keyword, *aval_name, *shape_name, *payload_name, *on_host_name, *plain_name, *numpy_dtypes_name;
 
@@ -794,6 +795,96 @@ changed_in_place(PyObject *op, PyObject *handle, PyObject *other)
     return made == NULL ? -1 : 1;
 }
 
+/* --- temporaries --------------------------------------------------------------------------------------------------- */
+
+enum { WORTH_IT = 1 << 16 }; /* bytes of a temporary: asking costs about a microsecond */
+
+/* Whether a part of an expression is being computed, not a call: only then is an operand that nobody but the interpreter holds of no
+   further use.  What calls operators for itself may keep an operand without counting it. */
+static int
+in_expression(void)
+{
+    PyFrameObject *frame = PyEval_GetFrame();
+    PyCodeObject *code;
+    PyObject *bytes;
+    int at, found = 0;
+    if (frame == NULL || (at = PyFrame_GetLasti(frame)) < 0) {
+        return 0;
+    }
+    code = PyFrame_GetCode(frame);
+    if ((bytes = PyCode_GetCode(code)) != NULL) {
+        found = at < PyBytes_GET_SIZE(bytes) && (unsigned char)PyBytes_AS_STRING(bytes)[at] == binary_op;
+        Py_DECREF(bytes);
+    }
+    Py_DECREF(code);
+    return found;
+}
+
+/* Whether nobody holds an array but the interpreter, and its buffer can take the sum with another operand. */
+static int
+can_take(PyObject *handle, PyObject *other)
+{
+    PyObject *value, *payload, *added = NULL;
+    PyArrayObject *array;
+    int number, takes;
+    if (!IS(handle, array_) || Py_REFCNT(handle) != 1 || SLOT(handle, array__view) != Py_None || SLOT(handle, array__extra) != Py_None) {
+        return 0;
+    }
+    value = SLOT(handle, array__value);
+    if (!IS(value, value_) || Py_REFCNT(value) != 1 || SLOT(value, value_node) != Py_None) {
+        return 0;
+    }
+    payload = SLOT(value, value_payload);
+    array = (PyArrayObject *)payload;
+    if (!IS_NDARRAY(payload) || Py_REFCNT(payload) != 1 || PyArray_NBYTES(array) < WORTH_IT || PyArray_BASE(array) != NULL) {
+        return 0;
+    }
+    number = PyArray_DESCR(array)->type_num;
+    if (number != NPY_FLOAT && number != NPY_DOUBLE && number != NPY_CFLOAT && number != NPY_CDOUBLE) {
+        return 0;
+    }
+    if (PyFloat_CheckExact(other) || (PyLong_CheckExact(other) && is_small(other))) {
+        return is_common(PyArray_DESCR(array));
+    }
+    if (!IS_OURS(other) || (added = live(other)) == NULL) {
+        return 0;
+    }
+    takes = TYPE_NUMBER(added) == number && PyArray_NDIM((PyArrayObject *)added) <= PyArray_NDIM(array);
+    for (int axis = 1; takes && axis <= PyArray_NDIM((PyArrayObject *)added); axis++) {
+        npy_intp length = PyArray_DIM((PyArrayObject *)added, PyArray_NDIM((PyArrayObject *)added) - axis);
+        takes = length == 1 || length == PyArray_DIM(array, PyArray_NDIM(array) - axis);
+    }
+    takes = takes && is_common(PyArray_DESCR(array)) && is_common(PyArray_DESCR((PyArrayObject *)added));
+    Py_DECREF(added);
+    return takes;
+}
+
+/* `x1 + x2` written into the one that is a temporary, as NumPy does it; NOT_SHORT if neither is. */
+static PyObject * /* new */
+elided(PyObject *op, PyObject *x1, PyObject *x2)
+{
+    PyObject *arguments[3], *made, *taken = can_take(x1, x2) ? x1 : can_take(x2, x1) ? x2 : NULL;
+    if (taken == NULL || PyErr_Occurred() || !is_plain() || only_programs || !in_expression()) {
+        return NULL;
+    }
+    arguments[0] = IS_OURS(x1) ? live(x1) : Py_NewRef(x1);
+    arguments[1] = IS_OURS(x2) ? live(x2) : Py_NewRef(x2);
+    if (arguments[0] == NULL || arguments[1] == NULL) {
+        Py_XDECREF(arguments[0]);
+        Py_XDECREF(arguments[1]);
+        return NULL;
+    }
+    arguments[2] = arguments[taken == x1 ? 0 : 1];
+    made = PyObject_Vectorcall(SLOT(op, op_ufunc), arguments, 2, out_keyword);
+    Py_DECREF(arguments[0]);
+    Py_DECREF(arguments[1]);
+    if (made == NULL) {
+        return NULL;
+    }
+    Py_DECREF(made);
+    return Py_NewRef(taken);
+}
+
 /* --- functions of a module ----------------------------------------------------------------------------------------- */
 
 /* A function of Python's.  If `_short` says that a call with nothing but operands applies an operator and does no more than that, such
@@ -908,7 +999,7 @@ typedef struct {
     vectorcallfunc vectorcall;
     PyObject *whole, *op;
     enum kind kind;
-    int only_on_host;
+    int only_on_host, elides;
 } Method;
 
 static PyObject *
@@ -923,12 +1014,18 @@ method_call(Method *self, PyObject *const *args, size_t flags, PyObject *keyword
             made = count == 1 ? applied(self->op, args, 1, no_attrs, self->only_on_host) : NOT_SHORT;
             break;
         case BINARY:
-            made = count == 2 ? applied(self->op, args, 2, no_attrs, self->only_on_host) : NOT_SHORT;
+            made = count == 2 && self->elides ? elided(self->op, args[0], args[1]) : NOT_SHORT;
+            if (made == NULL && !PyErr_Occurred() && count == 2) {
+                made = applied(self->op, args, 2, no_attrs, self->only_on_host);
+            }
             break;
         case REFLECTED:
             if (count == 2) {
                 swapped[0] = args[1];
                 swapped[1] = args[0];
+                made = self->elides ? elided(self->op, swapped[0], swapped[1]) : NOT_SHORT;
+            }
+            if (made == NULL && !PyErr_Occurred() && count == 2) {
                 made = applied(self->op, swapped, 2, no_attrs, self->only_on_host);
             }
             break;
@@ -954,13 +1051,13 @@ method_call(Method *self, PyObject *const *args, size_t flags, PyObject *keyword
 static PyObject *
 method_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"kind", "whole", "op", "only_on_host", NULL};
+    static char *names[] = {"kind", "whole", "op", "only_on_host", "elides", NULL};
     static const char *const kinds[] = {"unary", "binary", "reflected", "in place", "get", "set"};
     const char *kind;
     PyObject *whole, *op = Py_None;
-    int only_on_host = 0, chosen = 0;
+    int only_on_host = 0, elides = 0, chosen = 0;
     Method *self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO|Op:Method", names, &kind, &whole, &op, &only_on_host)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO|Opp:Method", names, &kind, &whole, &op, &only_on_host, &elides)) {
         return NULL;
     }
     while (chosen <= SET && strcmp(kind, kinds[chosen]) != 0) {
@@ -978,6 +1075,7 @@ method_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         self->op = Py_NewRef(op);
         self->kind = (enum kind)chosen;
         self->only_on_host = only_on_host;
+        self->elides = elides;
     }
     return (PyObject *)self;
 }
@@ -1122,6 +1220,9 @@ connect(PyObject *module, PyObject *args, PyObject *kwargs)
         }
         else if (PyUnicode_CompareWithASCIIString(name, "only_programs") == 0) {
             only_programs = PyObject_IsTrue(given);
+        }
+        else if (PyUnicode_CompareWithASCIIString(name, "binary_op") == 0) {
+            binary_op = (int)PyLong_AsLong(given);
         }
         else if (PyUnicode_CompareWithASCIIString(name, "mode") == 0) {
             if ((fields = PyObject_GetAttrString(given, "_fields")) == NULL) {

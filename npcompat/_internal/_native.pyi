@@ -19,6 +19,7 @@ class Method:
         whole: Callable[..., Any],
         op: Any = None,
         only_on_host: bool = False,
+        elides: bool = False,
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 

@@ -3,9 +3,12 @@
 `NPCOMPAT_NATIVE=0` leaves it out where it was built.
 """
 
+import opcode
 import os
 from collections.abc import Callable
 from typing import Any
+
+import numpy as onp
 
 native: Any = None
 """The compiled module; None where it was not built, or is not wanted."""
@@ -34,10 +37,17 @@ Function: Any = _Function if native is None else native.Function
 """What holds a function of a module, and is called as it."""
 
 
+_INTO_TEMPORARIES = (onp.add, onp.subtract, onp.multiply, onp.divide)
+"""What may be written into an operand that nobody holds: `a * b + c` needs one new array."""
+
+
 def connect(**named: Any) -> None:
     """Tell the compiled module what it has to know of the Python modules."""
     if native is not None:
         native.connect(**named)
+
+
+connect(binary_op=opcode.opmap["BINARY_OP"])
 
 
 def apply(whole: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,8 +60,12 @@ def apply(whole: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def method(kind: str, op: Any = None, only_on_host: bool = False) -> Callable[[Callable[..., Any]], Any]:
-    """Make the decorated function, which does it the whole way, a special method of arrays."""
-    return lambda whole: whole if native is None else native.Method(kind, whole, op, only_on_host)
+    """Make the decorated function, which does it the whole way, a special method of arrays.
+
+    With `only_on_host`, it checks what NumPy's own function checks itself on the host.
+    """
+    elides = op is not None and op.ufunc in _INTO_TEMPORARIES
+    return lambda whole: whole if native is None else native.Method(kind, whole, op, only_on_host, elides)
 
 
 __all__ = ["Function", "apply", "connect", "method", "native"]

@@ -1,12 +1,15 @@
 """The short way of frequent calls does what the whole way does: results, their kinds, errors, what is written, and nothing is leaked."""
 
+import functools
 import gc
 import itertools
+import operator
 import os
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tracemalloc
 import warnings
 
 import numpy as onp
@@ -353,3 +356,56 @@ def test_wrong_use_is_an_error():
         native.connect(nothing=1)
     with pytest.raises(TypeError, match="2 or 3 arguments"):
         native.apply(REGISTRY["_npi_add"])
+
+
+def test_parts_of_expressions_are_written_into_each_other_only():
+    """Sums may be written into an operand that nobody holds; whoever holds one keeps it, also if he has not counted that."""
+    with npx.np_default_dtype():
+        host = onp.linspace(1, 2, 100_000)
+        a, ones = np.array(host), np.ones(100_000)
+
+        def doubled():
+            return a * 2
+
+        def local():
+            z = a * 2
+            return z + 1, z
+
+        held = [a * 2]
+        added = functools.partial(operator.add, a * 2)  # which holds its argument once, and hands it on without holding it again
+        for found, expected in (
+            ((a * 2 + a) * 3 - 1, (host * 2 + host) * 3 - 1),
+            (1 / (a * 2 + 1), 1 / (host * 2 + 1)),
+            (a - (a * 2 - a), host - (host * 2 - host)),
+            (doubled() * doubled(), host * 2 * (host * 2)),
+            (added(ones), host * 2 + 1),
+            (added(ones), host * 2 + 1),
+            (held[0] + 1, host * 2 + 1),
+            (held[0], host * 2),
+            (local()[0], host * 2 + 1),
+            (local()[1], host * 2),
+            (sum([a * 1.0, a * 2.0]), host + host * 2),
+            ((a * 2).reshape(2, -1).T + 1, (host * 2).reshape(2, -1).T + 1),
+            ((a * 2)[::-1] + a, (host * 2)[::-1] + host),
+            (a * 2 + np.float32(1), host * 2 + 1),
+            (a * 2 + 1j, host * 2 + 1j),
+            (a * 2 + a[:, None][:2], host * 2 + host[:, None][:2]),
+            ((a * 2 + np.ones(1)).astype("f4") + a, (host * 2 + 1).astype("f4") + host),
+        ):
+            onp.testing.assert_array_equal(found.asnumpy(), expected)
+            assert found.dtype == expected.dtype
+        onp.testing.assert_array_equal(a.asnumpy(), host)
+
+
+@NEEDED
+def test_an_expression_needs_one_new_array():
+    with npx.backend("numpy"), npx.np_default_dtype():
+        a = np.ones(1_000_000)
+        a + 1
+        tracemalloc.start()
+        try:
+            found = ((a * 2 + a) * 3 - a) / 2
+            assert tracemalloc.get_traced_memory()[1] < 1.5 * a.nbytes
+        finally:
+            tracemalloc.stop()
+        assert found[0] == 4

@@ -820,6 +820,12 @@ in_expression(void)
     return found;
 }
 
+#if PY_VERSION_HEX >= 0x030E0000 /* whose interpreter does not count what it takes from local variables */
+#define IS_TEMPORARY(object) PyUnstable_Object_IsUniqueReferencedTemporary(object)
+#else
+#define IS_TEMPORARY(object) (Py_REFCNT(object) == 1)
+#endif
+
 /* Whether nobody holds an array but the interpreter, and its buffer can take the sum with another operand. */
 static int
 can_take(PyObject *handle, PyObject *other)
@@ -827,7 +833,7 @@ can_take(PyObject *handle, PyObject *other)
     PyObject *value, *payload, *added = NULL;
     PyArrayObject *array;
     int number, takes;
-    if (!IS(handle, array_) || Py_REFCNT(handle) != 1 || SLOT(handle, array__view) != Py_None || SLOT(handle, array__extra) != Py_None) {
+    if (!IS(handle, array_) || !IS_TEMPORARY(handle) || SLOT(handle, array__view) != Py_None || SLOT(handle, array__extra) != Py_None) {
         return 0;
     }
     value = SLOT(handle, array__value);

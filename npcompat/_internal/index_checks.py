@@ -22,7 +22,7 @@ def check_for_mask(handle: Any, key: Any, new: Any) -> None:
     if type(key) is not bool and getattr(key, "dtype", None) != onp.bool_:
         return
     axes = new.ndim if hasattr(new, "ndim") else onp.ndim(new)
-    if axes > 1 and onp.ndim(key) == len(handle.shape):
+    if axes > 1 and onp.shape(key) == handle.shape:
         message = "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input"
         raise TypeError(f"{message}, input has {axes} dimensions")
 
@@ -72,7 +72,7 @@ def check_selected(new: Any, selected: tuple[Any, ...]) -> None:
 
 def check_mask(base: Any, mask: Any, axis: int) -> None:
     for i, size in enumerate(mask.shape):
-        if base.shape[axis + i] != size:
+        if size not in (0, base.shape[axis + i]):  # NumPy looks at no axis of a mask that has no length
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis + i}; size of axis is {base.shape[axis + i]} "
                 f"but size of corresponding boolean axis is {size}"

@@ -385,6 +385,8 @@ def _consumes(item: Any) -> int:
 
 
 def _as_index(item: Any) -> Any:
+    if _is_mask(item) and 0 in item.shape:
+        item = onp.zeros(item.shape, onp.bool_)  # what it selects is known, in a compiled function, too
     found: Any = item
     if hasattr(type(item), "__index__") and not isinstance(item, int | onp.ndarray | onp.generic | Handle):
         item = python.index(item)
@@ -506,6 +508,8 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
                 check_part(shape, base.shape, axis, len(mask.shape))
             value = whole
             checked_scalar(value.payload, base.dtype)
+            if 0 in mask.shape:
+                return  # nothing is written, nor cast
             target = dispatch.buffer(base, value, selected)
             if target is not None:
                 key = (slice(None),) * axis + (execution.host_payload(selected),)

@@ -311,3 +311,25 @@ def test_bytes_of_overlapping_windows_are_read_as_another_type():
 def test_records_keep_what_lies_between_their_fields():
     table = onp.zeros((3, 2), [("x", "f8"), ("y", "i4")])
     assert agrees(lambda np, a: np.insert(a[["y"]], 1, 5, axis=-1), table, modes=("jax", "numpy")).dtype == table[["y"]].dtype
+
+
+@pytest.mark.parametrize("shape", [(3,), (0,), (1, 4), (3, 2), (0, 5), (3, 0), (2, 3, 4)])
+def test_masks_of_no_length_select_nothing(shape):
+    masks = [(0,), (0, 0), (shape[0], 0), (0, shape[-1]), (0, 5), (5, 0)]
+    for mask in [onp.zeros(m, bool) for m in masks if len(m) <= len(shape)]:
+        for new in (1, onp.ones(0), onp.ones((1,) * len(shape))):
+
+            def write(np, a, m, new=new):
+                a[m] = np.asarray(new) if isinstance(new, onp.ndarray) else new
+
+            agrees(write, onp.ones(shape), mask)
+        agrees(lambda np, a, m: [a[m], a[m, ...]], onp.ones(shape), mask)
+
+
+def test_nothing_is_cast_where_a_mask_selects_nothing():
+    record = onp.zeros((), [("x", "f8"), ("y", "i4")])
+    agrees(lambda np, a, r: a.__setitem__(np.zeros((0, 3), bool), r), onp.zeros((0, 3), int), record, modes=("jax", "numpy"))
+    found = agrees(
+        lambda np, a, r: a.flat.__setitem__(slice(None), np.ones(2, r.dtype)), onp.zeros((0, 3), int), record, modes=("jax", "numpy")
+    )
+    assert isinstance(found, TypeError)

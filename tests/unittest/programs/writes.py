@@ -91,8 +91,7 @@ class Writes(RuleBasedStateMachine):
     def advanced_write(self, i, j, data):
         i, j = self.pick(i), self.pick(j)
         key = data.draw(keys.advanced(self.theirs[i].shape))
-        if self.theirs[i].size or not self.theirs[j].dtype.names:  # NumPy casts no record where a mask selects nothing
-            self.do(lambda xp, p: p[i].__setitem__(key, p[j]), either=True)
+        self.do(lambda xp, p: p[i].__setitem__(key, p[j]), either=True)
 
     @rule(i=places, value=whole, data=st.data())
     def add_to_selected(self, i, value, data):

@@ -72,7 +72,7 @@ def check_selected(new: Any, selected: tuple[Any, ...]) -> None:
 
 def check_mask(base: Any, mask: Any, axis: int) -> None:
     for i, size in enumerate(mask.shape):
-        if size not in (0, base.shape[axis + i]):  # NumPy looks at no axis of a mask that has no length
+        if base.shape[axis + i] != size and not (type(size) is int and size == 0):  # NumPy looks at no axis of a mask that has no length
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis + i}; size of axis is {base.shape[axis + i]} "
                 f"but size of corresponding boolean axis is {size}"

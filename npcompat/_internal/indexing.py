@@ -385,7 +385,7 @@ def _consumes(item: Any) -> int:
 
 
 def _as_index(item: Any) -> Any:
-    if _is_mask(item) and 0 in item.shape:
+    if _is_mask(item) and any([type(n) is int and n == 0 for n in item.shape]):
         item = onp.zeros(item.shape, onp.bool_)  # what it selects is known, in a compiled function, too
     found: Any = item
     if hasattr(type(item), "__index__") and not isinstance(item, int | onp.ndarray | onp.generic | Handle):
@@ -508,7 +508,7 @@ def _set_advanced(handle: Any, base: Any, advanced: list[Any], new: Any) -> None
                 check_part(shape, base.shape, axis, len(mask.shape))
             value = whole
             checked_scalar(value.payload, base.dtype)
-            if 0 in mask.shape:
+            if type(mask) is onp.ndarray and not mask.size:
                 return  # nothing is written, nor cast
             target = dispatch.buffer(base, value, selected)
             if target is not None:

@@ -203,7 +203,7 @@ class Flat:
         if not isinstance(new, Handle) and not onp.isscalar(new):
             new = dispatch.array_of(dispatch.host_array(new, flat.dtype))
         if isinstance(new, Handle) and not wanted.size:
-            onp.empty(0, new.dtype).astype(flat.dtype)  # which raises where that can't be
+            onp.empty(0, dispatch.layout(new).dtype).astype(flat.dtype)  # which raises where that can't be
             return
         if type(wanted) is onp.bool_ and onp.shape(new):
             raise ValueError("Error setting single item of array.")

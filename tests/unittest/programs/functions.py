@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from programs import keys
-from programs.machine import DTYPES, axes, places, settled
+from programs.machine import DTYPES, attempt, axes, places, settled
 
 UNARY = ["negative", "square", "absolute", "conjugate", "sign", "isnan", "isfinite", "floor", "rint", "invert", "logical_not", "sqrt"]
 BINARY = [
@@ -93,6 +93,9 @@ class Ufuncs(RuleBasedStateMachine):
     def at(self, i, j, name, data):
         i, j = self.pick(i), self.pick(j)
         key = data.draw(keys.advanced(self.theirs[i].shape))
+        part = attempt(lambda xp, p: p[i][key], onp, self.theirs)
+        if isinstance(part, onp.ndarray) and part.ndim < self.theirs[j].ndim:
+            return  # NumPy 2.4 crashes: np.add.at(np.ones(1), (slice(1), True), np.ones((1, 1, 0, 1)))
         if self.theirs[i].flags.writeable:
             self.do(lambda xp, p: getattr(xp, name).at(p[i], key, p[j]), either=True)
 

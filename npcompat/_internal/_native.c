@@ -413,7 +413,7 @@ applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, 
 {
     Operands operands;
     PyObject *made = NOT_SHORT, *result, *mode;
-    int numpy_dtypes, only_numpys;
+    int numpy_dtypes;
     if (count == 0 || (mode = plain_mode()) == NULL) {
         return NULL;
     }
@@ -423,9 +423,8 @@ applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, 
         release(&operands);
         return NULL;
     }
-    only_numpys = operands.any_number;
     if (operands.on_xla) {
-        if (!only_numpys && !only_on_host) {
+        if (!operands.any_number && !only_on_host) {
             for (Py_ssize_t i = 0; operands.weak && i < count; i++) {
                 if (!IS(operands.payloads[i], xla_array_)) {
                     PyObject *sent = PyObject_CallOneArg(xla_scalar_, operands.payloads[i]);
@@ -443,7 +442,7 @@ applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, 
         if (SLOT(op, op_ufunc) != Py_None && SLOT(op, op_outputs) == one && PyTuple_GET_SIZE(attrs) == 0 && !only_programs) {
             made = run_numpys(op, &operands, numpy_dtypes);
         }
-        if (made == NULL && !PyErr_Occurred() && !only_numpys && SLOT(op, op_heavy) != Py_True) {
+        if (made == NULL && !PyErr_Occurred() && !operands.any_number && SLOT(op, op_heavy) != Py_True) {
             made = run_program(op, &operands, attrs, host_programs + numpy_dtypes);
         }
     }
@@ -681,7 +680,7 @@ part_of(PyObject *handle, PyObject *given)
 
 /* --- writing ------------------------------------------------------------------------------------------------------- */
 
-/* The buffer of a handle on the host, to be written: NOT_SHORT if anybody else holds it. */
+/* The buffer of a handle on the host, to be written: NOT_SHORT if anybody else holds it.  Once it is written, `is_written` has to be told. */
 static PyObject * /* new */
 own_buffer(PyObject *handle)
 {
@@ -700,13 +699,18 @@ own_buffer(PyObject *handle)
             return NULL;
         }
         Py_SETREF(SLOT(rare, extra_version), version);
-        Py_SETREF(SLOT(value, value_node), Py_NewRef(SLOT(rare, extra_leaf)));
     }
-    else {
-        Py_SETREF(SLOT(value, value_node), Py_NewRef(Py_None));
-    }
-    Py_SETREF(SLOT(value, value_index), Py_NewRef(zero));
     return view == Py_None ? Py_NewRef(payload) : live(handle);
+}
+
+/* What was recorded of the values is no longer true. */
+static void
+is_written(PyObject *handle)
+{
+    PyObject *view = SLOT(handle, array__view), *root = view == Py_None ? handle : SLOT(view, view_root);
+    PyObject *value = SLOT(root, array__value), *rare = SLOT(root, array__extra);
+    Py_SETREF(SLOT(value, value_node), Py_NewRef(rare == Py_None ? Py_None : SLOT(rare, extra_leaf)));
+    Py_SETREF(SLOT(value, value_index), Py_NewRef(zero));
 }
 
 static int
@@ -748,7 +752,7 @@ static int
 written(PyObject *handle, PyObject *given, PyObject *new)
 {
     PyObject *key, *target, *source;
-    int basic, failure = 0;
+    int basic, failure;
     if (!IS(handle, array_) || !(is_number(new) || IS_OURS(new)) || is_readonly(handle) || !is_plain()) {
         return AS_FOUND;
     }
@@ -758,18 +762,23 @@ written(PyObject *handle, PyObject *given, PyObject *new)
             return 1; /* `a[key] += x` ends with `a[key] = that view`, which is already written */
         }
     }
-    if (!is_common_on_host(handle) || (target = own_buffer(handle)) == NULL) {
+    if (!is_common_on_host(handle) || (IS_OURS(new) && !is_common_on_host(new)) || PyErr_Occurred() ||
+        (key = numpys_key(given, &basic)) == NULL) {
         return AS_FOUND;
     }
-    key = numpys_key(given, &basic);
-    source = key == NULL ? NULL : as_numpys(new);
-    if (source != NULL) {
-        failure = PyObject_SetItem(target, key, source);
-        Py_DECREF(source);
+    if ((target = own_buffer(handle)) == NULL || (source = as_numpys(new)) == NULL) {
+        Py_XDECREF(target);
+        Py_DECREF(key);
+        return AS_FOUND;
     }
-    Py_XDECREF(key);
+    failure = PyObject_SetItem(target, key, source);
+    Py_DECREF(source);
     Py_DECREF(target);
-    return source == NULL ? AS_FOUND : failure < 0 ? -1 : 1;
+    Py_DECREF(key);
+    if (failure == 0) {
+        is_written(handle);
+    }
+    return failure < 0 ? -1 : 1;
 }
 
 /* `handle += other` and its siblings by NumPy's own function; as above. */
@@ -791,8 +800,12 @@ changed_in_place(PyObject *op, PyObject *handle, PyObject *other)
     made = PyObject_Vectorcall(SLOT(op, op_ufunc), arguments, 2, out_keyword);
     Py_DECREF(source);
     Py_DECREF(target);
-    Py_XDECREF(made);
-    return made == NULL ? -1 : 1;
+    if (made == NULL) {
+        return -1;
+    }
+    Py_DECREF(made);
+    is_written(handle);
+    return 1;
 }
 
 /* --- temporaries --------------------------------------------------------------------------------------------------- */
@@ -842,7 +855,8 @@ can_take(PyObject *handle, PyObject *other)
     }
     payload = SLOT(value, value_payload);
     array = (PyArrayObject *)payload;
-    if (!IS_NDARRAY(payload) || Py_REFCNT(payload) != 1 || PyArray_NBYTES(array) < WORTH_IT || PyArray_BASE(array) != NULL) {
+    if (!IS_NDARRAY(payload) || Py_REFCNT(payload) != 1 || PyArray_NBYTES(array) < WORTH_IT || PyArray_BASE(array) != NULL ||
+        !PyArray_ISWRITEABLE(array)) {
         return 0;
     }
     number = PyArray_DESCR(array)->type_num;

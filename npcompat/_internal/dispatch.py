@@ -1,8 +1,7 @@
 """The one path of every operation: read the operands, run the operator, write the results.
 
-Hot path.  `np.add(x, y)` comes through `apply` -> `execution.run`; what is odd-looking here is measured: payload classes are
-compared with `type(p) is`, programs are looked up in per-operator dicts, modes are read once, and neither signatures
-nor shapes are looked at.  Everything that happens seldom has a function of its own.
+`np.add(x, y)` comes through `apply` -> `execution.run`, if it is none of the frequent calls that `_native.c` takes the short way.  What is
+odd-looking here is measured: payload classes are compared with `type(p) is`, modes are read once.
 """
 
 import sys
@@ -314,6 +313,18 @@ def lent_view(handle: Handle) -> onp.ndarray[Any, Any]:
     touch(handle)
     buffer: onp.ndarray[Any, Any] = value.buffer
     return buffer
+
+
+def record_of(handle: Handle) -> tuple[Any, int]:
+    """What is recorded of the values that a handle looks at: to be given to `record_again` if writing them fails."""
+    value = (handle if handle._view is None else handle._view.root)._value
+    return value.node, value.index
+
+
+def record_again(handle: Handle, record: tuple[Any, int]) -> None:
+    """Take back that `buffer` dropped what is recorded: nothing was written."""
+    value = (handle if handle._view is None else handle._view.root)._value
+    value.node, value.index = record
 
 
 def _may_overwrite(root: Handle, operands: Sequence[Value]) -> bool:

@@ -199,6 +199,7 @@ def _set_on_host(handle: Any, key: Any, new: Any, plain: bool) -> bool:
         key = _as_numpys(key)
         if key is None:
             return False
+    record = dispatch.record_of(handle)
     target = dispatch.buffer(handle)
     if target is None:
         return False
@@ -212,8 +213,9 @@ def _set_on_host(handle: Any, key: Any, new: Any, plain: bool) -> bool:
             target[key] = new
         else:
             dispatch.assign(target, key, new)
-    except ValueError as error:
+    except Exception as error:
         if not str(error).startswith("object __array__ method not producing an array"):
+            dispatch.record_again(handle, record)
             raise
         dispatch.assign(target, key, dispatch.asked(new))  # it gives an array of ours
     return True

@@ -117,7 +117,7 @@ def record(op: Op, values: Sequence[Value], payloads: Sequence[Any], attrs: Attr
     """Run an operator with its pullback, and put a node on the outputs that can have gradients."""
     mask = tuple([v.node is not None for v in values])
     if backend is host:
-        out = None if attrs else host.quick(op, payloads, True, mode.numpy_dtypes)
+        out = None if attrs else host.quick(op, payloads, mode.numpy_dtypes)
         return attach(op, attrs, values, mask, LATER, call(op, payloads, attrs, (), host, mode) if out is None else out)
     key = (attrs, mask)
     programs = op.programs[RECORDED + backend.slot + mode.numpy_dtypes]

@@ -93,17 +93,22 @@ def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool, where: Any = Tru
     for a in args:
         if type(a) not in _SCALARS and not (isinstance(a, Handle) and _on_host(a)):
             return False
+    record = dispatch.record_of(out)
     target = dispatch.buffer(out)
     if target is None or target.dtype.num >= _EXTENDED:
         return False
     arrays = [a if type(a) in _SCALARS else a._value.payload if a._view is None else dispatch.live(a) for a in args]
     mask = True if where is True else dispatch.live(where)
-    if plain and mask is True:
-        op.ufunc(*arrays, out=target)
-    elif plain:
-        op.ufunc(*arrays, out=target, where=mask)
-    else:
-        _observed(op, arrays, target, mask)
+    try:
+        if plain and mask is True:
+            op.ufunc(*arrays, out=target)
+        elif plain:
+            op.ufunc(*arrays, out=target, where=mask)
+        else:
+            _observed(op, arrays, target, mask)
+    except Exception:
+        dispatch.record_again(out, record)
+        raise
     return True
 
 

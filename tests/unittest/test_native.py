@@ -15,7 +15,7 @@ import warnings
 import numpy as onp
 import pytest
 
-from npcompat import np, npx
+from npcompat import autograd, np, npx
 from npcompat._internal import dispatch, short
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import REGISTRY
@@ -409,3 +409,33 @@ def test_an_expression_needs_one_new_array():
         finally:
             tracemalloc.stop()
         assert found[0] == 4
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax", "auto"])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y: y.__setitem__(7, 1.0),
+        lambda y: y.__setitem__([9], 1.0),
+        lambda y: y.__setitem__(slice(None), np.ones(5)),
+        lambda y: y[1:].__setitem__(0, "text"),
+        lambda y: y.__iadd__(np.ones(5)),
+        lambda y: np.add(y, np.ones(5), out=y),
+    ],
+)
+def test_what_could_not_be_written_is_still_recorded(backend, write):
+    with npx.backend(backend):
+        x = np.array([1.0, 2.0, 3.0])
+        x.attach_grad()
+        with autograd.record():
+            y = x * x
+        with pytest.raises((IndexError, ValueError)):
+            write(y)
+        y.backward()
+        assert x.grad.tolist() == [2, 4, 6]
+
+        with autograd.record():
+            y = x * x
+        y[0] = 5
+        with pytest.raises(autograd.AutogradError):
+            y.backward()

@@ -72,15 +72,14 @@ _EXTENDED = 256
 """Numbers of dtypes from here on are not NumPy's own."""
 
 
-def quick(op: Op, arrays: Sequence[Any], scalars: bool, numpy_dtypes: int) -> Any:
+def quick(op: Op, arrays: Sequence[Any], numpy_dtypes: int) -> Any:
     """What NumPy's own function makes of arrays and Python scalars; None where its dtype is not the one of our policy."""
     ufunc = op.ufunc
     if ufunc is None or op.outputs != 1 or precision.current() is not None:
         return None
-    if scalars:
-        for a in arrays:
-            if type(a) is onp.ndarray and a.dtype.num >= _EXTENDED:
-                return None  # NumPy does not know that Python scalars are weak beside these
+    for a in arrays:
+        if type(a) is onp.ndarray and a.dtype.num >= _EXTENDED:
+            return None  # NumPy does not know that Python scalars are weak beside these
     out = ufunc(*arrays)
     if type(out) is not onp.ndarray:
         out = onp.asarray(out)

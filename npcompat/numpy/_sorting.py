@@ -398,7 +398,10 @@ def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False
     >>> np.count_nonzero([[0, 1], [2, 3]], axis=1)
     array([1, 2])
     """
-    return apply(_count_nonzero, (a,), (_axis_of(a, as_axis(axis)), bool(keepdims)))
+    axis = as_axis(axis)
+    if axis in (0, -1) and ndim(a) == 0:
+        axis = ()  # the one axis that NumPy lets 0-d arrays have; None would count records, which NumPy does without an axis only
+    return apply(_count_nonzero, (a,), (axis, bool(keepdims)))
 
 
 __all__ = [

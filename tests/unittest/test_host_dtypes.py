@@ -92,6 +92,9 @@ a['s'] = 'k'
 a[0] = (9, 'n', (0, 0))
 a['missing']
 a + 1
+[np.count_nonzero(a), np.count_nonzero(a[0]), np.count_nonzero(np.array(a[0]))]
+np.count_nonzero(np.array(a[0]), axis=-1)
+np.count_nonzero(a, axis=0)
 """,
     "files": """
 f = io.BytesIO()

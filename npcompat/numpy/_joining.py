@@ -492,6 +492,9 @@ def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: Arra
         raise TypeError(f"copyto() argument 1 must be an npcompat ndarray, not {type(dst).__name__}")
     check_casting(casting)
     target: Any = dst
+    mask = None if where is True else asarray(where if hasattr(where, "dtype") else onp.asarray(where, onp.bool_))
+    if mask is not None and mask.dtype != onp.bool_:
+        raise TypeError(f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe': `where` must be a mask")
     if src is dst or (isinstance(src, Handle) and root_of(src) is root_of(dst) and _same_elements(src, dst)):
         return  # also where it may not be written, as in NumPy
     if type(src) in (bool, int, float, complex):
@@ -501,12 +504,9 @@ def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: Arra
         if not onp.can_cast(src.dtype, target.dtype, casting):
             raise TypeError(f"Cannot cast array data from {src.dtype!r} to {target.dtype!r} according to the rule '{casting}'")
     value = indexing.fitted(src, target.shape, target.dtype)
-    if where is True:
+    if mask is None:
         dispatch.write(dst, value)
         return
-    mask = asarray(where if hasattr(where, "dtype") else onp.asarray(where, onp.bool_))
-    if mask.dtype != onp.bool_:
-        raise TypeError(f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe': `where` must be a mask")
     if onp.broadcast_shapes(mask.shape, target.shape) != target.shape:
         raise ValueError(f"could not broadcast where mask from shape {mask.shape} into shape {target.shape}")
     dispatch.write(dst, execution.run(_select_where, [dispatch.read(mask), value, dispatch.read(dst)]))
@@ -515,7 +515,9 @@ def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: Arra
 def _same_elements(a: Handle, b: Handle) -> bool:
     """Whether two views of one array look at the same elements in the same way; single ones without axes NumPy writes in any case."""
     first, second = [dispatch.layout(x).__array_interface__ for x in (a, b)]
-    return all([first[name] == second[name] for name in ("data", "shape", "strides", "typestr", "descr")]) and first["shape"] != ()
+    if first["data"][0] != second["data"][0]:
+        return False
+    return all([first[name] == second[name] for name in ("shape", "strides", "typestr", "descr")]) and first["shape"] != ()
 
 
 __all__ = [

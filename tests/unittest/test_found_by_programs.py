@@ -282,10 +282,12 @@ def test_elements_are_copied_to_where_they_are():
         for same in (view, a[::2], view[:]):
             np.copyto(view, same)
             np.copyto(view, same, where=False)
+        np.copyto(np.broadcast_to(a, a.shape), a)
         return view
 
     agrees(program, TABLE, modes=("jax", "numpy"))
     assert isinstance(agrees(lambda np, a: [a.setflags(write=False), np.copyto(a, a[::-1])], TABLE, modes=("jax", "numpy")), ValueError)
+    assert isinstance(agrees(lambda np, a: np.copyto(a, a, where=np.array([0.5, 1.0])), TABLE, modes=("jax", "numpy")), TypeError)
 
 
 def test_copies_of_single_elements_onto_themselves_are_writes():

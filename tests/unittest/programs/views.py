@@ -65,7 +65,8 @@ class Views(RuleBasedStateMachine):
     @rule(i=places, j=places, which=st.integers(0, 1), into=places)
     def broadcast_together(self, i, j, which, into):
         i, j = self.pick(i), self.pick(j)
-        if all(a.base is None or a.flags.writeable for a in (self.theirs[i], self.theirs[j])):  # NumPy refuses some others
+        given = self.theirs[i], self.theirs[j]
+        if all(a.base is None or (a.flags.writeable and a.base.flags.writeable) for a in given):  # NumPy refuses some others
             self.do(lambda xp, p: xp.broadcast_arrays(p[i], p[j])[which].copy(), into)
 
     @rule(i=places, axes=st.permutations(range(3)), into=places)

@@ -102,6 +102,11 @@ def _as_numpys(key: Any) -> Any:
     return tuple(parts)
 
 
+def _brought(key: Any) -> Any:
+    """A key with its arrays brought to the host, where records, texts and the like are."""
+    return tuple(map(dispatch.asked, key)) if type(key) is tuple else dispatch.asked(key)
+
+
 def _part_as_numpys(key: Any) -> Any:
     """An int for an integer scalar, a NumPy array for an array of positions or a mask; None for what else there may be."""
     if type(key) is dispatch.ndarray:
@@ -196,7 +201,8 @@ def _set_on_host(handle: Any, key: Any, new: Any, plain: bool) -> bool:
     if type(new) is dispatch.symbol:
         return False
     if not (_fixed(key) or _names_fields(handle, key)):
-        key = _as_numpys(key)
+        given = key if dtypes.on_devices(handle.dtype) else _brought(key)
+        key = _as_numpys(given)
         if key is None:
             return False
     record = dispatch.record_of(handle)

@@ -4,7 +4,7 @@ import numpy as onp
 import pytest
 from oracle import agrees
 
-from npcompat import npx
+from npcompat import np, npx
 
 SMALL = onp.array([1, 2, 3], onp.uint8)
 TABLE = onp.arange(6.0).reshape(2, 3)
@@ -335,3 +335,24 @@ def test_nothing_is_cast_where_a_mask_selects_nothing():
         lambda np, a, r: a.flat.__setitem__(slice(None), np.ones(2, r.dtype)), onp.zeros((0, 3), int), record, modes=("jax", "numpy")
     )
     assert isinstance(found, TypeError)
+
+
+@pytest.mark.parametrize("name", ["exp2", "expm1", "hypot", "logaddexp", "logaddexp2"])
+def test_functions_of_halves_are_rounded_once(name):
+    numbers = onp.array([0.5, 1.5, 2, 5.5, 6], "f2")
+    with npx.backend("jax"):
+        given = [np.array(numbers)[:, None], np.array(numbers)][: getattr(onp, name).nin]
+        expected = getattr(onp, name)(*[x.asnumpy().astype("f4") for x in given]).astype("f2")
+        for function in (getattr(np, name), npx.jit(getattr(np, name))):
+            onp.testing.assert_array_max_ulp(function(*given).asnumpy(), expected, 1, "f2")
+
+
+def test_records_are_written_at_positions_on_a_device():
+    records = onp.zeros(4, [("x", "f4"), ("y", "u1")])
+    with npx.backend("jax"):
+        a = np.array(records)
+        a[np.array([0, 2])] = 7
+        a[np.array([False, False, False, True])] = 9
+        assert a.tolist() == [(7.0, 7), (0.0, 0), (7.0, 7), (9.0, 9)]
+        with pytest.raises(OverflowError, match="out of bounds for uint8"):
+            a[(np.array([0, 2]),)] = -2

@@ -5,10 +5,12 @@ number that prints as 0.3.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as onp
 from jax import lax
 
 from npcompat._internal.dtypes import is_inexact
@@ -49,6 +51,21 @@ def divide(x: Any, y: Any) -> Any:
     if x.shape == y.shape != () or not jnp.issubdtype(x.dtype, jnp.floating):
         return jnp.divide(x, y)
     return _rounded_once(x, y)
+
+
+def _in_singles(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of halves, computed in singles and rounded once, as NumPy's; XLA rounds after each of its steps."""
+
+    def computed(*arrays: Any) -> Any:
+        if all([getattr(a, "dtype", None) == onp.float16 for a in arrays]):
+            return function(*[a.astype(onp.float32) for a in arrays]).astype(onp.float16)
+        return function(*arrays)
+
+    return computed
+
+
+exp2, expm1, hypot = _in_singles(jnp.exp2), _in_singles(jnp.expm1), _in_singles(jnp.hypot)
+logaddexp, logaddexp2 = _in_singles(jnp.logaddexp), _in_singles(jnp.logaddexp2)
 
 
 def divmod(x: Any, y: Any) -> tuple[Any, Any]:
@@ -217,4 +234,7 @@ def round(a: Any, decimals: int = 0) -> Any:
     return jnp.rint(a * power) / power if decimals > 0 else jnp.rint(a / power) * power
 
 
-__all__ = ["divide", "divmod", "float_power", "floor_divide", "fmod", "mean", "modf", "power", "remainder", "round", "std", "var"]
+__all__ = [
+    "divide", "divmod", "exp2", "expm1", "float_power", "floor_divide", "fmod", "hypot", "logaddexp", "logaddexp2", "mean", "modf", "power",
+    "remainder", "round", "std", "var",
+]  # fmt: skip

@@ -66,7 +66,9 @@ class Views(RuleBasedStateMachine):
     def broadcast_together(self, i, j, which, into):
         i, j = self.pick(i), self.pick(j)
         given = self.theirs[i], self.theirs[j]
-        if all(a.base is None or (a.flags.writeable and getattr(a.base, "flags", a.flags).writeable) for a in given):  # NumPy refuses some others
+        if all(
+            a.base is None or (a.flags.writeable and getattr(a.base, "flags", a.flags).writeable) for a in given
+        ):  # NumPy refuses some others
             self.do(lambda xp, p: xp.broadcast_arrays(p[i], p[j])[which].copy(), into)
 
     @rule(i=places, axes=st.permutations(range(3)), into=places)

@@ -173,6 +173,8 @@ class Writes(RuleBasedStateMachine):
         whole, new = self.theirs[i].dtype.kind in "iu", self.theirs[j].ravel()[:1]
         if isinstance(key, int) and whole and not fit(new, self.theirs[i].dtype):
             return  # an error, if somebody looks at the number, which is on a device
+        if self.theirs[j].dtype.names and not self.theirs[i].dtype.names:
+            return  # fields of which NumPy makes a number in some functions, and not here
         if self.theirs[j].size and not (isinstance(key, list) and self.theirs[i].size < 3):  # NumPy writes up to the wrong one
             self.do(lambda xp, p: p[i].flat.__setitem__(key, p[j].ravel()[0] if isinstance(key, int) else p[j].copy()), either=True)
 

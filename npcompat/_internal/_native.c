@@ -26,7 +26,8 @@ enum {
 /* Classes, a ContextVar and the list with its default, functions, the list of contexts that compilations entered. */
 #define CONNECTIONS(DO)                                                                                                     \
     DO(array) DO(scalar) DO(value) DO(view) DO(extra) DO(key_lens) DO(op) DO(xla_array) DO(mode_variable) DO(default_mode)  \
-    DO(whole) DO(read) DO(failed) DO(on_devices) DO(xla_scalar) DO(lowering) DO(lowered) DO(keep) DO(clock) DO(call_errors)
+    DO(whole) DO(read) DO(failed) DO(on_devices) DO(xla_scalar) DO(lowering) DO(lowered) DO(keep) DO(clock) DO(call_errors)     \
+    DO(no_value) DO(direct) DO(node) DO(later) DO(sequence)
 
 #define DECLARE(name) static PyObject *name##_;
 CONNECTIONS(DECLARE)
@@ -41,7 +42,9 @@ static struct {
 #define SLOTS(DO)                                                                                                           \
     DO(array, _value) DO(array, _view) DO(array, _extra) DO(value, payload) DO(value, node) DO(value, index)                \
     DO(view, cached) DO(view, depth) DO(view, lens) DO(view, parent) DO(view, root) DO(view, version)                       \
-    DO(key_lens, key) DO(key_lens, shape) DO(extra, leaf) DO(extra, readonly) DO(extra, version)                            \
+    DO(key_lens, key) DO(key_lens, shape) DO(extra, leaf) DO(extra, readonly) DO(extra, version)               \
+    DO(extra, layout) DO(op, differentiable) DO(node, op) DO(node, attrs) DO(node, inputs) DO(node, mask)                   \
+    DO(node, pullback) DO(node, outputs) DO(node, sequence)                                                                                                       \
     DO(op, ufunc) DO(op, outputs) DO(op, scalars) DO(op, heavy) DO(op, programs) DO(op, rule) DO(op, inputs)
 
 #define DECLARE_SLOT(type, name) static Py_ssize_t type##_##name;
@@ -57,18 +60,20 @@ static struct {
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
 
 static int connected;
-static Py_ssize_t plain_at, numpy_dtypes_at; /* fields of modes */
+static Py_ssize_t plain_at, records_at, numpy_dtypes_at; /* fields of modes */
 static Py_ssize_t host_programs;             /* where the programs of the host begin among those of an operator */
 static int binary_op;                        /* the number of the instruction */
 static int only_programs;                    /* a policy of precision holds, of which NumPy's own functions know nothing */
-static PyObject *zero, *one, *no_attrs, *out_keyword, *aval_name, *shape_name, *payload_name, *on_host_name, *plain_name, *numpy_dtypes_name;
+static PyObject *zero, *one, *no_attrs, *out_keyword;
+static PyObject *out_name, *dtype_name, *aval_name, *shape_name, *payload_name, *on_host_name, *plain_name, *records_name, *numpy_dtypes_name;
 
 #define NOT_SHORT NULL /* and no error is set */
 
 /* --- reading ------------------------------------------------------------------------------------------------------- */
 
+/* The mode, where operators are executed; and whether they are recorded.  NOT_SHORT if anything else happens. */
 static PyObject * /* new */
-plain_mode(void)
+executing_mode(int *records)
 {
     PyObject *mode;
     if (!connected) {
@@ -77,9 +82,21 @@ plain_mode(void)
     if (PyContextVar_Get(mode_variable_, PyList_GET_ITEM(default_mode_, 0), &mode) < 0) {
         return NULL;
     }
-    if (PyTuple_GET_ITEM(mode, plain_at) != Py_True) {
+    *records = PyTuple_GET_ITEM(mode, records_at) == Py_True;
+    if (!*records && PyTuple_GET_ITEM(mode, plain_at) != Py_True) {
         Py_DECREF(mode);
         return NOT_SHORT;
+    }
+    return mode;
+}
+
+static PyObject * /* new */
+plain_mode(void)
+{
+    int records = 0;
+    PyObject *mode = executing_mode(&records);
+    if (mode != NULL && records) {
+        Py_CLEAR(mode);
     }
     return mode;
 }
@@ -177,9 +194,9 @@ allocated(PyObject *type)
 }
 
 static PyObject * /* new; steals the payload */
-wrapped(PyObject *type, PyObject *payload)
+valued(PyObject *payload)
 {
-    PyObject *handle, *value = allocated(value_);
+    PyObject *value = allocated(value_);
     if (value == NULL) {
         Py_DECREF(payload);
         return NULL;
@@ -187,6 +204,16 @@ wrapped(PyObject *type, PyObject *payload)
     SLOT(value, value_payload) = payload;
     SLOT(value, value_node) = Py_NewRef(Py_None);
     SLOT(value, value_index) = Py_NewRef(zero);
+    return value;
+}
+
+static PyObject * /* new; steals the payload */
+wrapped(PyObject *type, PyObject *payload)
+{
+    PyObject *handle, *value = valued(payload);
+    if (value == NULL) {
+        return NULL;
+    }
     if ((handle = allocated(type)) == NULL) {
         Py_DECREF(value);
         return NULL;
@@ -246,6 +273,7 @@ typedef struct {
     int on_xla, on_host; /* whether some are */
     int weak;            /* whether there are Python numbers */
     int any_number;      /* whether there are some that only NumPy's own functions may be given: whether they fit, it knows */
+    int arrays;          /* whether there are arrays, which scalars are not */
 } Operands;
 
 static void
@@ -277,7 +305,7 @@ fits_64_bits(PyObject *number)
 static int
 gather(PyObject *op, PyObject *const *args, Py_ssize_t count, Operands *operands)
 {
-    operands->count = operands->on_xla = operands->on_host = operands->weak = operands->any_number = 0;
+    operands->count = operands->on_xla = operands->on_host = operands->weak = operands->any_number = operands->arrays = 0;
     if (count > MOST_OPERANDS) {
         return 0;
     }
@@ -288,6 +316,7 @@ gather(PyObject *op, PyObject *const *args, Py_ssize_t count, Operands *operands
                 return 0;
             }
             operands->payloads[operands->count++] = payload;
+            operands->arrays |= IS(arg, array_);
             if (IS(payload, xla_array_)) {
                 operands->on_xla = 1;
             }
@@ -367,12 +396,32 @@ run_program(PyObject *op, Operands *operands, PyObject *attrs, Py_ssize_t table)
     return made;
 }
 
-/* What NumPy's own function makes of operands; NOT_SHORT where its dtype is not that of our policy. */
+/* What NumPy returned, as an array, also where it is a scalar; NULL stays NULL. */
+static PyObject * /* new; steals what was made */
+as_array(PyObject *made)
+{
+    PyObject *array;
+    if (made == NULL || IS_NDARRAY(made)) {
+        return made;
+    }
+    array = PyArray_IsScalar(made, Generic) ? PyArray_FromScalar(made, NULL) : PyArray_FROM_O(made);
+    Py_DECREF(made);
+    return array;
+}
+
 static PyObject * /* new */
-run_numpys(PyObject *op, Operands *operands, int numpy_dtypes)
+as_numpys_scalar(PyObject *array)
+{
+    return PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array), (PyArrayObject *)array);
+}
+
+/* What NumPy's own function makes of operands, or its infix operator of scalars, as which it knows those that no array is beside; NOT_SHORT
+   where its dtype is not that of our policy. */
+static PyObject * /* new */
+run_numpys(PyObject *function, PyObject *infix, Operands *operands, int numpy_dtypes)
 {
     int wide = 0, inexact = 0, weak_inexact = 0, number;
-    PyObject *made, *as_array;
+    PyObject *made;
     for (Py_ssize_t i = 0; i < operands->count; i++) {
         PyObject *payload = operands->payloads[i];
         if (!IS_NDARRAY(payload)) {
@@ -389,15 +438,24 @@ run_numpys(PyObject *op, Operands *operands, int numpy_dtypes)
     if (weak_inexact && !inexact && !numpy_dtypes) {
         return NOT_SHORT; /* it would compute in 64 bits */
     }
-    if ((made = PyObject_Vectorcall(SLOT(op, op_ufunc), operands->payloads, operands->count, NULL)) == NULL) {
-        return NULL;
+    if (operands->arrays || (infix == NULL && operands->count > 1)) {
+        made = PyObject_Vectorcall(function, operands->payloads, operands->count, NULL);
     }
-    if (!IS_NDARRAY(made)) {
-        as_array = PyArray_IsScalar(made, Generic) ? PyArray_FromScalar(made, NULL) : PyArray_FROM_O(made);
-        Py_DECREF(made);
-        if ((made = as_array) == NULL) {
-            return NULL;
+    else {
+        Operands scalars = {.count = 0};
+        for (made = NULL; scalars.count < operands->count; scalars.count++) {
+            PyObject *payload = operands->payloads[scalars.count];
+            if ((scalars.payloads[scalars.count] = IS_NDARRAY(payload) ? as_numpys_scalar(payload) : Py_NewRef(payload)) == NULL) {
+                break;
+            }
         }
+        if (scalars.count == operands->count) {
+            made = PyObject_Vectorcall(infix == NULL ? function : infix, scalars.payloads, scalars.count, NULL);
+        }
+        release(&scalars);
+    }
+    if ((made = as_array(made)) == NULL) {
+        return NULL;
     }
     number = TYPE_NUMBER(made);
     if (number >= EXTENDED || ((number == NPY_DOUBLE || number == NPY_CDOUBLE) && !numpy_dtypes && !wide)) {
@@ -407,21 +465,96 @@ run_numpys(PyObject *op, Operands *operands, int numpy_dtypes)
     return made;
 }
 
+enum recording { NOTHING, RECORDED, UNKNOWN };
+
+/* Whether what an operator makes of operands is to be recorded; UNKNOWN for views, which look at what may be. */
+static enum recording
+recording_of(PyObject *op, PyObject *const *args, Py_ssize_t count)
+{
+    enum recording found = NOTHING;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (IS_OURS(args[i])) {
+            if (SLOT(args[i], array__view) != Py_None || !IS(SLOT(args[i], array__value), value_)) {
+                return UNKNOWN;
+            }
+            if (SLOT(SLOT(args[i], array__value), value_node) != Py_None && SLOT(op, op_differentiable) == Py_True) {
+                found = RECORDED;
+            }
+        }
+    }
+    return found;
+}
+
+/* Record an operator on the host: a new node on its result, if that is a float. */
+static PyObject * /* new; steals the result */
+recorded(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *handle)
+{
+    PyObject *node, *value = SLOT(handle, array__value), *payload = SLOT(value, value_payload);
+    PyObject *inputs = PyTuple_New(count), *mask = PyTuple_New(count);
+    int number = TYPE_NUMBER(payload);
+    if (inputs == NULL || mask == NULL) {
+        goto failed;
+    }
+    if (!PyTypeNum_ISFLOAT(number) && !PyTypeNum_ISCOMPLEX(number)) {
+        Py_DECREF(inputs);
+        Py_DECREF(mask);
+        return handle;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *input = IS_OURS(args[i]) ? Py_NewRef(SLOT(args[i], array__value)) : valued(Py_NewRef(args[i]));
+        if (input == NULL) {
+            goto failed;
+        }
+        PyTuple_SET_ITEM(inputs, i, input);
+        PyTuple_SET_ITEM(mask, i, PyBool_FromLong(SLOT(input, value_node) != Py_None));
+    }
+    if ((node = allocated(node_)) == NULL) {
+        goto failed;
+    }
+    SLOT(node, node_op) = Py_NewRef(op);
+    SLOT(node, node_attrs) = Py_NewRef(no_attrs);
+    SLOT(node, node_inputs) = inputs;
+    SLOT(node, node_mask) = mask;
+    SLOT(node, node_pullback) = Py_NewRef(later_);
+    SLOT(node, node_outputs) = Py_NewRef(one);
+    SLOT(node, node_sequence) = PyIter_Next(sequence_);
+    Py_SETREF(SLOT(value, value_node), node);
+    return handle;
+failed:
+    Py_XDECREF(inputs);
+    Py_XDECREF(mask);
+    Py_DECREF(handle);
+    return NULL;
+}
+
 /* Apply an operator to operands; NOT_SHORT if the whole way has to. */
 static PyObject * /* new */
-applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, int only_on_host)
+applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, int only_on_host, PyObject *infix)
 {
     Operands operands;
     PyObject *made = NOT_SHORT, *result, *mode;
-    int numpy_dtypes;
-    if (count == 0 || (mode = plain_mode()) == NULL) {
+    int numpy_dtypes, records;
+    enum recording recording = NOTHING;
+    if (count == 0 || (mode = executing_mode(&records)) == NULL) {
         return NULL;
     }
     numpy_dtypes = PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero;
     Py_DECREF(mode);
+    if (records && (recording = recording_of(op, args, count)) == UNKNOWN) {
+        return NOT_SHORT;
+    }
     if (!gather(op, args, count, &operands)) {
         release(&operands);
         return NULL;
+    }
+    if (recording == RECORDED) {
+        if (operands.on_host && SLOT(op, op_ufunc) != Py_None && SLOT(op, op_outputs) == one && PyTuple_GET_SIZE(attrs) == 0 &&
+            !only_programs) {
+            made = run_numpys(SLOT(op, op_ufunc), NULL, &operands, numpy_dtypes);
+        }
+        release(&operands);
+        made = made == NULL ? NULL : wrapped_result(op, made);
+        return made == NULL ? NULL : recorded(op, args, count, made);
     }
     if (operands.on_xla) {
         if (!operands.any_number && !only_on_host) {
@@ -440,7 +573,7 @@ applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, 
     }
     else {
         if (SLOT(op, op_ufunc) != Py_None && SLOT(op, op_outputs) == one && PyTuple_GET_SIZE(attrs) == 0 && !only_programs) {
-            made = run_numpys(op, &operands, numpy_dtypes);
+            made = run_numpys(SLOT(op, op_ufunc), records ? NULL : infix, &operands, numpy_dtypes);
         }
         if (made == NULL && !PyErr_Occurred() && !operands.any_number && SLOT(op, op_heavy) != Py_True) {
             made = run_program(op, &operands, attrs, host_programs + numpy_dtypes);
@@ -512,7 +645,7 @@ numpys_part(PyObject *key)
     if (!IS(key, scalar_)) {
         return array;
     }
-    number = PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array), (PyArrayObject *)array);
+    number = as_numpys_scalar(array);
     found = number == NULL ? NULL : PyNumber_Index(number);
     Py_XDECREF(number);
     Py_DECREF(array);
@@ -730,7 +863,7 @@ as_numpys(PyObject *object)
     if ((array = live(object)) == NULL || !IS(object, scalar_)) {
         return array;
     }
-    found = PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array), (PyArrayObject *)array); /* which NumPy checks, where it casts arrays */
+    found = as_numpys_scalar(array); /* which NumPy checks, where it casts arrays */
     Py_DECREF(array);
     return found;
 }
@@ -808,9 +941,47 @@ changed_in_place(PyObject *op, PyObject *handle, PyObject *other)
     return 1;
 }
 
+/* `function(*operands, out=target)` by NumPy's own function; as above. */
+static int
+written_into(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *out)
+{
+    PyObject *arguments[MOST_OPERANDS + 1], *made = NULL;
+    Py_ssize_t i;
+    if (!IS(out, array_) || count >= MOST_OPERANDS || SLOT(op, op_ufunc) == Py_None || SLOT(op, op_outputs) != one || is_readonly(out) ||
+        !is_plain() || !is_common_on_host(out)) {
+        return AS_FOUND;
+    }
+    for (i = 0; i < count; i++) {
+        if (!is_number(args[i]) && !(IS_OURS(args[i]) && is_common_on_host(args[i]))) {
+            return AS_FOUND;
+        }
+    }
+    if ((arguments[count] = own_buffer(out)) == NULL) {
+        return AS_FOUND;
+    }
+    for (i = 0; i < count; i++) {
+        if ((arguments[i] = is_number(args[i]) ? Py_NewRef(args[i]) : live(args[i])) == NULL) {
+            break;
+        }
+    }
+    if (i == count) {
+        made = PyObject_Vectorcall(SLOT(op, op_ufunc), arguments, count, out_keyword);
+    }
+    while (i > 0) {
+        Py_DECREF(arguments[--i]);
+    }
+    Py_DECREF(arguments[count]);
+    if (made == NULL) {
+        return AS_FOUND;
+    }
+    Py_DECREF(made);
+    is_written(out);
+    return 1;
+}
+
 /* --- temporaries --------------------------------------------------------------------------------------------------- */
 
-enum { WORTH_IT = 1 << 16 }; /* bytes of a temporary: asking costs about a microsecond */
+enum { WORTH_IT = 1 << 16 }; /* bytes of a temporary: asking costs about a microsecond; of a copy that might be shared */
 
 /* Whether a part of an expression is being computed, not a call: only then is an operand that nobody but the interpreter holds of no
    further use.  What calls operators for itself may keep an operand without counting it. */
@@ -839,7 +1010,7 @@ in_expression(void)
 #define IS_TEMPORARY(object) (Py_REFCNT(object) == 1)
 #endif
 
-/* Whether nobody holds an array but the interpreter, and its buffer can take the sum with another operand. */
+/* Whether nobody holds an array but the interpreter, and its buffer can take the sum with another operand, or its square. */
 static int
 can_take(PyObject *handle, PyObject *other)
 {
@@ -863,7 +1034,7 @@ can_take(PyObject *handle, PyObject *other)
     if (number != NPY_FLOAT && number != NPY_DOUBLE && number != NPY_CFLOAT && number != NPY_CDOUBLE) {
         return 0;
     }
-    if (PyFloat_CheckExact(other) || (PyLong_CheckExact(other) && is_small(other))) {
+    if (other == NULL || PyFloat_CheckExact(other) || (PyLong_CheckExact(other) && is_small(other))) {
         return is_common(PyArray_DESCR(array));
     }
     if (!IS_OURS(other) || (added = live(other)) == NULL) {
@@ -879,30 +1050,450 @@ can_take(PyObject *handle, PyObject *other)
     return takes;
 }
 
-/* `x1 + x2` written into the one that is a temporary, as NumPy does it; NOT_SHORT if neither is. */
+/* `x1 + x2`, or of one operand, written into the one that is a temporary, as NumPy does it; NOT_SHORT if none is. */
 static PyObject * /* new */
-elided(PyObject *op, PyObject *x1, PyObject *x2)
+elided(PyObject *op, PyObject *const *args, Py_ssize_t count)
 {
-    PyObject *arguments[3], *made, *taken = can_take(x1, x2) ? x1 : can_take(x2, x1) ? x2 : NULL;
+    PyObject *arguments[3], *made, *taken = NULL;
+    for (Py_ssize_t i = 0; taken == NULL && i < count; i++) {
+        taken = can_take(args[i], count == 1 ? NULL : args[1 - i]) ? args[i] : NULL;
+    }
     if (taken == NULL || PyErr_Occurred() || !is_plain() || only_programs || !in_expression()) {
         return NULL;
     }
-    arguments[0] = IS_OURS(x1) ? live(x1) : Py_NewRef(x1);
-    arguments[1] = IS_OURS(x2) ? live(x2) : Py_NewRef(x2);
-    if (arguments[0] == NULL || arguments[1] == NULL) {
-        Py_XDECREF(arguments[0]);
-        Py_XDECREF(arguments[1]);
-        return NULL;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if ((arguments[i] = IS_OURS(args[i]) ? live(args[i]) : Py_NewRef(args[i])) == NULL) {
+            while (i > 0) {
+                Py_DECREF(arguments[--i]);
+            }
+            return NULL;
+        }
     }
-    arguments[2] = arguments[taken == x1 ? 0 : 1];
-    made = PyObject_Vectorcall(SLOT(op, op_ufunc), arguments, 2, out_keyword);
-    Py_DECREF(arguments[0]);
-    Py_DECREF(arguments[1]);
+    arguments[count] = arguments[taken == args[0] ? 0 : 1];
+    made = PyObject_Vectorcall(SLOT(op, op_ufunc), arguments, count, out_keyword);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Py_DECREF(arguments[i]);
+    }
     if (made == NULL) {
         return NULL;
     }
     Py_DECREF(made);
     return Py_NewRef(taken);
+}
+
+/* --- calls that are remembered ------------------------------------------------------------------------------------------ */
+
+/* A function of Python's looks at its arguments and applies an operator.  Where that depends on nothing but the classes, dtypes and
+   numbers of axes of its operands, and on its other arguments, it says so, by `remembered` in place of `apply`; calls alike are short then. */
+
+enum { MOST_ARGUMENTS = 12, MOST_CALLS = 8, NO_ARRAY = -1 };
+
+typedef struct {
+    PyObject *op, *attrs;
+    PyObject *direct, *dtype; /* what computes it of arrays of NumPy's, which need not be cast, and what it returns; or NULL */
+    PyObject *names[MOST_ARGUMENTS];  /* NULL for what is given by position */
+    PyObject *values[MOST_ARGUMENTS]; /* classes in place of arrays */
+    int kinds[MOST_ARGUMENTS], numpy_dtypes, origins[MOST_OPERANDS];
+    Py_ssize_t count, operands;
+} Memory;
+
+typedef struct {
+    Memory *found[MOST_CALLS];
+    int used, next;
+} Memories;
+
+/* A call that is not remembered yet, while the function runs, and what it says. */
+typedef struct {
+    PyObject *names[MOST_ARGUMENTS], *values[MOST_ARGUMENTS]; /* borrowed */
+    int kinds[MOST_ARGUMENTS], numpy_dtypes, times;
+    Py_ssize_t count;
+    PyObject *listed;                       /* what lists hold, which may change */
+    PyObject *op, *attrs, *operands, *made; /* the last one borrowed */
+} Call;
+
+static PyObject *in_tuple, *in_list; /* stand in front of the arrays in one */
+
+#ifdef _MSC_VER
+#define PER_THREAD __declspec(thread)
+#else
+#define PER_THREAD _Thread_local
+#endif
+static PER_THREAD Call *calling;
+
+/* The dtype and the number of axes of an array or scalar with elements, and whether it is known to lie in C order, in one number; NO_ARRAY
+   for others, and errors.  What a view on XLA looks at is not computed for this. */
+static int
+kind_of(PyObject *handle)
+{
+    PyObject *rare = SLOT(handle, array__extra), *view = SLOT(handle, array__view), *root = view == Py_None ? handle : SLOT(view, view_root);
+    PyObject *shape = NULL, *aval = NULL, *dtype = NULL, *payload;
+    int own = view == Py_None && (rare == Py_None || SLOT(rare, extra_layout) == Py_None), kind = NO_ARRAY;
+    if ((payload = live(handle)) != NULL) {
+        if (PyArray_SIZE((PyArrayObject *)payload) > 0 && is_common(PyArray_DESCR((PyArrayObject *)payload))) {
+            own = own && PyArray_IS_C_CONTIGUOUS((PyArrayObject *)payload);
+            kind = TYPE_NUMBER(payload) << 8 | own << 7 | PyArray_NDIM((PyArrayObject *)payload);
+        }
+        Py_DECREF(payload);
+        return kind;
+    }
+    if (PyErr_Occurred()) {
+        return NO_ARRAY;
+    }
+    for (PyObject *above = handle; above != root; above = SLOT(SLOT(above, array__view), view_parent)) {
+        if (!IS(SLOT(SLOT(above, array__view), view_lens), key_lens_)) {
+            return NO_ARRAY; /* which may have another dtype */
+        }
+    }
+    if ((payload = payload_of(SLOT(root, array__value))) == NULL) {
+        return NO_ARRAY;
+    }
+    if (IS(payload, xla_array_) && (aval = PyObject_GetAttr(payload, aval_name)) != NULL && (dtype = PyObject_GetAttr(aval, dtype_name)) != NULL &&
+        (shape = view == Py_None ? PyObject_GetAttr(aval, shape_name) : Py_NewRef(SLOT(SLOT(view, view_lens), key_lens_shape))) != NULL &&
+        PyTuple_Check(shape) && PyArray_DescrCheck(dtype)) {
+        kind = ((PyArray_Descr *)dtype)->type_num << 8 | own << 7 | (int)PyTuple_GET_SIZE(shape);
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++) {
+            if (PyTuple_GET_ITEM(shape, i) == zero) {
+                kind = NO_ARRAY;
+            }
+        }
+    }
+    Py_XDECREF(shape);
+    Py_XDECREF(aval);
+    Py_XDECREF(dtype);
+    Py_DECREF(payload);
+    return kind;
+}
+
+/* Whether an argument means the same forever. */
+static int
+is_constant(PyObject *given)
+{
+    if (PyTuple_CheckExact(given)) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(given); i++) {
+            if (!is_constant(PyTuple_GET_ITEM(given, i))) {
+                return 0;
+            }
+        }
+        return 1;
+    }
+    return given == Py_None || given == no_value_ || given == in_tuple || given == in_list || given == Py_Ellipsis ||
+           PyUnicode_CheckExact(given) || PyBool_Check(given) || PyLong_CheckExact(given) || PyFloat_CheckExact(given) ||
+           PyArray_DescrCheck(given) || PyType_CheckExact(given);
+}
+
+static int
+is_same(PyObject *a, PyObject *b)
+{
+    if (a == b) {
+        return 1;
+    }
+    if (Py_TYPE(a) != Py_TYPE(b)) {
+        return 0;
+    }
+    if (PyTuple_CheckExact(a)) {
+        int same = PyTuple_GET_SIZE(a) == PyTuple_GET_SIZE(b);
+        for (Py_ssize_t i = 0; same && i < PyTuple_GET_SIZE(a); i++) {
+            same = is_same(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i));
+        }
+        return same;
+    }
+    if (PyFloat_CheckExact(a)) {
+        return memcmp(&((PyFloatObject *)a)->ob_fval, &((PyFloatObject *)b)->ob_fval, sizeof(double)) == 0;
+    }
+    return (PyLong_CheckExact(a) || PyUnicode_CheckExact(a)) && PyObject_RichCompareBool(a, b, Py_EQ) == 1;
+}
+
+static int
+add_value(Call *call, PyObject *name, PyObject *value)
+{
+    if (call->count == MOST_ARGUMENTS) {
+        return 0;
+    }
+    call->names[call->count] = name;
+    call->values[call->count++] = value;
+    return 1;
+}
+
+/* Add an argument, or the arrays in a tuple or a list; 0 if there are too many. */
+static int
+add_argument(Call *call, PyObject *name, PyObject *value)
+{
+    int fits, is_list = PyList_CheckExact(value);
+    if (is_list && PyList_GET_SIZE(value) > 0 && IS_OURS(PyList_GET_ITEM(value, 0))) {
+        if (call->listed != NULL || (value = call->listed = PyList_AsTuple(value)) == NULL) {
+            return 0;
+        }
+    }
+    else if (!PyTuple_CheckExact(value) || PyTuple_GET_SIZE(value) == 0 || !IS_OURS(PyTuple_GET_ITEM(value, 0))) {
+        return add_value(call, name, value);
+    }
+    fits = add_value(call, name, is_list ? in_list : in_tuple);
+    for (Py_ssize_t i = 0; fits && i < PyTuple_GET_SIZE(value); i++) {
+        fits = IS_OURS(PyTuple_GET_ITEM(value, i)) && add_value(call, NULL, PyTuple_GET_ITEM(value, i));
+    }
+    return fits && add_value(call, NULL, in_tuple);
+}
+
+/* What is needed to remember a call; 0 if it can't be. */
+static int
+is_memorable(Call *call)
+{
+    int arrays = 0;
+    for (Py_ssize_t i = 0; i < call->count; i++) {
+        call->kinds[i] = NO_ARRAY;
+        if (IS_OURS(call->values[i])) {
+            arrays = 1;
+            if ((call->kinds[i] = kind_of(call->values[i])) == NO_ARRAY) {
+                return 0;
+            }
+        }
+        else if (!is_constant(call->values[i])) {
+            return 0;
+        }
+    }
+    return arrays;
+}
+
+/* Tell the function around this one, which remembers it if it returns the same. */
+static void
+tell(PyObject *op, PyObject *operands, PyObject *attrs, PyObject *made)
+{
+    calling->times++;
+    calling->made = made;
+    Py_XSETREF(calling->op, Py_NewRef(op));
+    Py_XSETREF(calling->operands, Py_NewRef(operands));
+    Py_XSETREF(calling->attrs, Py_NewRef(attrs));
+}
+
+/* What a function of NumPy's own makes of operands on the host; NOT_SHORT, also where it raises something, which the whole way explains. */
+static PyObject * /* new */
+directly(Memory *memory, PyObject *const *operands)
+{
+    PyObject *payloads[MOST_OPERANDS], *made = NULL;
+    Py_ssize_t i;
+    for (i = 0; i < memory->operands; i++) {
+        if ((payloads[i] = IS_OURS(operands[i]) ? live(operands[i]) : Py_NewRef(operands[i])) == NULL) {
+            break;
+        }
+    }
+    if (i == memory->operands) {
+        made = as_array(PyObject_Vectorcall(memory->direct, payloads, i, NULL));
+    }
+    while (i > 0) {
+        Py_DECREF(payloads[--i]);
+    }
+    if (made == NULL) {
+        PyErr_Clear();
+        return NOT_SHORT;
+    }
+    if ((PyObject *)PyArray_DESCR((PyArrayObject *)made) != memory->dtype) {
+        Py_DECREF(made);
+        return NOT_SHORT;
+    }
+    return wrapped_result(memory->op, made);
+}
+
+static PyObject * /* new */
+recalled(Memories *memories, Call *call)
+{
+    PyObject *made;
+    for (int at = 0; at < memories->used; at++) {
+        Memory *memory = memories->found[at];
+        PyObject *operands[MOST_OPERANDS];
+        int same = memory->count == call->count && memory->numpy_dtypes == call->numpy_dtypes;
+        for (Py_ssize_t i = 0; same && i < call->count; i++) {
+            PyObject *value = call->kinds[i] == NO_ARRAY ? call->values[i] : (PyObject *)Py_TYPE(call->values[i]);
+            same = memory->names[i] == call->names[i] && memory->kinds[i] == call->kinds[i] && is_same(memory->values[i], value);
+        }
+        if (!same) {
+            continue;
+        }
+        for (Py_ssize_t i = 0; i < memory->operands; i++) {
+            operands[i] = call->values[memory->origins[i]];
+        }
+        made = memory->direct != NULL && !only_programs ? directly(memory, operands) : NOT_SHORT;
+        if (made == NULL && !PyErr_Occurred()) {
+            made = applied(memory->op, operands, memory->operands, memory->attrs, 0, NULL);
+        }
+        if (made != NULL && calling != NULL) {
+            PyObject *told = PyTuple_New(memory->operands);
+            if (told == NULL) {
+                Py_DECREF(made);
+                return NULL;
+            }
+            for (Py_ssize_t i = 0; i < memory->operands; i++) {
+                PyTuple_SET_ITEM(told, i, Py_NewRef(operands[i]));
+            }
+            tell(memory->op, told, memory->attrs, made);
+            Py_DECREF(told);
+        }
+        return made;
+    }
+    return NOT_SHORT;
+}
+
+static void
+forget(Memory *memory)
+{
+    if (memory != NULL) {
+        Py_XDECREF(memory->op);
+        Py_XDECREF(memory->attrs);
+        Py_XDECREF(memory->direct);
+        Py_XDECREF(memory->dtype);
+        for (Py_ssize_t i = 0; i < memory->count; i++) {
+            Py_XDECREF(memory->names[i]);
+            Py_XDECREF(memory->values[i]);
+        }
+        PyMem_Free(memory);
+    }
+}
+
+static void
+forget_all(Memories *memories)
+{
+    while (memories->used > 0) {
+        forget(memories->found[--memories->used]);
+    }
+}
+
+static int
+visit_memories(Memories *memories, visitproc visit, void *arg)
+{
+    for (int at = 0; at < memories->used; at++) {
+        Memory *memory = memories->found[at];
+        Py_VISIT(memory->op);
+        Py_VISIT(memory->attrs);
+        Py_VISIT(memory->direct);
+        for (Py_ssize_t i = 0; i < memory->count; i++) {
+            Py_VISIT(memory->values[i]);
+        }
+    }
+    return 0;
+}
+
+/* Remember what a function has said of a call.  Each operand has to be an argument, and each array an operand, and only one. */
+static void
+remember(Memories *memories, Call *call)
+{
+    Memory *memory;
+    PyObject *found, *direct = NULL, *dtype = NULL;
+    Py_ssize_t operands = PyTuple_GET_SIZE(call->operands);
+    unsigned used = 0;
+    int origins[MOST_OPERANDS];
+    if (operands > MOST_OPERANDS) {
+        return;
+    }
+    for (Py_ssize_t i = 0; i < operands; i++) {
+        int at = 0;
+        while (at < call->count && call->values[at] != PyTuple_GET_ITEM(call->operands, i)) {
+            at++;
+        }
+        if (at == call->count) {
+            return;
+        }
+        origins[i] = at;
+        used |= 1u << at;
+    }
+    for (Py_ssize_t i = 0; i < call->count; i++) {
+        if (call->kinds[i] != NO_ARRAY && !(used & 1u << i)) {
+            return;
+        }
+    }
+    if ((found = PyObject_CallFunctionObjArgs(direct_, call->op, call->attrs, call->operands, NULL)) == NULL) {
+        PyErr_Clear();
+        return;
+    }
+    if (found != Py_None && !PyArg_ParseTuple(found, "OO", &direct, &dtype)) {
+        PyErr_Clear();
+    }
+    if ((memory = PyMem_Calloc(1, sizeof(Memory))) == NULL) {
+        Py_DECREF(found);
+        return;
+    }
+    memory->op = Py_NewRef(call->op);
+    memory->attrs = Py_NewRef(call->attrs);
+    memory->direct = Py_XNewRef(direct);
+    memory->dtype = Py_XNewRef(dtype);
+    Py_DECREF(found);
+    memory->numpy_dtypes = call->numpy_dtypes;
+    memory->count = call->count;
+    memory->operands = operands;
+    memcpy(memory->origins, origins, sizeof(origins));
+    for (Py_ssize_t i = 0; i < call->count; i++) {
+        memory->names[i] = Py_XNewRef(call->names[i]);
+        memory->kinds[i] = call->kinds[i];
+        memory->values[i] = Py_NewRef(call->kinds[i] == NO_ARRAY ? call->values[i] : (PyObject *)Py_TYPE(call->values[i]));
+    }
+    if (memories->used < MOST_CALLS) {
+        memories->found[memories->used++] = memory;
+    }
+    else {
+        Memory *before = memories->found[memories->next];
+        memories->found[memories->next] = memory;
+        memories->next = (memories->next + 1) % MOST_CALLS;
+        forget(before);
+    }
+}
+
+/* Begin a call: 1 if it can be remembered, or is. */
+static int
+begun(Call *call)
+{
+    PyObject *mode = plain_mode();
+    if (mode == NULL) {
+        return 0;
+    }
+    call->numpy_dtypes = PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero;
+    Py_DECREF(mode);
+    return is_memorable(call);
+}
+
+/* Call a function, with `named` arguments in a dict, or named by a tuple of `keywords`.  What it says is for the call, or for nobody. */
+static PyObject * /* new */
+listened_to(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, Call *call)
+{
+    Call *outer = calling;
+    PyObject *made;
+    calling = call;
+    made = named == NULL ? PyObject_Vectorcall(function, args, flags, keywords) : PyObject_VectorcallDict(function, args, flags, named);
+    calling = outer;
+    return made;
+}
+
+/* Call a function that may say that the call can be remembered, if it is not. */
+static PyObject * /* new */
+called(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, Memories *memories)
+{
+    Call call = {.count = 0, .times = 0, .listed = NULL, .op = NULL, .attrs = NULL, .operands = NULL, .made = NULL};
+    PyObject *made = NULL, *name, *value;
+    Py_ssize_t at = 0, count = PyVectorcall_NARGS(flags);
+    int fits = 1;
+    for (Py_ssize_t i = 0; fits && i < count; i++) {
+        fits = add_argument(&call, NULL, args[i]);
+    }
+    for (Py_ssize_t i = 0; fits && keywords != NULL && i < PyTuple_GET_SIZE(keywords); i++) {
+        fits = add_argument(&call, PyTuple_GET_ITEM(keywords, i), args[count + i]);
+    }
+    while (fits && named != NULL && PyDict_Next(named, &at, &name, &value)) {
+        fits = add_argument(&call, name, value);
+    }
+    if (!fits || !begun(&call)) {
+        made = PyErr_Occurred() ? NULL : listened_to(function, args, flags, named, keywords, NULL);
+    }
+    else if ((made = recalled(memories, &call)) == NULL && !PyErr_Occurred()) {
+        made = listened_to(function, args, flags, named, keywords, &call);
+        if (made != NULL && call.times == 1 && made == call.made) {
+            remember(memories, &call);
+            if (calling != NULL) {
+                tell(call.op, call.operands, call.attrs, made);
+            }
+        }
+    }
+    Py_XDECREF(call.listed);
+    Py_XDECREF(call.op);
+    Py_XDECREF(call.attrs);
+    Py_XDECREF(call.operands);
+    return made;
 }
 
 /* --- functions of a module ----------------------------------------------------------------------------------------- */
@@ -913,6 +1504,7 @@ typedef struct {
     PyObject_HEAD
     PyObject *function, *op;
     int only_on_host; /* what the function does besides is done by NumPy's own function on the host */
+    Memories memories;
 } Function;
 
 static int
@@ -928,12 +1520,22 @@ is_operator(PyObject *object)
 static PyObject *
 function_call(Function *self, PyObject *args, PyObject *kwargs)
 {
-    PyObject *made;
+    PyObject *made = NOT_SHORT, *out;
+    Py_ssize_t count;
     if (self->function == NULL) {
         return PyErr_Format(PyExc_TypeError, "%R was made without a function", Py_TYPE(self));
     }
-    if (self->op != NULL && kwargs == NULL && PyTuple_GET_SIZE(args) == PyTuple_GET_SIZE(SLOT(self->op, op_inputs))) {
-        made = applied(self->op, &PyTuple_GET_ITEM(args, 0), PyTuple_GET_SIZE(args), no_attrs, self->only_on_host);
+    count = PyTuple_GET_SIZE(args);
+    if (self->op == NULL) {
+        return called(self->function, &PyTuple_GET_ITEM(args, 0), count, kwargs, NULL, &self->memories);
+    }
+    if (count == PyTuple_GET_SIZE(SLOT(self->op, op_inputs))) {
+        if (kwargs == NULL) {
+            made = applied(self->op, &PyTuple_GET_ITEM(args, 0), count, no_attrs, self->only_on_host, NULL);
+        }
+        else if (PyDict_GET_SIZE(kwargs) == 1 && !self->only_on_host && (out = PyDict_GetItemWithError(kwargs, out_name)) != NULL && connected) {
+            made = written_into(self->op, &PyTuple_GET_ITEM(args, 0), count, out) > 0 ? Py_NewRef(out) : NULL;
+        }
         if (made != NULL || PyErr_Occurred()) {
             return made;
         }
@@ -971,7 +1573,7 @@ function_traverse(Function *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->function);
     Py_VISIT(self->op);
-    return 0;
+    return visit_memories(&self->memories, visit, arg);
 }
 
 static int
@@ -979,6 +1581,7 @@ function_clear(Function *self)
 {
     Py_CLEAR(self->function);
     Py_CLEAR(self->op);
+    forget_all(&self->memories);
     return 0;
 }
 
@@ -1011,42 +1614,79 @@ static PyTypeObject function_type = {
 
 /* --- methods ------------------------------------------------------------------------------------------------------- */
 
-enum kind { UNARY, BINARY, REFLECTED, IN_PLACE, GET, SET };
+enum kind { UNARY, BINARY, REFLECTED, IN_PLACE, GET, SET, CALL, CONVERT, COPY };
 
 /* A special method of arrays: `whole` is what it does, as a function of Python's. */
 typedef struct {
     PyObject_HEAD
     vectorcallfunc vectorcall;
-    PyObject *whole, *op;
+    PyObject *whole, *op, *infix, *exponents;
     enum kind kind;
     int only_on_host, elides;
+    Memories memories;
 } Method;
+
+static PyObject * /* new */
+by_operator(Method *self, PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *made = self->elides ? elided(self->op, args, count) : NOT_SHORT;
+    return made != NULL || PyErr_Occurred() ? made : applied(self->op, args, count, no_attrs, self->only_on_host, self->infix);
+}
+
+/* `x ** number` where another operator does that, for the dtypes from a number on; NOT_SHORT for other exponents, and what is elsewhere than
+   on the host. */
+static PyObject * /* new */
+by_exponent(Method *self, PyObject *const *args)
+{
+    PyObject *number, *op, *made, *array;
+    int least;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->exponents); i++) {
+        int same;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(self->exponents, i), "OOi", &number, &op, &least)) {
+            return NULL;
+        }
+        if (Py_TYPE(number) != Py_TYPE(args[1]) || (same = PyObject_RichCompareBool(number, args[1], Py_EQ)) == 0) {
+            continue;
+        }
+        if (same < 0 || !IS(args[0], array_) || (array = live(args[0])) == NULL) {
+            return NULL;
+        }
+        same = is_common(PyArray_DESCR((PyArrayObject *)array)) && TYPE_NUMBER(array) >= least;
+        Py_DECREF(array);
+        if (!same) {
+            return NOT_SHORT;
+        }
+        made = elided(op, args, 1);
+        return made != NULL || PyErr_Occurred() ? made : applied(op, args, 1, no_attrs, 0, NULL);
+    }
+    return NOT_SHORT;
+}
 
 static PyObject *
 method_call(Method *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
-    PyObject *made = NOT_SHORT, *swapped[2];
+    PyObject *made = NOT_SHORT, *swapped[2], *array;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
     int done = 0;
+    if (self->kind == CALL) {
+        return called(self->whole, args, flags, NULL, keywords, &self->memories);
+    }
     if (connected && keywords == NULL && count > 0 && IS_OURS(args[0])) {
         switch (self->kind) {
         case UNARY:
-            made = count == 1 ? applied(self->op, args, 1, no_attrs, self->only_on_host) : NOT_SHORT;
+            made = count == 1 ? by_operator(self, args, 1) : NOT_SHORT;
             break;
         case BINARY:
-            made = count == 2 && self->elides ? elided(self->op, args[0], args[1]) : NOT_SHORT;
+            made = count == 2 && self->exponents != NULL ? by_exponent(self, args) : NOT_SHORT;
             if (made == NULL && !PyErr_Occurred() && count == 2) {
-                made = applied(self->op, args, 2, no_attrs, self->only_on_host);
+                made = by_operator(self, args, 2);
             }
             break;
         case REFLECTED:
             if (count == 2) {
                 swapped[0] = args[1];
                 swapped[1] = args[0];
-                made = self->elides ? elided(self->op, swapped[0], swapped[1]) : NOT_SHORT;
-            }
-            if (made == NULL && !PyErr_Occurred() && count == 2) {
-                made = applied(self->op, swapped, 2, no_attrs, self->only_on_host);
+                made = by_operator(self, swapped, 2);
             }
             break;
         case IN_PLACE:
@@ -1060,6 +1700,23 @@ method_call(Method *self, PyObject *const *args, size_t flags, PyObject *keyword
             done = count == 3 ? written(args[0], args[1], args[2]) : 0;
             made = done > 0 ? Py_NewRef(Py_None) : NULL;
             break;
+        case CONVERT: /* `float(x)`: by NumPy's array */
+            if (count == 1 && is_plain() && (array = live(args[0])) != NULL) {
+                made = PyObject_CallOneArg(self->infix, array);
+                Py_DECREF(array);
+            }
+            break;
+        case COPY:
+            if (count == 1 && IS(args[0], array_) && is_plain() && (array = live(args[0])) != NULL) {
+                if (is_common(PyArray_DESCR((PyArrayObject *)array)) && PyArray_NBYTES((PyArrayObject *)array) < WORTH_IT) {
+                    made = PyArray_NewCopy((PyArrayObject *)array, NPY_CORDER);
+                    made = made == NULL ? NULL : wrapped(array_, made);
+                }
+                Py_DECREF(array);
+            }
+            break;
+        case CALL:
+            break;
         }
         if (made != NULL || PyErr_Occurred()) {
             return made;
@@ -1071,19 +1728,20 @@ method_call(Method *self, PyObject *const *args, size_t flags, PyObject *keyword
 static PyObject *
 method_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"kind", "whole", "op", "only_on_host", "elides", NULL};
-    static const char *const kinds[] = {"unary", "binary", "reflected", "in place", "get", "set"};
+    static char *names[] = {"kind", "whole", "op", "infix", "only_on_host", "elides", "exponents", NULL};
+    static const char *const kinds[] = {"unary", "binary", "reflected", "in place", "get", "set", "call", "convert", "copy"};
     const char *kind;
-    PyObject *whole, *op = Py_None;
+    PyObject *whole, *op = Py_None, *infix = NULL, *exponents = NULL;
     int only_on_host = 0, elides = 0, chosen = 0;
     Method *self;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO|Opp:Method", names, &kind, &whole, &op, &only_on_host, &elides)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "sO|OOppO!:Method", names, &kind, &whole, &op, &infix, &only_on_host, &elides, &PyTuple_Type,
+                                     &exponents)) {
         return NULL;
     }
-    while (chosen <= SET && strcmp(kind, kinds[chosen]) != 0) {
+    while (chosen <= COPY && strcmp(kind, kinds[chosen]) != 0) {
         chosen++;
     }
-    if (chosen > SET) {
+    if (chosen > COPY) {
         return PyErr_Format(PyExc_ValueError, "a method of kind '%s'", kind);
     }
     if (chosen < GET && !is_operator(op)) {
@@ -1093,6 +1751,8 @@ method_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         self->vectorcall = (vectorcallfunc)method_call;
         self->whole = Py_NewRef(whole);
         self->op = Py_NewRef(op);
+        self->infix = infix == Py_None ? NULL : Py_XNewRef(infix);
+        self->exponents = Py_XNewRef(exponents);
         self->kind = (enum kind)chosen;
         self->only_on_host = only_on_host;
         self->elides = elides;
@@ -1134,7 +1794,9 @@ method_traverse(Method *self, visitproc visit, void *arg)
 {
     Py_VISIT(self->whole);
     Py_VISIT(self->op);
-    return 0;
+    Py_VISIT(self->infix);
+    Py_VISIT(self->exponents);
+    return visit_memories(&self->memories, visit, arg);
 }
 
 static int
@@ -1142,6 +1804,9 @@ method_clear(Method *self)
 {
     Py_CLEAR(self->whole);
     Py_CLEAR(self->op);
+    Py_CLEAR(self->infix);
+    Py_CLEAR(self->exponents);
+    forget_all(&self->memories);
     return 0;
 }
 
@@ -1193,7 +1858,7 @@ apply(PyObject *module, PyObject *const *args, Py_ssize_t count)
         if ((operands = PySequence_Fast(args[1], "operands are given as a tuple or list")) == NULL) {
             return NULL;
         }
-        made = applied(args[0], PySequence_Fast_ITEMS(operands), PySequence_Fast_GET_SIZE(operands), count == 3 ? args[2] : no_attrs, 0);
+        made = applied(args[0], PySequence_Fast_ITEMS(operands), PySequence_Fast_GET_SIZE(operands), count == 3 ? args[2] : no_attrs, 0, NULL);
         Py_DECREF(operands);
         if (made != NULL || PyErr_Occurred()) {
             return made;
@@ -1203,6 +1868,17 @@ apply(PyObject *module, PyObject *const *args, Py_ssize_t count)
         return PyErr_Format(PyExc_RuntimeError, "an operator is applied before the dispatcher is there");
     }
     return PyObject_Vectorcall(whole_, args, count, NULL);
+}
+
+/* `apply`, by which a function of Python's says that calls alike do the same. */
+static PyObject *
+remembered(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *made = apply(module, args, count);
+    if (made != NULL && calling != NULL && count == 3 && PyTuple_CheckExact(args[1]) && PyTuple_CheckExact(args[2])) {
+        tell(args[0], args[1], args[2], made);
+    }
+    return made;
 }
 
 /* Where a slot of a class lies in its instances. */
@@ -1249,6 +1925,7 @@ connect(PyObject *module, PyObject *args, PyObject *kwargs)
                 return NULL;
             }
             plain_at = PySequence_Index(fields, plain_name);
+            records_at = PySequence_Index(fields, records_name);
             numpy_dtypes_at = PySequence_Index(fields, numpy_dtypes_name);
             Py_DECREF(fields);
         }
@@ -1278,6 +1955,7 @@ connect(PyObject *module, PyObject *args, PyObject *kwargs)
 
 static PyMethodDef functions[] = {
     {"apply", (PyCFunction)(void (*)(void))apply, METH_FASTCALL, "Apply an operator to array-likes."},
+    {"remembered", (PyCFunction)(void (*)(void))remembered, METH_FASTCALL, "Apply an operator, as calls alike will."},
     {"connect", (PyCFunction)(void (*)(void))connect, METH_VARARGS | METH_KEYWORDS, "Tell the module what it has to know."},
     {NULL, NULL, 0, NULL},
 };
@@ -1299,11 +1977,16 @@ PyInit__native(void)
     one = PyLong_FromLong(1);
     no_attrs = PyTuple_New(0);
     out_keyword = Py_BuildValue("(s)", "out");
+    in_tuple = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
+    in_list = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
+    out_name = PyUnicode_InternFromString("out");
+    dtype_name = PyUnicode_InternFromString("dtype");
     aval_name = PyUnicode_InternFromString("aval");
     shape_name = PyUnicode_InternFromString("shape");
     payload_name = PyUnicode_InternFromString("payload");
     on_host_name = PyUnicode_InternFromString("on_host");
     plain_name = PyUnicode_InternFromString("plain");
+    records_name = PyUnicode_InternFromString("records");
     numpy_dtypes_name = PyUnicode_InternFromString("numpy_dtypes");
     if (PyErr_Occurred() || (module = PyModule_Create(&definition)) == NULL) {
         return NULL;

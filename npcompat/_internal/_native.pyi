@@ -15,16 +15,21 @@ class Method:
 
     def __init__(
         self,
-        kind: Literal["unary", "binary", "reflected", "in place", "get", "set"],
+        kind: Literal["unary", "binary", "reflected", "in place", "get", "set", "call", "convert", "copy"],
         whole: Callable[..., Any],
         op: Any = None,
+        infix: Callable[..., Any] | None = None,
         only_on_host: bool = False,
         elides: bool = False,
+        exponents: tuple[tuple[float, Any, int], ...] = (),
     ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 def apply(op: Any, args: Sequence[Any], attrs: tuple[Any, ...] = ()) -> Any:
     """Apply an operator to array-likes."""
+
+def remembered(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+    """Apply an operator, as calls alike will."""
 
 def connect(**named: Any) -> None:
     """Tell the module what it has to know."""

@@ -22,6 +22,7 @@ from npcompat._internal.execution import (
     SCALARS,
     XLA_ARRAY,
     constant,
+    created,
     explained,
     fresh,
     host_payload,
@@ -29,6 +30,7 @@ from npcompat._internal.execution import (
     on_host,
     raise_pending,
     run,
+    symbols_exist,
 )
 from npcompat._internal.handle import Extra, Handle, Lent, Value, View, clock, extra, touch
 from npcompat._internal.op import Attrs, Op
@@ -460,8 +462,19 @@ def traced_value_error() -> Exception:
     )
 
 
+def _created(op: Op, attrs: Attrs) -> Any:
+    """What is made again and again of no operands; None for what is not, and in modes that look at operators."""
+    mode = _current_mode(_default_mode[0])
+    if not mode.plain or op.outputs != 1 or symbols_exist():
+        return None
+    payload = created(op, attrs, mode)
+    return None if payload is None else wrap_result(op, Value(payload))
+
+
 def _whole(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
     """Apply an operator to array-likes: the whole way, for any operands in any mode."""
+    if not args and (made := _created(op, attrs)) is not None:
+        return made
     asked = not ordinary.issuperset(map(type, args))
     if asked and op.name in ufuncs:
         found = _overridden(op, "__call__", args, {})
@@ -478,6 +491,12 @@ def _whole(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
 def _failed(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> None:
     """Raise what explains why a program failed."""
     raise explained(op, payloads, attrs, error) from error
+
+
+def _direct(op: Op, attrs: Attrs, operands: Sequence[Any]) -> Any:
+    """What computes an operator of operands on the host such as these, which need not be cast, and its dtype; None if nothing does."""
+    types = [x.dtype if isinstance(x, Handle) else type(x) for x in operands]  # type: ignore[attr-defined]
+    return host.direct(op, attrs, tuple(types))
 
 
 short.connect(
@@ -499,9 +518,17 @@ short.connect(
     read=read,
     on_devices=dtypes.on_devices,
     keep=dtypes.keep,
+    no_value=onp._NoValue,
+    direct=_direct,
 )
 apply = short.apply(_whole)
 """Apply an operator to array-likes; returns an array, or a tuple of arrays if it has several outputs."""
+remembered = short.remembered(apply)
+"""The same, for a public function that returns the result.
+
+It says by this that nothing of its operands has decided what it does but their classes, dtypes and numbers of axes, and that they are not
+empty; calls with such operands and the same other arguments need not ask it again.
+"""
 
 
 def layout(handle: Handle) -> onp.ndarray[Any, Any]:

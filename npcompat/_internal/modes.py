@@ -21,8 +21,8 @@ class Mode(NamedTuple):
 
     `numpy_dtypes` is an int because it indexes tables on the hot path; `observer` is told of each operation, `audit` of what
     happens besides; `reports` says that XLA's operators report floating-point errors, too.  `plain` says that operations are just
-    executed: neither recorded, traced, observed nor reporting; `direct`, that the host's buffers may be read and written behind the
-    operators, which observers that take compiled functions apart must see.
+    executed: neither recorded, traced, observed nor reporting; `records`, that they are recorded, and no more than that; `direct`, that
+    the host's buffers may be read and written behind the operators, which observers that take compiled functions apart must see.
     """
 
     recording: bool = False
@@ -36,6 +36,7 @@ class Mode(NamedTuple):
     direct: bool = True
     reports: bool = False
     audit: "Audit | None" = None
+    records: bool = False
 
 
 def _from_environment() -> Mode:
@@ -60,11 +61,13 @@ def current() -> Mode:
 
 def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
     of = changes.get
-    executed = not of("recording", mode.recording) and of("trace", mode.trace) is None
+    recording, alone = of("recording", mode.recording), of("trace", mode.trace) is None
+    executed = alone and not recording
     reports = of("reports", mode.reports) and of("backend", mode.backend) != "numpy"  # the host's operators do that anyway
     observer = of("observer", mode.observer)
     direct = executed and (observer is None or not observer.apart)
-    return mode._replace(plain=executed and observer is None and not reports, direct=direct, **changes)
+    unseen = observer is None and not reports
+    return mode._replace(plain=executed and unseen, records=recording and alone and unseen, direct=direct, **changes)
 
 
 @contextmanager

@@ -6,10 +6,11 @@
 import opcode
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as onp
 
+Kind = TypeVar("Kind", bound=Callable[..., Any])
 native: Any = None
 """The compiled module; None where it was not built, or is not wanted."""
 
@@ -59,13 +60,35 @@ def apply(whole: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
-def method(kind: str, op: Any = None, only_on_host: bool = False) -> Callable[[Callable[..., Any]], Any]:
+def remembered(apply: Callable[..., Any]) -> Callable[..., Any]:
+    """What applies an operator for a function that does so for every call alike; without the short way, what applies operators."""
+    return apply if native is None else native.remembered
+
+
+def remembering(method: Kind) -> Kind:
+    """Make a method one whose calls are remembered, where it says so."""
+    return method if native is None else native.Method("call", method)
+
+
+def copying(method: Kind) -> Kind:
+    """Make a method one that copies."""
+    return method if native is None else native.Method("copy", method)
+
+
+def method(
+    kind: str,
+    op: Any = None,
+    infix: Callable[..., Any] | None = None,
+    only_on_host: bool = False,
+    exponents: tuple[tuple[float, Any, int], ...] = (),
+) -> Callable[[Callable[..., Any]], Any]:
     """Make the decorated function, which does it the whole way, a special method of arrays.
 
-    With `only_on_host`, it checks what NumPy's own function checks itself on the host.
+    `infix` is what Python has for it, which NumPy's scalars answer.  With `only_on_host`, the function checks what NumPy's checks itself
+    on the host.  `exponents` are those with operators of their own, for dtypes from a number of NumPy's on.
     """
     elides = op is not None and op.ufunc in _INTO_TEMPORARIES
-    return lambda whole: whole if native is None else native.Method(kind, whole, op, only_on_host, elides)
+    return lambda whole: whole if native is None else native.Method(kind, whole, op, infix, only_on_host, elides, exponents)
 
 
-__all__ = ["Function", "apply", "connect", "method", "native"]
+__all__ = ["Function", "apply", "connect", "copying", "method", "native", "remembered", "remembering"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes, indexing, modes, selection
+from npcompat._internal import dtypes, indexing, modes, selection, short
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy as host
 from npcompat._internal.dispatch import as_value, read, wrap, write
@@ -144,6 +144,7 @@ def attach(op: Op, attrs: Attrs, values: Sequence[Value], mask: tuple[bool, ...]
 
 
 connect(record)
+short.connect(node=Node, later=LATER, sequence=_sequence)
 
 
 def _add(xp: Any, x: Any, y: Any) -> Any:

@@ -39,18 +39,22 @@ def as_copy(copy: Any) -> bool | None:
     return bool(copy)
 
 
+_SMALL = 2**16
+"""Bytes that are copied at once: writing to what is shared costs more."""
+
+
 def copy_of(handle: Handle, order: Order = "C") -> Any:
     """A new array with the same values, in C order or another one.
 
-    Values are immutable, so nothing is copied until one of the two is written, unless the order differs; but what was
-    taken out of an array of records (`a[0]`) may be written at any time.
+    Values are immutable, so nothing is copied until one of the two is written, unless the order differs or there is little to copy; but
+    what was taken out of an array of records (`a[0]`) may be written at any time.
     """
     value = dispatch.read(handle)
     node, payload = value.node if modes.current().recording else None, value.payload
     if type(payload) is onp.ndarray:
         flags = payload.flags
         laid_out = flags.f_contiguous if order == "F" else flags.c_contiguous or (order in ("K", "A") and flags.f_contiguous)
-        if not laid_out or payload.dtype.names is not None:
+        if not laid_out or payload.dtype.names is not None or payload.nbytes <= _SMALL:
             payload = payload.copy(order)
         return dispatch.wrap(execution.fresh(payload, node, value.index))
     made = dispatch.wrap(execution.fresh(payload, node, value.index))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dispatch, dtypes, execution, indexing
-from npcompat._internal.dispatch import apply
+from npcompat._internal.dispatch import remembered
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle, root_of
 from npcompat._internal.op import operator
@@ -19,6 +19,7 @@ from npcompat.numpy._manipulation import atleast_1d, atleast_2d, atleast_3d, mov
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
 from npcompat.numpy._ufunc import _select_where, store
+from npcompat.numpy._unbound import remembering
 
 # --- joining -----------------------------------------------------------------------------------------------------
 
@@ -57,7 +58,7 @@ def _join(op: Any, arrays: Sequence[Any], axis: int | None, out: Any, dtype: DTy
                 raise TypeError(
                     f"Cannot cast array data from {source!r} to {target!r} according to the rule '{casting}' (array {i} of {what})"
                 )
-    result = apply(op, arrays, (None if axis is None else python.index(axis), target if out is not None else wanted))
+    result = remembered(op, tuple(arrays), (None if axis is None else python.index(axis), target if out is not None else wanted))
     if out is None:
         return result
     if not isinstance(out, Handle):
@@ -78,6 +79,7 @@ def _listed(arrays: Any, what: str) -> list[Any]:
     return list(arrays)
 
 
+@remembering
 def concatenate(arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
     """Arrays one after the other along an axis.
 
@@ -113,6 +115,7 @@ def concatenate(arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype:
 concat = concatenate
 
 
+@remembering
 def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
     """Arrays of one shape along a new axis; the arguments are those of `concatenate`.
 
@@ -133,6 +136,7 @@ def _raised(arrays: Any, at_least: Any, what: str) -> list[Any]:
     return list(parts) if isinstance(parts, tuple) else [parts]
 
 
+@remembering
 def vstack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
     """Arrays on top of each other: along the first of at least two axes.
 
@@ -151,6 +155,7 @@ def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kin
     return vstack(tup, dtype=dtype, casting=casting)
 
 
+@remembering
 def hstack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
     """Arrays side by side: along the second axis, the first if they have only one.
 
@@ -163,6 +168,7 @@ def hstack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind")
     return concatenate(parts, 0 if parts and parts[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
+@remembering
 def dstack(tup: Any) -> Any:
     """Arrays behind each other: along the third of at least three axes.
 

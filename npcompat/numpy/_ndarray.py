@@ -267,11 +267,13 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     # --- copies, casts, devices
 
+    @short.copying
     def copy(self, order: Order = "C") -> "ndarray":
         """A copy with memory of its own."""
         made: ndarray = copy_of(self, check_order(order))
         return made if type(self) is ndarray else inherit(made, self)
 
+    @short.remembering
     def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> Any:
         """The values in another dtype.
 
@@ -283,7 +285,8 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         order, wanted, own = check_order(order), dtypes.canonical(dtype), self.dtype
         if type(copy) is not bool and isinstance(copy, _CopyMode):
             raise ValueError("_CopyMode enum is not allowed for astype function. Use true/false instead.")
-        if casting == "same_value":
+        by_values = casting == "same_value"
+        if by_values:
             dispatch.to_host(self).astype(wanted, casting=casting)  # NumPy's error where a value would change
             casting = "unsafe"
         if casting != "unsafe" and not onp.can_cast(own, wanted, casting):
@@ -296,6 +299,8 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
             return source if stays else inherit(copy_of(self, order), source)
         if own.kind == "c":
             dtypes.warn_of_lost_parts(own, wanted)
+        elif order != "F" and not by_values and in_c_order(self) and type(self) is ndarray:
+            return dispatch.remembered(_cast, (self,), (wanted,))
         made = _apply(_cast, (self if subok else lens.plain(self),), (wanted,))
         return made if order != "F" and in_c_order(self) else in_order(made, order, self)
 

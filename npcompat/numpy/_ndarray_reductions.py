@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from npcompat._internal.short import remembering
 from npcompat.numpy import _products, _reductions, _sorting
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
 
@@ -11,6 +12,7 @@ class Reductions:
 
     __slots__ = ()
 
+    @remembering
     def sum(
         self: Any,
         axis: AxisLike = None,
@@ -23,6 +25,7 @@ class Reductions:
         """Sum over axes."""
         return _reductions.reduce(_reductions._sum, self, axis, dtype, out, keepdims, initial, where)
 
+    @remembering
     def prod(
         self: Any,
         axis: AxisLike = None,
@@ -35,20 +38,24 @@ class Reductions:
         """Product over axes."""
         return _reductions.reduce(_reductions._prod, self, axis, dtype, out, keepdims, initial, where)
 
+    @remembering
     def max(self: Any, axis: AxisLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: Any = NoValue) -> Any:
         """Largest element over axes."""
         return _reductions.reduce(_reductions._max, self, axis, None, out, keepdims, initial, where)
 
+    @remembering
     def min(self: Any, axis: AxisLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: Any = NoValue) -> Any:
         """Smallest element over axes."""
         return _reductions.reduce(_reductions._min, self, axis, None, out, keepdims, initial, where)
 
+    @remembering
     def mean(
         self: Any, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: bool = False, *, where: Any = NoValue
     ) -> Any:
         """Arithmetic mean over axes."""
         return _reductions.mean_of(self, axis, dtype, out, keepdims, where)
 
+    @remembering
     def var(
         self: Any,
         axis: AxisLike = None,
@@ -64,6 +71,7 @@ class Reductions:
         """Variance over axes."""
         return _reductions.spread_of(_reductions._var, self, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
+    @remembering
     def std(
         self: Any,
         axis: AxisLike = None,
@@ -79,26 +87,32 @@ class Reductions:
         """Standard deviation over axes."""
         return _reductions.spread_of(_reductions._std, self, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
+    @remembering
     def all(self: Any, axis: AxisLike = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
         """Whether all elements are true."""
         return _reductions.reduce(_reductions._all, self, axis, None, out, keepdims, NoValue, where)
 
+    @remembering
     def any(self: Any, axis: AxisLike = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
         """Whether any element is true."""
         return _reductions.reduce(_reductions._any, self, axis, None, out, keepdims, NoValue, where)
 
+    @remembering
     def cumsum(self: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> Any:
         """Running sum."""
         return _reductions.cumsum(self, axis, dtype, out)
 
+    @remembering
     def cumprod(self: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> Any:
         """Running product."""
         return _reductions.cumprod(self, axis, dtype, out)
 
+    @remembering
     def argmax(self: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
         """Position of the largest element."""
         return _sorting.argmax(self, axis, out, keepdims=keepdims)
 
+    @remembering
     def argmin(self: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
         """Position of the smallest element."""
         return _sorting.argmin(self, axis, out, keepdims=keepdims)
@@ -111,6 +125,7 @@ class Reductions:
         """Sum of the diagonal."""
         return _products.trace(self, offset, axis1, axis2, dtype, out)
 
+    @remembering
     def dot(self: Any, b: ArrayLike, out: Any = None) -> Any:
         """Matrix product, as `np.dot`."""
         return _products.dot(self, b, out)

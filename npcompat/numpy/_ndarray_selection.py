@@ -11,6 +11,7 @@ import numpy as onp
 from npcompat._internal import atomic, dispatch, dtypes, lens, subclasses
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle
+from npcompat._internal.short import remembering
 from npcompat.numpy import _packing, _selection, _sorting
 from npcompat.numpy._typing import ArrayLike
 
@@ -48,6 +49,7 @@ class Selection:
         made = lens.plain_view(self, found)
         return subclasses.instance(made, type, self) if subclasses.is_subclass(type) else made
 
+    @remembering
     def argsort(self: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
         """The positions that would sort along an axis."""
         return _sorting.argsort(self, axis, kind, order, stable=stable)

@@ -3,6 +3,7 @@
 Hot path: an operator goes straight to the dispatcher.
 """
 
+import operator as python
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, TypeVar
@@ -11,24 +12,62 @@ import numpy as onp
 from numpy._core._exceptions import _UFuncNoLoopError
 
 from npcompat._internal import dispatch, dtypes, execution, modes, short, subclasses
-from npcompat._internal.handle import Handle
+from npcompat._internal.backend import numpy as host
+from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Op
-from npcompat.numpy import _arithmetic, _bits, _comparison, _products
+from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
 from npcompat.numpy._overrides import overridden
 from npcompat.numpy._ufunc import name_of, on_host, store
 
 _apply = dispatch.apply
 Kind = TypeVar("Kind", bound=type)
 _OPERANDS = (int, float, bool, complex, list, tuple, onp.ndarray, onp.generic)
+Infix = Callable[..., Any]
+_EXPONENTS = ((2, _arithmetic._square, onp.dtype("int8").num), (-1, _arithmetic._reciprocal, 11), (0.5, _floats._sqrt, 11))
 
 
-def _binary(op: Op, x1: Any, x2: Any) -> Any:
+def _on_scalars(op: Op, infix: Infix | None, args: tuple[Any, ...]) -> Any:
+    """What NumPy's infix operator makes of scalars on the host, as which it knows ours; None for other operands, and in other modes."""
+    mode = modes.current()
+    if infix is None or op.outputs != 1 or not mode.plain:
+        return None
+    given = []
+    for x in args:
+        if type(x) is dispatch.scalar and type(x._value.payload) is onp.ndarray and dtypes.on_devices(x.dtype):
+            given.append(x._value.payload)
+        elif type(x) in (int, float, complex):
+            given.append(x)
+        else:
+            return None
+    found = host.quick(op, given, mode.numpy_dtypes, lambda *arrays: infix(*[a[()] if type(a) is onp.ndarray else a for a in arrays]))
+    return None if found is None else dispatch.wrap_scalar(Value(found))
+
+
+def _by_exponent(x: Any, exponent: Any) -> Op | None:
+    """The operator that NumPy's `**` takes for squares, reciprocals and roots of arrays."""
+    if type(x) is dispatch.ndarray and type(exponent) in (int, float):
+        for number, op, _ in _EXPONENTS:
+            if type(number) is type(exponent) and number == exponent:
+                return op if dtypes.is_inexact(x.dtype) or (op is _arithmetic._square and x.dtype.kind in "iu") else None
+    return None
+
+
+def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
     """An infix operator; NotImplemented for operands that don't want to meet arrays."""
+    if type(x1) is not dispatch.ndarray and type(x2) is not dispatch.ndarray and (found := _on_scalars(op, infix, (x1, x2))) is not None:
+        return found
     if not (isinstance(x1, Handle) and isinstance(x2, Handle)):
-        other = x2 if isinstance(x1, Handle) else x1
+        ours, other = (x1, x2) if isinstance(x1, Handle) else (x2, x1)
         if not isinstance(other, _OPERANDS) and _takes_over(type(other)):
             return NotImplemented
+        if op.ufunc is onp.multiply and _repeats(ours, other):
+            return NotImplemented
     return _apply(op, (x1, x2))
+
+
+def _repeats(x: Any, other: Any) -> bool:
+    """Whether the product with a sequence is that sequence, repeated."""
+    return type(x) is dispatch.scalar and isinstance(other, str | bytes | bytearray | list | tuple) and x.dtype.kind in "iu"
 
 
 def _takes_over(kind: Any) -> bool:
@@ -39,12 +78,12 @@ def _takes_over(kind: Any) -> bool:
     return isinstance(priority, int | float) and priority > 0 and not hasattr(kind, "__array__")
 
 
-def _comparison_of(op: Op, x1: Any, x2: Any, otherwise: bool) -> Any:
+def _comparison_of(op: Op, infix: Infix, x1: Any, x2: Any, otherwise: bool) -> Any:
     """Whether elements are equal, or not; what can't be compared is unequal."""
     if x2 is None and dtypes.on_devices(x1.dtype):
         return dispatch.as_scalar(dispatch.array_of(onp.full(x1.shape, otherwise)))  # no number is None, in a compiled function, too
     try:
-        return _binary(op, x1, x2)
+        return _binary(op, infix, x1, x2)
     except _UFuncNoLoopError:
         host1, host2 = [dispatch.to_host(x) if isinstance(x, Handle) else x for x in (x1, x2)]
         found = host1 != host2 if otherwise else host1 == host2  # NumPy compares records itself
@@ -53,6 +92,7 @@ def _comparison_of(op: Op, x1: Any, x2: Any, otherwise: bool) -> Any:
 
 
 def _in_place(op: Op, x: Any, other: Any) -> Any:
+    """Write the result into the first operand."""
     if not isinstance(other, Handle) and not isinstance(other, _OPERANDS):
         if getattr(type(other), "__array_ufunc__", _apply) is None:
             return NotImplemented
@@ -75,33 +115,46 @@ def _in_place(op: Op, x: Any, other: Any) -> Any:
     return x
 
 
-def _of_one(op: Op) -> Any:
+def _of_one(op: Op, infix: Infix) -> Any:
     """A method of one operand."""
 
-    @short.method("unary", op)
+    @short.method("unary", op, infix)
     def method(self: Handle) -> Any:
-        return _apply(op, (self,))
+        found = _on_scalars(op, infix, (self,))
+        return _apply(op, (self,)) if found is None else found
 
     return method
 
 
-def _of_two(op: Op, check: Callable[[Any, Any], None] | None = None) -> tuple[Any, Any]:
-    """A method of two operands, and the one for operands that stand the other way round.
+def _of_two(op: Op, infix: Infix) -> tuple[Any, Any]:
+    """A method of two operands, and the one for operands that stand the other way round."""
 
-    `check` raises what NumPy's own function raises itself on the host.
-    """
-
-    @short.method("binary", op, check is not None)
+    @short.method("binary", op, infix)
     def method(self: Handle, other: Any) -> Any:
-        if check is not None:
-            check(self, other)
-        return _binary(op, self, other)
+        return _binary(op, infix, self, other)
 
-    @short.method("reflected", op, check is not None)
+    @short.method("reflected", op, infix)
     def reflected(self: Handle, other: Any) -> Any:
-        if check is not None:
-            check(other, self)
-        return _binary(op, other, self)
+        return _binary(op, infix, other, self)
+
+    return method, reflected
+
+
+def _of_powers() -> tuple[Any, Any]:
+    """The methods of `**`: NumPy refuses integers to negative powers, and takes other operators for some exponents."""
+    op, infix, check = _arithmetic._power, python.pow, _arithmetic.refuse_negative_powers
+
+    @short.method("binary", op, infix, only_on_host=True, exponents=_EXPONENTS)
+    def method(self: Handle, other: Any) -> Any:
+        if (chosen := _by_exponent(self, other)) is not None:
+            return _apply(chosen, (self,))
+        check(self, other)
+        return _binary(op, infix, self, other)
+
+    @short.method("reflected", op, infix, only_on_host=True)
+    def reflected(self: Handle, other: Any) -> Any:
+        check(other, self)
+        return _binary(op, infix, other, self)
 
     return method, reflected
 
@@ -117,10 +170,10 @@ def _in_place_of(op: Op, check: Callable[[Any, Any], None] | None = None) -> Any
     return method if check is not None else short.method("in place", op)(method)  # what is refused shall not have been half written
 
 
-def _of_equality(op: Op, otherwise: bool) -> Any:
-    @short.method("binary", op)
+def _of_equality(op: Op, infix: Infix, otherwise: bool) -> Any:
+    @short.method("binary", op, infix)
     def method(self: Handle, other: Any) -> Any:
-        return _comparison_of(op, self, other, otherwise)
+        return _comparison_of(op, infix, self, other, otherwise)
 
     return method
 
@@ -141,30 +194,30 @@ class Operators(Handle):
 
     __slots__ = ()
 
-    __add__, __radd__ = _of_two(_arithmetic._add)
-    __sub__, __rsub__ = _of_two(_arithmetic._subtract)
-    __mul__, __rmul__ = _of_two(_arithmetic._multiply)
-    __truediv__, __rtruediv__ = _of_two(_arithmetic._divide)
-    __floordiv__, __rfloordiv__ = _of_two(_arithmetic._floor_divide)
-    __mod__, __rmod__ = _of_two(_arithmetic._remainder)
-    __pow__, __rpow__ = _of_two(_arithmetic._power, _arithmetic.refuse_negative_powers)
-    __divmod__, __rdivmod__ = _of_two(_arithmetic._divmod)
-    __matmul__, __rmatmul__ = _of_two(_products._matmul)
-    __and__, __rand__ = _of_two(_bits._bitwise_and)
-    __or__, __ror__ = _of_two(_bits._bitwise_or)
-    __xor__, __rxor__ = _of_two(_bits._bitwise_xor)
-    __lshift__, __rlshift__ = _of_two(_bits._left_shift)
-    __rshift__, __rrshift__ = _of_two(_bits._right_shift)
-    __lt__, _ = _of_two(_comparison._less)
-    __le__, _ = _of_two(_comparison._less_equal)
-    __gt__, _ = _of_two(_comparison._greater)
-    __ge__, _ = _of_two(_comparison._greater_equal)
-    __eq__ = _of_equality(_comparison._equal, False)
-    __ne__ = _of_equality(_comparison._not_equal, True)
-    __neg__ = _of_one(_arithmetic._negative)
-    __pos__ = _of_one(_arithmetic._positive)
-    __abs__ = _of_one(_arithmetic._absolute)
-    __invert__ = _of_one(_bits._invert)
+    __add__, __radd__ = _of_two(_arithmetic._add, python.add)
+    __sub__, __rsub__ = _of_two(_arithmetic._subtract, python.sub)
+    __mul__, __rmul__ = _of_two(_arithmetic._multiply, python.mul)
+    __truediv__, __rtruediv__ = _of_two(_arithmetic._divide, python.truediv)
+    __floordiv__, __rfloordiv__ = _of_two(_arithmetic._floor_divide, python.floordiv)
+    __mod__, __rmod__ = _of_two(_arithmetic._remainder, python.mod)
+    __pow__, __rpow__ = _of_powers()
+    __divmod__, __rdivmod__ = _of_two(_arithmetic._divmod, divmod)
+    __matmul__, __rmatmul__ = _of_two(_products._matmul, python.matmul)
+    __and__, __rand__ = _of_two(_bits._bitwise_and, python.and_)
+    __or__, __ror__ = _of_two(_bits._bitwise_or, python.or_)
+    __xor__, __rxor__ = _of_two(_bits._bitwise_xor, python.xor)
+    __lshift__, __rlshift__ = _of_two(_bits._left_shift, python.lshift)
+    __rshift__, __rrshift__ = _of_two(_bits._right_shift, python.rshift)
+    __lt__, _ = _of_two(_comparison._less, python.lt)
+    __le__, _ = _of_two(_comparison._less_equal, python.le)
+    __gt__, _ = _of_two(_comparison._greater, python.gt)
+    __ge__, _ = _of_two(_comparison._greater_equal, python.ge)
+    __eq__ = _of_equality(_comparison._equal, python.eq, False)
+    __ne__ = _of_equality(_comparison._not_equal, python.ne, True)
+    __neg__ = _of_one(_arithmetic._negative, python.neg)
+    __pos__ = _of_one(_arithmetic._positive, python.pos)
+    __abs__ = _of_one(_arithmetic._absolute, python.abs)
+    __invert__ = _of_one(_bits._invert, python.invert)
     __hash__ = None  # type: ignore[assignment]
     del _
 

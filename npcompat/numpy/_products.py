@@ -8,7 +8,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dispatch, dtypes
-from npcompat._internal.dispatch import apply
+from npcompat._internal.dispatch import apply, remembered
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op, as_axis, operator
@@ -18,6 +18,7 @@ from npcompat.numpy._reductions import accumulated
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import Out, call, finish, name_of, store
 from npcompat.numpy._ufunc_methods import instance
+from npcompat.numpy._unbound import remembering
 
 
 def product_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -304,6 +305,7 @@ def _kron(xp: Any, a: Any, b: Any) -> Any:
     return xp.kron(a, b)
 
 
+@remembering
 def dot(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
     """Sum over the last axis of `a` and the last but one of `b` (its only one, if it is a vector).
 
@@ -324,7 +326,7 @@ def dot(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
     >>> np.dot([1, 2], [3, 4])
     np.int64(11)
     """
-    result = apply(_dot, (a, b))
+    result = remembered(_dot, (a, b), ())
     if out is None:
         return result
     if not isinstance(out, Handle):
@@ -350,6 +352,7 @@ def vdot(a: ArrayLike, b: ArrayLike, /) -> Any:
     return apply(_vdot, (a, b))
 
 
+@remembering
 def inner(a: ArrayLike, b: ArrayLike, /) -> Any:
     """Sum over the last axis of both.
 
@@ -358,9 +361,10 @@ def inner(a: ArrayLike, b: ArrayLike, /) -> Any:
     >>> np.inner([[1, 2], [3, 4]], [1, 1])
     array([3, 7])
     """
-    return apply(_inner, (a, b))
+    return remembered(_inner, (a, b), ())
 
 
+@remembering
 def outer(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
     """Every element of one operand times every element of the other, both raveled.
 
@@ -370,7 +374,7 @@ def outer(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
     array([[3, 4],
            [6, 8]])
     """
-    return finish(apply(_outer, (a, b)), out, "outer")
+    return finish(remembered(_outer, (a, b), ()), out, "outer")
 
 
 def kron(a: ArrayLike, b: ArrayLike) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution, modes
+from npcompat._internal import dispatch, execution, modes, short
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.devices import Device, as_device, current_device
 from npcompat._internal.dtypes import default_float
@@ -45,12 +45,15 @@ class Protocols(Handle):
             return call(*inputs, **kwargs)
         return _into_numpys(ufunc, call, inputs, outs, {k: v for k, v in kwargs.items() if k != "out"})
 
+    @short.method("convert", infix=bool)
     def __bool__(self) -> bool:
         return bool(dispatch.to_host(self))
 
+    @short.method("convert", infix=int)
     def __int__(self) -> int:
         return int(dispatch.to_host(self))
 
+    @short.method("convert", infix=float)
     def __float__(self) -> float:
         return float(dispatch.to_host(self))
 

@@ -1,12 +1,13 @@
 """Sums, products, extremes, means, and other summaries over axes."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as onp
 
 from npcompat._internal import dtypes
-from npcompat._internal.dispatch import apply, ordinary
+from npcompat._internal.dispatch import apply, ordinary, remembered
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.index_checks import checked_scalar
@@ -18,6 +19,7 @@ from npcompat.numpy._empty_slices import is_empty, warn_of_masked, warn_of_means
 from npcompat.numpy._overrides import given, reduced_by, reduced_by_class
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import call, finish, mask_of, name_of, reduced_axis
+from npcompat.numpy._unbound import remembering
 
 _int64, _uint64 = onp.dtype("int64"), onp.dtype("uint64")
 
@@ -68,6 +70,7 @@ def boolean(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 # --- the kind ----------------------------------------------------------------------------------------------------
 
 
+_DECIDED_BY: dict[str, Any] = {"all": onp.logical_and, "any": onp.logical_or}
 _REDUCED_BY: dict[str, Any] = {"sum": onp.add, "prod": onp.multiply, "max": onp.maximum, "min": onp.minimum}
 
 
@@ -75,6 +78,7 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
     """Declare a reduction over axes, which an optional second input masks (`where`)."""
 
     ufunc = _REDUCED_BY.get(method)
+    folded, folds = (ufunc, "biufc") if ufunc is not None else (_DECIDED_BY.get(method), "b")
 
     def compute(xp: Any, a: Any, *where: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
         if not where and initial is None and ufunc is not None and type(a) is onp.ndarray and a.dtype.kind in "biufc":
@@ -84,7 +88,12 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
             options["initial"] = checked_scalar(from_attr(initial), a.dtype)
         return getattr(xp, method)(a, axis=axis if method == "mean" else reduced_axis(a, axis), keepdims=keepdims, **options)
 
-    return operator(name, rule=rule, pattern="reduction", **declaration)(compute)
+    def direct(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Any:
+        if folded is None or len(types) > 1 or attrs["initial"] is not None or dtypes.strong(types[0]).kind not in folds:
+            return None
+        return partial(folded.reduce, axis=attrs["axis"], dtype=attrs["dtype"], keepdims=attrs["keepdims"])
+
+    return operator(name, rule=rule, pattern="reduction", direct=direct, **declaration)(compute)
 
 
 def lowest(dtype: onp.dtype[Any]) -> Any:
@@ -114,8 +123,7 @@ def reduce(op: Op, a: ArrayLike, axis: Any, dtype: DTypeLike, out: Any, keepdims
         False if keepdims is NoValue else bool(keepdims),
         initial,
     )
-    args = (a,) if where is NoValue or where is True else (a, where)
-    result = apply(op, args, attrs)
+    result = remembered(op, (a,), attrs) if where is NoValue or where is True else apply(op, (a, where), attrs)
     return result if out is None else finish(result, out, name_of(op), "unsafe")  # as NumPy, for all reductions
 
 
@@ -128,6 +136,7 @@ _any = reduction("_npi_any", "any", boolean, differentiable=False)
 _mean = reduction("_npi_mean", "mean", averaged)
 
 
+@remembering
 def sum(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -176,6 +185,7 @@ def sum(
     return reduce(_sum, a, axis, dtype, out, keepdims, initial, where)
 
 
+@remembering
 def prod(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -197,6 +207,7 @@ def prod(
     return reduce(_prod, a, axis, dtype, out, keepdims, initial, where)
 
 
+@remembering
 def max(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
     """Largest element over axes, nan if there is one; the arguments are those of `sum`.
 
@@ -215,6 +226,7 @@ def max(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
     return reduce(_max, a, axis, None, out, keepdims, initial, where)
 
 
+@remembering
 def min(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
     """Smallest element over axes, nan if there is one; the arguments are those of `sum`.
 
@@ -236,6 +248,7 @@ def min(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
 amax, amin = max, min
 
 
+@remembering
 def all(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Any:
     """Whether all elements over axes are true; True if there is none.
 
@@ -249,6 +262,7 @@ def all(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
     return reduce(_all, a, axis, None, out, keepdims, NoValue, where)
 
 
+@remembering
 def any(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Any:
     """Whether any element over axes is true; False if there is none.
 
@@ -262,6 +276,7 @@ def any(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
     return reduce(_any, a, axis, None, out, keepdims, NoValue, where)
 
 
+@remembering
 def mean(
     a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
 ) -> Any:
@@ -320,7 +335,8 @@ def spread_of(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keep
     if ddof != 0 or is_empty(a):
         warn_of_spreads(a, axis, ddof)
     if dtype is None and out is None and keepdims is NoValue and not masked and not centered:
-        return apply(op, (a,), (as_axis(axis), None, False, ddof, ""))
+        divides = apply if ddof != 0 else remembered  # by nothing, it may be, and warns
+        return divides(op, (a,), (as_axis(axis), None, False, ddof, ""))
     attrs = (
         as_axis(axis),
         None if dtype is None else dtypes.canonical(dtype),
@@ -335,6 +351,7 @@ def spread_of(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keep
     return finish(result, out, name_of(op), "unsafe")
 
 
+@remembering
 def var(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -359,6 +376,7 @@ def var(
     return spread_of(_var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
+@remembering
 def std(
     a: ArrayLike,
     axis: AxisLike = None,
@@ -419,6 +437,7 @@ def _delayed(xp: Any, running: Any, axis: int, first: int) -> Any:
     return later[(slice(None),) * axis + (slice(-1),)]
 
 
+@remembering
 def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, *, exclusive: bool = False) -> Any:
     """Running sum along an axis, or over all elements if no axis is given.
 
@@ -442,10 +461,11 @@ def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: 
     >>> np.cumsum([1, 2, 3], exclusive=True)
     array([0, 1, 3])
     """
-    result = apply(_cumsum, (a,), (as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(exclusive)))
+    result = remembered(_cumsum, (a,), (as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(exclusive)))
     return finish(result, out, "cumsum", "unsafe")
 
 
+@remembering
 def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, *, exclusive: bool = False) -> Any:
     """Running product along an axis, or over all elements if no axis is given.
 
@@ -469,7 +489,7 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out:
     >>> np.cumprod([1, 2, 3], exclusive=True)
     array([1, 1, 2])
     """
-    result = apply(_cumprod, (a,), (as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(exclusive)))
+    result = remembered(_cumprod, (a,), (as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(exclusive)))
     return finish(result, out, "cumprod", "unsafe")
 
 
@@ -556,6 +576,7 @@ def _round(xp: Any, a: Any, *, decimals: int = 0) -> Any:
     return xp.round(a, decimals)
 
 
+@remembering
 def round(a: ArrayLike, decimals: int = 0, out: Any = None) -> Any:
     """Round to a number of decimals, halves to the even neighbour.
 
@@ -564,7 +585,7 @@ def round(a: ArrayLike, decimals: int = 0, out: Any = None) -> Any:
     >>> np.round([1.25, 1.35, -0.5], 1)
     array([ 1.2,  1.4, -0.5])
     """
-    return finish(apply(_round, (a,), (int(decimals),)), out, "round")
+    return finish(remembered(_round, (a,), (int(decimals),)), out, "round")
 
 
 around = round

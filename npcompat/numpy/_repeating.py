@@ -6,7 +6,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dispatch
-from npcompat._internal.dispatch import apply
+from npcompat._internal.dispatch import apply, remembered
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_shape, operator
 from npcompat.numpy._checks import shaping
@@ -14,6 +14,7 @@ from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._manipulation import broadcast_to, moveaxis, ravel
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, ShapeLike
+from npcompat.numpy._unbound import remembering
 
 
 @operator("_npi_roll", pattern="injective", rule=lambda types, attrs: ([None] * len(types), types[0]))
@@ -34,6 +35,7 @@ def _roll(xp: Any, a: Any, *shifts: Any, axes: Any = None) -> Any:
     return a
 
 
+@remembering
 def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Any:
     """The elements shifted along axes (all elements in C order, if none is given); what leaves at one end enters at the other.
 
@@ -53,7 +55,7 @@ def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Any:
     """
     a = asanyarray(a)
     if type(shift) is type(axis) is int and abs(shift) < 2**62 and -a.ndim <= axis < a.ndim:
-        return apply(_roll, (a, shift), ((axis % a.ndim,),))
+        return remembered(_roll, (a, shift), ((axis % a.ndim,),))
     shifts = _distances(shift)
     if axis is None:
         for s in shifts or [0]:
@@ -99,6 +101,7 @@ def _repeat(xp: Any, a: Any, *, repeats: int, axis: Any = None) -> Any:
     return xp.repeat(a, repeats, axis)
 
 
+@remembering
 def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Any:
     """Each element several times in a row.
 
@@ -120,7 +123,7 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Any:
     """
     a = asanyarray(a)
     if type(repeats) is int and repeats >= 0 and type(axis) is int and 0 <= axis < a.ndim:
-        return apply(_repeat, (a,), (repeats, axis))
+        return remembered(_repeat, (a,), (repeats, axis))
     counts = shaping(repeats, "repeat")
     if not isinstance(repeats, Handle | onp.ndarray | onp.generic):
         counts = counts.astype(onp.int64)

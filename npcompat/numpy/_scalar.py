@@ -57,16 +57,6 @@ class Scalar(Array):
         """The same value, cut off from the graph."""
         return dispatch.wrap_scalar(tape.detached(dispatch.read(self)))
 
-    def __mul__(self, other: Any) -> Any:
-        return NotImplemented if self._repeats(other) else super().__mul__(other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return NotImplemented if self._repeats(other) else super().__rmul__(other)
-
-    def _repeats(self, other: Any) -> bool:
-        """Whether the product with a sequence is that sequence, repeated."""
-        return isinstance(other, str | bytes | bytearray | list | tuple) and self.dtype.kind in "iu"
-
     def __getattr__(self, name: str) -> Any:
         """What only NumPy's scalars have, and arrays have not, such as `is_integer` and `as_integer_ratio`."""
         if name.startswith("_") or not hasattr(self.dtype.type, name):

@@ -6,7 +6,7 @@ from typing import Any, SupportsIndex, cast
 import numpy as onp
 
 from npcompat._internal import dispatch, dtypes, execution
-from npcompat._internal.dispatch import apply
+from npcompat._internal.dispatch import apply, remembered
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.index_checks import check_bounds
@@ -17,6 +17,7 @@ from npcompat.numpy._given_length import length, positions, slices
 from npcompat.numpy._manipulation import ravel
 from npcompat.numpy._typing import ArrayLike, NoValue
 from npcompat.numpy._ufunc import finish
+from npcompat.numpy._unbound import remembering
 
 _int64, _bool = onp.dtype("int64"), onp.dtype(bool)
 _MODES = ("raise", "wrap", "clip")
@@ -36,6 +37,7 @@ def _where(xp: Any, condition: Any, x: Any, y: Any) -> Any:
     return xp.where(condition, x, y)
 
 
+@remembering
 def where(
     condition: ArrayLike, x: Any = NoValue, y: Any = NoValue, /, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
 ) -> Any:
@@ -66,7 +68,7 @@ def where(
         raise ValueError("either both or neither of x and y should be given")
     if size is not None or fill_value is not None:
         raise ValueError("np.where: size= and fill_value= are for the positions where the condition holds: without x and y")
-    return apply(_where, (condition, x, y))
+    return remembered(_where, (condition, x, y), ())
 
 
 def nonzero(a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as onp
 
 from npcompat._internal import dispatch, dtypes
-from npcompat._internal.dispatch import apply
+from npcompat._internal.dispatch import apply, remembered
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import Op, as_axis, operator
 from npcompat.numpy._checks import outside, refuse
@@ -17,6 +17,7 @@ from npcompat.numpy._manipulation import ndim, ravel
 from npcompat.numpy._selection import finish_safely, take
 from npcompat.numpy._typing import ArrayLike, AxisLike, NoValue
 from npcompat.numpy._ufunc import name_of
+from npcompat.numpy._unbound import remembering
 
 _int64 = onp.dtype("int64")
 _NOTHING = onp.empty(0)
@@ -58,6 +59,7 @@ def _check_sort(kind: Any, stable: Any) -> None:
         onp.sort(_NOTHING, kind=kind, stable=stable)  # NumPy's error for what is no kind
 
 
+@remembering
 def sort(
     a: ArrayLike,
     axis: int | None = -1,
@@ -98,9 +100,10 @@ def sort(
     a = asanyarray(a)
     if axis is None:
         return apply(_sort, (ravel(a),), (-1, bool(descending)))
-    return apply(_sort, (a,), (onp.lib.array_utils.normalize_axis_index(axis, a.ndim), bool(descending)))
+    return remembered(_sort, (a,), (onp.lib.array_utils.normalize_axis_index(axis, a.ndim), bool(descending)))
 
 
+@remembering
 def argsort(
     a: ArrayLike,
     axis: int | None = -1,
@@ -125,7 +128,7 @@ def argsort(
     a = _with_axis(a, axis)
     if axis is None:
         return apply(_argsort, (a,), (-1, bool(descending)))
-    return apply(_argsort, (a,), (onp.lib.array_utils.normalize_axis_index(axis, a.ndim), bool(descending)))
+    return remembered(_argsort, (a,), (onp.lib.array_utils.normalize_axis_index(axis, a.ndim), bool(descending)))
 
 
 def _with_axis(a: Any, axis: int | None) -> Any:
@@ -284,10 +287,11 @@ def _axis_of(a: Any, axis: Any) -> Any:
 
 def _position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
     attrs = (None if axis is None else _axis_of(a, python.index(axis)), False if keepdims is NoValue else bool(keepdims))
-    result = apply(op, (a,), attrs)
+    result = remembered(op, (a,), attrs)
     return result if out is None else finish_safely(result, out, name_of(op))
 
 
+@remembering
 def argmax(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue) -> Any:
     """Position of the largest element along an axis, of the first if there are several; nan counts as largest.
 
@@ -310,6 +314,7 @@ def argmax(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: 
     return _position(_argmax, a, axis, out, keepdims)
 
 
+@remembering
 def argmin(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue) -> Any:
     """Position of the smallest element along an axis; the arguments are those of `argmax`.
 
@@ -390,6 +395,7 @@ def _count_nonzero(xp: Any, a: Any, *where: Any, axis: Any = None, keepdims: boo
     return xp.count_nonzero(xp.logical_and(a, where[0]) if where else a, axis=axis, keepdims=keepdims)
 
 
+@remembering
 def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False) -> Any:
     """How many elements are not zero, over axes.
 
@@ -401,7 +407,7 @@ def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False
     axis = as_axis(axis)
     if axis in (0, -1) and ndim(a) == 0:
         axis = ()  # the one axis that NumPy lets 0-d arrays have; None would count records, which NumPy does without an axis only
-    return apply(_count_nonzero, (a,), (axis, bool(keepdims)))
+    return remembered(_count_nonzero, (a,), (axis, bool(keepdims)))
 
 
 __all__ = [

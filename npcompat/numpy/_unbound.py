@@ -8,6 +8,7 @@ object costs no frame of Python's.
 """
 
 import functools
+import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
@@ -42,9 +43,21 @@ class Unbound(short.Function, Generic[P]):  # type: ignore[misc]
         return f"<function {self.__qualname__}>"
 
 
+class Remembering(Unbound[P]):
+    """A function whose calls are remembered, where it says so, and which is a method where a class has it as an attribute."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+
+def remembering(function: Function) -> Function:
+    """Make a function one whose calls are remembered, where it says so (`dispatch.remembered`)."""
+    return cast("Function", Remembering(function)) if short.native is not None else function
+
+
 def unbound(function: Function) -> Function:
     """Make a function one that is not bound."""
     return cast("Function", Unbound(function))
 
 
-__all__ = ["P", "Unbound", "unbound"]
+__all__ = ["P", "Unbound", "remembering", "unbound"]

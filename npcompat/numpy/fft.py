@@ -12,7 +12,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dtypes
-from npcompat._internal.dispatch import apply
+from npcompat._internal.dispatch import apply, remembered
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import operator
@@ -22,6 +22,7 @@ from npcompat.numpy._ranges import arange
 from npcompat.numpy._repeating import roll
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike
 from npcompat.numpy._ufunc import finish
+from npcompat.numpy._unbound import remembering
 
 _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 Sizes = Sequence[int] | None
@@ -52,19 +53,19 @@ def _types(operand: str, result: str) -> Any:
 
 
 @operator("_npi_fft", rule=_types("c", "c"))
-def _fft(xp: Any, a: Any, *, n: int, axis: int, norm: str | None = None) -> Any:
+def _fft(xp: Any, a: Any, *, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """Discrete Fourier transform."""
     return xp.fft.fft(a, n, axis, norm)
 
 
 @operator("_npi_ifft", rule=_types("c", "c"))
-def _ifft(xp: Any, a: Any, *, n: int, axis: int, norm: str | None = None) -> Any:
+def _ifft(xp: Any, a: Any, *, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """Inverse discrete Fourier transform."""
     return xp.fft.ifft(a, n, axis, norm)
 
 
 @operator("_npi_rfft", rule=_types("r", "c"))
-def _rfft(xp: Any, a: Any, *, n: int, axis: int, norm: str | None = None) -> Any:
+def _rfft(xp: Any, a: Any, *, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
     """Discrete Fourier transform of reals: the half that is not redundant."""
     return xp.fft.rfft(a, n, axis, norm)
 
@@ -88,6 +89,7 @@ def _written(result: Any, out: Any, what: str) -> Any:
 
 def _transform(op: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
     a = asarray(a)
+    whole = n is None and op is not _irfft
     if n is None:
         n = a.shape[axis]
         if op is _irfft:
@@ -100,9 +102,11 @@ def _transform(op: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
     axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
     if op is _rfft and a.dtype.kind == "c":
         raise TypeError(f"rfft: expected a real array, got {a.dtype}; use fft")
-    return _written(apply(op, (a,), (n, axis, norm)), out, op.name.removeprefix("_npi_"))
+    result = remembered(op, (a,), (None, axis, norm)) if whole else apply(op, (a,), (n, axis, norm))
+    return _written(result, out, op.name.removeprefix("_npi_"))
 
 
+@remembering
 def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
     """Discrete Fourier transform along an axis.
 
@@ -133,6 +137,7 @@ def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = N
     return _transform(_fft, a, n, axis, norm, out)
 
 
+@remembering
 def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
     """Inverse of `fft`.
 
@@ -144,6 +149,7 @@ def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = 
     return _transform(_ifft, a, n, axis, norm, out)
 
 
+@remembering
 def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
     """The first half, `n // 2 + 1` elements, of the transform of a real array; the rest is its mirrored conjugate.
 

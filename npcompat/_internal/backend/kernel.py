@@ -19,7 +19,7 @@ def kernel(
     `as_array` makes an array of what may be a number.
     """
     named = op.named(attrs)
-    compute = _chosen(op, namespace.name)
+    compute = chosen(op, namespace.name)
     plans: dict[tuple[Type, ...], Any] = {}
 
     def planned(types: tuple[Type, ...]) -> tuple[list[tuple[int, Any]], Any]:
@@ -35,7 +35,11 @@ def kernel(
         return result if as_array is None else as_array(result)
 
     def apply(*arrays: Any) -> Any:
-        types = tuple([a.dtype if type(a) is onp.ndarray else type_of(a) for a in arrays])
+        if len(arrays) == 1:  # what is most frequent
+            (a,) = arrays
+            types: tuple[Type, ...] = (a.dtype if type(a) is onp.ndarray else type_of(a),)
+        else:
+            types = tuple([a.dtype if type(a) is onp.ndarray else type_of(a) for a in arrays])
         plan = plans.get(types)
         if plan is None:
             plan = plans[types] = planned(types)
@@ -55,7 +59,7 @@ def kernel(
     return apply
 
 
-def _chosen(op: Op, backend: str) -> Callable[..., Any]:
+def chosen(op: Op, backend: str) -> Callable[..., Any]:
     """The compute of an operator on a backend, which chooses by its strategy where there is one."""
     default = op.kernels.get(backend, op.compute)
     others = sorted([k for k in op.strategy if k.backend == backend], key=lambda k: -k.priority)

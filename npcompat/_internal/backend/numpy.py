@@ -13,7 +13,7 @@ import numpy as onp
 from npcompat._internal import modes, precision
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy_bits, numpy_deconvolution, numpy_kernels, numpy_linalg, numpy_loops, numpy_nn, numpy_recurrence
-from npcompat._internal.backend.kernel import cast, kernel
+from npcompat._internal.backend.kernel import cast, chosen, kernel
 from npcompat._internal.dtypes import Type
 from npcompat._internal.op import Attrs, Op
 
@@ -72,15 +72,15 @@ _EXTENDED = 256
 """Numbers of dtypes from here on are not NumPy's own."""
 
 
-def quick(op: Op, arrays: Sequence[Any], numpy_dtypes: int) -> Any:
-    """What NumPy's own function makes of arrays and Python scalars; None where its dtype is not the one of our policy."""
+def quick(op: Op, arrays: Sequence[Any], numpy_dtypes: int, function: Callable[..., Any] | None = None) -> Any:
+    """What NumPy's own function makes of arrays and Python scalars, or the one given; None where its dtype is not the one of our policy."""
     ufunc = op.ufunc
     if ufunc is None or op.outputs != 1 or precision.current() is not None:
         return None
     for a in arrays:
         if type(a) is onp.ndarray and a.dtype.num >= _EXTENDED:
             return None  # NumPy does not know that Python scalars are weak beside these
-    out = ufunc(*arrays)
+    out = (function or ufunc)(*arrays)
     if type(out) is not onp.ndarray:
         out = onp.asarray(out)
     number = out.dtype.num
@@ -90,6 +90,20 @@ def quick(op: Op, arrays: Sequence[Any], numpy_dtypes: int) -> Any:
     elif number >= _EXTENDED:
         return None
     return out
+
+
+def direct(op: Op, attrs: Attrs, types: tuple[Type, ...]) -> tuple[Callable[..., Any], onp.dtype[Any]] | None:
+    """A function of arrays of these dtypes, as they are, and the dtype that it returns; None if there is none."""
+    if op.outputs != 1 or op.heavy or ("jax" in op.kernels and "numpy" not in op.kernels):
+        return None
+    named = op.named(attrs)
+    casts, out = op.rule(types, named)
+    if not isinstance(out, onp.dtype):
+        return None
+    found = None if op.direct is None else op.direct(types, named)
+    if found is None and all([c is None or (isinstance(t, onp.dtype) and t == c) for t, c in zip(types, casts, strict=True)]):
+        found = partial(chosen(op, name), xp, **named)
+    return None if found is None else (found, out)
 
 
 def across(op: Op, attrs: Attrs) -> Callable[..., Any]:

@@ -1283,8 +1283,10 @@ directly(Memory *memory, PyObject *const *operands)
         Py_DECREF(payloads[--i]);
     }
     if (made == NULL) {
-        PyErr_Clear();
-        return NOT_SHORT;
+        if (PyErr_ExceptionMatches(PyExc_Exception)) {
+            PyErr_Clear();
+        }
+        return NULL;
     }
     if ((PyObject *)PyArray_DESCR((PyArrayObject *)made) != memory->dtype) {
         Py_DECREF(made);
@@ -1293,41 +1295,57 @@ directly(Memory *memory, PyObject *const *operands)
     return wrapped_result(memory->op, made);
 }
 
+/* Do for a call what was done for one like it.  Another thread may forget that meanwhile. */
+static PyObject * /* new */
+done_again(Memory *memory, Call *call)
+{
+    PyObject *operands[MOST_OPERANDS], *made = NOT_SHORT, *told;
+    Memory held = *memory;
+    Py_INCREF(held.op);
+    Py_INCREF(held.attrs);
+    Py_XINCREF(held.direct);
+    Py_XINCREF(held.dtype);
+    for (Py_ssize_t i = 0; i < held.operands; i++) {
+        operands[i] = call->values[held.origins[i]];
+    }
+    if (held.direct != NULL && !only_programs) {
+        made = directly(&held, operands);
+    }
+    if (made == NULL && !PyErr_Occurred()) {
+        made = applied(held.op, operands, held.operands, held.attrs, 0, NULL);
+    }
+    if (made != NULL && calling != NULL) {
+        if ((told = PyTuple_New(held.operands)) == NULL) {
+            Py_CLEAR(made);
+        }
+        else {
+            for (Py_ssize_t i = 0; i < held.operands; i++) {
+                PyTuple_SET_ITEM(told, i, Py_NewRef(operands[i]));
+            }
+            tell(held.op, told, held.attrs, made);
+            Py_DECREF(told);
+        }
+    }
+    Py_DECREF(held.op);
+    Py_DECREF(held.attrs);
+    Py_XDECREF(held.direct);
+    Py_XDECREF(held.dtype);
+    return made;
+}
+
 static PyObject * /* new */
 recalled(Memories *memories, Call *call)
 {
-    PyObject *made;
     for (int at = 0; at < memories->used; at++) {
         Memory *memory = memories->found[at];
-        PyObject *operands[MOST_OPERANDS];
         int same = memory->count == call->count && memory->numpy_dtypes == call->numpy_dtypes;
         for (Py_ssize_t i = 0; same && i < call->count; i++) {
             PyObject *value = call->kinds[i] == NO_ARRAY ? call->values[i] : (PyObject *)Py_TYPE(call->values[i]);
             same = memory->names[i] == call->names[i] && memory->kinds[i] == call->kinds[i] && is_same(memory->values[i], value);
         }
-        if (!same) {
-            continue;
+        if (same) {
+            return done_again(memory, call);
         }
-        for (Py_ssize_t i = 0; i < memory->operands; i++) {
-            operands[i] = call->values[memory->origins[i]];
-        }
-        made = memory->direct != NULL && !only_programs ? directly(memory, operands) : NOT_SHORT;
-        if (made == NULL && !PyErr_Occurred()) {
-            made = applied(memory->op, operands, memory->operands, memory->attrs, 0, NULL);
-        }
-        if (made != NULL && calling != NULL) {
-            PyObject *told = PyTuple_New(memory->operands);
-            if (told == NULL) {
-                Py_DECREF(made);
-                return NULL;
-            }
-            for (Py_ssize_t i = 0; i < memory->operands; i++) {
-                PyTuple_SET_ITEM(told, i, Py_NewRef(operands[i]));
-            }
-            tell(memory->op, told, memory->attrs, made);
-            Py_DECREF(told);
-        }
-        return made;
     }
     return NOT_SHORT;
 }
@@ -1399,12 +1417,11 @@ remember(Memories *memories, Call *call)
             return;
         }
     }
-    if ((found = PyObject_CallFunctionObjArgs(direct_, call->op, call->attrs, call->operands, NULL)) == NULL) {
-        PyErr_Clear();
+    found = PyObject_CallFunctionObjArgs(direct_, call->op, call->attrs, call->operands, NULL);
+    if (found == NULL || (found != Py_None && !PyArg_ParseTuple(found, "OO", &direct, &dtype))) {
+        PyErr_WriteUnraisable(call->op);
+        Py_XDECREF(found);
         return;
-    }
-    if (found != Py_None && !PyArg_ParseTuple(found, "OO", &direct, &dtype)) {
-        PyErr_Clear();
     }
     if ((memory = PyMem_Calloc(1, sizeof(Memory))) == NULL) {
         Py_DECREF(found);

@@ -496,6 +496,8 @@ def _failed(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> 
 def _direct(op: Op, attrs: Attrs, operands: Sequence[Any]) -> Any:
     """What computes an operator of operands on the host such as these, which need not be cast, and its dtype; None if nothing does."""
     types = [x.dtype if isinstance(x, Handle) else type(x) for x in operands]  # type: ignore[attr-defined]
+    if not all([isinstance(t, onp.dtype) or t in SCALARS for t in types]):
+        return None  # what is no array yet
     return host.direct(op, attrs, tuple(types))
 
 

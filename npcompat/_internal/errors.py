@@ -12,6 +12,10 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARIES = (f"{os.sep}jax{os.sep}", f"{os.sep}contextlib.py", f"{os.sep}functools.py", "<frozen ")
 
 
+class AddressNotImplementedError(AttributeError, NotImplementedError):
+    """The address of an array's memory was asked for: what asks by `hasattr` is told that there is none."""
+
+
 class TracedValueError(TypeError):
     """Python asked for the value of an array that is only known when the compiled program runs."""
 

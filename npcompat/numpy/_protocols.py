@@ -10,12 +10,14 @@ from npcompat._internal import dispatch, execution, modes, short
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.devices import Device, as_device, current_device
 from npcompat._internal.dtypes import default_float
+from npcompat._internal.errors import AddressNotImplementedError
 from npcompat._internal.handle import Handle
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._host_arrays import as_numpys, by_numpy
 from npcompat.numpy._overrides import overrides
 from npcompat.numpy._unbound import unbound
 
+_NO_ADDRESS = "the memory of an array moves when it is written, so that it has no address; take that of `a.asnumpy()`"
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
@@ -77,6 +79,14 @@ class Protocols(Handle):
             shared.flags.writeable = False
             return shared
         return onp.array(host)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        raise AddressNotImplementedError(f"__array_interface__: {_NO_ADDRESS}")
+
+    @property
+    def __array_struct__(self) -> Any:
+        raise AddressNotImplementedError(f"__array_struct__: {_NO_ADDRESS}")
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         """The module whose functions take this array: `npcompat.numpy`."""

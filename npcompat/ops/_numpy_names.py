@@ -55,7 +55,6 @@ MEANINGS = {
     "object": "an object of this package",
     "module": "a module",
     "Python's": "what every Python object has",
-    "missing": "not here",
 }
 """What the second column says."""
 
@@ -114,8 +113,6 @@ def _at(root: Any, space: str) -> Any:
 
 def _status(space: str, name: str, known: Mapping[str, "Tried"]) -> Status:
     theirs, ours = _at(onp, space), _at(np, space)
-    if not hasattr(ours, name):
-        return Status(name, "missing")
     its, mine = (inspect.getattr_static(owner, name) if isinstance(owner, type) else getattr(owner, name) for owner in (theirs, ours))
     if isinstance(ours, type) and not any(name in vars(c) for c in ours.__mro__ if c.__module__.startswith("npcompat.")):
         return Status(name, "Python's")

@@ -1,10 +1,4 @@
-"""The names of NumPy that are missing, and the signatures that differ, by reason; see test_names.py."""
-
-MISSING = [
-    # NumPy would prefer these to `__array__`, and keep an address that the next write leaves dangling.
-    "numpy.ndarray.__array_interface__",
-    "numpy.ndarray.__array_struct__",
-]
+"""The signatures of NumPy that differ, by reason; see test_names.py."""
 
 SIGNATURES = {
     "the default of `dtype` is Python's float, which means the default float": """

@@ -424,3 +424,12 @@ def test_arrays_are_not_joined_into_subarrays():
         np.concatenate([[1], [1]], dtype="(2,)i")
     with pytest.raises(TypeError, match="bitorder"):
         np.unpackbits(np.zeros(1, "uint8"), bitorder=10)
+
+
+def test_arrays_say_that_they_have_no_address():
+    a = np.ones(3)
+    for name in ("__array_interface__", "__array_struct__"):
+        assert hasattr(np.ndarray, name) and not hasattr(a, name)
+        with pytest.raises(NotImplementedError, match="has no address; take that of `a.asnumpy"):
+            getattr(a, name)
+    assert onp.asarray(a).flags.writeable and onp.asarray(a).tolist() == [1, 1, 1]

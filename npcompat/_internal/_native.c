@@ -18,7 +18,7 @@
 /* --- what is known of the Python modules --------------------------------------------------------------------------- */
 
 enum {
-    DEEPEST_VIEW = 100, /* as in indexing.py */
+    DEEPEST_VIEW = 100, /* as in host_keys.py */
     MOST_OPERANDS = 8,
     EXTENDED = 256 /* numbers of dtypes from here on are not NumPy's own */
 };

@@ -74,6 +74,27 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
     return lens.index(tuple(starts), tuple(spec_list)), scalar
 
 
+ELEMENT = tuple([(((INTEGER,),) * ndim,) for ndim in range(65)])
+"""The attributes of the index of one element, by number of axes."""
+
+
+def element(key: Any, shape: tuple[int, ...]) -> list[int] | None:
+    """Where a key of ints points, if it names one element of the array; the most frequent keys are told apart first."""
+    kind = type(key)
+    if kind is int:
+        key = (key,)
+    elif kind is not tuple:
+        return None
+    if len(key) != len(shape):
+        return None
+    starts = []
+    for position, size in zip(key, shape, strict=True):
+        if type(position) is not int or not -size <= position < size:
+            return None
+        starts.append(position + size if position < 0 else position)
+    return starts
+
+
 LONGEST = 2**63 - 1
 """The longest step of a slice; longer ones select nothing else."""
 
@@ -100,4 +121,4 @@ def numpy_error(shape: tuple[int, ...], key: Any) -> Exception:
     return IndexError(f"invalid index {key!r} for shape {shape}")
 
 
-__all__ = ["basic", "numpy_error"]
+__all__ = ["ELEMENT", "basic", "element", "numpy_error"]

@@ -317,16 +317,26 @@ def lent_view(handle: Handle) -> onp.ndarray[Any, Any]:
     return buffer
 
 
-def record_of(handle: Handle) -> tuple[Any, int]:
-    """What is recorded of the values that a handle looks at: to be given to `record_again` if writing them fails."""
-    value = (handle if handle._view is None else handle._view.root)._value
-    return value.node, value.index
+class writing:
+    """The buffer of a handle (see `buffer`) while it is written: if that fails, what is recorded of the values stays recorded."""
 
+    __slots__ = ("handle", "record")
 
-def record_again(handle: Handle, record: tuple[Any, int]) -> None:
-    """Take back that `buffer` dropped what is recorded: nothing was written."""
-    value = (handle if handle._view is None else handle._view.root)._value
-    value.node, value.index = record
+    def __init__(self, handle: Handle) -> None:
+        self.handle = handle
+
+    def _root(self) -> Handle:
+        return self.handle if self.handle._view is None else self.handle._view.root
+
+    def __enter__(self) -> Any:
+        value = self._root()._value
+        self.record = value.node, value.index
+        return buffer(self.handle)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            value = self._root()._value
+            value.node, value.index = self.record
 
 
 def _may_overwrite(root: Handle, operands: Sequence[Value]) -> bool:

@@ -103,6 +103,11 @@ def plain(array: Any) -> Any:
     return plain_view(array, whole(array)) if is_subclass(type(array)) else array
 
 
+def inheriting(copied: Any, source: Any) -> Any:
+    """What was copied from an array, of its class: as in NumPy, a view of a plain array."""
+    return inherit(plain_view(copied, whole(copied)), source) if is_subclass(type(source)) else copied
+
+
 def whole(array: Any) -> Lens:
     """The lens of all that there is of an array."""
     return index((), ((FULL,),) * len(array.shape))

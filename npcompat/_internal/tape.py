@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes, indexing, modes, selection, short
+from npcompat._internal import dtypes, modes, selection, short
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy as host
 from npcompat._internal.dispatch import as_value, read, wrap, write
 from npcompat._internal.errors import AutogradError
 from npcompat._internal.execution import call, connect, explained, fresh, host_payload, place, run, sent
+from npcompat._internal.fitting import fitted
 from npcompat._internal.handle import Handle, Value, extra, root_of, touch
 from npcompat._internal.observer import Observer
 from npcompat._internal.op import RECORDED, Attrs, Op, from_function, operator
@@ -353,7 +354,7 @@ def _head_gradient(head: Any, grad: Value) -> Value:
         return grad
     if dtype is not None and dtype.kind == "c" and head.dtype.kind != "c":
         raise TypeError(f"head gradient: expected dtype {head.dtype}, as its head has, got {dtype}")
-    return indexing.fitted(wrap(grad), head.shape, head.dtype)
+    return fitted(wrap(grad), head.shape, head.dtype)
 
 
 @operator("_npi_stop_gradient", pattern="elementwise", differentiable=False)

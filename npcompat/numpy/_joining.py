@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, execution, indexing
+from npcompat._internal import dispatch, dtypes, execution
 from npcompat._internal.dispatch import remembered
 from npcompat._internal.dtypes import Resolution, Type
+from npcompat._internal.fitting import fitted
 from npcompat._internal.handle import Handle, root_of
 from npcompat._internal.op import operator
 from npcompat.numpy._checks import check_casting, shaping
@@ -464,7 +465,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
         new = moveaxis(new, 0, axis) if positions.ndim == 0 else new
         count = new.shape[axis]
     block_shape = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
-    block_of_new = dispatch.wrap(indexing.fitted(new, block_shape, arr.dtype))
+    block_of_new = dispatch.wrap(fitted(new, block_shape, arr.dtype))
     positions = onp.broadcast_to(onp.where(positions < 0, positions + length, positions), (count,))
     order = onp.argsort(onp.concatenate([positions, onp.arange(length)]), kind="stable")
     return take(concatenate((block_of_new, arr), axis, dtype=arr.dtype), order, axis)
@@ -509,7 +510,7 @@ def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: Arra
         src = asarray(src)
         if not onp.can_cast(src.dtype, target.dtype, casting):
             raise TypeError(f"Cannot cast array data from {src.dtype!r} to {target.dtype!r} according to the rule '{casting}'")
-    value = indexing.fitted(src, target.shape, target.dtype)
+    value = fitted(src, target.shape, target.dtype)
     if mask is None:
         dispatch.write(dst, value)
         return

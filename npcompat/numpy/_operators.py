@@ -23,7 +23,7 @@ _apply = dispatch.apply
 Kind = TypeVar("Kind", bound=type)
 _OPERANDS = (int, float, bool, complex, list, tuple, onp.ndarray, onp.generic)
 Infix = Callable[..., Any]
-_EXPONENTS = ((2, _arithmetic._square, onp.dtype("int8").num), (-1, _arithmetic._reciprocal, 11), (0.5, _floats._sqrt, 11))
+_EXPONENTS = ((2, _arithmetic._square, 0), (-1, _arithmetic._reciprocal, 11), (0.5, _floats._sqrt, 11))
 
 
 def _on_scalars(op: Op, infix: Infix | None, args: tuple[Any, ...]) -> Any:
@@ -48,7 +48,7 @@ def _by_exponent(x: Any, exponent: Any) -> Op | None:
     if type(x) is dispatch.ndarray and type(exponent) in (int, float):
         for number, op, _ in _EXPONENTS:
             if type(number) is type(exponent) and number == exponent:
-                return op if dtypes.is_inexact(x.dtype) or (op is _arithmetic._square and x.dtype.kind in "iu") else None
+                return op if dtypes.is_inexact(x.dtype) or (op is _arithmetic._square and x.dtype.kind in "iub") else None
     return None
 
 
@@ -91,28 +91,53 @@ def _comparison_of(op: Op, infix: Infix, x1: Any, x2: Any, otherwise: bool) -> A
         return dispatch.as_scalar(made) if chief is None else subclasses.wrapped(chief, made, dispatch.ufuncs[op.name], (x1, x2), 0)
 
 
-def _in_place(op: Op, x: Any, other: Any) -> Any:
+def _in_place(op: Op, x: Any, *others: Any) -> Any:
     """Write the result into the first operand."""
-    if not isinstance(other, Handle) and not isinstance(other, _OPERANDS):
-        if getattr(type(other), "__array_ufunc__", _apply) is None:
-            return NotImplemented
-        made = overridden(op, "__call__", (x, other), {"out": (x,)})
-        if made is not NotImplemented:
-            return made
+    for other in others:
+        if not isinstance(other, Handle) and not isinstance(other, _OPERANDS):
+            if getattr(type(other), "__array_ufunc__", _apply) is None:
+                return NotImplemented
+            made = overridden(op, "__call__", (x, other), {"out": (x,)})
+            if made is not NotImplemented:
+                return made
     mode = modes.current()
-    if mode.direct and op.ufunc is not None and on_host(op, (x, other), x, mode.plain):
+    if mode.direct and op.ufunc is not None and on_host(op, (x, *others), x, mode.plain):
         return x
-    known = type(x) is dispatch.ndarray and type(other) in dispatch.ordinary  # classes that users derive have a say
+    known = type(x) is dispatch.ndarray and all(
+        [type(other) in dispatch.ordinary for other in others]
+    )  # classes that users derive have a say
     if mode.plain and known and x._view is None and x._extra is None and type(x._value.payload) is execution.XLA_ARRAY:
-        value, before = _apply(op, (x, other))._value, x._value.payload
+        value, before = _apply(op, (x, *others))._value, x._value.payload
         if type(value.payload) is execution.XLA_ARRAY and value.payload.aval == before.aval:
             x._value = value  # what `store` comes to
             return x
         store(x, value, what=f"ufunc '{name_of(op)}'")
         return x
-    value = execution.run(op, [dispatch.read(x), dispatch.as_value(other)])
+    value = execution.run(op, [dispatch.read(x), *map(dispatch.as_value, others)])
     store(x, value, what=f"ufunc '{name_of(op)}'")
     return x
+
+
+def _power(op: Op, infix: Infix, x: Any, exponent: Any) -> Any:
+    """`**`: NumPy takes other operators for some exponents, and refuses integers to negative powers."""
+    if (chosen := _by_exponent(x, exponent)) is not None:
+        return _apply(chosen, (x,))
+    _arithmetic.refuse_negative_powers(x, exponent)
+    return _binary(op, infix, x, exponent)
+
+
+def _power_in_place(op: Op, x: Any, exponent: Any) -> Any:
+    """`**=`, the same."""
+    if (chosen := _by_exponent(x, exponent)) is not None:
+        return _in_place(chosen, x)
+    _arithmetic.refuse_negative_powers(x, exponent)
+    return _in_place(op, x, exponent)
+
+
+def _product_in_place(op: Op, x: Any, other: Any) -> Any:
+    """`@=`, whose result must fit."""
+    _products.check_in_place(x, other)
+    return _in_place(op, x, other)
 
 
 def _of_one(op: Op, infix: Infix) -> Any:
@@ -126,48 +151,27 @@ def _of_one(op: Op, infix: Infix) -> Any:
     return method
 
 
-def _of_two(op: Op, infix: Infix) -> tuple[Any, Any]:
+def _of_two(op: Op, infix: Infix, do: Callable[..., Any] = _binary, **how: Any) -> tuple[Any, Any]:
     """A method of two operands, and the one for operands that stand the other way round."""
 
-    @short.method("binary", op, infix)
+    @short.method("binary", op, infix, **how)
     def method(self: Handle, other: Any) -> Any:
-        return _binary(op, infix, self, other)
+        return do(op, infix, self, other)
 
-    @short.method("reflected", op, infix)
+    @short.method("reflected", op, infix, **how)
     def reflected(self: Handle, other: Any) -> Any:
-        return _binary(op, infix, other, self)
+        return do(op, infix, other, self)
 
     return method, reflected
 
 
-def _of_powers() -> tuple[Any, Any]:
-    """The methods of `**`: NumPy refuses integers to negative powers, and takes other operators for some exponents."""
-    op, infix, check = _arithmetic._power, python.pow, _arithmetic.refuse_negative_powers
-
-    @short.method("binary", op, infix, only_on_host=True, exponents=_EXPONENTS)
-    def method(self: Handle, other: Any) -> Any:
-        if (chosen := _by_exponent(self, other)) is not None:
-            return _apply(chosen, (self,))
-        check(self, other)
-        return _binary(op, infix, self, other)
-
-    @short.method("reflected", op, infix, only_on_host=True)
-    def reflected(self: Handle, other: Any) -> Any:
-        check(other, self)
-        return _binary(op, infix, other, self)
-
-    return method, reflected
-
-
-def _in_place_of(op: Op, check: Callable[[Any, Any], None] | None = None) -> Any:
+def _in_place_of(op: Op, do: Callable[..., Any] = _in_place) -> Any:
     """A method that writes its result into its first operand."""
 
     def method(self: Handle, other: Any) -> Any:
-        if check is not None:
-            check(self, other)
-        return _in_place(op, self, other)
+        return do(op, self, other)
 
-    return method if check is not None else short.method("in place", op)(method)  # what is refused shall not have been half written
+    return short.method("in place", op)(method) if do is _in_place else method  # what is refused shall not have been half written
 
 
 def _of_equality(op: Op, infix: Infix, otherwise: bool) -> Any:
@@ -200,7 +204,7 @@ class Operators(Handle):
     __truediv__, __rtruediv__ = _of_two(_arithmetic._divide, python.truediv)
     __floordiv__, __rfloordiv__ = _of_two(_arithmetic._floor_divide, python.floordiv)
     __mod__, __rmod__ = _of_two(_arithmetic._remainder, python.mod)
-    __pow__, __rpow__ = _of_powers()
+    __pow__, __rpow__ = _of_two(_arithmetic._power, python.pow, _power, only_on_host=True, exponents=_EXPONENTS)
     __divmod__, __rdivmod__ = _of_two(_arithmetic._divmod, divmod)
     __matmul__, __rmatmul__ = _of_two(_products._matmul, python.matmul)
     __and__, __rand__ = _of_two(_bits._bitwise_and, python.and_)
@@ -234,10 +238,10 @@ class InPlaceOperators(Handle):
     __itruediv__ = _in_place_of(_arithmetic._divide)
     __ifloordiv__ = _in_place_of(_arithmetic._floor_divide)
     __imod__ = _in_place_of(_arithmetic._remainder)
-    __ipow__ = _in_place_of(_arithmetic._power, _arithmetic.refuse_negative_powers)
+    __ipow__ = _in_place_of(_arithmetic._power, _power_in_place)
     __iand__ = _in_place_of(_bits._bitwise_and)
     __ior__ = _in_place_of(_bits._bitwise_or)
     __ixor__ = _in_place_of(_bits._bitwise_xor)
     __ilshift__ = _in_place_of(_bits._left_shift)
     __irshift__ = _in_place_of(_bits._right_shift)
-    __imatmul__ = _in_place_of(_products._matmul, _products.check_in_place)
+    __imatmul__ = _in_place_of(_products._matmul, _product_in_place)

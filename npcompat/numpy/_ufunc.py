@@ -7,8 +7,9 @@ from typing import Any
 import numpy as onp
 from numpy._core._exceptions import _UFuncInputCastingError
 
-from npcompat._internal import dispatch, dtypes, execution, indexing, modes, subclasses
+from npcompat._internal import dispatch, dtypes, execution, modes, subclasses
 from npcompat._internal.dispatch import apply
+from npcompat._internal.fitting import fitted
 from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Op, operator
 from npcompat.numpy._memory_order import check_order, common_order, in_order
@@ -93,22 +94,19 @@ def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool, where: Any = Tru
     for a in args:
         if type(a) not in _SCALARS and not (isinstance(a, Handle) and _on_host(a)):
             return False
-    record = dispatch.record_of(out)
-    target = dispatch.buffer(out)
-    if target is None or target.dtype.num >= _EXTENDED:
+    if out.dtype.num >= _EXTENDED:
         return False
-    arrays = [a if type(a) in _SCALARS else a._value.payload if a._view is None else dispatch.live(a) for a in args]
-    mask = True if where is True else dispatch.live(where)
-    try:
+    with dispatch.writing(out) as target:
+        if target is None:
+            return False
+        arrays = [a if type(a) in _SCALARS else a._value.payload if a._view is None else dispatch.live(a) for a in args]
+        mask = True if where is True else dispatch.live(where)
         if plain and mask is True:
             op.ufunc(*arrays, out=target)
         elif plain:
             op.ufunc(*arrays, out=target, where=mask)
         else:
             _observed(op, arrays, target, mask)
-    except Exception:
-        dispatch.record_again(out, record)
-        raise
     return True
 
 
@@ -314,7 +312,7 @@ def store(out: Any, value: Value, where: Any = True, casting: Casting = "same_ki
     if where is not True:
         dispatch.write(out, execution.run(_select_where, [mask, value, dispatch.read(out)]))
     elif have != want or shape != out.shape:
-        dispatch.write(out, indexing.fitted(dispatch.wrap(value), out.shape, want))
+        dispatch.write(out, fitted(dispatch.wrap(value), out.shape, want))
     else:
         dispatch.write(out, value)
 

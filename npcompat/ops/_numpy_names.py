@@ -208,7 +208,7 @@ def _reached(function: FunctionType, owner: type | None, public: bool) -> list[O
             if isinstance(one, Op):
                 found[one] = None
                 continue
-            if one in found or not one.__module__.startswith(("npcompat.numpy.", "npcompat._internal.indexing")):
+            if one in found or not one.__module__.startswith(("npcompat.numpy.", *_usage.INDEXING)):
                 continue
             face = _faces().get(one)
             if face is None or public:

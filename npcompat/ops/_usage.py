@@ -23,11 +23,8 @@ _NAMESPACES = {
     "npx.random": "numpy_extension.random",
     "gluon.utils": "gluon.utils",
 }
-_FOLLOWED = (
-    "npcompat.numpy",
-    "npcompat.gluon.utils",
-    *[f"npcompat._internal.{name}" for name in ("basic_keys", "devices", "indexing", "lens", "tape")],
-)
+INDEXING = tuple([f"npcompat._internal.{name}" for name in ("advanced_keys", "basic_keys", "fitting", "host_keys", "indexing")])
+_FOLLOWED = ("npcompat.numpy", "npcompat.gluon.utils", *INDEXING, *[f"npcompat._internal.{name}" for name in ("devices", "lens", "tape")])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What NumPy's own suite looks at closely: `flat`, copies, casts, setters, results written into NumPy's arrays."""
 
 import copy
+import operator
 import re
 import sys
 import warnings
@@ -157,6 +158,25 @@ def test_the_size_of_an_array_counts_its_elements():
 def test_integers_to_negative_powers_of_another_kind_are_floats():
     with npx.np_default_dtype():
         assert np.power(np.array([2], "uint64"), np.array([-1])).tolist() == [0.5]
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "complex64", "int32", "bool"])
+@pytest.mark.parametrize("exponent", [2, -1, 0.5, 2.0, -2, 3])
+@pytest.mark.parametrize("write", [operator.pow, operator.ipow])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_powers_of_some_exponents_are_squares_reciprocals_and_roots(placed, kind, exponent, write):
+    def attempted(a):
+        try:
+            return np.asarray(write(a, exponent)).asnumpy()
+        except (TypeError, ValueError) as error:
+            return type(error)
+
+    with npx.np_default_dtype():
+        host = onp.array([-onp.inf, -0.0, 0, 4, onp.nan]).astype(kind) if kind[0] in "fc" else onp.array([3, 1, 0]).astype(kind)
+        host = host[1:] if kind == "complex64" and placed == "jax" else host  # XLA has 0 for what is nan of infinite ones
+        ours, theirs = attempted(np.array(host)), attempted(host.copy())
+        assert type(ours) is type(theirs) and getattr(ours, "dtype", None) == getattr(theirs, "dtype", None)
+        onp.testing.assert_allclose(ours, theirs, 1e-6) if type(theirs) is onp.ndarray else None
 
 
 def test_removed_names_give_numpys_advice():

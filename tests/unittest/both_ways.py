@@ -1,0 +1,69 @@
+"""Calls the short way and the whole way, and what is compared of them."""
+
+import warnings
+
+import numpy as onp
+import pytest
+
+from npcompat import np, npx
+from npcompat._internal import dispatch, short
+from npcompat._internal.handle import Handle
+
+NEEDED = pytest.mark.skipif(short.native is None, reason="the short way is not compiled, or not wanted")
+
+
+KINDS = {
+    "float32": onp.linspace(-2, 3, 6, dtype="f4").reshape(2, 3),
+    "float64": onp.array([[1.5, -0.0, onp.nan], [onp.inf, 2, -3]]),
+    "int32": onp.array([[1, -2, 3], [0, 5, 127]], "i4"),
+    "uint8": onp.array([[1, 2, 3], [0, 255, 7]], "u1"),
+    "bool": onp.array([[True, False, True], [False, False, True]]),
+    "complex64": onp.array([[1 + 2j, 0, -1j], [3, 2, 1]], "c8"),
+    "0-d": onp.array(2.0, "f4"),
+    "empty": onp.zeros((0, 3), "f4"),
+    "row": onp.array([3, 1, 2], "i8"),
+    "misfit": onp.ones(4, "f4"),
+    "float16": onp.array([1, 2, 3], "f2"),
+    "swapped": onp.array([1, 2, 3], ">i4"),
+    "objects": onp.array([1, 2.5, 3], object),
+    "records": onp.zeros(3, [("x", "f8"), ("y", "i4")]),
+    "text": onp.array(["a", "b", "c"]),
+}
+
+
+NUMBERS = (0, 5, 127, 128, -1, 300, 2**40, 2**70, 0.0, -0.0, 2.5, 1e300, float("nan"), 1j, True)
+
+
+def operands(backend):
+    with npx.backend(backend):
+        found = {name: np.array(x) for name, x in KINDS.items()}
+        found["scalar"] = np.array(KINDS["float32"])[1, 1]
+        found["view"] = np.array(KINDS["float64"])[:, ::-1]
+        found["transposed"] = np.array(KINDS["int32"]).T
+        found["bfloat16"] = np.array([1, 2, 3], dtype="bfloat16")
+        found["derived"] = np.array(KINDS["float32"]).view(Derived)
+    return found | {repr(n): n for n in NUMBERS} | {"list": [1, 2, 3], "numpys": onp.ones(3), "numpys scalar": onp.float64(2)}
+
+
+class Derived(np.ndarray):
+    """A class that a user derives."""
+
+
+def attempted(function, *args):
+    """What a call returns, or raises, and warns of, comparable."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            found = function(*args)
+        except Exception as error:
+            return type(error), str(error)
+    return described(found), sorted({(w.category, str(w.message)) for w in caught}, key=str)
+
+
+def described(found):
+    if isinstance(found, tuple):
+        return tuple([described(f) for f in found])
+    if not isinstance(found, Handle):
+        return type(found), repr(found)
+    host = onp.asarray(dispatch.to_host(found))
+    return type(found), host.dtype, host.shape, host.tobytes() if host.dtype != object else repr(host.tolist())

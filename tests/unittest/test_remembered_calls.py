@@ -1,0 +1,140 @@
+"""Calls that are remembered: those alike are done again without their function, and are what they would have been."""
+
+import functools
+import itertools
+
+import numpy as onp
+import pytest
+from both_ways import KINDS, NEEDED, attempted, operands
+
+from npcompat import autograd, np, npx
+from npcompat._internal import dispatch, short
+from npcompat._internal.op import REGISTRY
+from npcompat.numpy._unbound import remembering
+
+REMEMBERED = {
+    "sum": [(), (0,), (None, "f8"), ((0, 1),)],
+    "max": [(), (-1,), (5,)],
+    "all": [(), (0,)],
+    "any": [(), (1,)],
+    "prod": [(), (0,)],
+    "min": [(), ((),)],
+    "mean": [(), (0,)],
+    "std": [(), (0,), (0, None, None, 1)],
+    "var": [(), (1,)],
+    "cumsum": [(), (0,), (0, "f8")],
+    "cumprod": [(), (-1,)],
+    "round": [(), (1,)],
+    "argmax": [(), (0,), (-1,)],
+    "argmin": [(), (1,)],
+    "sort": [(), (0,), (None,)],
+    "argsort": [(), (0,), (None,)],
+    "count_nonzero": [(), (0,), (-1,)],
+    "roll": [(1,), (1, 0), (-2, -1), (2**62, 0)],
+    "repeat": [(2,), (2, 0), (0, 0), (3, 1)],
+    "fft.fft": [(), (None, 0), (2,), (None, -1, "ortho"), (None, -1, "wrong")],
+    "fft.ifft": [(), (None, 0)],
+    "fft.rfft": [(), (None, 0)],
+}
+
+
+WITH_OTHERS = {
+    "dot": ["0-d", "row", "same", "2.5"],
+    "inner": ["same", "row", "0-d"],
+    "outer": ["row", "same"],
+    "where": [("same", "same"), ("0-d", "2.5"), ("5", "same")],
+}
+
+
+JOINED = ["concatenate", "stack", "vstack", "hstack", "dstack"]
+
+
+def named(name):
+    found = np
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+@NEEDED
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("backend", "policy"), [("numpy", "float32"), ("numpy", "numpy"), ("jax", "numpy")])
+@pytest.mark.parametrize("name", [*REMEMBERED, *WITH_OTHERS])
+def test_calls_are_remembered_for_what_they_are(backend, policy, name):
+    kinds = ["float32", "int32", "0-d", "empty", "scalar", "view", "derived", "list"]
+    if backend == "numpy":
+        kinds += ["bool", "row", "float16", "transposed", "misfit", "float64", "complex64", "uint8", "objects", "text", "bfloat16"]
+    given = operands(backend)
+    function, method = named(name), vars(np.ndarray).get(name, getattr(np.ndarray, name, None))
+    if name in REMEMBERED:
+        calls = [lambda x, rest=rest: (x, *rest) for rest in REMEMBERED[name]]
+    else:
+        others = [o if isinstance(o, tuple) else (o,) for o in WITH_OTHERS[name]]
+        calls = [lambda x, rest=rest: (x, *[x if o == "same" else given[o] for o in rest]) for rest in others]
+    with npx.backend(backend), npx.np_default_dtype(policy == "numpy"):
+        for _ in range(2):  # the second time they are remembered
+            for call, kind in itertools.product(calls, kinds):
+                args = call(given[kind])
+                expected = attempted(function.__wrapped__, *args)
+                assert attempted(function, *args) == expected, (name, kind, args[1:])
+                if isinstance(method, short.native.Method) and isinstance(args[0], np.ndarray):
+                    assert attempted(method, *args) == attempted(method.__wrapped__, *args), (name, kind, args[1:])
+
+
+@NEEDED
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize("name", JOINED)
+def test_joins_are_remembered_for_what_they_join(backend, name):
+    given = operands(backend)
+    kinds = ["float32", "int32", "0-d", "empty", "row", "list"]
+    kinds += ["bool", "scalar", "transposed", "view", "derived", "2.5"] if backend == "numpy" else []
+    function = named(name)
+    with npx.backend(backend), npx.np_default_dtype():
+        for _ in range(2):
+            for a, b in itertools.product(kinds, kinds):
+                for parts in ((given[a], given[b]), [given[a], given[b]], (given[a], given[b], given[a]), [given[a]]):
+                    for options in ({}, {"dtype": "f4"}) if name != "dstack" else ({},):
+                        expected = attempted(functools.partial(function.__wrapped__, **options), parts)
+                        assert attempted(functools.partial(function, **options), parts) == expected, (a, b, type(parts), options)
+
+
+@NEEDED
+def test_what_is_remembered():
+    """Calls alike do not come to the function again; those with another dtype, number of axes or argument do."""
+    seen = []
+
+    @remembering
+    def total(a, axis=None):
+        seen.append(axis)
+        return dispatch.remembered(REGISTRY["_npi_sum"], (a,), (axis, None, False, None))
+
+    @remembering
+    def twice(a):
+        return total(a) + total(a)
+
+    with npx.backend("numpy"):
+        a, row = np.array(KINDS["float32"]), np.array(KINDS["row"])
+        assert [total(a, 0).tolist(), total(a + 1, 0).tolist()] == [[-1.0, 1.0, 3.0], [1.0, 3.0, 5.0]] and seen == [0]
+        assert total(a) == 3 and total(row) == 6 and total(a.astype("f8")) == 3 and total(np.array(2.0)) == 2
+        assert seen == [0, None, None, None, None]
+        assert [twice(a), twice(a), total(np.zeros((0, 3))), total(np.zeros((0, 3)))] == [6, 6, 0, 0]
+        assert len(seen) == 7  # what is empty is not remembered
+        assert [total(a, axis=1).tolist(), total(a, axis=1).tolist()] == [[-3.0, 6.0], [-3.0, 6.0]] and len(seen) == 8
+        a.attach_grad()
+        with autograd.record():
+            loss = total(a, axis=1).sum()
+        loss.backward()
+        assert len(seen) == 9 and a.grad.tolist() == [[1.0] * 3] * 2  # where it is recorded, nothing is short
+        with pytest.raises(onp.exceptions.AxisError, match="axis 2 is out of bounds"):
+            total(a, axis=2)
+
+
+@NEEDED
+def test_a_function_around_remembers_what_it_returns_only():
+    @remembering
+    def doubled(a):
+        return np.sum(a) * 2
+
+    with npx.backend("numpy"):
+        assert [doubled(np.ones(n)) for n in (1, 2, 3)] == [2, 4, 6]
+        assert [np.average(np.ones(n), weights=np.ones(n)) for n in (1, 2)] == [1, 1]

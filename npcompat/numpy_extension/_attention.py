@@ -86,7 +86,7 @@ def _attention_dropout_compute(
         kept = xp.keep_mask(at, counter, 1 - p, weights.shape)
         return xp.where(kept, weights / xp.asarray(1 - p, weights.dtype), xp.zeros_like(weights))
 
-    return xp.attended_in_part(query, key, value, bias, mask, scale, causal, drop), xp.next_counter(counter)
+    return xp.attended(query, key, value, bias, mask, scale, causal, drop), xp.next_counter(counter)
 
 
 _attention_dropout = operator(

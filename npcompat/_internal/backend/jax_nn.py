@@ -13,6 +13,11 @@ from npcompat._internal.backend import jax_noise as noise
 sigmoid = jax.nn.sigmoid
 
 
+def relu(x: Any) -> Any:
+    """The elements, zero for negative ones; the derivative at zero is zero."""
+    return x if x.dtype == onp.bool_ else jax.nn.relu(x)
+
+
 def conv_nd(x: Any, weight: Any, stride: Sequence[int], pad: Sequence[int], dilate: Sequence[int], groups: int, layout: str) -> Any:
     """Cross-correlation of a batch with filters; the filters' layout is the data's with O for N and I for C."""
     filters = layout.replace("C", "I").replace("N", "O")

@@ -28,6 +28,12 @@ gammaln = _across("gammaln")
 digamma = _across("digamma")
 
 
+def relu(x: Array) -> Array:
+    """The elements, zero for negative ones."""
+    result: Array = onp.maximum(x, x.dtype.type(0))
+    return result
+
+
 def sigmoid(x: Array) -> Array:
     """1 / (1 + exp(-x)) without overflow."""
     small = onp.exp(-onp.abs(x))

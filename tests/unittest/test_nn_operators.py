@@ -242,6 +242,19 @@ def test_max_pooling_of_integers_and_equal_elements(backend):
     assert z.grad.tolist() == [[[1, 0, 1, 0]]]
 
 
+@pytest.mark.parametrize("kernel", [(3, 3), (2, 18), (17, 1)])
+@pytest.mark.parametrize("kind", ["max", "avg"])
+def test_pooling_of_equal_elements_and_by_long_windows_agrees_with_torch(kernel, kind, backend):
+    x = onp.random.RandomState(0).randint(0, 3, (2, 2, 19, 20)).astype("float32")
+    if kind == "max":
+        check(lambda x: npx.pooling(x, kernel, 2), lambda x: functional.max_pool2d(x, kernel, 2), x)
+        x[0, 0, 4, 5] = onp.nan
+        found, expected = npx.pooling(np.array(x), kernel, 2), functional.max_pool2d(torch.tensor(x), kernel, 2)
+        onp.testing.assert_array_equal(found.asnumpy(), expected.numpy())
+    else:
+        check(lambda x: npx.pooling(x, kernel, 2, pool_type="avg"), lambda x: functional.avg_pool2d(x, kernel, 2), x)
+
+
 def test_pooling_of_no_pictures(backend):
     for kind in ("max", "avg", "sum"):
         assert npx.pooling(np.zeros((0, 2, 5, 5)), 3, 2, pool_type=kind).shape == (0, 2, 2, 2)

@@ -1,5 +1,6 @@
 """Kernels of network operators on XLA: convolution, pooling, dropout masks."""
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,10 +34,33 @@ def conv_nd(x: Any, weight: Any, stride: Sequence[int], pad: Sequence[int], dila
 
 
 def pool_nd(x: Any, kind: str, window: Sequence[int], stride: Sequence[int], pad: Sequence[tuple[int, int]]) -> Any:
-    """Largest element (`max`) or sum (`sum`) of each window; arguments have one entry for each axis of `x`."""
-    if kind == "sum":
-        return lax.reduce_window(x, onp.zeros((), x.dtype), lax.add, window, stride, pad)
-    return lax.reduce_window(x, lowest(x.dtype), lax.max, window, stride, pad)
+    """Largest element (`max`) or sum (`sum`) of each window; arguments have one entry for each axis of `x`.
+
+    Axis by axis, of strided parts: XLA's own windows take twice to five times as long on the CPU, derivatives of the largest above all.
+    """
+    neutral = onp.zeros((), x.dtype) if kind == "sum" else lowest(x.dtype)
+    if any(p != (0, 0) for p in pad):
+        x = lax.pad(x, neutral, [(*p, 0) for p in pad])
+    for axis in reversed(range(x.ndim)):
+        size, step = window[axis], stride[axis]
+        if size > _MOST_PARTS:
+            along, steps = [[n if i == axis else 1 for i in range(x.ndim)] for n in (size, step)]
+            x = lax.reduce_window(x, neutral, lax.add if kind == "sum" else lax.max, along, steps, "VALID")
+        elif size > 1 or step > 1:
+            last = (x.shape[axis] - size) // step * step
+            parts = [lax.slice_in_dim(x, i, i + last + 1, step, axis) for i in range(size)]
+            x = functools.reduce(lax.add if kind == "sum" else _larger, parts)
+    return x
+
+
+_MOST_PARTS = 16
+"""The longest window of which XLA is given each part."""
+
+
+def _larger(x: Any, y: Any) -> Any:
+    """The larger of each two elements, whose whole derivative the first of two equal ones has; nan if one of them is."""
+    first = x >= y
+    return jnp.where(first | (x != x) if jnp.issubdtype(x.dtype, jnp.inexact) else first, x, y)
 
 
 def lowest(dtype: Any) -> Any:

@@ -46,36 +46,87 @@ def _types(operand: str, result: str) -> Any:
         given = dtypes.strong(types[0])
         real = _real_of(given)
         of = {"r": real, "c": onp.dtype(f"c{real.itemsize * 2}")}
-        half = result == "r" and dtypes.is_inexact(given) and given.itemsize == 2
+        half = result == "r" and len(attrs["axes"]) == 1 and dtypes.is_inexact(given) and given.itemsize == 2
         return [of[operand]], given if half else of[result]
 
     return rule
 
 
 @operator("_npi_fft", rule=_types("c", "c"))
-def _fft(xp: Any, a: Any, *, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-    """Discrete Fourier transform."""
-    return xp.fft.fft(a, n, axis, norm)
+def _fft(xp: Any, a: Any, *, s: Any = None, axes: Any = (-1,), norm: str | None = None) -> Any:
+    """Discrete Fourier transform.
+
+    Parameters
+    ----------
+    s : tuple of int, optional
+        Length of the transform along each axis; those of the axes if not given.
+    axes : tuple of int
+        What is transformed.
+    norm : {'backward', 'ortho', 'forward'}, optional
+        Which of a transform and its inverse is divided by the number of elements, or both by its root.
+    """
+    return _transform(xp, "fft", a, s, axes, norm)
 
 
 @operator("_npi_ifft", rule=_types("c", "c"))
-def _ifft(xp: Any, a: Any, *, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-    """Inverse discrete Fourier transform."""
-    return xp.fft.ifft(a, n, axis, norm)
+def _ifft(xp: Any, a: Any, *, s: Any = None, axes: Any = (-1,), norm: str | None = None) -> Any:
+    """Inverse discrete Fourier transform.
+
+    Parameters
+    ----------
+    s : tuple of int, optional
+        Length of the transform along each axis; those of the axes if not given.
+    axes : tuple of int
+        What is transformed.
+    norm : {'backward', 'ortho', 'forward'}, optional
+        Which of a transform and its inverse is divided by the number of elements, or both by its root.
+    """
+    return _transform(xp, "ifft", a, s, axes, norm)
 
 
 @operator("_npi_rfft", rule=_types("r", "c"))
-def _rfft(xp: Any, a: Any, *, n: int | None = None, axis: int = -1, norm: str | None = None) -> Any:
-    """Discrete Fourier transform of reals: the half that is not redundant."""
-    return xp.fft.rfft(a, n, axis, norm)
+def _rfft(xp: Any, a: Any, *, s: Any = None, axes: Any = (-1,), norm: str | None = None) -> Any:
+    """Discrete Fourier transform of reals: the half that is not redundant along the last of the axes.
+
+    Parameters
+    ----------
+    s : tuple of int, optional
+        Length of the transform along each axis; those of the axes if not given.
+    axes : tuple of int
+        What is transformed.
+    norm : {'backward', 'ortho', 'forward'}, optional
+        Which of a transform and its inverse is divided by the number of elements, or both by its root.
+    """
+    return _transform(xp, "rfft", a, s, axes, norm)
 
 
 @operator("_npi_irfft", rule=_types("c", "r"))
-def _irfft(xp: Any, a: Any, *, n: int, axis: int, norm: str | None = None) -> Any:
-    """Inverse of the transform of reals."""
-    if a.shape[axis] == 0:  # NumPy leaves the result as it finds the memory
-        return xp.zeros(tuple(n if i == axis else size for i, size in enumerate(a.shape)), onp.float64)
-    return xp.fft.irfft(a, n, axis, norm)
+def _irfft(xp: Any, a: Any, *, s: Any, axes: Any, norm: str | None = None) -> Any:
+    """Inverse of the transform of reals.
+
+    Parameters
+    ----------
+    s : tuple of int
+        Length of the transform along each axis.
+    axes : tuple of int
+        What is transformed.
+    norm : {'backward', 'ortho', 'forward'}, optional
+        Which of a transform and its inverse is divided by the number of elements, or both by its root.
+    """
+    if any(a.shape[axis] == 0 for axis in axes):  # NumPy leaves the result as it finds the memory
+        lengths = dict(zip(axes, s, strict=True))
+        return xp.zeros(tuple([lengths.get(i, size) for i, size in enumerate(a.shape)]), onp.float64)
+    return _transform(xp, "irfft", a, s, axes, norm)
+
+
+def _transform(xp: Any, name: str, a: Any, s: Any, axes: Any, norm: str | None) -> Any:
+    if len(axes) == 1:
+        return getattr(xp.fft, name)(a, None if s is None else s[0], axes[0], norm)
+    return getattr(xp.fft, name + "n")(a, s, axes, norm)
+
+
+_COMPLEX = {_rfft: _fft, _irfft: _ifft}
+"""What a transform of reals is along the other axes."""
 
 
 def _written(result: Any, out: Any, what: str) -> Any:
@@ -87,23 +138,29 @@ def _written(result: Any, out: Any, what: str) -> Any:
     return finish(result, out, what)
 
 
-def _transform(op: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
+def _along(op: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
+    """A transform along one axis."""
     a = asarray(a)
     whole = n is None and op is not _irfft
     if n is None:
         n = a.shape[axis]
         if op is _irfft:
             n = (n - 1) * 2
-    n = python.index(n)
+    n = _checked(op, a, python.index(n), norm)
+    axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
+    result = remembered(op, (a,), (None, (axis,), norm)) if whole else apply(op, (a,), ((n,), (axis,), norm))
+    return _written(result, out, op.name.removeprefix("_npi_"))
+
+
+def _checked(op: Any, a: Any, n: int, norm: Any) -> int:
+    """The length of a transform that is possible."""
     if n < 1:
         raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
     if norm not in _SWAPPED:
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
-    axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
     if op is _rfft and a.dtype.kind == "c":
         raise TypeError(f"rfft: expected a real array, got {a.dtype}; use fft")
-    result = remembered(op, (a,), (None, axis, norm)) if whole else apply(op, (a,), (n, axis, norm))
-    return _written(result, out, op.name.removeprefix("_npi_"))
+    return n
 
 
 @remembering
@@ -134,7 +191,7 @@ def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = N
     >>> np.fft.fft([1.0, 2.0, 3.0, 4.0])
     array([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])
     """
-    return _transform(_fft, a, n, axis, norm, out)
+    return _along(_fft, a, n, axis, norm, out)
 
 
 @remembering
@@ -146,7 +203,7 @@ def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = 
     >>> np.fft.ifft([4.0, 0.0, 0.0, 0.0])
     array([1.+0.j, 1.+0.j, 1.+0.j, 1.+0.j])
     """
-    return _transform(_ifft, a, n, axis, norm, out)
+    return _along(_ifft, a, n, axis, norm, out)
 
 
 @remembering
@@ -158,7 +215,7 @@ def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = 
     >>> np.fft.rfft([1.0, 2.0, 3.0, 4.0])
     array([10.+0.j, -2.+2.j, -2.+0.j])
     """
-    return _transform(_rfft, a, n, axis, norm, out)
+    return _along(_rfft, a, n, axis, norm, out)
 
 
 def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
@@ -169,7 +226,7 @@ def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
     >>> np.fft.irfft([4.0, 0.0, 0.0])
     array([1., 1., 1., 1.])
     """
-    return _transform(_irfft, a, n, axis, norm, out)
+    return _along(_irfft, a, n, axis, norm, out)
 
 
 def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
@@ -211,19 +268,31 @@ def _sizes(a: Any, s: Any, axes: Any, halved: bool = False) -> tuple[list[int], 
     axes = list(axes)
     if len(s) != len(axes):
         raise ValueError("Shape and axes have different lengths.")
-    if halved and not given:
-        s[-1] = (a.shape[axes[-1]] - 1) * 2
     if None in s:
         warnings.warn("Passing an array containing `None` values to `s` is deprecated in NumPy 2.0.", DeprecationWarning, stacklevel=4)
-    return [a.shape[i] if n == -1 else n for n, i in zip(s, axes, strict=True)], axes
+    if halved and (not given or s[-1] is None):
+        s[-1] = (a.shape[axes[-1]] - 1) * 2
+    return [a.shape[i] if n == -1 or n is None else n for n, i in zip(s, axes, strict=True)], axes
 
 
-def _over(of: Callable[..., Any], a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
+def _over(op: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
+    """A transform along several axes: one operation, if none of them comes twice."""
     a = asarray(a)
-    sizes, axes = _sizes(a, s, axes)
-    for n, axis in zip(sizes[::-1], axes[::-1], strict=True):
-        a = of(a, n, axis, norm)
-    return _written(a, out, of.__name__)
+    sizes, axes = _sizes(a, s, axes, op is _irfft)
+    if op is _rfft and not axes:
+        raise IndexError("rfftn: expected at least one axis, got none")
+    steps = [(python.index(n), axis) for n, axis in zip(sizes, axes, strict=True)]
+    if op is not _irfft:
+        steps.reverse()
+    found = {onp.lib.array_utils.normalize_axis_index(axis, a.ndim): _checked(op, a, n, norm) for n, axis in steps}
+    if steps and len(found) == len(steps):
+        found = dict(reversed(found.items())) if op is not _irfft else found
+        a = apply(op, (a,), (tuple(found.values()), tuple(found), norm))
+    else:
+        for i, (n, axis) in enumerate(steps):
+            real = i == (len(steps) - 1 if op is _irfft else 0)
+            a = _along(op if real else _COMPLEX.get(op, op), a, n, axis, norm, None)
+    return _written(a, out, op.name.removeprefix("_npi_"))
 
 
 def fftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None) -> Any:
@@ -246,7 +315,7 @@ def fftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None 
     array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]])
     """
-    return _over(fft, a, s, axes, norm, out)
+    return _over(_fft, a, s, axes, norm, out)
 
 
 def ifftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None) -> Any:
@@ -258,7 +327,7 @@ def ifftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None
     array([[1.+0.j, 1.+0.j],
            [1.+0.j, 1.+0.j]])
     """
-    return _over(ifft, a, s, axes, norm, out)
+    return _over(_ifft, a, s, axes, norm, out)
 
 
 def rfftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None) -> Any:
@@ -269,9 +338,7 @@ def rfftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None
     >>> np.fft.rfftn(np.ones((2, 2, 2))).shape
     (2, 2, 2)
     """
-    a = asarray(a)
-    sizes, axes = _sizes(a, s, axes)
-    return _written(fftn(rfft(a, sizes[-1], axes[-1], norm), sizes[:-1], axes[:-1], norm), out, "rfftn")
+    return _over(_rfft, a, s, axes, norm, out)
 
 
 def irfftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None) -> Any:
@@ -282,11 +349,7 @@ def irfftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | Non
     >>> np.fft.irfftn(np.ones((2, 2, 2))).shape
     (2, 2, 2)
     """
-    a = asarray(a)
-    sizes, axes = _sizes(a, s, axes, True)
-    for n, axis in zip(sizes[:-1], axes[:-1], strict=True):
-        a = ifft(a, n, axis, norm)
-    return irfft(a, sizes[-1], axes[-1], norm, out)
+    return _over(_irfft, a, s, axes, norm, out)
 
 
 def fft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
@@ -298,7 +361,7 @@ def fft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | N
     array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]])
     """
-    return _over(fft, a, s, axes, norm, out)
+    return _over(_fft, a, s, axes, norm, out)
 
 
 def ifft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
@@ -310,7 +373,7 @@ def ifft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | 
     array([[1.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]])
     """
-    return _over(ifft, a, s, axes, norm, out)
+    return _over(_ifft, a, s, axes, norm, out)
 
 
 def rfft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | None = None, out: Any = None) -> Any:

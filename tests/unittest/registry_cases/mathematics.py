@@ -60,6 +60,14 @@ for name in ("fft", "ifft", "rfft", "irfft"):
             dtypes="l f d" if name == "rfft" else "l f d F D",
         )
 
+    for axes in ((0, 1), (2, 0)):
+        case(
+            f"_npi_{name}",
+            lambda xp, a, name=name, axes=axes: getattr(xp.fft, name + "n")(a, (3, 4), axes, norm="ortho"),
+            "3,2,4",
+            dtypes="l f d" if name == "rfft" else "l f d F D",
+        )
+
 case("_npi_polyval", lambda xp, p, x: xp.polyval(p, x), "3", "2,3", dtypes="? b i l f d F", second=True, loose=4)
 case(
     "_npi_polydiv",

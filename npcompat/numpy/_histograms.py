@@ -254,8 +254,8 @@ def _bin_of_one_width(xp: Any, a: Any, edges: Any, inside: Any) -> Any:
     first = edges[0].astype(wide)
     share = (a.astype(wide) - first) / (edges[-1].astype(wide) - first)
     place = xp.minimum(xp.where(inside, share * (last + 1), 0).astype(onp.int64), last)
-    place = place - (a < edges[place])
-    return place + ((a >= edges[place + 1]) & (place != last))
+    place = place - (a < xp.take_at(edges, (place,)))  # never of what is inside the first bin
+    return place + ((a >= xp.take_at(edges, (place + 1,))) & (place != last))
 
 
 def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:

@@ -143,17 +143,17 @@ def _interleaved(window: Any, new: Any, step: Sequence[int]) -> Any:
 
 def take_at(a: Any, index: tuple[Any, ...]) -> Any:
     """`a[index]` with integer arrays among the index; positions are in range."""
-    return a.at[index].get(mode="promise_in_bounds")
+    return a.at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
 
 
 def put_at(a: Any, index: tuple[Any, ...], new: Any) -> Any:
-    """`a[index] = new` with integer arrays among the index; of equal positions the last wins, as NumPy has it."""
-    return a.at[index].set(new, mode="drop")
+    """`a[index] = new` with integer arrays among the index, none negative; of equal positions the last wins, as NumPy has it."""
+    return a.at[index].set(new, mode="drop", wrap_negative_indices=False)
 
 
 def add_at(a: Any, index: Any, new: Any) -> Any:
-    """`a` with values added at positions; at equal positions all of them."""
-    return a.at[index].add(new, mode="drop")
+    """`a` with values added at positions, none negative; at equal positions all of them."""
+    return a.at[index].add(new, mode="drop", wrap_negative_indices=False)
 
 
 def set_static(a: Any, index: Any, new: Any) -> Any:

@@ -1,7 +1,6 @@
 """np.fft: discrete Fourier transforms.
 
-What is not complex or a wide float is transformed in the default float.  Transforms over several axes are made of
-those over one, the last axis first.
+What is not complex or a wide float is transformed in the default float.
 """
 
 import operator as python
@@ -15,7 +14,7 @@ from npcompat._internal import dtypes
 from npcompat._internal.dispatch import apply, remembered
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
-from npcompat._internal.op import operator
+from npcompat._internal.op import Op, operator
 from npcompat.numpy._arithmetic import conjugate
 from npcompat.numpy._creation import asarray, placed_on
 from npcompat.numpy._ranges import arange
@@ -52,9 +51,18 @@ def _types(operand: str, result: str) -> Any:
     return rule
 
 
-@operator("_npi_fft", rule=_types("c", "c"))
-def _fft(xp: Any, a: Any, *, s: Any = None, axes: Any = (-1,), norm: str | None = None) -> Any:
-    """Discrete Fourier transform.
+def _transform(name: str, operand: str, result: str, what: str) -> Op:
+    """The operator of a transform, by the name of NumPy's function and the letters of its rule."""
+
+    def compute(xp: Any, a: Any, *, s: Any = None, axes: Any = (-1,), norm: str | None = None) -> Any:
+        if result == "r" and any(a.shape[axis] == 0 for axis in axes):  # NumPy leaves the result as it finds the memory
+            lengths = dict(zip(axes, s, strict=True))
+            return xp.zeros(tuple([lengths.get(i, size) for i, size in enumerate(a.shape)]), onp.float64)
+        if len(axes) == 1:
+            return getattr(xp.fft, name)(a, None if s is None else s[0], axes[0], norm)
+        return getattr(xp.fft, name + "n")(a, s, axes, norm)
+
+    compute.__doc__ = f"""{what}
 
     Parameters
     ----------
@@ -62,69 +70,16 @@ def _fft(xp: Any, a: Any, *, s: Any = None, axes: Any = (-1,), norm: str | None 
         Length of the transform along each axis; those of the axes if not given.
     axes : tuple of int
         What is transformed.
-    norm : {'backward', 'ortho', 'forward'}, optional
+    norm : {{'backward', 'ortho', 'forward'}}, optional
         Which of a transform and its inverse is divided by the number of elements, or both by its root.
     """
-    return _transform(xp, "fft", a, s, axes, norm)
+    return operator(f"_npi_{name}", rule=_types(operand, result))(compute)
 
 
-@operator("_npi_ifft", rule=_types("c", "c"))
-def _ifft(xp: Any, a: Any, *, s: Any = None, axes: Any = (-1,), norm: str | None = None) -> Any:
-    """Inverse discrete Fourier transform.
-
-    Parameters
-    ----------
-    s : tuple of int, optional
-        Length of the transform along each axis; those of the axes if not given.
-    axes : tuple of int
-        What is transformed.
-    norm : {'backward', 'ortho', 'forward'}, optional
-        Which of a transform and its inverse is divided by the number of elements, or both by its root.
-    """
-    return _transform(xp, "ifft", a, s, axes, norm)
-
-
-@operator("_npi_rfft", rule=_types("r", "c"))
-def _rfft(xp: Any, a: Any, *, s: Any = None, axes: Any = (-1,), norm: str | None = None) -> Any:
-    """Discrete Fourier transform of reals: the half that is not redundant along the last of the axes.
-
-    Parameters
-    ----------
-    s : tuple of int, optional
-        Length of the transform along each axis; those of the axes if not given.
-    axes : tuple of int
-        What is transformed.
-    norm : {'backward', 'ortho', 'forward'}, optional
-        Which of a transform and its inverse is divided by the number of elements, or both by its root.
-    """
-    return _transform(xp, "rfft", a, s, axes, norm)
-
-
-@operator("_npi_irfft", rule=_types("c", "r"))
-def _irfft(xp: Any, a: Any, *, s: Any, axes: Any, norm: str | None = None) -> Any:
-    """Inverse of the transform of reals.
-
-    Parameters
-    ----------
-    s : tuple of int
-        Length of the transform along each axis.
-    axes : tuple of int
-        What is transformed.
-    norm : {'backward', 'ortho', 'forward'}, optional
-        Which of a transform and its inverse is divided by the number of elements, or both by its root.
-    """
-    if any(a.shape[axis] == 0 for axis in axes):  # NumPy leaves the result as it finds the memory
-        lengths = dict(zip(axes, s, strict=True))
-        return xp.zeros(tuple([lengths.get(i, size) for i, size in enumerate(a.shape)]), onp.float64)
-    return _transform(xp, "irfft", a, s, axes, norm)
-
-
-def _transform(xp: Any, name: str, a: Any, s: Any, axes: Any, norm: str | None) -> Any:
-    if len(axes) == 1:
-        return getattr(xp.fft, name)(a, None if s is None else s[0], axes[0], norm)
-    return getattr(xp.fft, name + "n")(a, s, axes, norm)
-
-
+_fft = _transform("fft", "c", "c", "Discrete Fourier transform.")
+_ifft = _transform("ifft", "c", "c", "Inverse discrete Fourier transform.")
+_rfft = _transform("rfft", "r", "c", "Discrete Fourier transform of reals: the half that is not redundant along the last of the axes.")
+_irfft = _transform("irfft", "c", "r", "Inverse of the transform of reals.")
 _COMPLEX = {_rfft: _fft, _irfft: _ifft}
 """What a transform of reals is along the other axes."""
 
@@ -141,7 +96,7 @@ def _written(result: Any, out: Any, what: str) -> Any:
 def _along(op: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
     """A transform along one axis."""
     a = asarray(a)
-    whole = n is None and op is not _irfft
+    whole = n is None
     if n is None:
         n = a.shape[axis]
         if op is _irfft:

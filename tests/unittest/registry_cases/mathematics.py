@@ -60,7 +60,7 @@ for name in ("fft", "ifft", "rfft", "irfft"):
             dtypes="l f d" if name == "rfft" else "l f d F D",
         )
 
-    for axes in ((0, 1), (2, 0)):
+    for axes in ((0, 2), (2, 0)):  # NumPy leaves what it inverts along an axis of no length as it finds the memory
         case(
             f"_npi_{name}",
             lambda xp, a, name=name, axes=axes: getattr(xp.fft, name + "n")(a, (3, 4), axes, norm="ortho"),

@@ -329,8 +329,8 @@ class writing:
         return self.handle if self.handle._view is None else self.handle._view.root
 
     def __enter__(self) -> Any:
-        value = self._root()._value
-        self.record = value.node, value.index
+        root = self._root()
+        self.record = root._value.node, root._value.index  # the value itself is held by nobody else, or its buffer is copied
         return buffer(self.handle)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

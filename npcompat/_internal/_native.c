@@ -747,38 +747,49 @@ rare_of(PyObject *handle)
     return SLOT(handle, array__extra);
 }
 
+/* A view through a lens, which is kept. */
 static PyObject * /* new */
-view_of(PyObject *handle, PyArrayObject *array, PyObject *key)
+view_through(PyObject *handle, PyObject *lens)
 {
     PyObject *above = SLOT(handle, array__view), *root = above == Py_None ? handle : SLOT(above, view_root);
-    PyObject *lens = NULL, *view = NULL, *made = NULL, *shape = NULL, *depth = NULL;
+    PyObject *view = NULL, *made = NULL, *depth = NULL;
     long deep = above == Py_None ? 1 : PyLong_AsLong(SLOT(above, view_depth)) + 1;
     if (deep > DEEPEST_VIEW || rare_of(root) == NULL) {
         return NULL;
     }
     depth = PyLong_FromLong(deep);
-    shape = PyArray_IntTupleFromIntp(PyArray_NDIM(array), PyArray_SHAPE(array));
-    lens = allocated(key_lens_);
     view = allocated(view_);
     made = allocated(array_);
-    if (depth == NULL || shape == NULL || lens == NULL || view == NULL || made == NULL) {
+    if (depth == NULL || view == NULL || made == NULL) {
         Py_XDECREF(depth);
-        Py_XDECREF(shape);
-        Py_XDECREF(lens);
         Py_XDECREF(view);
         Py_XDECREF(made);
         return NULL;
     }
-    SLOT(lens, key_lens_key) = Py_NewRef(key);
-    SLOT(lens, key_lens_shape) = shape;
     SLOT(view, view_parent) = Py_NewRef(handle);
     SLOT(view, view_root) = Py_NewRef(root);
-    SLOT(view, view_lens) = lens;
+    SLOT(view, view_lens) = Py_NewRef(lens);
     SLOT(view, view_depth) = depth;
     SLOT(view, view_version) = Py_NewRef(zero);
     SLOT(view, view_cached) = Py_NewRef(Py_None);
     SLOT(made, array__view) = view;
     SLOT(made, array__extra) = Py_NewRef(Py_None);
+    return made;
+}
+
+static PyObject * /* new */
+view_of(PyObject *handle, PyArrayObject *array, PyObject *key)
+{
+    PyObject *shape = PyArray_IntTupleFromIntp(PyArray_NDIM(array), PyArray_SHAPE(array)), *lens = allocated(key_lens_), *made;
+    if (shape == NULL || lens == NULL) {
+        Py_XDECREF(shape);
+        Py_XDECREF(lens);
+        return NULL;
+    }
+    SLOT(lens, key_lens_key) = Py_NewRef(key);
+    SLOT(lens, key_lens_shape) = shape;
+    made = view_through(handle, lens);
+    Py_DECREF(lens);
     return made;
 }
 
@@ -1084,12 +1095,14 @@ elided(PyObject *op, PyObject *const *args, Py_ssize_t count)
 /* --- calls that are remembered ------------------------------------------------------------------------------------------ */
 
 /* A function of Python's looks at its arguments and applies an operator.  Where that depends on nothing but the classes, dtypes and
-   numbers of axes of its operands, and on its other arguments, it says so, by `remembered` in place of `apply`; calls alike are short then. */
+   numbers of axes of its operands, and on its other arguments, it says so, by `remembered` in place of `apply`; calls alike are short then.
+   In the same way one that returns a view says by `seen` through which lens all arrays of the shape are seen. */
 
-enum { MOST_ARGUMENTS = 12, MOST_CALLS = 8, NO_ARRAY = -1 };
+enum { MOST_ARGUMENTS = 12, MOST_CALLS = 8, MOST_VIEWED = 8, RARELY = 16, NO_ARRAY = -1 };
 
 typedef struct {
-    PyObject *op, *attrs;
+    PyObject *op, *attrs;             /* an operator and its attributes; a lens and None */
+    npy_intp shape[MOST_VIEWED];      /* of what is seen through the lens */
     PyObject *direct, *dtype; /* what computes it of arrays of NumPy's, which need not be cast, and what it returns; or NULL */
     PyObject *names[MOST_ARGUMENTS];  /* NULL for what is given by position */
     PyObject *values[MOST_ARGUMENTS]; /* classes in place of arrays */
@@ -1099,7 +1112,8 @@ typedef struct {
 
 typedef struct {
     Memory *found[MOST_CALLS];
-    int used, next;
+    int used;
+    unsigned missed; /* calls for which there was no place: each `RARELY`th takes that of another */
 } Memories;
 
 /* A call that is not remembered yet, while the function runs, and what it says. */
@@ -1295,6 +1309,16 @@ directly(Memory *memory, PyObject *const *operands)
     return wrapped_result(memory->op, made);
 }
 
+/* Whether a lens is for arrays of this shape, and the array can be seen through it as every other. */
+static int
+is_seen(Memory *memory, PyObject *handle)
+{
+    PyObject *array = is_readonly(handle) ? NULL : live(handle);
+    int same = array != NULL && PyArray_CompareLists(PyArray_DIMS((PyArrayObject *)array), memory->shape, PyArray_NDIM((PyArrayObject *)array));
+    Py_XDECREF(array);
+    return same;
+}
+
 /* Do for a call what was done for one like it.  Another thread may forget that meanwhile. */
 static PyObject * /* new */
 done_again(Memory *memory, Call *call)
@@ -1308,10 +1332,13 @@ done_again(Memory *memory, Call *call)
     for (Py_ssize_t i = 0; i < held.operands; i++) {
         operands[i] = call->values[held.origins[i]];
     }
-    if (held.direct != NULL && !only_programs) {
+    if (held.attrs == Py_None) {
+        made = view_through(operands[0], held.op);
+    }
+    else if (held.direct != NULL && !only_programs) {
         made = directly(&held, operands);
     }
-    if (made == NULL && !PyErr_Occurred()) {
+    if (made == NULL && held.attrs != Py_None && !PyErr_Occurred()) {
         made = applied(held.op, operands, held.operands, held.attrs, 0, NULL);
     }
     if (made != NULL && calling != NULL) {
@@ -1343,8 +1370,11 @@ recalled(Memories *memories, Call *call)
             PyObject *value = call->kinds[i] == NO_ARRAY ? call->values[i] : (PyObject *)Py_TYPE(call->values[i]);
             same = memory->names[i] == call->names[i] && memory->kinds[i] == call->kinds[i] && is_same(memory->values[i], value);
         }
-        if (same) {
+        if (same && (memory->attrs != Py_None || is_seen(memory, call->values[memory->origins[0]]))) {
             return done_again(memory, call);
+        }
+        if (PyErr_Occurred()) {
+            return NULL;
         }
     }
     return NOT_SHORT;
@@ -1394,11 +1424,11 @@ static void
 remember(Memories *memories, Call *call)
 {
     Memory *memory;
-    PyObject *found, *direct = NULL, *dtype = NULL;
+    PyObject *found = Py_None, *direct = NULL, *dtype = NULL, *array = NULL;
     Py_ssize_t operands = PyTuple_GET_SIZE(call->operands);
     unsigned used = 0;
-    int origins[MOST_OPERANDS];
-    if (operands > MOST_OPERANDS) {
+    int origins[MOST_OPERANDS], axes = 0;
+    if (operands > MOST_OPERANDS || (memories->used == MOST_CALLS && ++memories->missed % RARELY)) {
         return;
     }
     for (Py_ssize_t i = 0; i < operands; i++) {
@@ -1417,7 +1447,17 @@ remember(Memories *memories, Call *call)
             return;
         }
     }
-    found = PyObject_CallFunctionObjArgs(direct_, call->op, call->attrs, call->operands, NULL);
+    if (call->attrs == Py_None) {
+        if ((array = live(PyTuple_GET_ITEM(call->operands, 0))) == NULL || (axes = PyArray_NDIM((PyArrayObject *)array)) > MOST_VIEWED) {
+            Py_XDECREF(array);
+            PyErr_Clear();
+            return;
+        }
+        Py_INCREF(found);
+    }
+    else {
+        found = PyObject_CallFunctionObjArgs(direct_, call->op, call->attrs, call->operands, NULL);
+    }
     if (found == NULL || (found != Py_None && !PyArg_ParseTuple(found, "OO", &direct, &dtype))) {
         PyErr_WriteUnraisable(call->op);
         Py_XDECREF(found);
@@ -1425,7 +1465,12 @@ remember(Memories *memories, Call *call)
     }
     if ((memory = PyMem_Calloc(1, sizeof(Memory))) == NULL) {
         Py_DECREF(found);
+        Py_XDECREF(array);
         return;
+    }
+    if (array != NULL) {
+        memcpy(memory->shape, PyArray_DIMS((PyArrayObject *)array), axes * sizeof(npy_intp));
+        Py_DECREF(array);
     }
     memory->op = Py_NewRef(call->op);
     memory->attrs = Py_NewRef(call->attrs);
@@ -1445,9 +1490,9 @@ remember(Memories *memories, Call *call)
         memories->found[memories->used++] = memory;
     }
     else {
-        Memory *before = memories->found[memories->next];
-        memories->found[memories->next] = memory;
-        memories->next = (memories->next + 1) % MOST_CALLS;
+        unsigned place = memories->missed / RARELY % MOST_CALLS;
+        Memory *before = memories->found[place];
+        memories->found[place] = memory;
         forget(before);
     }
 }
@@ -1898,6 +1943,24 @@ remembered(PyObject *module, PyObject *const *args, Py_ssize_t count)
     return made;
 }
 
+/* Say of a view, as a function returns it, that all arrays of the shape are seen through its lens. */
+static PyObject *
+seen(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *told;
+    if (count != 3) {
+        return PyErr_Format(PyExc_TypeError, "seen() takes an array, a lens and a view");
+    }
+    if (calling != NULL && IS(args[0], array_) && IS(args[2], array_) && !is_readonly(args[2])) {
+        if ((told = PyTuple_Pack(1, args[0])) == NULL) {
+            return NULL;
+        }
+        tell(args[1], told, Py_None, args[2]);
+        Py_DECREF(told);
+    }
+    return Py_NewRef(args[2]);
+}
+
 /* Where a slot of a class lies in its instances. */
 static Py_ssize_t
 offset_of(PyObject *class, const char *name)
@@ -1972,6 +2035,7 @@ connect(PyObject *module, PyObject *args, PyObject *kwargs)
 
 static PyMethodDef functions[] = {
     {"apply", (PyCFunction)(void (*)(void))apply, METH_FASTCALL, "Apply an operator to array-likes."},
+    {"seen", (PyCFunction)(void (*)(void))seen, METH_FASTCALL, "Say of a view that arrays alike are seen through its lens."},
     {"remembered", (PyCFunction)(void (*)(void))remembered, METH_FASTCALL, "Apply an operator, as calls alike will."},
     {"connect", (PyCFunction)(void (*)(void))connect, METH_VARARGS | METH_KEYWORDS, "Tell the module what it has to know."},
     {NULL, NULL, 0, NULL},

@@ -28,6 +28,7 @@ class Method:
 def apply(op: Any, args: Sequence[Any], attrs: tuple[Any, ...] = ()) -> Any:
     """Apply an operator to array-likes."""
 
+def seen(parent: Any, lens: Any, view: Any) -> Any: ...
 def remembered(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
     """Apply an operator, as calls alike will."""
 

@@ -11,7 +11,7 @@ from npcompat._internal.basic_keys import basic
 from npcompat._internal.errors import TracedValueError, user_location
 from npcompat._internal.fitting import fitted, listed
 from npcompat._internal.handle import Handle, Value
-from npcompat._internal.index_checks import check_bounds, check_mask, check_part, check_selected, checked_scalar
+from npcompat._internal.index_checks import REAL, check_bounds, check_mask, check_part, check_selected, checked_scalar
 from npcompat._internal.op import operator
 
 
@@ -111,7 +111,7 @@ def _take_at(xp: Any, a: Any, *positions: Any, axes: Any) -> Any:
     return xp.take_at(a, _whole(xp, a, positions, axes))
 
 
-@operator("_npi_put_at", pattern="opaque")
+@operator("_npi_put_at", pattern="opaque", rule=lens.as_written)
 def _put_at(xp: Any, a: Any, new: Any, *positions: Any, axes: Any) -> Any:
     """`a` with `a[i, :, j] = new`.
 
@@ -220,7 +220,7 @@ def put(handle: Any, key: Any, new: Any) -> None:
     target = onp.broadcast_shapes(*[getattr(p, "shape", ()) for p in positions])
     shape = _advanced_shape(base.shape, axes, target)
     check_selected(new, shape)
-    fit = fitted(new, shape, base.dtype)
+    fit = Value(checked_scalar(new, base.dtype)) if type(new) in REAL else fitted(new, shape, base.dtype)  # a number the operator casts
     if any(a.dtype == onp.bool_ for a in indexed) and _read_on_host(base, fit):
         host = onp.array(dispatch.to_host(base))
         host[tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)] = onp.asarray(fit.payload)

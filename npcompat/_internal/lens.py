@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, modes
+from npcompat._internal import dispatch, modes, short
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend.numpy_kernels import FULL, host_index
 from npcompat._internal.dtypes import Resolution, Type, strong
@@ -47,6 +47,14 @@ def view(parent: Handle, lens: Lens) -> Any:
     return inherit(plain_view(parent, lens), parent)
 
 
+def remembered_view(parent: Handle, lens: Lens) -> Any:
+    """`view`, for a public function that returns it (see `dispatch.remembered`).
+
+    It says by this that nothing of the array has decided on the lens but its class, dtype and shape, and that it lies in C order.
+    """
+    return short.seen(parent, lens, view(parent, lens))
+
+
 def plain_view(parent: Handle, lens: Lens) -> Any:
     """The same as a plain array, whatever class of arrays the parent is of."""
     handle = object.__new__(dispatch.ndarray if type(parent) is not dispatch.symbol else dispatch.symbol)
@@ -79,12 +87,12 @@ def index_get(xp: Any, a: Any, *starts: Any, spec: Any) -> Any:
     return xp.index_get(a, starts, spec)
 
 
-def _as_written(types: tuple[Type, ...], attrs: Any) -> Resolution:
+def as_written(types: tuple[Type, ...], attrs: Any) -> Resolution:
     """What is written gets the dtype of what it is written into."""
     return [None, types[0], *[strong(t) for t in types[2:]]], types[0]  # type: ignore[list-item]
 
 
-@operator("_npi_index_put", pattern="injective", rule=_as_written)
+@operator("_npi_index_put", pattern="injective", rule=as_written)
 def _index_put(xp: Any, a: Any, new: Any, *starts: Any, spec: Any) -> Any:
     """`a` with the part that a basic index covers replaced.
 
@@ -315,7 +323,8 @@ def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
     if handle._view is None and _in_c_order(handle, payload := handle._value.payload) and not isinstance(payload, xla.Unknown):
         final = _complete(payload.shape, shape)
         if final is not None:
-            return view(handle, reshape(final))
+            known = handle._extra is None or handle._extra.layout is None
+            return remembered_view(handle, reshape(final)) if known else view(handle, reshape(final))
     if type(handle) is dispatch.symbol and (final := _complete(dispatch.read(handle).payload.shape, shape)) is not None:
         copy = dispatch.apply(_reshape, (handle,), (final,))  # whether NumPy would give a view is not known: it can't be written
         extra(copy).readonly = True

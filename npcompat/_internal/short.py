@@ -70,6 +70,11 @@ def remembering(method: Kind) -> Kind:
     return method if native is None else native.Method("call", method)
 
 
+def seen(parent: Any, lens: Any, view: Any) -> Any:
+    """Say of a view, as a function returns it, that arrays alike are seen through its lens."""
+    return view if native is None else native.seen(parent, lens, view)
+
+
 def copying(method: Kind) -> Kind:
     """Make a method one that copies."""
     return method if native is None else native.Method("copy", method)
@@ -91,4 +96,4 @@ def method(
     return lambda whole: whole if native is None else native.Method(kind, whole, op, infix, only_on_host, elides, exponents)
 
 
-__all__ = ["Function", "apply", "connect", "copying", "method", "native", "remembered", "remembering"]
+__all__ = ["Function", "apply", "connect", "copying", "method", "native", "remembered", "remembering", "seen"]

@@ -14,6 +14,7 @@ from npcompat._internal.tensortype import is_symbolic
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._memory_order import letter
 from npcompat.numpy._typing import ArrayLike, AxisLike, Order, ShapeLike
+from npcompat.numpy._unbound import remembering
 
 # --- what an array is --------------------------------------------------------------------------------------------
 
@@ -63,6 +64,7 @@ def size(a: ArrayLike, axis: AxisLike = None) -> int:
 # --- reshape -----------------------------------------------------------------------------------------------------
 
 
+@remembering
 def reshape(a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool | None = None) -> Any:
     """The elements in another shape: a view where NumPy gives one, else a copy.
 
@@ -104,6 +106,7 @@ def reshape(a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool
     return made
 
 
+@remembering
 def ravel(a: ArrayLike, order: Order = "C") -> Any:
     """All elements along one axis: a view if they lie in this order in memory, else a copy.
 
@@ -123,6 +126,7 @@ def ravel(a: ArrayLike, order: Order = "C") -> Any:
     return inherit(copy_of(lens.reshaped(a, (-1,))), a)
 
 
+@remembering
 def squeeze(a: ArrayLike, axis: AxisLike = None) -> Any:
     """Without axes of length 1: all of them, or those given; a view.
 
@@ -138,9 +142,10 @@ def squeeze(a: ArrayLike, axis: AxisLike = None) -> Any:
     chosen = [i for i, n in enumerate(old) if n == 1] if axis is None else normalized_axes(axis, len(old))
     if any(old[i] != 1 for i in chosen):
         raise ValueError(f"cannot select an axis to squeeze out which has size not equal to one: shape {old}, axis {axis}")
-    return lens.view(a, lens.reshape(tuple(n for i, n in enumerate(old) if i not in chosen))) if chosen else a
+    return lens.remembered_view(a, lens.reshape(tuple(n for i, n in enumerate(old) if i not in chosen))) if chosen else a
 
 
+@remembering
 def expand_dims(a: ArrayLike, axis: AxisLike) -> Any:
     """With new axes of length 1 at positions of the result; a view.
 
@@ -153,7 +158,7 @@ def expand_dims(a: ArrayLike, axis: AxisLike) -> Any:
     count = len(tuple(axis)) if isinstance(axis, Iterable) else 1
     new = set(normalized_axes(() if axis is None else axis, a.ndim + count))
     rest = iter(a.shape)
-    return lens.view(a, lens.reshape(tuple(1 if i in new else next(rest) for i in range(a.ndim + count))))
+    return lens.remembered_view(a, lens.reshape(tuple(1 if i in new else next(rest) for i in range(a.ndim + count))))
 
 
 def _at_least(arys: tuple[Any, ...], least: int) -> Any:
@@ -205,6 +210,7 @@ def atleast_3d(*arys: ArrayLike) -> Any:
 # --- order of axes -----------------------------------------------------------------------------------------------
 
 
+@remembering
 def transpose(a: ArrayLike, axes: AxisLike = None) -> Any:
     """The axes in another order, reversed if none is given; a view.
 
@@ -219,14 +225,14 @@ def transpose(a: ArrayLike, axes: AxisLike = None) -> Any:
     a = asanyarray(a)
     n = a.ndim
     if axes is None:
-        return lens.view(a, lens.reversed_axes)
+        return lens.remembered_view(a, lens.reversed_axes)
     wanted = as_shape(axes)
     if len(wanted) != n:
         raise ValueError(f"axes don't match array: expected {n} axes, got {wanted}")
     order = tuple(onp.lib.array_utils.normalize_axis_index(i, n) for i in wanted)
     if len(set(order)) != n:
         raise ValueError(f"repeated axis in transpose: {wanted}")
-    return lens.view(a, lens.transpose(order))
+    return lens.remembered_view(a, lens.transpose(order))
 
 
 permute_dims = transpose
@@ -246,6 +252,7 @@ def matrix_transpose(x: ArrayLike, /) -> Any:
     return swapaxes(x, -1, -2)
 
 
+@remembering
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Any:
     """Two axes exchanged; a view.
 
@@ -260,9 +267,10 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Any:
     second = onp.lib.array_utils.normalize_axis_index(axis2, n, "axis2")
     order = list(range(n))
     order[first], order[second] = second, first
-    return lens.view(a, lens.transpose(tuple(order)))
+    return lens.remembered_view(a, lens.transpose(tuple(order)))
 
 
+@remembering
 def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Any:
     """Axes moved to other positions, the rest in their order; a view.
 

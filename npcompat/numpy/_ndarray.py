@@ -132,9 +132,10 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     ctx = context = device
 
     @property
+    @short.remembering
     def T(self) -> "ndarray":
         """The array with its axes reversed, a view."""
-        made: ndarray = lens.plain_view(self, lens.reversed_axes) if type(self) is ndarray else self.transpose()
+        made: ndarray = lens.remembered_view(self, lens.reversed_axes) if type(self) is ndarray else self.transpose()
         return made
 
     @property
@@ -145,19 +146,21 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         return self.swapaxes(-1, -2)
 
     @property
+    @short.remembering
     def real(self) -> Any:
         """The real part: a view, the array itself if it is real."""
-        return lens.view(self, lens.real) if self.dtype.kind == "c" else self
+        return lens.remembered_view(self, lens.real) if self.dtype.kind == "c" else self
 
     @real.setter
     def real(self, new: ArrayLike) -> None:
         self.real[...] = new
 
     @property
+    @short.remembering
     def imag(self) -> Any:
         """The imaginary part: a view; read-only zeros if the array is real."""
         if self.dtype.kind == "c":
-            return lens.view(self, lens.imag)
+            return lens.remembered_view(self, lens.imag)
         zeros: ndarray = in_order(dispatch.array_of(onp.zeros(self.shape, self.dtype)), "A", self)
         zeros.setflags(write=False)
         return inherit(zeros, self)
@@ -389,19 +392,23 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     # --- shape
 
+    @short.remembering
     def reshape(self, *shape: Any, order: Order = "C", copy: bool | None = None, newshape: Any = NoValue) -> "ndarray":
         """The elements in another shape: a view where NumPy gives one."""
         return _manipulation.reshape(self, _shape(shape) if newshape is NoValue else newshape, order=order, copy=copy)
 
+    @short.remembering
     def transpose(self, *axes: Any) -> "ndarray":
         """The axes in another order (reversed, if none is given), a view."""
         order: Any = axes[0] if len(axes) == 1 and (axes[0] is None or onp.iterable(axes[0])) else axes or None
         return _manipulation.transpose(self, order)
 
+    @short.remembering
     def swapaxes(self, axis1: int, axis2: int, /) -> "ndarray":
         """Two axes exchanged, a view."""
         return _manipulation.swapaxes(self, axis1, axis2)
 
+    @short.remembering
     def ravel(self, order: Order = "C") -> "ndarray":
         """All elements along one axis: a view where NumPy gives one."""
         return _manipulation.ravel(self, order)
@@ -410,6 +417,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         """All elements along one axis, copied."""
         return _manipulation.ravel(self, order).copy()
 
+    @short.remembering
     def squeeze(self, axis: AxisLike = None) -> "ndarray":
         """Without axes of length 1, a view."""
         return _manipulation.squeeze(self, axis)

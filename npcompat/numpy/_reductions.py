@@ -501,12 +501,19 @@ def _clip_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution
     return [dtype] * len(types), dtype
 
 
-@operator("_npi_clip", scalars=True, rule=_clip_types, pattern="broadcast")
+def _clip_directly(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Any:
+    """NumPy's ufunc, of arrays that have the result's dtype and of Python's numbers."""
+    dtype = attrs["dtype"] or dtypes.result_type(types)
+    return onp._core.umath.clip if all([t == dtype for t in types if isinstance(t, onp.dtype)]) else None  # type: ignore[attr-defined]
+
+
+@operator("_npi_clip", scalars=True, rule=_clip_types, pattern="broadcast", direct=_clip_directly)
 def _clip(xp: Any, a: Any, low: Any, high: Any, *, dtype: Any = None) -> Any:
     """The values limited from below and above."""
     return xp.minimum(xp.maximum(a, low), high)
 
 
+@remembering
 def clip(
     a: ArrayLike, a_min: Any = NoValue, a_max: Any = NoValue, out: Any = None, *, min: Any = NoValue, max: Any = NoValue, **kwargs: Any
 ) -> Any:
@@ -540,7 +547,7 @@ def clip(
         return _extremes.minimum(a, high, out, **kwargs)
     if high is None:
         return _extremes.maximum(a, low, out, **kwargs)
-    return _clipped(a, low, high, out, **kwargs)
+    return remembered(_clip, (a, low, high), ()) if out is None and not kwargs else _clipped(a, low, high, out, **kwargs)
 
 
 def _bounds(a_min: Any, a_max: Any, low: Any, high: Any) -> tuple[Any, Any]:

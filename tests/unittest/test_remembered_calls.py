@@ -1,11 +1,12 @@
 """Calls that are remembered: those alike are done again without their function, and are what they would have been."""
 
 import functools
+import inspect
 import itertools
 
 import numpy as onp
 import pytest
-from both_ways import KINDS, NEEDED, attempted, operands
+from both_ways import KINDS, NEEDED, Derived, attempted, described, operands
 
 from npcompat import autograd, np, npx
 from npcompat._internal import dispatch, short
@@ -30,6 +31,7 @@ REMEMBERED = {
     "sort": [(), (0,), (None,)],
     "argsort": [(), (0,), (None,)],
     "count_nonzero": [(), (0,), (-1,)],
+    "clip": [(-1, 1), (0.5, 2.0), (None, 1), (-300, 300), (2, 1), (1, 2.5)],
     "roll": [(1,), (1, 0), (-2, -1), (2**62, 0)],
     "repeat": [(2,), (2, 0), (0, 0), (3, 1)],
     "fft.fft": [(), (None, 0), (2,), (None, -1, "ortho"), (None, -1, "wrong")],
@@ -127,6 +129,68 @@ def test_what_is_remembered():
         assert len(seen) == 9 and a.grad.tolist() == [[1.0] * 3] * 2  # where it is recorded, nothing is short
         with pytest.raises(onp.exceptions.AxisError, match="axis 2 is out of bounds"):
             total(a, axis=2)
+
+
+VIEWS = {
+    "reshape": [((-1,),), (-1,), ((2, 3),), ((3, 2), "F"), ((1, -1),), ((5,),)],
+    "ravel": [(), ("F",)],
+    "squeeze": [(), (0,)],
+    "expand_dims": [(0,), ((0, -1),)],
+    "transpose": [(), ((1, 0),), ((0, 1),)],
+    "swapaxes": [(0, 1), (0, -1)],
+    "moveaxis": [(0, -1)],
+}
+
+
+def about(view):
+    """What a view is besides its values."""
+    return described(view), str(view.strides), str(view.flags), view.base is None
+
+
+@NEEDED
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+@pytest.mark.parametrize("name", [*VIEWS, "T", "real", "imag"])
+def test_views_are_remembered_for_the_shapes_of_what_they_look_at(backend, name):
+    """Arrays of other shapes, orders and kinds are not seen through the same lens."""
+    made = [
+        np.arange(6.0).reshape(2, 3),
+        np.arange(6.0).reshape(3, 2),
+        np.arange(6.0).reshape(2, 3).T,
+        np.arange(12.0).reshape(2, 6)[:, ::2],
+    ]
+    made += [np.arange(6), np.array(2.0), np.zeros((0, 3)), np.ones((1, 6, 1)), np.array(1 + 2j), np.ones((2, 3), dtype="complex64")]
+    with npx.backend(backend), npx.np_default_dtype():
+        arrays = [a.copy() for a in made[:2]] + [a.copy()[...] for a in made] + [np.array(a.asnumpy(), order="F") for a in made[:2]]
+        arrays += [np.ones((2, 3))[1], np.ones((2, 3)).view(Derived), np.ones((2, 3))[0, 0]]
+        arrays[1].setflags(write=False)
+        function = getattr(np, name, None) if name in VIEWS else (lambda a: getattr(a, name))
+        whole = function.__wrapped__ if name in VIEWS else inspect.getattr_static(np.ndarray, name).fget.__wrapped__
+        for _ in range(2):  # the second time they are remembered
+            for a, rest in itertools.product(arrays if name in VIEWS else arrays[:-1], VIEWS.get(name, [()])):
+                expected = attempted(whole, a, *rest)
+                assert attempted(function, a, *rest) == expected, (a, rest)
+                if a.ndim and name in ("ravel", "squeeze", "transpose", "swapaxes"):
+                    assert attempted(getattr(a, name), *rest) == expected, (a, rest)
+                if isinstance(expected[0], tuple):
+                    found, other = function(a, *rest), whole(a, *rest)
+                    assert about(found) == about(other) and np.shares_memory(found, a) == np.shares_memory(other, a), (a, rest)
+
+
+@NEEDED
+def test_what_is_written_through_views_that_are_remembered():
+    with npx.backend("numpy"):
+        for _ in range(3):
+            a = np.zeros((2, 3))
+            a.T[0, 1] = 1
+            a.reshape(-1)[5] = 2
+            np.squeeze(a[None])[0] += 3
+            a.swapaxes(0, 1).reshape(-1)[:] = 7  # a copy
+            assert a.tolist() == [[3, 3, 3], [1, 0, 2]]
+        a.attach_grad()
+        with autograd.record():
+            loss = (a.T * np.arange(2)).sum()
+        loss.backward()
+        assert a.grad.tolist() == [[0] * 3, [1] * 3]
 
 
 @NEEDED

@@ -89,8 +89,11 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
         return getattr(xp, method)(a, axis=axis if method == "mean" else reduced_axis(a, axis), keepdims=keepdims, **options)
 
     def direct(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Any:
-        if folded is None or len(types) > 1 or attrs["initial"] is not None or dtypes.strong(types[0]).kind not in folds:
+        given, wanted = dtypes.strong(types[0]), attrs["dtype"]
+        if folded is None or len(types) > 1 or attrs["initial"] is not None or given.kind not in folds:
             return None
+        if wanted is not None and given.kind == "c" != wanted.kind:
+            return None  # NumPy's would warn of imaginary parts
         return partial(folded.reduce, axis=attrs["axis"], dtype=attrs["dtype"], keepdims=attrs["keepdims"])
 
     return operator(name, rule=rule, pattern="reduction", direct=direct, **declaration)(compute)

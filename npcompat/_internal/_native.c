@@ -1333,7 +1333,7 @@ done_again(Memory *memory, Call *call)
         operands[i] = call->values[held.origins[i]];
     }
     if (held.attrs == Py_None) {
-        made = view_through(operands[0], held.op);
+        made = is_seen(&held, operands[0]) ? view_through(operands[0], held.op) : NOT_SHORT;
     }
     else if (held.direct != NULL && !only_programs) {
         made = directly(&held, operands);
@@ -1370,11 +1370,12 @@ recalled(Memories *memories, Call *call)
             PyObject *value = call->kinds[i] == NO_ARRAY ? call->values[i] : (PyObject *)Py_TYPE(call->values[i]);
             same = memory->names[i] == call->names[i] && memory->kinds[i] == call->kinds[i] && is_same(memory->values[i], value);
         }
-        if (same && (memory->attrs != Py_None || is_seen(memory, call->values[memory->origins[0]]))) {
-            return done_again(memory, call);
-        }
-        if (PyErr_Occurred()) {
-            return NULL;
+        if (same) {
+            int looks = memory->attrs == Py_None;
+            PyObject *made = done_again(memory, call);
+            if (made != NULL || PyErr_Occurred() || !looks) {
+                return made; /* arrays of another shape may be seen through the next one's lens */
+            }
         }
     }
     return NOT_SHORT;

@@ -1,5 +1,7 @@
 """What `pyproject.toml` can't say: the part that is compiled, where there is a compiler; see `npcompat/_internal/short.py`."""
 
+from glob import glob
+
 import numpy
 from setuptools import Extension, setup
 
@@ -8,6 +10,7 @@ setup(
         Extension(
             "npcompat._internal._native",
             ["npcompat/_internal/_native.c"],
+            depends=glob("npcompat/_internal/native/*.h"),
             include_dirs=[numpy.get_include()],
             extra_compile_args=["-std=c11"],
             optional=True,  # without it npcompat does the same, and is slower

@@ -32,5 +32,11 @@ def seen(parent: Any, lens: Any, view: Any) -> Any: ...
 def remembered(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
     """Apply an operator, as calls alike will."""
 
+def remembered_on_host(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+    """The same, where NumPy's own function looks at the values in the same way."""
+
+def unlike() -> None:
+    """Say of a call that it is not to be remembered."""
+
 def connect(**named: Any) -> None:
     """Tell the module what it has to know."""

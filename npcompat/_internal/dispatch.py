@@ -446,6 +446,11 @@ def _carries(x: Any, dtype: onp.dtype[Any]) -> bool:
     return hasattr(x, "__array_interface__") or hasattr(x, "__array__")
 
 
+def is_known(handle: Handle) -> bool:
+    """Whether the values can be asked for: everywhere but in a trace, where they are if they depend on nothing from outside."""
+    return modes.current().trace is None or type(read(handle).payload) is onp.ndarray
+
+
 def to_host(handle: Handle) -> onp.ndarray[Any, Any]:
     """The values as a NumPy array that must not be written; waits, and raises what the computation left pending."""
     payload = read(handle).payload
@@ -532,6 +537,8 @@ short.connect(
     keep=dtypes.keep,
     no_value=onp._NoValue,
     direct=_direct,
+    config=xla.config,
+    on_host=on_host,
 )
 apply = short.apply(_whole)
 """Apply an operator to array-likes; returns an array, or a tuple of arrays if it has several outputs."""
@@ -540,7 +547,10 @@ remembered = short.remembered(apply)
 
 It says by this that nothing of its operands has decided what it does but their classes, dtypes and numbers of axes, and that they are not
 empty; calls with such operands and the same other arguments need not ask it again.
+What is made of no operands goes where the mode has new arrays.
 """
+remembered_on_host = short.remembered(apply, only_on_host=True)
+"""The same, for one that looks at values, as NumPy's own function does (`Op.direct`): of arrays on XLA, calls alike ask it again."""
 
 
 def layout(handle: Handle) -> onp.ndarray[Any, Any]:
@@ -562,7 +572,8 @@ def layout(handle: Handle) -> onp.ndarray[Any, Any]:
         view = handle._view
         if view is None:
             payload = handle._value.payload
-            rare.layout = onp.empty(payload.shape, payload.dtype)
+            known = type(payload) is onp.ndarray  # (while a function is compiled)
+            rare.layout = onp.empty_like(payload) if known else onp.empty(payload.shape, payload.dtype)
         else:
             rare.layout = view.lens.on_host(layout(view.parent))
     return rare.layout

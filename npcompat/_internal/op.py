@@ -93,6 +93,11 @@ class Op:
     def __repr__(self) -> str:
         return f"<operator {self.name}({', '.join(self.inputs)})>"
 
+    @property
+    def only_on_xla(self) -> bool:
+        """Whether XLA computes it for the host, too: random bits, whose numbers must be the same everywhere."""
+        return "jax" in self.kernels and "numpy" not in self.kernels
+
     def bind(self, **attrs: Any) -> Attrs:
         """The attribute tuple of a call, from keywords; what is not given takes its default."""
         unknown = attrs.keys() - self.attrs.keys()
@@ -226,8 +231,8 @@ def _integer(x: Any) -> int:
 
 
 def as_attr(number: Any) -> Any:
-    """A number made an attribute: those that are equal and yet differ (-0.0 and 0.0, 0j and 0) are told apart by their text."""
-    if type(number) is complex or (type(number) is float and number == 0 and repr(number)[0] == "-"):
+    """A number made an attribute: by their text, if they are equal and yet differ (-0.0 and 0.0, 0j and 0), or do not equal themselves."""
+    if type(number) is complex or (type(number) is float and (number != number or (number == 0 and repr(number)[0] == "-"))):
         return (repr(number),)
     return number
 

@@ -60,9 +60,12 @@ def apply(whole: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
-def remembered(apply: Callable[..., Any]) -> Callable[..., Any]:
+def remembered(apply: Callable[..., Any], only_on_host: bool = False) -> Callable[..., Any]:
     """What applies an operator for a function that does so for every call alike; without the short way, what applies operators."""
-    return apply if native is None else native.remembered
+    if native is None:
+        return apply
+    found: Callable[..., Any] = native.remembered_on_host if only_on_host else native.remembered
+    return found
 
 
 def remembering(method: Kind) -> Kind:
@@ -73,6 +76,12 @@ def remembering(method: Kind) -> Kind:
 def seen(parent: Any, lens: Any, view: Any) -> Any:
     """Say of a view, as a function returns it, that arrays alike are seen through its lens."""
     return view if native is None else native.seen(parent, lens, view)
+
+
+def unlike() -> None:
+    """Say of the call of a remembering function that it is not to be remembered: it warns, and calls alike have to."""
+    if native is not None:
+        native.unlike()
 
 
 def copying(method: Kind) -> Kind:
@@ -96,4 +105,4 @@ def method(
     return lambda whole: whole if native is None else native.Method(kind, whole, op, infix, only_on_host, elides, exponents)
 
 
-__all__ = ["Function", "apply", "connect", "copying", "method", "native", "remembered", "remembering", "seen"]
+__all__ = ["Function", "apply", "connect", "copying", "method", "native", "remembered", "remembering", "seen", "unlike"]

@@ -3,6 +3,7 @@
 import builtins
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -12,14 +13,14 @@ from npcompat._internal import dispatch, dtypes, execution, lens, modes
 from npcompat._internal.devices import as_device, moved
 from npcompat._internal.dispatch import apply, as_value
 from npcompat._internal.handle import Handle, Value
-from npcompat._internal.op import MOST_AXES, as_shape, operator
+from npcompat._internal.op import MOST_AXES, Attrs, Op, as_attr, as_shape, from_attr, operator
 from npcompat._internal.subclasses import inherit
 from npcompat._internal.traced_number import TracedNumber
 from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_c_order, in_order
 from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order, ShapeLike
 from npcompat.numpy._ufunc import _cast
-from npcompat.numpy._unbound import unbound
+from npcompat.numpy._unbound import remembering, unbound
 
 
 def placed_on(device: Any, ctx: Any = None) -> AbstractContextManager[Any]:
@@ -316,7 +317,25 @@ def fromiter(iter: Iterable[Any], dtype: DTypeLike, count: int = -1, *, like: An
 # --- filled ------------------------------------------------------------------------------------------------------
 
 
-@operator("_npi_full", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
+def created(op: Op, attrs: Attrs, device: Any, order: Order = "C", prototype: Any = None) -> Any:
+    """What an operator makes of no operands, on a device, or where new arrays go, in an order, that of a prototype for 'K' and 'A'.
+
+    A public function that returns it says by this that nothing has decided on the attributes but its arguments.
+    """
+    if device is None and order == "C":
+        return dispatch.remembered(op, (), attrs)
+    with placed_on(device):
+        return in_order(apply(op, (), attrs), order, prototype)
+
+
+def _filled_by(types: tuple[dtypes.Type, ...], attrs: Mapping[str, Any]) -> Any:
+    value = from_attr(attrs["value"])
+    if type(value) is int and value in (0, 1):
+        return partial(onp.ones if value else onp.zeros, attrs["shape"], attrs["dtype"])
+    return partial(onp.full, attrs["shape"], onp.full((), value, attrs["dtype"])[()])
+
+
+@operator("_npi_full", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False, direct=_filled_by)
 def _full(xp: Any, *, shape: Any, value: Any, dtype: Any) -> Any:
     """One value everywhere.
 
@@ -325,7 +344,8 @@ def _full(xp: Any, *, shape: Any, value: Any, dtype: Any) -> Any:
     value : scalar
         The value.
     """
-    return xp.zeros(shape, dtype) if value == 0 and type(value) is int else xp.full(shape, value, dtype)
+    number = from_attr(value)
+    return xp.zeros(shape, dtype) if type(number) is int and number == 0 else xp.full(shape, onp.full((), number, dtype), dtype)
 
 
 def _concrete(dtype: Any) -> onp.dtype[Any]:
@@ -342,17 +362,7 @@ def _filled(make: Any, shape: Any, dtype: Any, order: Any, device: Any, prototyp
     wanted = dtypes.default_float() if dtype is None else _concrete(dtype)
     if not dtypes.on_devices(wanted):
         return in_order(dispatch.array_of(make(shape, wanted, "F" if order == "F" else "C")), order, prototype)
-    if device is None and order == "C" and (type(shape) is int or (type(shape) is tuple and _INTS.issuperset(map(type, shape)))):
-        mode = modes.current()
-        if mode.plain and execution.on_host(mode):  # what is most frequent there
-            return dispatch.wrap(Value((onp.ones if make is onp.ones else onp.zeros)(shape, wanted)))
-    attrs = as_shape(shape), int(make is onp.ones), wanted
-    if device is None:
-        made = apply(_full, (), attrs)
-    else:
-        with placed_on(device):
-            made = apply(_full, (), attrs)
-    return made if order == "C" or (prototype is None and order != "F") else in_order(made, order, prototype)
+    return created(_full, (as_shape(shape), int(make is onp.ones), wanted), device, order, prototype)
 
 
 @unbound
@@ -383,6 +393,7 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, devi
     return _filled(onp.zeros, shape, dtype, order, device if device is not None else ctx)
 
 
+@remembering
 def ones(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
     """An array of ones; the arguments are those of `zeros`.
 
@@ -427,6 +438,24 @@ def _broadcast_fill(xp: Any, value: Any, *, shape: Any, dtype: Any) -> Any:
     return xp.broadcast_to(xp.astype(value, dtype), shape)
 
 
+_HOLDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
+"""The kinds of dtypes that hold numbers of a class."""
+
+
+def _is_held(number: Any, dtype: onp.dtype[Any]) -> bool:
+    """Whether a number is cast to a dtype without a warning or an error."""
+    if dtype.kind not in _HOLDS[type(number)] or not dtypes.on_devices(dtype):
+        return False
+    if type(number) is bool:
+        return True
+    if dtype.kind in "iu":
+        limits = onp.iinfo(dtype)
+        return bool(limits.min <= number <= limits.max)
+    largest = float(onp.finfo(dtype).max)
+    return all([-largest <= part <= largest or part - part != 0 for part in (number.real, number.imag)])  # (inf and nan are held, too)
+
+
+@remembering
 def full(
     shape: ShapeLike,
     fill_value: ArrayLike,
@@ -448,8 +477,11 @@ def full(
     if like is not None and (made := made_like(like, full, locals())) is not NotImplemented:
         return made
     order = check_c_or_f(order)
+    wanted = None if dtype is None else _concrete(dtype)
+    if type(fill_value) in _HOLDS and _is_held(fill_value, held := wanted or dispatch.host_array(fill_value).dtype):
+        attrs = as_shape(shape), as_attr(fill_value), held
+        return created(_full, attrs, ctx if device is None else device, order)
     with placed_on(device, ctx):
-        wanted = None if dtype is None else _concrete(dtype)
         value: Any = fill_value
         if type(value) is float and (wanted is None or wanted.kind in "fc"):
             wanted = wanted or dtypes.default_float()
@@ -464,6 +496,10 @@ def full(
 
 
 def _like(make: Any, a: Any, dtype: Any, order: Any, subok: bool, shape: Any, device: Any) -> Any:
+    if type(a) is dispatch.ndarray and a._view is None and shape is None and device is None and in_c_order(a):
+        wanted = a.dtype if dtype is None else _concrete(dtype)
+        if check_order(order) != "F" and dtypes.on_devices(wanted):  # what is most frequent
+            return created(_full, (a.shape, int(make is onp.ones), wanted), None)
     a = asanyarray(a)
     made = _filled(make, a.shape if shape is None else shape, a.dtype if dtype is None else dtype, order, device, a)
     return inherit(made, a) if subok else made

@@ -8,11 +8,12 @@ from npcompat._internal import dispatch, dtypes, lens
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import extra
 from npcompat._internal.op import operator
-from npcompat.numpy._creation import asanyarray, placed_on
+from npcompat.numpy._creation import asanyarray, created
 from npcompat.numpy._manipulation import ravel
-from npcompat.numpy._memory_order import check_c_or_f, in_order
+from npcompat.numpy._memory_order import check_c_or_f
 from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
+from npcompat.numpy._unbound import remembering
 
 
 def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
@@ -160,6 +161,7 @@ def _eye(xp: Any, *, N: int, M: int, k: int, dtype: Any) -> Any:
     return xp.eye(N, M, k, dtype=dtype)
 
 
+@remembering
 def eye(
     N: int,
     M: int | None = None,
@@ -182,11 +184,11 @@ def eye(
     if like is not None and (made := made_like(like, eye, locals())) is not NotImplemented:
         return made
     rows = N.__index__()
-    with placed_on(device, ctx):
-        attrs = (rows, rows if M is None else M.__index__(), k.__index__(), dtypes.canonical(float if dtype is None else dtype))
-        return in_order(apply(_eye, (), attrs), check_c_or_f(order))
+    attrs = (rows, rows if M is None else M.__index__(), k.__index__(), dtypes.canonical(float if dtype is None else dtype))
+    return created(_eye, attrs, ctx if device is None else device, check_c_or_f(order))
 
 
+@remembering
 def identity(n: int, dtype: DTypeLike = None, *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
     """The identity matrix.
 
@@ -207,6 +209,7 @@ def _tri(xp: Any, *, N: int, M: int, k: int, dtype: Any) -> Any:
     return xp.tri(N, M, k, dtype=dtype)
 
 
+@remembering
 def tri(
     N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, device: Any = None, ctx: Any = None, like: Any = None
 ) -> Any:
@@ -220,8 +223,8 @@ def tri(
     """
     if like is not None and (made := made_like(like, tri, locals())) is not NotImplemented:
         return made
-    with placed_on(device, ctx):
-        return apply(_tri, (), (N, N if M is None else M, k, dtypes.canonical(float if dtype is None else dtype)))
+    attrs = (N, N if M is None else M, k, dtypes.canonical(float if dtype is None else dtype))
+    return created(_tri, attrs, ctx if device is None else device)
 
 
 __all__ = ["diag", "diagflat", "diagonal", "eye", "fill_diagonal", "identity", "tri", "tril", "triu"]

@@ -16,7 +16,7 @@ from npcompat.numpy._creation import asarray
 from npcompat.numpy._manipulation import moveaxis
 from npcompat.numpy._reductions import accumulated
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order
-from npcompat.numpy._ufunc import Out, call, finish, name_of, store
+from npcompat.numpy._ufunc import Out, accumulated_in, call, finish, name_of, store
 from npcompat.numpy._ufunc_methods import instance
 from npcompat.numpy._unbound import remembering
 
@@ -495,7 +495,7 @@ def trace(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: 
     >>> np.trace([[1, 2], [3, 4]])
     np.int64(5)
     """
-    attrs = (python.index(offset), python.index(axis1), python.index(axis2), None if dtype is None else dtypes.canonical(dtype))
+    attrs = (python.index(offset), python.index(axis1), python.index(axis2), accumulated_in(dtype, a))
     return finish(apply(_trace, (a,), attrs), out, "trace")
 
 

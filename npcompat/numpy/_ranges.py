@@ -5,6 +5,7 @@ import math
 import operator as python
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
+from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -15,7 +16,7 @@ from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_shape, operator
 from npcompat.numpy._arithmetic import power
-from npcompat.numpy._creation import array, asarray, copy_of, full, placed_on
+from npcompat.numpy._creation import array, asarray, copy_of, created, full, placed_on
 from npcompat.numpy._manipulation import expand_dims
 from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
@@ -25,7 +26,11 @@ _int64 = onp.dtype("int64")
 _INTS = frozenset((int,))
 
 
-@operator("_npi_arange", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False)
+def _ranged_by(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Any:
+    return partial(onp.arange, attrs["start"], attrs["stop"], attrs["step"], attrs["dtype"])
+
+
+@operator("_npi_arange", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False, direct=_ranged_by)
 def _arange(xp: Any, *, start: Any, stop: Any, step: Any, dtype: Any) -> Any:
     """Evenly spaced values by step.
 
@@ -91,10 +96,7 @@ def arange(
     if (wanted is not None and not dtypes.on_devices(wanted)) or (not integers and any([_made_by_numpy(b) for b in bounds])):
         return dispatch.array_of(onp.arange(*bounds, dtype=wanted))
     wanted = _range_dtype(bounds) if wanted is None else wanted
-    if device is ctx is None:
-        return apply(_arange, (), (*bounds, wanted))
-    with placed_on(device, ctx):
-        return apply(_arange, (), (*bounds, wanted))
+    return created(_arange, (*bounds, wanted), ctx if device is None else device)
 
 
 _shown = inspect.signature(arange)  # `arange(stop=3)` is possible, which NumPy does not show

@@ -18,7 +18,7 @@ from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import is_empty, warn_of_masked, warn_of_means, warn_of_spreads
 from npcompat.numpy._overrides import given, reduced_by, reduced_by_class
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
-from npcompat.numpy._ufunc import call, finish, mask_of, name_of, reduced_axis
+from npcompat.numpy._ufunc import accumulated_in, call, finish, mask_of, name_of, reduced_axis
 from npcompat.numpy._unbound import remembering
 
 _int64, _uint64 = onp.dtype("int64"), onp.dtype("uint64")
@@ -50,6 +50,8 @@ def spread(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     casts, dtype = averaged(types, attrs)
     if dtype is not None and dtype.kind == "c" and attrs["dtype"] is None:
         dtype = onp.dtype(f"float{dtype.itemsize * 4}")
+    if dtypes.strong(types[0]).kind == "c" and dtype is not None and dtype.kind == "f":
+        casts = [onp.result_type(dtype, onp.complex64), *casts[1:]]  # the mean is real, if that is asked for; distances from it are not
     return casts, dtype
 
 
@@ -122,7 +124,7 @@ def reduce(op: Op, a: ArrayLike, axis: Any, dtype: DTypeLike, out: Any, keepdims
         initial = as_attr(initial.item() if hasattr(initial, "item") else initial)
     attrs = (
         axis if axis is None or type(axis) is int else as_axis(axis),
-        None if dtype is None else dtypes.canonical(dtype),
+        accumulated_in(dtype, a),
         False if keepdims is NoValue else bool(keepdims),
         initial,
     )
@@ -307,23 +309,27 @@ def mean_of(a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where: Any) 
     return result
 
 
-def _spread_options(xp: Any, a: Any, rest: tuple[Any, ...], given: str) -> dict[str, Any]:
+def _spread_options(xp: Any, a: Any, rest: tuple[Any, ...], given: str, axis: Any, dtype: Any) -> dict[str, Any]:
     """The optional inputs of `var` and `std`, whose initials `given` names: the mean, the mask."""
     found = dict(zip(given, rest, strict=True))
-    options = {"mean": found["m"]} if "m" in given else {}
-    return {**options, "where": mask_of(xp, a, found["w"])} if "w" in given else options
+    options = {"where": mask_of(xp, a, found["w"])} if "w" in given else {}
+    if "m" in given:
+        options["mean"] = found["m"]
+    elif a.dtype.kind == "c" and dtype is not None and dtype.kind == "f":
+        options["mean"] = xp.mean(a.real, axis=axis, keepdims=True, **options)
+    return options
 
 
 @operator("_npi_var", rule=spread, pattern="reduction")
 def _var(xp: Any, a: Any, *rest: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ddof: float = 0, given: str = "") -> Any:
     """Mean squared distance from the mean."""
-    return xp.var(a, axis=axis, ddof=ddof, keepdims=keepdims, **_spread_options(xp, a, rest, given))
+    return xp.var(a, axis=axis, ddof=ddof, keepdims=keepdims, **_spread_options(xp, a, rest, given, axis, dtype))
 
 
 @operator("_npi_std", rule=spread, pattern="reduction")
 def _std(xp: Any, a: Any, *rest: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ddof: float = 0, given: str = "") -> Any:
     """Square root of the mean squared distance from the mean."""
-    return xp.std(a, axis=axis, ddof=ddof, keepdims=keepdims, **_spread_options(xp, a, rest, given))
+    return xp.std(a, axis=axis, ddof=ddof, keepdims=keepdims, **_spread_options(xp, a, rest, given, axis, dtype))
 
 
 def spread_of(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdims: Any, where: Any, mean: Any, correction: Any) -> Any:
@@ -342,7 +348,7 @@ def spread_of(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keep
         return divides(op, (a,), (as_axis(axis), None, False, ddof, ""))
     attrs = (
         as_axis(axis),
-        None if dtype is None else dtypes.canonical(dtype),
+        accumulated_in(dtype, a),
         keepdims is not NoValue and bool(keepdims),
         ddof,
         "m" * centered + "w" * masked,
@@ -464,7 +470,7 @@ def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: 
     >>> np.cumsum([1, 2, 3], exclusive=True)
     array([0, 1, 3])
     """
-    result = remembered(_cumsum, (a,), (as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(exclusive)))
+    result = remembered(_cumsum, (a,), (as_axis(axis), accumulated_in(dtype, a), bool(exclusive)))
     return finish(result, out, "cumsum", "unsafe")
 
 
@@ -492,7 +498,7 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out:
     >>> np.cumprod([1, 2, 3], exclusive=True)
     array([1, 1, 2])
     """
-    result = remembered(_cumprod, (a,), (as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(exclusive)))
+    result = remembered(_cumprod, (a,), (as_axis(axis), accumulated_in(dtype, a), bool(exclusive)))
     return finish(result, out, "cumprod", "unsafe")
 
 

@@ -1,12 +1,13 @@
 """Elements picked and written by position or by condition."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, SupportsIndex, cast
 
 import numpy as onp
 
 from npcompat._internal import dispatch, dtypes, execution
-from npcompat._internal.dispatch import apply, remembered
+from npcompat._internal.dispatch import apply, remembered, remembered_on_host
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.index_checks import check_bounds
@@ -187,6 +188,7 @@ def _check_mode(mode: Any) -> str:
     scalars=True,
     rule=lambda types, attrs: ([None, _int64], dtypes.strong(types[0])),
     pattern="injective",
+    direct=lambda types, attrs: partial(onp.ndarray.take, axis=attrs["axis"], mode=attrs["mode"]),
 )
 def _take(xp: Any, a: Any, indices: Any, *, axis: Any = None, mode: str = "raise") -> Any:
     """The elements at positions along an axis, or of the raveled array; positions are in range if the mode is 'raise'."""
@@ -195,6 +197,7 @@ def _take(xp: Any, a: Any, indices: Any, *, axis: Any = None, mode: str = "raise
     return xp.take_at(a, (slice(None),) * axis + (_in_range(xp, indices, a.shape[axis], mode),))
 
 
+@remembering
 def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
     """The elements at positions along an axis.
 
@@ -240,7 +243,7 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = N
             check_bounds(positions, size, 0 if axis is None else axis)
         else:
             mode = "clip"  # nothing is read, whatever the positions
-    return finish_safely(apply(_take, (a, positions), (axis, mode)), out, "take")
+    return finish_safely(remembered_on_host(_take, (a, positions), (axis, mode)), out, "take")
 
 
 def finish_safely(result: Any, out: Any, what: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as onp
 from numpy._core._exceptions import _UFuncInputCastingError
 
-from npcompat._internal import dispatch, dtypes, execution, modes, subclasses
+from npcompat._internal import dispatch, dtypes, execution, modes, short, subclasses
 from npcompat._internal.dispatch import apply
 from npcompat._internal.fitting import fitted
 from npcompat._internal.handle import Handle, Value
@@ -365,6 +365,19 @@ def mask_of(xp: Any, a: Any, where: Any) -> Any:
     if xp.name != "numpy" and (onp.ndim(where) > a.ndim or onp.broadcast_shapes(onp.shape(where), a.shape) != a.shape):
         raise ValueError(f"where: shape {onp.shape(where)} does not broadcast to {a.shape}")
     return xp.astype(where, onp.bool_)
+
+
+def accumulated_in(dtype: Any, a: Any) -> onp.dtype[Any] | None:
+    """The dtype in which a function over axes is asked to compute, if it is; NumPy's warning where that drops imaginary parts."""
+    if dtype is None:
+        return None
+    wanted = dtypes.canonical(dtype)
+    if wanted.kind in "iuf":
+        have = a.dtype if isinstance(a, Handle) else dispatch.host_array(a).dtype  # type: ignore[attr-defined]
+        if have.kind == "c":
+            short.unlike()
+            dtypes.warn_of_lost_parts(have, wanted, 4)
+    return wanted
 
 
 def reduced_axis(a: Any, axis: Any) -> Any:

@@ -22,7 +22,7 @@ from npcompat._internal.op import REGISTRY, REQUIRED, Kernel, Op, as_attr, as_ax
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._overrides import given, overridden
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue
-from npcompat.numpy._ufunc import SHARED_PARAMETERS, finish, mask_of, name_of, reduced_axis, store
+from npcompat.numpy._ufunc import SHARED_PARAMETERS, accumulated_in, finish, mask_of, name_of, reduced_axis, store
 from npcompat.numpy._unbound import P, Unbound
 
 IDENTITY = "identity"
@@ -282,7 +282,7 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         if isinstance(initial, Handle | onp.generic | onp.ndarray):
             initial = initial.item()  # type: ignore[union-attr]
         initial = IDENTITY if initial is NoValue else initial
-        attrs = (name_of(self._op), as_axis(axis), None if dtype is None else dtypes.canonical(dtype), bool(keepdims), as_attr(initial))
+        attrs = (name_of(self._op), as_axis(axis), accumulated_in(dtype, array), bool(keepdims), as_attr(initial))
         return finish(apply(_reduce, (array,) if where is True else (array, where), attrs), out, f"{name_of(self._op)}.reduce", "unsafe")
 
     def accumulate(self, array: ArrayLike, /, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:
@@ -297,7 +297,7 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         if made is not NotImplemented:
             return made
         _check_binary(self, "accumulate")
-        attrs = (name_of(self._op), as_axis(axis), None if dtype is None else dtypes.canonical(dtype))
+        attrs = (name_of(self._op), as_axis(axis), accumulated_in(dtype, array))
         return finish(apply(_accumulate, (array,), attrs), out, f"{name_of(self._op)}.accumulate", "unsafe")
 
     def reduceat(self, array: ArrayLike, /, indices: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:
@@ -324,7 +324,7 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         if not isinstance(indices, Handle):
             indices = dispatch.host_array(indices) if onp.size(indices) else onp.asarray(indices, onp.intp)
         _check_starts(name_of(self._op), indices, array.shape[checked])
-        attrs = (name_of(self._op), checked, None if dtype is None else dtypes.canonical(dtype))
+        attrs = (name_of(self._op), checked, accumulated_in(dtype, array))
         return finish(apply(_reduceat, (array, indices), attrs), out, f"{name_of(self._op)}.reduceat", "unsafe")
 
     def outer(self, A: ArrayLike, B: ArrayLike, /, **kwargs: Any) -> Any:

@@ -104,7 +104,7 @@ def declaration(op: Op) -> Declaration:
 
 def backends_of(op: Op) -> tuple[str, ...]:
     """The backends on which an operator is computed."""
-    return ("jax",) if "jax" in op.kernels and "numpy" not in op.kernels else ("jax", "numpy")
+    return ("jax",) if op.only_on_xla else ("jax", "numpy")
 
 
 def _attribute(name: str, default: Any, said: _descriptions.Said) -> Attribute:

@@ -1,5 +1,6 @@
 """Averages, covariance, order statistics without nan and with weights, joint histograms, integrals, derivatives, convolution."""
 
+import operator
 import warnings
 
 import numpy as onp
@@ -397,3 +398,21 @@ def test_summaries_do_not_warn_of_other_nan_nor_in_compiled_functions():
         for function in (np.mean, np.var, np.nanmean, np.nanstd):
             assert onp.isnan(npx.jit(function)(np.zeros(0)))
         assert onp.isnan(npx.jit(np.nanmax)(np.array([np.nan])))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["sum", "prod", "mean", "cumsum", "cumprod", "std", "var", "trace", "nansum", "nanmean", "nancumsum", "add.reduce", "add.accumulate"],
+)
+def test_a_dtype_that_drops_imaginary_parts_warns(backend, name):
+    function, expected = operator.attrgetter(name)(np), operator.attrgetter(name)(onp)
+    x = onp.array([[1 + 2j, 3], [0, 1]], "c8")
+    for given in (x, x.tolist()):
+        for _ in range(3):  # a call that is remembered would be silent
+            for dtype in ("f4",) if name in ("nanmean", "std", "var") else ("f4", "i4"):
+                with pytest.warns(onp.exceptions.ComplexWarning, match="discards the imaginary part"):
+                    found = function(np.array(given) if given is x else given, dtype=dtype)
+                with pytest.warns(onp.exceptions.ComplexWarning):
+                    onp.testing.assert_allclose(found.asnumpy(), expected(given, dtype=dtype), rtol=1e-6)
+    function(np.array(x), dtype="c16")
+    function(np.array(x.real), dtype="i4" if name != "nanmean" else "f8")

@@ -45,6 +45,17 @@ WITH_OTHERS = {
     "inner": ["same", "row", "0-d"],
     "outer": ["row", "same"],
     "where": [("same", "same"), ("0-d", "2.5"), ("5", "same")],
+    "take": [
+        "row",
+        ("row", 0),
+        ("row", -1, None, "clip"),
+        ("row", 0, None, "wrap"),
+        ("row", 0, None, "wrong"),
+        "int32",
+        "same",
+        "0-d",
+        ("5", 1),
+    ],
 }
 
 
@@ -78,7 +89,7 @@ def test_calls_are_remembered_for_what_they_are(backend, policy, name):
         calls = [lambda x, rest=rest: (x, *rest) for rest in REMEMBERED[name]]
     else:
         others = [o if isinstance(o, tuple) else (o,) for o in WITH_OTHERS[name]]
-        calls = [lambda x, rest=rest: (x, *[x if o == "same" else given[o] for o in rest]) for rest in others]
+        calls = [lambda x, rest=rest: (x, *[x if o == "same" else given.get(o, o) for o in rest]) for rest in others]
     with npx.backend(backend), npx.np_default_dtype(policy == "numpy"):
         for call, kind in itertools.product(calls, kinds):
             args = call(given[kind])
@@ -206,3 +217,103 @@ def test_a_function_around_remembers_what_it_returns_only():
     with npx.backend("numpy"):
         assert [doubled(np.ones(n)) for n in (1, 2, 3)] == [2, 4, 6]
         assert [np.average(np.ones(n), weights=np.ones(n)) for n in (1, 2)] == [1, 1]
+
+
+MADE = {
+    "zeros": [
+        (),
+        (3,),
+        ((2, 3),),
+        ((2, 0), "f8"),
+        ((),),
+        ([2],),
+        (2, "S3"),
+        (2, int),
+        (2, None, "F"),
+        ((2, 2), float, "F"),
+        (-1,),
+        (2.5,),
+        (2, "?"),
+    ],
+    "ones": [(3,), ((2, 3),), ((2, 0), "f8"), (2, complex), (2, int)],
+    "empty": [((0, 3),), (0, "i4")],
+    "arange": [(3,), (0,), (2, 5), (5, 2, -1), (0.0, 1.0, 0.25), (1, 3, 1, "f4"), (True,), (3.0,), (1, 2, 0), ("3",)],
+    "eye": [(2,), (2, 3), (3, 2, 1), (0,), (2, None, -1, "i4"), (2, 2, 0, float, "F"), (2.5,)],
+    "identity": [(2,), (2, "i4"), (0,)],
+    "tri": [(2,), (2, 3, 1), (3, None, -1, "i4")],
+    "full": [
+        ((2, 2), 7),
+        (2, 2.5),
+        (2, float("nan")),
+        (2, -0.0),
+        (2, 0.0),
+        (2, 1j),
+        (2, True),
+        (2, 300, "u1"),
+        (2, 1e300, "f4"),
+        ((), 3),
+        (2, 2**64 - 1, "u8"),
+    ],
+}
+
+
+@NEEDED
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_made_of_nothing_is_remembered_for_where_it_goes(name):
+    function = named(name)
+    whole = function.__wrapped__
+    for backend, policy in [("numpy", False), ("jax", False), ("auto", True), ("jax", True), ("numpy", True), ("auto", False)]:
+        with npx.backend(backend), npx.np_default_dtype(policy):
+            for args in MADE[name]:
+                expected = attempted(whole, *args)
+                assert remembered_and_again(function, *args) == [expected] * 3, (backend, policy, args)
+                for _ in range(20):  # so often that a program is kept
+                    found = attempted(function, *args)
+                assert found == expected, (backend, policy, args)
+
+
+@NEEDED
+@pytest.mark.parametrize("backend", ["numpy", "jax", "auto"])
+def test_what_is_made_again_is_new(backend):
+    with npx.backend(backend):
+        for _ in range(30):
+            for made in (np.zeros(3), np.zeros(3)[:], np.full(3, 0.0), np.arange(0.0, 0.5, 0.2) * 0):
+                assert made.tolist() == [0, 0, 0]
+                made[1] = 5
+                assert type(made._value.payload if made._view is None else made.base._value.payload) is type(np.ones(1)._value.payload)
+
+
+@NEEDED
+def test_what_is_remembered_of_nothing():
+    """In another place, or with another policy, it is another call."""
+    seen = []
+
+    @remembering
+    def counted(n, is_operand=False):
+        seen.append(n)
+        if is_operand:
+            return dispatch.remembered(REGISTRY["_npi_negative"], (n,), ())
+        return dispatch.remembered(REGISTRY["_npi_full"], (), ((n,), 1, onp.dtype("f8" if npx.is_np_default_dtype() else "f4")))
+
+    def asked(*args):
+        seen.clear()
+        counted(*args)
+        return len(seen)
+
+    with npx.backend("numpy"):
+        assert [asked(3), asked(3), asked(4), asked(4), asked(3)] == [1, 0, 1, 0, 0]
+        with npx.np_default_dtype():
+            assert [asked(3), asked(3)] == [1, 0]
+            assert counted(3).dtype == "f8"
+        assert counted(3).dtype == "f4"
+        assert [asked(3, True), asked(3, True)] == [1, 1]  # a number is an operand, and no array says where
+        with autograd.record():
+            assert asked(3) == 1
+        with npx.cpu():
+            assert [asked(3), asked(3)] == [1, 1]
+        assert asked(3) == 0
+    with npx.backend("auto"):
+        assert [asked(5), asked(5)] == [1, 0]
+    with npx.backend("jax"):
+        assert asked(5) == 1

@@ -522,6 +522,10 @@ def _device(chosen: Any) -> Any:
     return chosen if hasattr(chosen, "platform") else jax.devices(chosen)[0]
 
 
+config = jax.config
+"""What says where JAX places what nobody placed, `jax_default_device`; None is the first device."""
+
+
 def default_device() -> Any:
     """Where JAX places what nobody placed."""
     return _device(jax.config.jax_default_device)  # type: ignore[attr-defined]

@@ -52,7 +52,7 @@ def asarray(array: Any, device: Any = None) -> onp.ndarray[Any, Any]:
 
 def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[..., Any]:
     """The operator as a function of NumPy arrays."""
-    if "jax" in op.kernels and "numpy" not in op.kernels:
+    if op.only_on_xla:
         return across(op, attrs)
     if op.ufunc is not None and op.outputs == 1 and attrs == _OBJECTS:
         return partial(_of_objects, op.ufunc)
@@ -94,7 +94,7 @@ def quick(op: Op, arrays: Sequence[Any], numpy_dtypes: int, function: Callable[.
 
 def direct(op: Op, attrs: Attrs, types: tuple[Type, ...]) -> tuple[Callable[..., Any], onp.dtype[Any]] | None:
     """A function of arrays of these dtypes, as they are, and the dtype that it returns; None if there is none."""
-    if op.outputs != 1 or op.heavy or ("jax" in op.kernels and "numpy" not in op.kernels):
+    if op.outputs != 1 or op.heavy or op.only_on_xla:
         return None
     named = op.named(attrs)
     casts, out = op.rule(types, named)

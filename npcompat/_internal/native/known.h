@@ -1,0 +1,54 @@
+/* What is known of the Python modules: a part of `_native.c`. */
+
+enum {
+    DEEPEST_VIEW = 100, /* as in host_keys.py */
+    MOST_OPERANDS = 8,
+    EXTENDED = 256 /* numbers of dtypes from here on are not NumPy's own */
+};
+
+/* Classes, a ContextVar and the list with its default, functions, the list of contexts that compilations entered. */
+#define CONNECTIONS(DO)                                                                                                     \
+    DO(array) DO(scalar) DO(value) DO(view) DO(extra) DO(key_lens) DO(op) DO(xla_array) DO(mode_variable) DO(default_mode)  \
+    DO(whole) DO(read) DO(failed) DO(on_devices) DO(xla_scalar) DO(lowering) DO(lowered) DO(keep) DO(clock) DO(call_errors)     \
+    DO(no_value) DO(direct) DO(node) DO(later) DO(sequence) DO(config) DO(on_host)
+
+#define DECLARE(name) static PyObject *name##_;
+CONNECTIONS(DECLARE)
+
+#define ENTRY(name) {#name, &name##_},
+static struct {
+    const char *name;
+    PyObject **place;
+} const connections[] = {CONNECTIONS(ENTRY){NULL, NULL}};
+
+/* Slots of Python classes: where they lie in an instance. */
+#define SLOTS(DO)                                                                                                           \
+    DO(array, _value) DO(array, _view) DO(array, _extra) DO(value, payload) DO(value, node) DO(value, index)                \
+    DO(view, cached) DO(view, depth) DO(view, lens) DO(view, parent) DO(view, root) DO(view, version)                       \
+    DO(key_lens, key) DO(key_lens, shape) DO(extra, leaf) DO(extra, readonly) DO(extra, version)               \
+    DO(extra, layout) DO(op, differentiable) DO(node, op) DO(node, attrs) DO(node, inputs) DO(node, mask)                   \
+    DO(node, pullback) DO(node, outputs) DO(node, sequence)                                                                                                       \
+    DO(op, ufunc) DO(op, outputs) DO(op, scalars) DO(op, heavy) DO(op, programs) DO(op, rule) DO(op, inputs)
+
+#define DECLARE_SLOT(type, name) static Py_ssize_t type##_##name;
+SLOTS(DECLARE_SLOT)
+
+#define SLOT_ENTRY(type, name) {&type##_, #name, &type##_##name},
+static struct {
+    PyObject **type;
+    const char *name;
+    Py_ssize_t *offset;
+} const slots[] = {SLOTS(SLOT_ENTRY){NULL, NULL, NULL}};
+
+#define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
+
+static int connected;
+static Py_ssize_t plain_at, records_at, numpy_dtypes_at, device_at; /* fields of modes */
+static Py_ssize_t host_programs;             /* where the programs of the host begin among those of an operator */
+static int binary_op;                        /* the number of the instruction */
+static int only_programs;                    /* a policy of precision holds, of which NumPy's own functions know nothing */
+static PyObject *zero, *one, *no_attrs, *out_keyword;
+static PyObject *default_device_name, *device_name;
+static PyObject *out_name, *dtype_name, *aval_name, *shape_name, *payload_name, *on_host_name, *plain_name, *records_name, *numpy_dtypes_name;
+
+#define NOT_SHORT NULL /* and no error is set */

@@ -1,0 +1,79 @@
+/* Making: a part of `_native.c`. */
+
+static PyObject * /* new */
+allocated(PyObject *type)
+{
+    return ((PyTypeObject *)type)->tp_alloc((PyTypeObject *)type, 0);
+}
+
+static PyObject * /* new; steals the payload */
+valued(PyObject *payload)
+{
+    PyObject *value = allocated(value_);
+    if (value == NULL) {
+        Py_DECREF(payload);
+        return NULL;
+    }
+    SLOT(value, value_payload) = payload;
+    SLOT(value, value_node) = Py_NewRef(Py_None);
+    SLOT(value, value_index) = Py_NewRef(zero);
+    return value;
+}
+
+static PyObject * /* new; steals the payload */
+wrapped(PyObject *type, PyObject *payload)
+{
+    PyObject *handle, *value = valued(payload);
+    if (value == NULL) {
+        return NULL;
+    }
+    if ((handle = allocated(type)) == NULL) {
+        Py_DECREF(value);
+        return NULL;
+    }
+    SLOT(handle, array__value) = value;
+    SLOT(handle, array__view) = Py_NewRef(Py_None);
+    SLOT(handle, array__extra) = Py_NewRef(Py_None);
+    return handle;
+}
+
+/* A result of an operator as users see it: a scalar where NumPy returns one; objects, strings and dates are NumPy's own. */
+static PyObject * /* new; steals the payload */
+wrapped_result(PyObject *op, PyObject *payload)
+{
+    int has_axes;
+    PyObject *found;
+    if (SLOT(op, op_scalars) != Py_True) {
+        return wrapped(array_, payload);
+    }
+    if (IS_NDARRAY(payload)) {
+        has_axes = PyArray_NDIM((PyArrayObject *)payload) > 0;
+    }
+    else {
+        PyObject *aval = PyObject_GetAttr(payload, aval_name), *shape = NULL;
+        if (aval != NULL) {
+            shape = PyObject_GetAttr(aval, shape_name);
+            Py_DECREF(aval);
+        }
+        if (shape == NULL) {
+            Py_DECREF(payload);
+            return NULL;
+        }
+        has_axes = PyObject_Size(shape) > 0;
+        Py_DECREF(shape);
+    }
+    if (has_axes) {
+        return wrapped(array_, payload);
+    }
+    if (IS_NDARRAY(payload) && !is_common(PyArray_DESCR((PyArrayObject *)payload))) {
+        PyObject *known = PyObject_CallOneArg(on_devices_, (PyObject *)PyArray_DESCR((PyArrayObject *)payload));
+        if (known == NULL || known == Py_False) {
+            found = known == NULL ? NULL : PyObject_GetItem(payload, no_attrs);
+            Py_XDECREF(known);
+            Py_DECREF(payload);
+            return found;
+        }
+        Py_DECREF(known);
+    }
+    return wrapped(scalar_, payload);
+}

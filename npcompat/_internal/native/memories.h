@@ -1,0 +1,525 @@
+/* Calls that are remembered: a part of `_native.c`. */
+
+/* A function of Python's looks at its arguments and applies an operator.  Where that depends on nothing but the classes, dtypes and
+   numbers of axes of its operands, and on its other arguments, it says so, by `remembered` in place of `apply`; calls alike are short then.
+   What has no operands depends on where new arrays are placed, too.
+   In the same way one that returns a view says by `seen` through which lens all arrays of the shape are seen. */
+
+enum { BESIDE_OPERANDS, ON_HOST, ON_XLA };
+enum { MOST_ARGUMENTS = 12, MOST_CALLS = 8, MOST_VIEWED = 8, RARELY = 16, NO_ARRAY = -1 };
+
+typedef struct {
+    PyObject *op, *attrs;             /* an operator and its attributes; a lens and None */
+    npy_intp shape[MOST_VIEWED];      /* of what is seen through the lens */
+    PyObject *direct, *dtype; /* what computes it of arrays of NumPy's, which need not be cast, and what it returns; or NULL */
+    PyObject *names[MOST_ARGUMENTS];  /* NULL for what is given by position */
+    PyObject *values[MOST_ARGUMENTS]; /* classes in place of arrays */
+    int kinds[MOST_ARGUMENTS], numpy_dtypes, place, only_on_host, origins[MOST_OPERANDS];
+    Py_ssize_t count, operands;
+} Memory;
+
+typedef struct {
+    Memory *found[MOST_CALLS];
+    int used;
+    unsigned missed; /* calls for which there was no place: each `RARELY`th takes that of another */
+} Memories;
+
+/* A call that is not remembered yet, while the function runs, and what it says. */
+typedef struct {
+    PyObject *names[MOST_ARGUMENTS], *values[MOST_ARGUMENTS]; /* borrowed */
+    int kinds[MOST_ARGUMENTS], numpy_dtypes, place, times, only_on_host;
+    Py_ssize_t count;
+    PyObject *listed;                       /* what lists hold, which may change */
+    PyObject *op, *attrs, *operands, *made; /* the last one borrowed */
+} Call;
+
+static PyObject *in_tuple, *in_list; /* stand in front of the arrays in one */
+
+#ifdef _MSC_VER
+#define PER_THREAD __declspec(thread)
+#else
+#define PER_THREAD _Thread_local
+#endif
+static PER_THREAD Call *calling;
+
+/* The dtype and the number of axes of an array or scalar with elements, and whether it is known to lie in C order, in one number; NO_ARRAY
+   for others, and errors.  What a view on XLA looks at is not computed for this. */
+static int
+kind_of(PyObject *handle)
+{
+    PyObject *rare = SLOT(handle, array__extra), *view = SLOT(handle, array__view), *root = view == Py_None ? handle : SLOT(view, view_root);
+    PyObject *shape = NULL, *aval = NULL, *dtype = NULL, *payload;
+    int own = view == Py_None && (rare == Py_None || SLOT(rare, extra_layout) == Py_None), kind = NO_ARRAY;
+    if ((payload = live(handle)) != NULL) {
+        if (PyArray_SIZE((PyArrayObject *)payload) > 0 && is_common(PyArray_DESCR((PyArrayObject *)payload))) {
+            own = own && PyArray_IS_C_CONTIGUOUS((PyArrayObject *)payload);
+            kind = TYPE_NUMBER(payload) << 8 | own << 7 | PyArray_NDIM((PyArrayObject *)payload);
+        }
+        Py_DECREF(payload);
+        return kind;
+    }
+    if (PyErr_Occurred()) {
+        return NO_ARRAY;
+    }
+    for (PyObject *above = handle; above != root; above = SLOT(SLOT(above, array__view), view_parent)) {
+        if (!IS(SLOT(SLOT(above, array__view), view_lens), key_lens_)) {
+            return NO_ARRAY; /* which may have another dtype */
+        }
+    }
+    if ((payload = payload_of(SLOT(root, array__value))) == NULL) {
+        return NO_ARRAY;
+    }
+    if (IS(payload, xla_array_) && (aval = PyObject_GetAttr(payload, aval_name)) != NULL && (dtype = PyObject_GetAttr(aval, dtype_name)) != NULL &&
+        (shape = view == Py_None ? PyObject_GetAttr(aval, shape_name) : Py_NewRef(SLOT(SLOT(view, view_lens), key_lens_shape))) != NULL &&
+        PyTuple_Check(shape) && PyArray_DescrCheck(dtype)) {
+        kind = ((PyArray_Descr *)dtype)->type_num << 8 | own << 7 | (int)PyTuple_GET_SIZE(shape);
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++) {
+            if (PyTuple_GET_ITEM(shape, i) == zero) {
+                kind = NO_ARRAY;
+            }
+        }
+    }
+    Py_XDECREF(shape);
+    Py_XDECREF(aval);
+    Py_XDECREF(dtype);
+    Py_DECREF(payload);
+    return kind;
+}
+
+/* Whether an argument means the same forever. */
+static int
+is_constant(PyObject *given)
+{
+    if (PyTuple_CheckExact(given)) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(given); i++) {
+            if (!is_constant(PyTuple_GET_ITEM(given, i))) {
+                return 0;
+            }
+        }
+        return 1;
+    }
+    return given == Py_None || given == no_value_ || given == in_tuple || given == in_list || given == Py_Ellipsis ||
+           PyUnicode_CheckExact(given) || PyBool_Check(given) || PyLong_CheckExact(given) || PyFloat_CheckExact(given) ||
+           PyArray_DescrCheck(given) || PyType_CheckExact(given);
+}
+
+static int
+is_same(PyObject *a, PyObject *b)
+{
+    if (a == b) {
+        return 1;
+    }
+    if (Py_TYPE(a) != Py_TYPE(b)) {
+        return 0;
+    }
+    if (PyTuple_CheckExact(a)) {
+        int same = PyTuple_GET_SIZE(a) == PyTuple_GET_SIZE(b);
+        for (Py_ssize_t i = 0; same && i < PyTuple_GET_SIZE(a); i++) {
+            same = is_same(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i));
+        }
+        return same;
+    }
+    if (PyFloat_CheckExact(a)) {
+        return memcmp(&((PyFloatObject *)a)->ob_fval, &((PyFloatObject *)b)->ob_fval, sizeof(double)) == 0;
+    }
+    return (PyLong_CheckExact(a) || PyUnicode_CheckExact(a)) && PyObject_RichCompareBool(a, b, Py_EQ) == 1;
+}
+
+static int
+add_value(Call *call, PyObject *name, PyObject *value)
+{
+    if (call->count == MOST_ARGUMENTS) {
+        return 0;
+    }
+    call->names[call->count] = name;
+    call->values[call->count++] = value;
+    return 1;
+}
+
+/* Add an argument, or the arrays in a tuple or a list; 0 if there are too many. */
+static int
+add_argument(Call *call, PyObject *name, PyObject *value)
+{
+    int fits, is_list = PyList_CheckExact(value);
+    if (is_list && PyList_GET_SIZE(value) > 0 && IS_OURS(PyList_GET_ITEM(value, 0))) {
+        if (call->listed != NULL || (value = call->listed = PyList_AsTuple(value)) == NULL) {
+            return 0;
+        }
+    }
+    else if (!PyTuple_CheckExact(value) || PyTuple_GET_SIZE(value) == 0 || !IS_OURS(PyTuple_GET_ITEM(value, 0))) {
+        return add_value(call, name, value);
+    }
+    fits = add_value(call, name, is_list ? in_list : in_tuple);
+    for (Py_ssize_t i = 0; fits && i < PyTuple_GET_SIZE(value); i++) {
+        fits = IS_OURS(PyTuple_GET_ITEM(value, i)) && add_value(call, NULL, PyTuple_GET_ITEM(value, i));
+    }
+    return fits && add_value(call, NULL, in_tuple);
+}
+
+/* Where new arrays go in a mode; -1 if that is not the default device, and errors. */
+static int
+place_of(PyObject *mode)
+{
+    static PyObject *known_mode, *known_device;
+    static int known;
+    PyObject *chosen, *host;
+    if (PyTuple_GET_ITEM(mode, device_at) != Py_None || (chosen = PyObject_GetAttr(config_, default_device_name)) == NULL) {
+        return -1;
+    }
+    if (mode != known_mode || chosen != known_device) {
+        if ((host = PyObject_CallOneArg(on_host_, mode)) == NULL) {
+            Py_DECREF(chosen);
+            return -1;
+        }
+        known = host == Py_True ? ON_HOST : ON_XLA;
+        Py_DECREF(host);
+        Py_XSETREF(known_mode, Py_NewRef(mode));
+        Py_XSETREF(known_device, Py_NewRef(chosen));
+    }
+    Py_DECREF(chosen);
+    return known;
+}
+
+/* What is needed to remember a call in a mode; 0 if it can't be. */
+static int
+is_memorable(Call *call, PyObject *mode)
+{
+    int arrays = 0;
+    for (Py_ssize_t i = 0; i < call->count; i++) {
+        call->kinds[i] = NO_ARRAY;
+        if (IS_OURS(call->values[i])) {
+            arrays = 1;
+            if ((call->kinds[i] = kind_of(call->values[i])) == NO_ARRAY) {
+                return 0;
+            }
+        }
+        else if (!is_constant(call->values[i])) {
+            return 0;
+        }
+    }
+    call->place = arrays ? BESIDE_OPERANDS : place_of(mode);
+    return call->place >= 0;
+}
+
+/* Tell the function around this one, which remembers it if it returns the same. */
+static void
+tell(PyObject *op, PyObject *operands, PyObject *attrs, PyObject *made, int only_on_host)
+{
+    calling->times++;
+    calling->made = made;
+    calling->only_on_host = only_on_host;
+    Py_XSETREF(calling->op, Py_NewRef(op));
+    Py_XSETREF(calling->operands, Py_NewRef(operands));
+    Py_XSETREF(calling->attrs, Py_NewRef(attrs));
+}
+
+/* What a function of NumPy's own makes of operands on the host; NOT_SHORT, also where it raises something, which the whole way explains. */
+static PyObject * /* new */
+directly(Memory *memory, PyObject *const *operands)
+{
+    PyObject *payloads[MOST_OPERANDS] = {NULL}, *made = NULL;
+    Py_ssize_t i;
+    for (i = 0; i < memory->operands; i++) {
+        if ((payloads[i] = IS_OURS(operands[i]) ? live(operands[i]) : Py_NewRef(operands[i])) == NULL) {
+            break;
+        }
+    }
+    if (i == memory->operands) {
+        made = as_array(PyObject_Vectorcall(memory->direct, payloads, i, NULL));
+    }
+    while (i > 0) {
+        Py_DECREF(payloads[--i]);
+    }
+    if (made == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_Exception)) {
+            PyErr_Clear();
+        }
+        return NULL;
+    }
+    if ((PyObject *)PyArray_DESCR((PyArrayObject *)made) != memory->dtype) {
+        Py_DECREF(made);
+        return NOT_SHORT;
+    }
+    return wrapped_result(memory->op, made);
+}
+
+/* Whether a lens is for arrays of this shape, and the array can be seen through it as every other. */
+static int
+is_seen(Memory *memory, PyObject *handle)
+{
+    PyObject *array = is_readonly(handle) ? NULL : live(handle);
+    int same = array != NULL && PyArray_CompareLists(PyArray_DIMS((PyArrayObject *)array), memory->shape, PyArray_NDIM((PyArrayObject *)array));
+    Py_XDECREF(array);
+    return same;
+}
+
+/* What an operator makes of no operands, where new arrays go; NOT_SHORT if there is no program. */
+static PyObject * /* new */
+made_anew(Memory *memory)
+{
+    Operands none = {.count = 0};
+    PyObject *made;
+    if (memory->place == ON_HOST && memory->direct != NULL && !only_programs) {
+        return directly(memory, NULL);
+    }
+    made = run_program(memory->op, &none, memory->attrs, memory->numpy_dtypes + (memory->place == ON_HOST ? host_programs : 0));
+    return made == NULL ? NULL : wrapped_result(memory->op, made);
+}
+
+/* Do for a call what was done for one like it.  Another thread may forget that meanwhile. */
+static PyObject * /* new */
+done_again(Memory *memory, Call *call)
+{
+    PyObject *operands[MOST_OPERANDS], *made = NOT_SHORT, *told;
+    Memory held = *memory;
+    Py_INCREF(held.op);
+    Py_INCREF(held.attrs);
+    Py_XINCREF(held.direct);
+    Py_XINCREF(held.dtype);
+    for (Py_ssize_t i = 0; i < held.operands; i++) {
+        operands[i] = call->values[held.origins[i]];
+    }
+    if (held.attrs == Py_None) {
+        made = is_seen(&held, operands[0]) ? view_through(operands[0], held.op) : NOT_SHORT;
+    }
+    else if (held.operands == 0) {
+        made = made_anew(&held);
+    }
+    else if (held.direct != NULL && !only_programs) {
+        made = directly(&held, operands);
+    }
+    if (made == NULL && held.attrs != Py_None && !held.only_on_host && !PyErr_Occurred()) {
+        made = applied(held.op, operands, held.operands, held.attrs, 0, NULL);
+    }
+    if (made != NULL && calling != NULL) {
+        if ((told = PyTuple_New(held.operands)) == NULL) {
+            Py_CLEAR(made);
+        }
+        else {
+            for (Py_ssize_t i = 0; i < held.operands; i++) {
+                PyTuple_SET_ITEM(told, i, Py_NewRef(operands[i]));
+            }
+            tell(held.op, told, held.attrs, made, held.only_on_host);
+            Py_DECREF(told);
+        }
+    }
+    Py_DECREF(held.op);
+    Py_DECREF(held.attrs);
+    Py_XDECREF(held.direct);
+    Py_XDECREF(held.dtype);
+    return made;
+}
+
+static PyObject * /* new */
+recalled(Memories *memories, Call *call)
+{
+    for (int at = 0; at < memories->used; at++) {
+        Memory *memory = memories->found[at];
+        int same = memory->count == call->count && memory->numpy_dtypes == call->numpy_dtypes && memory->place == call->place;
+        for (Py_ssize_t i = 0; same && i < call->count; i++) {
+            PyObject *value = call->kinds[i] == NO_ARRAY ? call->values[i] : (PyObject *)Py_TYPE(call->values[i]);
+            same = memory->names[i] == call->names[i] && memory->kinds[i] == call->kinds[i] && is_same(memory->values[i], value);
+        }
+        if (same) {
+            int looks = memory->attrs == Py_None;
+            PyObject *made = done_again(memory, call);
+            if (made != NULL || PyErr_Occurred() || !looks) {
+                return made; /* arrays of another shape may be seen through the next one's lens */
+            }
+        }
+    }
+    return NOT_SHORT;
+}
+
+static void
+forget(Memory *memory)
+{
+    if (memory != NULL) {
+        Py_XDECREF(memory->op);
+        Py_XDECREF(memory->attrs);
+        Py_XDECREF(memory->direct);
+        Py_XDECREF(memory->dtype);
+        for (Py_ssize_t i = 0; i < memory->count; i++) {
+            Py_XDECREF(memory->names[i]);
+            Py_XDECREF(memory->values[i]);
+        }
+        PyMem_Free(memory);
+    }
+}
+
+static void
+forget_all(Memories *memories)
+{
+    while (memories->used > 0) {
+        forget(memories->found[--memories->used]);
+    }
+}
+
+static int
+visit_memories(Memories *memories, visitproc visit, void *arg)
+{
+    for (int at = 0; at < memories->used; at++) {
+        Memory *memory = memories->found[at];
+        Py_VISIT(memory->op);
+        Py_VISIT(memory->attrs);
+        Py_VISIT(memory->direct);
+        for (Py_ssize_t i = 0; i < memory->count; i++) {
+            Py_VISIT(memory->values[i]);
+        }
+    }
+    return 0;
+}
+
+/* Remember what a function has said of a call.  Each operand has to be an argument, and each array an operand, and only one. */
+static void
+remember(Memories *memories, Call *call)
+{
+    Memory *memory;
+    PyObject *found = Py_None, *direct = NULL, *dtype = NULL, *array = NULL;
+    Py_ssize_t operands = PyTuple_GET_SIZE(call->operands);
+    unsigned used = 0;
+    int origins[MOST_OPERANDS], axes = 0;
+    if (operands > MOST_OPERANDS || (operands == 0) != (call->place != BESIDE_OPERANDS) || (memories->used == MOST_CALLS && ++memories->missed % RARELY)) {
+        return;
+    }
+    for (Py_ssize_t i = 0; i < operands; i++) {
+        int at = 0;
+        while (at < call->count && call->values[at] != PyTuple_GET_ITEM(call->operands, i)) {
+            at++;
+        }
+        if (at == call->count) {
+            return;
+        }
+        origins[i] = at;
+        used |= 1u << at;
+    }
+    for (Py_ssize_t i = 0; i < call->count; i++) {
+        if (call->kinds[i] != NO_ARRAY && !(used & 1u << i)) {
+            return;
+        }
+    }
+    if (call->attrs == Py_None) {
+        if ((array = live(PyTuple_GET_ITEM(call->operands, 0))) == NULL || (axes = PyArray_NDIM((PyArrayObject *)array)) > MOST_VIEWED) {
+            Py_XDECREF(array);
+            PyErr_Clear();
+            return;
+        }
+        Py_INCREF(found);
+    }
+    else if (call->place == ON_XLA) {
+        PyObject *programs = PyTuple_GET_ITEM(SLOT(call->op, op_programs), call->numpy_dtypes);
+        if (SLOT(call->op, op_outputs) != one || PyDict_GetItem(programs, call->attrs) == NULL) {
+            return; /* it is made on the host, and placed */
+        }
+        Py_INCREF(found);
+    }
+    else {
+        found = PyObject_CallFunctionObjArgs(direct_, call->op, call->attrs, call->operands, NULL);
+    }
+    if (found == Py_None && call->only_on_host) {
+        Py_DECREF(found);
+        return;
+    }
+    if (found == NULL || (found != Py_None && !PyArg_ParseTuple(found, "OO", &direct, &dtype))) {
+        PyErr_WriteUnraisable(call->op);
+        Py_XDECREF(found);
+        return;
+    }
+    if ((memory = PyMem_Calloc(1, sizeof(Memory))) == NULL) {
+        Py_DECREF(found);
+        Py_XDECREF(array);
+        return;
+    }
+    if (array != NULL) {
+        memcpy(memory->shape, PyArray_DIMS((PyArrayObject *)array), axes * sizeof(npy_intp));
+        Py_DECREF(array);
+    }
+    memory->op = Py_NewRef(call->op);
+    memory->attrs = Py_NewRef(call->attrs);
+    memory->direct = Py_XNewRef(direct);
+    memory->dtype = Py_XNewRef(dtype);
+    Py_DECREF(found);
+    memory->numpy_dtypes = call->numpy_dtypes;
+    memory->place = call->place;
+    memory->only_on_host = call->only_on_host;
+    memory->count = call->count;
+    memory->operands = operands;
+    memcpy(memory->origins, origins, sizeof(origins));
+    for (Py_ssize_t i = 0; i < call->count; i++) {
+        memory->names[i] = Py_XNewRef(call->names[i]);
+        memory->kinds[i] = call->kinds[i];
+        memory->values[i] = Py_NewRef(call->kinds[i] == NO_ARRAY ? call->values[i] : (PyObject *)Py_TYPE(call->values[i]));
+    }
+    if (memories->used < MOST_CALLS) {
+        memories->found[memories->used++] = memory;
+    }
+    else {
+        unsigned place = memories->missed / RARELY % MOST_CALLS;
+        Memory *before = memories->found[place];
+        memories->found[place] = memory;
+        forget(before);
+    }
+}
+
+/* Begin a call: 1 if it can be remembered, or is. */
+static int
+begun(Call *call)
+{
+    PyObject *mode = plain_mode();
+    int memorable;
+    if (mode == NULL) {
+        return 0;
+    }
+    call->numpy_dtypes = PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero;
+    memorable = is_memorable(call, mode);
+    Py_DECREF(mode);
+    return memorable;
+}
+
+/* Call a function, with `named` arguments in a dict, or named by a tuple of `keywords`.  What it says is for the call, or for nobody. */
+static PyObject * /* new */
+listened_to(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, Call *call)
+{
+    Call *outer = calling;
+    PyObject *made;
+    calling = call;
+    made = named == NULL ? PyObject_Vectorcall(function, args, flags, keywords) : PyObject_VectorcallDict(function, args, flags, named);
+    calling = outer;
+    return made;
+}
+
+/* Call a function that may say that the call can be remembered, if it is not. */
+static PyObject * /* new */
+called(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, Memories *memories)
+{
+    Call call = {.count = 0, .times = 0, .only_on_host = 0, .listed = NULL, .op = NULL, .attrs = NULL, .operands = NULL, .made = NULL};
+    PyObject *made = NULL, *name, *value;
+    Py_ssize_t at = 0, count = PyVectorcall_NARGS(flags);
+    int fits = 1;
+    for (Py_ssize_t i = 0; fits && i < count; i++) {
+        fits = add_argument(&call, NULL, args[i]);
+    }
+    for (Py_ssize_t i = 0; fits && keywords != NULL && i < PyTuple_GET_SIZE(keywords); i++) {
+        fits = add_argument(&call, PyTuple_GET_ITEM(keywords, i), args[count + i]);
+    }
+    while (fits && named != NULL && PyDict_Next(named, &at, &name, &value)) {
+        fits = add_argument(&call, name, value);
+    }
+    if (!fits || !begun(&call)) {
+        made = PyErr_Occurred() ? NULL : listened_to(function, args, flags, named, keywords, NULL);
+    }
+    else if ((made = recalled(memories, &call)) == NULL && !PyErr_Occurred()) {
+        made = listened_to(function, args, flags, named, keywords, &call);
+        if (made != NULL && call.times == 1 && made == call.made) {
+            remember(memories, &call);
+            if (calling != NULL) {
+                tell(call.op, call.operands, call.attrs, made, call.only_on_host);
+            }
+        }
+    }
+    Py_XDECREF(call.listed);
+    Py_XDECREF(call.op);
+    Py_XDECREF(call.attrs);
+    Py_XDECREF(call.operands);
+    return made;
+}

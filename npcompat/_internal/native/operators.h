@@ -1,0 +1,334 @@
+/* Operators: a part of `_native.c`. */
+
+typedef struct {
+    PyObject *payloads[MOST_OPERANDS];
+    Py_ssize_t count;
+    int on_xla, on_host; /* whether some are */
+    int weak;            /* whether there are Python numbers */
+    int any_number;      /* whether there are some that only NumPy's own functions may be given: whether they fit, it knows */
+    int arrays;          /* whether there are arrays, which scalars are not */
+} Operands;
+
+static void
+release(Operands *operands)
+{
+    while (operands->count > 0) {
+        Py_DECREF(operands->payloads[--operands->count]);
+    }
+}
+
+/* Whether a Python number is small enough for every integer dtype. */
+static int
+is_small(PyObject *number)
+{
+    int overflow;
+    long found = PyLong_AsLongAndOverflow(number, &overflow);
+    return !overflow && 0 <= found && found < 128;
+}
+
+static int
+fits_64_bits(PyObject *number)
+{
+    int overflow;
+    PyLong_AsLongLongAndOverflow(number, &overflow);
+    return !overflow;
+}
+
+/* The payloads of operands; 0 if there are others than arrays, scalars and Python numbers. */
+static int
+gather(PyObject *op, PyObject *const *args, Py_ssize_t count, Operands *operands)
+{
+    operands->count = operands->on_xla = operands->on_host = operands->weak = operands->any_number = operands->arrays = 0;
+    if (count > MOST_OPERANDS) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *arg = args[i], *payload;
+        if (IS_OURS(arg)) {
+            if ((payload = payload_read(arg)) == NULL) {
+                return 0;
+            }
+            operands->payloads[operands->count++] = payload;
+            operands->arrays |= IS(arg, array_);
+            if (IS(payload, xla_array_)) {
+                operands->on_xla = 1;
+            }
+            else if (IS_NDARRAY(payload) && (is_common(PyArray_DESCR((PyArrayObject *)payload)) || PyTypeNum_ISUSERDEF(TYPE_NUMBER(payload)))) {
+                operands->on_host = 1;
+            }
+            else {
+                return 0;
+            }
+            continue;
+        }
+        if (PyLong_CheckExact(arg)) {
+            if (!is_small(arg) && SLOT(op, op_rule) != keep_) {
+                operands->any_number = 1;
+                if (!fits_64_bits(arg)) {
+                    return 0;
+                }
+            }
+        }
+        else if (PyComplex_CheckExact(arg)) {
+            operands->any_number = 1;
+        }
+        else if (!PyFloat_CheckExact(arg)) {
+            return 0;
+        }
+        operands->weak = 1;
+        operands->payloads[operands->count++] = Py_NewRef(arg);
+    }
+    return operands->on_xla != operands->on_host;
+}
+
+/* What a program makes of operands; what it raises is explained by Python.  NOT_SHORT if there is no program. */
+static PyObject * /* new */
+run_program(PyObject *op, Operands *operands, PyObject *attrs, Py_ssize_t table)
+{
+    PyObject *programs = PyTuple_GET_ITEM(SLOT(op, op_programs), table);
+    PyObject *program = PyDict_GetItemWithError(programs, attrs), *made;
+    if (program == NULL) {
+        return NULL;
+    }
+    Py_INCREF(program);
+    made = PyObject_Vectorcall(program, operands->payloads, operands->count, NULL);
+    Py_DECREF(program);
+    if (PyDict_GET_SIZE(lowering_) > 0) {
+        PyObject *kind, *error, *trace, *done;
+        PyErr_Fetch(&kind, &error, &trace);
+        done = PyObject_CallNoArgs(lowered_);
+        if (done == NULL) {
+            Py_CLEAR(made);
+            Py_XDECREF(kind);
+            Py_XDECREF(error);
+            Py_XDECREF(trace);
+            return NULL;
+        }
+        Py_DECREF(done);
+        PyErr_Restore(kind, error, trace);
+    }
+    if (made == NULL && PyErr_ExceptionMatches(call_errors_)) {
+        PyObject *kind, *error, *trace, *given;
+        PyErr_Fetch(&kind, &error, &trace);
+        PyErr_NormalizeException(&kind, &error, &trace);
+        if (trace != NULL) {
+            PyException_SetTraceback(error, trace);
+        }
+        given = PyList_New(operands->count);
+        for (Py_ssize_t i = 0; given != NULL && i < operands->count; i++) {
+            PyList_SET_ITEM(given, i, Py_NewRef(operands->payloads[i]));
+        }
+        if (given != NULL) {
+            made = PyObject_CallFunctionObjArgs(failed_, op, given, attrs, error, NULL); /* raises */
+            Py_DECREF(given);
+        }
+        Py_XDECREF(kind);
+        Py_XDECREF(error);
+        Py_XDECREF(trace);
+    }
+    return made;
+}
+
+/* What NumPy returned, as an array, also where it is a scalar; NULL stays NULL. */
+static PyObject * /* new; steals what was made */
+as_array(PyObject *made)
+{
+    PyObject *array;
+    if (made == NULL || IS_NDARRAY(made)) {
+        return made;
+    }
+    array = PyArray_IsScalar(made, Generic) ? PyArray_FromScalar(made, NULL) : PyArray_FROM_O(made);
+    Py_DECREF(made);
+    return array;
+}
+
+static PyObject * /* new */
+as_numpys_scalar(PyObject *array)
+{
+    return PyArray_ToScalar(PyArray_DATA((PyArrayObject *)array), (PyArrayObject *)array);
+}
+
+/* What NumPy's own function makes of operands, or its infix operator of scalars, as which it knows those that no array is beside; NOT_SHORT
+   where its dtype is not that of our policy. */
+static PyObject * /* new */
+run_numpys(PyObject *function, PyObject *infix, Operands *operands, int numpy_dtypes)
+{
+    int wide = 0, inexact = 0, weak_inexact = 0, number;
+    PyObject *made;
+    for (Py_ssize_t i = 0; i < operands->count; i++) {
+        PyObject *payload = operands->payloads[i];
+        if (!IS_NDARRAY(payload)) {
+            weak_inexact |= !PyLong_CheckExact(payload);
+            continue;
+        }
+        number = TYPE_NUMBER(payload);
+        wide |= number == NPY_DOUBLE || number == NPY_CDOUBLE;
+        inexact |= number > NPY_ULONGLONG;
+        if (number >= EXTENDED) {
+            return NOT_SHORT; /* NumPy does not know that Python numbers are weak beside these */
+        }
+    }
+    if (weak_inexact && !inexact && !numpy_dtypes) {
+        return NOT_SHORT; /* it would compute in 64 bits */
+    }
+    if (operands->arrays || (infix == NULL && operands->count > 1)) {
+        made = PyObject_Vectorcall(function, operands->payloads, operands->count, NULL);
+    }
+    else {
+        Operands scalars = {.count = 0};
+        for (made = NULL; scalars.count < operands->count; scalars.count++) {
+            PyObject *payload = operands->payloads[scalars.count];
+            if ((scalars.payloads[scalars.count] = IS_NDARRAY(payload) ? as_numpys_scalar(payload) : Py_NewRef(payload)) == NULL) {
+                break;
+            }
+        }
+        if (scalars.count == operands->count) {
+            made = PyObject_Vectorcall(infix == NULL ? function : infix, scalars.payloads, scalars.count, NULL);
+        }
+        release(&scalars);
+    }
+    if ((made = as_array(made)) == NULL) {
+        return NULL;
+    }
+    number = TYPE_NUMBER(made);
+    if (number >= EXTENDED || ((number == NPY_DOUBLE || number == NPY_CDOUBLE) && !numpy_dtypes && !wide)) {
+        Py_DECREF(made);
+        return NOT_SHORT;
+    }
+    return made;
+}
+
+enum recording { NOTHING, RECORDED, UNKNOWN };
+
+/* Whether what an operator makes of operands is to be recorded; UNKNOWN for views, which look at what may be. */
+static enum recording
+recording_of(PyObject *op, PyObject *const *args, Py_ssize_t count)
+{
+    enum recording found = NOTHING;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (IS_OURS(args[i])) {
+            if (SLOT(args[i], array__view) != Py_None || !IS(SLOT(args[i], array__value), value_)) {
+                return UNKNOWN;
+            }
+            if (SLOT(SLOT(args[i], array__value), value_node) != Py_None && SLOT(op, op_differentiable) == Py_True) {
+                found = RECORDED;
+            }
+        }
+    }
+    return found;
+}
+
+/* Record an operator on the host: a new node on its result, if that is a float. */
+static PyObject * /* new; steals the result */
+recorded(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *handle)
+{
+    PyObject *node, *value = SLOT(handle, array__value), *payload = SLOT(value, value_payload);
+    PyObject *inputs = PyTuple_New(count), *mask = PyTuple_New(count);
+    int number = TYPE_NUMBER(payload);
+    if (inputs == NULL || mask == NULL) {
+        goto failed;
+    }
+    if (!PyTypeNum_ISFLOAT(number) && !PyTypeNum_ISCOMPLEX(number)) {
+        Py_DECREF(inputs);
+        Py_DECREF(mask);
+        return handle;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *input = IS_OURS(args[i]) ? Py_NewRef(SLOT(args[i], array__value)) : valued(Py_NewRef(args[i]));
+        if (input == NULL) {
+            goto failed;
+        }
+        PyTuple_SET_ITEM(inputs, i, input);
+        PyTuple_SET_ITEM(mask, i, PyBool_FromLong(SLOT(input, value_node) != Py_None));
+    }
+    if ((node = allocated(node_)) == NULL) {
+        goto failed;
+    }
+    SLOT(node, node_op) = Py_NewRef(op);
+    SLOT(node, node_attrs) = Py_NewRef(no_attrs);
+    SLOT(node, node_inputs) = inputs;
+    SLOT(node, node_mask) = mask;
+    SLOT(node, node_pullback) = Py_NewRef(later_);
+    SLOT(node, node_outputs) = Py_NewRef(one);
+    SLOT(node, node_sequence) = PyIter_Next(sequence_);
+    Py_SETREF(SLOT(value, value_node), node);
+    return handle;
+failed:
+    Py_XDECREF(inputs);
+    Py_XDECREF(mask);
+    Py_DECREF(handle);
+    return NULL;
+}
+
+/* Apply an operator to operands; NOT_SHORT if the whole way has to. */
+static PyObject * /* new */
+applied(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *attrs, int only_on_host, PyObject *infix)
+{
+    Operands operands;
+    PyObject *made = NOT_SHORT, *result, *mode;
+    int numpy_dtypes, records;
+    enum recording recording = NOTHING;
+    if (count == 0 || (mode = executing_mode(&records)) == NULL) {
+        return NULL;
+    }
+    numpy_dtypes = PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero;
+    Py_DECREF(mode);
+    if (records && (recording = recording_of(op, args, count)) == UNKNOWN) {
+        return NOT_SHORT;
+    }
+    if (!gather(op, args, count, &operands)) {
+        release(&operands);
+        return NULL;
+    }
+    if (recording == RECORDED) {
+        if (operands.on_host && SLOT(op, op_ufunc) != Py_None && SLOT(op, op_outputs) == one && PyTuple_GET_SIZE(attrs) == 0 &&
+            !only_programs) {
+            made = run_numpys(SLOT(op, op_ufunc), NULL, &operands, numpy_dtypes);
+        }
+        release(&operands);
+        made = made == NULL ? NULL : wrapped_result(op, made);
+        return made == NULL ? NULL : recorded(op, args, count, made);
+    }
+    if (operands.on_xla) {
+        if (!operands.any_number && !only_on_host) {
+            for (Py_ssize_t i = 0; operands.weak && i < count; i++) {
+                if (!IS(operands.payloads[i], xla_array_)) {
+                    PyObject *sent = PyObject_CallOneArg(xla_scalar_, operands.payloads[i]);
+                    if (sent == NULL) {
+                        release(&operands);
+                        return NULL;
+                    }
+                    Py_SETREF(operands.payloads[i], sent);
+                }
+            }
+            made = run_program(op, &operands, attrs, numpy_dtypes);
+        }
+    }
+    else {
+        if (SLOT(op, op_ufunc) != Py_None && SLOT(op, op_outputs) == one && PyTuple_GET_SIZE(attrs) == 0 && !only_programs) {
+            made = run_numpys(SLOT(op, op_ufunc), records ? NULL : infix, &operands, numpy_dtypes);
+        }
+        if (made == NULL && !PyErr_Occurred() && !operands.any_number && SLOT(op, op_heavy) != Py_True) {
+            made = run_program(op, &operands, attrs, host_programs + numpy_dtypes);
+        }
+    }
+    release(&operands);
+    if (made == NULL || SLOT(op, op_outputs) == one) {
+        return made == NULL ? NULL : wrapped_result(op, made);
+    }
+    result = PySequence_Tuple(made);
+    Py_DECREF(made);
+    if (result != NULL) {
+        PyObject *handles = PyTuple_New(PyTuple_GET_SIZE(result));
+        for (Py_ssize_t i = 0; handles != NULL && i < PyTuple_GET_SIZE(result); i++) {
+            PyObject *handle = wrapped_result(op, Py_NewRef(PyTuple_GET_ITEM(result, i)));
+            if (handle == NULL) {
+                Py_CLEAR(handles);
+                break;
+            }
+            PyTuple_SET_ITEM(handles, i, handle);
+        }
+        Py_SETREF(result, handles);
+    }
+    return result;
+}

@@ -1,0 +1,115 @@
+/* Reading: a part of `_native.c`. */
+
+/* The mode, where operators are executed; and whether they are recorded.  NOT_SHORT if anything else happens. */
+static PyObject * /* new */
+executing_mode(int *records)
+{
+    PyObject *mode;
+    if (!connected) {
+        return NOT_SHORT;
+    }
+    if (PyContextVar_Get(mode_variable_, PyList_GET_ITEM(default_mode_, 0), &mode) < 0) {
+        return NULL;
+    }
+    *records = PyTuple_GET_ITEM(mode, records_at) == Py_True;
+    if (!*records && PyTuple_GET_ITEM(mode, plain_at) != Py_True) {
+        Py_DECREF(mode);
+        return NOT_SHORT;
+    }
+    return mode;
+}
+
+static PyObject * /* new */
+plain_mode(void)
+{
+    int records = 0;
+    PyObject *mode = executing_mode(&records);
+    if (mode != NULL && records) {
+        Py_CLEAR(mode);
+    }
+    return mode;
+}
+
+static int
+is_plain(void)
+{
+    PyObject *mode = plain_mode();
+    Py_XDECREF(mode);
+    return mode != NULL;
+}
+
+#define IS(object, class) ((PyObject *)Py_TYPE(object) == class)
+#define IS_OURS(object) (IS(object, array_) || IS(object, scalar_))
+#define IS_NDARRAY(object) (Py_TYPE(object) == &PyArray_Type)
+#define TYPE_NUMBER(array) (PyArray_DESCR((PyArrayObject *)(array))->type_num)
+
+static PyObject * /* new */
+payload_of(PyObject *value)
+{
+    if (IS(value, value_)) {
+        return Py_NewRef(SLOT(value, value_payload));
+    }
+    return PyObject_GetAttr(value, payload_name); /* lent, or kept by a compiled program */
+}
+
+/* What a handle on the host means, as a NumPy array that sees later writes; NOT_SHORT if it is elsewhere. */
+static PyObject * /* new */
+live(PyObject *handle)
+{
+    PyObject *view = SLOT(handle, array__view), *above, *lens, *found;
+    if (view == Py_None) {
+        found = payload_of(SLOT(handle, array__value));
+    }
+    else {
+        if ((above = live(SLOT(view, view_parent))) == NULL) {
+            return NULL;
+        }
+        lens = SLOT(view, view_lens);
+        if (IS(lens, key_lens_)) {
+            found = PyObject_GetItem(above, SLOT(lens, key_lens_key));
+        }
+        else {
+            found = PyObject_CallMethodOneArg(lens, on_host_name, above);
+        }
+        Py_DECREF(above);
+    }
+    if (found != NULL && !IS_NDARRAY(found)) {
+        Py_DECREF(found);
+        return NOT_SHORT;
+    }
+    return found;
+}
+
+/* The payload of an array or scalar, wherever it is. */
+static PyObject * /* new */
+payload_read(PyObject *handle)
+{
+    PyObject *found, *value;
+    if (SLOT(handle, array__view) == Py_None) {
+        return payload_of(SLOT(handle, array__value));
+    }
+    if ((found = live(handle)) != NULL || PyErr_Occurred()) {
+        return found;
+    }
+    if ((value = PyObject_CallOneArg(read_, handle)) == NULL) {
+        return NULL;
+    }
+    found = payload_of(value);
+    Py_DECREF(value);
+    return found;
+}
+
+static int
+is_readonly(PyObject *handle)
+{
+    PyObject *rare = SLOT(handle, array__extra);
+    return rare != Py_None && SLOT(rare, extra_readonly) != Py_False;
+}
+
+/* Whether a dtype is one of those of NumPy's own that devices have: numbers of up to 64 bits, with their bytes in order. */
+static int
+is_common(PyArray_Descr *dtype)
+{
+    int number = dtype->type_num;
+    return ((number <= NPY_CDOUBLE && number != NPY_LONGDOUBLE) || number == NPY_HALF) && PyDataType_ISNOTSWAPPED(dtype);
+}

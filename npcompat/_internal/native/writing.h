@@ -1,0 +1,167 @@
+/* Writing: a part of `_native.c`. */
+
+/* The buffer of a handle on the host, to be written: NOT_SHORT if anybody else holds it.  Once it is written, `is_written` has to be told. */
+static PyObject * /* new */
+own_buffer(PyObject *handle)
+{
+    PyObject *view = SLOT(handle, array__view), *root = view == Py_None ? handle : SLOT(view, view_root), *value, *payload, *rare, *version;
+    if (SLOT(root, array__value) == NULL || !IS(SLOT(root, array__value), value_)) {
+        return NOT_SHORT;
+    }
+    value = SLOT(root, array__value);
+    payload = SLOT(value, value_payload);
+    if (!IS_NDARRAY(payload) || PyArray_BASE((PyArrayObject *)payload) != NULL || Py_REFCNT(value) != 1 || Py_REFCNT(payload) != 1) {
+        return NOT_SHORT;
+    }
+    rare = SLOT(root, array__extra);
+    if (rare != Py_None) {
+        if ((version = PyIter_Next(clock_)) == NULL) {
+            return NULL;
+        }
+        Py_SETREF(SLOT(rare, extra_version), version);
+    }
+    return view == Py_None ? Py_NewRef(payload) : live(handle);
+}
+
+/* What was recorded of the values is no longer true. */
+static void
+is_written(PyObject *handle)
+{
+    PyObject *view = SLOT(handle, array__view), *root = view == Py_None ? handle : SLOT(view, view_root);
+    PyObject *value = SLOT(root, array__value), *rare = SLOT(root, array__extra);
+    Py_SETREF(SLOT(value, value_node), Py_NewRef(rare == Py_None ? Py_None : SLOT(rare, extra_leaf)));
+    Py_SETREF(SLOT(value, value_index), Py_NewRef(zero));
+}
+
+static int
+is_number(PyObject *object)
+{
+    return PyFloat_CheckExact(object) || PyLong_CheckExact(object) || PyBool_Check(object) || PyComplex_CheckExact(object);
+}
+
+/* What is written, as NumPy takes it; NOT_SHORT for what is on XLA.  To be asked when `own_buffer` has looked who holds what. */
+static PyObject * /* new */
+as_numpys(PyObject *object)
+{
+    PyObject *array, *found;
+    if (is_number(object)) {
+        return Py_NewRef(object);
+    }
+    if ((array = live(object)) == NULL || !IS(object, scalar_)) {
+        return array;
+    }
+    found = as_numpys_scalar(array); /* which NumPy checks, where it casts arrays */
+    Py_DECREF(array);
+    return found;
+}
+
+#define AS_FOUND (PyErr_Occurred() ? -1 : 0)
+
+/* Whether a handle's elements are on the host, of a dtype of NumPy's own that devices have. */
+static int
+is_common_on_host(PyObject *handle)
+{
+    PyObject *found = live(handle);
+    int common = found != NULL && is_common(PyArray_DESCR((PyArrayObject *)found));
+    Py_XDECREF(found);
+    return common;
+}
+
+/* `handle[key] = new`; 1 if it is done, 0 if it is not short, -1 for an error. */
+static int
+written(PyObject *handle, PyObject *given, PyObject *new)
+{
+    PyObject *key, *target, *source;
+    int basic, failure;
+    if (!IS(handle, array_) || !(is_number(new) || IS_OURS(new)) || is_readonly(handle) || !is_plain()) {
+        return AS_FOUND;
+    }
+    if (IS_OURS(new) && SLOT(new, array__view) != Py_None) {
+        PyObject *view = SLOT(new, array__view), *lens = SLOT(view, view_lens);
+        if (SLOT(view, view_parent) == handle && IS(lens, key_lens_) && SLOT(lens, key_lens_key) == given) {
+            return 1; /* `a[key] += x` ends with `a[key] = that view`, which is already written */
+        }
+    }
+    if (!is_common_on_host(handle) || (IS_OURS(new) && !is_common_on_host(new)) || PyErr_Occurred() ||
+        (key = numpys_key(given, &basic)) == NULL) {
+        return AS_FOUND;
+    }
+    if ((target = own_buffer(handle)) == NULL || (source = as_numpys(new)) == NULL) {
+        Py_XDECREF(target);
+        Py_DECREF(key);
+        return AS_FOUND;
+    }
+    failure = PyObject_SetItem(target, key, source);
+    Py_DECREF(source);
+    Py_DECREF(target);
+    Py_DECREF(key);
+    if (failure == 0) {
+        is_written(handle);
+    }
+    return failure < 0 ? -1 : 1;
+}
+
+/* `handle += other` and its siblings by NumPy's own function; as above. */
+static int
+changed_in_place(PyObject *op, PyObject *handle, PyObject *other)
+{
+    PyObject *target, *source, *made, *arguments[3];
+    if (!IS(handle, array_) || SLOT(op, op_ufunc) == Py_None || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) ||
+        is_readonly(handle) || !is_plain() || !is_common_on_host(handle) || (IS_OURS(other) && !is_common_on_host(other)) ||
+        PyErr_Occurred() || (target = own_buffer(handle)) == NULL) {
+        return AS_FOUND;
+    }
+    if ((source = is_number(other) ? Py_NewRef(other) : live(other)) == NULL) {
+        Py_DECREF(target);
+        return AS_FOUND;
+    }
+    arguments[0] = arguments[2] = target;
+    arguments[1] = source;
+    made = PyObject_Vectorcall(SLOT(op, op_ufunc), arguments, 2, out_keyword);
+    Py_DECREF(source);
+    Py_DECREF(target);
+    if (made == NULL) {
+        return -1;
+    }
+    Py_DECREF(made);
+    is_written(handle);
+    return 1;
+}
+
+/* `function(*operands, out=target)` by NumPy's own function; as above. */
+static int
+written_into(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *out)
+{
+    PyObject *arguments[MOST_OPERANDS + 1], *made = NULL;
+    Py_ssize_t i;
+    if (!IS(out, array_) || count >= MOST_OPERANDS || SLOT(op, op_ufunc) == Py_None || SLOT(op, op_outputs) != one || is_readonly(out) ||
+        !is_plain() || !is_common_on_host(out)) {
+        return AS_FOUND;
+    }
+    for (i = 0; i < count; i++) {
+        if (!is_number(args[i]) && !(IS_OURS(args[i]) && is_common_on_host(args[i]))) {
+            return AS_FOUND;
+        }
+    }
+    if ((arguments[count] = own_buffer(out)) == NULL) {
+        return AS_FOUND;
+    }
+    for (i = 0; i < count; i++) {
+        if ((arguments[i] = is_number(args[i]) ? Py_NewRef(args[i]) : live(args[i])) == NULL) {
+            break;
+        }
+    }
+    if (i == count) {
+        made = PyObject_Vectorcall(SLOT(op, op_ufunc), arguments, count, out_keyword);
+    }
+    while (i > 0) {
+        Py_DECREF(arguments[--i]);
+    }
+    Py_DECREF(arguments[count]);
+    if (made == NULL) {
+        return AS_FOUND;
+    }
+    Py_DECREF(made);
+    is_written(out);
+    return 1;
+}

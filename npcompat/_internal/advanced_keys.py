@@ -82,6 +82,8 @@ def _consumes(item: Any) -> int:
 def _as_index(item: Any) -> Any:
     if _is_mask(item) and any([type(n) is int and n == 0 for n in item.shape]):
         item = onp.zeros(item.shape, onp.bool_)  # what it selects is known, in a compiled function, too
+    elif isinstance(item, Handle) and modes.current().trace is not None and dispatch.is_known(item):
+        item = dispatch.to_host(item)
     found: Any = item
     if hasattr(type(item), "__index__") and not isinstance(item, int | onp.ndarray | onp.generic | Handle):
         item = python.index(item)

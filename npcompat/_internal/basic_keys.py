@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, lens, modes, selection
+from npcompat._internal import dispatch, lens, selection
 from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, NEWAXIS, SLICE
 from npcompat._internal.errors import InferenceError
 from npcompat._internal.handle import Handle
@@ -22,20 +22,22 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
         spec = ((INTEGER,), *[(FULL,)] * (len(shape) - 1))
         return lens.index((key + size if key < 0 else key,), spec), len(shape) == 1
     items = tuple(key) if isinstance(key, tuple) else (key,)
-    used = 0
+    used = ellipses = 0
     for item in items:
-        if item is None or item is Ellipsis or type(item) is slice:
-            used += type(item) is slice
+        if item is Ellipsis:
+            ellipses += 1
+        elif item is None or type(item) is slice:
+            used += item is not None
         elif isinstance(item, bool | onp.bool_) or not _is_int(item):
             return None
         else:
             used += 1
-    if used > len(shape) or items.count(Ellipsis) > 1:
+    if used > len(shape) or ellipses > 1:
         raise numpy_error(shape, key)
     spec_list: list[tuple[int, ...]] = []
     starts: list[int] = []
     axis, scalar = 0, True
-    if Ellipsis not in items:
+    if not ellipses:
         items = (*items, Ellipsis)
     else:
         scalar = False
@@ -107,8 +109,8 @@ def _bounds(item: slice, size: Any) -> tuple[int, int, int]:
 
 
 def _is_int(item: Any) -> bool:
-    if isinstance(item, Handle):  # a scalar is known where nothing is traced
-        return type(item) is dispatch.scalar and modes.current().trace is None and isinstance(item, onp.integer)
+    if isinstance(item, Handle):
+        return type(item) is dispatch.scalar and isinstance(item, onp.integer) and dispatch.is_known(item)
     return isinstance(item, int | onp.integer) or (not isinstance(item, onp.ndarray | list | tuple | slice) and hasattr(item, "__index__"))
 
 

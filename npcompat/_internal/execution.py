@@ -87,7 +87,7 @@ def _observed(op: Op, values: Sequence[Value], attrs: Attrs, donate: Collection[
 
 def _report(op: Op, values: Sequence[Value], attrs: Attrs, mode: modes.Mode) -> None:
     """Let the host run an operator of XLA's, too, for the floating-point errors that NumPy reports and XLA does not."""
-    if "jax" not in op.kernels or "numpy" in op.kernels:
+    if not op.only_on_xla:
         payloads = [host_payload(v) for v in values]
         if place(op, payloads, attrs, mode._replace(backend="numpy")) is host:
             call(op, payloads, attrs, (), host, mode)
@@ -171,10 +171,13 @@ def _asks_for_host(attrs: Attrs) -> bool:
 
 
 def created(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
-    """What the program makes that is kept of an operator without operands; None if there is none."""
+    """What NumPy's own function makes of no operands, or the program that is kept of an operator; None if there is none."""
     if mode.device is not None:
         return None
-    program = op.programs[(host.slot if on_host(mode) else xla.slot) + mode.numpy_dtypes].get(attrs)
+    here = on_host(mode)
+    if here and op.direct is not None:
+        return op.direct((), op.named(attrs))()
+    program = op.programs[(host.slot if here else xla.slot) + mode.numpy_dtypes].get(attrs)
     if program is None:
         return None
     try:
@@ -318,15 +321,22 @@ def constant(array: onp.ndarray[Any, Any]) -> Value:
     The array must not be written afterwards.
     """
     mode = modes.current()
-    if mode.trace is None and (on_host(mode) or not dtypes.on_devices(array.dtype)):
-        return Value(array)
-    return fresh(xla.asarray(array, mode.device))
+    goes = dtypes.on_devices(array.dtype)
+    stays = goes and array.size <= MOST_KNOWN if mode.trace is not None else on_host(mode) or not goes
+    return fresh(array if stays else xla.asarray(array, mode.device))
+
+
+MOST_KNOWN = 4096
+"""Elements up to which what depends on nothing unknown is computed on the host while a function is traced.
+
+So positions that the function computes are known when it is compiled, and Python may branch on them.
+"""
 
 
 def beside(payload: Any, array: onp.ndarray[Any, Any]) -> Value:
     """A value for a host array, which must not be written afterwards, placed where a payload is."""
     if type(payload) is onp.ndarray:
-        return Value(array)
+        return fresh(array)
     return fresh(xla.asarray(array, xla.device_of(payload))) if type(payload) is XLA_ARRAY else constant(array)
 
 

@@ -6,6 +6,7 @@ closure are told apart.  The result is one operator, so a compiled function is r
 any other.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,11 +17,12 @@ import numpy as onp
 from npcompat._internal import compile_log, dtypes, fusion, modes, selection
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import jax_tracing as tracing
+from npcompat._internal.backend import numpy as host
 from npcompat._internal.dispatch import wrap
 from npcompat._internal.errors import SymbolError, user_location
-from npcompat._internal.execution import SCALARS, explained, in_range
+from npcompat._internal.execution import MOST_KNOWN, SCALARS, call, explained, in_range
 from npcompat._internal.handle import Handle, Value, touch
-from npcompat._internal.op import Attrs, Op
+from npcompat._internal.op import REGISTRY, Attrs, Op
 from npcompat._internal.tape import Leaf, attach
 
 OUTSIDE = Leaf(None, "outside")
@@ -119,13 +121,14 @@ class Trace:
         if selection.lengths(attrs):
             return selection.made(op, values, attrs)
         looked_at = op.rule is not dtypes.keep
-        payloads = [
-            on_xla(in_range(op, payloads, i, attrs) if looked_at and type(p) is int and not 0 <= p < 128 else p)
-            for i, p in enumerate(payloads)
+        given = [
+            in_range(op, payloads, i, attrs) if looked_at and type(p) is int and not 0 <= p < 128 else p for i, p in enumerate(payloads)
         ]
+        payloads = [on_xla(p) for p in given]
         mask = tuple([v.node is not None for v in values])
+        recorded = mode.recording and op.differentiable and any(mask)
         try:
-            if mode.recording and op.differentiable and any(mask):
+            if recorded:
                 if self.recorded_outside:
                     out = xla.function(op, attrs)(*payloads)
                     pullback = xla.lazy_pullback(op, attrs, mask, payloads)
@@ -136,12 +139,14 @@ class Trace:
                 out = xla.function(op, attrs)(*payloads)
                 if self.recorded_outside and not mode.recording:
                     out = xla.stop_gradient(out)
+                if not any(map(xla.is_tracer, given)):
+                    out = _known(op, given, attrs, out, mode)
                 result = Value(out) if op.outputs == 1 else tuple([Value(o) for o in out])
         except (TypeError, ValueError, IndexError) as error:
             raise explained(op, payloads, attrs, error) from error
         for value in (result,) if op.outputs == 1 else result:
             self.adopt(value)
-        self.calls.append((op, attrs, payloads, [out] if op.outputs == 1 else out))
+        self.calls.append((op, attrs, given, [out] if op.outputs == 1 else out))
         return result
 
     def knows_lengths(self, attrs: Attrs) -> bool:
@@ -195,6 +200,17 @@ def value_outside(handle: Handle) -> Value:
         _, value = trace.before.get(id(handle), (handle, value))
         trace = trace.outer
     return value
+
+
+def _known(op: Op, payloads: Sequence[Any], attrs: Attrs, traced: Any, mode: modes.Mode) -> Any:
+    """What an operator makes of operands that are known, on the host; what was `traced` of it where that is much, or of another type."""
+    outs = (traced,) if op.outputs == 1 else traced
+    if REGISTRY.get(op.name) is not op or op.heavy or op.only_on_xla or any([math.prod(o.shape) > MOST_KNOWN for o in outs]):
+        return traced
+    with modes.changed(trace=None, backend="numpy"), onp.errstate(all="ignore"), tracing.eagerly():  # (some kernels ask XLA)
+        found = call(op, [p if type(p) in SCALARS else onp.asarray(p) for p in payloads], attrs, (), host, modes.current())
+    same = all([_type(one) == _type(other) for one, other in zip((found,) if op.outputs == 1 else found, outs, strict=True)])
+    return found if same else traced
 
 
 def _type(payload: Any) -> tuple[Any, Any]:

@@ -243,6 +243,19 @@ def test_compiled(name, numpy_policy):
         verify(case, sample, found, expected, numpy_policy, "compiled")
 
 
+@pytest.mark.parametrize("name", OPERATORS)
+def test_known_while_compiling(name):
+    runs = []
+    for case in CASES.get(name, ()):
+        for sample in samples(case, [main_dtype(case)], ("ordinary",)):
+            expected = expected_of(case, sample.arrays)
+            if not isinstance(expected, Exception):
+                runs.append((case, sample, expected))
+    results = npx.jit(lambda: [flat(case.call(np, *given(sample))) for case, sample, _ in runs])()
+    for (case, sample, expected), found in zip(runs, results, strict=True):
+        verify(case, sample, found, expected, False, "known while compiling")
+
+
 @pytest.mark.parametrize("name", [n for n in OPERATORS if any(c.bad for c in CASES.get(n, ()))])
 def test_exceptions(name):
     for case in CASES[name]:

@@ -199,7 +199,11 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     if op.outputs == 1 and (made := created(op, attrs, mode)) is not None:
         return Value(made)
     program = host.forward(op, attrs)
-    out = program()
+    try:
+        out = program()
+    finally:
+        if lowering:
+            xla.lowered()
     here = on_host(mode)
     if op.outputs == 1 and mode.device is None and _made.count((op, attrs, here, mode.numpy_dtypes)) == _REPEATED:
         if here:

@@ -1,7 +1,8 @@
-"""Fixtures of the unit tests: the backend that new arrays are placed on, and a fixed random stream."""
+"""Fixtures of the unit tests: the backend that new arrays are placed on, a fixed random stream, and JAX's settings as they were."""
 
 from contextlib import nullcontext
 
+import jax
 import pytest
 
 from npcompat import np, npx
@@ -23,3 +24,4 @@ def known_state(request):
     with npx.backend(placement) if placement else nullcontext():
         yield
     npx.reset_np()
+    assert not jax.config.jax_enable_x64, "the test left 64-bit dtypes switched on"

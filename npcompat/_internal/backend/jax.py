@@ -6,6 +6,7 @@ no call has to enter it.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache, partial
 from threading import get_ident
@@ -197,10 +198,17 @@ def function(op: Op, attrs: Attrs) -> Callable[..., Any]:
 
 lowering: dict[int, Any] = {}
 """By thread: the x64 context of a program that is being compiled."""
+_tracing: Counter[int] = Counter()
+"""By thread: how many programs are being traced, one within the other."""
 
 
 def lowered() -> None:
-    """Leave the x64 context that a compilation entered.  To be called after a program that may have been compiled."""
+    """Leave the x64 context that a compilation entered.  To be called after a program that may have been compiled.
+
+    What runs while another program is traced leaves the context to that one.
+    """
+    if _tracing[get_ident()]:
+        return
     context = lowering.pop(get_ident(), None)
     if context is not None:
         context.__exit__(None, None, None)
@@ -238,7 +246,12 @@ def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
 
     def traced(*arrays: Any) -> Any:
         _stay_exact()
-        result = compute(*_exact_first(arrays))
+        thread = get_ident()
+        _tracing[thread] += 1
+        try:
+            result = compute(*_exact_first(arrays))
+        finally:
+            _tracing[thread] -= 1
         compile_log.compiled(op.name, arrays, op.reason, op.groups)
         return result
 

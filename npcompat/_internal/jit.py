@@ -6,15 +6,17 @@ trace found outside is read and written again at each replay; buffers of what is
 
 import functools
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as onp
 
 from npcompat._internal import dispatch, execution, misses, modes
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.handle import Handle, Value, extra, root_of
+from npcompat._internal.backend import jax_tracing as tracing
+from npcompat._internal.handle import Handle, Value, extra, root_of, touch
 from npcompat._internal.lens import Lens, view
-from npcompat._internal.state import State
+from npcompat._internal.state import State, Unmade
 from npcompat._internal.tape import Leaf
 from npcompat._internal.tensortype import TensorType
 from npcompat._internal.trace import CapturedTypeError, Trace, capture
@@ -73,7 +75,7 @@ class Compiled:
         functools.update_wrapper(self, function, updated=())
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else functools.partial(self, instance)
+        return self if instance is None else partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         mode = _current_mode(_default_mode[0])
@@ -377,11 +379,13 @@ class _Program:
             result = compiled.function(*args, **kwargs)
             return _describe(result, trace, inputs, seen)
 
-        found = self.captured = capture(compiled.name, body, [dispatch.read(h) for h in call.inputs], reason)
+        found = self.captured = capture(compiled.name, body, [dispatch.read(h) for h in call.inputs], reason, makes_anew=True)
+        self.anew = [h for h, _ in found.anew]
+        self.unmade: list[Value] = []
         self.reads = found.reads
         self.outputs: _Outputs = found.result
         self.nodes = [h._value.node is not None for h in found.reads]
-        self.touched = {id(h) for h in (*found.reads, *found.written)}
+        self.touched = {id(h) for h in (*found.reads, *found.written, *self.anew)}
         # What is overwritten by a value of its type is given to the program: captured arrays and arguments.
         _, changed, written, _ = found.split(found.types)
         overwritten = [*zip(found.written[: found.given], written, strict=False)]
@@ -402,7 +406,7 @@ class _Program:
 
     def own_arrays(self, call: _Call) -> _Own:
         """Arguments that the function also captures, if one of the two is written: they can't be told apart."""
-        if not self.touched or not (self.captured.changed or self.captured.written) or call.kept:
+        if not self.touched or not (self.captured.changed or self.captured.written or self.anew) or call.kept:
             return ()
         touched = self.touched
         return tuple([(i, id(root_of(h)), _path(h)) for i, h in enumerate(call.handles) if id(root_of(h)) in touched])
@@ -426,7 +430,7 @@ class _Program:
                 return _MISSED
             inputs.append(payload)
         state = self.state
-        if state is None or not state.held():
+        if state is None or not state.held() or not self._are_unmade():
             return _MISSED
         return self._on_state(state, inputs, mode, args, args)
 
@@ -436,7 +440,7 @@ class _Program:
         if mode.recording:
             return self._recorded(call)
         state = self.state
-        if state is None or self.captured.changed or not state.held():
+        if state is None or self.captured.changed or not state.held() or not self._are_unmade():
             return self._on_handles(call, mode)
         return self._on_state(state, [dispatch.read(h).payload for h in call.inputs], mode, call.inputs, call.handles)
 
@@ -479,11 +483,26 @@ class _Program:
         results = execution.execute(found.op, payloads, self.donated)
         outputs, changed, written, flags = found.split(results)
         self.state = State(found.written, written, found.given)
+        if self.anew:
+            self._make_anew(results, mode)
         for i, payload in zip(found.changed, changed, strict=True):
             dispatch.write(call.inputs[i], Value(payload))
         if flags:
             execution.expect(flags[0], found.errors)
         return self.outputs.build([Value(p) for p in outputs], call.inputs, call.handles)
+
+    def _are_unmade(self) -> bool:
+        """Whether what the handles were left with was neither written nor asked for."""
+        return not self.anew or ([h._value for h in self.anew] == self.unmade and {*map(type, self.unmade)} == _UNMADE)
+
+    def _make_anew(self, results: Sequence[Any], mode: modes.Mode) -> None:
+        """Let handles hold what is made when it is asked for, where the results are."""
+        on_host = mode.backend == "numpy"
+        device = xla.device_of(results[0]) if results and not on_host else None
+        self.unmade = [Unmade(make if on_host else partial(_on_xla, make, device)) for _, make in self.captured.anew]
+        for handle, value in zip(self.anew, self.unmade, strict=True):
+            handle._value = value
+            touch(handle)
 
     def _recorded(self, call: _Call) -> Any:
         """Run the program as one operation of a graph."""
@@ -502,9 +521,18 @@ class _Program:
         return self.outputs.build(outputs, call.inputs, call.handles)
 
     def _check_writeable(self) -> None:
-        for handle in self.captured.written:
+        for handle in (*self.captured.written, *self.anew):
             if handle._extra is not None and handle._extra.readonly:
                 raise ValueError("assignment destination is read-only")
+
+
+_UNMADE = {Unmade}
+
+
+def _on_xla(make: Callable[[], Any], device: Any) -> Any:
+    """What is made on the host, sent to XLA."""
+    with tracing.eagerly():
+        return xla.asarray(make(), device)
 
 
 def _apart(value: Value) -> Value:

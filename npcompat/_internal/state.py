@@ -8,7 +8,7 @@ program takes everything from the handles again.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
@@ -40,9 +40,32 @@ class Stored(Value):
         return version
 
 
+class Unmade(Value):
+    """A value that needs nothing to be made, and takes no memory until its payload is asked for; then it is one like any other."""
+
+    __slots__ = ()
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        _slot.__set__(self, (make,))
+        self.node, self.index = None, 0
+
+    @property
+    def payload(self) -> Any:
+        """The payload, which is made now, unless another thread has just made it."""
+        payload = _slot.__get__(self)
+        if type(payload) is tuple:
+            payload = payload[0]()
+            _slot.__set__(self, payload)
+            made: Any = self
+            made.__class__ = Value
+        return payload
+
+
 def settle(value: Value) -> None:
-    """Make a value like any other, if a program keeps it."""
-    if type(value) is Stored:
+    """Make a value like any other, if a program keeps it, or has not made it yet."""
+    if type(value) is Unmade:
+        value.payload  # noqa: B018
+    elif type(value) is Stored:
         state, position = _slot.__get__(value)
         payload = state.payloads[position]
         state.values[position] = state.payloads[position] = None

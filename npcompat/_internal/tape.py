@@ -313,7 +313,7 @@ def backward(heads: Sequence[Handle], head_grads: Sequence[Handle | None] | None
             )
         if leaf.grad is None or leaf.request == "null":
             continue
-        if type(root_of(leaf.grad)._value.payload) is onp.ndarray and modes.current().trace is None:
+        if modes.current().trace is None and type(root_of(leaf.grad)._value.payload) is onp.ndarray:
             grad = Value(host_payload(grad), grad.node, grad.index)
         if leaf.request == "add":
             grad = run(_accumulate, [read(leaf.grad), grad])

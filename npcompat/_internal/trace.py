@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -20,7 +21,7 @@ from npcompat._internal.backend import jax_tracing as tracing
 from npcompat._internal.backend import numpy as host
 from npcompat._internal.dispatch import wrap
 from npcompat._internal.errors import SymbolError, user_location
-from npcompat._internal.execution import MOST_KNOWN, SCALARS, call, explained, in_range
+from npcompat._internal.execution import MOST_KNOWN, SCALARS, explained, in_range
 from npcompat._internal.handle import Handle, Value, touch
 from npcompat._internal.op import REGISTRY, Attrs, Op
 from npcompat._internal.tape import Leaf, attach
@@ -47,6 +48,7 @@ class Trace:
         self.flags: list[Any] = []  # errors that can only be seen when the program runs
         self.errors: list[tuple[type[Exception], str]] = []
         self.calls: list[tuple[Op, Attrs, Sequence[Any], Sequence[Any]]] = []  # what ran, with operands and results
+        self.makers: dict[int, Callable[[], Any]] = {}  # what makes payloads of nothing that is unknown, by their ids
 
     # --- handles
 
@@ -97,6 +99,35 @@ class Trace:
         pairs = [(h, self.before[id(h)][1], h._value) for h in written if id(h) not in self.lifted]
         return [h for h, old, new in pairs if old.node is None and _type(old.payload) == _type(new.payload)]
 
+    def made_anew(self, written: Iterable[Handle]) -> list[tuple[Handle, Callable[[], Any]]]:
+        """Of the handles that are written, and not read: those that are left with what depends on nothing, and what makes it.
+
+        So gradients that a training step sets to zero at its end take no memory.
+        """
+        if self.outer is not None or self.recorded_outside:
+            return []
+        found = [(h, self.maker(h._value)) for h in written if id(h) not in self.lifted and (h._extra is None or h._extra.leaf is None)]
+        return [(h, make) for h, make in found if make is not None]
+
+    def maker(self, value: Value) -> Callable[[], Any] | None:
+        """What makes a value's payload of nothing that is unknown, if it does not depend on more."""
+        payload = value.payload
+        return partial(onp.copy, payload) if type(payload) is onp.ndarray else self.makers.get(id(payload))
+
+    def known(self, op: Op, payloads: Sequence[Any], attrs: Attrs, traced: Any, mode: modes.Mode) -> Any:
+        """What an operator makes on the host of operands that are known; what was `traced` where that is much, or of another type."""
+        if REGISTRY.get(op.name) is not op or op.heavy or op.only_on_xla:
+            return traced
+        outs = (traced,) if op.outputs == 1 else traced
+        compute = partial(_on_host, op, payloads, attrs, mode.numpy_dtypes)
+        if any([math.prod(o.shape) > MOST_KNOWN for o in outs]):
+            if op.outputs == 1 and SCALARS.issuperset(map(type, payloads)):
+                self.makers[id(traced)] = compute
+            return traced
+        found = compute()
+        same = all([_type(one) == _type(other) for one, other in zip((found,) if op.outputs == 1 else found, outs, strict=True)])
+        return found if same else traced
+
     def outside(self, handle: Handle) -> bool:
         """Whether a root handle existed before the trace."""
         return id(handle) in self.before or id(handle._value) not in self.born
@@ -140,7 +171,7 @@ class Trace:
                 if self.recorded_outside and not mode.recording:
                     out = xla.stop_gradient(out)
                 if not any(map(xla.is_tracer, given)):
-                    out = _known(op, given, attrs, out, mode)
+                    out = self.known(op, given, attrs, out, mode)
                 result = Value(out) if op.outputs == 1 else tuple([Value(o) for o in out])
         except (TypeError, ValueError, IndexError) as error:
             raise explained(op, payloads, attrs, error) from error
@@ -202,15 +233,15 @@ def value_outside(handle: Handle) -> Value:
     return value
 
 
-def _known(op: Op, payloads: Sequence[Any], attrs: Attrs, traced: Any, mode: modes.Mode) -> Any:
-    """What an operator makes of operands that are known, on the host; what was `traced` of it where that is much, or of another type."""
-    outs = (traced,) if op.outputs == 1 else traced
-    if REGISTRY.get(op.name) is not op or op.heavy or op.only_on_xla or any([math.prod(o.shape) > MOST_KNOWN for o in outs]):
-        return traced
-    with modes.changed(trace=None, backend="numpy"), onp.errstate(all="ignore"), tracing.eagerly():  # (some kernels ask XLA)
-        found = call(op, [p if type(p) in SCALARS else onp.asarray(p) for p in payloads], attrs, (), host, modes.current())
-    same = all([_type(one) == _type(other) for one, other in zip((found,) if op.outputs == 1 else found, outs, strict=True)])
-    return found if same else traced
+def _on_host(op: Op, payloads: Sequence[Any], attrs: Attrs, numpy_dtypes: int) -> Any:
+    """What an operator makes of payloads, on the host, also while a function is traced."""
+    programs = op.programs[host.slot + numpy_dtypes]
+    arrays = [p if type(p) in SCALARS else onp.asarray(p) for p in payloads]
+    executing = modes.changed(trace=None, backend="numpy", numpy_dtypes=numpy_dtypes)
+    with executing, onp.errstate(all="ignore"), tracing.eagerly():  # (some kernels ask XLA)
+        if attrs not in programs:
+            programs[attrs] = host.forward(op, attrs)
+        return programs[attrs](*arrays)
 
 
 def _type(payload: Any) -> tuple[Any, Any]:
@@ -231,9 +262,9 @@ def on_xla(payload: Any) -> Any:
 class Captured:
     """A traced function: the operator `f(*reads, *arguments)`, whose results `split` tells apart.
 
-    `reads` and `written` are the handles from outside that the function reads and writes; `changed` says which
-    arguments it writes; `result` is what the function returned beside its outputs; `types` are shape and dtype of all
-    the operator's results.
+    `reads` and `written` are the handles from outside that the function reads and writes, but for those that it leaves
+    with what depends on nothing, which are `anew`, each with what makes that; `changed` says which arguments it writes;
+    `result` is what the function returned beside its outputs; `types` are shape and dtype of all the operator's results.
 
     XLA gives the buffer of a donated operand to the first result of its type.  So what is overwritten comes first, in
     the order of the operands: of `written` the `given` that are read, too, then the changed arguments.
@@ -242,6 +273,7 @@ class Captured:
     op: Op
     reads: list[Handle]
     written: list[Handle]
+    anew: list[tuple[Handle, Callable[[], Any]]]
     given: int
     changed: list[int]
     outputs: int
@@ -262,10 +294,11 @@ class Captured:
 Body = Callable[[list[Any], Trace], tuple[Sequence[Value], Any]]
 
 
-def capture(name: str, function: Body, arguments: Sequence[Value], reason: str = "") -> Captured:
+def capture(name: str, function: Body, arguments: Sequence[Value], reason: str = "", makes_anew: bool = False) -> Captured:
     """Trace a function on proxies of the arguments.
 
-    `function(proxies, trace)` returns the values to output and whatever its caller wants to know besides.
+    `function(proxies, trace)` returns the values to output and whatever its caller wants to know besides.  Who `makes_anew`
+    looks after the handles that are left with what depends on nothing; else they are written as any other.
     """
     mode = modes.current()
     trace = Trace(mode.trace, mode.recording)
@@ -280,6 +313,9 @@ def capture(name: str, function: Body, arguments: Sequence[Value], reason: str =
             outputs, found["result"] = function(proxies, trace)
         changed = [i for i, (p, start) in enumerate(zip(proxies, starts, strict=True)) if p._value.payload is not start.payload]
         written = {id(h): h for h in trace.written()}
+        found["anew"] = trace.made_anew(written.values()) if makes_anew else []
+        for handle, _ in found["anew"]:
+            del written[id(handle)]
         for handle in trace.replaced(written.values()):
             trace.capture(handle, trace.before[id(handle)][1])
         given = [h for h in trace.captured if written.pop(id(h), None) is not None]
@@ -323,6 +359,7 @@ def capture(name: str, function: Body, arguments: Sequence[Value], reason: str =
         op,
         trace.captured,
         found["written"],
+        found["anew"],
         found["given"],
         found["changed"],
         found["outputs"],

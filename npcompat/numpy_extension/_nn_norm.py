@@ -253,7 +253,8 @@ def _layer_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, axis: int, eps: float
     (axis,) = normalized_axes(axis, x.ndim)
     mean, variance = _moments(xp, x, (axis,))
     gamma, beta = (_along(xp, v, axis, x.ndim, f"layer_norm: {n}", x.shape[axis]) for v, n in ((gamma, "gamma"), (beta, "beta")))
-    return _scaled(xp, x, mean, variance, gamma, beta, eps), mean, xp.sqrt(variance + xp.asarray(eps, x.dtype))
+    deviation = xp.sqrt(variance + xp.asarray(eps, x.dtype))
+    return (x - mean) * (xp.asarray(1, x.dtype) / deviation) * gamma + beta, mean, deviation
 
 
 def layer_norm(data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False) -> Any:
@@ -289,7 +290,7 @@ def _group_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, num_groups: int, eps:
     grouped = xp.reshape(x, (x.shape[0], num_groups, channels // num_groups, *x.shape[2:]))
     mean, variance = _moments(xp, grouped, tuple(range(2, grouped.ndim)))
     deviation = xp.sqrt(variance + xp.asarray(eps, x.dtype))
-    y = xp.reshape((grouped - mean) / deviation, x.shape)
+    y = xp.reshape((grouped - mean) * (xp.asarray(1, x.dtype) / deviation), x.shape)
     gamma, beta = (_along(xp, v, 1, x.ndim, f"group_norm: {n}", channels) for v, n in ((gamma, "gamma"), (beta, "beta")))
     shape = (x.shape[0], num_groups)
     return y * gamma + beta, xp.reshape(mean, shape), xp.reshape(deviation, shape)

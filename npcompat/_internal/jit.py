@@ -14,30 +14,11 @@ import numpy as onp
 from npcompat._internal import dispatch, execution, misses, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import jax_tracing as tracing
-from npcompat._internal.handle import Handle, Value, extra, root_of, touch
-from npcompat._internal.lens import Lens, view
-from npcompat._internal.state import State, Unmade
-from npcompat._internal.tape import Leaf
+from npcompat._internal.compiled_call import Call, Outputs, Own, Static, describe, path
+from npcompat._internal.handle import Handle, Value, root_of
+from npcompat._internal.state import State
 from npcompat._internal.tensortype import TensorType
 from npcompat._internal.trace import CapturedTypeError, Trace, capture
-from npcompat._internal.traced_number import TracedNumber
-
-
-class _Static:
-    """An argument that is part of the program, not an input of it; compared by type and value, floats by their bits."""
-
-    __slots__ = ("key", "value")
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-        self.key = repr(value) if isinstance(value, float | complex) else value
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is _Static and type(self.value) is type(other.value) and bool(self.key == other.key)
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
 
 _MISSED: Any = object()
 _RECENT = 4
@@ -89,7 +70,7 @@ class Compiled:
                     break  # the general way says what became of it
                 if result is not _MISSED:
                     return result
-        call = _Call(self._marked(args), self._named(kwargs), mode.recording)
+        call = Call(self._marked(args), self._named(kwargs), mode.recording)
         key, program = self._found(call, mode)
         if program is not None and program.fits(mode.recording):
             if not (kwargs or mode.recording or call.kept or program.captured.changed) and _are_plain(args):
@@ -131,13 +112,13 @@ class Compiled:
             raise NotImplementedError(f"compile() {when}: compile a function that records itself, outside")
         leaves, tree = xla.flatten((args, kwargs))
         args, kwargs = xla.unflatten(tree, [_stand_in(leaf) if type(leaf) is TensorType else leaf for leaf in leaves])
-        call = _Call(self._marked(args), self._named(kwargs), False)
+        call = Call(self._marked(args), self._named(kwargs), False)
         key, program = self._found(call, mode)
         if program is None:
             program = self._compiled(key, call, ("compiled ahead of the first call", ""))
         program.compile(call)
 
-    def _found(self, call: "_Call", mode: modes.Mode) -> tuple[Any, "_Program | None"]:
+    def _found(self, call: "Call", mode: modes.Mode) -> tuple[Any, "_Program | None"]:
         """The key of the program for a call, and the program, if there is one."""
         key: tuple[Any, ...] = (call.key, mode.recording, mode.training, mode.numpy_dtypes)
         program = self._programs.get(key)
@@ -161,7 +142,7 @@ class Compiled:
         self._programs.clear()
         self._recent.clear()
 
-    def _compiled(self, key: Any, call: "_Call", why: tuple[str, str]) -> "_Program":
+    def _compiled(self, key: Any, call: "Call", why: tuple[str, str]) -> "_Program":
         reason, _ = why
         program = _Program(self, call, reason)
         own = program.own_arrays(call)
@@ -178,12 +159,12 @@ class Compiled:
     def _marked(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         if not self.static_argnums:
             return args
-        return tuple([_Static(a) if i in self.static_argnums else a for i, a in enumerate(args)])
+        return tuple([Static(a) if i in self.static_argnums else a for i, a in enumerate(args)])
 
     def _named(self, kwargs: dict[str, Any]) -> dict[str, Any]:
         if not self.static_argnames or not kwargs:
             return kwargs
-        return {k: _Static(v) if k in self.static_argnames else v for k, v in kwargs.items()}
+        return {k: Static(v) if k in self.static_argnames else v for k, v in kwargs.items()}
 
 
 def _stand_in(kind: TensorType) -> Any:
@@ -211,156 +192,6 @@ def _are_plain(args: tuple[Any, ...]) -> bool:
     return all(map(_is_plain, args)) and len({*map(id, args)}) == len(args)
 
 
-class _Call:
-    """The arguments of one call, taken apart: arrays, what else there is, and how they are nested."""
-
-    __slots__ = ("handles", "inputs", "kept", "key", "leaves", "places", "shared", "tree")
-
-    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], recording: bool) -> None:
-        leaves, self.tree = xla.flatten((args, kwargs))
-        handles: list[Any] = []  # every array once
-        places: list[int | None] = []  # for each leaf, its position in `handles`
-        entries: list[Any] = []
-        statics: list[_Static] = []
-        seen: dict[int, int] = {}
-        views = gradients = False
-        for i, leaf in enumerate(leaves):
-            if isinstance(leaf, onp.ndarray):
-                leaf = leaves[i] = dispatch.array_of(dispatch.host_array(leaf))
-            if not isinstance(leaf, Handle):
-                places.append(None)
-                statics.append(_static(leaf, i))
-                continue
-            position = seen.get(id(leaf))
-            if position is None:
-                position = seen[id(leaf)] = len(handles)
-                handles.append(leaf)
-                entries.append(_entry(leaf, recording))
-                views = views or leaf._view is not None
-                gradients = gradients or (leaf._extra is not None and leaf._extra.grad_handle is not None)
-            places.append(position)
-        if gradients:  # they come along: the function may run backward
-            for handle in list(handles):
-                grad = None if handle._extra is None else handle._extra.grad_handle
-                if grad is not None and id(grad) not in seen:
-                    seen[id(grad)] = len(handles)
-                    handles.append(grad)
-                    entries.append(_entry(grad, recording))
-                    views = views or grad._view is not None
-        self.leaves, self.places, self.handles = leaves, places, handles
-        self.kept: tuple[int, ...] = ()
-        self.inputs = handles
-        self.shared: dict[int, int] = {}
-        if views or len(handles) != len(leaves):
-            self._find_shared(entries)
-        self.key = (self.tree, tuple(places), tuple(entries), tuple(statics))
-
-    def _find_shared(self, entries: list[Any]) -> None:
-        """Roots that several of the arrays look at: the roots become the inputs, and the lenses part of the key."""
-        roots: dict[int, int] = {}
-        for handle in self.handles:
-            root = id(root_of(handle))
-            roots[root] = roots.get(root, 0) + 1
-        self.shared = {root: i for i, root in enumerate([r for r, count in roots.items() if count > 1])}
-        for i, handle in enumerate(self.handles):
-            found = self.shared.get(id(root_of(handle)))
-            if found is not None:
-                entries[i] = (*entries[i], found, _path(handle))
-        self._choose_inputs()
-
-    def _choose_inputs(self) -> None:
-        chosen = []
-        for i, handle in enumerate(self.handles):
-            if i not in self.kept:
-                chosen.append(root_of(handle) if id(root_of(handle)) in self.shared else handle)
-        self.inputs = list({id(h): h for h in chosen}.values())
-
-    def keep(self, own: "_Own") -> None:
-        """Take these arrays as themselves: the function captures them, too."""
-        self.kept = tuple([i for i, *_ in own])
-        self._choose_inputs()
-
-    def proxies(self, inputs: list[Handle]) -> list[Handle]:
-        """For each array, what the function sees: a proxy, a view of one, or the array itself if it is kept."""
-        by_id = {id(handle): proxy for handle, proxy in zip(self.inputs, inputs, strict=True)}
-        seen: list[Handle] = []
-        for i, handle in enumerate(self.handles):
-            if i in self.kept:
-                seen.append(handle)
-                continue
-            proxy = by_id.get(id(handle))
-            if proxy is None:
-                proxy = _rebuilt(by_id[id(root_of(handle))], _chain(handle))
-            seen.append(dispatch.wrap_scalar(proxy._value) if type(handle) is dispatch.scalar else proxy)
-        positions = {id(h): i for i, h in enumerate(self.handles)}
-        for i, (handle, proxy) in enumerate(zip(self.handles, seen, strict=True)):
-            rare = handle._extra
-            if rare is None or i in self.kept:
-                continue
-            copy = extra(proxy)
-            copy.readonly = rare.readonly
-            if rare.leaf is not None:
-                copy.grad_handle = seen[positions[id(rare.grad_handle)]]
-                copy.leaf = Leaf(copy.grad_handle, rare.leaf.request, proxy)
-                if proxy._view is None:
-                    proxy._value = execution.fresh(proxy._value.payload, copy.leaf)
-        return seen
-
-    def arguments(self, seen: Sequence[Handle]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments again, with the arrays replaced."""
-        leaves = []
-        for leaf, place in zip(self.leaves, self.places, strict=True):
-            leaves.append(seen[place] if place is not None else leaf.value if type(leaf) is _Static else leaf)
-        args, kwargs = xla.unflatten(self.tree, leaves)
-        return args, kwargs
-
-
-def _static(leaf: Any, position: int) -> _Static:
-    static = leaf if type(leaf) is _Static else _Static(leaf)
-    try:
-        hash(static)
-    except TypeError:
-        raise TypeError(
-            f"argument {position} of a compiled function: expected an array, a container of arrays or something hashable, "
-            f"got {type(static.value).__name__}"
-        ) from None
-    return static
-
-
-def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
-    """What of an array a program depends on."""
-    value = handle._value if handle._view is None else dispatch.read(handle)
-    payload, rare = value.payload, handle._extra
-    if rare is None:
-        return (payload.shape, payload.dtype, None, recording and value.node is not None, type(handle), False)
-    request = None if rare.leaf is None else rare.leaf.request
-    return (payload.shape, payload.dtype, request, recording and value.node is not None, type(handle), rare.readonly)
-
-
-def _chain(handle: Handle, stop: Handle | None = None) -> list[Lens]:
-    """The lenses from the root (or `stop`) to the handle."""
-    lenses: list[Lens] = []
-    while handle is not stop and handle._view is not None:
-        lenses.append(handle._view.lens)
-        handle = handle._view.parent
-    return lenses[::-1]
-
-
-_Own = tuple[tuple[int, int, Any], ...]
-"""Arguments that are taken as themselves: position, identity of the root, and the path to it."""
-
-
-def _path(handle: Handle) -> tuple[Any, ...]:
-    """What the handle's lenses are, to compare."""
-    return tuple([(lens.get.name, lens.attrs, lens.operands) for lens in _chain(handle)])
-
-
-def _rebuilt(handle: Handle, lenses: Sequence[Lens]) -> Any:
-    for lens in lenses:
-        handle = view(handle, lens)
-    return handle
-
-
 def _type(handle: Handle) -> tuple[tuple[int, ...], Any]:
     payload = dispatch.read(handle).payload
     return payload.shape, payload.dtype
@@ -372,20 +203,19 @@ class _Program:
     Hot path: `replay` without recording works on payloads, and makes values only of what it writes and returns.
     """
 
-    def __init__(self, compiled: Compiled, call: _Call, reason: str) -> None:
+    def __init__(self, compiled: Compiled, call: Call, reason: str) -> None:
         def body(inputs: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
             seen = call.proxies(inputs)
             args, kwargs = call.arguments(seen)
             result = compiled.function(*args, **kwargs)
-            return _describe(result, trace, inputs, seen)
+            return describe(result, trace, inputs, seen)
 
         found = self.captured = capture(compiled.name, body, [dispatch.read(h) for h in call.inputs], reason, makes_anew=True)
-        self.anew = [h for h, _ in found.anew]
-        self.unmade: list[Value] = []
         self.reads = found.reads
-        self.outputs: _Outputs = found.result
+        self.outputs: Outputs = found.result
         self.nodes = [h._value.node is not None for h in found.reads]
-        self.touched = {id(h) for h in (*found.reads, *found.written, *self.anew)}
+        self.writes = [*found.written, *[h for h, _ in found.anew]]
+        self.touched = {id(h) for h in (*found.reads, *self.writes)}
         # What is overwritten by a value of its type is given to the program: captured arrays and arguments.
         _, changed, written, _ = found.split(found.types)
         overwritten = [*zip(found.written[: found.given], written, strict=False)]
@@ -404,12 +234,12 @@ class _Program:
         """Whether what is captured is differentiated as it was when the function was traced."""
         return not recording or [h._value.node is not None for h in self.reads] == self.nodes
 
-    def own_arrays(self, call: _Call) -> _Own:
+    def own_arrays(self, call: Call) -> Own:
         """Arguments that the function also captures, if one of the two is written: they can't be told apart."""
-        if not self.touched or not (self.captured.changed or self.captured.written or self.anew) or call.kept:
+        if not self.touched or not (self.captured.changed or self.writes) or call.kept:
             return ()
         touched = self.touched
-        return tuple([(i, id(root_of(h)), _path(h)) for i, h in enumerate(call.handles) if id(root_of(h)) in touched])
+        return tuple([(i, id(root_of(h)), path(h)) for i, h in enumerate(call.handles) if id(root_of(h)) in touched])
 
     def again(self, args: tuple[Any, ...], types: tuple[Any, ...], mode: modes.Mode) -> Any:
         """The result for plain arrays of the types of an earlier call, if nothing else was written meanwhile; else `_MISSED`.
@@ -430,21 +260,21 @@ class _Program:
                 return _MISSED
             inputs.append(payload)
         state = self.state
-        if state is None or not state.held() or not self._are_unmade():
+        if state is None or not state.held():
             return _MISSED
         return self._on_state(state, inputs, mode, args, args)
 
-    def replay(self, call: _Call) -> Any:
+    def replay(self, call: Call) -> Any:
         """Run the program, write what it writes, and put its results together."""
         mode = modes.current()
         if mode.recording:
             return self._recorded(call)
         state = self.state
-        if state is None or self.captured.changed or not state.held() or not self._are_unmade():
+        if state is None or self.captured.changed or not state.held():
             return self._on_handles(call, mode)
         return self._on_state(state, [dispatch.read(h).payload for h in call.inputs], mode, call.inputs, call.handles)
 
-    def compile(self, call: _Call) -> None:
+    def compile(self, call: Call) -> None:
         """Have XLA compile what was traced."""
         mode = modes.current()
         values = [*[h._value for h in self.reads], *[dispatch.read(h) for h in call.inputs]]
@@ -467,7 +297,7 @@ class _Program:
             execution.expect(flags[0], found.errors)
         return self.outputs.build([Value(p) for p in outputs], handles, arguments)
 
-    def _on_handles(self, call: _Call, mode: modes.Mode) -> Any:
+    def _on_handles(self, call: Call, mode: modes.Mode) -> Any:
         """Run the program on what the handles hold."""
         self._check_writeable()
         found = self.captured
@@ -482,29 +312,14 @@ class _Program:
             dispatch.release(values, payloads, self.given)
         results = execution.execute(found.op, payloads, self.donated)
         outputs, changed, written, flags = found.split(results)
-        self.state = State(found.written, written, found.given)
-        if self.anew:
-            self._make_anew(results, mode)
+        self.state = State(found.written, written, found.given, _beside(results, found.anew, mode))
         for i, payload in zip(found.changed, changed, strict=True):
             dispatch.write(call.inputs[i], Value(payload))
         if flags:
             execution.expect(flags[0], found.errors)
         return self.outputs.build([Value(p) for p in outputs], call.inputs, call.handles)
 
-    def _are_unmade(self) -> bool:
-        """Whether what the handles were left with was neither written nor asked for."""
-        return not self.anew or ([h._value for h in self.anew] == self.unmade and {*map(type, self.unmade)} == _UNMADE)
-
-    def _make_anew(self, results: Sequence[Any], mode: modes.Mode) -> None:
-        """Let handles hold what is made when it is asked for, where the results are."""
-        on_host = mode.backend == "numpy"
-        device = xla.device_of(results[0]) if results and not on_host else None
-        self.unmade = [Unmade(make if on_host else partial(_on_xla, make, device)) for _, make in self.captured.anew]
-        for handle, value in zip(self.anew, self.unmade, strict=True):
-            handle._value = value
-            touch(handle)
-
-    def _recorded(self, call: _Call) -> Any:
+    def _recorded(self, call: Call) -> Any:
         """Run the program as one operation of a graph."""
         self._check_writeable()
         found = self.captured
@@ -521,12 +336,19 @@ class _Program:
         return self.outputs.build(outputs, call.inputs, call.handles)
 
     def _check_writeable(self) -> None:
-        for handle in (*self.captured.written, *self.anew):
+        for handle in self.writes:
             if handle._extra is not None and handle._extra.readonly:
                 raise ValueError("assignment destination is read-only")
 
 
-_UNMADE = {Unmade}
+def _beside(
+    results: Sequence[Any], anew: list[tuple[Handle, Callable[[], Any]]], mode: modes.Mode
+) -> list[tuple[Handle, Callable[[], Any]]]:
+    """What makes values of nothing where the results are."""
+    if mode.backend == "numpy" or not anew:
+        return anew
+    device = xla.device_of(results[0]) if results else None
+    return [(handle, partial(_on_xla, make, device)) for handle, make in anew]
 
 
 def _on_xla(make: Callable[[], Any], device: Any) -> Any:
@@ -545,75 +367,6 @@ def _stay_on_xla(values: Sequence[Value], mode: modes.Mode, name: str) -> None:
     for value in values:
         if type(value.payload) is onp.ndarray:
             value.payload = execution.sent(value.payload, mode, name)
-
-
-class _Outputs:
-    """How to put a function's result together: for each array in it, where it comes from."""
-
-    __slots__ = ("makers", "sources", "statics", "tree")
-
-    def __init__(self, tree: Any, sources: list[Any], statics: list[Any], makers: list[Any]) -> None:
-        self.tree, self.sources, self.statics, self.makers = tree, sources, statics, makers
-
-    def build(self, results: Sequence[Value], inputs: Sequence[Handle], arguments: Sequence[Handle]) -> Any:
-        """The result of one call."""
-        if self.tree is None:
-            return self.makers[0](results[0])
-        made: dict[int, Any] = {}
-        leaves: list[Any] = []
-        for (kind, where, lenses), static in zip(self.sources, self.statics, strict=True):
-            if kind == "static":
-                leaves.append(static)
-                continue
-            if kind == "value":
-                root = made.get(where)
-                if root is None:
-                    root = made[where] = self.makers[where](results[where])
-            elif kind == "input":
-                root = inputs[where]
-            elif kind == "argument":
-                root = arguments[where]
-            else:
-                root = where
-            leaves.append(_rebuilt(root, lenses))
-        return xla.unflatten(self.tree, leaves)
-
-
-def _describe(result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequence[Handle]) -> tuple[list[Value], _Outputs]:
-    """The values that a traced function outputs, and how its result is put together from them."""
-    leaves, tree = xla.flatten(result)
-    values: list[Value] = []
-    slots: dict[int, int] = {}
-    sources: list[Any] = []
-    statics: list[Any] = []
-    makers: list[Any] = []
-    at_input = {id(p): i for i, p in enumerate(inputs)}
-    at_argument = {id(p): i for i, p in enumerate(seen)}
-    for leaf in leaves:
-        if isinstance(leaf, TracedNumber):
-            leaf = dispatch.wrap_scalar(trace.adopt(Value(leaf.payload)))
-        if not isinstance(leaf, Handle):
-            sources.append(("static", 0, ()))
-            statics.append(leaf)
-            continue
-        statics.append(None)
-        root = root_of(leaf)
-        if id(leaf) in at_argument:
-            sources.append(("argument", at_argument[id(leaf)], ()))
-        elif id(root) in at_input:
-            sources.append(("input", at_input[id(root)], tuple(_chain(leaf))))
-        elif trace.outside(root):
-            sources.append(("outside", leaf if leaf._view is None else root, tuple(_chain(leaf))))
-        else:
-            slot = slots.get(id(root))
-            if slot is None:
-                slot = slots[id(root)] = len(values)
-                values.append(dispatch.read(root))
-                makers.append(dispatch.wrap_scalar if type(root) is dispatch.scalar else dispatch.wrap)
-            sources.append(("value", slot, tuple(_chain(leaf))))
-    if len(leaves) == 1 and leaves[0] is result and sources[0] == ("value", 0, ()):
-        tree = None
-    return values, _Outputs(tree, sources, statics, makers)
 
 
 __all__ = ["Compiled"]

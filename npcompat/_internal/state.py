@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
-from npcompat._internal.handle import Handle, Value, clock, extra
+from npcompat._internal.handle import Handle, Value, clock, extra, touch
 
 _slot: Any = Value.__dict__["payload"]
 _count = sys.getrefcount
@@ -81,12 +81,21 @@ def version_of(root: Handle) -> int:
 
 
 class State:
-    """The handles that a program writes, and what they hold; the next run is given the buffers of the first `given`."""
+    """The handles that a program writes, and what they hold; the next run is given the buffers of the first `given`.
 
-    __slots__ = ("given", "handles", "payloads", "values", "version")
+    Those in `anew` are left with what their functions make, when it is asked for.
+    """
 
-    def __init__(self, handles: Sequence[Handle], payloads: Sequence[Any], given: int) -> None:
+    __slots__ = ("anew", "given", "handles", "payloads", "unmade", "values", "version")
+
+    def __init__(
+        self, handles: Sequence[Handle], payloads: Sequence[Any], given: int, anew: Sequence[tuple[Handle, Callable[[], Any]]] = ()
+    ) -> None:
         self.handles, self.given = handles, given
+        self.anew, self.unmade = [h for h, _ in anew], [Unmade(make) for _, make in anew]
+        for handle, unmade in zip(self.anew, self.unmade, strict=True):
+            handle._value = unmade
+            touch(handle)
         self.values: list[Any] = []
         for i, handle in enumerate(handles):
             rare = handle._extra
@@ -100,12 +109,14 @@ class State:
         self.version = next(clock)
 
     def held(self) -> bool:
-        """Whether each handle holds its value still, and nobody else does, nor what the next run is given.
+        """Whether each handle holds its value still, and nobody else does, nor what the next run is given, nor what is not made yet.
 
         Each count is at least what the state and the handle make it, so that the sums say it of all.
         """
         values = self.values
         if [h._value for h in self.handles] != values or sum(map(_count, values)) != _OF_VALUE * len(values):
+            return False
+        if self.anew and ([h._value for h in self.anew] != self.unmade or {*map(type, self.unmade)} != _UNMADE):
             return False
         return sum(map(_count, islice(self.payloads, self.given))) == _OF_PAYLOAD * self.given
 
@@ -114,6 +125,9 @@ class State:
         for value in self.values:
             if value is not None:
                 settle(value)
+
+
+_UNMADE = {Unmade}
 
 
 def _calibrate() -> tuple[int, int]:

@@ -17,7 +17,8 @@ from npcompat._internal.handle import extra
 from npcompat._internal.trace import outside
 from npcompat.gluon import _variables
 from npcompat.numpy import random as np_random
-from npcompat.numpy._creation import array, asarray, zeros
+from npcompat.numpy._creation import array, asarray
+from npcompat.numpy._filled import zeros
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 
 Shape = tuple[int, ...] | None

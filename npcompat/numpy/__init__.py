@@ -25,6 +25,7 @@ from npcompat.numpy import (
     _exponents,
     _extremes,
     _files,
+    _filled,
     _financial,
     _floats,
     _grids,
@@ -47,6 +48,7 @@ from npcompat.numpy import (
     _ranges,
     _reductions,
     _repeating,
+    _rounding,
     _scalar,  # noqa: F401 (it gives the dispatcher its class)
     _selection,
     _sets,
@@ -76,6 +78,7 @@ from npcompat.numpy._errstate import *
 from npcompat.numpy._exponents import *
 from npcompat.numpy._extremes import *
 from npcompat.numpy._files import *
+from npcompat.numpy._filled import *
 from npcompat.numpy._financial import *
 from npcompat.numpy._floats import *
 from npcompat.numpy._grids import *
@@ -102,6 +105,7 @@ from npcompat.numpy._python_functions import *
 from npcompat.numpy._ranges import *
 from npcompat.numpy._reductions import *
 from npcompat.numpy._repeating import *
+from npcompat.numpy._rounding import *
 from npcompat.numpy._selection import *
 from npcompat.numpy._sets import *
 from npcompat.numpy._sorting import *
@@ -158,6 +162,7 @@ __all__ += _errstate.__all__
 __all__ += _exponents.__all__
 __all__ += _extremes.__all__
 __all__ += _files.__all__
+__all__ += _filled.__all__
 __all__ += _financial.__all__
 __all__ += _floats.__all__
 __all__ += _grids.__all__
@@ -180,6 +185,7 @@ __all__ += _python_functions.__all__
 __all__ += _ranges.__all__
 __all__ += _reductions.__all__
 __all__ += _repeating.__all__
+__all__ += _rounding.__all__
 __all__ += _selection.__all__
 __all__ += _sets.__all__
 __all__ += _sorting.__all__

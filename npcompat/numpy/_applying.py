@@ -7,8 +7,9 @@ import numpy as onp
 
 from npcompat._internal.handle import Handle
 from npcompat._internal.subclasses import inherit
-from npcompat.numpy._creation import asanyarray, asarray, zeros, zeros_like
+from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import is_empty
+from npcompat.numpy._filled import zeros, zeros_like
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._logic import result_type
 from npcompat.numpy._manipulation import expand_dims, moveaxis, ndim

@@ -12,16 +12,18 @@ from npcompat._internal.subclasses import inherit
 from npcompat.numpy._arithmetic import conjugate, multiply
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._comparison import isnan, logical_not
-from npcompat.numpy._creation import array, asanyarray, asarray, full, ones, zeros
+from npcompat.numpy._creation import array, asanyarray, asarray
 from npcompat.numpy._diagonals import diag
 from npcompat.numpy._extremes import maximum
+from npcompat.numpy._filled import full, ones, zeros
 from npcompat.numpy._floats import sqrt
 from npcompat.numpy._host_arrays import by_numpy
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._manipulation import atleast_1d, broadcast_to, squeeze, transpose
 from npcompat.numpy._products import dot
 from npcompat.numpy._reductions import any as any_of
-from npcompat.numpy._reductions import clip, cumprod, cumsum, mean, round, std, sum, var
+from npcompat.numpy._reductions import cumprod, cumsum, mean, std, sum, var
+from npcompat.numpy._rounding import clip, round
 from npcompat.numpy._selection import where as select
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
 from npcompat.numpy._ufunc import finish

@@ -8,7 +8,8 @@ from npcompat._internal import dispatch, dtypes, lens
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import extra
 from npcompat._internal.op import operator
-from npcompat.numpy._creation import asanyarray, created
+from npcompat.numpy._creation import asanyarray
+from npcompat.numpy._filled import created
 from npcompat.numpy._manipulation import ravel
 from npcompat.numpy._memory_order import check_c_or_f
 from npcompat.numpy._overrides import made_like

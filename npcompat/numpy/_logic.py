@@ -12,7 +12,8 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle, Lent, root_of
 from npcompat._internal.op import operator
-from npcompat.numpy._creation import asarray, zeros
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._filled import zeros
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
 from npcompat.numpy._unbound import unbound
 

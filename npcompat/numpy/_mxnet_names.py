@@ -9,7 +9,7 @@ from npcompat.numpy._creation import asarray
 from npcompat.numpy._reductions import all as _all
 from npcompat.numpy._reductions import any as _any
 from npcompat.numpy._reductions import prod
-from npcompat.numpy._reductions import round as _round
+from npcompat.numpy._rounding import round as _round
 from npcompat.numpy._sets import isin
 from npcompat.numpy._sorting import sort
 from npcompat.numpy._typing import ArrayLike

@@ -18,8 +18,8 @@ from npcompat.numpy import (
     _diagonals,
     _manipulation,
     _printing,
-    _reductions,
     _repeating,
+    _rounding,
     _selection,
     _sorting,
 )
@@ -442,11 +442,11 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> "ndarray":
         """The values limited to an interval."""
-        return _reductions.clip(self, min, max, out, **kwargs)
+        return _rounding.clip(self, min, max, out, **kwargs)
 
     def round(self, decimals: int = 0, out: Any = None) -> "ndarray":
         """Rounded to a number of decimals."""
-        return _reductions.round(self, decimals, out)
+        return _rounding.round(self, decimals, out)
 
     def conj(self, out: Any = None, /) -> Any:
         """The complex conjugate; the array itself if it is real and there is no `out`."""

@@ -16,8 +16,9 @@ from npcompat.numpy import linalg
 from npcompat.numpy._calculus import convolve
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._complex_parts import decided
-from npcompat.numpy._creation import asarray, ones, zeros
+from npcompat.numpy._creation import asarray
 from npcompat.numpy._diagonals import diag
+from npcompat.numpy._filled import ones, zeros
 from npcompat.numpy._floats import sqrt
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._logic import isscalar

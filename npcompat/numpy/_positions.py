@@ -11,9 +11,10 @@ from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_shape, normalized_axes
 from npcompat._internal.trace import outside as outside_of_traces
 from npcompat.numpy._checks import outside, refuse, shaping
-from npcompat.numpy._creation import asarray, ones
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._filled import ones
 from npcompat.numpy._ranges import arange
-from npcompat.numpy._reductions import clip
+from npcompat.numpy._rounding import clip
 from npcompat.numpy._typing import ArrayLike, AxisLike
 
 _int64 = onp.dtype("int64")

@@ -16,7 +16,8 @@ from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import as_shape, operator
 from npcompat.numpy._arithmetic import power
-from npcompat.numpy._creation import array, asarray, copy_of, created, full, placed_on
+from npcompat.numpy._creation import array, asarray, copy_of, placed_on
+from npcompat.numpy._filled import created, full
 from npcompat.numpy._manipulation import expand_dims
 from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike

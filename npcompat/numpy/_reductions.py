@@ -13,12 +13,11 @@ from npcompat._internal.handle import Handle
 from npcompat._internal.index_checks import checked_scalar
 from npcompat._internal.kinds import for_axis
 from npcompat._internal.op import Op, as_attr, as_axis, from_attr, operator
-from npcompat.numpy import _arithmetic, _extremes
-from npcompat.numpy._creation import asanyarray, asarray
+from npcompat.numpy._creation import asarray
 from npcompat.numpy._empty_slices import is_empty, warn_of_masked, warn_of_means, warn_of_spreads
 from npcompat.numpy._overrides import given, reduced_by, reduced_by_class
-from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
-from npcompat.numpy._ufunc import accumulated_in, call, finish, mask_of, name_of, reduced_axis
+from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
+from npcompat.numpy._ufunc import accumulated_in, finish, mask_of, name_of, reduced_axis
 from npcompat.numpy._unbound import remembering
 
 _int64, _uint64 = onp.dtype("int64"), onp.dtype("uint64")
@@ -502,111 +501,4 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out:
     return finish(result, out, "cumprod", "unsafe")
 
 
-# --- clip and round ----------------------------------------------------------------------------------------------
-
-
-def _clip_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    dtype = attrs["dtype"] or dtypes.result_type(types)
-    return [dtype] * len(types), dtype
-
-
-def _clip_directly(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Any:
-    """NumPy's ufunc, of arrays that have the result's dtype and of Python's numbers."""
-    dtype = attrs["dtype"] or dtypes.result_type(types)
-    return onp._core.umath.clip if all([t == dtype for t in types if isinstance(t, onp.dtype)]) else None  # type: ignore[attr-defined]
-
-
-@operator("_npi_clip", scalars=True, rule=_clip_types, pattern="broadcast", direct=_clip_directly)
-def _clip(xp: Any, a: Any, low: Any, high: Any, *, dtype: Any = None) -> Any:
-    """The values limited from below and above."""
-    return xp.minimum(xp.maximum(a, low), high)
-
-
-@remembering
-def clip(
-    a: ArrayLike, a_min: Any = NoValue, a_max: Any = NoValue, out: Any = None, *, min: Any = NoValue, max: Any = NoValue, **kwargs: Any
-) -> Any:
-    """The values limited to the interval [a_min, a_max]; None leaves a side open.
-
-    Parameters
-    ----------
-    a : array_like
-        Values.
-    a_min, a_max : array_like or None
-        Bounds, broadcast against `a`; `min` and `max` are other names for them.
-    out : ndarray, optional
-        Where the result is written.
-    **kwargs
-        ``where``, ``casting``, ``dtype``, ``order`` and ``subok`` as ufuncs have them.
-
-    Examples
-    --------
-    >>> np.clip([-1, 0, 5], 0, 3)
-    array([0, 0, 3])
-    """
-    low, high = _bounds(a_min, a_max, min, max)
-    a = asanyarray(a)
-    if a.dtype.kind in "iu":  # a Python int that no element passes is no bound
-        limits = onp.iinfo(a.dtype)
-        low = None if type(low) is int and low <= limits.min else low
-        high = None if type(high) is int and high >= limits.max else high
-    if low is None and high is None:
-        return _arithmetic.positive(a, out, **kwargs)
-    if low is None:
-        return _extremes.minimum(a, high, out, **kwargs)
-    if high is None:
-        return _extremes.maximum(a, low, out, **kwargs)
-    return remembered(_clip, (a, low, high), ()) if out is None and not kwargs else _clipped(a, low, high, out, **kwargs)
-
-
-def _bounds(a_min: Any, a_max: Any, low: Any, high: Any) -> tuple[Any, Any]:
-    """The bounds, from either pair of names."""
-    if a_min is NoValue and a_max is NoValue:
-        return None if low is NoValue else low, None if high is NoValue else high
-    if a_min is NoValue or a_max is NoValue:
-        raise TypeError(f"clip() missing 1 required positional argument: '{'a_min' if a_min is NoValue else 'a_max'}'")
-    if low is not NoValue or high is not NoValue:
-        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
-    return a_min, a_max
-
-
-def _clipped(
-    a: Any,
-    low: Any,
-    high: Any,
-    out: Any,
-    *,
-    where: ArrayLike = True,
-    casting: Casting = "same_kind",
-    order: Order = "K",
-    dtype: DTypeLike = None,
-    subok: bool = True,
-    signature: Any = None,
-) -> Any:
-    return call(_clip, (a, low, high), out, where, casting, order, dtype, subok, signature)
-
-
-@operator("_npi_round", scalars=True, pattern="elementwise", rule=lambda types, attrs: ([dtypes.strong(types[0])], dtypes.strong(types[0])))
-def _round(xp: Any, a: Any, *, decimals: int = 0) -> Any:
-    """Rounded to a number of decimals, halves to even."""
-    return xp.round(a, decimals)
-
-
-@remembering
-def round(a: ArrayLike, decimals: int = 0, out: Any = None) -> Any:
-    """Round to a number of decimals, halves to the even neighbour.
-
-    Examples
-    --------
-    >>> np.round([1.25, 1.35, -0.5], 1)
-    array([ 1.2,  1.4, -0.5])
-    """
-    return finish(remembered(_round, (a,), (int(decimals),)), out, "round")
-
-
-around = round
-
-__all__ = [
-    "all", "amax", "amin", "any", "around", "clip", "cumprod", "cumsum", "max", "mean", "min", "prod", "ptp", "round", "std",
-    "sum", "var",
-]  # fmt: skip
+__all__ = ["all", "amax", "amin", "any", "cumprod", "cumsum", "max", "mean", "min", "prod", "ptp", "std", "sum", "var"]

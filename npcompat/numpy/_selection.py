@@ -13,7 +13,8 @@ from npcompat._internal.handle import Handle
 from npcompat._internal.index_checks import check_bounds
 from npcompat._internal.op import as_axis, operator
 from npcompat.numpy._checks import outside, refuse, shaping
-from npcompat.numpy._creation import asanyarray, asarray, zeros
+from npcompat.numpy._creation import asanyarray, asarray
+from npcompat.numpy._filled import zeros
 from npcompat.numpy._given_length import length, positions, slices
 from npcompat.numpy._manipulation import ravel
 from npcompat.numpy._typing import ArrayLike, NoValue

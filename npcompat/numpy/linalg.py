@@ -16,7 +16,7 @@ from npcompat._internal.dispatch import apply
 from npcompat._internal.op import as_axis, operator
 from npcompat.numpy import _diagonals, _products
 from npcompat.numpy._checks import flagged, shaping
-from npcompat.numpy._creation import asanyarray, asarray, full, zeros
+from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._decompositions import (
     EighResult,
     EigResult,
@@ -35,6 +35,7 @@ from npcompat.numpy._decompositions import (
     svdvals,
     working_dtype,
 )
+from npcompat.numpy._filled import full, zeros
 from npcompat.numpy._manipulation import matrix_transpose, moveaxis
 from npcompat.numpy._norms import matrix_norm, norm, vector_norm
 from npcompat.numpy._selection import where

@@ -6,7 +6,8 @@ from typing import Any
 from npcompat._internal import control_flow, dispatch, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Handle
-from npcompat.numpy._creation import asarray, copy_of, zeros
+from npcompat.numpy._creation import asarray, copy_of
+from npcompat.numpy._filled import zeros
 from npcompat.numpy._joining import concatenate, stack
 
 

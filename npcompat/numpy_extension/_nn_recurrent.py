@@ -10,7 +10,8 @@ from npcompat._internal import dtypes, modes
 from npcompat._internal.dispatch import apply
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.op import operator
-from npcompat.numpy._creation import asarray, ones
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._filled import ones
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn import dropout
 from npcompat.numpy_extension._nn_types import int64

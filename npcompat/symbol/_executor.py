@@ -10,7 +10,8 @@ from npcompat._internal.errors import AutogradError
 from npcompat._internal.handle import Value
 from npcompat._internal.jit import Compiled
 from npcompat._internal.tensortype import TensorType
-from npcompat.numpy._creation import asarray, zeros
+from npcompat.numpy._creation import asarray
+from npcompat.numpy._filled import zeros
 from npcompat.symbol import _graph
 
 

@@ -1,0 +1,292 @@
+"""Arrays of one value, and how arrays are made of no operands."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal import dispatch, dtypes, lens
+from npcompat._internal.dispatch import apply, as_value
+from npcompat._internal.handle import Handle
+from npcompat._internal.op import Attrs, Op, as_attr, as_shape, from_attr, operator
+from npcompat._internal.subclasses import inherit
+from npcompat._internal.traced_number import TracedNumber
+from npcompat.numpy._creation import asanyarray, asarray, placed_on
+from npcompat.numpy._memory_order import check_c_or_f, check_order, in_c_order, in_order
+from npcompat.numpy._overrides import made_like
+from npcompat.numpy._typing import ArrayLike, DTypeLike, Order, ShapeLike
+from npcompat.numpy._unbound import remembering, unbound
+
+
+def created(op: Op, attrs: Attrs, device: Any, order: Order = "C", prototype: Any = None) -> Any:
+    """What an operator makes of no operands, on a device, or where new arrays go, in an order, that of a prototype for 'K' and 'A'.
+
+    A public function that returns it says by this that nothing has decided on the attributes but its arguments.
+    """
+    if device is None and order == "C":
+        return dispatch.remembered(op, (), attrs)
+    with placed_on(device):
+        return in_order(apply(op, (), attrs), order, prototype)
+
+
+def _filled_by(types: tuple[dtypes.Type, ...], attrs: Mapping[str, Any]) -> Any:
+    value = from_attr(attrs["value"])
+    if type(value) is int and value in (0, 1):
+        return partial(onp.ones if value else onp.zeros, attrs["shape"], attrs["dtype"])
+    return partial(onp.full, attrs["shape"], onp.full((), value, attrs["dtype"])[()])
+
+
+@operator("_npi_full", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False, direct=_filled_by)
+def _full(xp: Any, *, shape: Any, value: Any, dtype: Any) -> Any:
+    """One value everywhere.
+
+    Parameters
+    ----------
+    value : scalar
+        The value.
+    """
+    number = from_attr(value)
+    return xp.zeros(shape, dtype) if type(number) is int and number == 0 else xp.full(shape, onp.full((), number, dtype), dtype)
+
+
+def _concrete(dtype: Any) -> onp.dtype[Any]:
+    """The dtype of an array made from nothing; of a class of dtypes, such as that of strings of any length, the shortest."""
+    return onp.empty(0, dtype).dtype if isinstance(dtype, type(onp.dtype)) else dtypes.canonical(dtype)
+
+
+def _filled(make: Any, shape: Any, dtype: Any, order: Any, device: Any, prototype: Any = None) -> Any:
+    """What NumPy's `zeros`, `ones` or `empty` makes, or their likes of a prototype; elements that mean nothing are zero."""
+    order = check_c_or_f(order) if prototype is None else check_order(order)
+    wanted = dtypes.default_float() if dtype is None else _concrete(dtype)
+    if not dtypes.on_devices(wanted):
+        return in_order(dispatch.array_of(make(shape, wanted, "F" if order == "F" else "C")), order, prototype)
+    return created(_full, (as_shape(shape), int(make is onp.ones), wanted), device, order, prototype)
+
+
+@unbound
+def zeros(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
+    """An array of zeros.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Its shape.
+    dtype : dtype, optional
+        Its dtype; the default float if not given.
+    order : {'C', 'F'}
+        Memory order.
+    device, ctx : Device or str, optional
+        Where to place it.
+    like : array, optional
+        One whose class makes the result, if it is another library's, by `__array_function__`.
+
+    Examples
+    --------
+    >>> np.zeros((2, 2))
+    array([[0., 0.],
+           [0., 0.]])
+    """
+    if like is not None and (made := made_like(like, zeros, locals())) is not NotImplemented:
+        return made
+    return _filled(onp.zeros, shape, dtype, order, device if device is not None else ctx)
+
+
+@remembering
+def ones(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
+    """An array of ones; the arguments are those of `zeros`.
+
+    Examples
+    --------
+    >>> np.ones(3, dtype=int)
+    array([1, 1, 1])
+    """
+    if like is not None and (made := made_like(like, ones, locals())) is not NotImplemented:
+        return made
+    return _filled(onp.ones, shape, dtype, order, device if device is not None else ctx)
+
+
+@unbound
+def empty(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
+    """An array whose values mean nothing (they are zero); the arguments are those of `zeros`.
+
+    Examples
+    --------
+    >>> np.empty((2, 0)).shape
+    (2, 0)
+    """
+    if like is not None and (made := made_like(like, empty, locals())) is not NotImplemented:
+        return made
+    return _filled(onp.empty, shape, dtype, order, device if device is not None else ctx)
+
+
+@operator(
+    "_npi_broadcast_fill",
+    rule=lambda types, attrs: ([None], attrs["dtype"]),
+    pattern="broadcast",
+    kernels={"numpy": lambda xp, value, *, shape, dtype: onp.full(shape, value, dtype)},
+)
+def _broadcast_fill(xp: Any, value: Any, *, shape: Any, dtype: Any) -> Any:
+    """A value repeated to a shape and cast to a dtype.
+
+    Parameters
+    ----------
+    value : array
+        The value.
+    """
+    return xp.broadcast_to(xp.astype(value, dtype), shape)
+
+
+_HOLDS = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
+"""The kinds of dtypes that hold numbers of a class."""
+
+
+def _is_held(number: Any, dtype: onp.dtype[Any]) -> bool:
+    """Whether a number is cast to a dtype without a warning or an error."""
+    if dtype.kind not in _HOLDS[type(number)] or not dtypes.on_devices(dtype):
+        return False
+    if type(number) is bool:
+        return True
+    if dtype.kind in "iu":
+        limits = onp.iinfo(dtype)
+        return bool(limits.min <= number <= limits.max)
+    largest = float(onp.finfo(dtype).max)
+    return all([-largest <= part <= largest or part - part != 0 for part in (number.real, number.imag)])  # (inf and nan are held, too)
+
+
+@remembering
+def full(
+    shape: ShapeLike,
+    fill_value: ArrayLike,
+    dtype: DTypeLike = None,
+    order: Order = "C",
+    *,
+    device: Any = None,
+    ctx: Any = None,
+    like: Any = None,
+) -> Any:
+    """An array filled with a value, which is broadcast to the shape; the arguments are those of `zeros`.
+
+    Examples
+    --------
+    >>> np.full((2, 2), [1, 2])
+    array([[1, 2],
+           [1, 2]])
+    """
+    if like is not None and (made := made_like(like, full, locals())) is not NotImplemented:
+        return made
+    order = check_c_or_f(order)
+    wanted = None if dtype is None else _concrete(dtype)
+    if type(fill_value) in _HOLDS and _is_held(fill_value, held := wanted or dispatch.host_array(fill_value).dtype):
+        attrs = as_shape(shape), as_attr(fill_value), held
+        return created(_full, attrs, ctx if device is None else device, order)
+    with placed_on(device, ctx):
+        value: Any = fill_value
+        if type(value) is float and (wanted is None or wanted.kind in "fc"):
+            wanted = wanted or dtypes.default_float()
+        elif isinstance(value, TracedNumber):
+            kind = as_value(value).payload.dtype
+            wanted = wanted or (dtypes.default_float() if kind.kind == "f" else kind)
+        elif not isinstance(value, Handle):
+            value = asarray(value if wanted is None else onp.full(onp.shape(value), value, wanted))  # NumPy casts as it must
+        wanted = wanted or value.dtype
+        made = apply(_broadcast_fill, (value,), (as_shape(shape), wanted))
+        return made if order != "F" else in_order(made, order)
+
+
+def _like(make: Any, a: Any, dtype: Any, order: Any, subok: bool, shape: Any, device: Any) -> Any:
+    if type(a) is dispatch.ndarray and a._view is None and shape is None and device is None and in_c_order(a):
+        wanted = a.dtype if dtype is None else _concrete(dtype)
+        if check_order(order) != "F" and dtypes.on_devices(wanted):  # what is most frequent
+            return created(_full, (a.shape, int(make is onp.ones), wanted), None)
+    a = asanyarray(a)
+    made = _filled(make, a.shape if shape is None else shape, a.dtype if dtype is None else dtype, order, device, a)
+    return inherit(made, a) if subok else made
+
+
+def zeros_like(
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: Order = "K",
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: Any = None,
+    ctx: Any = None,
+) -> Any:
+    """Zeros in the shape and dtype of an array, unless given.
+
+    Examples
+    --------
+    >>> np.zeros_like([1, 2])
+    array([0, 0])
+    """
+    return _like(onp.zeros, a, dtype, order, subok, shape, ctx if device is None else device)
+
+
+def ones_like(
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: Order = "K",
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: Any = None,
+    ctx: Any = None,
+) -> Any:
+    """Ones in the shape and dtype of an array, unless given.
+
+    Examples
+    --------
+    >>> np.ones_like([1, 2])
+    array([1, 1])
+    """
+    return _like(onp.ones, a, dtype, order, subok, shape, ctx if device is None else device)
+
+
+def empty_like(
+    prototype: ArrayLike,
+    /,
+    dtype: DTypeLike = None,
+    order: Order = "K",
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: Any = None,
+    ctx: Any = None,
+) -> Any:
+    """An array whose values mean nothing (they are zero), in the shape and dtype of another, unless given.
+
+    Examples
+    --------
+    >>> np.empty_like([1, 2]).shape
+    (2,)
+    """
+    return _like(onp.empty, prototype, dtype, order, subok, shape, ctx if device is None else device)
+
+
+def full_like(
+    a: ArrayLike,
+    fill_value: ArrayLike,
+    dtype: DTypeLike = None,
+    order: Order = "K",
+    subok: bool = True,
+    shape: ShapeLike | None = None,
+    *,
+    device: Any = None,
+    ctx: Any = None,
+) -> Any:
+    """A value in the shape and dtype of an array, unless given.
+
+    Examples
+    --------
+    >>> np.full_like([1.0, 2.0], 7)
+    array([7., 7.])
+    """
+    a = asanyarray(a)
+    made = full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype, device=device, ctx=ctx)
+    made = in_order(lens.plain(made), check_order(order), a)
+    return inherit(made, a) if subok else made
+
+
+__all__ = ["empty", "empty_like", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like"]

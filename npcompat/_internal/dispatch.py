@@ -168,7 +168,7 @@ def _replace(handle: Handle, value: Value) -> None:
             value = fresh(value.payload, rare.leaf)
     if type(value.payload) is onp.ndarray:
         value = _laid_out_as(handle._value.payload, value)
-    handle._value = value
+    handle._value = value if mode.trace is None else mode.trace.adopt(value)
 
 
 def _laid_out_as(before: Any, value: Value) -> Value:

@@ -344,8 +344,8 @@ class _Program:
 def _beside(
     results: Sequence[Any], anew: list[tuple[Handle, Callable[[], Any]]], mode: modes.Mode
 ) -> list[tuple[Handle, Callable[[], Any]]]:
-    """What makes values of nothing where the results are."""
-    if mode.backend == "numpy" or not anew:
+    """What makes values of nothing where the results are; where there are none, where new arrays go."""
+    if not anew or (type(results[0]) is onp.ndarray if results else execution.on_host(mode)):
         return anew
     device = xla.device_of(results[0]) if results else None
     return [(handle, partial(_on_xla, make, device)) for handle, make in anew]

@@ -9,8 +9,8 @@ from typing import Any, Literal, cast
 
 import numpy as onp
 
-from npcompat._internal import dispatch
-from npcompat._internal.handle import Handle, Value, extra
+from npcompat._internal import dispatch, execution
+from npcompat._internal.handle import Handle, extra
 from npcompat.numpy._typing import Order
 
 
@@ -81,7 +81,7 @@ def in_order(made: Any, order: Order, source: Any = None) -> Any:
             extra(made).layout = wanted
     elif value.payload.strides != wanted.strides:
         wanted[...] = value.payload
-        made._value = Value(wanted, value.node, value.index)
+        made._value = execution.fresh(wanted, value.node, value.index)
     return made
 
 

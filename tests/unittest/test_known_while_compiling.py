@@ -120,6 +120,22 @@ def test_a_captured_array_gets_known_values_each_time(x):
     assert state.tolist() == [1, 2, 3]
 
 
+def test_what_is_known_is_read_after_it_was_written_into_a_captured_array(x):
+    state, table = np.zeros(3), np.zeros((2, 3))
+
+    def f(x):
+        state[:] = 2
+        table[...] = np.ones((3, 2), order="F").T
+        table[0, 1] = state[0]
+        return state + 1, table * 2, np.ones((2, 3), order="F") + x[0, 0]
+
+    expected, compiled = [a.tolist() for a in f(x)], npx.jit(f)
+    for _ in range(3):
+        state[:], table[:] = 7, 8
+        assert [a.tolist() for a in compiled(x)] == expected
+        assert state.tolist() == [2, 2, 2] and table.tolist() == [[1, 2, 1], [1, 1, 1]]
+
+
 def test_masks_of_known_and_unknown(x):
     def f(x):
         y = x * 1

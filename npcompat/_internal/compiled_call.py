@@ -3,7 +3,8 @@
 Arrays are told from what is static, each is taken once, and views of one array are taken as that array and their lenses.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -12,6 +13,7 @@ from npcompat._internal import dispatch, execution
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Handle, Value, extra, root_of
 from npcompat._internal.lens import Lens, view
+from npcompat._internal.memory_order import in_c_order, lay_out, stand_in
 from npcompat._internal.tape import Leaf
 from npcompat._internal.trace import Trace
 from npcompat._internal.traced_number import TracedNumber
@@ -87,7 +89,7 @@ class Call:
         for i, handle in enumerate(self.handles):
             found = self.shared.get(id(root_of(handle)))
             if found is not None:
-                entries[i] = (*entries[i], found, path(handle))
+                entries[i] = (*entries[i], found, path(handle), _strides(root_of(handle)))
         self._choose_inputs()
 
     def _choose_inputs(self) -> None:
@@ -104,7 +106,10 @@ class Call:
 
     def proxies(self, inputs: list[Handle]) -> list[Handle]:
         """For each array, what the function sees: a proxy, a view of one, or the array itself if it is kept."""
-        by_id = {id(handle): proxy for handle, proxy in zip(self.inputs, inputs, strict=True)}
+        by_id = {id(given): proxy for given, proxy in zip(self.inputs, inputs, strict=True)}
+        for given in self.inputs:
+            if _strides(given) is not None:
+                extra(by_id[id(given)]).layout = stand_in(dispatch.layout(given))
         seen: list[Handle] = []
         for i, handle in enumerate(self.handles):
             if i in self.kept:
@@ -152,11 +157,19 @@ def _static(leaf: Any, position: int) -> Static:
 def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
     """What of an array a program depends on."""
     value = handle._value if handle._view is None else dispatch.read(handle)
-    payload, rare = value.payload, handle._extra
+    payload, rare, strides = value.payload, handle._extra, _strides(handle)
     if rare is None:
-        return (payload.shape, payload.dtype, None, recording and value.node is not None, type(handle), False)
+        return (payload.shape, payload.dtype, strides, None, recording and value.node is not None, type(handle), False)
     request = None if rare.leaf is None else rare.leaf.request
-    return (payload.shape, payload.dtype, request, recording and value.node is not None, type(handle), rare.readonly)
+    return (payload.shape, payload.dtype, strides, request, recording and value.node is not None, type(handle), rare.readonly)
+
+
+def _strides(handle: Handle) -> tuple[int, ...] | None:
+    """The strides of an array, in bytes; None for C order, and where one axis or none leaves nothing to choose."""
+    if type(handle) is dispatch.symbol or in_c_order(handle):
+        return None
+    found = dispatch.layout(handle)
+    return None if found.ndim < 2 or found.flags.c_contiguous else found.strides
 
 
 def _chain(handle: Handle, stop: Handle | None = None) -> list[Lens]:
@@ -245,11 +258,24 @@ def describe(result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequence
             if slot is None:
                 slot = slots[id(root)] = len(values)
                 values.append(dispatch.read(root))
-                makers.append(dispatch.wrap_scalar if type(root) is dispatch.scalar else dispatch.wrap)
+                makers.append(_maker(root))
             sources.append(("value", slot, tuple(_chain(leaf))))
     if len(leaves) == 1 and leaves[0] is result and sources[0] == ("value", 0, ()):
         tree = None
     return values, Outputs(tree, sources, statics, makers)
+
+
+def _maker(root: Handle) -> Callable[[Value], Any]:
+    """What makes an array such as one that was made in a traced function."""
+    if type(root) is dispatch.scalar:
+        return dispatch.wrap_scalar
+    return dispatch.wrap if in_c_order(root) else partial(_wrapped, dispatch.layout(root))
+
+
+def _wrapped(wanted: onp.ndarray[Any, Any], value: Value) -> Any:
+    made = dispatch.wrap(value)
+    lay_out(made, wanted)
+    return made
 
 
 __all__ = ["Call", "Outputs", "Own", "Static", "describe", "path"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes, modes, short
+from npcompat._internal import dtypes, memory_order, modes, short
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import numpy as host
 from npcompat._internal.errors import InferenceError, LeakedTracerError, SymbolError, TracedValueError, user_location
@@ -167,21 +167,23 @@ def _replace(handle: Handle, value: Value) -> None:
         if rare.leaf is not None and value.node is None and not mode.recording:
             value = fresh(value.payload, rare.leaf)
     if type(value.payload) is onp.ndarray:
-        value = _laid_out_as(handle._value.payload, value)
+        value = _laid_out_as(handle, value)
+    elif type(handle._value.payload) is onp.ndarray:
+        memory_order.note(handle)
     handle._value = value if mode.trace is None else mode.trace.adopt(value)
 
 
-def _laid_out_as(before: Any, value: Value) -> Value:
-    """A value on the host with its elements in the memory order of the one that it replaces, which views look at."""
-    payload = value.payload
-    if type(before) is not onp.ndarray or before.strides == payload.strides or before.shape != payload.shape:
+def _laid_out_as(handle: Handle, value: Value) -> Value:
+    """A value on the host with its elements in the memory order of the one that it replaces, which views look at.
+
+    On XLA, and while a function is traced, that is C order where no stand-in says otherwise.
+    """
+    payload, before = value.payload, handle._value.payload
+    if type(before) is not onp.ndarray:
+        before = None if handle._extra is None else handle._extra.layout
+    if payload.flags.c_contiguous if before is None else before.strides == payload.strides or before.shape != payload.shape:
         return value
-
-    def laid_out(payload: Any) -> Any:
-        made = onp.empty_like(before, payload.dtype)
-        made[...] = payload
-        return made
-
+    laid_out = partial(memory_order.copied, like=before)
     return Value(_copied("laid out in memory as what it replaces", payload, laid_out), value.node, value.index)
 
 
@@ -573,7 +575,7 @@ def layout(handle: Handle) -> onp.ndarray[Any, Any]:
         if view is None:
             payload = handle._value.payload
             known = type(payload) is onp.ndarray  # (while a function is compiled)
-            rare.layout = onp.empty_like(payload) if known else onp.empty(payload.shape, payload.dtype)
+            rare.layout = memory_order.stand_in(payload) if known else onp.empty(payload.shape, payload.dtype)
         else:
             rare.layout = view.lens.on_host(layout(view.parent))
     return rare.layout

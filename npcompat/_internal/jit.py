@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution, misses, modes
+from npcompat._internal import dispatch, execution, memory_order, misses, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import jax_tracing as tracing
 from npcompat._internal.compiled_call import Call, Outputs, Own, Static, describe, path
 from npcompat._internal.handle import Handle, Value, root_of
+from npcompat._internal.memory_order import in_c_order
 from npcompat._internal.state import State
 from npcompat._internal.tensortype import TensorType
 from npcompat._internal.trace import CapturedTypeError, Trace, capture
@@ -175,13 +176,16 @@ def _stand_in(kind: TensorType) -> Any:
 
 
 def _is_plain(a: Any) -> bool:
-    """Whether an argument is an array, neither a view nor a variable, and may be written."""
+    """Whether an argument is an array in C order, neither a view nor a variable, and may be written."""
     if type(a) is not dispatch.ndarray or a._view is not None or type(a._value) is not Value:
         return False
     rare = a._extra
     if rare is not None and (rare.readonly or rare.leaf is not None or rare.grad_handle is not None):
         return False
-    return type(a._value.payload) is xla.Array or type(a._value.payload) is onp.ndarray
+    payload = a._value.payload
+    if type(payload) is onp.ndarray:
+        return payload.flags.c_contiguous
+    return type(payload) is xla.Array and (rare is None or rare.layout is None or rare.layout.flags.c_contiguous)
 
 
 def _to_xla(payload: Any, mode: modes.Mode, name: str) -> Any:
@@ -292,7 +296,7 @@ class _Program:
         held = state.payloads + [h._value.payload for h in self.read_only]
         results = execution.execute(found.op, [*[held[i] for i in self.places], *inputs], self.donated)
         outputs, _, written, flags = found.split(results)
-        state.keep(written)
+        state.keep(_laid_out(found.written, written))
         if flags:
             execution.expect(flags[0], found.errors)
         return self.outputs.build([Value(p) for p in outputs], handles, arguments)
@@ -312,7 +316,7 @@ class _Program:
             dispatch.release(values, payloads, self.given)
         results = execution.execute(found.op, payloads, self.donated)
         outputs, changed, written, flags = found.split(results)
-        self.state = State(found.written, written, found.given, _beside(results, found.anew, mode))
+        self.state = State(found.written, _laid_out(found.written, written), found.given, _beside(results, found.anew, mode))
         for i, payload in zip(found.changed, changed, strict=True):
             dispatch.write(call.inputs[i], Value(payload))
         if flags:
@@ -339,6 +343,13 @@ class _Program:
         for handle in self.writes:
             if handle._extra is not None and handle._extra.readonly:
                 raise ValueError("assignment destination is read-only")
+
+
+def _laid_out(handles: Sequence[Handle], payloads: Sequence[Any]) -> Sequence[Any]:
+    """What a program wrote, in the memory order of the arrays that hold it."""
+    if not payloads or type(payloads[0]) is not onp.ndarray:
+        return payloads
+    return [p if in_c_order(h) else memory_order.copied(p, dispatch.layout(h)) for h, p in zip(handles, payloads, strict=True)]
 
 
 def _beside(

@@ -14,6 +14,7 @@ from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend.numpy_kernels import FULL, host_index
 from npcompat._internal.dtypes import Resolution, Type, strong
 from npcompat._internal.handle import Extra, Handle, View, extra
+from npcompat._internal.memory_order import in_c_order
 from npcompat._internal.op import Attrs, Op, operator
 from npcompat._internal.subclasses import inherit, is_subclass
 
@@ -320,17 +321,16 @@ def broadcast_to(shape: tuple[int, ...]) -> Lens:
 
 def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
     """`handle.reshape(shape)` in C order: a view where NumPy gives one, else a copy.  `shape` may contain one -1."""
-    if handle._view is None and _in_c_order(handle, payload := handle._value.payload) and not isinstance(payload, xla.Unknown):
+    if in_c_order(handle) and not isinstance(payload := handle._value.payload, xla.Unknown):
         final = _complete(payload.shape, shape)
         if final is not None:
-            known = handle._extra is None or handle._extra.layout is None
-            return remembered_view(handle, reshape(final)) if known else view(handle, reshape(final))
+            return remembered_view(handle, reshape(final))
     if type(handle) is dispatch.symbol and (final := _complete(dispatch.read(handle).payload.shape, shape)) is not None:
         copy = dispatch.apply(_reshape, (handle,), (final,))  # whether NumPy would give a view is not known: it can't be written
         extra(copy).readonly = True
         return copy
-    if isinstance(read := dispatch.read(handle).payload, xla.Unknown) and type(handle) is not dispatch.symbol:
-        if handle._view is None and _in_c_order(handle, read):
+    if isinstance(dispatch.read(handle).payload, xla.Unknown) and type(handle) is not dispatch.symbol:
+        if in_c_order(handle):
             return view(handle, reshape(shape))
         copy = dispatch.apply(_reshape, (handle,), (shape,))
         extra(copy).readonly = True  # as above
@@ -340,13 +340,6 @@ def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
     if after.base is None or (after.size and not onp.may_share_memory(before, after)):
         return dispatch.apply(_reshape, (handle,), (after.shape,))
     return view(handle, reshape(after.shape))
-
-
-def _in_c_order(handle: Handle, payload: Any) -> bool:
-    if type(payload) is onp.ndarray:
-        return payload.flags.c_contiguous
-    rare = handle._extra
-    return rare is None or rare.layout is None or rare.layout.flags.c_contiguous
 
 
 def _complete(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...] | None:

@@ -6,7 +6,7 @@ from typing import Any
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.errors import CompileWarning, user_location
 
-_ENTRY = ("shape", "dtype", "grad_req", "recorded", "class", "read-only", "aliasing")
+_ENTRY = ("shape", "dtype", "strides", "grad_req", "recorded", "class", "read-only", "aliasing")
 PATIENCE = 8
 """So many programs are compiled for one line before a warning comes."""
 
@@ -14,6 +14,7 @@ _ADVICE = {
     "shape": "give bucket=, which pads arrays to one of a few lengths, bring them to one length yourself, or leave out what does not "
     "fill a batch",
     "dtype": "cast the array to one dtype before the call",
+    "strides": "pass arrays that lie in memory in the same way each time: np.ascontiguousarray(array)",
     "static": "what is no array is part of the program; pass what changes as an array: np.array(value)",
     "nested": "pass the same arguments in each call",
     "mode": "call it in the same mode each time, inside or outside of autograd.record()",

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import compile_log, dtypes, fusion, modes, selection
+from npcompat._internal import compile_log, dtypes, fusion, memory_order, modes, selection
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import jax_tracing as tracing
 from npcompat._internal.backend import numpy as host
@@ -62,6 +62,7 @@ class Trace:
         value = handle._value
         if id(value) in self.born:
             return value
+        memory_order.note(handle)
         inside = self.adopt(Value(tracing.lifted(self.capture(handle, value)), self.node_inside(handle, value)))
         self.before[id(handle)] = (handle, value)
         self.lifted[id(handle)] = inside

@@ -12,9 +12,10 @@ from npcompat._internal import dispatch, dtypes, execution, lens, modes
 from npcompat._internal.devices import as_device, moved
 from npcompat._internal.dispatch import apply
 from npcompat._internal.handle import Handle, Value
+from npcompat._internal.memory_order import in_c_order
 from npcompat._internal.op import MOST_AXES, operator
 from npcompat._internal.subclasses import inherit
-from npcompat.numpy._memory_order import check_order, has_order, in_c_order, in_order
+from npcompat.numpy._memory_order import check_order, has_order, in_order
 from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order
 from npcompat.numpy._ufunc import _cast

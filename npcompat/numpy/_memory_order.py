@@ -1,16 +1,12 @@
-"""The memory order of new arrays: what `order=` asks for, and what NumPy gives a copy.
-
-On the host it is the payload's own.  XLA lays values out as it likes; there the order is what the array answers when it
-is asked for strides and flags, and what decides whether a reshape is a view: the stand-in of `dispatch.layout`, which
-an array in C order has not.
-"""
+"""The memory order of new arrays: what `order=` asks for, and what NumPy gives a copy."""
 
 from typing import Any, Literal, cast
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution
-from npcompat._internal.handle import Handle, extra
+from npcompat._internal import dispatch
+from npcompat._internal.handle import Handle
+from npcompat._internal.memory_order import in_c_order, lay_out
 from npcompat.numpy._typing import Order
 
 
@@ -31,14 +27,6 @@ def check_c_or_f(order: str | None) -> Order:
     if checked not in ("C", "F"):
         raise ValueError(f"only 'C' or 'F' order is permitted (got {order!r})")
     return checked
-
-
-def in_c_order(handle: Handle) -> bool:
-    """Whether an array is known to lie in C order without its layout being made."""
-    if handle._view is not None or (handle._extra is not None and handle._extra.layout is not None):
-        return False
-    payload = handle._value.payload
-    return type(payload) is not onp.ndarray or payload.flags.c_contiguous
 
 
 def letter(order: str | None, handle: Handle) -> Literal["C", "F"]:
@@ -75,13 +63,7 @@ def in_order(made: Any, order: Order, source: Any = None) -> Any:
     else:
         proto = dispatch.layout(source) if isinstance(source, Handle) else source
         wanted = onp.empty_like(proto, made.dtype, order=order, subok=False, shape=made.shape)
-    value = made._value
-    if type(value.payload) is not onp.ndarray:
-        if made._extra is not None or not wanted.flags.c_contiguous:
-            extra(made).layout = wanted
-    elif value.payload.strides != wanted.strides:
-        wanted[...] = value.payload
-        made._value = execution.fresh(wanted, value.node, value.index)
+    lay_out(made, wanted)
     return made
 
 
@@ -91,4 +73,4 @@ def common_order(operands: Any) -> Order:
     return "F" if all([a.flags.f_contiguous for a in layouts]) and any([a.flags.fnc for a in layouts]) else "C"
 
 
-__all__ = ["check_c_or_f", "check_order", "common_order", "has_order", "in_c_order", "in_order", "letter"]
+__all__ = ["check_c_or_f", "check_order", "common_order", "has_order", "in_order", "letter"]

@@ -10,6 +10,7 @@ from npcompat._internal import devices, dispatch, dtypes, execution, indexing, l
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.errors import TracedValueError
 from npcompat._internal.handle import Value, extra
+from npcompat._internal.memory_order import in_c_order
 from npcompat._internal.op import as_shape
 from npcompat._internal.subclasses import inherit, instance, is_subclass
 from npcompat.numpy import (
@@ -27,7 +28,7 @@ from npcompat.numpy._creation import copy_of
 from npcompat.numpy._flags import Flags, Flat
 from npcompat.numpy._fluent import Fluent
 from npcompat.numpy._memory import Memory, _shape
-from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_c_order, in_order, letter
+from npcompat.numpy._memory_order import check_c_or_f, check_order, has_order, in_order, letter
 from npcompat.numpy._ndarray_reductions import Reductions
 from npcompat.numpy._ndarray_selection import Selection
 from npcompat.numpy._operators import InPlaceOperators, Operators

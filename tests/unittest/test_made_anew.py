@@ -51,6 +51,18 @@ def test_it_is_what_the_function_left(state, make):
         state[:] = 1
 
 
+def test_it_is_of_the_dtype_that_held_in_the_function(state):
+    held = [state]
+
+    @npx.jit
+    def f():
+        held[0][:] = np.arange(len(state))
+
+    f()
+    with npx.np_default_dtype():
+        assert state.dtype == "float32" and float(state[2]) == 2
+
+
 def test_what_is_read_before_is_no_less_an_operand(state):
     @npx.jit
     def f():

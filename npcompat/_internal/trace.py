@@ -48,6 +48,7 @@ class Trace:
         self.flags: list[Any] = []  # errors that can only be seen when the program runs
         self.errors: list[tuple[type[Exception], str]] = []
         self.calls: list[tuple[Op, Attrs, Sequence[Any], Sequence[Any]]] = []  # what ran, with operands and results
+        self.sent: dict[Any, Any] = {}  # what is known, on XLA, by its type and bytes
         self.makers: dict[int, Callable[[], Any]] = {}  # what makes payloads of nothing that is unknown, by their ids
 
     # --- handles
@@ -156,7 +157,7 @@ class Trace:
         given = [
             in_range(op, payloads, i, attrs) if looked_at and type(p) is int and not 0 <= p < 128 else p for i, p in enumerate(payloads)
         ]
-        payloads = [on_xla(p) for p in given]
+        payloads = [self.constant(p) if type(p) is onp.ndarray else on_xla(p) for p in given]
         mask = tuple([v.node is not None for v in values])
         recorded = mode.recording and op.differentiable and any(mask)
         try:
@@ -180,6 +181,15 @@ class Trace:
             self.adopt(value)
         self.calls.append((op, attrs, given, [out] if op.outputs == 1 else out))
         return result
+
+    def constant(self, array: onp.ndarray[Any, Any]) -> Any:
+        """A known array as a constant of the equations: one for equal arrays, so that the rounds of a loop are seen to be alike."""
+        key = (array.shape, array.dtype, array.tobytes()) if array.size <= MOST_KNOWN else None
+        found = None if key is None else self.sent.get(key)
+        if found is None:
+            with tracing.eagerly():
+                found = self.sent[key] = on_xla(array)
+        return found
 
     def knows_lengths(self, attrs: Attrs) -> bool:
         """Whether attributes ask for as many elements as a mask selects."""

@@ -8,11 +8,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as onp
-from jax._src.core import ClosedJaxpr, jaxpr_as_fun  # (`jax.extend.core` imports Pallas)
+from jax._src.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun  # (`jax.extend.core` imports Pallas)
 from jax._src.interpreters.partial_eval import DynamicJaxprTracer, convert_constvars_jaxpr
 from jax.core import Tracer
 
 from npcompat._internal.backend.jax import check_dtype
+from npcompat._internal.backend.jax_rolling import rolled
 
 
 def abstract(payload: Any) -> jax.ShapeDtypeStruct:
@@ -64,20 +65,33 @@ def _as_call(jaxpr: Any) -> Callable[..., Any]:
     return partial(call.primitive.bind, **params)
 
 
+def _with_loops(jaxpr: Jaxpr) -> tuple[Jaxpr, Sequence[Any]]:
+    """The same equations with loops rolled up, and the numbers that they loop over, which come first among the inputs."""
+    compute = rolled(jaxpr)
+    if compute is None:
+        return jaxpr, ()
+    avals: list[Any] = [v.aval for v in jaxpr.invars]
+    inputs = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
+    with jax.enable_x64(True):
+        found = jax.make_jaxpr(compute)(*inputs)
+    return convert_constvars_jaxpr(found.jaxpr), found.consts
+
+
 def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..., list[Any]]:
     """`f(captured, arguments)` from a trace, the captured constants made parameters (None: never read)."""
     position = {id(c): i for i, c in enumerate(captured) if c is not None}
     found = [position.get(id(c)) for c in jaxpr.consts]
     places = [(i, c if i is None else None) for i, c in zip(found, jaxpr.consts, strict=True)]
     equations = jaxpr.jaxpr
-    call = _as_call(convert_constvars_jaxpr(equations))
+    compact, numbers = _with_loops(convert_constvars_jaxpr(equations))
+    call = _as_call(compact)
 
     def run(values: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
         consts = [c if i is None else values[i] for i, c in places]
         traced = [type(a) is DynamicJaxprTracer for a in (*consts, *arguments) if isinstance(a, Tracer)]
         outs: list[Any]
         if all(traced):
-            outs = call(*consts, *arguments)
+            outs = call(*numbers, *consts, *arguments)
         else:  # differentiated: equation by equation, of which no more is kept for backward than it needs
             outs = jaxpr_as_fun(ClosedJaxpr(equations, consts))(*arguments)
         return outs

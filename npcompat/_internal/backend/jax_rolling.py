@@ -1,0 +1,330 @@
+"""Loops of Python's, found again in the equations that they left, and rolled up into loops of XLA's.
+
+A traced function has the equations of each round of a loop, one after the other.  Where the rounds are alike but for
+numbers, they are equations of one round and a `scan` over those numbers: what XLA compiles, and keeps in its caches,
+does not grow with the number of rounds.  Rounds of nothing but elementwise work are left as they are, since XLA
+computes several of them at a time, until there are very many.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+from jax._src.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxpr_as_fun
+from jax._src.linear_util import WrappedFun
+
+ROUNDS = 4
+"""So many rounds are rolled up at the least."""
+EQUATIONS = 64
+"""So many equations that are alike are looked at, at the least."""
+FUSIBLE_EQUATIONS = 8192
+"""So many equations are left to XLA to compute several rounds at a time, where it can."""
+_TOGETHER = 512
+"""Equations of several rounds that are computed at a time where XLA can, and there are too many."""
+_GATHERED = 1 << 16
+"""Bytes of arrays, one for each round, that may be put together to be looped over."""
+_PERIODS, _ROTATIONS = 32, 64
+
+_FUSIBLE = """
+abs add and atan2 bitcast_convert_type broadcast_in_dim cbrt ceil clamp complex concatenate conj convert_element_type copy
+copy_p cos cosh custom_jvp_call custom_vjp_call div dynamic_slice dynamic_update_slice eq erf exp exp2 expm1 floor ge gt
+imag integer_pow iota is_finite jit le log log1p logistic lt max min mul ne neg nextafter not optimization_barrier or pad
+pjit pow real rem reshape rev round rsqrt select_n shift_left shift_right_arithmetic shift_right_logical sign sin sinh slice
+sqrt square squeeze stop_gradient sub tan tanh transpose xor
+"""
+"""What XLA computes together with what is around it, by the names of its primitives."""
+_FUSED = frozenset(_FUSIBLE.split())
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """Where rounds of equal equations begin, how many equations are one, how many rounds there are, and what goes from one to the next."""
+
+    start: int
+    period: int
+    rounds: int
+    body: Jaxpr  # of what is carried, then what is looped over, then what stays
+    carried: list[Any]  # what each carried value begins with: an atom, or None for one that is only looked at in the end
+    looped: list[list[Any]]  # for each value that is looped over, its atoms by round
+    staying: list[Var]
+    finals: dict[Var, int]  # what the last round leaves, by its place among what is carried
+    each: dict[Var, tuple[int, int]]  # what other rounds leave: its place among what is stacked, and the round
+
+    @property
+    def apart(self) -> bool:
+        """Whether XLA computes the rounds one after the other also where it sees them all."""
+        return _heavy(self.body.eqns) or _slices(self.body, len(self.carried), len(self.looped))
+
+
+def rolled(jaxpr: Jaxpr) -> Callable[..., list[Any]] | None:
+    """A function of the inputs of equations, in which loops are rolled up; None if there are none."""
+    loop = _find(jaxpr) if len(jaxpr.eqns) >= EQUATIONS and not jaxpr.effects and not jaxpr.constvars else None
+    if loop is None:
+        return None
+    end = loop.start + loop.period * loop.rounds
+    before, after = jaxpr.eqns[: loop.start], jaxpr.eqns[end:]
+    made = {v for e in before for v in e.outvars}
+    needed = [*loop.carried, *[a for atoms in loop.looped for a in atoms], *loop.staying, *_read(after), *jaxpr.outvars]
+    kept = [*{v: None for v in needed if type(v) is Var and v in made}]
+    first = _part(jaxpr, jaxpr.invars, before, kept)
+    made = {v for e in after for v in e.outvars}
+    given = [*{v: None for v in [*_read(after), *jaxpr.outvars] if type(v) is Var and v not in made}]
+    last = _part(jaxpr, given, after, jaxpr.outvars)
+    body = jaxpr_as_fun(ClosedJaxpr(loop.body, ()))
+    together = 1 if loop.apart else max(1, _TOGETHER // loop.period)
+
+    def compute(*inputs: Any) -> list[Any]:
+        known = dict(zip(jaxpr.invars, inputs, strict=True))
+        known |= zip(kept, first(*inputs), strict=True)
+
+        def value(atom: Any) -> Any:
+            return atom.val if type(atom) is Literal else known[atom]
+
+        types: list[Any] = [v.aval for v in loop.body.invars[: len(loop.carried)]]
+        begin = [jnp.zeros(t.shape, t.dtype) if a is None else _strong(value(a), t) for a, t in zip(loop.carried, types, strict=True)]
+        over = [_stacked([value(a) for a in atoms], atoms[0].aval) for atoms in loop.looped]
+        staying = [known[v] for v in loop.staying]
+
+        def once(carried: Any, now: Any) -> Any:
+            outs = body(*carried, *now, *staying)
+            return [_strong(o, t) for o, t in zip(outs, types, strict=False)], outs[len(types) :]
+
+        finals, each = jax.lax.scan(once, begin, over, length=loop.rounds, unroll=together)
+        known.update((v, finals[i]) for v, i in loop.finals.items())
+        known.update((v, each[i][t]) for v, (i, t) in loop.each.items())
+        return last(*[known[v] for v in given])
+
+    return compute
+
+
+def _part(jaxpr: Jaxpr, given: Sequence[Var], equations: Sequence[JaxprEqn], results: Sequence[Any]) -> Callable[..., list[Any]]:
+    """Some of the equations, as a function; with loops of their own rolled up."""
+    part = jaxpr.replace(invars=list(given), outvars=list(results), eqns=list(equations))
+    return rolled(part) or jaxpr_as_fun(ClosedJaxpr(part, ()))
+
+
+def _read(equations: Sequence[JaxprEqn]) -> Iterator[Any]:
+    return (a for e in equations for a in e.invars)
+
+
+def _strong(value: Any, kind: Any) -> Any:
+    return jax.lax.convert_element_type(value, kind.dtype)
+
+
+def _stacked(values: Sequence[Any], kind: Any) -> Any:
+    if all([isinstance(v, onp.ndarray | onp.generic | bool | int | float | complex) for v in values]):
+        return onp.stack([onp.asarray(v, kind.dtype) for v in values])
+    return jnp.stack([_strong(v, kind) for v in values])
+
+
+def _heavy(equations: Sequence[JaxprEqn]) -> bool:
+    """Whether there are equations that XLA does not compute together with those around them."""
+    for e in equations:
+        inner = [getattr(p, "jaxpr", p) for p in e.params.values() if isinstance(p, ClosedJaxpr | Jaxpr)]
+        if e.primitive.name not in _FUSED or any([_heavy(j.eqns) for j in inner]):
+            return True
+    return False
+
+
+def _slices(body: Jaxpr, carried: int, looped: int) -> bool:
+    """Whether rounds look at, or write, parts of what rounds before them made, whose place is looped over."""
+    handed = {*body.invars[:carried]}
+    numbers = {*body.invars[carried : carried + looped]}
+    for e in body.eqns:
+        inputs = [a for a in e.invars if type(a) is Var]
+        if not numbers.isdisjoint(inputs):
+            if e.primitive.name in ("dynamic_slice", "dynamic_update_slice") and inputs[0] in handed:
+                return True
+            numbers.update([v for v in e.outvars if _type(v.aval)[0] == ()])
+        if not handed.isdisjoint(inputs):
+            handed.update(e.outvars)
+    return False
+
+
+# --- finding -----------------------------------------------------------------------------------------------------
+
+
+def _find(jaxpr: Jaxpr) -> _Loop | None:
+    """The loop with the most equations in it."""
+    equations = jaxpr.eqns
+    signatures = _Signatures()
+    signs = onp.array([signatures.of(e) for e in equations])
+    defined = {v: (i, o) for i, e in enumerate(equations) for o, v in enumerate(e.outvars)}
+    for start, period, length in _runs(signs):
+        for rotation in range(min(period, _ROTATIONS)):
+            rounds = (length - rotation) // period
+            if rounds < ROUNDS:
+                break
+            found = _dataflow(jaxpr, defined, start + rotation, period, rounds)
+            if found is not None:
+                if found.apart or length >= FUSIBLE_EQUATIONS:
+                    return found
+                break
+    return None
+
+
+def _runs(signs: Any) -> list[tuple[int, int, int]]:
+    """Where equations repeat: start, period, and length of each run, the longest first, and of equal ones that of the smallest period."""
+    places: dict[int, int] = {}
+    distances: Counter[int] = Counter()
+    for i, sign in enumerate(signs.tolist()):
+        if sign in places:
+            distances[i - places[sign]] += 1
+        places[sign] = i
+    found = []
+    for period, _ in distances.most_common(_PERIODS):
+        if period * ROUNDS > len(signs):
+            continue
+        differ = onp.flatnonzero(signs[period:] != signs[:-period])
+        edges = onp.concatenate([[-1], differ, [len(signs) - period]])
+        lengths = onp.diff(edges) - 1 + period
+        for i in onp.flatnonzero(lengths >= max(EQUATIONS, period * ROUNDS)).tolist():
+            found.append((int(edges[i]) + 1, period, int(lengths[i])))
+    return sorted(found, key=lambda run: (-(run[2] // run[1] * run[1]), run[1]))
+
+
+_PLAIN = {bool, int, str, type(None)}
+
+
+class _Signatures:
+    """What equations do, as numbers: the same number for the same thing, but for the numbers in it."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Any, int] = {}
+        self._inner: dict[int, Any] = {}
+        self._alive: list[Any] = []
+
+    def of(self, equation: JaxprEqn) -> int:
+        atoms = tuple([(type(a) is Literal, *_type(a.aval)) for a in equation.invars])
+        key = (equation.primitive, atoms, self._params(equation))
+        return self._numbers.setdefault(key, len(self._numbers))
+
+    def _params(self, equation: JaxprEqn) -> Any:
+        return tuple([(name, self._frozen(value)) for name, value in equation.params.items()])
+
+    def _frozen(self, value: Any) -> Any:
+        if type(value) in _PLAIN:
+            return value
+        if isinstance(value, ClosedJaxpr):
+            return self._structure(value.jaxpr, tuple(map(id, value.consts)))
+        if isinstance(value, Jaxpr):
+            return self._structure(value, ())
+        if isinstance(value, tuple | list):
+            return tuple(map(self._frozen, value))
+        if callable(value) or isinstance(value, WrappedFun):  # rules for gradients, which the equations stand for
+            return type(value)
+        try:
+            hash(value)
+        except TypeError:
+            self._alive.append(value)
+            return id(value)
+        return value
+
+    def _structure(self, jaxpr: Jaxpr, consts: tuple[int, ...]) -> Any:
+        found = self._inner.get(id(jaxpr))
+        if found is None:
+            self._alive.append(jaxpr)
+            numbers: dict[Var, int] = {}
+            equations = []
+            for v in [*jaxpr.constvars, *jaxpr.invars]:
+                numbers[v] = len(numbers)
+            for e in jaxpr.eqns:
+                atoms = tuple([_literal(a) if type(a) is Literal else numbers[a] for a in e.invars])
+                equations.append((e.primitive, atoms, self._params(e), tuple([_type(v.aval) for v in e.outvars])))
+                for v in e.outvars:
+                    numbers[v] = len(numbers)
+            outs = tuple([_literal(a) if type(a) is Literal else numbers[a] for a in jaxpr.outvars])
+            found = self._inner[id(jaxpr)] = (tuple([_type(v.aval) for v in jaxpr.invars]), tuple(equations), outs)
+        return found, consts
+
+
+def _type(aval: Any) -> tuple[Any, ...]:
+    return getattr(aval, "shape", None), getattr(aval, "dtype", None), type(aval)
+
+
+def _literal(atom: Any) -> Any:
+    array = onp.asarray(atom.val)
+    return array.dtype, array.shape, array.tobytes()
+
+
+def _dataflow(jaxpr: Jaxpr, defined: dict[Var, tuple[int, int]], start: int, period: int, rounds: int) -> _Loop | None:
+    """The loop of rounds that are alike, if they hand on from one to the next alike."""
+    equations, end = jaxpr.eqns, start + period * rounds
+    carried: dict[Any, Var] = {}  # by the output of the round before, and what it begins with
+    looped: list[tuple[Var, list[Any]]] = []
+    staying: dict[Var, None] = {}
+    gathered = 0
+
+    def place(atom: Any) -> tuple[int, int, int] | None:
+        """Round, equation and output where a variable is made; None if that is outside."""
+        at, out = defined.get(atom, (-1, 0))
+        return (*divmod(at - start, period), out) if start <= at < end else None
+
+    body = []
+    for r in range(period):
+        inputs: list[Any] = []
+        for position, atom in enumerate(equations[start + r].invars):
+            atoms = [equations[start + t * period + r].invars[position] for t in range(rounds)]
+            kind: Any = atom.aval
+            if type(atom) is Literal:
+                if len({*map(_literal, atoms)}) == 1:
+                    inputs.append(atom)
+                    continue
+            else:
+                at = [place(a) for a in atoms]
+                inside = at[1]
+                if inside is not None and at[0] is not None:
+                    if at != [(t, *at[0][1:]) for t in range(rounds)]:
+                        return None
+                    inputs.append(atom)
+                    continue
+                if inside is not None:
+                    if at[1:] != [(t, *inside[1:]) for t in range(rounds - 1)]:
+                        return None
+                    inputs.append(carried.setdefault((*inside[1:], atom), Var(kind)))
+                    continue
+                if any(at):
+                    return None
+                if len({*atoms}) == 1:
+                    staying[atom] = None
+                    inputs.append(atom)
+                    continue
+                gathered += rounds * kind.size * kind.dtype.itemsize
+                if gathered > _GATHERED:
+                    return None
+            looped.append((Var(kind), atoms))
+            inputs.append(looped[-1][0])
+        body.append(equations[start + r].replace(invars=inputs))
+    results = [equations[start + r].outvars[o] for r, o, _ in carried]
+    begins = [atom for *_, atom in carried]
+    finals: dict[Var, int] = {}
+    uses: dict[tuple[int, int], dict[Var, int]] = defaultdict(dict)
+    for atom in [*_read(equations[end:]), *jaxpr.outvars]:
+        at_end = place(atom) if type(atom) is Var else None
+        if at_end is None:
+            continue
+        t, r, o = at_end
+        variable = equations[start + r].outvars[o]
+        if t < rounds - 1:
+            uses[r, o][atom] = t
+        elif atom not in finals:
+            if variable not in results:
+                results.append(variable)
+                begins.append(None)
+            finals[atom] = results.index(variable)
+    each: dict[Var, tuple[int, int]] = {}
+    for i, ((r, o), by_round) in enumerate(uses.items()):
+        if len(by_round) < rounds // 2:
+            return None  # most of what would be kept of each round would not be looked at
+        results.append(equations[start + r].outvars[o])
+        each.update((v, (i, t)) for v, t in by_round.items())
+    own = [*carried.values(), *[Var(results[i].aval) for i in range(len(carried), len(begins))]]
+    inner = jaxpr.replace(invars=[*own, *[v for v, _ in looped], *staying], outvars=results, eqns=body)
+    return _Loop(start, period, rounds, inner, begins, [atoms for _, atoms in looped], [*staying], finals, each)
+
+
+__all__ = ["rolled"]

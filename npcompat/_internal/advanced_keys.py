@@ -149,9 +149,10 @@ def _whole(xp: Any, a: Any, positions: Any, axes: Any) -> tuple[Any, ...]:
         if not marked:
             index.append(slice(None))
             continue
-        i = xp.asarray(next(remaining))
-        i = xp.astype(i, onp.int64)
-        index.append(xp.where(i < 0, i + a.shape[axis], i))
+        i = xp.known(next(remaining))
+        where = onp.where if type(i) is onp.ndarray else xp.where
+        i = i.astype(onp.int64)
+        index.append(where(i < 0, i + a.shape[axis], i))
     return tuple(index)
 
 

@@ -106,6 +106,37 @@ def test_a_known_array_that_leaves_the_function_is_its_own(x):
     assert f(x)[0].tolist() == [0, 1, 2] and float(f(x)[2][0, 0]) == float(total[0, 0]) == 3
 
 
+@pytest.mark.parametrize(
+    "key",
+    [
+        "(i, i)",
+        "(i, i + 1)",
+        "(i[:, None], i)",
+        "(..., i, -i)",
+        "(i, slice(None), i)",
+        "(i, 1, i)",
+        "(slice(1, 3), i, i)",
+        "(i[:0], i[:0])",
+        "(i, i, i)",
+    ],
+)
+def test_known_positions_on_several_axes(backend, key):
+    def f(x, y):
+        i = np.arange(2)
+        at = eval(key, {"i": i})
+        z = x * 1
+        z[at] = y[at] * 2 if len(key) > 8 else 7
+        z[at] += 1
+        with autograd.record():
+            loss = (x[at] ** 2).sum() + z.sum() * 0
+        loss.backward()
+        return x[at], z, x.grad
+
+    x, y = np.arange(64.0).reshape(4, 4, 4), np.ones((4, 4, 4))
+    x.attach_grad()
+    same(f, x, y)
+
+
 def test_a_captured_array_gets_known_values_each_time(x):
     state = np.zeros(3)
 

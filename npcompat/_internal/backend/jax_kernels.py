@@ -141,13 +141,46 @@ def _interleaved(window: Any, new: Any, step: Sequence[int]) -> Any:
 # --- advanced indexing ---------------------------------------------------------------------------------------------
 
 
+def known(x: Any) -> Any:
+    """As an array of NumPy's where it is known when the program is made."""
+    return x if isinstance(x, jax.core.Tracer) else onp.asarray(x)
+
+
+def _known_together(shape: Sequence[int], index: tuple[Any, ...]) -> tuple[tuple[int, ...], Any, tuple[int, ...]] | None:
+    """Of positions on several axes next to each other, if they are known: the axes, the positions as one array, and the axes of a result
+    which they are not of.  (XLA would put constants together each time.)
+    """
+    axes = tuple([i for i, part in enumerate(index) if type(part) is not slice])
+    arrays = [index[i] for i in axes]
+    if len(axes) < 2 or axes[-1] - axes[0] >= len(axes) or any([type(i) is not onp.ndarray for i in arrays]):
+        return None
+    arrays = [*onp.broadcast_arrays(*arrays)]
+    places = onp.stack(arrays, axis=-1).astype(onp.int32 if max(shape) < 2**31 else onp.int64)
+    after = axes[0] + arrays[0].ndim
+    window = (*range(axes[0]), *range(after, after + len(shape) - axes[-1] - 1))
+    return axes, places, window
+
+
 def take_at(a: Any, index: tuple[Any, ...]) -> Any:
     """`a[index]` with integer arrays among the index; positions are in range."""
+    together = _known_together(a.shape, index)
+    if together is not None:
+        axes, places, window = together
+        numbers = lax.GatherDimensionNumbers(window, axes, axes)
+        sizes = [1 if i in axes else n for i, n in enumerate(a.shape)]
+        return lax.gather(a, places, numbers, sizes, mode="promise_in_bounds")
     return a.at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
 
 
 def put_at(a: Any, index: tuple[Any, ...], new: Any) -> Any:
     """`a[index] = new` with integer arrays among the index, none negative; of equal positions the last wins, as NumPy has it."""
+    together = _known_together(a.shape, index)
+    if together is not None:
+        axes, places, window = together
+        shape = (*a.shape[: axes[0]], *places.shape[:-1], *a.shape[axes[-1] + 1 :])
+        numbers = lax.ScatterDimensionNumbers(window, axes, axes)
+        new = lax.convert_element_type(jnp.broadcast_to(new, shape), a.dtype)
+        return lax.scatter(a, places, new, numbers, mode="drop")
     return a.at[index].set(new, mode="drop", wrap_negative_indices=False)
 
 
@@ -208,6 +241,7 @@ __all__ = [
     "astype",
     "index_get",
     "index_put",
+    "known",
     "kron",
     "on_platform",
     "put_at",

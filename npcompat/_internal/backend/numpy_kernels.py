@@ -104,6 +104,11 @@ def set_imag(a: Array, new: Any) -> Array:
     return out
 
 
+def known(x: Any) -> Array:
+    """As an array, which is known."""
+    return onp.asarray(x)
+
+
 def shaped_back(x: Array, shape: Sequence[int]) -> Array:
     """What was written in another shape, in its own."""
     return x.reshape(shape)

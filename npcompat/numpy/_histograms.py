@@ -249,13 +249,23 @@ def _histogram(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
 
 def _bin_of_one_width(xp: Any, a: Any, edges: Any, inside: Any) -> Any:
     """In which bin an element lies: by division, and by its edges where rounding has led beyond them."""
-    last = edges.shape[0] - 2
+    last, known = edges.shape[0] - 2, xp.known(edges)
+    if a.dtype.kind in "iu" and type(known) is onp.ndarray and (width := _whole_width(known)):
+        return xp.minimum(xp.where(inside, a.astype(onp.int64) - int(known[0]), 0) // width, last)
     wide = onp.result_type(edges.dtype, onp.float32)
     first = edges[0].astype(wide)
     share = (a.astype(wide) - first) / (edges[-1].astype(wide) - first)
     place = xp.minimum(xp.where(inside, share * (last + 1), 0).astype(onp.int64), last)
     place = place - (a < xp.take_at(edges, (place,)))  # never of what is inside the first bin
     return place + ((a >= xp.take_at(edges, (place + 1,))) & (place != last))
+
+
+def _whole_width(edges: onp.ndarray[Any, Any]) -> int:
+    """The width of bins between integers, if all have the same, of which integers need not be rounded; else 0."""
+    if not (onp.abs(edges) < 2**52).all():  # (nor nan)
+        return 0
+    width = int(edges[1] - edges[0])
+    return width if (edges == int(edges[0]) + width * onp.arange(len(edges))).all() else 0
 
 
 def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:

@@ -14,12 +14,12 @@ def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> An
     """The view of `x` that looks at its memory as `wanted` looks at that of its layout."""
     root = root_of(x)
     memory = dispatch.layout(root)
-    if not memory.flags.c_contiguous:
-        raise NotImplementedError("as_strided: the array that owns the memory must be in C order; copy it first")
     low, high = onp.lib.array_utils.byte_bounds(memory)
     if wanted.size and not (low <= onp.lib.array_utils.byte_bounds(wanted)[0] and onp.lib.array_utils.byte_bounds(wanted)[1] <= high):
         raise ValueError(f"as_strided: shape {wanted.shape} with strides {wanted.strides} reaches outside of the array's memory")
     size = memory.dtype.itemsize
+    if not memory.flags.c_contiguous:
+        return _in_another_order(x, root, memory, wanted, writeable)
     steps = [s if n > 1 and wanted.size else 0 for n, s in zip(wanted.shape, wanted.strides, strict=True)]  # others lead nowhere
     offset = wanted.ctypes.data - memory.ctypes.data if wanted.size else 0
     if memory.dtype == wanted.dtype and not any([s % size for s in (*steps, offset)]):
@@ -30,6 +30,31 @@ def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> An
     if not (writeable and x.flags.writeable and (apart or dispatch.live(root) is not None)):
         extra(view).readonly = True
     return view
+
+
+def _in_another_order(x: Any, root: Any, memory: onp.ndarray[Any, Any], wanted: onp.ndarray[Any, Any], writeable: bool) -> Any:
+    """The same of memory that is not in C order, which has to be a stand-in: each element is looked for by its number."""
+    size = memory.dtype.itemsize
+    low, high = onp.lib.array_utils.byte_bounds(memory)
+    strides = (*memory.strides, *wanted.strides, wanted.ctypes.data - low)
+    if dispatch.live(root) is None and memory.dtype == wanted.dtype and wanted.size and not any([s % size for s in strides]):
+        cells = onp.full((high - low) // size, -1)
+
+        def numbers(array: onp.ndarray[Any, Any]) -> onp.ndarray[Any, Any]:
+            start = (array.ctypes.data - low) // size * cells.itemsize
+            return onp.ndarray(array.shape, cells.dtype, cells, start, [s // size * cells.itemsize for s in array.strides])
+
+        numbers(memory)[...] = onp.arange(memory.size).reshape(memory.shape)
+        found = numbers(wanted)
+        first = found[(0,) * found.ndim]
+        steps = [int(found[(*[0] * i, 1, *[0] * (found.ndim - i - 1))] - first) if n > 1 else 0 for i, n in enumerate(found.shape)]
+        regular = sum([step * i for step, i in zip(steps, onp.indices(found.shape, sparse=True), strict=True)], first)
+        if found.min() >= 0 and (found == regular).all():
+            view = lens.plain_view(root, lens.strided(wanted.shape, tuple(steps), int(first)))
+            if not (writeable and x.flags.writeable and not lens.overlapping(wanted.shape, tuple(steps))):
+                extra(view).readonly = True
+            return view
+    raise NotImplementedError("as_strided: the array that owns the memory must be in C order; copy it first")
 
 
 def _by_bytes(root: Any, wanted: onp.ndarray[Any, Any], steps: list[int], offset: int) -> Any:

@@ -44,7 +44,12 @@ def flags(xp, x):
     return x.flags.c_contiguous, x.flags.f_contiguous, x.T.flags.c_contiguous, xp.shares_memory(x, x.reshape(-1))
 
 
-FUNCTIONS = [written_flat, written_flat_in_fortran_order, raveled, flags]
+def windows(xp, x):
+    tricks = xp.lib.stride_tricks
+    return tricks.sliding_window_view(x, 2, -1) + 0, tricks.as_strided(x, (2,), (sum(x.strides),)) + 0
+
+
+FUNCTIONS = [written_flat, written_flat_in_fortran_order, raveled, flags, windows]
 
 
 def lists(results):

@@ -6,6 +6,7 @@ names the function.
 """
 
 import inspect
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, cast
 
@@ -120,14 +121,15 @@ def _in_place(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return [None, None, *casts[1:]], target
 
 
-def _host_at(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str) -> Any:
+def _host_at(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str, row: tuple[int, ...]) -> Any:
     written = a.copy()
-    getattr(onp, ufunc).at(written.reshape(-1), positions.reshape(-1), *[onp.broadcast_to(v, positions.shape).reshape(-1) for v in values])
+    rows = [onp.broadcast_to(v, (*positions.shape, *row)).reshape(positions.size, *row) for v in values]
+    getattr(onp, ufunc).at(written if row else written.reshape(-1), positions.reshape(-1), *rows)
     return written
 
 
-def _at_once(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str) -> Any:
-    return xp.scatter_at(ufunc, a, positions, xp.broadcast_to(values[0], positions.shape))
+def _at_once(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str, row: tuple[int, ...]) -> Any:
+    return xp.scatter_at(ufunc, a, positions, xp.broadcast_to(values[0], (*positions.shape, *row)), row)
 
 
 def _is_scatter(arrays: Sequence[Any], attrs: Mapping[str, Any]) -> bool:
@@ -141,17 +143,22 @@ def _is_scatter(arrays: Sequence[Any], attrs: Mapping[str, Any]) -> bool:
 
 
 @operator("_npi_ufunc_at", rule=_in_place, kernels={"numpy": _host_at}, strategy=(Kernel("jax", _at_once, condition=_is_scatter),))
-def _at(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str = REQUIRED) -> Any:
-    """`a` with the function applied at positions of the flattened array.
+def _at(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str = REQUIRED, row: Any = ()) -> Any:
+    """`a` with the function applied at positions of the flattened array, or of its rows.
 
     Parameters
     ----------
     positions : array of int
-        Positions in the flattened array; equal ones count each.
+        Positions of elements, or of rows; equal ones count each.
     *values : array
         Second operand of a function of two.
+    row : tuple of int
+        Shape of each row; `()` for elements.
     """
-    value = xp.broadcast_to(values[0], positions.shape) if values else None
+    value = xp.broadcast_to(values[0], (*positions.shape, *row)) if values else None
+    if row:
+        length = math.prod(row)
+        positions = xp.reshape(positions, (*positions.shape, *[1] * len(row))) * length + xp.reshape(xp.arange(length), row)
     casts, _ = REGISTRY[f"_npi_{ufunc}"].rule((onp.dtype(a.dtype), *[onp.dtype(v.dtype) for v in values]), {"dtype": None})
     function = _pairwise(xp, ufunc)
     return xp.apply_at(lambda x, *v: function(xp.astype(x, casts[0]), *v), a, positions, value)
@@ -380,15 +387,17 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         if b is None and len(self._op.inputs) == 2:
             raise ValueError(f"second operand needed for ufunc: {name}")
         target: Any = a
-        positions = dispatch.array_of(onp.arange(target.size).reshape(target.shape))[indices]
-        if b is not None and onp.broadcast_shapes(onp.shape(b), positions.shape) != positions.shape:
+        row = target.shape[1:] if _are_positions(indices) else ()
+        positions = dispatch.array_of(onp.arange(len(target)) if row else onp.arange(target.size).reshape(target.shape))[indices]
+        shape = (*positions.shape, *row)
+        if b is not None and onp.broadcast_shapes(onp.shape(b), shape) != shape:
             raise ValueError(
                 f"array is not broadcastable to correct shape: the second operand of {name}.at has shape {onp.shape(b)}, "
-                f"which does not broadcast to {positions.shape}, the shape of a[indices]"
+                f"which does not broadcast to {shape}, the shape of a[indices]"
             )
         if type(b) is bool or (type(b) is int and target.dtype.kind in "iu"):  # an integer is cast as an array is, and not looked at
             b = onp.asarray(b).astype(target.dtype if type(b) is int else bool)
-        store(target, dispatch.read(apply(_at, (target, positions) if b is None else (target, positions, b), (name,))))
+        store(target, dispatch.read(apply(_at, (target, positions) if b is None else (target, positions, b), (name, row))))
 
     def resolve_dtypes(
         self, dtypes: Sequence[Any], *, signature: Any = None, casting: Casting | None = None, reduction: bool = False
@@ -415,6 +424,12 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         if signature is not None:
             return cast("tuple[onp.dtype[Any], ...]", found)
         return tuple([narrow(dtype, [t for t in dtypes if isinstance(t, onp.dtype)]) for dtype in found])
+
+
+def _are_positions(indices: Any) -> bool:
+    """Whether an index is one array of positions, on the first axis."""
+    known: Any = indices if isinstance(indices, Handle | onp.ndarray) else onp.empty(())
+    return known.dtype.kind in "iu" and len(known.shape) > 0
 
 
 def _check_binary(function: ufunc[P], method: str) -> None:

@@ -95,12 +95,18 @@ def apply_at(f: Callable[..., Any], a: Any, positions: Any, values: Any) -> Any:
     return shaped_back(lax.fori_loop(0, positions.shape[0], step, flat), a.shape)
 
 
-def scatter_at(name: str, a: Any, positions: Any, values: Any) -> Any:
-    """As `apply_at`, for what XLA does in one step: add, subtract, multiply, maximum and minimum."""
-    positions, values = positions.reshape(-1), values.reshape(-1).astype(a.dtype)
-    if name == "multiply" and jnp.issubdtype(a.dtype, jnp.inexact) and positions.size:
-        return a * _products_at(positions, values, a.size).reshape(a.shape)
+def scatter_at(name: str, a: Any, positions: Any, values: Any, row: tuple[int, ...]) -> Any:
+    """As `apply_at`, for what XLA does in one step: add, subtract, multiply, maximum and minimum; at rows, too."""
+    positions, values = positions.reshape(-1), values.reshape(positions.size, *row).astype(a.dtype)
+    if not values.size:
+        return a
+    if name == "multiply" and jnp.issubdtype(a.dtype, jnp.inexact):
+        length = math.prod(row)
+        positions = (positions[:, None] * length + jnp.arange(length)).reshape(-1)
+        return a * _products_at(positions, values.reshape(-1), a.size).reshape(a.shape)
     method = {"maximum": "max", "minimum": "min"}.get(name, name)
+    if row:
+        return getattr(a.at[positions], method)(values)
     return shaped_back(getattr(a.reshape(-1).at[positions], method)(values), a.shape)
 
 

@@ -279,6 +279,15 @@ for name in ("add", "subtract", "multiply", "maximum"):
         dtypes="i f d",
         layouts=("ordinary", "view"),
     )
+    case(
+        "_npi_ufunc_at",
+        lambda xp, a, b, name=name: changed(xp, getattr(xp, name).at, a, xp.asarray([1, -1, 1, 0]), b),
+        "3,2 distinct",
+        "4,1 nonzero",
+        dtypes="i f d",
+        layouts=("ordinary", "view"),
+    )
+case("_npi_ufunc_at", lambda xp, a, b: changed(xp, xp.arctan2.at, a, xp.asarray([[0], [2]]), b), "3,2", "2,1,2 nonzero", dtypes="f d")
 case("_npi_ufunc_at", lambda xp, a: changed(xp, xp.negative.at, a, [0, 2]), "3", dtypes="i f d", layouts=("ordinary", "view"))
 case(
     "_npi_not_a_start",

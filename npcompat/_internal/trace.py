@@ -48,7 +48,6 @@ class Trace:
         self.flags: list[Any] = []  # errors that can only be seen when the program runs
         self.errors: list[tuple[type[Exception], str]] = []
         self.calls: list[tuple[Op, Attrs, Sequence[Any], Sequence[Any]]] = []  # what ran, with operands and results
-        self.sent: dict[Any, Any] = {}  # what is known, on XLA, by its type and bytes
         self.makers: dict[int, Callable[[], Any]] = {}  # what makes payloads of nothing that is unknown, by their ids
 
     # --- handles
@@ -157,7 +156,7 @@ class Trace:
         given = [
             in_range(op, payloads, i, attrs) if looked_at and type(p) is int and not 0 <= p < 128 else p for i, p in enumerate(payloads)
         ]
-        payloads = [self.constant(p) if type(p) is onp.ndarray else on_xla(p) for p in given]
+        payloads = [self.as_traced(p) for p in given]
         mask = tuple([v.node is not None for v in values])
         recorded = mode.recording and op.differentiable and any(mask)
         try:
@@ -182,14 +181,12 @@ class Trace:
         self.calls.append((op, attrs, given, [out] if op.outputs == 1 else out))
         return result
 
-    def constant(self, array: onp.ndarray[Any, Any]) -> Any:
-        """A known array as a constant of the equations: one for equal arrays, so that the rounds of a loop are seen to be alike."""
-        key = (array.shape, array.dtype, array.tobytes()) if array.size <= MOST_KNOWN else None
-        found = None if key is None else self.sent.get(key)
-        if found is None:
-            with tracing.eagerly():
-                found = self.sent[key] = on_xla(array)
-        return found
+    def as_traced(self, payload: Any) -> Any:
+        """A payload as the equations take it; what is known is a constant."""
+        if type(payload) is not onp.ndarray:
+            return on_xla(payload)
+        with tracing.eagerly():
+            return on_xla(payload)
 
     def knows_lengths(self, attrs: Attrs) -> bool:
         """Whether attributes ask for as many elements as a mask selects."""

@@ -6,7 +6,7 @@ import jax
 import numpy as onp
 import pytest
 
-from npcompat import autograd, np, npx
+from npcompat import autograd, gluon, np, npx
 from npcompat._internal.backend import jax_rolling, jax_tracing
 
 
@@ -182,6 +182,53 @@ def test_gradients_and_training_in_a_loop(found):
     for ours, expected in zip(train(True), train(False), strict=True):
         assert ours == pytest.approx(expected, rel=1e-5)
     assert found == [True]
+
+
+def test_random_draws_in_a_loop_are_those_of_the_rounds(found):
+    def walk(x):
+        sums = []
+        for _ in range(8):
+            x = x + np.random.normal(size=x.shape) - np.random.uniform(size=x.shape).mean()
+            sums.append(x.sum())
+        return x, np.stack(sums)
+
+    results = []
+    for f in (walk, npx.jit(walk)):
+        np.random.seed(3)
+        results.append([a.asnumpy() for a in (*f(np.zeros(5)), np.random.uniform(size=2), *f(np.zeros(5)))])
+    for ours, expected in zip(*results, strict=True):
+        onp.testing.assert_allclose(ours, expected, atol=1e-5)
+    assert found == [True]
+
+
+def test_steps_of_a_trainer_are_one_loop(found):
+    x, y = onp.random.RandomState(0).normal(size=(16, 4)).astype("float32"), onp.ones((16, 1), "float32")
+
+    def train(compiled):
+        np.random.seed(0)
+        net = gluon.nn.HybridSequential()
+        net.add(gluon.nn.Dense(8, in_units=4, activation="relu"), gluon.nn.Dropout(0.3), gluon.nn.BatchNorm(in_channels=8))
+        net.add(gluon.nn.Dense(1, in_units=8))
+        net.initialize()
+        trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.01})
+
+        def steps(x, y):
+            losses = []
+            for _ in range(6):
+                with autograd.record():
+                    loss = gluon.loss.L2Loss()(net(x), y).mean()
+                loss.backward()
+                trainer.step(1)
+                losses.append(loss)
+            return np.stack(losses)
+
+        steps = npx.jit(steps) if compiled else steps
+        losses = [*steps(np.array(x), np.array(y)).tolist(), *steps(np.array(x), np.array(y)).tolist()]
+        return losses, [float(p.data().sum()) for p in net.collect_params().values()]
+
+    for ours, expected in zip(train(True), train(False), strict=True):
+        assert ours == pytest.approx(expected, abs=2e-3)
+    assert found[0]
 
 
 def test_a_compiled_loop_is_differentiated(found):

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as onp
-from jax._src.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun  # (`jax.extend.core` imports Pallas)
+from jax._src.core import ClosedJaxpr, Jaxpr, Var, jaxpr_as_fun  # (`jax.extend.core` imports Pallas)
 from jax._src.interpreters.partial_eval import DynamicJaxprTracer, convert_constvars_jaxpr
 from jax.core import Tracer
 
@@ -65,6 +65,42 @@ def _as_call(jaxpr: Any) -> Callable[..., Any]:
     return partial(call.primitive.bind, **params)
 
 
+_SMALL = 1 << 15
+"""Bytes up to which constants are compared."""
+
+
+def _with_equal_constants(jaxpr: ClosedJaxpr, known: Sequence[bool]) -> Jaxpr:
+    """The equations with one variable for constants that are equal, so that the rounds of a loop are seen to be alike."""
+    equations: Jaxpr = jaxpr.jaxpr
+    first: dict[Any, Var] = {}
+    same: dict[Any, Var] = {}
+    for variable, value, is_known in zip(equations.constvars, jaxpr.consts, known, strict=True):
+        if is_known and not isinstance(value, Tracer) and value.nbytes <= _SMALL:
+            kept = first.setdefault((jax.typeof(value), onp.asarray(value).tobytes()), variable)
+            if kept is not variable:
+                same[variable] = kept
+    if not same:
+        return equations
+
+    def renamed(atoms: Sequence[Any]) -> list[Any]:
+        return [same.get(a, a) if type(a) is Var else a for a in atoms]
+
+    replaced = [e.replace(invars=renamed(e.invars)) for e in equations.eqns]
+    found: Jaxpr = equations.replace(eqns=replaced, outvars=renamed(equations.outvars))
+    return found
+
+
+def _without_unused(jaxpr: Jaxpr) -> Jaxpr:
+    """The equations that results, or effects, depend on."""
+    needed, kept = {v for v in jaxpr.outvars if type(v) is Var}, []
+    for equation in reversed(jaxpr.eqns):
+        if equation.effects or not needed.isdisjoint(equation.outvars):
+            kept.append(equation)
+            needed.update([v for v in equation.invars if type(v) is Var])
+    replaced: Jaxpr = jaxpr.replace(eqns=kept[::-1])
+    return replaced
+
+
 def _with_loops(jaxpr: Jaxpr) -> tuple[Jaxpr, Sequence[Any]]:
     """The same equations with loops rolled up, and the numbers that they loop over, which come first among the inputs."""
     compute = rolled(jaxpr)
@@ -82,7 +118,7 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
     position = {id(c): i for i, c in enumerate(captured) if c is not None}
     found = [position.get(id(c)) for c in jaxpr.consts]
     places = [(i, c if i is None else None) for i, c in zip(found, jaxpr.consts, strict=True)]
-    equations = jaxpr.jaxpr
+    equations = _without_unused(_with_equal_constants(jaxpr, [i is None for i in found]))
     compact, numbers = _with_loops(convert_constvars_jaxpr(equations))
     call = _as_call(compact)
 

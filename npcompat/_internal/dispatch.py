@@ -33,7 +33,7 @@ from npcompat._internal.execution import (
     symbols_exist,
 )
 from npcompat._internal.handle import Extra, Handle, Lent, Value, View, clock, extra, touch
-from npcompat._internal.op import Attrs, Op
+from npcompat._internal.op import DONATING, Attrs, Op
 from npcompat._internal.state import Stored, settle, version_of
 from npcompat._internal.traced_number import TracedNumber
 
@@ -225,11 +225,44 @@ def put(parent: Handle, lens: Any, value: Value) -> None:
 
     A view may be written when its base, made read-only later, may not: the caller has asked the one that is written.
     """
+    if _put_at_once(parent, lens, value):
+        return
     target = buffer(parent, value)
     if target is not None:
         assign(lens.on_host(target), ..., host_payload(value))
     else:
         update(parent, lens.put, [value, *[Value(i) for i in lens.operands]], lens.attrs)
+
+
+def _put_at_once(parent: Handle, lens: Any, value: Value) -> bool:
+    """What is most frequent on XLA: a program that exists writes into an array that is no view, and whose payload nobody else holds."""
+    mode, new, handle_value = _current_mode(_default_mode[0]), value.payload, parent._value
+    if not mode.plain or parent._view is not None or type(handle_value) is not Value or type(handle_value.payload) is not XLA_ARRAY:
+        return False
+    program = lens.put.programs[DONATING + mode.numpy_dtypes].get((lens.attrs, _FIRST))
+    if program is None:
+        return False
+    if type(new) is not XLA_ARRAY:
+        if type(new) not in SCALARS or (type(new) is int and not -(2**63) <= new < 2**63):
+            return False
+        new = xla.scalar(new)
+    del handle_value
+    with _updating:
+        if type(parent._value.payload) is not XLA_ARRAY or _references(parent) != _UNSHARED:
+            return False
+        try:
+            out = program(parent._value.payload, new, *map(xla.scalar, lens.operands))
+        finally:
+            if lowering:
+                xla.lowered()
+        rare = parent._extra
+        parent._value = Value(out, None if rare is None else rare.leaf)
+        touch(parent)
+    return True
+
+
+_FIRST = (0,)
+"""The operands that `update` gives away."""
 
 
 def assign(target: onp.ndarray[Any, Any], key: Any, new: Any) -> None:
@@ -253,7 +286,7 @@ def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ())
     """
     with _updating:
         if handle._view is None and _may_overwrite(handle, operands) and type(handle._value.payload) is XLA_ARRAY:
-            _replace(handle, run(op, [handle._value, *operands], attrs, (0,)))
+            _replace(handle, run(op, [handle._value, *operands], attrs, _FIRST))
             return
         whole = read(handle)
         audit = modes.current().audit

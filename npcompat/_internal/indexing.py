@@ -10,8 +10,9 @@ import numpy as onp
 from npcompat._internal import advanced_keys, dispatch, host_keys, lens, modes
 from npcompat._internal.backend.numpy_kernels import FULL, indexed_shape
 from npcompat._internal.basic_keys import ELEMENT, basic, element
+from npcompat._internal.execution import XLA_ARRAY
 from npcompat._internal.fitting import fitted
-from npcompat._internal.handle import Handle, Value
+from npcompat._internal.handle import Handle, Value, root_of
 from npcompat._internal.index_checks import REAL, check_element, check_for_mask, checked_scalar
 
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
@@ -42,7 +43,7 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
     if handle._extra is not None and handle._extra.readonly:
         raise ValueError("assignment destination is read-only")
     mode = modes.current()
-    if mode.direct and host_keys.put(handle, key, new, mode.plain):
+    if mode.direct and type(root_of(handle)._value.payload) is not XLA_ARRAY and host_keys.put(handle, key, new, mode.plain):
         return
     starts = element(key, handle.shape)
     if starts is not None:

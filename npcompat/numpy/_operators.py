@@ -13,7 +13,7 @@ from numpy._core._exceptions import _UFuncNoLoopError
 
 from npcompat._internal import dispatch, dtypes, execution, modes, short, subclasses
 from npcompat._internal.backend import numpy as host
-from npcompat._internal.handle import Handle, Value
+from npcompat._internal.handle import Handle, Value, touch
 from npcompat._internal.op import Op
 from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
 from npcompat.numpy._overrides import overridden
@@ -106,9 +106,12 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
     known = type(x) is dispatch.ndarray and all(
         [type(other) in dispatch.ordinary for other in others]
     )  # classes that users derive have a say
-    if mode.plain and known and x._view is None and x._extra is None and type(x._value.payload) is execution.XLA_ARRAY:
+    rare = x._extra
+    free = rare is None or (rare.leaf is None and not rare.readonly)
+    if mode.plain and known and free and x._view is None and type(x._value.payload) is execution.XLA_ARRAY:
         value, before = _apply(op, (x, *others))._value, x._value.payload
         if type(value.payload) is execution.XLA_ARRAY and value.payload.aval == before.aval:
+            touch(x)
             x._value = value  # what `store` comes to
             return x
         store(x, value, what=f"ufunc '{name_of(op)}'")

@@ -28,6 +28,8 @@ _TOGETHER = 512
 _GATHERED = 1 << 16
 """Bytes of arrays, one for each round, that may be put together to be looped over."""
 _PERIODS, _ROTATIONS = 32, 64
+_LOOKS = 16
+"""How often each equation is looked at, in the mean, before there is said to be no loop."""
 
 _FUSIBLE = """
 abs add and atan2 bitcast_convert_type broadcast_in_dim cbrt ceil clamp complex concatenate conj convert_element_type copy
@@ -154,10 +156,12 @@ def _find(jaxpr: Jaxpr) -> _Loop | None:
     signatures = _Signatures()
     signs = onp.array([signatures.of(e) for e in equations])
     defined = {v: (i, o) for i, e in enumerate(equations) for o, v in enumerate(e.outvars)}
+    looks = _LOOKS * len(equations)
     for start, period, length in _runs(signs):
         for rotation in range(min(period, _ROTATIONS)):
             rounds = (length - rotation) // period
-            if rounds < ROUNDS:
+            looks -= period * rounds
+            if rounds < ROUNDS or looks < 0:
                 break
             found = _dataflow(jaxpr, defined, start + rotation, period, rounds)
             if found is not None:

@@ -236,8 +236,8 @@ def put(parent: Handle, lens: Any, value: Value) -> None:
 
 def _put_at_once(parent: Handle, lens: Any, value: Value) -> bool:
     """What is most frequent on XLA: a program that exists writes into an array that is no view, and whose payload nobody else holds."""
-    mode, new, handle_value = _current_mode(_default_mode[0]), value.payload, parent._value
-    if not mode.plain or parent._view is not None or type(handle_value) is not Value or type(handle_value.payload) is not XLA_ARRAY:
+    mode, new = _current_mode(_default_mode[0]), value.payload
+    if not mode.plain or not _owns_on_xla(parent):
         return False
     program = lens.put.programs[DONATING + mode.numpy_dtypes].get((lens.attrs, _FIRST))
     if program is None:
@@ -246,9 +246,8 @@ def _put_at_once(parent: Handle, lens: Any, value: Value) -> bool:
         if type(new) not in SCALARS or (type(new) is int and not -(2**63) <= new < 2**63):
             return False
         new = xla.scalar(new)
-    del handle_value
     with _updating:
-        if type(parent._value.payload) is not XLA_ARRAY or _references(parent) != _UNSHARED:
+        if not _owns_on_xla(parent) or _references(parent) != _UNSHARED:
             return False
         try:
             out = program(parent._value.payload, new, *map(xla.scalar, lens.operands))
@@ -259,6 +258,10 @@ def _put_at_once(parent: Handle, lens: Any, value: Value) -> bool:
         parent._value = Value(out, None if rare is None else rare.leaf)
         touch(parent)
     return True
+
+
+def _owns_on_xla(handle: Handle) -> bool:
+    return handle._view is None and type(handle._value) is Value and type(handle._value.payload) is XLA_ARRAY
 
 
 _FIRST = (0,)

@@ -99,7 +99,7 @@ def index_get(a: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) 
         a = lax.optimization_barrier(a)  # see `index_put`: nor may it move a reshape of `a` behind this
     if tuple(span) != a.shape:
         begin = [jnp.asarray(b, jnp.int64) for b in begin]
-        a = lax.dynamic_slice(a, begin, span) if 0 not in span else jnp.zeros(span, a.dtype)
+        a = lax.dynamic_slice(a, begin, span, allow_negative_indices=False) if 0 not in span else jnp.zeros(span, a.dtype)
     a = _strided(a, step)
     return a.reshape(indexed_shape(a.shape, spec))
 
@@ -113,12 +113,12 @@ def index_put(a: Any, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ..
     new = jnp.broadcast_to(new, shape) if jnp.ndim(new) == 0 else new.reshape(shape)
     begin = [jnp.asarray(b, jnp.int64) for b in begin]
     if any(s != 1 for s in step):
-        window = lax.dynamic_slice(a, begin, span)
+        window = lax.dynamic_slice(a, begin, span, allow_negative_indices=False)
         if window.size > _FEW_OF * new.size + _SMALL:
             new = window.at[tuple(slice(None, None, s) for s in step)].set(new)
         else:
             new = _interleaved(window, new, step)
-    written = lax.dynamic_update_slice(a, new, begin)
+    written = lax.dynamic_update_slice(a, new, begin, allow_negative_indices=False)
     # XLA writes in place while it reads `new`.  Where that is another part of `a`, it sees so only if both have one shape: it must not
     # move a reshape before the update (openxla/xla#49176).
     return written if new.size == 1 else lax.optimization_barrier(written)

@@ -1,4 +1,4 @@
-"""Fixtures of the unit tests: the backend that new arrays are placed on, a fixed random stream, and JAX's settings as they were."""
+"""Fixtures of the unit tests: the backend that new arrays are placed on, a fixed random stream, JAX's settings as they were, and loops."""
 
 from contextlib import nullcontext
 
@@ -6,6 +6,7 @@ import jax
 import pytest
 
 from npcompat import np, npx
+from npcompat._internal.backend import jax_rolling, jax_tracing
 
 
 @pytest.fixture(params=["jax", "numpy", "auto"])
@@ -25,3 +26,19 @@ def known_state(request):
         yield
     npx.reset_np()
     assert not jax.config.jax_enable_x64, "the test left 64-bit dtypes switched on"
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """Whether loops were found in what was compiled; all are looked for, however short."""
+    seen = []
+
+    def rolled(jaxpr, known):
+        compute = jax_rolling.rolled(jaxpr, known)
+        seen.append(compute is not None)
+        return compute
+
+    monkeypatch.setattr(jax_tracing, "rolled", rolled)
+    monkeypatch.setattr(jax_rolling, "EQUATIONS", 8)
+    monkeypatch.setattr(jax_rolling, "FUSIBLE_EQUATIONS", 0)
+    return seen

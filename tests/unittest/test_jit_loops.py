@@ -5,36 +5,10 @@ import random
 import jax
 import numpy as onp
 import pytest
+from loops import check
 
 from npcompat import autograd, gluon, np, npx
 from npcompat._internal.backend import jax_rolling, jax_tracing
-
-
-@pytest.fixture
-def found(monkeypatch):
-    """Whether loops were found in what was compiled; all are looked for, however short."""
-    seen = []
-
-    def rolled(jaxpr):
-        compute = jax_rolling.rolled(jaxpr)
-        seen.append(compute is not None)
-        return compute
-
-    monkeypatch.setattr(jax_tracing, "rolled", rolled)
-    monkeypatch.setattr(jax_rolling, "EQUATIONS", 8)
-    monkeypatch.setattr(jax_rolling, "FUSIBLE_EQUATIONS", 0)
-    return seen
-
-
-def check(f, *arrays, times=2):
-    """Compare a function of a namespace and arrays, compiled, with NumPy."""
-    with npx.np_default_dtype():
-        compiled = npx.jit(lambda *a: f(np, *a))
-        for _ in range(times):
-            ours, theirs = compiled(*map(np.array, arrays)), f(onp, *arrays)
-            for one, other in zip(ours, theirs, strict=True):
-                assert one.dtype == other.dtype and one.shape == other.shape
-                onp.testing.assert_allclose(onp.asarray(one), other, rtol=1e-12, atol=1e-12)
 
 
 @pytest.fixture
@@ -136,9 +110,9 @@ def test_elementwise_rounds_are_left_to_xla(x, monkeypatch):
     x = x.astype("float32")
     jaxpr = jax.make_jaxpr(f)(x).jaxpr
     monkeypatch.setattr(jax_rolling, "EQUATIONS", 8)
-    assert jax_rolling.rolled(jaxpr) is None
+    assert jax_rolling.rolled(jaxpr, {}) is None
     monkeypatch.setattr(jax_rolling, "FUSIBLE_EQUATIONS", 16)
-    (rolled,) = jax_rolling.rolled(jaxpr)(x)
+    (rolled,) = jax_rolling.rolled(jaxpr, {})(x)
     assert onp.allclose(rolled, f(x))
 
 

@@ -2,13 +2,15 @@
 
 A traced function has the equations of each round of a loop, one after the other.  Where the rounds are alike but for
 numbers, they are equations of one round and a `scan` over those numbers: what XLA compiles, and keeps in its caches,
-does not grow with the number of rounds.  Rounds of nothing but elementwise work are left as they are, since XLA
-computes several of them at a time, until there are very many.
+does not grow with the number of rounds.  Rounds that are alike but for shapes too, as in `a[i:] -= a[i]`, are
+computed by one that serves for all (`jax_uneven`).  Rounds of nothing but elementwise work are left as they are, since
+XLA computes several of them at a time, until there are very many.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import jax
@@ -16,6 +18,9 @@ import jax.numpy as jnp
 import numpy as onp
 from jax._src.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxpr_as_fun
 from jax._src.linear_util import WrappedFun
+
+from npcompat._internal.backend.jax_primitives import CALLS, ELEMENTWISE
+from npcompat._internal.backend.jax_uneven import RULES, SHAPES, UnfitError, Window, one_for_all, shape_of
 
 ROUNDS = 4
 """So many rounds are rolled up at the least."""
@@ -31,15 +36,12 @@ _PERIODS, _ROTATIONS = 32, 64
 _LOOKS = 16
 """How often each equation is looked at, in the mean, before there is said to be no loop."""
 
-_FUSIBLE = """
-abs add and atan2 bitcast_convert_type broadcast_in_dim cbrt ceil clamp complex concatenate conj convert_element_type copy
-copy_p cos cosh custom_jvp_call custom_vjp_call div dynamic_slice dynamic_update_slice eq erf exp exp2 expm1 floor ge gt
-imag integer_pow iota is_finite jit le log log1p logistic lt max min mul ne neg nextafter not optimization_barrier or pad
-pjit pow real rem reshape rev round rsqrt select_n shift_left shift_right_arithmetic shift_right_logical sign sin sinh slice
-sqrt square squeeze stop_gradient sub tan tanh transpose xor
+_REARRANGEMENTS = """
+bitcast_convert_type broadcast_in_dim concatenate dynamic_slice dynamic_update_slice iota optimization_barrier pad reshape
+rev slice squeeze transpose
 """
+_FUSED = ELEMENTWISE | CALLS | frozenset(_REARRANGEMENTS.split())
 """What XLA computes together with what is around it, by the names of its primitives."""
-_FUSED = frozenset(_FUSIBLE.split())
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class _Loop:
     start: int
     period: int
     rounds: int
-    body: Jaxpr  # of what is carried, then what is looped over, then what stays
+    body: ClosedJaxpr  # of what is carried, then what is looped over, then what stays
     carried: list[Any]  # what each carried value begins with: an atom, or None for one that is only looked at in the end
     looped: list[list[Any]]  # for each value that is looped over, its atoms by round
     staying: list[Var]
@@ -59,12 +61,12 @@ class _Loop:
     @property
     def apart(self) -> bool:
         """Whether XLA computes the rounds one after the other also where it sees them all."""
-        return _heavy(self.body.eqns) or _slices(self.body, len(self.carried), len(self.looped))
+        return _heavy(self.body.eqns) or _slices(self.body.jaxpr, len(self.carried), len(self.looped))
 
 
-def rolled(jaxpr: Jaxpr) -> Callable[..., list[Any]] | None:
-    """A function of the inputs of equations, in which loops are rolled up; None if there are none."""
-    loop = _find(jaxpr) if len(jaxpr.eqns) >= EQUATIONS and not jaxpr.effects and not jaxpr.constvars else None
+def rolled(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> Callable[..., list[Any]] | None:
+    """A function of the inputs of equations, some of which may be known, in which loops are rolled up; None if there are none."""
+    loop = _find(jaxpr, known) if len(jaxpr.eqns) >= EQUATIONS and not jaxpr.effects and not jaxpr.constvars else None
     if loop is None:
         return None
     end = loop.start + loop.period * loop.rounds
@@ -72,41 +74,43 @@ def rolled(jaxpr: Jaxpr) -> Callable[..., list[Any]] | None:
     made = {v for e in before for v in e.outvars}
     needed = [*loop.carried, *[a for atoms in loop.looped for a in atoms], *loop.staying, *_read(after), *jaxpr.outvars]
     kept = [*{v: None for v in needed if type(v) is Var and v in made}]
-    first = _part(jaxpr, jaxpr.invars, before, kept)
+    first = _part(jaxpr, jaxpr.invars, before, kept, known)
     made = {v for e in after for v in e.outvars}
     given = [*{v: None for v in [*_read(after), *jaxpr.outvars] if type(v) is Var and v not in made}]
-    last = _part(jaxpr, given, after, jaxpr.outvars)
-    body = jaxpr_as_fun(ClosedJaxpr(loop.body, ()))
+    last = _part(jaxpr, given, after, jaxpr.outvars, known)
+    body = jaxpr_as_fun(loop.body)
     together = 1 if loop.apart else max(1, _TOGETHER // loop.period)
 
     def compute(*inputs: Any) -> list[Any]:
-        known = dict(zip(jaxpr.invars, inputs, strict=True))
-        known |= zip(kept, first(*inputs), strict=True)
+        at = dict(zip(jaxpr.invars, inputs, strict=True))
+        at |= zip(kept, first(*inputs), strict=True)
 
         def value(atom: Any) -> Any:
-            return atom.val if type(atom) is Literal else known[atom]
+            return atom.val if type(atom) is Literal else known.get(atom, at[atom])
 
-        types: list[Any] = [v.aval for v in loop.body.invars[: len(loop.carried)]]
+        types: list[Any] = loop.body.in_avals[: len(loop.carried)]
         begin = [jnp.zeros(t.shape, t.dtype) if a is None else _strong(value(a), t) for a, t in zip(loop.carried, types, strict=True)]
         over = [_stacked([value(a) for a in atoms], atoms[0].aval) for atoms in loop.looped]
-        staying = [known[v] for v in loop.staying]
+        staying = [at[v] for v in loop.staying]
 
         def once(carried: Any, now: Any) -> Any:
             outs = body(*carried, *now, *staying)
             return [_strong(o, t) for o, t in zip(outs, types, strict=False)], outs[len(types) :]
 
         finals, each = jax.lax.scan(once, begin, over, length=loop.rounds, unroll=together)
-        known.update((v, finals[i]) for v, i in loop.finals.items())
-        known.update((v, each[i][t]) for v, (i, t) in loop.each.items())
-        return last(*[known[v] for v in given])
+        at.update((v, finals[i]) for v, i in loop.finals.items())
+        at.update((v, each[i][t]) for v, (i, t) in loop.each.items())
+        return last(*[at[v] for v in given])
 
     return compute
 
 
-def _part(jaxpr: Jaxpr, given: Sequence[Var], equations: Sequence[JaxprEqn], results: Sequence[Any]) -> Callable[..., list[Any]]:
+def _part(
+    jaxpr: Jaxpr, given: Sequence[Var], equations: Sequence[JaxprEqn], results: Sequence[Any], known: Mapping[Var, Any]
+) -> Callable[..., list[Any]]:
     """Some of the equations, as a function; with loops of their own rolled up."""
     part = jaxpr.replace(invars=list(given), outvars=list(results), eqns=list(equations))
-    return rolled(part) or jaxpr_as_fun(ClosedJaxpr(part, ()))
+    return rolled(part, known) or jaxpr_as_fun(ClosedJaxpr(part, ()))
 
 
 def _read(equations: Sequence[JaxprEqn]) -> Iterator[Any]:
@@ -118,8 +122,13 @@ def _strong(value: Any, kind: Any) -> Any:
 
 
 def _stacked(values: Sequence[Any], kind: Any) -> Any:
+    """Arrays of several rounds as one, with zeros around those that are smaller."""
     if all([isinstance(v, onp.ndarray | onp.generic | bool | int | float | complex) for v in values]):
-        return onp.stack([onp.asarray(v, kind.dtype) for v in values])
+        arrays = [onp.asarray(v, kind.dtype) for v in values]
+        found = onp.zeros((len(arrays), *map(max, zip(*[a.shape for a in arrays], strict=True))), kind.dtype)
+        for i, array in enumerate(arrays):
+            found[(i, *map(slice, array.shape))] = array  # type: ignore[index]
+        return found
     return jnp.stack([_strong(v, kind) for v in values])
 
 
@@ -150,20 +159,33 @@ def _slices(body: Jaxpr, carried: int, looped: int) -> bool:
 # --- finding -----------------------------------------------------------------------------------------------------
 
 
-def _find(jaxpr: Jaxpr) -> _Loop | None:
-    """The loop with the most equations in it."""
+def _find(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> _Loop | None:
+    """The loop with the most equations in it, of rounds that are alike; or else, of those that are alike but for shapes."""
+    exact = _Signatures()
+    signs = [exact.of(e) for e in jaxpr.eqns]
+    found = _among(jaxpr, signs, None, known)
+    if found is None:
+        but_for_shapes = _Signatures(shapes=False)
+        loose = [but_for_shapes.of(e) for e in jaxpr.eqns]
+        if len({*loose}) < len({*signs}):
+            found = _among(jaxpr, loose, exact, known)
+    return found
+
+
+def _among(jaxpr: Jaxpr, signs: Sequence[int], exact: "_Signatures | None", known: Mapping[Var, Any]) -> _Loop | None:
     equations = jaxpr.eqns
-    signatures = _Signatures()
-    signs = onp.array([signatures.of(e) for e in equations])
     defined = {v: (i, o) for i, e in enumerate(equations) for o, v in enumerate(e.outvars)}
     looks = _LOOKS * len(equations)
-    for start, period, length in _runs(signs):
+    for start, period, length in _runs(onp.array(signs)):
         for rotation in range(min(period, _ROTATIONS)):
             rounds = (length - rotation) // period
             looks -= period * rounds
             if rounds < ROUNDS or looks < 0:
                 break
-            found = _dataflow(jaxpr, defined, start + rotation, period, rounds)
+            try:
+                found = _dataflow(jaxpr, defined, start + rotation, period, rounds, exact, known)
+            except UnfitError:
+                break
             if found is not None:
                 if found.apart or length >= FUSIBLE_EQUATIONS:
                     return found
@@ -195,20 +217,26 @@ _PLAIN = {bool, int, str, type(None)}
 
 
 class _Signatures:
-    """What equations do, as numbers: the same number for the same thing, but for the numbers in it."""
+    """What equations do, as numbers: the same number for the same thing, but for the numbers in it; and for shapes, where that is said."""
 
-    def __init__(self) -> None:
+    def __init__(self, shapes: bool = True) -> None:
+        self._shapes = shapes
         self._numbers: dict[Any, int] = {}
         self._inner: dict[int, Any] = {}
         self._alive: list[Any] = []
 
     def of(self, equation: JaxprEqn) -> int:
-        atoms = tuple([(type(a) is Literal, *_type(a.aval)) for a in equation.invars])
+        kind = self._kind(equation)
+        atoms = tuple([(type(a) is Literal, *kind(a.aval)) for a in equation.invars])
         key = (equation.primitive, atoms, self._params(equation))
         return self._numbers.setdefault(key, len(self._numbers))
 
+    def _kind(self, equation: JaxprEqn) -> Callable[[Any], tuple[Any, ...]]:
+        return _type if self._shapes or equation.primitive.name not in RULES else _type_but_for_shape
+
     def _params(self, equation: JaxprEqn) -> Any:
-        return tuple([(name, self._frozen(value)) for name, value in equation.params.items()])
+        left_out = None if self._shapes else SHAPES.get(equation.primitive.name)
+        return tuple([(name, self._frozen(value)) for name, value in equation.params.items() if name != left_out])
 
     def _frozen(self, value: Any) -> Any:
         if type(value) in _PLAIN:
@@ -238,11 +266,12 @@ class _Signatures:
                 numbers[v] = len(numbers)
             for e in jaxpr.eqns:
                 atoms = tuple([_literal(a) if type(a) is Literal else numbers[a] for a in e.invars])
-                equations.append((e.primitive, atoms, self._params(e), tuple([_type(v.aval) for v in e.outvars])))
+                equations.append((e.primitive, atoms, self._params(e), tuple([self._kind(e)(v.aval) for v in e.outvars])))
                 for v in e.outvars:
                     numbers[v] = len(numbers)
             outs = tuple([_literal(a) if type(a) is Literal else numbers[a] for a in jaxpr.outvars])
-            found = self._inner[id(jaxpr)] = (tuple([_type(v.aval) for v in jaxpr.invars]), tuple(equations), outs)
+            kinds = tuple([(_type if self._shapes else _type_but_for_shape)(v.aval) for v in jaxpr.invars])
+            found = self._inner[id(jaxpr)] = (kinds, tuple(equations), outs)
         return found, consts
 
 
@@ -250,13 +279,28 @@ def _type(aval: Any) -> tuple[Any, ...]:
     return getattr(aval, "shape", None), getattr(aval, "dtype", None), type(aval)
 
 
+def _type_but_for_shape(aval: Any) -> tuple[Any, ...]:
+    return len(getattr(aval, "shape", ())), getattr(aval, "dtype", None), type(aval)
+
+
 def _literal(atom: Any) -> Any:
     array = onp.asarray(atom.val)
     return array.dtype, array.shape, array.tobytes()
 
 
-def _dataflow(jaxpr: Jaxpr, defined: dict[Var, tuple[int, int]], start: int, period: int, rounds: int) -> _Loop | None:
-    """The loop of rounds that are alike, if they hand on from one to the next alike."""
+def _dataflow(
+    jaxpr: Jaxpr,
+    defined: dict[Var, tuple[int, int]],
+    start: int,
+    period: int,
+    rounds: int,
+    exact: _Signatures | None,
+    known: Mapping[Var, Any],
+) -> _Loop | None:
+    """The loop of rounds that are alike, if they hand on from one to the next alike.
+
+    Where they are so but for shapes, `exact` tells which equations are alike in those, too.
+    """
     equations, end = jaxpr.eqns, start + period * rounds
     carried: dict[Any, Var] = {}  # by the output of the round before, and what it begins with
     looped: list[tuple[Var, list[Any]]] = []
@@ -297,9 +341,10 @@ def _dataflow(jaxpr: Jaxpr, defined: dict[Var, tuple[int, int]], start: int, per
                     staying[atom] = None
                     inputs.append(atom)
                     continue
-                gathered += rounds * kind.size * kind.dtype.itemsize
-                if gathered > _GATHERED:
-                    return None
+                if not all([a in known for a in atoms]):
+                    gathered += rounds * kind.size * kind.dtype.itemsize
+                    if gathered > _GATHERED or len({*map(shape_of, atoms)}) > 1:
+                        return None
             looped.append((Var(kind), atoms))
             inputs.append(looped[-1][0])
         body.append(equations[start + r].replace(invars=inputs))
@@ -327,8 +372,35 @@ def _dataflow(jaxpr: Jaxpr, defined: dict[Var, tuple[int, int]], start: int, per
         results.append(equations[start + r].outvars[o])
         each.update((v, (i, t)) for v, t in by_round.items())
     own = [*carried.values(), *[Var(results[i].aval) for i in range(len(carried), len(begins))]]
-    inner = jaxpr.replace(invars=[*own, *[v for v, _ in looped], *staying], outvars=results, eqns=body)
-    return _Loop(start, period, rounds, inner, begins, [atoms for _, atoms in looped], [*staying], finals, each)
+    outside = [atoms for _, atoms in looped]
+    if exact is None:
+        inner = jaxpr.replace(invars=[*own, *[v for v, _ in looped], *staying], outvars=results, eqns=body)
+        return _Loop(start, period, rounds, ClosedJaxpr(inner, ()), begins, outside, [*staying], finals, each)
+    all_rounds = [equations[start + t * period : start + (t + 1) * period] for t in range(rounds)]
+    for result, begin in zip_longest(results, begins):
+        made, out = defined[result]
+        shapes = {shape_of(e[made - start].outvars[out]) for e in all_rounds}
+        if len(shapes) > 1 or (begin is not None and shape_of(begin) not in shapes):
+            return None
+    number = Var(jax.core.ShapedArray((), onp.dtype("int32")))
+    inputs_of_all = [(v, *_held([v])) for v in own]
+    inputs_of_all += [(v, *_held(atoms)) for v, atoms in looped]
+    inputs_of_all += [(v, *_held([v])) for v in (number, *staying)]
+    integers = {v: tuple([int(a.val) for a in atoms]) for v, atoms in looped if _are_integers(atoms)}
+    serving = one_for_all(body, all_rounds, inputs_of_all, number, integers, results, lambda each: len({*map(exact.of, each)}) == 1)
+    outside.append([Literal(onp.int32(t), number.aval) for t in range(rounds)])
+    return _Loop(start, period, rounds, serving, begins, outside, [*staying], finals, each)
+
+
+def _held(atoms: Sequence[Any]) -> tuple[Any, tuple[Window | None, ...]]:
+    """The type of an array that holds each of some arrays, and its windows."""
+    lengths = [*zip(*map(shape_of, atoms), strict=True)]
+    kind = atoms[0].aval.update(shape=tuple(map(max, lengths)))
+    return kind, tuple([Window((0,) * len(atoms), n) if len({*n}) > 1 else None for n in lengths])
+
+
+def _are_integers(atoms: Sequence[Any]) -> bool:
+    return all([type(a) is Literal and onp.ndim(a.val) == 0 and a.val.dtype.kind in "iu" for a in atoms])
 
 
 __all__ = ["rolled"]

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 
 from npcompat._internal.backend import jax_tracing as tracing
+from npcompat._internal.backend.jax_primitives import CALLS, ELEMENTWISE
 
 Axis = int | None
 """Which axis the rows lie along; None for what does not depend on them."""
@@ -161,16 +162,7 @@ def _one(equation: Any, axes: Sequence[Axis]) -> int:
     return found.pop()
 
 
-_ELEMENTWISE = """
-abs acos acosh add and asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt ceil clamp clz complex conj convert_element_type
-copy copy_p cos cosh digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge gt igamma igammac imag integer_pow is_finite le
-lgamma log log1p logistic lt max min mul ne neg nextafter not or polygamma population_count pow random_gamma_grad real
-reduce_precision regularized_incomplete_beta rem round rsqrt select_n shift_left shift_right_arithmetic shift_right_logical
-sign sin sinh sqrt square stop_gradient sub tan tanh xor zeta
-"""
-
-
-@_rule(*_ELEMENTWISE.split())
+@_rule(*ELEMENTWISE)
 def _element_by_element(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> Axis | list[Axis]:
     axis = _one(equation, axes)
     shape = equation.outvars[0].aval.shape
@@ -373,7 +365,7 @@ def _solve(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> list[Axis]
     return reader.equations(functions.solve.jaxpr, [*axes[before : before + lengths.solve], *axes[sum(lengths) :]])
 
 
-@_rule("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "checkpoint", "remat", "remat2")
+@_rule(*CALLS)
 def _call(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> list[Axis]:
     return reader.equations(_inner(equation.params), axes)
 

@@ -1,6 +1,6 @@
 """Functions as equations: traced once, then compiled as often as there are programs of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
@@ -66,19 +66,23 @@ def _as_call(jaxpr: Any) -> Callable[..., Any]:
 
 
 _SMALL = 1 << 15
-"""Bytes up to which constants are compared."""
+"""Bytes up to which constants are looked at."""
 
 
-def _with_equal_constants(jaxpr: ClosedJaxpr, known: Sequence[bool]) -> Jaxpr:
+def _known(jaxpr: ClosedJaxpr, constant: Sequence[bool]) -> dict[Var, Any]:
+    """The values of small constants, on the host."""
+    found = zip(jaxpr.jaxpr.constvars, jaxpr.consts, constant, strict=True)
+    return {v: onp.asarray(c) for v, c, known in found if known and not isinstance(c, Tracer) and c.nbytes <= _SMALL}
+
+
+def _with_equal_constants(equations: Jaxpr, known: Mapping[Var, Any]) -> Jaxpr:
     """The equations with one variable for constants that are equal, so that the rounds of a loop are seen to be alike."""
-    equations: Jaxpr = jaxpr.jaxpr
     first: dict[Any, Var] = {}
     same: dict[Any, Var] = {}
-    for variable, value, is_known in zip(equations.constvars, jaxpr.consts, known, strict=True):
-        if is_known and not isinstance(value, Tracer) and value.nbytes <= _SMALL:
-            kept = first.setdefault((jax.typeof(value), onp.asarray(value).tobytes()), variable)
-            if kept is not variable:
-                same[variable] = kept
+    for variable, value in known.items():
+        kept = first.setdefault((variable.aval, value.tobytes()), variable)
+        if kept is not variable:
+            same[variable] = kept
     if not same:
         return equations
 
@@ -101,9 +105,9 @@ def _without_unused(jaxpr: Jaxpr) -> Jaxpr:
     return replaced
 
 
-def _with_loops(jaxpr: Jaxpr) -> tuple[Jaxpr, Sequence[Any]]:
+def _with_loops(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> tuple[Jaxpr, Sequence[Any]]:
     """The same equations with loops rolled up, and the numbers that they loop over, which come first among the inputs."""
-    compute = rolled(jaxpr)
+    compute = rolled(jaxpr, known)
     if compute is None:
         return jaxpr, ()
     avals: list[Any] = [v.aval for v in jaxpr.invars]
@@ -118,8 +122,9 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
     position = {id(c): i for i, c in enumerate(captured) if c is not None}
     found = [position.get(id(c)) for c in jaxpr.consts]
     places = [(i, c if i is None else None) for i, c in zip(found, jaxpr.consts, strict=True)]
-    equations = _without_unused(_with_equal_constants(jaxpr, [i is None for i in found]))
-    compact, numbers = _with_loops(convert_constvars_jaxpr(equations))
+    known = _known(jaxpr, [i is None for i in found])
+    equations = _without_unused(_with_equal_constants(jaxpr.jaxpr, known))
+    compact, numbers = _with_loops(convert_constvars_jaxpr(equations), known)
     call = _as_call(compact)
 
     def run(values: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:

@@ -208,6 +208,15 @@ def test_what_is_written_through_views_that_are_remembered():
         assert a.grad.tolist() == [[0] * 3, [1] * 3]
 
 
+def test_views_of_what_went_to_xla_are_told_apart_by_their_own_axes():
+    a = np.zeros((8, 8), "float32")
+    row, rows = a[0], a[0:2]
+    with npx.backend("jax"):
+        a += np.arange(64, dtype="float32").reshape(8, 8).copy()
+        assert [np.roll(row, 1, -1).tolist() for _ in range(2)] == [[7.0, *range(7)]] * 2
+        assert np.roll(rows, 1, -1).tolist() == [[7.0, *range(7)], [15.0, *range(8, 15)]]
+
+
 @NEEDED
 def test_a_function_around_remembers_what_it_returns_only():
     @remembering

@@ -43,11 +43,11 @@ static PyObject *in_tuple, *in_list; /* stand in front of the arrays in one */
 static PER_THREAD Call *calling;
 
 /* The dtype and the number of axes of an array or scalar with elements, and whether it is known to lie in C order, in one number; NO_ARRAY
-   for others, and errors.  What a view on XLA looks at is not computed for this. */
+   for others, views on XLA among them, and errors. */
 static int
 kind_of(PyObject *handle)
 {
-    PyObject *rare = SLOT(handle, array__extra), *view = SLOT(handle, array__view), *root = view == Py_None ? handle : SLOT(view, view_root);
+    PyObject *rare = SLOT(handle, array__extra), *view = SLOT(handle, array__view);
     PyObject *shape = NULL, *aval = NULL, *dtype = NULL, *payload;
     int own = view == Py_None && (rare == Py_None || SLOT(rare, extra_layout) == Py_None), kind = NO_ARRAY;
     if ((payload = live(handle)) != NULL) {
@@ -58,20 +58,11 @@ kind_of(PyObject *handle)
         Py_DECREF(payload);
         return kind;
     }
-    if (PyErr_Occurred()) {
-        return NO_ARRAY;
-    }
-    for (PyObject *above = handle; above != root; above = SLOT(SLOT(above, array__view), view_parent)) {
-        if (!IS(SLOT(SLOT(above, array__view), view_lens), key_lens_)) {
-            return NO_ARRAY; /* which may have another dtype */
-        }
-    }
-    if ((payload = payload_of(SLOT(root, array__value))) == NULL) {
+    if (PyErr_Occurred() || view != Py_None || (payload = payload_of(SLOT(handle, array__value))) == NULL) {
         return NO_ARRAY;
     }
     if (IS(payload, xla_array_) && (aval = PyObject_GetAttr(payload, aval_name)) != NULL && (dtype = PyObject_GetAttr(aval, dtype_name)) != NULL &&
-        (shape = view == Py_None ? PyObject_GetAttr(aval, shape_name) : Py_NewRef(SLOT(SLOT(view, view_lens), key_lens_shape))) != NULL &&
-        PyTuple_Check(shape) && PyArray_DescrCheck(dtype)) {
+        (shape = PyObject_GetAttr(aval, shape_name)) != NULL && PyTuple_Check(shape) && PyArray_DescrCheck(dtype)) {
         kind = ((PyArray_Descr *)dtype)->type_num << 8 | own << 7 | (int)PyTuple_GET_SIZE(shape);
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++) {
             if (PyTuple_GET_ITEM(shape, i) == zero) {

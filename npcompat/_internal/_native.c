@@ -22,6 +22,7 @@
 #include "native/operators.h"
 #include "native/elements.h"
 #include "native/writing.h"
+#include "native/parts.h"
 #include "native/temporaries.h"
 #include "native/memories.h"
 #include "native/functions.h"
@@ -137,6 +138,9 @@ connect(PyObject *module, PyObject *args, PyObject *kwargs)
         else if (PyUnicode_CompareWithASCIIString(name, "host_programs") == 0) {
             host_programs = PyLong_AsSsize_t(given);
         }
+        else if (PyUnicode_CompareWithASCIIString(name, "giving_programs") == 0) {
+            giving_programs = PyLong_AsSsize_t(given);
+        }
         else if (PyUnicode_CompareWithASCIIString(name, "only_programs") == 0) {
             only_programs = PyObject_IsTrue(given);
         }
@@ -212,6 +216,8 @@ PyInit__native(void)
     shape_name = PyUnicode_InternFromString("shape");
     payload_name = PyUnicode_InternFromString("payload");
     on_host_name = PyUnicode_InternFromString("on_host");
+    acquire_name = PyUnicode_InternFromString("acquire");
+    release_name = PyUnicode_InternFromString("release");
     plain_name = PyUnicode_InternFromString("plain");
     records_name = PyUnicode_InternFromString("records");
     numpy_dtypes_name = PyUnicode_InternFromString("numpy_dtypes");

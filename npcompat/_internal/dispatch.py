@@ -123,15 +123,7 @@ def read(handle: Handle) -> Value:
     lens = view.lens
     if type(parent.payload) is onp.ndarray and not dtypes.on_devices(parent.payload.dtype):
         return Value(lens.on_host(parent.payload))  # the fields of records are no operators
-    mode = modes.current()
-    program = lens.get.programs[mode.numpy_dtypes].get(lens.attrs) if mode.plain and type(parent.payload) is XLA_ARRAY else None
-    value: Value
-    if program is not None:  # what is most frequent on XLA
-        value = Value(program(parent.payload, *map(xla.scalar, lens.operands)))
-        if lowering:
-            xla.lowered()
-    else:
-        value = run(lens.get, [parent, *[Value(i) for i in lens.operands]], lens.attrs)
+    value: Value = run(lens.get, [parent, *[Value(i) for i in lens.operands]], lens.attrs)
     if handle._extra is not None and handle._extra.leaf is not None:
         value = fresh(value.payload, handle._extra.leaf)
     if value.node is not None or type(value.payload) is not onp.ndarray:  # NumPy's views are free, and would pin the buffer
@@ -225,43 +217,11 @@ def put(parent: Handle, lens: Any, value: Value) -> None:
 
     A view may be written when its base, made read-only later, may not: the caller has asked the one that is written.
     """
-    if _put_at_once(parent, lens, value):
-        return
     target = buffer(parent, value)
     if target is not None:
         assign(lens.on_host(target), ..., host_payload(value))
     else:
         update(parent, lens.put, [value, *[Value(i) for i in lens.operands]], lens.attrs)
-
-
-def _put_at_once(parent: Handle, lens: Any, value: Value) -> bool:
-    """What is most frequent on XLA: a program that exists writes into an array that is no view, and whose payload nobody else holds."""
-    mode, new = _current_mode(_default_mode[0]), value.payload
-    if not mode.plain or not _owns_on_xla(parent):
-        return False
-    program = lens.put.programs[DONATING + mode.numpy_dtypes].get((lens.attrs, _FIRST))
-    if program is None:
-        return False
-    if type(new) is not XLA_ARRAY:
-        if type(new) not in SCALARS or (type(new) is int and not -(2**63) <= new < 2**63):
-            return False
-        new = xla.scalar(new)
-    with _updating:
-        if not _owns_on_xla(parent) or _references(parent) != _UNSHARED:
-            return False
-        try:
-            out = program(parent._value.payload, new, *map(xla.scalar, lens.operands))
-        finally:
-            if lowering:
-                xla.lowered()
-        rare = parent._extra
-        parent._value = Value(out, None if rare is None else rare.leaf)
-        touch(parent)
-    return True
-
-
-def _owns_on_xla(handle: Handle) -> bool:
-    return handle._view is None and type(handle._value) is Value and type(handle._value.payload) is XLA_ARRAY
 
 
 _FIRST = (0,)
@@ -568,6 +528,9 @@ short.connect(
     lowering=lowering,
     lowered=xla.lowered,
     host_programs=host.slot,
+    giving_programs=DONATING,
+    first=_FIRST,
+    updating=_updating,
     call_errors=CALL_ERRORS,
     failed=_failed,
     read=read,

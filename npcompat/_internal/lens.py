@@ -11,7 +11,7 @@ import numpy as onp
 
 from npcompat._internal import dispatch, modes, short
 from npcompat._internal.backend import jax as xla
-from npcompat._internal.backend.numpy_kernels import FULL, host_index
+from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, NEWAXIS, SLICE, host_index
 from npcompat._internal.dtypes import Resolution, Type, strong
 from npcompat._internal.handle import Extra, Handle, View, extra
 from npcompat._internal.memory_order import in_c_order
@@ -130,6 +130,18 @@ def index(starts: tuple[int, ...], spec: tuple[tuple[int, ...], ...]) -> Lens:
 def _look_at_index(array: Array, attrs: Attrs, starts: tuple[int, ...]) -> Array:
     found: Array = array[(*host_index(starts, attrs[0]), ...)]
     return found
+
+
+short.connect(
+    lens=Lens,
+    index_get=index_get,
+    index_put=_index_put,
+    index_look=_look_at_index,
+    whole_axis=(FULL,),
+    no_axis=(INTEGER,),
+    new_axis=(NEWAXIS,),
+    slice_kind=SLICE,
+)
 
 
 # --- rearrangements ----------------------------------------------------------------------------------------------

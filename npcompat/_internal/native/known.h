@@ -10,7 +10,8 @@ enum {
 #define CONNECTIONS(DO)                                                                                                     \
     DO(array) DO(scalar) DO(value) DO(view) DO(extra) DO(key_lens) DO(op) DO(xla_array) DO(mode_variable) DO(default_mode)  \
     DO(whole) DO(read) DO(failed) DO(on_devices) DO(xla_scalar) DO(lowering) DO(lowered) DO(keep) DO(clock) DO(call_errors)     \
-    DO(no_value) DO(direct) DO(node) DO(later) DO(sequence) DO(config) DO(on_host)
+    DO(no_value) DO(direct) DO(node) DO(later) DO(sequence) DO(config) DO(on_host) DO(lens) DO(index_get) DO(index_put)          \
+    DO(index_look) DO(whole_axis) DO(no_axis) DO(new_axis) DO(slice_kind) DO(first) DO(updating)
 
 #define DECLARE(name) static PyObject *name##_;
 CONNECTIONS(DECLARE)
@@ -28,6 +29,7 @@ static struct {
     DO(key_lens, key) DO(key_lens, shape) DO(extra, leaf) DO(extra, readonly) DO(extra, version)               \
     DO(extra, layout) DO(op, differentiable) DO(node, op) DO(node, attrs) DO(node, inputs) DO(node, mask)                   \
     DO(node, pullback) DO(node, outputs) DO(node, sequence)                                                                                                       \
+    DO(lens, attrs) DO(lens, get) DO(lens, look) DO(lens, operands) DO(lens, put)                                           \
     DO(op, ufunc) DO(op, outputs) DO(op, scalars) DO(op, heavy) DO(op, programs) DO(op, rule) DO(op, inputs)
 
 #define DECLARE_SLOT(type, name) static Py_ssize_t type##_##name;
@@ -44,11 +46,12 @@ static struct {
 
 static int connected;
 static Py_ssize_t plain_at, records_at, numpy_dtypes_at, device_at; /* fields of modes */
-static Py_ssize_t host_programs;             /* where the programs of the host begin among those of an operator */
+static Py_ssize_t host_programs, giving_programs; /* where the programs of the host begin among those of an operator, and those that are given buffers */
 static int binary_op;                        /* the number of the instruction */
 static int only_programs;                    /* a policy of precision holds, of which NumPy's own functions know nothing */
 static PyObject *zero, *one, *no_attrs, *out_keyword;
 static PyObject *default_device_name, *device_name;
 static PyObject *out_name, *dtype_name, *aval_name, *shape_name, *payload_name, *on_host_name, *plain_name, *records_name, *numpy_dtypes_name;
+static PyObject *acquire_name, *release_name;
 
 #define NOT_SHORT NULL /* and no error is set */

@@ -50,11 +50,7 @@ wrapped_result(PyObject *op, PyObject *payload)
         has_axes = PyArray_NDIM((PyArrayObject *)payload) > 0;
     }
     else {
-        PyObject *aval = PyObject_GetAttr(payload, aval_name), *shape = NULL;
-        if (aval != NULL) {
-            shape = PyObject_GetAttr(aval, shape_name);
-            Py_DECREF(aval);
-        }
+        PyObject *shape = shape_of(payload);
         if (shape == NULL) {
             Py_DECREF(payload);
             return NULL;

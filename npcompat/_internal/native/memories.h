@@ -43,12 +43,12 @@ static PyObject *in_tuple, *in_list; /* stand in front of the arrays in one */
 static PER_THREAD Call *calling;
 
 /* The dtype and the number of axes of an array or scalar with elements, and whether it is known to lie in C order, in one number; NO_ARRAY
-   for others, views on XLA among them, and errors. */
+   for others, and errors.  What a view on XLA looks at is not computed for this. */
 static int
 kind_of(PyObject *handle)
 {
     PyObject *rare = SLOT(handle, array__extra), *view = SLOT(handle, array__view);
-    PyObject *shape = NULL, *aval = NULL, *dtype = NULL, *payload;
+    PyObject *shape = NULL, *dtype = NULL, *lens = NULL, *payload;
     int own = view == Py_None && (rare == Py_None || SLOT(rare, extra_layout) == Py_None), kind = NO_ARRAY;
     if ((payload = live(handle)) != NULL) {
         if (PyArray_SIZE((PyArrayObject *)payload) > 0 && is_common(PyArray_DESCR((PyArrayObject *)payload))) {
@@ -58,20 +58,28 @@ kind_of(PyObject *handle)
         Py_DECREF(payload);
         return kind;
     }
-    if (PyErr_Occurred() || view != Py_None || (payload = payload_of(SLOT(handle, array__value))) == NULL) {
+    if (PyErr_Occurred()) {
         return NO_ARRAY;
     }
-    if (IS(payload, xla_array_) && (aval = PyObject_GetAttr(payload, aval_name)) != NULL && (dtype = PyObject_GetAttr(aval, dtype_name)) != NULL &&
-        (shape = PyObject_GetAttr(aval, shape_name)) != NULL && PyTuple_Check(shape) && PyArray_DescrCheck(dtype)) {
-        kind = ((PyArray_Descr *)dtype)->type_num << 8 | own << 7 | (int)PyTuple_GET_SIZE(shape);
+    if (view != Py_None) {
+        lens = lens_on_xla(handle);
+        payload = lens == NULL ? NULL : Py_NewRef(owned_on_xla(SLOT(view, view_parent)));
+    }
+    else {
+        payload = payload_of(SLOT(handle, array__value));
+    }
+    if (payload == NULL) {
+        return NO_ARRAY;
+    }
+    if (IS(payload, xla_array_) && (dtype = dtype_of(payload)) != NULL && (shape = shape_of(payload)) != NULL && PyTuple_Check(shape) &&
+        PyArray_DescrCheck(dtype)) {
+        int ndim = lens == NULL ? (int)PyTuple_GET_SIZE(shape) : axes_seen(lens), empty = ndim < 0;
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape); i++) {
-            if (PyTuple_GET_ITEM(shape, i) == zero) {
-                kind = NO_ARRAY;
-            }
+            empty |= PyTuple_GET_ITEM(shape, i) == zero;
         }
+        kind = empty ? NO_ARRAY : ((PyArray_Descr *)dtype)->type_num << 8 | own << 7 | ndim;
     }
     Py_XDECREF(shape);
-    Py_XDECREF(aval);
     Py_XDECREF(dtype);
     Py_DECREF(payload);
     return kind;

@@ -76,14 +76,14 @@ method_call(Method *self, PyObject *const *args, size_t flags, PyObject *keyword
             }
             break;
         case IN_PLACE:
-            done = count == 2 ? changed_in_place(self->op, args[0], args[1]) : 0;
+            done = count != 2 ? 0 : is_on_xla(args[0]) ? changed_on_xla(self->op, args[0], args[1]) : changed_in_place(self->op, args[0], args[1]);
             made = done > 0 ? Py_NewRef(args[0]) : NULL;
             break;
         case GET:
-            made = count == 2 ? part_of(args[0], args[1]) : NOT_SHORT;
+            made = count != 2 ? NOT_SHORT : is_on_xla(args[0]) ? part_on_xla(args[0], args[1]) : part_of(args[0], args[1]);
             break;
         case SET:
-            done = count == 3 ? written(args[0], args[1], args[2]) : 0;
+            done = count != 3 ? 0 : is_on_xla(args[0]) ? written_on_xla(args[0], args[1], args[2]) : written(args[0], args[1], args[2]);
             made = done > 0 ? Py_NewRef(Py_None) : NULL;
             break;
         case CONVERT: /* `float(x)`: by NumPy's array */

@@ -81,15 +81,11 @@ gather(PyObject *op, PyObject *const *args, Py_ssize_t count, Operands *operands
     return operands->on_xla != operands->on_host;
 }
 
-/* What a program makes of operands; what it raises is explained by Python.  NOT_SHORT if there is no program. */
+/* What a program of an operator makes of operands; what it raises is explained by Python. */
 static PyObject * /* new */
-run_program(PyObject *op, Operands *operands, PyObject *attrs, Py_ssize_t table)
+call_program(PyObject *op, PyObject *program, Operands *operands, PyObject *attrs)
 {
-    PyObject *programs = PyTuple_GET_ITEM(SLOT(op, op_programs), table);
-    PyObject *program = PyDict_GetItemWithError(programs, attrs), *made;
-    if (program == NULL) {
-        return NULL;
-    }
+    PyObject *made;
     Py_INCREF(program);
     made = PyObject_Vectorcall(program, operands->payloads, operands->count, NULL);
     Py_DECREF(program);
@@ -127,6 +123,14 @@ run_program(PyObject *op, Operands *operands, PyObject *attrs, Py_ssize_t table)
         Py_XDECREF(trace);
     }
     return made;
+}
+
+/* The same by the program that there is; NOT_SHORT if there is none. */
+static PyObject * /* new */
+run_program(PyObject *op, Operands *operands, PyObject *attrs, Py_ssize_t table)
+{
+    PyObject *programs = PyTuple_GET_ITEM(SLOT(op, op_programs), table), *program = PyDict_GetItemWithError(programs, attrs);
+    return program == NULL ? NULL : call_program(op, program, operands, attrs);
 }
 
 /* What NumPy returned, as an array, also where it is a scalar; NULL stays NULL. */

@@ -80,6 +80,8 @@ live(PyObject *handle)
     return found;
 }
 
+static PyObject *read_on_xla(PyObject *handle);
+
 /* The payload of an array or scalar, wherever it is. */
 static PyObject * /* new */
 payload_read(PyObject *handle)
@@ -88,7 +90,7 @@ payload_read(PyObject *handle)
     if (SLOT(handle, array__view) == Py_None) {
         return payload_of(SLOT(handle, array__value));
     }
-    if ((found = live(handle)) != NULL || PyErr_Occurred()) {
+    if ((found = live(handle)) != NULL || PyErr_Occurred() || (found = read_on_xla(handle)) != NULL || PyErr_Occurred()) {
         return found;
     }
     if ((value = PyObject_CallOneArg(read_, handle)) == NULL) {
@@ -112,4 +114,25 @@ is_common(PyArray_Descr *dtype)
 {
     int number = dtype->type_num;
     return ((number <= NPY_CDOUBLE && number != NPY_LONGDOUBLE) || number == NPY_HALF) && PyDataType_ISNOTSWAPPED(dtype);
+}
+
+static PyObject * /* new */
+attribute_of_aval(PyObject *payload, PyObject *name)
+{
+    PyObject *aval = PyObject_GetAttr(payload, aval_name), *found = aval == NULL ? NULL : PyObject_GetAttr(aval, name);
+    Py_XDECREF(aval);
+    return found;
+}
+
+/* The shape of a payload on XLA. */
+static PyObject * /* new */
+shape_of(PyObject *payload)
+{
+    return attribute_of_aval(payload, shape_name);
+}
+
+static PyObject * /* new */
+dtype_of(PyObject *payload)
+{
+    return attribute_of_aval(payload, dtype_name);
 }

@@ -1,0 +1,438 @@
+/* Parts of arrays on XLA: a part of `_native.c`.
+
+   A basic key is taken apart here as `basic` does it in basic_keys.py.  Programs that exist read and write the part; what they are given is
+   known to fit.  Everything else is left to Python: programs that have to be made, broadcasting, casts, and keys that are wrong. */
+
+enum { MOST_ITEMS = 16 };
+
+/* What a basic key means for an array of some shape. */
+typedef struct {
+    PyObject *attrs, *starts; /* of the lens */
+    npy_intp shape[MOST_ITEMS];
+    int ndim, is_element;
+} Part;
+
+static void
+clear_part(Part *part)
+{
+    Py_CLEAR(part->attrs);
+    Py_CLEAR(part->starts);
+}
+
+/* What an item of a key does with an axis: the length that is left, and where it begins; -1 if it does not fit. */
+static npy_intp
+cut(PyObject *item, npy_intp length, Py_ssize_t *start, Py_ssize_t *step)
+{
+    Py_ssize_t stop;
+    int overflow;
+    if (PySlice_Check(item)) {
+        if (PySlice_Unpack(item, start, &stop, step) < 0) {
+            PyErr_Clear();
+            return -1;
+        }
+        length = PySlice_AdjustIndices(length, start, &stop, *step);
+        *start = length > 0 ? *start : 0;
+        return length;
+    }
+    *start = PyLong_AsLongAndOverflow(item, &overflow);
+    *start += *start < 0 ? length : 0;
+    return overflow || *start < 0 || *start >= length ? -1 : 1;
+}
+
+static PyObject * /* new */
+cut_of(npy_intp length, Py_ssize_t step)
+{
+    PyObject *cut = PyTuple_New(3);
+    if (cut != NULL) {
+        PyTuple_SET_ITEM(cut, 0, Py_NewRef(slice_kind_));
+        PyTuple_SET_ITEM(cut, 1, PyLong_FromSsize_t(length));
+        PyTuple_SET_ITEM(cut, 2, PyLong_FromSsize_t(step));
+    }
+    return cut;
+}
+
+/* Take a basic key apart; 0 if that is Python's.  The part is to be cleared in either case. */
+static int
+take_apart(PyObject *shape, PyObject *key, Part *part)
+{
+    PyObject *const *items = &key, *spec = NULL, *starts[MOST_ITEMS], *kind;
+    Py_ssize_t count = 1, used = 0, ndim = PyTuple_GET_SIZE(shape), axis = 0, specified = 0, begun = 0, start, step;
+    int ellipses = 0, done = 0;
+    *part = (Part){.is_element = 1};
+    if (PyTuple_CheckExact(key)) {
+        items = &PyTuple_GET_ITEM(key, 0);
+        count = PyTuple_GET_SIZE(key);
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        ellipses += items[i] == Py_Ellipsis;
+        used += items[i] != Py_Ellipsis && items[i] != Py_None;
+    }
+    if (!is_fixed(key) || ellipses > 1 || used > ndim || count - used + ndim > MOST_ITEMS || (spec = PyTuple_New(count - ellipses + ndim - used)) == NULL) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count + !ellipses; i++) {
+        PyObject *item = i < count ? items[i] : Py_Ellipsis;
+        Py_ssize_t axes = item == Py_Ellipsis ? ndim - used : 1;
+        part->is_element &= i >= count || (item != Py_Ellipsis && item != Py_None);
+        for (Py_ssize_t j = 0; j < axes; j++) {
+            npy_intp length = item == Py_None ? 1 : PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, axis)), left = length;
+            kind = item == Py_None ? new_axis_ : whole_axis_;
+            if (PyLong_CheckExact(item) || PySlice_Check(item)) {
+                if ((left = cut(item, length, &start, &step)) < 0) {
+                    goto failed;
+                }
+                if (PyLong_CheckExact(item)) {
+                    kind = no_axis_;
+                }
+                else if (start != 0 || step != 1 || left != length) {
+                    kind = NULL;
+                }
+                if (kind != whole_axis_ && (starts[begun++] = PyLong_FromSsize_t(start)) == NULL) {
+                    begun--;
+                    goto failed;
+                }
+            }
+            if ((kind = kind == NULL ? cut_of(left, step) : Py_NewRef(kind)) == NULL) {
+                goto failed;
+            }
+            PyTuple_SET_ITEM(spec, specified++, kind);
+            if (kind != no_axis_) {
+                part->shape[part->ndim++] = left;
+                part->is_element = 0;
+            }
+            axis += item != Py_None;
+        }
+    }
+    part->attrs = PyTuple_Pack(1, spec);
+    part->starts = PyTuple_New(begun);
+    done = part->attrs != NULL && part->starts != NULL;
+failed:
+    for (Py_ssize_t i = 0; i < begun; i++) {
+        if (done) {
+            PyTuple_SET_ITEM(part->starts, i, starts[i]);
+        }
+        else {
+            Py_DECREF(starts[i]);
+        }
+    }
+    Py_DECREF(spec);
+    return done;
+}
+
+/* How many axes a lens of a basic key leaves; -1 if it leaves no elements of an array that has some. */
+static int
+axes_seen(PyObject *lens)
+{
+    PyObject *spec = PyTuple_GET_ITEM(SLOT(lens, lens_attrs), 0);
+    int axes = 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(spec); i++) {
+        PyObject *kind = PyTuple_GET_ITEM(spec, i);
+        if (PyTuple_GET_SIZE(kind) > 1 && PyTuple_GET_ITEM(kind, 1) == zero) {
+            return -1;
+        }
+        axes += PyTuple_GET_ITEM(kind, 0) != PyTuple_GET_ITEM(no_axis_, 0);
+    }
+    return axes;
+}
+
+/* Whether an array or scalar of ours is on XLA, as far as it looks at what is. */
+static int
+is_on_xla(PyObject *handle)
+{
+    PyObject *value;
+    if (!IS_OURS(handle)) {
+        return 0;
+    }
+    value = SLOT(handle, array__view) == Py_None ? SLOT(handle, array__value) : SLOT(SLOT(SLOT(handle, array__view), view_root), array__value);
+    return IS(value, value_) && IS(SLOT(value, value_payload), xla_array_);
+}
+
+/* The payload of an array on XLA that is no view, and is not kept by a compiled program; NULL for others. */
+static PyObject * /* borrowed */
+owned_on_xla(PyObject *handle)
+{
+    PyObject *value = SLOT(handle, array__value);
+    if (!IS(handle, array_) || SLOT(handle, array__view) != Py_None || !IS(value, value_) || !IS(SLOT(value, value_payload), xla_array_)) {
+        return NULL;
+    }
+    return SLOT(value, value_payload);
+}
+
+/* The lens of a view of such an array, if it is that of a basic key; NULL for others. */
+static PyObject * /* borrowed */
+lens_on_xla(PyObject *handle)
+{
+    PyObject *view = SLOT(handle, array__view), *rare = SLOT(handle, array__extra), *lens;
+    if (view == Py_None || (rare != Py_None && SLOT(rare, extra_leaf) != Py_None)) {
+        return NULL;
+    }
+    lens = SLOT(view, view_lens);
+    return IS(lens, lens_) && SLOT(lens, lens_get) == index_get_ && owned_on_xla(SLOT(view, view_parent)) != NULL ? lens : NULL;
+}
+
+static int
+add_operand(Operands *operands, PyObject *payload)
+{
+    if (payload != NULL) {
+        operands->payloads[operands->count++] = payload;
+    }
+    return payload != NULL;
+}
+
+/* Add the places where a part begins; 0 for errors, and if there are too many. */
+static int
+add_starts(Operands *operands, PyObject *starts)
+{
+    int fits = operands->count + PyTuple_GET_SIZE(starts) <= MOST_OPERANDS;
+    for (Py_ssize_t i = 0; fits && i < PyTuple_GET_SIZE(starts); i++) {
+        fits = add_operand(operands, PyObject_CallOneArg(xla_scalar_, PyTuple_GET_ITEM(starts, i)));
+    }
+    return fits;
+}
+
+static PyObject * /* new; a payload */
+got(PyObject *payload, PyObject *attrs, PyObject *starts, int numpy_dtypes)
+{
+    Operands operands = {.payloads = {Py_NewRef(payload)}, .count = 1};
+    PyObject *made = add_starts(&operands, starts) ? run_program(index_get_, &operands, attrs, numpy_dtypes) : NULL;
+    release(&operands);
+    return made;
+}
+
+/* The payload of a view of an array on XLA, while nothing is recorded, as `read` does it; NOT_SHORT for other views. */
+static PyObject * /* new */
+read_on_xla(PyObject *handle)
+{
+    PyObject *lens = lens_on_xla(handle), *view = SLOT(handle, array__view), *root, *known, *version, *made, *mode;
+    int same;
+    if (lens == NULL || SLOT(view, view_root) != SLOT(view, view_parent) || (mode = plain_mode()) == NULL) {
+        return NOT_SHORT;
+    }
+    root = SLOT(view, view_root);
+    known = SLOT(view, view_cached);
+    version = Py_NewRef(SLOT(SLOT(root, array__extra), extra_version));
+    if (known != Py_None && IS(known, value_) && (SLOT(known, value_node) != Py_None || SLOT(SLOT(root, array__value), value_node) == Py_None) &&
+        (same = PyObject_RichCompareBool(SLOT(view, view_version), version, Py_EQ)) != 0) {
+        made = same > 0 ? payload_of(known) : NULL;
+    }
+    else {
+        made = got(owned_on_xla(root), SLOT(lens, lens_attrs), SLOT(lens, lens_operands), PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero);
+        known = made == NULL ? NULL : valued(Py_NewRef(made));
+        if (known != NULL) {
+            Py_SETREF(SLOT(view, view_cached), known);
+            Py_SETREF(SLOT(view, view_version), Py_NewRef(version));
+        }
+        else {
+            Py_CLEAR(made);
+        }
+    }
+    Py_DECREF(version);
+    Py_DECREF(mode);
+    return made;
+}
+
+/* `handle[key]`: an element, or a view. */
+static PyObject * /* new */
+part_on_xla(PyObject *handle, PyObject *key)
+{
+    PyObject *payload = owned_on_xla(handle), *mode = payload == NULL || is_readonly(handle) ? NULL : plain_mode(), *shape, *lens, *made = NULL;
+    Part part;
+    if (mode == NULL || (shape = shape_of(payload)) == NULL) {
+        Py_XDECREF(mode);
+        return NULL;
+    }
+    if (take_apart(shape, key, &part)) {
+        if (part.is_element) {
+            made = got(payload, part.attrs, part.starts, PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero);
+            made = made == NULL ? NULL : wrapped(scalar_, made);
+        }
+        else if ((lens = allocated(lens_)) != NULL) {
+            SLOT(lens, lens_get) = Py_NewRef(index_get_);
+            SLOT(lens, lens_put) = Py_NewRef(index_put_);
+            SLOT(lens, lens_look) = Py_NewRef(index_look_);
+            SLOT(lens, lens_attrs) = Py_NewRef(part.attrs);
+            SLOT(lens, lens_operands) = Py_NewRef(part.starts);
+            made = view_through(handle, lens);
+            Py_DECREF(lens);
+        }
+    }
+    clear_part(&part);
+    Py_DECREF(shape);
+    Py_DECREF(mode);
+    return made;
+}
+
+/* Whether nobody else holds the payload of an array on XLA: its buffer can be given away. */
+static int
+is_own(PyObject *handle)
+{
+    PyObject *payload = owned_on_xla(handle);
+    return payload != NULL && Py_REFCNT(SLOT(handle, array__value)) == 1 && Py_REFCNT(payload) == 1;
+}
+
+/* Give a handle that is no view another value; 0 for an error. */
+static int
+replaced(PyObject *handle, PyObject *value)
+{
+    PyObject *rare = SLOT(handle, array__extra), *version;
+    if (rare != Py_None) {
+        if ((version = PyIter_Next(clock_)) == NULL) {
+            Py_DECREF(value);
+            return 0;
+        }
+        Py_SETREF(SLOT(rare, extra_version), version);
+        Py_SETREF(SLOT(value, value_node), Py_NewRef(SLOT(rare, extra_leaf)));
+    }
+    Py_SETREF(SLOT(handle, array__value), value);
+    return 1;
+}
+
+/* Write by a program, while others that write wait. */
+static PyObject * /* new; a payload */
+put_in_turn(PyObject *handle, Operands *operands, PyObject *attrs, PyObject *program)
+{
+    if (!is_own(handle)) {
+        return NOT_SHORT;
+    }
+    operands->payloads[0] = Py_NewRef(owned_on_xla(handle));
+    return call_program(index_put_, program, operands, attrs);
+}
+
+/* Write what fits into a part of an array on XLA; it takes the reference to what is written.  1 if it is done, 0 if it is not short, -1 for an
+   error. */
+static int
+put_on_xla(PyObject *handle, PyObject *attrs, PyObject *starts, PyObject *new)
+{
+    Operands operands = {.payloads = {NULL, new}, .count = 2};
+    PyObject *mode = is_own(handle) ? plain_mode() : NULL, *key = NULL, *program = NULL, *made, *value, *held, *kind, *error, *trace;
+    int done = 0;
+    if (mode != NULL && (key = PyTuple_Pack(2, attrs, first_)) != NULL && add_starts(&operands, starts)) {
+        PyObject *programs = PyTuple_GET_ITEM(SLOT(index_put_, op_programs), giving_programs + (PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero));
+        program = PyDict_GetItemWithError(programs, key);
+    }
+    if (program != NULL && (held = PyObject_CallMethodNoArgs(updating_, acquire_name)) != NULL) {
+        Py_DECREF(held);
+        Py_INCREF(program);
+        made = put_in_turn(handle, &operands, attrs, program);
+        Py_DECREF(program);
+        done = made != NULL && (value = valued(made)) != NULL && replaced(handle, value);
+        PyErr_Fetch(&kind, &error, &trace);
+        held = PyObject_CallMethodNoArgs(updating_, release_name);
+        Py_XDECREF(held);
+        if (kind != NULL) {
+            PyErr_Restore(kind, error, trace);
+        }
+    }
+    while (operands.count > 0) {
+        Py_XDECREF(operands.payloads[--operands.count]);
+    }
+    Py_XDECREF(key);
+    Py_XDECREF(mode);
+    return done ? 1 : AS_FOUND;
+}
+
+/* Whether an array of a dtype can hold a number for certain. */
+static int
+can_hold(PyArray_Descr *dtype, PyObject *number)
+{
+    if (PyComplex_CheckExact(number) || dtype->type_num >= EXTENDED) {
+        return 0;
+    }
+    if (PyTypeNum_ISINTEGER(dtype->type_num)) {
+        return PyBool_Check(number) || (PyLong_CheckExact(number) && is_small(number));
+    }
+    return !PyLong_CheckExact(number) || fits_64_bits(number);
+}
+
+/* Whether a payload on XLA has the shape of a part, and a dtype. */
+static int
+is_like(PyObject *payload, Part *part, PyObject *dtype)
+{
+    PyObject *shape = shape_of(payload), *own = shape == NULL ? NULL : dtype_of(payload);
+    int like = own == dtype && PyTuple_GET_SIZE(shape) == part->ndim;
+    for (int axis = 0; like && axis < part->ndim; axis++) {
+        like = PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, axis)) == part->shape[axis];
+    }
+    Py_XDECREF(shape);
+    Py_XDECREF(own);
+    return like;
+}
+
+/* Whether payloads on XLA have the same shape and dtype. */
+static int
+are_alike(PyObject *payload, PyObject *other)
+{
+    PyObject *shapes[2] = {shape_of(payload), shape_of(other)}, *dtypes[2] = {dtype_of(payload), dtype_of(other)};
+    int alike = !PyErr_Occurred() && dtypes[0] == dtypes[1] && PyObject_RichCompareBool(shapes[0], shapes[1], Py_EQ) == 1;
+    for (int i = 0; i < 2; i++) {
+        Py_XDECREF(shapes[i]);
+        Py_XDECREF(dtypes[i]);
+    }
+    return alike;
+}
+
+/* Whether an array looks at a part of another one: `a[1:] += x` ends with `a[1:] = that`, which is already written. */
+static int
+looks_at(PyObject *array, PyObject *handle, Part *part)
+{
+    PyObject *lens = IS_OURS(array) ? lens_on_xla(array) : NULL;
+    return lens != NULL && SLOT(SLOT(array, array__view), view_parent) == handle &&
+           PyObject_RichCompareBool(SLOT(lens, lens_attrs), part->attrs, Py_EQ) == 1 &&
+           PyObject_RichCompareBool(SLOT(lens, lens_operands), part->starts, Py_EQ) == 1;
+}
+
+/* `handle[key] = new`; 1 if it is done, 0 if it is not short, -1 for an error. */
+static int
+written_on_xla(PyObject *handle, PyObject *key, PyObject *new)
+{
+    PyObject *payload = is_readonly(handle) || !(is_number(new) || IS_OURS(new)) || !is_plain() ? NULL : owned_on_xla(handle);
+    PyObject *shape = payload == NULL ? NULL : shape_of(payload);
+    PyObject *dtype = shape == NULL ? NULL : dtype_of(payload), *sent = NULL;
+    Part part = {NULL};
+    int done = 0;
+    if (dtype != NULL && PyArray_DescrCheck(dtype) && take_apart(shape, key, &part)) {
+        done = looks_at(new, handle, &part);
+        if (done || PyTuple_GET_SIZE(part.starts) == 0) {
+            /* it is written, or all of the array is replaced */
+        }
+        else if (is_number(new)) {
+            sent = can_hold((PyArray_Descr *)dtype, new) ? PyObject_CallOneArg(xla_scalar_, new) : NULL;
+        }
+        else if ((sent = payload_read(new)) != NULL && !(IS(sent, xla_array_) && is_like(sent, &part, dtype))) {
+            Py_CLEAR(sent);
+        }
+        if (sent != NULL) {
+            done = put_on_xla(handle, part.attrs, part.starts, sent);
+        }
+    }
+    clear_part(&part);
+    Py_XDECREF(shape);
+    Py_XDECREF(dtype);
+    return done == 1 ? 1 : AS_FOUND;
+}
+
+/* `handle += other` and its siblings; as above. */
+static int
+changed_on_xla(PyObject *op, PyObject *handle, PyObject *other)
+{
+    PyObject *operands[2] = {handle, other}, *lens = lens_on_xla(handle), *rare = SLOT(handle, array__extra), *before, *made, *payload;
+    int done = 0;
+    if (!IS(handle, array_) || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) || is_readonly(handle) ||
+        (rare != Py_None && SLOT(rare, extra_leaf) != Py_None) || !is_plain() ||
+        (before = lens == NULL ? Py_XNewRef(owned_on_xla(handle)) : read_on_xla(handle)) == NULL) {
+        return AS_FOUND;
+    }
+    made = applied(op, operands, 2, no_attrs, 0, NULL);
+    payload = made == NULL ? NULL : SLOT(SLOT(made, array__value), value_payload);
+    if (payload != NULL && IS(payload, xla_array_) && are_alike(payload, before)) {
+        if (lens == NULL) {
+            done = replaced(handle, Py_NewRef(SLOT(made, array__value)));
+        }
+        else {
+            done = put_on_xla(SLOT(SLOT(handle, array__view), view_parent), SLOT(lens, lens_attrs), SLOT(lens, lens_operands), Py_NewRef(payload));
+        }
+    }
+    Py_XDECREF(made);
+    Py_DECREF(before);
+    return done == 1 ? 1 : AS_FOUND;
+}

@@ -1,5 +1,6 @@
 """What may be read and written by an index: NumPy's errors, or a condition that a compiled program carries out."""
 
+import math
 from typing import Any
 
 import numpy as onp
@@ -12,8 +13,11 @@ from npcompat._internal.op import operator
 
 
 def check_element(dtype: onp.dtype[Any], new: Any) -> None:
-    """What is written to one element has no axes; of a bool it is the truth that is written."""
-    if (new.ndim if hasattr(new, "ndim") else onp.ndim(new)) and dtype.kind != "b" and dtypes.on_devices(dtype):
+    """What is written to one element has no axes; of a bool it is the truth that is written, which one element has."""
+    shape = new.shape if hasattr(new, "shape") else onp.shape(new)
+    if shape and dtypes.on_devices(dtype) and not (dtype.kind == "b" and math.prod(shape) == 1):
+        if dtype.kind == "c":
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
         raise ValueError("setting an array element with a sequence.")
 
 

@@ -399,6 +399,16 @@ def test_numbers_in_lists_that_do_not_fit(backend):
         assert a.tolist() == [0, 0, 0]
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "float32", "int8", "bool"])
+@pytest.mark.parametrize("shape", [(1,), (1, 1), (2,), (0,)])
+def test_one_element_is_no_place_for_an_array_with_axes(dtype, shape):
+    def program(xp, a, new):
+        a[1] = new
+        return a + 0
+
+    agrees(program, onp.zeros(3, dtype), onp.ones(shape, dtype), message=True)
+
+
 @hypothesis.settings(max_examples=150)
 @hypothesis.given(data=st.data(), shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4))
 def test_any_mixture_of_arrays_and_slices(data, shape):

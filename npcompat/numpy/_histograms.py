@@ -207,9 +207,11 @@ def _not_finite(xp: Any, low: Any, high: Any) -> Any:
 
 
 def _histogram_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    carried = [dtypes.strong(t) for t in types[:2]]
-    kept = [None] * (len(types) - 2)
-    return [onp.result_type(*carried)] * 2 + kept, dtypes.strong(types[-1]) if len(types) % 2 else _int64
+    carried, rest = [dtypes.strong(t) for t in types[:2]], types[2:]
+    together = onp.result_type(*carried)
+    exact = len(rest) > 1 and carried[0].kind in "iu" and carried[0] != onp.uint64  # integers may lie in bins between integers
+    kept = [None] * len(rest)
+    return [_int64 if exact else together, together, *kept], dtypes.strong(types[-1]) if len(rest) % 2 else _int64
 
 
 def _histogram_on_host(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
@@ -242,16 +244,19 @@ def _histogram(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
         low, high = rest[:2]
         inside = ((a >= low) & (a <= high)) | ((low == high) & (a >= edges[0]) & (a <= edges[-1]))
         place = _bin_of_one_width(xp, a, edges, inside)
-    each = xp.ravel(rest[-1]) if len(rest) % 2 else xp.ones(a.shape, onp.int64)
-    each = xp.where(inside, each, xp.zeros_like(each))
-    return xp.add_at(xp.zeros((count,), each.dtype), (xp.clip(place, 0, count - 1),), each)
+    place = xp.where(inside, place, count)  # where nothing is added
+    if len(rest) % 2:
+        each = xp.ravel(rest[-1])
+        return xp.add_at(xp.zeros((count,), each.dtype), (place,), each)
+    return xp.add_at(xp.zeros((count,), onp.int64), (place,), 1)
 
 
 def _bin_of_one_width(xp: Any, a: Any, edges: Any, inside: Any) -> Any:
     """In which bin an element lies: by division, and by its edges where rounding has led beyond them."""
     last, known = edges.shape[0] - 2, xp.known(edges)
-    if a.dtype.kind in "iu" and type(known) is onp.ndarray and (width := _whole_width(known)):
-        return xp.minimum(xp.where(inside, a.astype(onp.int64) - int(known[0]), 0) // width, last)
+    if a.dtype == onp.int64 and type(known) is onp.ndarray and (width := _whole_width(known)):
+        distance = a - int(known[0])
+        return xp.minimum(distance if width == 1 else distance // width, last)
     wide = onp.result_type(edges.dtype, onp.float32)
     first = edges[0].astype(wide)
     share = (a.astype(wide) - first) / (edges[-1].astype(wide) - first)

@@ -453,3 +453,17 @@ def test_arrays_say_that_they_have_no_address():
         with pytest.raises(NotImplementedError, match="has no address; take that of `a.asnumpy"):
             getattr(a, name)
     assert onp.asarray(a).flags.writeable and onp.asarray(a).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("shape", [(20_000,), (150, 130), (2**14,), (40, 1, 512)])
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "complex64"])
+def test_any_and_all_of_many_elements_see_each(shape, dtype):
+    size = onp.prod(shape)
+    for place in (None, 0, 511, 512, 2**14 - 1, size - 1):
+        for other in (False, True):
+            a = onp.full(size, other, dtype)
+            if place is not None:
+                a[place] = not other
+            a = a.reshape(shape)
+            assert (bool(np.any(np.array(a))), bool(np.all(np.array(a)))) == (bool(onp.any(a)), bool(onp.all(a)))
+    assert np.any(np.array(onp.full(shape, onp.nan))) and np.all(np.array(onp.full(shape, onp.nan)))

@@ -180,6 +180,8 @@ CALLS = {
     "histogram": [
         Call(lambda xp, a: xp.histogram(a, 10, range=(-5, 5)), (integers(40),)),  # each element is an edge
         Call(lambda xp, a: xp.histogram(a, 100, range=(-5, 5)), (integers(40),)),
+        Call(lambda xp, a: xp.histogram(a, 7, range=(-4, 3)), (onp.array([0, 1, 2, 5, 3, 200], "u1"),)),  # bins as wide as uint8 is not
+        Call(lambda xp, a, w: xp.histogram(a, 3, range=(-2, 4), weights=w), (integers(40), floats(40))),
         Call(lambda xp, a: xp.histogram(a, 7), (floats(300, dtype="f4"),)),
         Call(lambda xp, a, w: xp.histogram(a, 7, weights=w), (floats(30, dtype="f8"), floats(30)), 4),
         Call(lambda xp, a: xp.histogram(a, 4, range=(0, 0)), (floats(30, dtype="f8"),)),

@@ -96,6 +96,8 @@ def _conversion(a: Any) -> Any:
 _identity = jax.jit(_conversion)
 CONVERSION = _conversion.__name__
 _REPEATED = 16
+_LARGE, _ALIGNED = 2**19, 64
+"""Bytes from which on an array is copied on the host, and what the addresses of the buffers are multiples of that XLA takes as they are."""
 _conversions = Repetitions()
 """Host arrays of a shape and dtype that went to XLA."""
 
@@ -108,22 +110,30 @@ def check_dtype(dtype: onp.dtype[Any]) -> None:
         )
 
 
+def _empty_for_xla(shape: tuple[int, ...], dtype: onp.dtype[Any]) -> onp.ndarray[Any, Any]:
+    """An array whose buffer XLA takes as it is."""
+    bytes_ = onp.empty(math.prod(shape) * dtype.itemsize + _ALIGNED, onp.uint8)
+    return onp.ndarray(shape, dtype, bytes_, -bytes_.__array_interface__["data"][0] % _ALIGNED)
+
+
 def asarray(array: Any, device: Any = None) -> Any:
     """A copy of a host array on XLA.  (`jax.device_put` may alias the host's memory; a program's result does not.)
 
     What is where it should be is not put there: that would commit it, and programs of arrays of which some are committed are
     compiled once more for their own results, which all are.
-    A program is the fastest way, but takes as long to compile as some hundred transfers.
+    A program is the fastest way for a small array, but takes as long to compile as some hundred transfers.  Of a large one the
+    copy is made here, where XLA can take it as it is.
     """
     check_dtype(array.dtype)
-    given = array
-    if array.dtype == onp.bool_:  # any byte but 0 is True to NumPy, which XLA counts by their bytes
-        given = onp.logical_and(array, True, out=onp.empty(array.shape, bool))
+    is_bool = array.dtype == onp.bool_
+    put = array.nbytes >= _LARGE or _conversions.count((array.shape, array.dtype)) <= _REPEATED
+    given = _empty_for_xla(array.shape, array.dtype) if put or is_bool else array  # nobody else has a copy, whose memory JAX may take
+    if is_bool:  # any byte but 0 is True to NumPy, which XLA counts by their bytes
+        onp.logical_and(array, True, out=given)
+    elif put:
+        onp.copyto(given, array)
     with jax.enable_x64(True):
-        if _conversions.count((array.shape, array.dtype)) <= _REPEATED:
-            result = jax.device_put(onp.array(array) if given is array else given)  # nobody else has this copy, whose memory JAX may take
-        else:
-            result = _identity(given)
+        result = jax.device_put(given) if put else _identity(given)
         return result if device is None else moved(result, device)
 
 

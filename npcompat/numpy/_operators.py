@@ -109,6 +109,9 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
     rare = x._extra
     free = rare is None or (rare.leaf is None and not rare.readonly)
     if mode.plain and known and free and x._view is None and type(x._value.payload) is execution.XLA_ARRAY:
+        if _keeps_type(op, x, others):
+            dispatch.update(x, op, [dispatch.as_value(other) for other in others])
+            return x
         value, before = _apply(op, (x, *others))._value, x._value.payload
         if type(value.payload) is execution.XLA_ARRAY and value.payload.aval == before.aval:
             touch(x)
@@ -119,6 +122,28 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
     value = execution.run(op, [dispatch.read(x), *map(dispatch.as_value, others)])
     store(x, value, what=f"ufunc '{name_of(op)}'")
     return x
+
+
+_LARGE = 1 << 20
+"""Bytes from which on an array on XLA is overwritten: another buffer costs more than to find out that there need be none."""
+
+
+def _keeps_type(op: Op, x: Any, others: tuple[Any, ...]) -> bool:
+    """Whether an array is large, and what it becomes has its shape and dtype for certain."""
+    if x.nbytes < _LARGE or op.outputs != 1:
+        return False
+    kinds: list[Any] = [x.dtype]
+    for other in others:
+        if type(other) in execution.SCALARS:
+            kinds.append(type(other))
+        elif isinstance(other, Handle) and other.shape in ((), x.shape):  # type: ignore[attr-defined]
+            kinds.append(other.dtype)  # type: ignore[attr-defined]
+        else:
+            return False
+    try:
+        return bool(op.rule(tuple(kinds), op.named(()))[1] == x.dtype)
+    except TypeError:  # which the call explains
+        return False
 
 
 def _power(op: Op, infix: Infix, x: Any, exponent: Any) -> Any:

@@ -103,6 +103,67 @@ def test_exports_are_read_only_or_copies(backend):
 # --- writing in place --------------------------------------------------------------------------------------------
 
 
+LARGE = 200_000
+OPERATORS = {
+    "number": lambda a, b: a.__imul__(3),
+    "array": lambda a, b: a.__isub__(b),
+    "scalar": lambda a, b: a.__iadd__(b[5]),
+    "power": lambda a, b: a.__ipow__(3),
+    "itself": lambda a, b: a.__iadd__(a),
+}
+
+
+@pytest.mark.parametrize("change", OPERATORS.values(), ids=OPERATORS)
+def test_a_large_array_is_overwritten_by_operators_in_place(change):
+    theirs, others = onp.arange(LARGE) / LARGE, onp.ones(LARGE) / 3
+    a, b = np.array(theirs, dtype="float64") * 1, np.array(others, dtype="float64")
+    view, at = a[3:5], pointer(a)
+    change(theirs, others)
+    change(a, b)
+    assert_almost_equal(a, theirs)
+    assert_almost_equal(view, theirs[3:5])
+    assert pointer(a) == at or change is OPERATORS["itself"]
+    held, exported, expected = a.copy(), a.asnumpy(), theirs.copy()
+    change(theirs, others)
+    change(a, b)
+    assert_almost_equal(a, theirs)
+    assert_almost_equal(held, expected)
+    assert_almost_equal(exported, expected)
+
+
+def test_a_large_array_keeps_its_values_where_an_operator_in_place_is_refused():
+    a = np.arange(LARGE, dtype="int64")
+    for refused, error in (
+        (lambda: a.__iadd__(1.5), TypeError),
+        (lambda: a.__itruediv__(2), TypeError),
+        (lambda: a.__iadd__(2**70), OverflowError),
+        (lambda: a.__iadd__(np.ones((2, LARGE), dtype="int64")), ValueError),
+        (lambda: a.__iadd__(np.ones(3, dtype="int64")), ValueError),
+    ):
+        with pytest.raises(error):
+            refused()
+    onp.testing.assert_array_equal(a.asnumpy(), onp.arange(LARGE))
+    f = np.ones(LARGE, dtype="float32")
+    f += np.full(LARGE, 0.5, dtype="float64")  # which NumPy casts back
+    f += np.ones(1, dtype="float32")
+    assert f.dtype == onp.float32 and (f == 2.5).all()
+
+
+def test_the_tape_keeps_a_large_array_that_an_operator_overwrites():
+    x = np.ones(LARGE)
+    x.attach_grad()
+    with autograd.record():
+        y = x * 2
+        z = y * y
+        y *= 3
+        total = z.sum() + y.sum()
+    with autograd.pause():
+        y *= 0
+        z += 1
+    total.backward()
+    assert (x.grad == 8 + 6).all()
+
+
 def test_writing_an_element_of_an_owned_array_keeps_its_buffer():
     a = np.zeros(100_000)
     a[0] = 1

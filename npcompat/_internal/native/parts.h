@@ -411,6 +411,22 @@ written_on_xla(PyObject *handle, PyObject *key, PyObject *new)
     return done == 1 ? 1 : AS_FOUND;
 }
 
+#define LARGE (1 << 20) /* bytes; see `npcompat/numpy/_operators.py` */
+
+/* Whether an array on XLA is so large that its buffer is better given away, which Python does. */
+static int
+is_large(PyObject *payload)
+{
+    PyObject *shape = shape_of(payload), *dtype = shape == NULL ? NULL : dtype_of(payload);
+    double bytes = dtype != NULL && PyArray_DescrCheck(dtype) ? (double)PyDataType_ELSIZE((PyArray_Descr *)dtype) : 0;
+    for (Py_ssize_t i = 0; bytes > 0 && i < PyTuple_GET_SIZE(shape); i++) {
+        bytes *= (double)PyLong_AsSsize_t(PyTuple_GET_ITEM(shape, i));
+    }
+    Py_XDECREF(shape);
+    Py_XDECREF(dtype);
+    return bytes >= LARGE;
+}
+
 /* `handle += other` and its siblings; as above. */
 static int
 changed_on_xla(PyObject *op, PyObject *handle, PyObject *other)
@@ -418,7 +434,7 @@ changed_on_xla(PyObject *op, PyObject *handle, PyObject *other)
     PyObject *operands[2] = {handle, other}, *lens = lens_on_xla(handle), *rare = SLOT(handle, array__extra), *before, *made, *payload;
     int done = 0;
     if (!IS(handle, array_) || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) || is_readonly(handle) ||
-        (rare != Py_None && SLOT(rare, extra_leaf) != Py_None) || !is_plain() ||
+        (rare != Py_None && SLOT(rare, extra_leaf) != Py_None) || !is_plain() || (lens == NULL && owned_on_xla(handle) != NULL && is_large(owned_on_xla(handle))) ||
         (before = lens == NULL ? Py_XNewRef(owned_on_xla(handle)) : read_on_xla(handle)) == NULL) {
         return AS_FOUND;
     }

@@ -20,6 +20,9 @@ try:
     from npcompat.numpy_extension import Device, cpu, cpu_pinned, current_device, gpu, gpu_memory_info, num_gpus, random
 finally:
     if _COLLECTS:
+        if gc.get_freeze_count() == 0:
+            gc.freeze()  # and back: they are old now, and are not looked through at the next occasion
+            gc.unfreeze()
         gc.enable()
 
 if TYPE_CHECKING:

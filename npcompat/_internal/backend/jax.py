@@ -95,7 +95,7 @@ def _conversion(a: Any) -> Any:
 
 _identity = jax.jit(_conversion)
 CONVERSION = _conversion.__name__
-_REPEATED = 16
+_REPEATED = 256
 _LARGE, _ALIGNED = 2**19, 64
 """Bytes from which on an array is copied on the host, and what the addresses of the buffers are multiples of that XLA takes as they are."""
 _conversions = Repetitions()

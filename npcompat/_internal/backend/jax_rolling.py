@@ -30,6 +30,8 @@ FUSIBLE_EQUATIONS = 8192
 """So many equations are left to XLA to compute several rounds at a time, where it can."""
 _TOGETHER = 512
 """Equations of several rounds that are computed at a time where XLA can, and there are too many."""
+_UNEVEN_TOGETHER = 2
+"""Rounds of different sizes that are computed one after the other before what they carry is copied."""
 _GATHERED = 1 << 16
 """Bytes of arrays, one for each round, that may be put together to be looped over."""
 _PERIODS, _ROTATIONS = 32, 64
@@ -57,6 +59,7 @@ class _Loop:
     staying: list[Var]
     finals: dict[Var, int]  # what the last round leaves, by its place among what is carried
     each: dict[Var, tuple[int, int]]  # what other rounds leave: its place among what is stacked, and the round
+    uneven: bool  # whether the rounds are alike but for shapes
 
     @property
     def apart(self) -> bool:
@@ -79,7 +82,7 @@ def rolled(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> Callable[..., list[Any]] |
     given = [*{v: None for v in [*_read(after), *jaxpr.outvars] if type(v) is Var and v not in made}]
     last = _part(jaxpr, given, after, jaxpr.outvars, known)
     body = jaxpr_as_fun(loop.body)
-    together = 1 if loop.apart else max(1, _TOGETHER // loop.period)
+    together = _UNEVEN_TOGETHER if loop.uneven else 1 if loop.apart else max(1, _TOGETHER // loop.period)
 
     def compute(*inputs: Any) -> list[Any]:
         at = dict(zip(jaxpr.invars, inputs, strict=True))
@@ -375,7 +378,7 @@ def _dataflow(
     outside = [atoms for _, atoms in looped]
     if exact is None:
         inner = jaxpr.replace(invars=[*own, *[v for v, _ in looped], *staying], outvars=results, eqns=body)
-        return _Loop(start, period, rounds, ClosedJaxpr(inner, ()), begins, outside, [*staying], finals, each)
+        return _Loop(start, period, rounds, ClosedJaxpr(inner, ()), begins, outside, [*staying], finals, each, False)
     all_rounds = [equations[start + t * period : start + (t + 1) * period] for t in range(rounds)]
     for result, begin in zip_longest(results, begins):
         made, out = defined[result]
@@ -389,7 +392,7 @@ def _dataflow(
     integers = {v: tuple([int(a.val) for a in atoms]) for v, atoms in looped if _are_integers(atoms)}
     serving = one_for_all(body, all_rounds, inputs_of_all, number, integers, results, lambda each: len({*map(exact.of, each)}) == 1)
     outside.append([Literal(onp.int32(t), number.aval) for t in range(rounds)])
-    return _Loop(start, period, rounds, serving, begins, outside, [*staying], finals, each)
+    return _Loop(start, period, rounds, serving, begins, outside, [*staying], finals, each, True)
 
 
 def _held(atoms: Sequence[Any]) -> tuple[Any, tuple[Window | None, ...]]:

@@ -7,7 +7,7 @@ writes an output.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from npcompat._internal import dispatch, execution, modes
+from npcompat._internal import dispatch, execution, modes, selection
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import jax_control as control
 from npcompat._internal.errors import user_location
@@ -30,6 +30,13 @@ def _are_scalars(arrays: Sequence[Any]) -> list[bool]:
 
 def _signature(captured: Captured) -> list[str]:
     return [f"{dtype}{list(shape)}" for shape, dtype in captured.split(captured.types)[0]]
+
+
+def _entering(handle: Handle, what: str) -> Value:
+    """The value of an array that a loop is given."""
+    value = dispatch.read(handle)
+    selection.refuse(value.payload, what)
+    return value
 
 
 def _finish(results: Sequence[Value], scalars: Sequence[bool], written: Sequence[Handle], errors: Any) -> list[Any]:
@@ -140,7 +147,7 @@ class _Loop:
             arrays = [*extra, *outs, *after]
             return [dispatch.read(a) for a in arrays], (len(outs), out_tree, len(after), state_tree, _are_scalars(after))
 
-        values = [dispatch.read(s) for s in states]
+        values = [_entering(s, "to begin a loop with") for s in states]
         self.captured = capture(name, traced, [*data, *values])
         self.outs, self.out_tree, count, self.state_tree, scalars = self.captured.result
         self.scalars = [*[False] * self.outs, *scalars]  # outputs are stacked
@@ -171,7 +178,7 @@ class _Loop:
 
 def foreach(body: Python, data: Sequence[Handle], states: list[Any]) -> tuple[list[Any], Any, list[Any], Any]:
     """`out, states = body(slice, states)` over the leading axis, in a trace.  Returns outputs, states, and structures."""
-    values = [dispatch.read(d) for d in data]
+    values = [_entering(d, "to loop over") for d in data]
     slices = [Value(control.abstract_slice(v.payload), v.node) for v in values]
     loop = _Loop("_npx_foreach", lambda d, s: (None, *body(d, s)), slices, states)
     errors = loop.captured.errors

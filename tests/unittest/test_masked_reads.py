@@ -217,6 +217,17 @@ def test_what_depends_on_the_length_names_the_line(source):
     assert (a.asnumpy() == A).all() and (b.asnumpy() == B).all()
 
 
+def test_loops_are_not_given_selections():
+    programs = [
+        lambda a, m: npx.foreach(lambda x, s: (x * 2, s), a[m], [])[0],
+        lambda a, m: npx.foreach(lambda x, s: (x * 2, s), a, [a[m]])[0],
+        lambda a, m: npx.while_loop(lambda s: s.sum() < 3, lambda s: (None, (s + 1,)), (a[m],), max_iterations=5)[1],
+    ]
+    for program in programs:
+        with pytest.raises(TracedValueError, match="loop .*what a boolean mask selects"):
+            npx.jit(program)(np.arange(3.0), np.array([True, False, True]))
+
+
 def test_the_shape_of_a_selection_shows_what_is_not_known():
     seen = []
     npx.jit(lambda a: seen.append((a[a[:, 0] > 0].shape, a[a > 0].ndim, str(a[a > 0].dtype))))(np.array(A))

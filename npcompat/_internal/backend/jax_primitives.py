@@ -1,5 +1,7 @@
 """What is known of JAX's primitives by their names."""
 
+from typing import Any
+
 _ELEMENTWISE = """
 abs acos acosh add and asin asinh atan atan2 atanh bessel_i0e bessel_i1e cbrt ceil clamp clz complex conj convert_element_type
 copy copy_p cos cosh digamma div eq erf erf_inv erfc exp exp2 expm1 floor ge gt igamma igammac imag integer_pow is_finite le
@@ -13,4 +15,10 @@ ELEMENTWISE = frozenset(_ELEMENTWISE.split())
 CALLS = frozenset(["jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "checkpoint", "remat", "remat2"])
 """Equations within an equation, computed once."""
 
-__all__ = ["CALLS", "ELEMENTWISE"]
+
+def called(equation: Any) -> Any:
+    """The equations within a call, with their constants where it keeps them."""
+    return next(equation.params[name] for name in ("jaxpr", "call_jaxpr", "fun_jaxpr") if name in equation.params)
+
+
+__all__ = ["CALLS", "ELEMENTWISE", "called"]

@@ -5,13 +5,13 @@ operands goes; one that puts rows together, or that is not known here, raises `M
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 
 from npcompat._internal.backend import jax_tracing as tracing
-from npcompat._internal.backend.jax_primitives import CALLS, ELEMENTWISE
+from npcompat._internal.backend.jax_primitives import CALLS, ELEMENTWISE, called
 
 Axis = int | None
 """Which axis the rows lie along; None for what does not depend on them."""
@@ -367,7 +367,7 @@ def _solve(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> list[Axis]
 
 @_rule(*CALLS)
 def _call(equation: Any, axes: Sequence[Axis], reader: "_Reader") -> list[Axis]:
-    return reader.equations(_inner(equation.params), axes)
+    return reader.equations(getattr(called(equation), "jaxpr", called(equation)), axes)
 
 
 @_rule("cond")
@@ -409,11 +409,6 @@ def _joined(equation: Any, axes: Sequence[Axis]) -> Axis:
     found = {axis for axis in axes if axis is not None}
     _expect(len(found) <= 1, equation)
     return found.pop() if found else None
-
-
-def _inner(params: Mapping[str, Any]) -> Any:
-    found = next(params[name] for name in ("jaxpr", "call_jaxpr", "fun_jaxpr") if name in params)
-    return getattr(found, "jaxpr", found)
 
 
 __all__ = ["MixedError", "as_long", "through"]

@@ -17,7 +17,7 @@ import numpy as onp
 from jax import lax
 from jax._src.core import ClosedJaxpr, JaxprEqn, Literal, Var
 
-from npcompat._internal.backend.jax_primitives import CALLS, ELEMENTWISE
+from npcompat._internal.backend.jax_primitives import CALLS, ELEMENTWISE, called
 
 WASTE = 8
 """So many times as many elements as the rounds have may be computed for them."""
@@ -270,7 +270,7 @@ def _barrier(reader: _Reader, equation: JaxprEqn, each: Sequence[JaxprEqn], inpu
 
 @_rule(*CALLS)
 def _call(reader: _Reader, equation: JaxprEqn, each: Sequence[JaxprEqn], inputs: Sequence[Held]) -> list[Held]:
-    inner = [next(e.params[name] for name in ("jaxpr", "call_jaxpr", "fun_jaxpr") if name in e.params) for e in each]
+    inner = [*map(called, each)]
     first = getattr(inner[0], "jaxpr", inner[0])
     consts = [Held(c, (None,) * onp.ndim(c)) for c in getattr(inner[0], "consts", ())]
     env = dict(zip([*first.constvars, *first.invars], [*consts, *inputs], strict=True))

@@ -46,9 +46,14 @@ def _deviation(xp: Any, variance: Any, eps: float) -> Any:
     return xp.sqrt(variance + xp.asarray(eps, variance.dtype))
 
 
+def _normalizing(xp: Any, variance: Any, eps: float) -> Any:
+    """What a distance from the mean is multiplied with."""
+    return xp.rsqrt(variance + xp.asarray(eps, variance.dtype))
+
+
 def _scaled(xp: Any, x: Any, mean: Any, variance: Any, gamma: Any, beta: Any, eps: float) -> Any:
-    """Normalized where there is a variance for each gamma; else it is quicker to divide once for each variance."""
-    return (x - mean) * (gamma / _deviation(xp, variance, eps)) + beta
+    """Normalized where there is a variance for each gamma."""
+    return (x - mean) * (gamma * _normalizing(xp, variance, eps)) + beta
 
 
 def _along(xp: Any, vector: Any, axis: int, ndim: int, what: str, length: int) -> Any:
@@ -258,8 +263,7 @@ def _layer_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, axis: int, eps: float
     (axis,) = normalized_axes(axis, x.ndim)
     mean, variance = _moments(xp, x, (axis,))
     gamma, beta = (_along(xp, v, axis, x.ndim, f"layer_norm: {n}", x.shape[axis]) for v, n in ((gamma, "gamma"), (beta, "beta")))
-    deviation = _deviation(xp, variance, eps)
-    return (x - mean) * (xp.asarray(1, x.dtype) / deviation) * gamma + beta, mean, deviation
+    return (x - mean) * _normalizing(xp, variance, eps) * gamma + beta, mean, _deviation(xp, variance, eps)
 
 
 def layer_norm(data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False) -> Any:
@@ -294,11 +298,10 @@ def _group_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, num_groups: int, eps:
     channels = x.shape[1]
     grouped = xp.reshape(x, (x.shape[0], num_groups, channels // num_groups, *x.shape[2:]))
     mean, variance = _moments(xp, grouped, tuple(range(2, grouped.ndim)))
-    deviation = _deviation(xp, variance, eps)
-    y = xp.reshape((grouped - mean) * (xp.asarray(1, x.dtype) / deviation), x.shape)
+    y = xp.reshape((grouped - mean) * _normalizing(xp, variance, eps), x.shape)
     gamma, beta = (_along(xp, v, 1, x.ndim, f"group_norm: {n}", channels) for v, n in ((gamma, "gamma"), (beta, "beta")))
     shape = (x.shape[0], num_groups)
-    return y * gamma + beta, xp.reshape(mean, shape), xp.reshape(deviation, shape)
+    return y * gamma + beta, xp.reshape(mean, shape), xp.reshape(_deviation(xp, variance, eps), shape)
 
 
 def group_norm(

@@ -163,7 +163,7 @@ def _pick(xp: Any, x: Any, positions: Any, *, axis: int | None = -1, mode: str =
     rest = x.shape[:axis] + x.shape[axis + 1 :]
     if positions.shape not in (rest, (*x.shape[:axis], 1, *x.shape[axis + 1 :])):
         raise ValueError(f"pick: index must have shape {rest}, that of data {x.shape} without axis {axis}, got {positions.shape}")
-    picked = xp.take_along(x, xp.reshape(in_range(x.shape[axis]), (*x.shape[:axis], 1, *x.shape[axis + 1 :])), axis)
+    picked = xp.take_one(x, xp.reshape(in_range(x.shape[axis]), (*x.shape[:axis], 1, *x.shape[axis + 1 :])), axis)
     return picked if keepdims else xp.squeeze(picked, axis)
 
 

@@ -442,6 +442,27 @@ def test_pick_agrees_with_indexing(backend):
     check(lambda x: npx.pick(x, np.array([0, 2, 1])), lambda x: x[torch.arange(3), torch.tensor([0, 2, 1])], normal(3, 4))
 
 
+@pytest.mark.parametrize("mode", ["clip", "wrap"])
+def test_gradients_of_pick_lie_where_it_picked(mode, backend):
+    x, positions, weights = normal(3, 4, 2), onp.array([[1, 3], [0, 2], [9, -5]]), normal(3, 2)
+    taken = (onp.clip(positions, 0, 3) if mode == "clip" else positions % 4)[:, None]
+    expected = onp.zeros_like(x)
+    onp.put_along_axis(expected, taken, 2 * weights[:, None] * onp.take_along_axis(x, taken, 1), 1)
+    x, positions, weights = np.array(x), np.array(positions), np.array(weights)
+
+    def slopes(x):
+        with autograd.record():
+            y = (weights * npx.pick(x, positions, axis=1, mode=mode) ** 2).sum()
+        return autograd.grad(y, x, create_graph=True)
+
+    x.attach_grad()
+    onp.testing.assert_allclose(slopes(x).asnumpy(), expected, rtol=1e-6)
+    with autograd.record():
+        y = (slopes(x) * x).sum()
+    y.backward()
+    onp.testing.assert_allclose(x.grad.asnumpy(), 2 * expected, rtol=1e-6)
+
+
 def test_one_hot(backend):
     y = npx.one_hot(np.array([[1, 5], [0, -1]]), 3, on_value=2, off_value=-1, dtype="int32")
     assert y.dtype == "int32" and y.tolist() == [[[-1, 2, -1], [-1, -1, -1]], [[2, -1, -1], [-1, -1, -1]]]

@@ -11,7 +11,7 @@ from jax import lax
 
 from npcompat._internal.backend import jax_noise as noise
 
-sigmoid = jax.nn.sigmoid
+sigmoid, rsqrt = jax.nn.sigmoid, lax.rsqrt
 
 
 def relu(x: Any) -> Any:
@@ -73,6 +73,22 @@ def lowest(dtype: Any) -> Any:
 def take_along(x: Any, positions: Any, axis: int) -> Any:
     """`take_along_axis` for positions that are in range."""
     return jnp.take_along_axis(x, positions, axis, mode="promise_in_bounds")
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
+def take_one(x: Any, positions: Any, axis: int) -> Any:
+    """`take_along` for one position along the axis.
+
+    Its derivative compares positions, which is computed with what is around it; a scatter is not.
+    """
+    return take_along(x, positions, axis)
+
+
+@take_one.defjvp
+def _tangent_of_one(axis: int, operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
+    x, positions = operands
+    there = lax.broadcasted_iota(positions.dtype, x.shape, axis) == positions
+    return take_one(x, positions, axis), jnp.sum(jnp.where(there, tangents[0], 0), axis, keepdims=True, dtype=x.dtype)
 
 
 def top_positions(x: Any, k: int, ascending: bool) -> Any:

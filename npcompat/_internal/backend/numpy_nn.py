@@ -41,6 +41,12 @@ def sigmoid(x: Array) -> Array:
     return result
 
 
+def rsqrt(x: Array) -> Array:
+    """1 / sqrt(x)."""
+    result: Array = x.dtype.type(1) / onp.sqrt(x)
+    return result
+
+
 def _windows(x: Array, window: Sequence[int], stride: Sequence[int], dilate: Sequence[int]) -> Array:
     """All windows of the spatial axes (from the third on): their axes come last."""
     axes = tuple(range(2, x.ndim))
@@ -86,6 +92,9 @@ def pool_nd(x: Array, kind: str, window: Sequence[int], stride: Sequence[int], p
 def take_along(x: Array, positions: Array, axis: int) -> Array:
     """`take_along_axis` for positions that are in range."""
     return onp.take_along_axis(x, positions, axis)
+
+
+take_one = take_along
 
 
 def top_positions(x: Array, k: int, ascending: bool) -> Array:

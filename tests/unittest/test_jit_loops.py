@@ -88,8 +88,9 @@ def test_rounds_that_differ_are_left(found, x):
     assert found == [False]
 
 
-def test_large_arrays_are_not_put_together(found):
-    layers = [onp.random.RandomState(i).normal(size=(64, 64)) / 8 for i in range(6)]
+@pytest.mark.parametrize("width", [4, 64])
+def test_layers_are_not_put_together(found, width):
+    layers = [onp.random.RandomState(i).normal(size=(width, width)) / 8 for i in range(6)]
 
     def f(np, x, *layers):
         for w in layers:
@@ -98,6 +99,21 @@ def test_large_arrays_are_not_put_together(found):
 
     check(f, layers[0], *layers)
     assert found == [False]
+
+
+def test_small_arrays_are_put_together_where_rounds_are_long(found, x):
+    steps = [onp.random.RandomState(i).normal(size=8) for i in range(6)]
+
+    def f(np, x, *steps):
+        state, out = x[0], x[1]
+        for now in steps:
+            gate = np.tanh(x @ (state + now)) * 0.5
+            out = np.exp(-np.abs(gate)) * out - gate
+            state = np.cumsum(out) * gate.max() + np.sin(out)
+        return state, out
+
+    check(f, x, *steps)
+    assert found == [True]
 
 
 def test_elementwise_rounds_are_left_to_xla(x, monkeypatch):

@@ -34,6 +34,8 @@ _UNEVEN_TOGETHER = 2
 """Rounds of different sizes that are computed one after the other before what they carry is copied."""
 _GATHERED = 1 << 16
 """Bytes of arrays, one for each round, that may be put together to be looped over."""
+_PER_GATHERED = 8
+"""Equations that a round has at the least for each array that is put together: who takes its array out again is a kernel more."""
 _PERIODS, _ROTATIONS = 32, 64
 _LOOKS = 16
 """How often each equation is looked at, in the mean, before there is said to be no loop."""
@@ -308,7 +310,7 @@ def _dataflow(
     carried: dict[Any, Var] = {}  # by the output of the round before, and what it begins with
     looped: list[tuple[Var, list[Any]]] = []
     staying: dict[Var, None] = {}
-    gathered = 0
+    gathered: list[int] = []  # bytes of what is put together
 
     def place(atom: Any) -> tuple[int, int, int] | None:
         """Round, equation and output where a variable is made; None if that is outside."""
@@ -345,8 +347,8 @@ def _dataflow(
                     inputs.append(atom)
                     continue
                 if not all([a in known for a in atoms]):
-                    gathered += rounds * kind.size * kind.dtype.itemsize
-                    if gathered > _GATHERED or len({*map(shape_of, atoms)}) > 1:
+                    gathered.append(rounds * kind.size * kind.dtype.itemsize)
+                    if sum(gathered) > _GATHERED or len(gathered) * _PER_GATHERED > period or len({*map(shape_of, atoms)}) > 1:
                         return None
             looped.append((Var(kind), atoms))
             inputs.append(looped[-1][0])

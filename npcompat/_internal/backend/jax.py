@@ -35,6 +35,7 @@ from npcompat._internal.backend import (
     jax_signal,
     jax_ufuncs,
 )
+from npcompat._internal.backend.jax_cpu import for_cpu
 from npcompat._internal.backend.kernel import kernel
 from npcompat._internal.dtypes import Type, is_inexact, on_devices
 from npcompat._internal.lazy import LazyModule
@@ -251,8 +252,14 @@ def _exact_first(arrays: Sequence[Any]) -> Sequence[Any]:
     return (_exact_p.bind(arrays[0]), *arrays[1:]) if arrays else arrays
 
 
+def _put(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
+    """What is compiled for an operator, its equations put as the compiler makes fast programs of them, where these may gain by it."""
+    return for_cpu(compute) if op.heavy else compute
+
+
 def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
     """Its Python body runs once for each program that XLA compiles: that is when the log is written."""
+    compute = _put(op, compute)
 
     def traced(*arrays: Any) -> Any:
         _stay_exact()
@@ -368,10 +375,13 @@ def forward_and_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...]) -> Callab
                 sources.append(source)
             shapes = jax.tree.map(lambda o: jax.ShapeDtypeStruct(o.shape, o.dtype), outs)
 
+        def gradients(residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
+            return jax.tree.unflatten(tree, residuals)(_fill(shapes, cotangents))
+
         def pull(residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
             _stay_exact()
             given = iter(_exact_first([c for c in cotangents if c is not None]))
-            return jax.tree.unflatten(tree, residuals)(_fill(shapes, [None if c is None else next(given) for c in cotangents]))
+            return _put(op, gradients)(residuals, [None if c is None else next(given) for c in cotangents])
 
         pull.__name__ = f"{op.name}_pullback"
         return outs, _Residuals(kept, _Recipe(sources, jax.jit(pull)))

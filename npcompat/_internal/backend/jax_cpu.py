@@ -6,18 +6,22 @@ computed together with anything.
 
 A reduction over a short last axis, as of `(a * b).sum(axis=-1)` of vectors in space, becomes operators of its columns, which XLA
 computes together with what is around them.  A reduction is a call of a library there, which takes long for each row.
+
+Some convolutions become products of matrices (`jax_cpu_convolution`).
 """
 
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax._src.core import ClosedJaxpr, Jaxpr, JaxprEqn, Var
+from jax._src.core import ClosedJaxpr, Jaxpr, JaxprEqn, Var, jaxpr_as_fun
 
+from npcompat._internal.backend.jax_cpu_convolution import as_product, product
 from npcompat._internal.backend.jax_primitives import CALLS, ELEMENTWISE, called
 
 OFTEN = 4
@@ -36,6 +40,19 @@ _REDUCTIONS: dict[str, tuple[Callable[[Any, Any], Any], int | None]] = {
 _COMPUTED = ELEMENTWISE | _REDUCTIONS.keys() | {"argmax", "argmin", "concatenate", "iota", "pad"}
 _MOVED = frozenset(["broadcast_in_dim", "expand_dims", "reshape", "rev", "slice", "squeeze", "transpose"])
 _WITHIN = CALLS | {"scan", "while", "cond"}
+
+
+def for_cpu(compute: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of arrays whose equations, when it is traced, are those for the CPU, if that is where programs run."""
+
+    def traced(*arrays: Any) -> Any:
+        if jax.default_backend() != "cpu":
+            return compute(*arrays)
+        found, results = jax.make_jaxpr(compute, return_shape=True)(*arrays)
+        outs = jaxpr_as_fun(ClosedJaxpr(rewritten(found.jaxpr), found.consts))(*jax.tree.leaves(arrays))
+        return jax.tree.unflatten(jax.tree.structure(results), outs)
+
+    return traced
 
 
 def rewritten(jaxpr: Jaxpr) -> Jaxpr:
@@ -73,6 +90,8 @@ class _Rewriter:
                 if _is_short(kind.shape, axes):
                     columns = _by_columns(name, kind.shape, kind.dtype, len(axes))
                     equation = columns.replace(invars=equation.invars, outvars=equation.outvars)
+            elif name == "conv_general_dilated":
+                equation = _product(equation)
             elif name in _WITHIN:
                 params = {key: self._within(value) for key, value in equation.params.items()}
                 equation = equation if params == equation.params else equation.replace(params=params)
@@ -92,10 +111,20 @@ class _Rewriter:
         return parameter
 
 
-def _call(function: Callable[[Any], Any], shape: Sequence[int], dtype: Any) -> JaxprEqn:
-    """A call of a function of an array as one equation."""
+def _call(function: Callable[..., Any], *types: Any) -> JaxprEqn:
+    """A call of a function of arrays as one equation."""
     with jax.enable_x64(True):
-        found: JaxprEqn = jax.make_jaxpr(jax.jit(function))(jax.ShapeDtypeStruct(shape, dtype)).jaxpr.eqns[0]
+        found: JaxprEqn = jax.make_jaxpr(jax.jit(function))(*[jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types]).jaxpr.eqns[0]
+    return found
+
+
+def _product(equation: JaxprEqn) -> JaxprEqn:
+    """A convolution, as a product of matrices where that is faster."""
+    x, weight = [a.aval for a in equation.invars]
+    way = as_product(x, weight, equation.params)
+    if way is None:
+        return equation
+    found: JaxprEqn = _call(partial(product, way, equation.params), x, weight).replace(invars=equation.invars, outvars=equation.outvars)
     return found
 
 
@@ -138,7 +167,7 @@ def _storing(shape: tuple[int, ...], dtype: Any) -> JaxprEqn:
         result = lax.scatter(jnp.zeros_like(elements), places, elements, numbers, unique_indices=True, mode="promise_in_bounds")
         return jnp.reshape(result, shape)
 
-    return _call(store, shape, dtype)
+    return _call(store, jax.ShapeDtypeStruct(shape, dtype))
 
 
 # --- short axes ----------------------------------------------------------------------------------------------------
@@ -164,7 +193,7 @@ def _by_columns(name: str, shape: tuple[int, ...], dtype: Any, axes: int) -> Jax
             columns.insert(0, lax.optimization_barrier(jnp.asarray(start, dtype)))  # else XLA leaves it out
         return functools.reduce(lambda x, y: operator(*jnp.broadcast_arrays(x, y)), columns)
 
-    return _call(reduced, shape, dtype)
+    return _call(reduced, jax.ShapeDtypeStruct(shape, dtype))
 
 
-__all__ = ["MANY", "OFTEN", "SHORT", "rewritten"]
+__all__ = ["MANY", "OFTEN", "SHORT", "for_cpu", "rewritten"]

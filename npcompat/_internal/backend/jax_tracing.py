@@ -13,7 +13,6 @@ from jax._src.interpreters.partial_eval import DynamicJaxprTracer, convert_const
 from jax.core import Tracer
 
 from npcompat._internal.backend.jax import check_dtype
-from npcompat._internal.backend.jax_cpu import rewritten
 from npcompat._internal.backend.jax_rolling import rolled
 
 
@@ -126,7 +125,7 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
     known = _known(jaxpr, [i is None for i in found])
     equations = _without_unused(_with_equal_constants(jaxpr.jaxpr, known))
     compact, numbers = _with_loops(convert_constvars_jaxpr(equations), known)
-    call = _as_call(rewritten(compact) if jax.default_backend() == "cpu" else compact)
+    call = _as_call(compact)
 
     def run(values: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
         consts = [c if i is None else values[i] for i, c in places]

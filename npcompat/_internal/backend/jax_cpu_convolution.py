@@ -1,0 +1,119 @@
+"""Convolutions as products of matrices, where these are faster on the CPU.
+
+XLA gives a convolution to a library that takes two to eight times as long as a product of matrices where there are few
+channels, as in pictures and in first layers, or where filters have one element.  There are two such products:
+
+- *gathered*: the parts of the data that each element of a filter meets, side by side, and the filters;
+- *scattered*: the data and each element of the filters, whose products are added up where they belong.  This is the
+  transpose of the first, and what the derivative with respect to the data comes to.
+
+The first is made where few channels come in, the second where few go out.  What lies side by side has to fit into the
+processor's caches, or moving it takes longer than is won; with many channels the library is as fast.
+"""
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+FEW = 8
+"""So many channels are few."""
+FITS = 8 << 20
+"""Bytes that may lie side by side."""
+TAPS = 64
+"""So many elements a filter may have for one channel: each is a part of the program."""
+_TYPES = ("float32", "float64")
+
+
+def as_product(x: Any, weight: Any, params: Any) -> str | None:
+    """Which product of matrices (`gathered`, `scattered`) to make of a convolution of these types; None for none."""
+    numbers = params["dimension_numbers"]
+    sizes: Sequence[Any] = (*x.shape, *weight.shape)
+    if not all([type(n) is int and n > 0 for n in sizes]) or x.dtype.name not in _TYPES or weight.dtype != x.dtype:
+        return None
+    if params["feature_group_count"] != 1 or params["batch_group_count"] != 1:
+        return None
+    if params["preferred_element_type"] is not None and params["preferred_element_type"] != x.dtype:
+        return None
+    taps = math.prod([weight.shape[i] for i in numbers.rhs_spec[2:]])
+    out = math.prod(_lengths(x, weight, params))
+    if taps > min(TAPS, out):  # a filter as large as the result: the derivative with respect to filters
+        return None
+    filters, channels = weight.shape[numbers.rhs_spec[0]], weight.shape[numbers.rhs_spec[1]]
+    each = taps * x.shape[numbers.lhs_spec[0]] * x.dtype.itemsize
+    if _ones(params["lhs_dilation"]) and (taps == 1 or (channels <= FEW and channels * out * each <= FITS)):
+        return "gathered"
+    into = math.prod([x.shape[i] for i in numbers.lhs_spec[2:]])
+    if _ones(params["window_strides"]) and (taps == 1 or (filters <= FEW and filters * into * each <= FITS)):
+        return "scattered"
+    return None
+
+
+def _ones(numbers: Sequence[int]) -> bool:
+    return all([n == 1 for n in numbers])
+
+
+def _lengths(x: Any, weight: Any, params: Any) -> list[int]:
+    """The spatial lengths of the result."""
+    numbers = params["dimension_numbers"]
+    found = []
+    for i, (low, high) in enumerate(params["padding"]):
+        n, k = x.shape[numbers.lhs_spec[2 + i]], weight.shape[numbers.rhs_spec[2 + i]]
+        spread = (n - 1) * params["lhs_dilation"][i] + 1 + low + high
+        covered = (k - 1) * params["rhs_dilation"][i] + 1
+        found.append(max(0, (spread - covered) // params["window_strides"][i] + 1))
+    return found
+
+
+def product(way: str, params: Any, x: Any, weight: Any) -> Any:
+    """The convolution as the product that `as_product` says."""
+    numbers = params["dimension_numbers"]
+    lengths = _lengths(x, weight, params)
+    x = jnp.transpose(x, (numbers.lhs_spec[1], numbers.lhs_spec[0], *numbers.lhs_spec[2:]))  # channels, batch, spatial
+    weight = jnp.transpose(weight, numbers.rhs_spec)  # filters, channels, spatial
+    y = (_gathered if way == "gathered" else _scattered)(params, lengths, x, weight)  # filters, batch, spatial
+    order = [0] * y.ndim
+    for i, axis in enumerate(numbers.out_spec):
+        order[axis] = (1, 0, *range(2, y.ndim))[i]
+    return jnp.transpose(y, order)
+
+
+def _places(kernel: Sequence[int]) -> list[tuple[int, ...]]:
+    found: list[tuple[int, ...]] = [()]
+    for n in kernel:
+        found = [(*place, i) for place in found for i in range(n)]
+    return found
+
+
+def _gathered(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
+    kernel = weight.shape[2:]
+    x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *[(*p, 0) for p in params["padding"]]])
+    parts = []
+    for place in _places(kernel):
+        start = [i * d for i, d in zip(place, params["rhs_dilation"], strict=True)]
+        stop = [a + (n - 1) * s + 1 for a, n, s in zip(start, lengths, params["window_strides"], strict=True)]
+        parts.append(lax.slice(x, (0, 0, *start), (*x.shape[:2], *stop), (1, 1, *params["window_strides"])))
+    beside = jnp.stack(parts, 1).reshape(weight[0].size, -1)
+    y = lax.dot(weight.reshape(len(weight), -1), beside, precision=params["precision"])
+    return y.reshape(len(weight), x.shape[1], *lengths)
+
+
+def _scattered(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
+    kernel, (filters, channels) = weight.shape[2:], weight.shape[:2]
+    by_place = jnp.moveaxis(weight, 1, -1).reshape(filters, -1, channels).swapaxes(0, 1).reshape(-1, channels)
+    parts = lax.dot(by_place, x.reshape(channels, -1), precision=params["precision"]).reshape(-1, filters, *x.shape[1:])
+    zero, terms = jnp.zeros((), x.dtype), []
+    for part, place in zip(parts, _places(kernel), strict=True):
+        around = [(0, 0, 0), (0, 0, 0)]
+        for axis, i in enumerate(place):
+            spread = params["lhs_dilation"][axis]
+            low = params["padding"][axis][0] - i * params["rhs_dilation"][axis]
+            around.append((low, lengths[axis] - low - (x.shape[2 + axis] - 1) * spread - 1, spread - 1))
+        terms.append(lax.pad(part, zero, around))
+    return functools.reduce(lax.add, terms)
+
+
+__all__ = ["FEW", "FITS", "TAPS", "as_product", "product"]

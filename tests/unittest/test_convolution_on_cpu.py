@@ -1,0 +1,173 @@
+"""Convolutions that are products of matrices on the CPU: the same numbers, for what the rule says, and nothing else."""
+
+import itertools
+import random
+
+import jax
+import numpy as onp
+import pytest
+from jax import lax
+
+from npcompat import autograd, np, npx
+from npcompat._internal.backend.jax_cpu import rewritten
+from npcompat._internal.backend.jax_cpu_convolution import FEW, FITS, TAPS, as_product, product
+
+LAYOUTS = {1: ["NCW", "NWC"], 2: ["NCHW", "NHWC", "CNHW", "HWNC"], 3: ["NCDHW", "NDHWC"]}
+
+
+def equation(x, weight, **options):
+    return jax.make_jaxpr(lambda x, w: lax.conv_general_dilated(x, w, **options))(x, weight).jaxpr.eqns[-1]
+
+
+def a_case(seed):
+    """A small convolution with whatever a convolution may have."""
+    r = random.Random(seed)
+    axes = r.choice([1, 2, 2, 3])
+    layout = r.choice(LAYOUTS[axes])
+    spatial = layout.replace("N", "").replace("C", "")
+    filters = r.choice([layout.replace("N", "O").replace("C", "I"), f"OI{spatial}"])
+    sizes = {"N": r.randint(1, 3), "C": r.randint(1, 3), "O": r.randint(1, 3), **{axis: r.randint(1, 7) for axis in spatial}}
+    kernel = {"O": sizes["O"], "I": sizes["C"], **{axis: r.randint(1, 3) for axis in spatial}}
+    numbers = onp.random.RandomState(seed)
+    x = numbers.normal(size=[sizes[a] for a in layout]).astype("float32")
+    weight = numbers.normal(size=[kernel[a] for a in filters]).astype("float32")
+    plain, dense = r.random() < 0.5, r.random() < 0.5
+    options = {
+        "window_strides": [1 if plain else r.randint(1, 2) for _ in spatial],
+        "padding": [(r.randint(-1, 3), r.randint(-1, 3)) for _ in spatial],
+        "lhs_dilation": [1 if dense else r.randint(1, 3) for _ in spatial],
+        "rhs_dilation": [r.randint(1, 2) for _ in spatial],
+        "dimension_numbers": (layout, filters, r.choice([layout, f"NC{spatial}"])),
+    }
+    return x, weight, options
+
+
+def padded(x, options):
+    """The data with its padding and dilation done: XLA's convolutions by negative padding are wrong for short axes."""
+    around = {axis: (*p, d - 1) for axis, p, d in zip(_spatial(options), options["padding"], options["lhs_dilation"], strict=True)}
+    x = lax.pad(x, onp.float32(0), [around.get(axis, (0, 0, 0)) for axis in options["dimension_numbers"][0]])
+    ones = [1] * len(around)
+    return x, {**options, "padding": [(0, 0) for _ in ones], "lhs_dilation": ones}
+
+
+def _spatial(options):
+    return [a for a in options["dimension_numbers"][0] if a not in "NC"]
+
+
+def test_both_products_are_the_convolution():
+    tried = {"gathered": 0, "scattered": 0}
+    for seed in range(60):
+        x, weight, options = a_case(seed)
+        params = equation(x, weight, **options).params
+        plain, done = padded(x, options)
+        expected = lax.conv_general_dilated(plain, weight, **done)
+        if expected.size == 0:
+            continue
+        for way, whole in (("gathered", "lhs_dilation"), ("scattered", "window_strides")):
+            if {*options[whole]} == {1}:
+                tried[way] += 1
+                found = product(way, params, x, weight)
+                assert found.shape == expected.shape
+                onp.testing.assert_allclose(found, expected, atol=1e-4, err_msg=f"{way}, seed {seed}")
+    assert min(tried.values()) > 15
+
+
+def way(channels=4, filters=64, size=16, kernel=3, batch=8, dtype="float32", **options):
+    x = jax.ShapeDtypeStruct((batch, channels, size, size), dtype)
+    weight = jax.ShapeDtypeStruct((filters, channels // options.get("feature_group_count", 1), kernel, kernel), dtype)
+    with jax.enable_x64(True):
+        made = equation(x, weight, **{"window_strides": (1, 1), "padding": [(kernel // 2, kernel // 2)] * 2, **options})
+    return as_product(x, weight, made.params)
+
+
+def test_few_channels_make_a_product():
+    assert way(FEW, 64) == way(FEW, FEW) == way(1, 1, dtype="float64") == "gathered"
+    assert way(64, FEW) == "scattered"
+    assert way(FEW + 1, FEW + 1) is None
+    assert way(4, 64, window_strides=(2, 2)) == "gathered"
+    assert way(64, 4, window_strides=(2, 2)) is None, "most of the products would be thrown away"
+    assert way(64, 4, lhs_dilation=(2, 2)) == "scattered"
+    assert way(4, 64, lhs_dilation=(2, 2)) is None, "most of what lies side by side would be zeros"
+
+
+def test_filters_of_one_element_make_a_product_of_any_channels():
+    assert way(256, 128, kernel=1) == way(256, 128, kernel=1, window_strides=(2, 2)) == "gathered"
+    assert way(256, 128, kernel=1, lhs_dilation=(2, 2)) == "scattered"
+    assert way(4, 64, 512, kernel=1, batch=64) == "gathered", "nothing has to lie side by side"
+
+
+def test_what_is_large_or_has_another_form_is_left():
+    largest = FITS // (9 * 4 * 16 * 16 * 4)
+    assert way(4, batch=largest) == "gathered"
+    assert way(4, batch=largest + 1) is None
+    assert TAPS == 64
+    assert way(4, kernel=8) == "gathered"
+    assert way(4, kernel=9) is None
+    assert way(4, size=5, kernel=5, padding=[(0, 0)] * 2) is None, "as where filters are differentiated"
+    assert way(4, 64, feature_group_count=2) is None
+    assert way(4, dtype="float16") is None
+    assert way(4, batch=0) is None
+    assert way(4, preferred_element_type="float64") is None
+
+
+def primitives(jaxpr):
+    for e in jaxpr.eqns:
+        yield e.primitive.name
+        for p in e.params.values():
+            if hasattr(getattr(p, "jaxpr", p), "eqns"):
+                yield from primitives(getattr(p, "jaxpr", p))
+
+
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="programs of another device are left as they are")
+def test_programs_have_products_eager_recorded_and_compiled(monkeypatch):
+    made = []
+
+    def noted(jaxpr):
+        found = rewritten(jaxpr)
+        made.append({*primitives(found)} & {"conv_general_dilated", "dot_general"})
+        return found
+
+    monkeypatch.setattr("npcompat._internal.backend.jax_cpu.rewritten", noted)
+    # Sizes that no other test has, so that nothing is compiled yet.
+    x, weight = np.array(onp.ones((2, 3, 11, 13), "float32")), np.array(onp.ones((7, 3, 2, 4), "float32"))
+    weight.attach_grad()
+    npx.convolution(x, weight)
+    assert made == [{"dot_general"}]
+    made.clear()
+    with autograd.record():
+        y = npx.convolution(x, weight)
+    y.backward()
+    assert made[0] == {"dot_general"} and len(made) == 2
+    made.clear()
+    npx.jit(lambda x: npx.convolution(x, weight) + 1)(x)
+    assert made == [{"dot_general"}]
+
+
+@pytest.mark.parametrize(("channels", "filters"), [(1, 9), (9, 1), (3, 12), (12, 3), (12, 12)])
+@pytest.mark.parametrize(("kernel", "stride", "pad"), [(1, 2, 1), (3, 1, 1), (3, 2, 0)])
+def test_gradients_are_those_of_the_convolution(channels, filters, kernel, stride, pad):
+    r = onp.random.RandomState(0)
+    x, weight = r.normal(size=(2, channels, 8, 7)), r.normal(size=(filters, channels, kernel, kernel))
+
+    def plain(x, weight):
+        return lax.conv_general_dilated(x, weight, (stride, stride), [(pad, pad)] * 2)
+
+    with jax.enable_x64(True):
+        expected, pull = jax.vjp(plain, x, weight)
+        given = r.normal(size=expected.shape)
+        grads = pull(given)
+    for compiled, placed in itertools.product((False, True), ("jax", "auto")):
+        with npx.backend(placed):
+            ours = [np.array(a) for a in (x, weight)]
+            for a in ours:
+                a.attach_grad()
+
+            def convolved(x, weight):
+                return npx.convolution(x, weight, stride=stride, pad=pad)
+
+            with autograd.record():
+                y = (npx.jit(convolved) if compiled else convolved)(*ours)
+            y.backward(np.array(given))
+            onp.testing.assert_allclose(y.asnumpy(), expected, rtol=1e-10, atol=1e-10)
+            for a, grad in zip(ours, grads, strict=True):
+                onp.testing.assert_allclose(a.grad.asnumpy(), grad, rtol=1e-10, atol=1e-10)

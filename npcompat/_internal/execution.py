@@ -3,6 +3,7 @@
 Hot path, below handles and above the backends.
 """
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
@@ -191,6 +192,7 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     """An operator without operands runs on the host, where nothing is compiled for each new shape; then it is placed.
 
     What is made again and again is made by a program that is kept; on XLA by one of its own, if that makes the same.
+    A large array of one value is made where it goes, at once.
     """
     if symbols_exist() and symbols_in(attrs):  # a length is that of a symbol's axis
         return build(op, (), attrs)
@@ -198,13 +200,15 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
         return mode.trace.run(op, (), (), attrs, mode)
     if op.outputs == 1 and (made := created(op, attrs, mode)) is not None:
         return Value(made)
+    here = on_host(mode)
+    if op.pattern == "elementwise" and not here and mode.device is None and math.prod(op.named(attrs)["shape"]) >= _LARGE:
+        return Value(call(op, (), attrs, (), xla, mode))
     program = host.forward(op, attrs)
     try:
         out = program()
     finally:
         if lowering:
             xla.lowered()
-    here = on_host(mode)
     if op.outputs == 1 and mode.device is None and _made.count((op, attrs, here, mode.numpy_dtypes)) == _REPEATED:
         if here:
             op.programs[host.slot + mode.numpy_dtypes][attrs] = out.copy().copy if out.nbytes <= _SMALL else program
@@ -221,6 +225,8 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
 _REPEATED = 16
 _SMALL = 1024
 """Bytes up to which an array is copied that is made again and again."""
+_LARGE = 1 << 22
+"""Elements from which on arrays of one value take longer to be sent than a program to be compiled, and room for two."""
 _made = Repetitions()
 """What operators without operands made."""
 

@@ -38,7 +38,7 @@ def _filled_by(types: tuple[dtypes.Type, ...], attrs: Mapping[str, Any]) -> Any:
     return partial(onp.full, attrs["shape"], onp.full((), value, attrs["dtype"])[()])
 
 
-@operator("_npi_full", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False, direct=_filled_by)
+@operator("_npi_full", rule=lambda types, attrs: ([], attrs["dtype"]), pattern="elementwise", differentiable=False, direct=_filled_by)
 def _full(xp: Any, *, shape: Any, value: Any, dtype: Any) -> Any:
     """One value everywhere.
 

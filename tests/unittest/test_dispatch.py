@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 import weakref
 
 import jax
@@ -501,6 +502,18 @@ def test_what_is_made_again_and_again_stays_the_same(make):
         made[-1][...] = 7
         assert len({a.asnumpy().tobytes() for a in made[:-1]}) == 1 and {a.dtype for a in made} == {make(onp).dtype}
         assert_almost_equal(made[0], make(onp))
+
+
+@pytest.mark.parametrize(("value", "dtype"), [(0, "float32"), (1, "bool"), (-0.0, "float64"), (2.5 - 1j, "complex64"), (7, "int8")])
+def test_a_large_array_of_one_value_is_made_where_it_goes(value, dtype):
+    with npx.backend("jax"):
+        np.full(1 << 22, value, dtype)
+        tracemalloc.start()
+        a = np.full((1 << 11, 1 << 11), value, dtype)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < a.nbytes / 8, "the host has none"
+        assert a.dtype == dtype and a.asnumpy().tobytes() == onp.full(1 << 22, value, dtype).tobytes()
 
 
 def test_signs_of_zeros_that_are_scalars():

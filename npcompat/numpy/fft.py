@@ -39,12 +39,13 @@ def _real_of(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
 
 
 def _types(operand: str, result: str) -> Any:
-    """A rule by letters: 'r' real, 'c' complex."""
+    """A rule by letters: 'r' real, 'c' complex, 'a' any of the two, as what is given: NumPy transforms reals in half of the time."""
 
     def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
         given = dtypes.strong(types[0])
         real = _real_of(given)
         of = {"r": real, "c": onp.dtype(f"c{real.itemsize * 2}")}
+        of["a"] = of["c" if given.kind == "c" else "r"]
         half = result == "r" and len(attrs["axes"]) == 1 and dtypes.is_inexact(given) and given.itemsize == 2
         return [of[operand]], given if half else of[result]
 
@@ -76,8 +77,8 @@ def _transform(name: str, operand: str, result: str, what: str) -> Op:
     return operator(f"_npi_{name}", rule=_types(operand, result))(compute)
 
 
-_fft = _transform("fft", "c", "c", "Discrete Fourier transform.")
-_ifft = _transform("ifft", "c", "c", "Inverse discrete Fourier transform.")
+_fft = _transform("fft", "a", "c", "Discrete Fourier transform.")
+_ifft = _transform("ifft", "a", "c", "Inverse discrete Fourier transform.")
 _rfft = _transform("rfft", "r", "c", "Discrete Fourier transform of reals: the half that is not redundant along the last of the axes.")
 _irfft = _transform("irfft", "c", "r", "Inverse of the transform of reals.")
 _COMPLEX = {_rfft: _fft, _irfft: _ifft}

@@ -96,7 +96,7 @@ def _gathered(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
         start = [i * d for i, d in zip(place, params["rhs_dilation"], strict=True)]
         stop = [a + (n - 1) * s + 1 for a, n, s in zip(start, lengths, params["window_strides"], strict=True)]
         parts.append(lax.slice(x, (0, 0, *start), (*x.shape[:2], *stop), (1, 1, *params["window_strides"])))
-    beside = jnp.stack(parts, 1).reshape(weight[0].size, -1)
+    beside = jnp.stack(parts, 1).reshape(math.prod(weight.shape[1:]), -1)
     y = lax.dot(weight.reshape(len(weight), -1), beside, precision=params["precision"])
     return y.reshape(len(weight), x.shape[1], *lengths)
 

@@ -1,6 +1,7 @@
 """Ownership of buffers, life of graphs, and what is compiled: what the core promises besides values."""
 
 import gc
+import re
 import subprocess
 import sys
 import threading
@@ -510,10 +511,20 @@ def test_a_large_array_of_one_value_is_made_where_it_goes(value, dtype):
         np.full(1 << 22, value, dtype)
         tracemalloc.start()
         a = np.full((1 << 11, 1 << 11), value, dtype)
-        _, most = tracemalloc.get_traced_memory()
+        held, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert most < a.nbytes / 8, "the host has none"
+        assert held < a.nbytes / 8, "none is the host's"
         assert a.dtype == dtype and a.asnumpy().tobytes() == onp.full(1 << 22, value, dtype).tobytes()
+
+
+@pytest.mark.parametrize("shape", [10**13, 2**62, (2**40, 2**40), (-3, -(2**24))], ids=str)
+@pytest.mark.parametrize("make", ["zeros", "ones", "full"])
+def test_what_is_too_large_is_refused_as_by_numpy(make, shape):
+    value = [2.5] if make == "full" else []
+    with pytest.raises((MemoryError, ValueError)) as theirs:
+        getattr(onp, make)(shape, *value, dtype="float32")
+    with npx.backend("jax"), pytest.raises(theirs.type, match=re.escape(str(theirs.value))):
+        getattr(np, make)(shape, *value, dtype="float32")
 
 
 def test_signs_of_zeros_that_are_scalars():

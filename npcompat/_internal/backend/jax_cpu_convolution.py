@@ -12,6 +12,7 @@ processor's caches, or moving it takes longer than is won; with many channels th
 """
 
 import functools
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -82,10 +83,7 @@ def product(way: str, params: Any, x: Any, weight: Any) -> Any:
 
 
 def _places(kernel: Sequence[int]) -> list[tuple[int, ...]]:
-    found: list[tuple[int, ...]] = [()]
-    for n in kernel:
-        found = [(*place, i) for place in found for i in range(n)]
-    return found
+    return list(itertools.product(*map(range, kernel)))
 
 
 def _gathered(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:

@@ -26,6 +26,7 @@
 #include "native/temporaries.h"
 #include "native/memories.h"
 #include "native/functions.h"
+#include "native/states.h"
 #include "native/methods.h"
 
 /* --- the module ------------------------------------------------------------------------------------------------------ */
@@ -105,6 +106,18 @@ seen(PyObject *module, PyObject *const *args, Py_ssize_t count)
     return Py_NewRef(args[2]);
 }
 
+/* Run a traced program on arguments of these types, which an earlier call had; None where that has to be done the whole way. */
+static PyObject *
+again(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *found;
+    if (count != 3 || !PyTuple_CheckExact(args[1]) || !PyTuple_CheckExact(args[2])) {
+        return PyErr_Format(PyExc_TypeError, "again() takes a program, arguments and their types");
+    }
+    found = connected && IS(args[0], traced_) ? run_again(args[0], args[1], args[2]) : NOT_SHORT;
+    return found != NULL || PyErr_Occurred() ? found : Py_NewRef(Py_None);
+}
+
 /* Where a slot of a class lies in its instances. */
 static Py_ssize_t
 offset_of(PyObject *class, const char *name)
@@ -153,6 +166,7 @@ connect(PyObject *module, PyObject *args, PyObject *kwargs)
             }
             plain_at = PySequence_Index(fields, plain_name);
             records_at = PySequence_Index(fields, records_name);
+            training_at = PySequence_Index(fields, training_name);
             numpy_dtypes_at = PySequence_Index(fields, numpy_dtypes_name);
             device_at = PySequence_Index(fields, device_name);
             Py_DECREF(fields);
@@ -187,6 +201,7 @@ static PyMethodDef functions[] = {
     {"remembered", (PyCFunction)(void (*)(void))remembered, METH_FASTCALL, "Apply an operator, as calls alike will."},
     {"remembered_on_host", (PyCFunction)(void (*)(void))remembered_on_host, METH_FASTCALL, "The same, where NumPy's own function knows."},
     {"unlike", unlike, METH_NOARGS, "Say of a call that it is not to be remembered."},
+    {"again", (PyCFunction)(void (*)(void))again, METH_FASTCALL, "Run a traced program as an earlier call did."},
     {"connect", (PyCFunction)(void (*)(void))connect, METH_VARARGS | METH_KEYWORDS, "Tell the module what it has to know."},
     {NULL, NULL, 0, NULL},
 };
@@ -220,6 +235,7 @@ PyInit__native(void)
     release_name = PyUnicode_InternFromString("release");
     plain_name = PyUnicode_InternFromString("plain");
     records_name = PyUnicode_InternFromString("records");
+    training_name = PyUnicode_InternFromString("training");
     numpy_dtypes_name = PyUnicode_InternFromString("numpy_dtypes");
     device_name = PyUnicode_InternFromString("device");
     default_device_name = PyUnicode_InternFromString("jax_default_device");

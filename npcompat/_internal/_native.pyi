@@ -35,6 +35,9 @@ def remembered(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
 def remembered_on_host(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
     """The same, where NumPy's own function looks at the values in the same way."""
 
+def again(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
+    """What a traced program makes of arguments of the types of an earlier call; None if that can't be told at once."""
+
 def unlike() -> None:
     """Say of a call that it is not to be remembered."""
 

@@ -95,29 +95,24 @@ def _report(op: Op, values: Sequence[Value], attrs: Attrs, mode: modes.Mode) -> 
 
 
 def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[Any]:
-    """Run an operator without attributes on payloads, neither recorded nor traced; returns its outputs' payloads.
-
-    What is most frequent, a program that exists for operands on XLA, is inlined.
-    """
+    """Run an operator without attributes on payloads, neither recorded nor traced; returns its outputs' payloads."""
     mode = modes.current()
     if mode.observer is not None:
         with modes.changed(observer=mode.observer.outer):
             observed: Sequence[Any] = mode.observer.program(op.name, payloads, partial(execute, op, payloads, donate))
         return observed
-    if donate and {*map(type, payloads)} == _ALL_XLA:
-        program = op.programs[DONATING + mode.numpy_dtypes].get(((), donate))
-        if program is not None:
-            try:
-                out = program(*payloads)
-            finally:
-                if lowering:
-                    xla.lowered()
-            return (out,) if op.outputs == 1 else out
     if not payloads:
         out = _create(op, (), mode)
         return [out.payload] if op.outputs == 1 else [v.payload for v in out]
     out = call(op, payloads, (), donate, _backend_of(op, payloads, (), mode), mode)
     return (out,) if op.outputs == 1 else out
+
+
+def programs_on_xla(op: Op, donate: Collection[int], numpy_dtypes: int) -> tuple[dict[Any, Any], Any]:
+    """The programs among which that of an operator without attributes is, for operands on XLA, and its key."""
+    if donate:
+        return op.programs[DONATING + xla.slot + numpy_dtypes], ((), donate)
+    return op.programs[xla.slot + numpy_dtypes], ()
 
 
 def compile_ahead(op: Op, payloads: list[Any], donate: Collection[int]) -> None:
@@ -127,8 +122,7 @@ def compile_ahead(op: Op, payloads: list[Any], donate: Collection[int]) -> None:
         return  # what has no operands runs on the host
     if _backend_of(op, payloads, (), mode) is host:  # which has no kernel for traced functions, and lets XLA run them
         payloads, donate = [xla.asarray(p) if type(p) is onp.ndarray else xla.scalar(p) for p in payloads], ()
-    slot, key = (DONATING + xla.slot, ((), donate)) if donate else (xla.slot, ())
-    programs: dict[Any, Any] = op.programs[slot + mode.numpy_dtypes]
+    programs, key = programs_on_xla(op, donate, mode.numpy_dtypes)
     if key not in programs:
         programs[key] = xla.forward(op, (), donate)
     xla.compile_ahead(programs[key], payloads)

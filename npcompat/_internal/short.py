@@ -78,6 +78,11 @@ def seen(parent: Any, lens: Any, view: Any) -> Any:
     return view if native is None else native.seen(parent, lens, view)
 
 
+def again(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
+    """What a traced program makes of arguments of the types of an earlier call, if that can be told at once; else None."""
+    return None if native is None else native.again(program, args, types)
+
+
 def unlike() -> None:
     """Say of the call of a remembering function that it is not to be remembered: it warns, and calls alike have to."""
     if native is not None:
@@ -105,4 +110,4 @@ def method(
     return lambda whole: whole if native is None else native.Method(kind, whole, op, infix, only_on_host, elides, exponents)
 
 
-__all__ = ["Function", "apply", "connect", "copying", "method", "native", "remembered", "remembering", "seen", "unlike"]
+__all__ = ["Function", "again", "apply", "connect", "copying", "method", "native", "remembered", "remembering", "seen", "unlike"]

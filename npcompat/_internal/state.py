@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
+from npcompat._internal import short
 from npcompat._internal.handle import Handle, Value, clock, extra, touch
 
 _slot: Any = Value.__dict__["payload"]
@@ -83,15 +84,24 @@ def version_of(root: Handle) -> int:
 class State:
     """The handles that a program writes, and what they hold; the next run is given the buffers of the first `given`.
 
-    Those in `anew` are left with what their functions make, when it is asked for.
+    Those in `anew` are left with what their functions make, when it is asked for.  The program reads the handles at `places`
+    among those it writes and, after them, those in `read_only`; payloads are of one class, the `kind`.
     """
 
-    __slots__ = ("anew", "given", "handles", "payloads", "unmade", "values", "version")
+    __slots__ = ("anew", "given", "handles", "kind", "payloads", "places", "read_only", "unmade", "values", "version")
 
     def __init__(
-        self, handles: Sequence[Handle], payloads: Sequence[Any], given: int, anew: Sequence[tuple[Handle, Callable[[], Any]]] = ()
+        self,
+        handles: Sequence[Handle],
+        payloads: Sequence[Any],
+        given: int,
+        anew: Sequence[tuple[Handle, Callable[[], Any]]] = (),
+        read_only: Sequence[Handle] = (),
+        places: Sequence[int] = (),
+        kind: type | None = None,
     ) -> None:
-        self.handles, self.given = handles, given
+        self.handles, self.given, self.read_only, self.places = list(handles), given, list(read_only), list(places)
+        self.kind = kind
         self.anew, self.unmade = [h for h, _ in anew], [Unmade(make) for _, make in anew]
         for handle, unmade in zip(self.anew, self.unmade, strict=True):
             handle._value = unmade
@@ -120,6 +130,15 @@ class State:
             return False
         return sum(map(_count, islice(self.payloads, self.given))) == _OF_PAYLOAD * self.given
 
+    def operands(self, inputs: list[Any]) -> list[Any] | None:
+        """What the program's next run is given, with these inputs; None if not each handle holds its value, or one is elsewhere."""
+        if not self.held():
+            return None
+        held = self.payloads + [h._value.payload for h in self.read_only]
+        if {*map(type, held)} - {self.kind}:
+            return None
+        return [*[held[i] for i in self.places], *inputs]
+
     def settle(self) -> None:
         """Settle all values."""
         for value in self.values:
@@ -139,3 +158,4 @@ def _calibrate() -> tuple[int, int]:
 
 
 _OF_VALUE, _OF_PAYLOAD = _calibrate()
+short.connect(state=State)

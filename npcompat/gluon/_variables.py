@@ -56,9 +56,14 @@ class Variables:
             )
 
 
-def wanted(args: Any) -> bool:
+def wanted(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether a block that is called with these arguments is to build a graph, and is the outermost to do so."""
-    return current() is None and any(type(leaf) is dispatch.symbol for leaf in xla.flatten(args)[0])
+    if current() is not None or (not kwargs and {*map(type, args)} == _ONLY_ARRAYS):
+        return False
+    return any(type(leaf) is dispatch.symbol for leaf in xla.flatten((args, kwargs))[0])
+
+
+_ONLY_ARRAYS = {dispatch.ndarray}
 
 
 __all__ = ["Variables", "current", "wanted"]

@@ -386,7 +386,7 @@ class Block(Structured, Hooked):
             )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if _variables.wanted((args, kwargs)):
+        if _variables.wanted(args, kwargs):
             with _variables.Variables(self.collect_params()):
                 return self(*args, **kwargs)
         if self._forward_pre_hooks:

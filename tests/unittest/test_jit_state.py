@@ -3,11 +3,14 @@
 import jax
 import numpy as onp
 import pytest
+from both_ways import NEEDED
 from oracle import agrees, both
 
 from npcompat import autograd, np, npx
-from npcompat._internal import dispatch
-from npcompat._internal.state import Stored
+from npcompat._internal import dispatch, short
+from npcompat._internal.handle import Value
+from npcompat._internal.jit import _Program
+from npcompat._internal.state import State, Stored
 
 PLACEMENT = "jax"
 
@@ -289,6 +292,13 @@ def test_a_read_only_argument_is_not_written():
 # --- what a program keeps between its runs -----------------------------------------------------------------------
 
 
+@pytest.fixture(params=["short", "whole"])
+def way(request, monkeypatch):
+    """Calls alike are run again the short way, where there is one, and the whole way."""
+    if request.param == "whole":
+        monkeypatch.setattr(short, "again", lambda *_: None)
+
+
 def counting():
     """A program that adds to an array outside, and that array, after two runs."""
     total = np.zeros(3)
@@ -304,6 +314,7 @@ def counting():
     return f, total
 
 
+@pytest.mark.usefixtures("way")
 def test_what_a_program_wrote_is_read_and_written_by_others():
     f, total = counting()
     assert total.tolist() == [2, 2, 2]
@@ -317,6 +328,7 @@ def test_what_a_program_wrote_is_read_and_written_by_others():
     assert total.tolist() == [11, 5, 5] and view.tolist() == [5, 5]
 
 
+@pytest.mark.usefixtures("way")
 def test_what_holds_a_value_or_its_buffer_sees_no_later_run():
     f, total = counting()
     same_value = dispatch.wrap(total._value)
@@ -331,6 +343,7 @@ def test_what_holds_a_value_or_its_buffer_sees_no_later_run():
     assert taken.tolist() == [4, 4, 4] and total.tolist() == [6, 6, 6]
 
 
+@pytest.mark.usefixtures("way")
 def test_two_programs_write_the_same_array_in_turn():
     f, total = counting()
 
@@ -344,6 +357,7 @@ def test_two_programs_write_the_same_array_in_turn():
     assert total.tolist() == [((2 * 2 + 1) * 2 + 1) * 2 + 1] * 3
 
 
+@pytest.mark.usefixtures("way")
 def test_what_is_made_read_only_between_runs_is_not_written():
     f, total = counting()
     total.flags.writeable = False
@@ -354,6 +368,7 @@ def test_what_is_made_read_only_between_runs_is_not_written():
     assert total.tolist() == [3, 3, 3]
 
 
+@pytest.mark.usefixtures("way")
 def test_a_program_keeps_no_buffer_that_it_replaced():
     f, _ = counting()
     x = np.ones(3)
@@ -364,6 +379,7 @@ def test_a_program_keeps_no_buffer_that_it_replaced():
     assert len(jax.live_arrays()) == before
 
 
+@pytest.mark.usefixtures("way")
 def test_a_recorded_run_follows_runs_that_were_not():
     f, total = counting()
     x = np.ones(3)
@@ -374,3 +390,115 @@ def test_a_recorded_run_follows_runs_that_were_not():
     assert x.grad.tolist() == [1, 1, 1] and total.tolist() == [3, 3, 3]
     f(np.ones(3))
     assert total.tolist() == [4, 4, 4]
+
+
+def stepping():
+    """What a step of training does: weights and moments are written, rates read, gradients zeroed; and an argument for it."""
+    w, m, rate = np.ones(3), np.zeros(3), np.array(0.5)
+    w.attach_grad()
+
+    @npx.jit
+    def step(x):
+        with autograd.record():
+            loss = (w * x).sum()
+        loss.backward()
+        m[...] = m + w.grad
+        w[...] = w - rate * m
+        w.grad[...] = 0
+        return loss
+
+    x = np.array([1.0, 2.0, 3.0]) * 1
+    for _ in range(3):
+        step(x)
+    return step, x, w, m, rate
+
+
+def taken(a):
+    """A handle that holds the array's value, too."""
+    return dispatch.wrap(a._value)
+
+
+def written(a):
+    a[...] = a + 1
+
+
+def on_the_host(a):
+    dispatch.write(a, Value(a.asnumpy()))
+
+
+BETWEEN = {
+    "nothing": lambda step, x, w, m, rate: None,
+    "weights are read": lambda step, x, w, m, rate: w.tolist(),
+    "weights are written": lambda step, x, w, m, rate: written(w),
+    "an element is written": lambda step, x, w, m, rate: m.__setitem__(0, 7),
+    "a value is taken": lambda step, x, w, m, rate: taken(m),
+    "a buffer is taken": lambda step, x, w, m, rate: w._value.payload,
+    "a buffer is exported": lambda step, x, w, m, rate: onp.asarray(w),
+    "a gradient is read": lambda step, x, w, m, rate: w.grad.tolist(),
+    "a gradient is written": lambda step, x, w, m, rate: written(w.grad),
+    "the rate is written": lambda step, x, w, m, rate: written(rate),
+    "the rate is on the host": lambda step, x, w, m, rate: on_the_host(rate),
+    "weights are on the host": lambda step, x, w, m, rate: on_the_host(w),
+    "the argument is on the host": lambda step, x, w, m, rate: on_the_host(x),
+    "the argument is made again": lambda step, x, w, m, rate: setattr(x, "_value", (x * 2)._value),
+    "weights have a view": lambda step, x, w, m, rate: w[1:],
+}
+
+
+@pytest.mark.parametrize("between", BETWEEN)
+def test_steps_go_on_whatever_happens_between_them(between, monkeypatch):
+    found = {}
+    for way in ("short", "whole", "from handles"):
+        with monkeypatch.context() as patched:
+            if way != "short":
+                patched.setattr(short, "again", lambda *_: None)
+            if way == "from handles":
+                patched.setattr(State, "operands", lambda *_: None)
+            step, x, w, m, rate = arrays = stepping()
+            held = BETWEEN[between](*arrays)
+            before = None if held is None else onp.array(held, copy=True).tolist()
+            losses = [float(step(x)) for _ in range(3)]
+            if held is not None and between != "weights have a view":
+                assert onp.array(held).tolist() == before
+            found[way] = [losses, w.tolist(), m.tolist(), w.grad.tolist(), rate.tolist(), x.tolist()]
+    assert found["short"] == found["whole"] == found["from handles"]
+
+
+@NEEDED
+def test_calls_alike_are_run_again_the_short_way(monkeypatch):
+    def never(*_):
+        raise AssertionError("the whole way is taken")
+
+    step, x, *_ = stepping()
+    doubled = npx.jit(lambda x: x * 2)
+    assert float(step(x)) == 6 - 14 * 0.5 * 6
+    assert doubled(x).tolist() == doubled(x).tolist() == [2, 4, 6]
+    monkeypatch.setattr(_Program, "again", never)
+    monkeypatch.setattr(_Program, "replay", never)
+    assert float(step(x)) == 6 - 14 * 0.5 * 10
+    assert doubled(x).tolist() == [2, 4, 6]
+
+
+@NEEDED
+def test_calls_in_another_mode_are_not_run_again():
+    seen = []
+
+    @npx.jit
+    def f(x):
+        seen.append(autograd.is_training())
+        return x * 2
+
+    x = np.ones(3) * 1
+    f(x)
+    f(x)
+    with autograd.train_mode():
+        f(x)
+        f(x)
+    f(x)
+    assert seen == [False, True]
+    variable = np.ones(3) * 1
+    variable.attach_grad()
+    with autograd.record():
+        y = f(variable)
+    y.backward()
+    assert variable.grad.tolist() == [2, 2, 2]

@@ -11,7 +11,7 @@ enum {
     DO(array) DO(scalar) DO(value) DO(view) DO(extra) DO(key_lens) DO(op) DO(xla_array) DO(mode_variable) DO(default_mode)  \
     DO(whole) DO(read) DO(failed) DO(on_devices) DO(xla_scalar) DO(lowering) DO(lowered) DO(keep) DO(clock) DO(call_errors)     \
     DO(no_value) DO(direct) DO(node) DO(later) DO(sequence) DO(config) DO(on_host) DO(lens) DO(index_get) DO(index_put)          \
-    DO(index_look) DO(whole_axis) DO(no_axis) DO(new_axis) DO(slice_kind) DO(first) DO(updating)
+    DO(index_look) DO(whole_axis) DO(no_axis) DO(new_axis) DO(slice_kind) DO(first) DO(updating) DO(state) DO(traced)
 
 #define DECLARE(name) static PyObject *name##_;
 CONNECTIONS(DECLARE)
@@ -27,8 +27,11 @@ static struct {
     DO(array, _value) DO(array, _view) DO(array, _extra) DO(value, payload) DO(value, node) DO(value, index)                \
     DO(view, cached) DO(view, depth) DO(view, lens) DO(view, parent) DO(view, root) DO(view, version)                       \
     DO(key_lens, key) DO(key_lens, shape) DO(extra, leaf) DO(extra, readonly) DO(extra, version)               \
-    DO(extra, layout) DO(op, differentiable) DO(node, op) DO(node, attrs) DO(node, inputs) DO(node, mask)                   \
+    DO(extra, layout) DO(extra, grad_handle) DO(op, differentiable) DO(node, op) DO(node, attrs) DO(node, inputs) DO(node, mask)                   \
     DO(node, pullback) DO(node, outputs) DO(node, sequence)                                                                                                       \
+    DO(state, anew) DO(state, given) DO(state, handles) DO(state, payloads) DO(state, places) DO(state, read_only)           \
+    DO(state, unmade) DO(state, values) DO(traced, key) DO(traced, numpy_dtypes) DO(traced, op) DO(traced, programs) DO(traced, pure)       \
+    DO(traced, state) DO(traced, training)                                                                                   \
     DO(lens, attrs) DO(lens, get) DO(lens, look) DO(lens, operands) DO(lens, put)                                           \
     DO(op, ufunc) DO(op, outputs) DO(op, scalars) DO(op, heavy) DO(op, programs) DO(op, rule) DO(op, inputs)
 
@@ -45,13 +48,13 @@ static struct {
 #define SLOT(object, offset) (*(PyObject **)((char *)(object) + (offset)))
 
 static int connected;
-static Py_ssize_t plain_at, records_at, numpy_dtypes_at, device_at; /* fields of modes */
+static Py_ssize_t plain_at, records_at, training_at, numpy_dtypes_at, device_at; /* fields of modes */
 static Py_ssize_t host_programs, giving_programs; /* where the programs of the host begin among those of an operator, and those that are given buffers */
 static int binary_op;                        /* the number of the instruction */
 static int only_programs;                    /* a policy of precision holds, of which NumPy's own functions know nothing */
 static PyObject *zero, *one, *no_attrs, *out_keyword;
 static PyObject *default_device_name, *device_name;
-static PyObject *out_name, *dtype_name, *aval_name, *shape_name, *payload_name, *on_host_name, *plain_name, *records_name, *numpy_dtypes_name;
+static PyObject *out_name, *dtype_name, *aval_name, *shape_name, *payload_name, *on_host_name, *plain_name, *records_name, *training_name, *numpy_dtypes_name;
 static PyObject *acquire_name, *release_name;
 
 #define NOT_SHORT NULL /* and no error is set */

@@ -81,13 +81,13 @@ gather(PyObject *op, PyObject *const *args, Py_ssize_t count, Operands *operands
     return operands->on_xla != operands->on_host;
 }
 
-/* What a program of an operator makes of operands; what it raises is explained by Python. */
+/* What a program makes of payloads; if it was compiled now, that is over. */
 static PyObject * /* new */
-call_program(PyObject *op, PyObject *program, Operands *operands, PyObject *attrs)
+called_program(PyObject *program, PyObject *const *payloads, Py_ssize_t count)
 {
     PyObject *made;
     Py_INCREF(program);
-    made = PyObject_Vectorcall(program, operands->payloads, operands->count, NULL);
+    made = PyObject_Vectorcall(program, payloads, count, NULL);
     Py_DECREF(program);
     if (PyDict_GET_SIZE(lowering_) > 0) {
         PyObject *kind, *error, *trace, *done;
@@ -103,6 +103,14 @@ call_program(PyObject *op, PyObject *program, Operands *operands, PyObject *attr
         Py_DECREF(done);
         PyErr_Restore(kind, error, trace);
     }
+    return made;
+}
+
+/* What a program of an operator makes of operands; what it raises is explained by Python. */
+static PyObject * /* new */
+call_program(PyObject *op, PyObject *program, Operands *operands, PyObject *attrs)
+{
+    PyObject *made = called_program(program, operands->payloads, operands->count);
     if (made == NULL && PyErr_ExceptionMatches(call_errors_)) {
         PyObject *kind, *error, *trace, *given;
         PyErr_Fetch(&kind, &error, &trace);

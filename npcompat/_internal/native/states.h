@@ -1,0 +1,145 @@
+/* What compiled programs keep: a part of `_native.c`.
+
+   Between two runs everything here has left the processor's caches, and each object is a wait for memory; so those of a kind are asked for
+   together, and looked at when they are there. */
+
+#if defined(__GNUC__)
+#define ASK_FOR(object) __builtin_prefetch(object)
+#else
+#define ASK_FOR(object) ((void)(object))
+#endif
+
+enum { OF_VALUE = 2, OF_PAYLOAD = 1 }; /* references: of a value from the state and a handle, of a payload from the state */
+
+/* Whether handles hold their values, which nobody else does. */
+static int
+hold(PyObject *handles, PyObject *values)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(values); i++) {
+        PyObject *value = PyList_GET_ITEM(values, i);
+        if (SLOT(PyList_GET_ITEM(handles, i), array__value) != value || Py_REFCNT(value) != OF_VALUE) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void
+ask_for_all(PyObject *list)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); i++) {
+        ASK_FOR(PyList_GET_ITEM(list, i));
+    }
+}
+
+/* Whether an argument is an array in C order, neither a view nor a variable, which may be written: `_is_plain` of jit.py. */
+static int
+is_plain_array(PyObject *argument)
+{
+    PyObject *rare;
+    if (!IS(argument, array_) || SLOT(argument, array__view) != Py_None || !IS(SLOT(argument, array__value), value_)) {
+        return 0;
+    }
+    rare = SLOT(argument, array__extra);
+    return rare == Py_None || (SLOT(rare, extra_readonly) == Py_False && SLOT(rare, extra_leaf) == Py_None &&
+                               SLOT(rare, extra_grad_handle) == Py_None && SLOT(rare, extra_layout) == Py_None);
+}
+
+/* The payloads of arguments on XLA of these types, which are the same objects wherever one program made the arrays. */
+static int
+gather_inputs(PyObject *args, PyObject *types, PyObject **payloads)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
+        PyObject *argument = PyTuple_GET_ITEM(args, i), *aval;
+        if (!is_plain_array(argument) || !IS(payloads[i] = SLOT(SLOT(argument, array__value), value_payload), xla_array_)) {
+            return 0;
+        }
+        if ((aval = PyObject_GetAttr(payloads[i], aval_name)) == NULL) {
+            return 0;
+        }
+        Py_DECREF(aval);
+        if (aval != PyTuple_GET_ITEM(types, i)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* What a program reads outside, if each handle holds its value still and all is on XLA: `State.operands`. */
+static int
+gather_state(PyObject *state, PyObject **found)
+{
+    PyObject *payloads = SLOT(state, state_payloads), *places = SLOT(state, state_places), *read_only = SLOT(state, state_read_only);
+    PyObject *unmade = SLOT(state, state_unmade);
+    Py_ssize_t kept = PyList_GET_SIZE(payloads), given = PyLong_AsSsize_t(SLOT(state, state_given));
+    ask_for_all(SLOT(state, state_handles));
+    ask_for_all(SLOT(state, state_values));
+    ask_for_all(payloads);
+    ask_for_all(SLOT(state, state_anew));
+    ask_for_all(unmade);
+    ask_for_all(read_only);
+    if (!hold(SLOT(state, state_handles), SLOT(state, state_values)) || !hold(SLOT(state, state_anew), unmade)) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(unmade); i++) {
+        if (IS(PyList_GET_ITEM(unmade, i), value_)) {
+            return 0; /* it has been made */
+        }
+    }
+    for (Py_ssize_t i = 0; i < kept; i++) {
+        PyObject *payload = PyList_GET_ITEM(payloads, i);
+        if ((i < given && Py_REFCNT(payload) != OF_PAYLOAD) || !IS(payload, xla_array_)) {
+            return 0;
+        }
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(read_only); i++) {
+        PyObject *value = SLOT(PyList_GET_ITEM(read_only, i), array__value);
+        if (!IS(value, value_) || !IS(SLOT(value, value_payload), xla_array_)) {
+            return 0;
+        }
+    }
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(places); i++) {
+        Py_ssize_t at = PyLong_AsSsize_t(PyList_GET_ITEM(places, i));
+        found[i] = at < kept ? PyList_GET_ITEM(payloads, at) : SLOT(SLOT(PyList_GET_ITEM(read_only, at - kept), array__value), value_payload);
+    }
+    return 1;
+}
+
+/* Run a traced program again, on arguments such as those of an earlier call; NOT_SHORT if anything else has to be looked at. */
+static PyObject * /* new */
+run_again(PyObject *traced, PyObject *args, PyObject *types)
+{
+    PyObject *mode, *state = SLOT(traced, traced_state), *program, *found = NOT_SHORT, **payloads;
+    Py_ssize_t given = PyTuple_GET_SIZE(args), reads, count;
+    int is_alike, is_pure = SLOT(traced, traced_pure) == Py_True;
+    if (given != PyTuple_GET_SIZE(types) || (mode = plain_mode()) == NULL) {
+        return NOT_SHORT;
+    }
+    is_alike = PyTuple_GET_ITEM(mode, training_at) == SLOT(traced, traced_training) &&
+               (PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero) == (SLOT(traced, traced_numpy_dtypes) != zero);
+    Py_DECREF(mode);
+    if (!is_alike || (state == Py_None && !is_pure)) {
+        return NOT_SHORT;
+    }
+    reads = is_pure ? 0 : PyList_GET_SIZE(SLOT(state, state_places));
+    if ((count = reads + given) == 0 || (program = PyDict_GetItemWithError(SLOT(traced, traced_programs), SLOT(traced, traced_key))) == NULL) {
+        return NOT_SHORT;
+    }
+    if ((payloads = PyMem_New(PyObject *, count)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    if ((is_pure || gather_state(state, payloads)) && gather_inputs(args, types, payloads + reads)) {
+        for (Py_ssize_t i = 0; i < count; i++) {
+            Py_INCREF(payloads[i]);
+        }
+        found = called_program(program, payloads, count);
+        for (Py_ssize_t i = 0; i < count; i++) {
+            Py_DECREF(payloads[i]);
+        }
+    }
+    PyMem_Free(payloads);
+    if (found != NULL && SLOT(SLOT(traced, traced_op), op_outputs) == one) {
+        Py_SETREF(found, PyTuple_Pack(1, found));
+    }
+    return found;
+}

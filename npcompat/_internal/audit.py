@@ -120,8 +120,8 @@ class Audit(Observer):
         """Note that a program was compiled; some, such as those of gradients, are not in the compile log."""
         place = _Place()
         entry = next((e for e in self._logged if e.name == name), None)
-        # These two come after some transfers or new arrays of a kind, whenever they begin: no warming up is long enough.
-        asked = name == xla.CONVERSION if entry is None else _makes_arrays(entry)
+        # What makes arrays comes after some of a kind, whenever they begin: no warming up is long enough.
+        asked = entry is not None and _makes_arrays(entry)
         what = f"{short_name(name)}, no operator" if entry is None else _described(entry)
         event = Event("compilation", what, place.call, place.location, 0, seconds, asked)
         if entry is not None:

@@ -1,6 +1,7 @@
 """Ownership of buffers, life of graphs, and what is compiled: what the core promises besides values."""
 
 import gc
+import math
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 from npcompat import autograd, np, npx
 from npcompat._internal import dispatch
+from npcompat._internal.backend import jax as xla
 from npcompat.test_utils import assert_almost_equal
 
 PLACEMENT = "jax"
@@ -472,6 +474,36 @@ def test_the_process_default_reaches_threads_that_have_none():
     thread.join()
     npx.reset_np()
     assert seen == ["float64"]
+
+
+@pytest.mark.parametrize("elements", [(0,), (), (3,), (5, 7), (400, 500)])
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "int8", "uint64", "bool", "complex64", "complex128", "float16", "bfloat16", "float8_e4m3fn"]
+)
+def test_what_goes_to_xla_is_a_copy_in_its_own_dtype(elements, dtype):
+    made = (onp.arange(math.prod(elements)) % 3).astype(dtype).reshape(elements)
+    if dtype == "bool" and made.size:
+        made.view("uint8").ravel()[0] = 2  # what any byte but 0 is to NumPy
+    for array in (made, made.T, made[::-1] if made.ndim else made, made[..., ::2] if made.ndim else made):
+        expected = array.copy()
+        first, second = xla.asarray(array), xla.asarray(array)
+        assert first.dtype == array.dtype and first.shape == array.shape and not first.weak_type and not first.committed
+        assert first.aval is second.aval  # by which calls alike are recognised
+        array[...] = 1 - array if dtype != "bool" else ~array
+        assert (onp.asarray(first) == expected).all() and (onp.asarray(second) == expected).all()
+
+
+@pytest.mark.parametrize(
+    "number", [0, 1, -1, True, False, 2**63 - 1, -(2**63), 2**64 - 1, 2**64, 0.0, -0.0, 1e300, float("inf"), 0j, 1j, complex(-0.0, 1)]
+)
+def test_python_numbers_on_xla_are_weak_and_exact(number):
+    sent = xla.scalar(number)
+    with jax.enable_x64(True):
+        known = jax.jit(lambda x: x)(
+            number if number not in (2**64 - 1, 2**64) else (onp.uint64(number) if number < 2**64 else float(number))
+        )
+    assert sent.aval == known.aval and sent.weak_type == known.weak_type and not sent.committed
+    assert onp.asarray(sent).tobytes() == onp.asarray(known).tobytes()
 
 
 def test_arrays_are_committed_to_a_device_only_where_they_would_not_be_anyway():

@@ -16,9 +16,11 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 from jax._src.array import ArrayImpl
-from jax._src.core import Primitive  # (`jax.extend.core` imports Pallas)
+from jax._src.core import Primitive, ShapedArray  # (`jax.extend.core` imports Pallas)
 from jax.core import Tracer
 from jax.interpreters import mlir
+from jax.sharding import SingleDeviceSharding
+from jaxlib.xla_client import HostBufferSemantics, batched_device_put
 
 from npcompat._internal import compile_log, modes
 from npcompat._internal.backend import (
@@ -40,7 +42,6 @@ from npcompat._internal.backend.kernel import kernel
 from npcompat._internal.dtypes import Type, is_inexact, on_devices
 from npcompat._internal.lazy import LazyModule
 from npcompat._internal.op import MOST_AXES, Attrs, Op
-from npcompat._internal.repetitions import Repetitions
 
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
 _WEAK: dict[str, Type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
@@ -90,17 +91,8 @@ def type_of(array: Any) -> Type:
 # --- placing values ----------------------------------------------------------------------------------------------
 
 
-def _conversion(a: Any) -> Any:
-    return a
-
-
-_identity = jax.jit(_conversion)
-CONVERSION = _conversion.__name__
-_REPEATED = 256
 _LARGE, _ALIGNED = 2**19, 64
 """Bytes from which on an array is copied on the host, and what the addresses of the buffers are multiples of that XLA takes as they are."""
-_conversions = Repetitions()
-"""Host arrays of a shape and dtype that went to XLA."""
 
 
 def check_dtype(dtype: onp.dtype[Any]) -> None:
@@ -118,48 +110,59 @@ def _empty_for_xla(shape: tuple[int, ...], dtype: onp.dtype[Any]) -> onp.ndarray
 
 
 def asarray(array: Any, device: Any = None) -> Any:
-    """A copy of a host array on XLA.  (`jax.device_put` may alias the host's memory; a program's result does not.)
+    """A copy of a host array on XLA.
 
-    What is where it should be is not put there: that would commit it, and programs of arrays of which some are committed are
-    compiled once more for their own results, which all are.
-    A program is the fastest way for a small array, but takes as long to compile as some hundred transfers.  Of a large one the
-    copy is made here, where XLA can take it as it is.
+    What is where it should be is not committed: programs of arrays of which some are committed are compiled once more for their
+    own results, which all are.  Of a large array the copy is made here, where XLA can take it as it is; `jax.device_put`, which takes
+    ten times as long for a small one, may alias the host's memory.
     """
     check_dtype(array.dtype)
-    is_bool = array.dtype == onp.bool_
-    put = array.nbytes >= _LARGE or _conversions.count((array.shape, array.dtype)) <= _REPEATED
-    given = _empty_for_xla(array.shape, array.dtype) if put or is_bool else array  # nobody else has a copy, whose memory JAX may take
+    is_large, is_bool = array.nbytes >= _LARGE, array.dtype == onp.bool_
+    given = _empty_for_xla(array.shape, array.dtype) if is_large or is_bool else array
     if is_bool:  # any byte but 0 is True to NumPy, which XLA counts by their bytes
         onp.logical_and(array, True, out=given)
-    elif put:
+    elif is_large:
         onp.copyto(given, array)
-    with jax.enable_x64(True):
-        result = jax.device_put(given) if put else _identity(given)
-        return result if device is None else moved(result, device)
+    return _transferred(given, _aval(array.shape, array.dtype), device, _TAKEN if is_large else _COPIED)
+
+
+_TAKEN, _COPIED = (False, HostBufferSemantics.ZERO_COPY), (True, HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL)
+
+
+def _transferred(array: Any, aval: ShapedArray, device: Any, way: tuple[bool, HostBufferSemantics] = _COPIED) -> Any:
+    here = default_device()
+    target = here if device is None else device
+    return batched_device_put(aval, _sharding(target), [array], [target], target != here, *way, True)
+
+
+@lru_cache(maxsize=4096)
+def _aval(shape: tuple[int, ...], dtype: onp.dtype[Any], weak_type: bool = False) -> ShapedArray:
+    return ShapedArray(shape, dtype, weak_type=weak_type)
+
+
+@lru_cache(maxsize=64)
+def _sharding(device: Any) -> SingleDeviceSharding:
+    return SingleDeviceSharding(device)
 
 
 @lru_cache(maxsize=16384, typed=True)
 def _scalar(x: Any) -> Any:
     if type(x) is int and not -(2**63) <= x < 2**63:  # what it is cast to has been looked at: it fits, or is a float
         x = onp.uint64(x) if 0 < x < 2**64 else float(x)
-    with jax.enable_x64(True):
-        return _identity(x)
+    array = onp.asarray(x)
+    return _transferred(array, _aval((), array.dtype, type(x) in (int, float, complex)), None)
 
 
 @lru_cache(maxsize=2)
 def _zero(sign: float) -> Any:
-    with jax.enable_x64(True):
-        return _identity(math.copysign(0.0, sign))
+    return _scalar.__wrapped__(math.copysign(0.0, sign))
 
 
 def scalar(x: complex) -> Any:
     """A Python scalar as a weak 64-bit array.  Zeros are told apart by their sign, which a cache by equality does not."""
-    if x or type(x) is int or type(x) is bool:
-        return _scalar(x)
-    if type(x) is float:
+    if type(x) is float and not x:
         return _zero(math.copysign(1.0, x))
-    with jax.enable_x64(True):
-        return _identity(x)
+    return _scalar.__wrapped__(x) if type(x) is complex else _scalar(x)
 
 
 def to_host(payload: Any, moving: bool = False) -> onp.ndarray[Any, Any]:

@@ -4,10 +4,13 @@ import copy
 import inspect
 import pickle
 
+import jax
 import numpy as onp
 import pytest
+from jax.extend.random import threefry_2x32
 
 from npcompat import np, npx
+from npcompat._internal.backend import jax_threefry
 
 KINDS = ["MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"]
 NO_FUNCTIONS_IN_C = ("capsule", "cffi", "ctypes")
@@ -301,3 +304,28 @@ def test_a_shape_says_how_many_numbers_are_drawn_and_not_which():
         flat = draw(size=24)
         np.random.set_state(state)
         assert draw(size=(2, 3, 4)).tolist() == flat.reshape(2, 3, 4).tolist()
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 5), (0, 2), (2, 0)])
+def test_the_bits_are_those_of_jaxs_threefry(shape):
+    words = jax.numpy.asarray([123456789, 4000000000], "uint32")
+    with jax.enable_x64(True):
+        theirs, ours = jax.random.wrap_key_data(words, impl="threefry2x32"), jax_threefry.wrapped(words)
+        for width in (8, 16, 32, 64):
+            expected = jax.random.bits(theirs, shape, f"uint{width}")
+            found = jax.random.bits(ours, shape, f"uint{width}")
+            assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
+        for function in (lambda key: jax.random.split(key, shape), lambda key: jax.random.fold_in(key, 2**32 - 1)):
+            assert jax.random.key_data(function(ours)).tolist() == jax.random.key_data(function(theirs)).tolist()
+        made = jax.random.key_data(jax.random.key(2**40 + 3, impl=jax_threefry.THREEFRY))
+        assert made.tolist() == jax.random.key_data(jax.random.key(2**40 + 3, impl="threefry2x32")).tolist()
+
+
+@pytest.mark.parametrize("backend", ["cpu", "gpu"])
+def test_blocks_are_those_of_jaxs_primitive(backend, monkeypatch):
+    words = jax.numpy.asarray([1, 2], "uint32")
+    high, low = jax.numpy.asarray([0, 1, 2**32 - 1], "uint32"), jax.numpy.asarray([5, 0, 7], "uint32")
+    expected = threefry_2x32(words, jax.numpy.concatenate([high, low]))
+    monkeypatch.setattr(jax, "default_backend", lambda: backend)
+    assert jax.numpy.concatenate(jax_threefry.hashed(words, high, low)).tolist() == expected.tolist()
+    assert jax.numpy.stack(jax_threefry.hashed(words, high[1], low[1])).tolist() == expected[1::3].tolist()

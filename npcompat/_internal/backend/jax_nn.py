@@ -10,6 +10,7 @@ import numpy as onp
 from jax import lax
 
 from npcompat._internal.backend import jax_noise as noise
+from npcompat._internal.backend.jax_threefry import wrapped
 
 sigmoid, rsqrt = jax.nn.sigmoid, lax.rsqrt
 
@@ -100,6 +101,6 @@ def top_positions(x: Any, k: int, ascending: bool) -> Any:
 
 def keep_mask(key: Any, counter: Any, keep: float, shape: Sequence[int]) -> Any:
     """True with probability `keep`, else False, from draw number `counter` of the stream `key`."""
-    at = jax.random.fold_in(jax.random.wrap_key_data(key), counter.astype(jnp.uint32))
+    at = jax.random.fold_in(wrapped(key), counter.astype(jnp.uint32))
     threshold = min(round(keep * 2**32), 2**32 - 1)
     return noise.bits(at, tuple(shape), jnp.uint32) < jnp.asarray(threshold, jnp.uint32)

@@ -1,7 +1,6 @@
 """Random bits, floats, integers and orders on XLA; distributions are in the modules beside this one.
 
-Each kernel takes the key and the counter of a stream; Threefry (Salmon et al., "Parallel random numbers: as easy as 1,
-2, 3", 2011) gives the bits.
+Each kernel takes the key and the counter of a stream; Threefry (`jax_threefry`) gives the bits.
 """
 
 from typing import Any
@@ -9,16 +8,26 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend.random import threefry_2x32
 
 from npcompat._internal.backend import jax_noise as noise
 from npcompat._internal.backend.jax_random_rejection import accepted
+from npcompat._internal.backend.jax_threefry import hashed, wrapped
 
 
 def at(key: Any, counter: Any) -> Any:
-    """The key of one draw of a stream: the block of the counter's 64 bits under the stream's key."""
-    block = jnp.stack([counter >> 32, counter & 0xFFFFFFFF]).astype(jnp.uint32)
-    return jax.random.wrap_key_data(threefry_2x32(key, block), impl="threefry2x32")
+    """The key of one draw of a stream, which is made at once."""
+    return wrapped(_block(key, counter))
+
+
+def rolled_at(key: Any, counter: Any) -> Any:
+    """The same for a draw that is made in several steps: what JAX does in a loop is compiled faster, each time that it comes."""
+    return jax.random.wrap_key_data(_block(key, counter), impl="threefry2x32")
+
+
+def _block(key: Any, counter: Any) -> Any:
+    """The block of the counter's 64 bits under the stream's key."""
+    high, low = (counter >> 32).astype(jnp.uint32), (counter & 0xFFFFFFFF).astype(jnp.uint32)
+    return jnp.stack(hashed(key, high, low))
 
 
 def shape_of(size: Any, *parameters: Any) -> tuple[int, ...]:
@@ -65,7 +74,7 @@ def random_integers(key: Any, counter: Any, low: Any, high: Any, size: Any, dtyp
         bits = noise.bits(key, shape, jnp.uint64)
         return bits, ~wide | (rest == 0) | (bits < jnp.uint64(0) - rest)
 
-    bits = accepted(at(key, counter), shape, jnp.uint64, attempt)
+    bits = accepted(rolled_at(key, counter), shape, jnp.uint64, attempt)
     offset = jnp.where(last == jnp.uint64(2**64 - 1), bits, bits % length)
     drawn = first + offset
     return (drawn if dtype == jnp.uint64 else drawn.astype(jnp.int64)).astype(dtype)
@@ -73,13 +82,13 @@ def random_integers(key: Any, counter: Any, low: Any, high: Any, size: Any, dtyp
 
 def random_choice(key: Any, counter: Any, probabilities: Any, n: int, size: Any, replace: bool, ordered: bool) -> Any:
     """Positions below n, with or without replacement; the probabilities may be None."""
-    found = jax.random.choice(at(key, counter), n, size, replace, probabilities).astype(jnp.int64)
+    found = jax.random.choice(rolled_at(key, counter), n, size, replace, probabilities).astype(jnp.int64)
     return jnp.sort(found, axis=None).reshape(found.shape) if ordered else found
 
 
 def random_permutation(key: Any, counter: Any, n: int) -> Any:
     """The positions below n in random order."""
-    return jax.random.permutation(at(key, counter), n).astype(jnp.int64)
+    return jax.random.permutation(rolled_at(key, counter), n).astype(jnp.int64)
 
 
 def random_permuted(key: Any, counter: Any, a: Any, axis: Any) -> Any:

@@ -9,7 +9,7 @@ from jax import lax
 from jax.scipy.special import gammaln
 
 from npcompat._internal.backend import jax_noise as noise
-from npcompat._internal.backend.jax_random import at, spread
+from npcompat._internal.backend.jax_random import at, rolled_at, spread
 from npcompat._internal.backend.jax_random_rejection import accepted, binomial, gamma, poisson
 
 _LARGEST = 2**63 - 1
@@ -30,19 +30,19 @@ def _uniform(key: Any, shape: Any) -> Any:
 
 def random_poisson(key: Any, counter: Any, lam: Any, size: Any) -> Any:
     """Poisson with a mean."""
-    return _whole(poisson(at(key, counter), spread(size, lam)[1]))
+    return _whole(poisson(rolled_at(key, counter), spread(size, lam)[1]))
 
 
 def random_binomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any:
     """Number of successes in n trials."""
     _, n, p = spread(size, n.astype(jnp.float64), p)
-    return _whole(binomial(at(key, counter), n, p))
+    return _whole(binomial(rolled_at(key, counter), n, p))
 
 
 def random_negative_binomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any:
     """Number of failures before n successes: a Poisson distribution whose mean is gamma distributed."""
     _, n, p = spread(size, n, p)
-    gammas, counts = jax.random.split(at(key, counter))
+    gammas, counts = jax.random.split(rolled_at(key, counter))
     return _whole(poisson(counts, gamma(gammas, n.astype(jnp.float64)) * (1 - p) / p))
 
 
@@ -93,7 +93,7 @@ def _hypergeometric(key: Any, good: Any, bad: Any, sample: Any) -> Any:
 def random_hypergeometric(key: Any, counter: Any, good: Any, bad: Any, sample: Any, size: Any) -> Any:
     """How many of a sample are good."""
     _, good, bad, sample = spread(size, *[x.astype(jnp.float64) for x in (good, bad, sample)])
-    return _whole(_hypergeometric(at(key, counter), good, bad, sample))
+    return _whole(_hypergeometric(rolled_at(key, counter), good, bad, sample))
 
 
 # --- counts of several kinds -------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def random_multinomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any
         count = binomial(key, left, ratio)
         return left - count, count
 
-    keys = jax.random.split(at(key, counter), p.shape[-1])[:-1]
+    keys = jax.random.split(rolled_at(key, counter), p.shape[-1])[:-1]
     left, counts = lax.scan(step, jnp.broadcast_to(n.astype(jnp.float64), shape), (keys, ratios[:-1]))
     return _whole(jnp.concatenate([jnp.moveaxis(counts, 0, -1), left[..., None]], -1))
 
@@ -126,7 +126,7 @@ def random_multivariate_hypergeometric(key: Any, counter: Any, colors: Any, samp
         count = _hypergeometric(key, jnp.broadcast_to(good, size), jnp.broadcast_to(bad, size), left)
         return left - count, count
 
-    keys = jax.random.split(at(key, counter), colors.shape[0])[:-1]
+    keys = jax.random.split(rolled_at(key, counter), colors.shape[0])[:-1]
     start = jnp.broadcast_to(sample.astype(jnp.float64), size)
     left, counts = lax.scan(step, start, (keys, colors[:-1], later[:-1]))
     return _whole(jnp.concatenate([jnp.moveaxis(counts, 0, -1), left[..., None]], -1))
@@ -153,7 +153,7 @@ def random_zipf(key: Any, counter: Any, a: Any, size: Any) -> Any:
         good = (x < 2.0**63) & (x >= 1) & (v * x * (t - 1) / (b - 1) <= t / b)
         return x, good | ~valid
 
-    return _whole(jnp.where(valid, accepted(at(key, counter), shape, jnp.float64, attempt), 1))
+    return _whole(jnp.where(valid, accepted(rolled_at(key, counter), shape, jnp.float64, attempt), 1))
 
 
 def random_logseries(key: Any, counter: Any, p: Any, size: Any) -> Any:
@@ -162,7 +162,7 @@ def random_logseries(key: Any, counter: Any, p: Any, size: Any) -> Any:
     Kemp, "Efficient generation of logarithmically distributed pseudo-random variables" (1981), algorithm LK.
     """
     shape, p = spread(size, p)
-    first, second = jax.random.split(at(key, counter))
+    first, second = jax.random.split(rolled_at(key, counter))
     u, v = _uniform(first, shape), _uniform(second, shape)
     q = -jnp.expm1(jnp.log1p(-p) * u)
     many = jnp.floor(1 + jnp.log(v) / jnp.log(jnp.where(q > 0, q, 0.5)))

@@ -15,7 +15,7 @@ from jax import lax
 from jax.scipy.special import i0e, log_ndtr, ndtr
 
 from npcompat._internal.backend import jax_noise as noise
-from npcompat._internal.backend.jax_random import at, shape_of, spread
+from npcompat._internal.backend.jax_random import at, rolled_at, shape_of, spread
 from npcompat._internal.backend.jax_random_rejection import accepted, gamma, poisson, shares
 
 
@@ -112,31 +112,31 @@ def random_triangular(key: Any, counter: Any, left: Any, mode: Any, right: Any, 
 def random_gamma(key: Any, counter: Any, shape: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Gamma with a shape and a scale."""
     _, alpha, factor = spread(size, shape, scale)
-    return gamma(at(key, counter), alpha) * factor
+    return gamma(rolled_at(key, counter), alpha) * factor
 
 
 def random_beta(key: Any, counter: Any, a: Any, b: Any, size: Any, dtype: Any) -> Any:
     """Beta."""
     _, a, b = spread(size, a, b)
-    return shares(at(key, counter), jnp.stack([a, b]))[0]
+    return shares(rolled_at(key, counter), jnp.stack([a, b]))[0]
 
 
 def random_chisquare(key: Any, counter: Any, df: Any, size: Any, dtype: Any) -> Any:
     """The sum of `df` squares of normal variates."""
-    return 2 * gamma(at(key, counter), spread(size, df)[1] / 2)
+    return 2 * gamma(rolled_at(key, counter), spread(size, df)[1] / 2)
 
 
 def random_f(key: Any, counter: Any, dfnum: Any, dfden: Any, size: Any, dtype: Any) -> Any:
     """Fisher's F: the quotient of two chi-square variates, each by its degrees of freedom."""
     _, n, d = spread(size, dfnum, dfden)
-    above, below = gamma(at(key, counter), jnp.stack([n, d]) / 2)
+    above, below = gamma(rolled_at(key, counter), jnp.stack([n, d]) / 2)
     return (above / n) / (below / d)
 
 
 def random_standard_t(key: Any, counter: Any, df: Any, size: Any, dtype: Any) -> Any:
     """Student's t: a normal variate by the root of a chi-square one, that by its degrees of freedom."""
     shape, df = spread(size, df)
-    normals, gammas = jax.random.split(at(key, counter))
+    normals, gammas = jax.random.split(rolled_at(key, counter))
     return noise.normal(normals, shape, dtype) * jnp.sqrt(df / 2 / gamma(gammas, df / 2))
 
 
@@ -155,7 +155,7 @@ def _excess(key: Any, df: Any, nonc: Any, dtype: Any) -> tuple[Any, Any]:
 
 def random_noncentral_chisquare(key: Any, counter: Any, df: Any, nonc: Any, size: Any, dtype: Any) -> Any:
     """Chi-square of normal variates that are not centred."""
-    first, second = jax.random.split(at(key, counter))
+    first, second = jax.random.split(rolled_at(key, counter))
     _, df, nonc = spread(size, df, nonc)
     degrees, added = _excess(first, df, nonc, dtype)
     return 2 * gamma(second, degrees / 2) + added
@@ -164,7 +164,7 @@ def random_noncentral_chisquare(key: Any, counter: Any, df: Any, nonc: Any, size
 def random_noncentral_f(key: Any, counter: Any, dfnum: Any, dfden: Any, nonc: Any, size: Any, dtype: Any) -> Any:
     """Fisher's F with a noncentral numerator."""
     _, n, d, nonc = spread(size, dfnum, dfden, nonc)
-    first, second = jax.random.split(at(key, counter))
+    first, second = jax.random.split(rolled_at(key, counter))
     degrees, added = _excess(first, n, nonc, dtype)
     above, below = 2 * gamma(second, jnp.stack([degrees, d]) / 2)
     return ((above + added) / n) / (below / d)
@@ -185,7 +185,7 @@ def random_wald(key: Any, counter: Any, mean: Any, scale: Any, size: Any, dtype:
     Michael, Schucany and Haas, "Generating random variates using transformations with multiple roots" (1976).
     """
     shape, mean, scale = spread(size, mean, scale)
-    normals, choices = jax.random.split(at(key, counter))
+    normals, choices = jax.random.split(rolled_at(key, counter))
     w = mean * noise.normal(normals, shape, dtype) ** 2 / (2 * scale)
     factor = 1 / (1 + w + jnp.sqrt(w * (2 + w)))  # the smaller root by the mean, written without cancellation
     smaller = noise.uniform(choices, shape, dtype) * (1 + factor) <= 1
@@ -218,7 +218,7 @@ def random_vonmises(key: Any, counter: Any, mu: Any, kappa: Any, size: Any, dtyp
     tau = 1 + jnp.sqrt(1 + 4 * k * k)
     rho = (tau - jnp.sqrt(2 * tau)) / (2 * k)
     s = jnp.where(flat, 1 / jnp.maximum(kappa, 1e-300) + kappa, (1 + rho * rho) / (2 * rho))
-    signs, angles, loop = jax.random.split(at(key, counter), 3)
+    signs, angles, loop = jax.random.split(rolled_at(key, counter), 3)
 
     def attempt(key: Any) -> tuple[Any, Any]:
         u, v = noise.uniform(key, (2, *shape), jnp.float64)
@@ -243,7 +243,7 @@ def random_vonmises(key: Any, counter: Any, mu: Any, kappa: Any, size: Any, dtyp
 def random_dirichlet(key: Any, counter: Any, alpha: Any, size: Any, dtype: Any) -> Any:
     """Dirichlet; an alpha of 0 gives 0."""
     alpha = jnp.moveaxis(jnp.broadcast_to(alpha, (*size, alpha.shape[0])), -1, 0)
-    drawn = shares(at(key, counter), jnp.where(alpha.sum(0) == 0, 1, alpha))
+    drawn = shares(rolled_at(key, counter), jnp.where(alpha.sum(0) == 0, 1, alpha))
     return jnp.moveaxis(jnp.where(alpha == 0, 0, drawn), 0, -1)
 
 

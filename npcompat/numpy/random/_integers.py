@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as onp
@@ -131,17 +132,23 @@ def _operand(bound: Any, dtype: onp.dtype[Any]) -> Any:
     return onp.asarray(bound).astype(_carrier(dtype))
 
 
+@lru_cache(maxsize=16)
 def _limits(dtype: onp.dtype[Any]) -> tuple[int, int]:
     return (0, 1) if dtype.kind == "b" else (int(onp.iinfo(dtype).min), int(onp.iinfo(dtype).max))
 
 
+def _any(truths: Any) -> bool:
+    """Whether any of them holds; one bool takes NumPy several microseconds."""
+    return truths if truths is True or truths is False else bool(onp.any(truths))
+
+
 def _check_known(low: Any, last: Any, dtype: onp.dtype[Any], closed: bool) -> None:
     smallest, largest = _limits(dtype)
-    if onp.any(low < smallest):
+    if _any(low < smallest):
         raise ValueError(f"low is out of bounds for {dtype}")
-    if onp.any(last > largest):
+    if _any(last > largest):
         raise ValueError(f"high is out of bounds for {dtype}")
-    if onp.any(low > last):
+    if _any(low > last):
         default = not onp.any(low)
         raise ValueError(f"high {'<' if closed else '<='} 0" if default else _order(closed))
 
@@ -152,7 +159,7 @@ def _order(closed: bool) -> str:
 
 def _check_within(name: str, bound: Any, dtype: onp.dtype[Any]) -> None:
     smallest, largest = _limits(dtype)
-    if onp.any(bound < smallest) or onp.any(bound > largest):
+    if _any(bound < smallest) or _any(bound > largest):
         raise ValueError(f"{name} is out of bounds for {dtype}")
 
 

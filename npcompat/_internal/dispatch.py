@@ -238,7 +238,7 @@ def assign(target: onp.ndarray[Any, Any], key: Any, new: Any) -> None:
             observer.write(None, target, (new,), partial(assign, target, key, new))
 
 
-_updating = RLock()
+updating = RLock()
 """Held between reading a handle and replacing its value, so that threads can write the parts of one array."""
 
 
@@ -247,7 +247,7 @@ def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ())
 
     A payload on XLA that is not shared is given away: the program writes into its buffer.
     """
-    with _updating:
+    with updating:
         if handle._view is None and _may_overwrite(handle, operands) and type(handle._value.payload) is XLA_ARRAY:
             _replace(handle, run(op, [handle._value, *operands], attrs, _FIRST))
             return
@@ -530,7 +530,7 @@ short.connect(
     host_programs=host.slot,
     giving_programs=DONATING,
     first=_FIRST,
-    updating=_updating,
+    updating=updating,
     call_errors=CALL_ERRORS,
     failed=_failed,
     read=read,

@@ -29,7 +29,8 @@ def getitem(handle: Any, key: Any) -> Any:
         return dispatch.apply(lens.index_get, (handle, *starts), ELEMENT[len(starts)])
     parsed = basic(handle.shape, key)
     if parsed is None:
-        return advanced_keys.get(handle, key)
+        small = host_keys.get_small(handle, key)
+        return advanced_keys.get(handle, key) if small is None else small
     found, scalar = parsed
     if scalar:
         return dispatch.apply(lens.index_get, (handle, *found.operands), found.attrs)
@@ -53,8 +54,9 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
     else:
         parsed = basic(handle.shape, key)
         if parsed is None:
-            check_for_mask(handle, key[0] if type(key) is tuple and len(key) == 1 else key, new)
-            advanced_keys.put(handle, key, new)
+            if not host_keys.put_small(handle, key, new):
+                check_for_mask(handle, key[0] if type(key) is tuple and len(key) == 1 else key, new)
+                advanced_keys.put(handle, key, new)
             return
         found = parsed[0]
     if isinstance(new, Handle) and new._view is not None and new._view.parent is handle and new._view.lens.same(found):

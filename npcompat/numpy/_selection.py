@@ -6,7 +6,7 @@ from typing import Any, SupportsIndex, cast
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, execution
+from npcompat._internal import dispatch, dtypes, execution, host_keys
 from npcompat._internal.dispatch import apply, remembered, remembered_on_host
 from npcompat._internal.dtypes import Resolution, Type
 from npcompat._internal.handle import Handle
@@ -228,6 +228,10 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = N
     a, mode = asanyarray(a), _check_mode(mode)
     if a.ndim == 0:
         a, axis = a.reshape(1), 0 if axis is None else axis
+    if mode == "raise" and type(axis) is int and 0 <= axis < a.ndim and isinstance(indices, Handle) and indices.dtype.kind in "iu":  # type: ignore[attr-defined]
+        small = host_keys.get_small(a, (slice(None),) * axis + (indices,))
+        if small is not None:
+            return finish_safely(small, out, "take")
     if axis is not None:
         axis = onp.lib.array_utils.normalize_axis_index(cast("int", as_axis(axis)), a.ndim)
     size = a.size if axis is None else a.shape[axis]

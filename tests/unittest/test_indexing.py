@@ -8,8 +8,17 @@ from hypothesis.extra import numpy as hnp
 from oracle import MODES, agrees, execute
 
 from npcompat import np, npx
+from npcompat._internal import host_keys
 
 PLACEMENT = "jax"
+
+
+@pytest.fixture(autouse=True, params=["small", "large"])
+def size(request, monkeypatch):
+    """Small arrays on XLA's CPU are read and written through advanced keys by NumPy, large ones and those elsewhere by programs."""
+    if request.param == "large":
+        monkeypatch.setattr(host_keys, "_SMALL", -1)
+
 
 CUBE = onp.arange(60.0).reshape(3, 4, 5)
 

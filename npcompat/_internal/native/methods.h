@@ -19,12 +19,35 @@ by_operator(Method *self, PyObject *const *args, Py_ssize_t count)
     return made != NULL || PyErr_Occurred() ? made : applied(self->op, args, count, no_attrs, self->only_on_host, self->infix);
 }
 
-/* `x ** number` where another operator does that, for the dtypes from a number on; NOT_SHORT for other exponents, and what is elsewhere than
-   on the host. */
+/* The number of an array's dtype, if it is one that devices have; -1 for others. */
+static int
+common_number(PyObject *handle)
+{
+    PyObject *array, *dtype, *payload;
+    int number;
+    if (!IS(handle, array_)) {
+        return -1;
+    }
+    if ((payload = owned_on_xla(handle)) != NULL) {
+        dtype = dtype_of(payload);
+    }
+    else {
+        if ((array = live(handle)) == NULL) {
+            return -1;
+        }
+        dtype = Py_NewRef((PyObject *)PyArray_DESCR((PyArrayObject *)array));
+        Py_DECREF(array);
+    }
+    number = dtype != NULL && PyArray_DescrCheck(dtype) && is_common((PyArray_Descr *)dtype) ? ((PyArray_Descr *)dtype)->type_num : -1;
+    Py_XDECREF(dtype);
+    return number;
+}
+
+/* `x ** number` where another operator does that, for the dtypes from a number on; NOT_SHORT for other exponents. */
 static PyObject * /* new */
 by_exponent(Method *self, PyObject *const *args)
 {
-    PyObject *number, *op, *made, *array;
+    PyObject *number, *op, *made;
     int least;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self->exponents); i++) {
         int same;
@@ -34,13 +57,8 @@ by_exponent(Method *self, PyObject *const *args)
         if (Py_TYPE(number) != Py_TYPE(args[1]) || (same = PyObject_RichCompareBool(number, args[1], Py_EQ)) == 0) {
             continue;
         }
-        if (same < 0 || !IS(args[0], array_) || (array = live(args[0])) == NULL) {
+        if (same < 0 || common_number(args[0]) < least) {
             return NULL;
-        }
-        same = is_common(PyArray_DESCR((PyArrayObject *)array)) && TYPE_NUMBER(array) >= least;
-        Py_DECREF(array);
-        if (!same) {
-            return NOT_SHORT;
         }
         made = elided(op, args, 1);
         return made != NULL || PyErr_Occurred() ? made : applied(op, args, 1, no_attrs, 0, NULL);

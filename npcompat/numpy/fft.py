@@ -17,6 +17,7 @@ from npcompat._internal.handle import Handle
 from npcompat._internal.op import Op, operator
 from npcompat.numpy._arithmetic import conjugate
 from npcompat.numpy._creation import asarray, placed_on
+from npcompat.numpy._joining import concatenate
 from npcompat.numpy._ranges import arange
 from npcompat.numpy._repeating import roll
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike
@@ -357,9 +358,10 @@ def irfft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str |
 # --- frequencies -------------------------------------------------------------------------------------------------
 
 
-def _frequencies(n: Any, d: Any, device: Any, dtype: DTypeLike, start: int, stop: int) -> Any:
+def _frequencies(n: Any, d: Any, device: Any, dtype: DTypeLike, *ranges: tuple[int, int]) -> Any:
     with placed_on(device):
-        found = arange(start, stop) * (1.0 / (n * d))
+        parts = [arange(start, stop) for start, stop in ranges]
+        found = (concatenate(parts) if len(parts) > 1 else parts[0]) * (1.0 / (n * d))
     if dtype is None:
         return found
     if dtypes.canonical(dtype).kind != "f":
@@ -392,7 +394,7 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: DTypeLike = None
     array([ 0.  ,  0.25, -0.5 , -0.25])
     """
     _check_count(n)
-    return ifftshift(_frequencies(n, d, device, dtype, -(n // 2), (n - 1) // 2 + 1))
+    return _frequencies(n, d, device, dtype, (0, (n - 1) // 2 + 1), (-(n // 2), 0))
 
 
 def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: DTypeLike = None) -> Any:
@@ -404,7 +406,7 @@ def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: DTypeLike = Non
     array([0.  , 0.25, 0.5 ])
     """
     _check_count(n)
-    return _frequencies(n, d, device, dtype, 0, n // 2 + 1)
+    return _frequencies(n, d, device, dtype, (0, n // 2 + 1))
 
 
 def _shift(x: Any, axes: Any, amount: Callable[[int], int]) -> Any:

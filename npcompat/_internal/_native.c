@@ -42,7 +42,12 @@ apply(PyObject *module, PyObject *const *args, Py_ssize_t count)
         if ((operands = PySequence_Fast(args[1], "operands are given as a tuple or list")) == NULL) {
             return NULL;
         }
-        made = applied(args[0], PySequence_Fast_ITEMS(operands), PySequence_Fast_GET_SIZE(operands), count == 3 ? args[2] : no_attrs, 0, NULL);
+        if (PySequence_Fast_GET_SIZE(operands) == 0) {
+            made = count == 3 ? made_by_numpy(args[0], args[2]) : NOT_SHORT;
+        }
+        else {
+            made = applied(args[0], PySequence_Fast_ITEMS(operands), PySequence_Fast_GET_SIZE(operands), count == 3 ? args[2] : no_attrs, 0, NULL);
+        }
         Py_DECREF(operands);
         if (made != NULL || PyErr_Occurred()) {
             return made;

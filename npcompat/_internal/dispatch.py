@@ -35,6 +35,7 @@ from npcompat._internal.execution import (
 from npcompat._internal.handle import Extra, Handle, Lent, Value, View, clock, extra, touch
 from npcompat._internal.op import DONATING, Attrs, Op
 from npcompat._internal.state import Stored, settle, version_of
+from npcompat._internal.tensortype import symbols_in
 from npcompat._internal.traced_number import TracedNumber
 
 _new = object.__new__
@@ -478,7 +479,7 @@ def traced_value_error() -> Exception:
 def _created(op: Op, attrs: Attrs) -> Any:
     """What is made again and again of no operands; None for what is not, and in modes that look at operators."""
     mode = _current_mode(_default_mode[0])
-    if not mode.plain or op.outputs != 1 or symbols_exist():
+    if not mode.plain or op.outputs != 1 or (symbols_exist() and symbols_in(attrs)):
         return None
     payload = created(op, attrs, mode)
     return None if payload is None else wrap_result(op, Value(payload))

@@ -170,8 +170,8 @@ def created(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     if mode.device is not None:
         return None
     here = on_host(mode)
-    if here and op.direct is not None:
-        return op.direct((), op.named(attrs))()
+    if here and op.makes is not None:
+        return op.makes(*attrs)()
     program = op.programs[(host.slot if here else xla.slot) + mode.numpy_dtypes].get(attrs)
     if program is None:
         return None

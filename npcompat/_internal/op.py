@@ -80,6 +80,7 @@ class Op:
     scalars: bool = False  # NumPy returns scalars for its results of no axes
     keeps_class: bool = True  # of operands of a class that users derive from arrays, results are of it, too
     direct: Callable[[tuple[dtypes.Type, ...], Mapping[str, Any]], Any] | None = None  # NumPy's own function for such operands, or None
+    makes: Callable[..., Callable[[], Any]] | None = None  # of no operands: by the attributes, in their order, NumPy's own function
     start: Callable[[onp.dtype[Any]], Any] | None = None  # of a reduction that NumPy refuses on nothing: what leaves any element as it is
     heavy: bool = False  # placement `auto` runs it on XLA, also where its operands are on the host
     begins: bool = False  # draws: a sample is the beginning of each longer one; the first attribute is the size

@@ -1,6 +1,6 @@
 """Arrays of one value, and how arrays are made of no operands."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -31,14 +31,13 @@ def created(op: Op, attrs: Attrs, device: Any, order: Order = "C", prototype: An
         return in_order(apply(op, (), attrs), order, prototype)
 
 
-def _filled_by(types: tuple[dtypes.Type, ...], attrs: Mapping[str, Any]) -> Any:
-    value = from_attr(attrs["value"])
+def _filled_by(shape: Any, value: Any, dtype: Any) -> Callable[[], Any]:
     if type(value) is int and value in (0, 1):
-        return partial(onp.ones if value else onp.zeros, attrs["shape"], attrs["dtype"])
-    return partial(onp.full, attrs["shape"], onp.full((), value, attrs["dtype"])[()])
+        return partial(onp.ones if value else onp.zeros, shape, dtype)
+    return partial(onp.full, shape, onp.full((), from_attr(value), dtype)[()])
 
 
-@operator("_npi_full", rule=lambda types, attrs: ([], attrs["dtype"]), pattern="elementwise", differentiable=False, direct=_filled_by)
+@operator("_npi_full", rule=lambda types, attrs: ([], attrs["dtype"]), pattern="elementwise", differentiable=False, makes=_filled_by)
 def _full(xp: Any, *, shape: Any, value: Any, dtype: Any) -> Any:
     """One value everywhere.
 

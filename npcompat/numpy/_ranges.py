@@ -27,11 +27,11 @@ _int64 = onp.dtype("int64")
 _INTS = frozenset((int,))
 
 
-def _ranged_by(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Any:
-    return partial(onp.arange, attrs["start"], attrs["stop"], attrs["step"], attrs["dtype"])
+def _ranged_by(start: Any, stop: Any, step: Any, dtype: Any) -> Callable[[], Any]:
+    return partial(onp.arange, start, stop, step, dtype)
 
 
-@operator("_npi_arange", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False, direct=_ranged_by)
+@operator("_npi_arange", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False, makes=_ranged_by)
 def _arange(xp: Any, *, start: Any, stop: Any, step: Any, dtype: Any) -> Any:
     """Evenly spaced values by step.
 
@@ -82,6 +82,8 @@ def arange(
     >>> np.arange(1, 2, 0.25)
     array([1.  , 1.25, 1.5 , 1.75])
     """
+    if type(start_or_stop) is type(stop) is type(step) is int and dtype is start is like is None:  # what is most frequent
+        return created(_arange, (start_or_stop, stop, step, _int64), ctx if device is None else device)
     if like is not None and (made := made_like(like, arange, locals())) is not NotImplemented:
         return made
     if start is not None and start_or_stop is not None:

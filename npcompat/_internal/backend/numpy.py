@@ -100,7 +100,7 @@ def direct(op: Op, attrs: Attrs, types: tuple[Type, ...]) -> tuple[Callable[...,
     casts, out = op.rule(types, named)
     if not isinstance(out, onp.dtype):
         return None
-    found = None if op.direct is None else op.direct(types, named)
+    found = op.makes(*attrs) if op.makes is not None else None if op.direct is None else op.direct(types, named)
     if found is None and all([c is None or (isinstance(t, onp.dtype) and t == c) for t, c in zip(types, casts, strict=True)]):
         found = partial(chosen(op, name), xp, **named)
     return None if found is None else (found, out)

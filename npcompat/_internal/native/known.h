@@ -33,7 +33,7 @@ static struct {
     DO(state, unmade) DO(state, values) DO(traced, key) DO(traced, numpy_dtypes) DO(traced, op) DO(traced, programs) DO(traced, pure)       \
     DO(traced, state) DO(traced, training)                                                                                   \
     DO(lens, attrs) DO(lens, get) DO(lens, look) DO(lens, operands) DO(lens, put)                                           \
-    DO(op, ufunc) DO(op, outputs) DO(op, scalars) DO(op, heavy) DO(op, programs) DO(op, rule) DO(op, inputs)
+    DO(op, ufunc) DO(op, outputs) DO(op, scalars) DO(op, heavy) DO(op, programs) DO(op, rule) DO(op, inputs) DO(op, makes)
 
 #define DECLARE_SLOT(type, name) static Py_ssize_t type##_##name;
 SLOTS(DECLARE_SLOT)

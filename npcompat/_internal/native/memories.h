@@ -265,6 +265,25 @@ made_anew(Memory *memory)
     return made == NULL ? NULL : wrapped_result(memory->op, made);
 }
 
+/* What NumPy's own function makes of no operands, where new arrays are on the host. */
+static PyObject * /* new */
+made_by_numpy(PyObject *op, PyObject *attrs)
+{
+    PyObject *mode, *maker, *made;
+    int place;
+    if (SLOT(op, op_makes) == Py_None || SLOT(op, op_outputs) != one || !is_constant(attrs) || (mode = plain_mode()) == NULL) {
+        return NOT_SHORT;
+    }
+    place = place_of(mode);
+    Py_DECREF(mode);
+    if (place != ON_HOST || (maker = PyObject_CallObject(SLOT(op, op_makes), attrs)) == NULL) {
+        return NULL;
+    }
+    made = as_array(PyObject_CallNoArgs(maker));
+    Py_DECREF(maker);
+    return made == NULL ? NULL : wrapped_result(op, made);
+}
+
 /* Do for a call what was done for one like it.  Another thread may forget that meanwhile. */
 static PyObject * /* new */
 done_again(Memory *memory, Call *call)

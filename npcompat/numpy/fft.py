@@ -6,6 +6,7 @@ What is not complex or a wide float is transformed in the default float.
 import operator as python
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as onp
@@ -53,6 +54,10 @@ def _types(operand: str, result: str) -> Any:
     return rule
 
 
+_FLOATS = frozenset(map(onp.dtype, ("float32", "float64", "complex64", "complex128")))
+_KINDS = {"r": "f", "c": "c", "a": "fc"}
+
+
 def _transform(name: str, operand: str, result: str, what: str) -> Op:
     """The operator of a transform, by the name of NumPy's function and the letters of its rule."""
 
@@ -63,6 +68,13 @@ def _transform(name: str, operand: str, result: str, what: str) -> Op:
         if len(axes) == 1:
             return getattr(xp.fft, name)(a, None if s is None else s[0], axes[0], norm)
         return getattr(xp.fft, name + "n")(a, s, axes, norm)
+
+    def numpys(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Any:
+        """NumPy's own function along one axis, of floats that need not be cast."""
+        given, axes = types[0], attrs["axes"]
+        if not isinstance(given, onp.dtype) or given not in _FLOATS or given.kind not in _KINDS[operand] or len(axes) != 1 or attrs["s"]:
+            return None
+        return partial(getattr(onp.fft, name), axis=axes[0], norm=attrs["norm"])
 
     compute.__doc__ = f"""{what}
 
@@ -75,7 +87,7 @@ def _transform(name: str, operand: str, result: str, what: str) -> Op:
     norm : {{'backward', 'ortho', 'forward'}}, optional
         Which of a transform and its inverse is divided by the number of elements, or both by its root.
     """
-    return operator(f"_npi_{name}", rule=_types(operand, result))(compute)
+    return operator(f"_npi_{name}", rule=_types(operand, result), direct=numpys)(compute)
 
 
 _fft = _transform("fft", "a", "c", "Discrete Fourier transform.")

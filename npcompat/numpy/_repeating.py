@@ -1,14 +1,14 @@
 """Elements shifted, repeated and padded."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as onp
 
 from npcompat._internal import dispatch
 from npcompat._internal.dispatch import apply, remembered
 from npcompat._internal.handle import Handle
-from npcompat._internal.op import as_shape, operator
+from npcompat._internal.op import as_axis, as_shape, operator
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._manipulation import broadcast_to, moveaxis, ravel
@@ -122,8 +122,11 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Any:
     array([1, 2, 2, 2])
     """
     a = asanyarray(a)
-    if type(repeats) is int and repeats >= 0 and type(axis) is int and 0 <= axis < a.ndim:
-        return remembered(_repeat, (a,), (repeats, axis))
+    if type(repeats) is int and repeats >= 0:
+        if axis is None or (a.ndim == 0 and type(axis) is int and axis == 0):
+            return remembered(_repeat, (a,), (repeats, None))
+        if type(axis) is int and 0 <= axis < a.ndim:
+            return remembered(_repeat, (a,), (repeats, axis))
     counts = shaping(repeats, "repeat")
     if not isinstance(repeats, Handle | onp.ndarray | onp.generic):
         counts = counts.astype(onp.int64)
@@ -135,7 +138,7 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Any:
         raise ValueError("object too deep for desired array")
     if axis is None or a.ndim == 0:
         a, axis = ravel(a), 0 if axis is None else axis
-    axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
+    axis = onp.lib.array_utils.normalize_axis_index(cast("int", as_axis(axis)), a.ndim)
     if (counts < 0).any() and a.shape[axis]:
         raise ValueError("repeats may not contain negative values.")
     if counts.size == 1:

@@ -243,6 +243,8 @@ def get_small(handle: Any, key: Any) -> Any:
     if (small := _small(handle)) is None or (given := _small_key(key)) is None:
         return None
     array, device = small
+    if not dtypes.on_devices(array.dtype):
+        return None  # a view of the bytes
     found = get(dispatch.wrap(Value(array)), array, given)
     if found is None or found._view is not None:
         return None

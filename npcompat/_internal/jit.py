@@ -60,21 +60,14 @@ class Compiled:
         return self if instance is None else partial(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs:
-            for recent, types in self._recent:
-                try:
-                    results = short.again(recent, args, types)
-                except CapturedTypeError:
-                    break  # the general way says what became of it
-                if results is not None:
-                    return recent.finished(results, args, args)
         mode = _current_mode(_default_mode[0])
         if mode.trace is not None or ((observer := mode.observer) is not None and observer.apart):
             return self.function(*args, **kwargs)  # the equations join the program being built, or are observed one by one
         if not kwargs and not mode.recording:
             for recent, types in self._recent:
                 try:
-                    result = recent.again(args, types, mode)
+                    results = short.again(recent, args, types)
+                    result = recent.again(args, types, mode) if results is None else recent.finished(results, args, args)
                 except CapturedTypeError:
                     break  # the general way says what became of it
                 if result is not _MISSED:

@@ -231,7 +231,9 @@ def _small_key(key: Any) -> Any:
 
 
 def _small_part(part: Any) -> Any:
-    """An array of an advanced key on the host, and what is no array as it is; None for an array that is not small."""
+    """An array of an advanced key on the host, and what is no array as it is; None for a symbol, and for an array that is not small."""
+    if type(part) is dispatch.symbol:
+        return None
     if not isinstance(part, Handle):
         return dispatch.asked(part)
     size = part.size  # type: ignore[attr-defined]

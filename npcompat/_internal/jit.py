@@ -5,6 +5,7 @@ trace found outside is read and written again at each replay; buffers of what is
 """
 
 import functools
+import operator as python
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -76,8 +77,7 @@ class Compiled:
         key, program = self._found(call, mode)
         if program is not None and program.fits(mode.recording):
             if not (kwargs or mode.recording or call.kept or program.captured.changed) and _are_plain(args):
-                self._recent.insert(0, (program, tuple([_to_xla(a._value.payload, mode, self.name).aval for a in args])))
-                del self._recent[_RECENT:]
+                self._note(program, tuple([_to_xla(a._value.payload, mode, self.name).aval for a in args]))
             try:
                 return program.replay(call)
             except CapturedTypeError:
@@ -157,6 +157,12 @@ class Compiled:
         self._latest = key
         self._misses.note(*why)
         return program
+
+    def _note(self, program: "_Program", types: tuple[Any, ...]) -> None:
+        """Remember what a call ran, and the objects that are the types of its arrays, once."""
+        if not any([p is program and all(map(python.is_, known, types)) for p, known in self._recent]):
+            self._recent.insert(0, (program, types))
+            del self._recent[_RECENT:]
 
     def _marked(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         if not self.static_argnums:

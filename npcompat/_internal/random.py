@@ -15,7 +15,6 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dispatch, draws_ahead, execution, longer_draws, modes
-from npcompat._internal.backend import jax as xla
 from npcompat._internal.handle import Handle, Value
 from npcompat._internal.op import Attrs, Op, operator
 from npcompat._internal.tensortype import symbols_in
@@ -139,13 +138,7 @@ class Stream:
 
     def _drawn(self, op: Op, given: list[Value], attrs: Attrs, key: Handle, counter: Handle) -> Value:
         longer = longer_draws.instead(op, given, attrs) if op.begins else None
-        values, mode = [dispatch.read(key), dispatch.read(counter), *given], modes.current()
-        payloads = [v.payload for v in values]
-        if mode.plain and type(payloads[0]) is type(payloads[1]) is execution.XLA_ARRAY and all(map(_fits, payloads[2:])):
-            payloads[2:] = map(xla.scalar, payloads[2:])
-            sample, following = map(Value, execution.call(op, payloads, longer or attrs, (), xla, mode))
-        else:
-            sample, following = execution.run(op, values, longer or attrs)
+        sample, following = execution.run(op, [dispatch.read(key), dispatch.read(counter), *given], longer or attrs)
         dispatch.write(counter, following)
         return execution.settled(sample if longer is None else longer_draws.beginning(sample, attrs[0]))
 
@@ -163,11 +156,6 @@ class Stream:
         """Count so many draws, which a graph has made."""
         _, counter = self.state()
         dispatch.write(counter, execution.run(position_of_draw, [dispatch.read(counter)], (draws,)))
-
-
-def _fits(parameter: Any) -> bool:
-    """Whether a parameter is a Python number that no dtype is too small for."""
-    return type(parameter) is float or (type(parameter) is int and 0 <= parameter < 128)
 
 
 default = Stream()

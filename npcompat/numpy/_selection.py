@@ -228,10 +228,6 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = N
     a, mode = asanyarray(a), _check_mode(mode)
     if a.ndim == 0:
         a, axis = a.reshape(1), 0 if axis is None else axis
-    if mode == "raise" and type(axis) is int and 0 <= axis < a.ndim and isinstance(indices, Handle) and indices.dtype.kind in "iu":  # type: ignore[attr-defined]
-        small = host_keys.get_small(a, (slice(None),) * axis + (indices,))
-        if small is not None:
-            return finish_safely(small, out, "take")
     if axis is not None:
         axis = onp.lib.array_utils.normalize_axis_index(cast("int", as_axis(axis)), a.ndim)
     size = a.size if axis is None else a.shape[axis]
@@ -244,6 +240,8 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = N
             check_bounds(positions, size, 0 if axis is None else axis)
         return finish_safely(zeros(found, a.dtype), out, "take")
     if mode == "raise":
+        if axis is not None and size and (small := host_keys.get_small(a, (slice(None),) * axis + (positions,))) is not None:
+            return finish_safely(small, out, "take")
         if axis is None or 0 not in a.shape[:axis]:
             check_bounds(positions, size, 0 if axis is None else axis)
         else:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from oracle import MODES, agrees, execute
 
-from npcompat import np, npx
+from npcompat import np, npx, sym
 from npcompat._internal import host_keys
 
 PLACEMENT = "jax"
@@ -443,3 +443,24 @@ def test_any_mixture_of_arrays_and_slices(data, shape):
         return got + 0
 
     agrees(program, onp.arange(onp.prod(shape)).reshape(shape), modes=("numpy",))
+
+
+@pytest.mark.parametrize(
+    ("shape", "positions", "axis"),
+    [
+        ((0,), [0], 0), ((0, 3), [0], 0), ((0, 3), [0], 1), ((3, 0), [5], 0), ((3, 0), [5], 1), ((0,), [], 0), ((5,), [], 0), ((5,), 1, 0),
+        ((2, 3), 1, 1), ((2, 3), [[0, 2], [1, 1]], -1), ((5,), [7], 0), ((5,), [-6], 0), ((), [0], 0), ((), [1], 0), ((5,), [7], None),
+    ],
+)  # fmt: skip
+def test_take_by_arrays_of_positions(shape, positions, axis):
+    a = onp.arange(float(onp.prod(shape, dtype=int))).reshape(shape)
+    agrees(
+        lambda xp, a, i: xp.take(a, i, axis=axis), a, onp.array(positions, "int64"), modes=[m for m in MODES if m != "jit"], message=True
+    )
+
+
+def test_an_array_is_read_by_a_symbol_as_part_of_a_graph():
+    read = np.array([1.0, 2.0, 3.0])[sym.var("i", shape=(2,), dtype="int64")]
+    assert type(read) is sym.Symbol
+    (found,) = read.eval(i=np.array([2, 0]))
+    assert found.tolist() == [3, 1]

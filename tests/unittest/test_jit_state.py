@@ -479,6 +479,16 @@ def test_calls_alike_are_run_again_the_short_way(monkeypatch):
     assert doubled(x).tolist() == [2, 4, 6]
 
 
+def test_what_a_call_ran_is_remembered_once():
+    w, m = np.ones(3), np.zeros(3)
+    f = npx.jit(lambda x: (m.__setitem__(..., m + w * x), m.sum())[1])
+    x = np.ones(3) * 1
+    for i in range(6):
+        m[0] = i  # so that the program takes everything from the handles again
+        assert float(f(x)) == i + 1 + 2 * (i + 1)
+    assert len(f._recent) == 1
+
+
 @NEEDED
 def test_calls_in_another_mode_are_not_run_again():
     seen = []

@@ -240,7 +240,7 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = N
             check_bounds(positions, size, 0 if axis is None else axis)
         return finish_safely(zeros(found, a.dtype), out, "take")
     if mode == "raise":
-        if axis is not None and size and (small := host_keys.get_small(a, (slice(None),) * axis + (positions,))) is not None:
+        if axis is not None and a.size and (small := host_keys.get_small(a, (slice(None),) * axis + (positions,))) is not None:
             return finish_safely(small, out, "take")
         if axis is None or 0 not in a.shape[:axis]:
             check_bounds(positions, size, 0 if axis is None else axis)

@@ -204,6 +204,12 @@ class Outputs:
     def __init__(self, tree: Any, sources: list[Any], statics: list[Any], makers: list[Any]) -> None:
         self.tree, self.sources, self.statics, self.makers = tree, sources, statics, makers
 
+    @property
+    def kind(self) -> type | None:
+        """The class of a result that is one array in C order, or scalar, made by the function; else None."""
+        kinds: dict[Any, type] = {dispatch.wrap: dispatch.ndarray, dispatch.wrap_scalar: dispatch.scalar}
+        return None if self.tree is not None else kinds.get(self.makers[0])
+
     def build(self, results: Sequence[Value], inputs: Sequence[Handle], arguments: Sequence[Handle]) -> Any:
         """The result of one call."""
         if self.tree is None:

@@ -68,6 +68,8 @@ class Compiled:
             for recent, types in self._recent:
                 try:
                     results = short.again(recent, args, types)
+                    if results is not None and type(results) is not tuple:
+                        return results
                     result = recent.again(args, types, mode) if results is None else recent.finished(results, args, args)
                 except CapturedTypeError:
                     break  # the general way says what became of it
@@ -215,8 +217,8 @@ class _Program:
     """
 
     __slots__ = (
-        "captured", "donated", "given", "key", "nodes", "numpy_dtypes", "op", "outputs", "places", "programs", "pure", "read_only", "reads",
-        "state", "touched", "training", "writes",
+        "alone", "captured", "donated", "given", "key", "nodes", "numpy_dtypes", "op", "outputs", "places", "programs", "pure",
+        "read_only", "reads", "state", "touched", "training", "writes",
     )  # fmt: skip
 
     def __init__(self, compiled: Compiled, call: Call, reason: str) -> None:
@@ -240,6 +242,7 @@ class _Program:
         operands = [*found.reads, *call.inputs]
         self.given = [id(h) in types for h in operands]
         self.state: State | None = None
+        self.alone = None if found.changed or found.errors else self.outputs.kind
         self.pure = bool(call.inputs) and not (found.reads or self.writes or found.changed or found.errors)
         self.read_only = [h for h in found.reads if id(h) not in types]
         at = {id(h): i for i, h in enumerate([*found.written, *self.read_only])}

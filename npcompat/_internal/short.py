@@ -79,7 +79,10 @@ def seen(parent: Any, lens: Any, view: Any) -> Any:
 
 
 def again(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
-    """What a traced program makes of arguments of the types of an earlier call, if that can be told at once; else None."""
+    """What a traced program makes of arguments of the types of an earlier call, if that can be told at once; else None.
+
+    That is a tuple of all its results; or what the function returns, if it is one array or scalar, when all else is done.
+    """
     return None if native is None else native.again(program, args, types)
 
 

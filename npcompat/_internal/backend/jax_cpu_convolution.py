@@ -8,11 +8,11 @@ channels, as in pictures and in first layers, or where filters have one element.
   transpose of the first, and what the derivative with respect to the data comes to.
 
 The first is made where few channels come in, the second where few go out.  What lies side by side has to fit into the
-processor's caches, or moving it takes longer than is won; with many channels the library is as fast.
+processor's caches, or moving it takes longer than is won; with many channels the library is as fast.  Both go along one axis
+of the filter after the other: this reads more, and has to compile a part for each place along an axis, not for each element.
 """
 
 import functools
-import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ FEW = 8
 FITS = 8 << 20
 """Bytes that may lie side by side."""
 TAPS = 64
-"""So many elements a filter may have for one channel: each is a part of the program."""
+"""So many elements a filter may have for one channel: what lies side by side grows with them."""
 _TYPES = ("float32", "float64")
 
 
@@ -82,36 +82,37 @@ def product(way: str, params: Any, x: Any, weight: Any) -> Any:
     return jnp.transpose(y, order)
 
 
-def _places(kernel: Sequence[int]) -> list[tuple[int, ...]]:
-    return list(itertools.product(*map(range, kernel)))
-
-
 def _gathered(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
-    kernel = weight.shape[2:]
+    filters, rank = len(weight), len(lengths)
     x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *[(*p, 0) for p in params["padding"]]])
-    parts = []
-    for place in _places(kernel):
-        start = [i * d for i, d in zip(place, params["rhs_dilation"], strict=True)]
-        stop = [a + (n - 1) * s + 1 for a, n, s in zip(start, lengths, params["window_strides"], strict=True)]
-        parts.append(lax.slice(x, (0, 0, *start), (*x.shape[:2], *stop), (1, 1, *params["window_strides"])))
-    beside = jnp.stack(parts, 1).reshape(math.prod(weight.shape[1:]), -1)
-    y = lax.dot(weight.reshape(len(weight), -1), beside, precision=params["precision"])
-    return y.reshape(len(weight), x.shape[1], *lengths)
+    for i in reversed(range(rank)):
+        apart, stride, axis = params["rhs_dilation"][i], params["window_strides"][i], x.ndim - rank + i
+        starts = [k * apart for k in range(weight.shape[2 + i])]
+        x = _one_kernel(x)
+        x = jnp.stack([lax.slice_in_dim(x, start, start + (lengths[i] - 1) * stride + 1, stride, axis) for start in starts], 1)
+    y = lax.dot(weight.reshape(filters, -1), x.reshape(math.prod(weight.shape[1:]), -1), precision=params["precision"])
+    return y.reshape(filters, -1, *lengths)
 
 
 def _scattered(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
-    kernel, (filters, channels) = weight.shape[2:], weight.shape[:2]
+    (filters, channels), kernel, rank = weight.shape[:2], weight.shape[2:], len(lengths)
     by_place = jnp.moveaxis(weight, 1, -1).reshape(filters, -1, channels).swapaxes(0, 1).reshape(-1, channels)
-    parts = lax.dot(by_place, x.reshape(channels, -1), precision=params["precision"]).reshape(-1, filters, *x.shape[1:])
-    zero, terms = jnp.zeros((), x.dtype), []
-    for part, place in zip(parts, _places(kernel), strict=True):
-        around = [(0, 0, 0), (0, 0, 0)]
-        for axis, i in enumerate(place):
-            spread = params["lhs_dilation"][axis]
-            low = params["padding"][axis][0] - i * params["rhs_dilation"][axis]
-            around.append((low, lengths[axis] - low - (x.shape[2 + axis] - 1) * spread - 1, spread - 1))
-        terms.append(lax.pad(part, zero, around))
-    return functools.reduce(lax.add, terms)
+    y = lax.dot(by_place, x.reshape(channels, -1), precision=params["precision"]).reshape(*kernel, filters, *x.shape[1:])
+    zero = jnp.zeros((), x.dtype)
+    for i in reversed(range(rank)):
+        spread, axis, terms = params["lhs_dilation"][i], y.ndim - rank + i, []
+        for k in range(kernel[i]):
+            low = params["padding"][i][0] - k * params["rhs_dilation"][i]
+            around = [(0, 0, 0)] * (y.ndim - 1)
+            around[axis - 1] = (low, lengths[i] - low - (x.shape[2 + i] - 1) * spread - 1, spread - 1)
+            terms.append(lax.pad(lax.index_in_dim(y, k, i, keepdims=False), zero, around))
+        y = _one_kernel(functools.reduce(lax.add, terms))
+    return y
+
+
+def _one_kernel(x: Any) -> Any:
+    """The array made by itself: what reads it several times would have its making within each of them, and compile for long."""
+    return lax.optimization_barrier(x)
 
 
 __all__ = ["FEW", "FITS", "TAPS", "as_product", "product"]

@@ -105,11 +105,35 @@ gather_state(PyObject *state, PyObject **found)
     return 1;
 }
 
-/* Run a traced program again, on arguments such as those of an earlier call; NOT_SHORT if anything else has to be looked at. */
+/* Keep what a program wrote, and return the array or scalar it made besides: `_Program.finished` where nothing else is left to do. */
+static PyObject * /* new; steals the results */
+kept_but_one(PyObject *kind, PyObject *state, PyObject *results)
+{
+    Py_ssize_t kept = PyTuple_GET_SIZE(results) - 1;
+    PyObject *made = wrapped(kind, Py_NewRef(PyTuple_GET_ITEM(results, kept))), *payloads, *version;
+    if (made != NULL && state != Py_None) {
+        if ((payloads = PyList_New(kept)) == NULL || (version = PyIter_Next(clock_)) == NULL) {
+            Py_XDECREF(payloads);
+            Py_CLEAR(made);
+        }
+        else {
+            for (Py_ssize_t i = 0; i < kept; i++) {
+                PyList_SET_ITEM(payloads, i, Py_NewRef(PyTuple_GET_ITEM(results, i)));
+            }
+            Py_SETREF(SLOT(state, state_version), version);
+            Py_SETREF(SLOT(state, state_payloads), payloads);
+        }
+    }
+    Py_DECREF(results);
+    return made;
+}
+
+/* Run a traced program again, on arguments such as those of an earlier call; NOT_SHORT if anything else has to be looked at.  It makes
+   one array or scalar, or a tuple of the program's results, which are to be kept and put together. */
 static PyObject * /* new */
 run_again(PyObject *traced, PyObject *args, PyObject *types)
 {
-    PyObject *mode, *state = SLOT(traced, traced_state), *program, *found = NOT_SHORT, **payloads;
+    PyObject *mode, *state = SLOT(traced, traced_state), *program, *kind, *found = NOT_SHORT, **payloads;
     Py_ssize_t given = PyTuple_GET_SIZE(args), reads, count;
     int is_alike, is_pure = SLOT(traced, traced_pure) == Py_True;
     if (given != PyTuple_GET_SIZE(types) || (mode = plain_mode()) == NULL) {
@@ -141,5 +165,6 @@ run_again(PyObject *traced, PyObject *args, PyObject *types)
     if (found != NULL && SLOT(SLOT(traced, traced_op), op_outputs) == one) {
         Py_SETREF(found, PyTuple_Pack(1, found));
     }
-    return found;
+    kind = SLOT(traced, traced_alone);
+    return found != NULL && PyTuple_CheckExact(found) && kind != Py_None ? kept_but_one(kind, state, found) : found;
 }

@@ -240,13 +240,15 @@ def _small_part(part: Any) -> Any:
     return dispatch.to_host(part) if type(size) is int and size <= _SMALL else None
 
 
-def get_small(handle: Any, key: Any) -> Any:
-    """`handle[key]`, a copy where the array is, of a small array on XLA; None for what is left to the general way."""
+def get_small(handle: Any, key: Any, raveled: bool = False) -> Any:
+    """`handle[key]`, or that of its `ravel()`, of a small array on XLA, a copy there; None for what is left to the general way."""
     if (small := _small(handle)) is None or (given := _small_key(key)) is None:
         return None
     array, device = small
     if not dtypes.on_devices(array.dtype):
         return None  # a view of the bytes
+    if raveled:
+        array = array.reshape(-1)
     found = get(dispatch.wrap(Value(array)), array, given)
     if found is None or found._view is not None:
         return None

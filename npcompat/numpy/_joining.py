@@ -16,7 +16,7 @@ from npcompat._internal.handle import Handle, root_of
 from npcompat._internal.op import operator
 from npcompat.numpy._checks import check_casting, shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
-from npcompat.numpy._manipulation import atleast_1d, atleast_2d, atleast_3d, moveaxis, ndim, ravel
+from npcompat.numpy._manipulation import moveaxis, ndim, ravel
 from npcompat.numpy._selection import take
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
 from npcompat.numpy._ufunc import _select_where, store
@@ -31,9 +31,10 @@ def _joined_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 
 
 @operator("_npi_concatenate", rule=_joined_types, pattern="injective")
-def _concatenate(xp: Any, *arrays: Any, axis: Any = 0, dtype: Any = None) -> Any:
-    """Arrays one after the other along an axis."""
-    return xp.concatenate(arrays, axis=axis)
+def _concatenate(xp: Any, *arrays: Any, axis: Any = 0, dtype: Any = None, axes: int = 0) -> Any:
+    """Arrays one after the other along an axis, each with at least so many axes, of which `atleast_1d` and its like put those that lack."""
+    raised = arrays if axes == 0 else [getattr(xp, f"atleast_{axes}d")(a) for a in arrays]
+    return xp.concatenate(raised, axis=axis)
 
 
 @operator("_npi_stack", rule=_joined_types, pattern="injective")
@@ -42,8 +43,8 @@ def _stack(xp: Any, *arrays: Any, axis: int = 0, dtype: Any = None) -> Any:
     return xp.stack(arrays, axis=axis)
 
 
-def _join(op: Any, arrays: Sequence[Any], axis: int | None, out: Any, dtype: DTypeLike, casting: Casting) -> Any:
-    """Join arrays, with the arguments that `concatenate` and `stack` share."""
+def _join(op: Any, arrays: Sequence[Any], axis: int | None, out: Any, dtype: DTypeLike, casting: Casting, *others: Any) -> Any:
+    """Join arrays, with the arguments that `concatenate` and `stack` share, and other attributes."""
     what = op.name.removeprefix("_npi_")
     if out is not None and dtype is not None:
         raise TypeError(f"{what}() only takes `out` or `dtype` as an argument, but both were provided.")
@@ -59,7 +60,7 @@ def _join(op: Any, arrays: Sequence[Any], axis: int | None, out: Any, dtype: DTy
                 raise TypeError(
                     f"Cannot cast array data from {source!r} to {target!r} according to the rule '{casting}' (array {i} of {what})"
                 )
-    result = remembered(op, tuple(arrays), (None if axis is None else python.index(axis), target if out is not None else wanted))
+    result = remembered(op, tuple(arrays), (None if axis is None else python.index(axis), target if out is not None else wanted, *others))
     if out is None:
         return result
     if not isinstance(out, Handle):
@@ -110,7 +111,7 @@ def concatenate(arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype:
     parts = _listed(arrays, "concatenate")
     if not parts:
         raise ValueError("need at least one array to concatenate")
-    return _join(_concatenate, parts, axis, out, dtype, casting)
+    return _join(_concatenate, parts, axis, out, dtype, casting, 0)
 
 
 concat = concatenate
@@ -132,9 +133,13 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: DTypeLike = Non
     return _join(_stack, parts, axis, out, dtype, casting)
 
 
-def _raised(arrays: Any, at_least: Any, what: str) -> list[Any]:
-    parts = at_least(*_listed(arrays, what))
-    return list(parts) if isinstance(parts, tuple) else [parts]
+def _concatenate_raised(arrays: Any, axes: int, axis: int, what: str, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
+    """Join arrays along an axis of those of which each has as many axes, in one operation."""
+    parts: list[Any] = [a if isinstance(a, Handle) else asanyarray(a) for a in _listed(arrays, what)]
+    if not parts:
+        raise ValueError("need at least one array to concatenate")
+    lacking = any([a.ndim < axes for a in parts])
+    return _join(_concatenate, parts, axis, None, dtype, casting, axes if lacking else 0)
 
 
 @remembering
@@ -147,7 +152,7 @@ def vstack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind")
     array([[1, 2],
            [3, 4]])
     """
-    return concatenate(_raised(tup, atleast_2d, "vstack"), 0, dtype=dtype, casting=casting)
+    return _concatenate_raised(tup, 2, 0, "vstack", dtype, casting)
 
 
 def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
@@ -165,8 +170,8 @@ def hstack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind")
     >>> np.hstack([[1, 2], [3]])
     array([1, 2, 3])
     """
-    parts = _raised(tup, atleast_1d, "hstack")
-    return concatenate(parts, 0 if parts and parts[0].ndim == 1 else 1, dtype=dtype, casting=casting)
+    parts = _listed(tup, "hstack")
+    return _concatenate_raised(parts, 1, 0 if not parts or ndim(parts[0]) <= 1 else 1, "hstack", dtype, casting)
 
 
 @remembering
@@ -179,7 +184,7 @@ def dstack(tup: Any) -> Any:
     array([[[1, 3],
             [2, 4]]])
     """
-    return concatenate(_raised(tup, atleast_3d, "dstack"), 2)
+    return _concatenate_raised(tup, 3, 2, "dstack")
 
 
 def column_stack(tup: Any) -> Any:

@@ -226,10 +226,10 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = N
     array([5, 7])
     """
     a, mode = asanyarray(a), _check_mode(mode)
-    if a.ndim == 0:
-        a, axis = a.reshape(1), 0 if axis is None else axis
     if axis is not None:
-        axis = onp.lib.array_utils.normalize_axis_index(cast("int", as_axis(axis)), a.ndim)
+        axis = onp.lib.array_utils.normalize_axis_index(cast("int", as_axis(axis)), a.ndim or 1)
+        if a.ndim == 0:
+            axis = None
     size = a.size if axis is None else a.shape[axis]
     positions = _positions(indices)
     if size == 0 and positions.size:
@@ -240,7 +240,8 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = N
             check_bounds(positions, size, 0 if axis is None else axis)
         return finish_safely(zeros(found, a.dtype), out, "take")
     if mode == "raise":
-        if axis is not None and a.size and (small := host_keys.get_small(a, (slice(None),) * axis + (positions,))) is not None:
+        key = positions if axis is None else (slice(None),) * axis + (positions,)
+        if a.size and (small := host_keys.get_small(a, key, raveled=axis is None)) is not None:
             return finish_safely(small, out, "take")
         if axis is None or 0 not in a.shape[:axis]:
             check_bounds(positions, size, 0 if axis is None else axis)

@@ -32,15 +32,17 @@ def _as_positions(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 
 
 @operator("_npi_sort", pattern="opaque")
-def _sort(xp: Any, a: Any, *, axis: int = -1, descending: bool = False) -> Any:
-    """The elements in order along an axis: ascending, nan last, or the other way round."""
+def _sort(xp: Any, a: Any, *, axis: int | None = -1, descending: bool = False) -> Any:
+    """The elements in order along an axis, or of the raveled array: ascending, nan last, or the other way round."""
+    a, axis = (xp.ravel(a), 0) if axis is None else (a, axis)
     y = xp.sort(a, axis=axis)
     return xp.flip(y, axis) if descending else y
 
 
 @operator("_npi_argsort", rule=_as_positions, differentiable=False)
-def _argsort(xp: Any, a: Any, *, axis: int = -1, descending: bool = False) -> Any:
-    """The positions that sort along an axis; equal elements keep their order."""
+def _argsort(xp: Any, a: Any, *, axis: int | None = -1, descending: bool = False) -> Any:
+    """The positions that sort along an axis, or the raveled array; equal elements keep their order."""
+    a, axis = (xp.ravel(a), 0) if axis is None else (a, axis)
     if not descending:
         return xp.argsort(a, axis=axis, stable=True)
     return a.shape[axis] - 1 - xp.flip(xp.argsort(xp.flip(a, axis), axis=axis, stable=True), axis)
@@ -98,9 +100,8 @@ def sort(
     if order is not None:
         return _by_fields(onp.sort, a, axis, order=order, descending=descending)
     a = asanyarray(a)
-    if axis is None:
-        return apply(_sort, (ravel(a),), (-1, bool(descending)))
-    return remembered(_sort, (a,), (onp.lib.array_utils.normalize_axis_index(axis, a.ndim), bool(descending)))
+    along = None if axis is None else onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
+    return remembered(_sort, (a,), (along, bool(descending)))
 
 
 @remembering
@@ -125,16 +126,9 @@ def argsort(
     _check_sort(kind, stable)
     if order is not None:
         return _by_fields(onp.argsort, a, axis, order=order, descending=descending)
-    a = _with_axis(a, axis)
-    if axis is None:
-        return apply(_argsort, (a,), (-1, bool(descending)))
-    return remembered(_argsort, (a,), (onp.lib.array_utils.normalize_axis_index(axis, a.ndim), bool(descending)))
-
-
-def _with_axis(a: Any, axis: int | None) -> Any:
-    """The array; raveled if there is no axis, and of at least one dimension (NumPy takes 0-d arrays so)."""
     a = asanyarray(a)
-    return ravel(a) if axis is None or a.ndim == 0 else a
+    along = None if axis is None else onp.lib.array_utils.normalize_axis_index(axis, a.ndim or 1)
+    return remembered(_argsort, (a,), (along if a.ndim else None, bool(descending)))
 
 
 def _check_kth(a: Any, kth: Any, axis: int, kind: str) -> None:
@@ -181,7 +175,9 @@ def argpartition(a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "int
     """
     if order is not None:
         return _by_fields(onp.argpartition, a, kth, axis, kind, order=order)
-    a = _with_axis(a, axis)
+    a = asanyarray(a)
+    if axis is None or a.ndim == 0:
+        a = ravel(a)
     axis = onp.lib.array_utils.normalize_axis_index(-1 if axis is None else axis, a.ndim)
     _check_kth(a, kth, axis, kind)
     return argsort(a, axis)

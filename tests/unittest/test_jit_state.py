@@ -10,7 +10,7 @@ from npcompat import autograd, np, npx
 from npcompat._internal import dispatch, short
 from npcompat._internal.handle import Value
 from npcompat._internal.jit import _Program
-from npcompat._internal.state import State, Stored
+from npcompat._internal.state import State, Stored, version_of
 
 PLACEMENT = "jax"
 
@@ -470,13 +470,25 @@ def test_calls_alike_are_run_again_the_short_way(monkeypatch):
         raise AssertionError("the whole way is taken")
 
     step, x, *_ = stepping()
+    total = np.zeros(3)
     doubled = npx.jit(lambda x: x * 2)
-    assert float(step(x)) == 6 - 14 * 0.5 * 6
+    added = npx.jit(lambda x: (total.__iadd__(x), total * 2)[1])
+    both = npx.jit(lambda x: (x * 2, x.sum()))
+    loss = step(x)
+    assert float(loss) == 6 - 14 * 0.5 * 6
     assert doubled(x).tolist() == doubled(x).tolist() == [2, 4, 6]
+    assert [added(x).tolist() for _ in range(3)][2] == [6, 12, 18]
+    assert both(x)[0].tolist() == both(x)[0].tolist()
     monkeypatch.setattr(_Program, "again", never)
     monkeypatch.setattr(_Program, "replay", never)
-    assert float(step(x)) == 6 - 14 * 0.5 * 10
+    made, sums = both(x)
+    assert made.tolist() == [2, 4, 6] and float(sums) == 6
+    monkeypatch.setattr(_Program, "finished", never)  # where the function returns one array or scalar
+    again = step(x)
+    assert float(again) == 6 - 14 * 0.5 * 10 and type(again) is type(loss)
     assert doubled(x).tolist() == [2, 4, 6]
+    version = version_of(total)
+    assert added(x).tolist() == [8, 16, 24] and total.tolist() == [4, 8, 12] and version_of(total) != version
 
 
 def test_what_a_call_ran_is_remembered_once():

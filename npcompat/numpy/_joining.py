@@ -46,6 +46,8 @@ def _stack(xp: Any, *arrays: Any, axis: int = 0, dtype: Any = None) -> Any:
 def _join(op: Any, arrays: Sequence[Any], axis: int | None, out: Any, dtype: DTypeLike, casting: Casting, *others: Any) -> Any:
     """Join arrays, with the arguments that `concatenate` and `stack` share, and other attributes."""
     what = op.name.removeprefix("_npi_")
+    if not arrays:
+        raise ValueError(f"need at least one array to {what}")
     if out is not None and dtype is not None:
         raise TypeError(f"{what}() only takes `out` or `dtype` as an argument, but both were provided.")
     check_casting(casting)
@@ -108,10 +110,7 @@ def concatenate(arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype:
     >>> np.concatenate([[1, 2], [3]])
     array([1, 2, 3])
     """
-    parts = _listed(arrays, "concatenate")
-    if not parts:
-        raise ValueError("need at least one array to concatenate")
-    return _join(_concatenate, parts, axis, out, dtype, casting, 0)
+    return _join(_concatenate, _listed(arrays, "concatenate"), axis, out, dtype, casting, 0)
 
 
 concat = concatenate
@@ -127,19 +126,17 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: DTypeLike = Non
     array([[1, 3],
            [2, 4]])
     """
-    parts = _listed(arrays, "stack")
-    if not parts:
-        raise ValueError("need at least one array to stack")
-    return _join(_stack, parts, axis, out, dtype, casting)
+    return _join(_stack, _listed(arrays, "stack"), axis, out, dtype, casting)
 
 
-def _concatenate_raised(arrays: Any, axes: int, axis: int, what: str, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
-    """Join arrays along an axis of those of which each has as many axes, in one operation."""
-    parts: list[Any] = [a if isinstance(a, Handle) else asanyarray(a) for a in _listed(arrays, what)]
-    if not parts:
-        raise ValueError("need at least one array to concatenate")
+def _raised(parts: Sequence[Any], axes: int, axis: int, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
+    """Arrays joined along an axis of those of which each has as many axes, in one operation."""
     lacking = any([a.ndim < axes for a in parts])
     return _join(_concatenate, parts, axis, None, dtype, casting, axes if lacking else 0)
+
+
+def _arrays(tup: Any, what: str) -> list[Any]:
+    return list(map(asanyarray, _listed(tup, what)))
 
 
 @remembering
@@ -152,7 +149,7 @@ def vstack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind")
     array([[1, 2],
            [3, 4]])
     """
-    return _concatenate_raised(tup, 2, 0, "vstack", dtype, casting)
+    return _raised(_arrays(tup, "vstack"), 2, 0, dtype, casting)
 
 
 def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
@@ -170,8 +167,8 @@ def hstack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind")
     >>> np.hstack([[1, 2], [3]])
     array([1, 2, 3])
     """
-    parts = _listed(tup, "hstack")
-    return _concatenate_raised(parts, 1, 0 if not parts or ndim(parts[0]) <= 1 else 1, "hstack", dtype, casting)
+    parts = _arrays(tup, "hstack")
+    return _raised(parts, 1, 0 if parts and parts[0].ndim <= 1 else 1, dtype, casting)
 
 
 @remembering
@@ -184,7 +181,7 @@ def dstack(tup: Any) -> Any:
     array([[[1, 3],
             [2, 4]]])
     """
-    return _concatenate_raised(tup, 3, 2, "dstack")
+    return _raised(_arrays(tup, "dstack"), 3, 2)
 
 
 def column_stack(tup: Any) -> Any:

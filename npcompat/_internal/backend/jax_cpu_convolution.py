@@ -88,7 +88,6 @@ def _gathered(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
     for i in reversed(range(rank)):
         apart, stride, axis = params["rhs_dilation"][i], params["window_strides"][i], x.ndim - rank + i
         starts = [k * apart for k in range(weight.shape[2 + i])]
-        x = _one_kernel(x)
         x = jnp.stack([lax.slice_in_dim(x, start, start + (lengths[i] - 1) * stride + 1, stride, axis) for start in starts], 1)
     y = lax.dot(weight.reshape(filters, -1), x.reshape(math.prod(weight.shape[1:]), -1), precision=params["precision"])
     return y.reshape(filters, -1, *lengths)
@@ -106,13 +105,8 @@ def _scattered(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
             around = [(0, 0, 0)] * (y.ndim - 1)
             around[axis - 1] = (low, lengths[i] - low - (x.shape[2 + i] - 1) * spread - 1, spread - 1)
             terms.append(lax.pad(lax.index_in_dim(y, k, i, keepdims=False), zero, around))
-        y = _one_kernel(functools.reduce(lax.add, terms))
+        y = functools.reduce(lax.add, terms)
     return y
-
-
-def _one_kernel(x: Any) -> Any:
-    """The array made by itself: what reads it several times would have its making within each of them, and compile for long."""
-    return lax.optimization_barrier(x)
 
 
 __all__ = ["FEW", "FITS", "TAPS", "as_product", "product"]

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from collections import Counter
 
 import jax
 import numpy as onp
@@ -10,7 +11,7 @@ from jax import lax
 
 from npcompat import autograd, np, npx
 from npcompat._internal.backend.jax_cpu import rewritten
-from npcompat._internal.backend.jax_cpu_convolution import FEW, FITS, TAPS, as_product, product
+from npcompat._internal.backend.jax_cpu_convolution import FEW, FITS, MUCH, TAPS, as_product, product
 
 LAYOUTS = {1: ["NCW", "NWC"], 2: ["NCHW", "NHWC", "CNHW", "HWNC"], 3: ["NCDHW", "NDHWC"]}
 
@@ -27,7 +28,8 @@ def a_case(seed):
     spatial = layout.replace("N", "").replace("C", "")
     filters = r.choice([layout.replace("N", "O").replace("C", "I"), f"OI{spatial}"])
     sizes = {"N": r.randint(1, 3), "C": r.randint(1, 3), "O": r.randint(1, 3), **{axis: r.randint(1, 7) for axis in spatial}}
-    kernel = {"O": sizes["O"], "I": sizes["C"], **{axis: r.randint(1, 3) for axis in spatial}}
+    longest = [r.randint(1, 3), 1][seed % 3 == 0]
+    kernel = {"O": sizes["O"], "I": sizes["C"], **{axis: r.randint(1, longest) for axis in spatial}}
     numbers = onp.random.RandomState(seed)
     x = numbers.normal(size=[sizes[a] for a in layout]).astype("float32")
     weight = numbers.normal(size=[kernel[a] for a in filters]).astype("float32")
@@ -39,6 +41,11 @@ def a_case(seed):
         "rhs_dilation": [r.randint(1, 2) for _ in spatial],
         "dimension_numbers": (layout, filters, r.choice([layout, f"NC{spatial}"])),
     }
+    if seed % 5 == 1:  # filters as large as the data
+        options |= {"padding": [(0, 0) for _ in spatial], "lhs_dilation": [1 for _ in spatial]}
+        apart = dict(zip(spatial, options["rhs_dilation"], strict=True))
+        sizes |= {axis: (kernel[axis] - 1) * apart[axis] + 1 for axis in spatial}
+        x = numbers.normal(size=[sizes[a] for a in layout]).astype("float32")
     return x, weight, options
 
 
@@ -54,22 +61,34 @@ def _spatial(options):
     return [a for a in options["dimension_numbers"][0] if a not in "NC"]
 
 
-def test_both_products_are_the_convolution():
-    tried = {"gathered": 0, "scattered": 0}
-    for seed in range(60):
+def ways(options, kernel, lengths):
+    """The products that can be made of a convolution."""
+    dense, whole = ({*options[name]} == {1} for name in ("lhs_dilation", "window_strides"))
+    single = (dense or whole) if {*kernel} == {1} else dense and {*lengths} == {1}
+    return [way for way, possible in (("gathered", dense), ("scattered", whole), ("single", single)) if possible]
+
+
+def test_products_are_the_convolution():
+    tried = Counter()
+    for seed in range(70):
         x, weight, options = a_case(seed)
         params = equation(x, weight, **options).params
         plain, done = padded(x, options)
         expected = lax.conv_general_dilated(plain, weight, **done)
         if expected.size == 0:
             continue
-        for way, whole in (("gathered", "lhs_dilation"), ("scattered", "window_strides")):
-            if {*options[whole]} == {1}:
-                tried[way] += 1
-                found = product(way, params, x, weight)
-                assert found.shape == expected.shape
-                onp.testing.assert_allclose(found, expected, atol=1e-4, err_msg=f"{way}, seed {seed}")
-    assert min(tried.values()) > 15
+        _, filters, result = options["dimension_numbers"]
+        kernel, lengths = ([n for axis, n in zip(names, shape, strict=True) if axis not in "NCOI"] for names, shape in
+                           ((filters, weight.shape), (result, expected.shape)))  # fmt: skip
+        for way in ways(options, kernel, lengths):
+            tried[way] += 1
+            if way == "single":
+                tried["of filters as large as the data"] += {*kernel} != {1}
+                tried["of data that are spread"] += {*options["lhs_dilation"]} != {1}
+            found = product(way, params, x, weight)
+            assert found.shape == expected.shape
+            onp.testing.assert_allclose(found, expected, atol=1e-4, err_msg=f"{way}, seed {seed}")
+    assert len(tried) == 5 and min(tried.values()) > 3, tried
 
 
 def way(channels=4, filters=64, size=16, kernel=3, batch=8, dtype="float32", **options):
@@ -90,10 +109,15 @@ def test_few_channels_make_a_product():
     assert way(4, 64, lhs_dilation=(2, 2)) is None, "most of what lies side by side would be zeros"
 
 
-def test_filters_of_one_element_make_a_product_of_any_channels():
-    assert way(256, 128, kernel=1) == way(256, 128, kernel=1, window_strides=(2, 2)) == "gathered"
-    assert way(256, 128, kernel=1, lhs_dilation=(2, 2)) == "scattered"
-    assert way(4, 64, 512, kernel=1, batch=64) == "gathered", "nothing has to lie side by side"
+def test_filters_and_results_of_one_element_make_a_product_of_any_channels():
+    size, batch = 16, 8
+    channels = MUCH // (2 * batch * size**2 * 64)
+    assert way(channels, 64, size, kernel=1, batch=batch) == "single"
+    assert way(channels - 1, 64, size, kernel=1, batch=batch) is None, "too little to compute"
+    assert way(256, 128, kernel=1, window_strides=(2, 2)) == way(256, 128, kernel=1, lhs_dilation=(2, 2)) == "single"
+    assert way(256, 128, kernel=1, window_strides=(2, 2), lhs_dilation=(2, 2)) is None
+    assert way(256, 128, size=8, kernel=8, padding=[(0, 0)] * 2) == "single", "as where filters of one element are differentiated"
+    assert way(4, 64, 512, kernel=1, batch=64) == "single", "nothing has to lie side by side"
 
 
 def test_what_is_large_or_has_another_form_is_left():

@@ -1,15 +1,18 @@
 """Convolutions as products of matrices, where these are faster on the CPU.
 
 XLA gives a convolution to a library that takes two to eight times as long as a product of matrices where there are few
-channels, as in pictures and in first layers, or where filters have one element.  There are two such products:
+channels, as in pictures and in first layers, or where filters have one element.  There are three such products:
 
 - *gathered*: the parts of the data that each element of a filter meets, side by side, and the filters;
 - *scattered*: the data and each element of the filters, whose products are added up where they belong.  This is the
-  transpose of the first, and what the derivative with respect to the data comes to.
+  transpose of the first, and what the derivative with respect to the data comes to;
+- *single*: the data and the filters as they lie, where filters have one element, or where results do: that is the
+  derivative with respect to such filters.
 
 The first is made where few channels come in, the second where few go out.  What lies side by side has to fit into the
 processor's caches, or moving it takes longer than is won; with many channels the library is as fast.  Both go along one axis
 of the filter after the other: this reads more, and has to compile a part for each place along an axis, not for each element.
+A single product is made where there is enough to compute: a small one wins less than compiling it takes.
 """
 
 import functools
@@ -26,11 +29,13 @@ FITS = 8 << 20
 """Bytes that may lie side by side."""
 TAPS = 64
 """So many elements a filter may have for one channel: what lies side by side grows with them."""
+MUCH = 1 << 24
+"""So many operations on floats a single product has at the least."""
 _TYPES = ("float32", "float64")
 
 
 def as_product(x: Any, weight: Any, params: Any) -> str | None:
-    """Which product of matrices (`gathered`, `scattered`) to make of a convolution of these types; None for none."""
+    """Which product of matrices to make of a convolution of these types; None for none."""
     numbers = params["dimension_numbers"]
     sizes: Sequence[Any] = (*x.shape, *weight.shape)
     if not all([type(n) is int and n > 0 for n in sizes]) or x.dtype.name not in _TYPES or weight.dtype != x.dtype:
@@ -41,14 +46,17 @@ def as_product(x: Any, weight: Any, params: Any) -> str | None:
         return None
     taps = math.prod([weight.shape[i] for i in numbers.rhs_spec[2:]])
     out = math.prod(_lengths(x, weight, params))
+    filters, channels = weight.shape[numbers.rhs_spec[0]], weight.shape[numbers.rhs_spec[1]]
+    batch, into = x.shape[numbers.lhs_spec[0]], math.prod([x.shape[i] for i in numbers.lhs_spec[2:]])
+    spread, apart = not _ones(params["lhs_dilation"]), not _ones(params["window_strides"])
+    if out and ((taps == 1 and not (spread and apart)) or (out == 1 and not spread)):
+        return "single" if 2 * batch * filters * channels * taps * (into if spread else out) >= MUCH else None
     if taps > min(TAPS, out):  # a filter as large as the result: the derivative with respect to filters
         return None
-    filters, channels = weight.shape[numbers.rhs_spec[0]], weight.shape[numbers.rhs_spec[1]]
-    each = taps * x.shape[numbers.lhs_spec[0]] * x.dtype.itemsize
-    if _ones(params["lhs_dilation"]) and (taps == 1 or (channels <= FEW and channels * out * each <= FITS)):
+    each = taps * batch * x.dtype.itemsize
+    if not spread and channels <= FEW and channels * out * each <= FITS:
         return "gathered"
-    into = math.prod([x.shape[i] for i in numbers.lhs_spec[2:]])
-    if _ones(params["window_strides"]) and (taps == 1 or (filters <= FEW and filters * into * each <= FITS)):
+    if not apart and filters <= FEW and filters * into * each <= FITS:
         return "scattered"
     return None
 
@@ -75,11 +83,31 @@ def product(way: str, params: Any, x: Any, weight: Any) -> Any:
     lengths = _lengths(x, weight, params)
     x = jnp.transpose(x, (numbers.lhs_spec[1], numbers.lhs_spec[0], *numbers.lhs_spec[2:]))  # channels, batch, spatial
     weight = jnp.transpose(weight, numbers.rhs_spec)  # filters, channels, spatial
-    y = (_gathered if way == "gathered" else _scattered)(params, lengths, x, weight)  # filters, batch, spatial
+    y = _WAYS[way](params, lengths, x, weight)  # filters, batch, spatial
     order = [0] * y.ndim
     for i, axis in enumerate(numbers.out_spec):
         order[axis] = (1, 0, *range(2, y.ndim))[i]
     return jnp.transpose(y, order)
+
+
+def _single(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
+    """With channels last, where XLA's own convolutions have them: what both need is made once."""
+    x, kernel = jnp.moveaxis(x, 0, -1), weight.shape[2:]
+    lows, zero, inner = [low for low, _ in params["padding"]], jnp.zeros((), x.dtype), range(1, x.ndim)
+    one_tap = all([k == 1 for k in kernel])
+    if _ones(params["lhs_dilation"]):
+        x = lax.pad(x, zero, [(0, 0, 0), *[(*p, 0) for p in params["padding"]], (0, 0, 0)])
+        counts, steps = (lengths, params["window_strides"]) if one_tap else (kernel, params["rhs_dilation"])
+        for axis, (count, step) in enumerate(zip(counts, steps, strict=True), 1):
+            x = lax.slice_in_dim(x, 0, (count - 1) * step + 1, step, axis)
+    if not one_tap:
+        y = lax.dot_general(weight, jnp.moveaxis(x, -1, 1), (((*inner,), (*inner,)), ((), ())), precision=params["precision"])
+        return y.reshape(*y.shape, *lengths)
+    y = lax.dot(x.reshape(-1, x.shape[-1]), weight.reshape(len(weight), -1).T, precision=params["precision"])
+    y = y.reshape(*x.shape[:-1], -1)
+    sizes = zip(lows, lengths, x.shape[1:-1], params["lhs_dilation"], strict=True)
+    around = [(low, length - low - (n - 1) * spread - 1, spread - 1) for low, length, n, spread in sizes]
+    return jnp.moveaxis(y if _ones(params["lhs_dilation"]) else lax.pad(y, zero, [(0, 0, 0), *around, (0, 0, 0)]), -1, 0)
 
 
 def _gathered(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
@@ -109,4 +137,5 @@ def _scattered(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
     return y
 
 
-__all__ = ["FEW", "FITS", "TAPS", "as_product", "product"]
+_WAYS = {"gathered": _gathered, "scattered": _scattered, "single": _single}
+__all__ = ["FEW", "FITS", "MUCH", "TAPS", "as_product", "product"]

@@ -32,14 +32,26 @@ def _with_statistics(outputs: int, operands: int | None = None) -> Any:
 
 
 def _moments(xp: Any, x: Any, axes: tuple[int, ...], where: Any = True) -> tuple[Any, Any]:
-    """Mean and variance over axes, which are kept; of the elements that a mask selects."""
+    """Mean and variance over axes; of the elements that a mask selects."""
     if where is True:
-        count = xp.asarray(max(math.prod(x.shape[a] for a in axes), 1), x.dtype)
+        count = xp.asarray(max(math.prod([x.shape[a] for a in axes]), 1), x.dtype)
     else:
         where = xp.broadcast_to(where, x.shape)
-        count = xp.maximum(xp.sum(xp.astype(where, x.dtype), axis=axes, keepdims=True), xp.asarray(1, x.dtype))
-    mean = xp.sum(x, axis=axes, keepdims=True, where=where) / count
-    return mean, xp.sum(xp.square(x - mean), axis=axes, keepdims=True, where=where) / count
+        count = xp.maximum(xp.sum(xp.astype(where, x.dtype), axis=axes), xp.asarray(1, x.dtype))
+    mean = xp.sum(x, axis=axes, where=where) / count
+    centre, distance = _constant(xp, mean)
+    variance = xp.sum(xp.square(x - xp.unsqueeze(centre, axes)), axis=axes, where=where) / count
+    return mean, variance if distance is None else variance - xp.square(distance)
+
+
+def _constant(xp: Any, mean: Any) -> tuple[Any, Any]:
+    """The value of a mean as a constant, and how far the mean is from there: 0, but for its derivative; None where there is none.
+
+    What is computed about that constant, and put right by the distance, is the same about whatever constant: derivatives of all
+    orders are right, and none of them goes through all elements for the mean's sake.
+    """
+    constant = xp.stop_gradient(mean)
+    return constant, None if constant is mean else mean - constant
 
 
 def _deviation(xp: Any, variance: Any, eps: float) -> Any:
@@ -51,16 +63,28 @@ def _normalizing(xp: Any, variance: Any, eps: float) -> Any:
     return xp.rsqrt(variance + xp.asarray(eps, variance.dtype))
 
 
-def _scaled(xp: Any, x: Any, mean: Any, variance: Any, gamma: Any, beta: Any, eps: float) -> Any:
-    """Normalized where there is a variance for each gamma."""
-    return (x - mean) * (gamma * _normalizing(xp, variance, eps)) + beta
+def _scaled(xp: Any, x: Any, mean: Any, variance: Any, gamma: Any, beta: Any, eps: float, axes: tuple[int, ...]) -> Any:
+    """Normalized over axes, where there is a variance for each gamma."""
+    scale = gamma * _normalizing(xp, variance, eps)
+    centre, distance = _constant(xp, mean)
+    shift = beta if distance is None else beta - distance * scale
+    centre, scale, shift = [xp.unsqueeze(v, axes) for v in (centre, scale, shift)]
+    return (x - centre) * scale + shift
 
 
 def _along(xp: Any, vector: Any, axis: int, ndim: int, what: str, length: int) -> Any:
     """A vector of one entry per channel, shaped so that it broadcasts along the channel axis."""
+    _check_length(vector, axis, what, length)
+    return xp.unsqueeze(vector, _others(axis, ndim))
+
+
+def _check_length(vector: Any, axis: int, what: str, length: int) -> None:
     if vector.shape != (length,):
         raise ValueError(f"{what}: expected shape ({length},), one entry for each position along axis {axis}, got {vector.shape}")
-    return xp.reshape(vector, tuple(-1 if i == axis else 1 for i in range(ndim)))
+
+
+def _others(axis: int, ndim: int) -> tuple[int, ...]:
+    return tuple([i for i in range(ndim) if i != axis])
 
 
 def _variants(name: str, statistics: int) -> Callable[[Callable[..., Any]], tuple[Op, Op]]:
@@ -83,10 +107,9 @@ def _variants(name: str, statistics: int) -> Callable[[Callable[..., Any]], tupl
 
 
 def _batch_norm_with(xp: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, axis: int, eps: float, fix_gamma: bool) -> Any:
-    length = x.shape[axis]
-    vectors = {"gamma": gamma, "beta": beta, "mean": mean, "variance": variance}
-    gamma, beta, mean, variance = [_along(xp, v, axis, x.ndim, f"batch_norm: {n}", length) for n, v in vectors.items()]
-    return _scaled(xp, x, mean, variance, xp.asarray(1, x.dtype) if fix_gamma else gamma, beta, eps)
+    for name, vector in {"gamma": gamma, "beta": beta, "mean": mean, "variance": variance}.items():
+        _check_length(vector, axis, f"batch_norm: {name}", x.shape[axis])
+    return _scaled(xp, x, mean, variance, xp.asarray(1, x.dtype) if fix_gamma else gamma, beta, eps, _others(axis, x.ndim))
 
 
 @operator("_npx_batch_norm", rule=_with_statistics(5, 5), outputs=5, complete=per_channel, overwrites=((3, 3), (4, 4)))
@@ -114,8 +137,7 @@ def _batch_norm(
     if x.size == 0:
         mean, variance = running_mean, running_var
     else:
-        kept_mean, kept_variance = _moments(xp, x, tuple(i for i in range(x.ndim) if i != axis), *where)
-        mean, variance = xp.reshape(kept_mean, -1), xp.reshape(kept_variance, -1)
+        mean, variance = _moments(xp, x, _others(axis, x.ndim), *where)
     y = _batch_norm_with(xp, x, gamma, beta, mean, variance, axis, eps, fix_gamma)
     keep, add = xp.asarray(momentum, x.dtype), xp.asarray(1 - momentum, x.dtype)
     return y, mean, variance, running_mean * keep + mean * add, running_var * keep + variance * add
@@ -261,7 +283,7 @@ def sync_batch_norm(
 def _layer_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, axis: int, eps: float) -> Any:
     """Normalized over one axis: the result, mean, and standard deviation."""
     (axis,) = normalized_axes(axis, x.ndim)
-    mean, variance = _moments(xp, x, (axis,))
+    mean, variance = [xp.unsqueeze(m, (axis,)) for m in _moments(xp, x, (axis,))]
     gamma, beta = (_along(xp, v, axis, x.ndim, f"layer_norm: {n}", x.shape[axis]) for v, n in ((gamma, "gamma"), (beta, "beta")))
     return (x - mean) * _normalizing(xp, variance, eps) * gamma + beta, mean, _deviation(xp, variance, eps)
 
@@ -297,11 +319,12 @@ def _group_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, num_groups: int, eps:
         raise ValueError(f"group_norm: data of shape {x.shape} must have channels (axis 1) that {num_groups} groups divide")
     channels = x.shape[1]
     grouped = xp.reshape(x, (x.shape[0], num_groups, channels // num_groups, *x.shape[2:]))
-    mean, variance = _moments(xp, grouped, tuple(range(2, grouped.ndim)))
-    y = xp.reshape((grouped - mean) * _normalizing(xp, variance, eps), x.shape)
+    inner = tuple(range(2, grouped.ndim))
+    mean, variance = _moments(xp, grouped, inner)
+    centre, scale = [xp.unsqueeze(v, inner) for v in (mean, _normalizing(xp, variance, eps))]
+    y = xp.reshape((grouped - centre) * scale, x.shape)
     gamma, beta = (_along(xp, v, 1, x.ndim, f"group_norm: {n}", channels) for v, n in ((gamma, "gamma"), (beta, "beta")))
-    shape = (x.shape[0], num_groups)
-    return y * gamma + beta, xp.reshape(mean, shape), xp.reshape(_deviation(xp, variance, eps), shape)
+    return y * gamma + beta, mean, _deviation(xp, variance, eps)
 
 
 def group_norm(
@@ -335,9 +358,11 @@ def _instance_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, eps: float) -> Any
     """Each channel of each sample normalized over the spatial axes."""
     if x.ndim < 3:
         raise ValueError(f"instance_norm: data must have at least 3 axes (batch, channel, space), got shape {x.shape}")
-    mean, variance = _moments(xp, x, tuple(range(2, x.ndim)))
-    gamma, beta = (_along(xp, v, 1, x.ndim, f"instance_norm: {n}", x.shape[1]) for v, n in ((gamma, "gamma"), (beta, "beta")))
-    return _scaled(xp, x, mean, variance, gamma, beta, eps)
+    spatial = tuple(range(2, x.ndim))
+    for name, vector in {"gamma": gamma, "beta": beta}.items():
+        _check_length(vector, 1, f"instance_norm: {name}", x.shape[1])
+    gamma, beta = xp.unsqueeze(gamma, (0,)), xp.unsqueeze(beta, (0,))
+    return _scaled(xp, x, *_moments(xp, x, spatial), gamma, beta, eps, spatial)
 
 
 def instance_norm(data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: float = 1e-3) -> Any:

@@ -331,6 +331,38 @@ def test_batch_norm_options(backend):
         npx.batch_norm(x, np.ones(2), np.zeros(2), onp.zeros(2), np.ones(2))
 
 
+def normalized(x, g, b):
+    with autograd.train_mode():
+        return npx.batch_norm(x, g, b, np.zeros(len(g)), np.ones(len(g)), fix_gamma=False, eps=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (normalized, lambda x, g, b: functional.batch_norm(x, None, None, g, b, training=True)),
+        (lambda x, g, b: npx.layer_norm(x, g, b, axis=1, eps=1e-5),
+         lambda x, g, b: functional.layer_norm(x.swapaxes(1, 2), (4,), g, b).swapaxes(1, 2)),
+        (lambda x, g, b: npx.group_norm(x, g, b, num_groups=2, eps=1e-5), lambda x, g, b: functional.group_norm(x, 2, g, b)),
+        (lambda x, g, b: npx.instance_norm(x, g, b, eps=1e-5), lambda x, g, b: functional.instance_norm(x, weight=g, bias=b)),
+    ],
+    ids=["batch", "layer", "group", "instance"],
+)  # fmt: skip
+def test_norms_have_torchs_second_derivatives(ours, theirs, backend):
+    arrays = [normal(*shape, dtype="float64") for shape in ((3, 4, 5), (4,), (4,))]
+    directions = [normal(*a.shape, 2, dtype="float64")[..., 0] for a in arrays]
+    mine, others = [np.array(a) for a in arrays], [torch.tensor(a, requires_grad=True) for a in arrays]
+    for a in mine:
+        a.attach_grad()
+    with autograd.record():
+        first = autograd.grad((ours(*mine) ** 3).sum(), mine, create_graph=True)
+        total = sum((f * np.array(d)).sum() for f, d in zip(first, directions, strict=True))
+    total.backward()
+    theirs_first = torch.autograd.grad((theirs(*others) ** 3).sum(), others, create_graph=True)
+    sum((f * torch.tensor(d)).sum() for f, d in zip(theirs_first, directions, strict=True)).backward()
+    for a, b in zip(mine, others, strict=True):
+        onp.testing.assert_allclose(a.grad.asnumpy(), b.grad.numpy(), rtol=1e-8, atol=1e-8)
+
+
 def test_layer_group_and_instance_norm_agree_with_torch(backend):
     x, g, b = normal(2, 4, 5), normal(5), normal(5)
     check(

@@ -211,6 +211,11 @@ def kron(a: Any, b: Any) -> Any:
     return jnp.kron(a, b)
 
 
+def unsqueeze(a: Any, axes: Sequence[int]) -> Any:
+    """With axes of length 1 at these places; XLA reads what is broadcast along them as it is, what is reshaped by its place."""
+    return lax.expand_dims(a, axes)
+
+
 def stop_gradient(x: Any) -> Any:
     """The value, cut off from differentiation."""
     return lax.stop_gradient(x)
@@ -252,4 +257,5 @@ __all__ = [
     "stop_gradient",
     "take_at",
     "to_device",
+    "unsqueeze",
 ]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution, memory_order, misses, modes, short
+from npcompat._internal import dispatch, execution, garbage, memory_order, misses, modes, short
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import jax_tracing as tracing
 from npcompat._internal.compiled_call import Call, Outputs, Own, Static, describe, path
@@ -86,7 +86,8 @@ class Compiled:
                 why = "a captured array has another shape or dtype", "captured"
         else:
             why = misses.reason(key, self._latest) if program is None else ("a captured array is differentiated now, or no longer", "mode")
-        return self._compiled(key, call, why).replay(call)
+        with garbage.left():
+            return self._compiled(key, call, why).replay(call)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile the program for a kind of call, without making the call: its first one finds the program then.
@@ -118,9 +119,10 @@ class Compiled:
         args, kwargs = xla.unflatten(tree, [_stand_in(leaf) if type(leaf) is TensorType else leaf for leaf in leaves])
         call = Call(self._marked(args), self._named(kwargs), False)
         key, program = self._found(call, mode)
-        if program is None:
-            program = self._compiled(key, call, ("compiled ahead of the first call", ""))
-        program.compile(call)
+        with garbage.left():
+            if program is None:
+                program = self._compiled(key, call, ("compiled ahead of the first call", ""))
+            program.compile(call)
 
     def _found(self, call: "Call", mode: modes.Mode) -> tuple[Any, "_Program | None"]:
         """The key of the program for a call, and the program, if there is one."""

@@ -32,26 +32,21 @@ def _with_statistics(outputs: int, operands: int | None = None) -> Any:
 
 
 def _moments(xp: Any, x: Any, axes: tuple[int, ...], where: Any = True) -> tuple[Any, Any]:
-    """Mean and variance over axes; of the elements that a mask selects."""
+    """Mean and variance over axes; of the elements that a mask selects.
+
+    Where it is differentiated, squares are taken about the mean's value as a constant, and put right by the distance from there, which
+    is 0: the result is the same about whatever constant, so that its derivatives of all orders are right, and none of them goes through
+    all elements for the mean's sake.
+    """
     if where is True:
         count = xp.asarray(max(math.prod([x.shape[a] for a in axes]), 1), x.dtype)
     else:
         where = xp.broadcast_to(where, x.shape)
         count = xp.maximum(xp.sum(xp.astype(where, x.dtype), axis=axes), xp.asarray(1, x.dtype))
     mean = xp.sum(x, axis=axes, where=where) / count
-    centre, distance = _constant(xp, mean)
+    centre, distance = xp.about(mean)
     variance = xp.sum(xp.square(x - xp.unsqueeze(centre, axes)), axis=axes, where=where) / count
     return mean, variance if distance is None else variance - xp.square(distance)
-
-
-def _constant(xp: Any, mean: Any) -> tuple[Any, Any]:
-    """The value of a mean as a constant, and how far the mean is from there: 0, but for its derivative; None where there is none.
-
-    What is computed about that constant, and put right by the distance, is the same about whatever constant: derivatives of all
-    orders are right, and none of them goes through all elements for the mean's sake.
-    """
-    constant = xp.stop_gradient(mean)
-    return constant, None if constant is mean else mean - constant
 
 
 def _deviation(xp: Any, variance: Any, eps: float) -> Any:
@@ -64,9 +59,9 @@ def _normalizing(xp: Any, variance: Any, eps: float) -> Any:
 
 
 def _scaled(xp: Any, x: Any, mean: Any, variance: Any, gamma: Any, beta: Any, eps: float, axes: tuple[int, ...]) -> Any:
-    """Normalized over axes, where there is a variance for each gamma."""
+    """Normalized over axes, where there is a variance for each gamma; about a constant, as in `_moments`."""
     scale = gamma * _normalizing(xp, variance, eps)
-    centre, distance = _constant(xp, mean)
+    centre, distance = xp.about(mean)
     shift = beta if distance is None else beta - distance * scale
     centre, scale, shift = [xp.unsqueeze(v, axes) for v in (centre, scale, shift)]
     return (x - centre) * scale + shift
@@ -140,7 +135,8 @@ def _batch_norm(
         mean, variance = _moments(xp, x, _others(axis, x.ndim), *where)
     y = _batch_norm_with(xp, x, gamma, beta, mean, variance, axis, eps, fix_gamma)
     keep, add = xp.asarray(momentum, x.dtype), xp.asarray(1 - momentum, x.dtype)
-    return y, mean, variance, running_mean * keep + mean * add, running_var * keep + variance * add
+    moved = [running * keep + xp.stop_gradient(m) * add for running, m in ((running_mean, mean), (running_var, variance))]
+    return y, mean, variance, *moved
 
 
 @operator("_npx_batch_norm_predict", rule=_with_statistics(1), complete=per_channel)

@@ -8,6 +8,8 @@ import pytest
 from oracle import both
 
 from npcompat import autograd, np, npx
+from npcompat._internal.dispatch import apply
+from npcompat._internal.op import from_function
 
 PLACEMENT = "jax"
 
@@ -467,3 +469,62 @@ def test_a_custom_function_with_saved_arrays_in_a_step():
         return [step(x) for _ in range(2)], w, w.grad
 
     both(make)
+
+
+# --- what tracing costs --------------------------------------------------------------------------------------------
+
+
+def test_operators_of_many_equations_are_traced_once_for_calls_alike():
+    seen = []
+
+    def compute(xp, x, *, scale):
+        seen.append((x.shape, scale))
+        return xp.exp(x) * scale - xp.sum(x)
+
+    op = from_function("_npi_test_of_many_equations", compute)
+    x = variable(onp.linspace(0, 1, 12).reshape(3, 4))
+
+    @npx.jit
+    def step(x):
+        with autograd.record():
+            y = apply(op, (x,), (2.0,)) + apply(op, (x,), (2.0,)) + apply(op, (x,), (3.0,))
+            z = y.sum() + apply(op, (x[0],), (2.0,)).sum()
+        z.backward()
+        return x.grad
+
+    expected = 7 * onp.exp(x.asnumpy()) - 36
+    expected[0] += 2 * onp.exp(x.asnumpy()[0]) - 4
+    onp.testing.assert_allclose(step(x).asnumpy(), expected, rtol=1e-12)
+    assert seen == [((3, 4), 2.0), ((3, 4), 3.0), ((4,), 2.0)]
+
+
+def test_no_garbage_is_collected_while_a_function_is_traced():
+    inside = []
+
+    @npx.jit
+    def inner(x):
+        inside.append(gc.isenabled())
+        return x + 1
+
+    @npx.jit
+    def f(x):
+        inside.append(gc.isenabled())
+        return inner(x) * 2
+
+    @npx.jit
+    def fails(x):
+        raise KeyError("mine")
+
+    x = np.ones(3)
+    assert gc.isenabled()
+    inner(x)
+    f(x)
+    with pytest.raises(KeyError):
+        fails(x)
+    assert gc.isenabled() and inside == [False] * 3
+    try:
+        gc.disable()
+        npx.jit(lambda x: x - 1)(x)
+        assert not gc.isenabled(), "who has turned it off keeps it off"
+    finally:
+        gc.enable()

@@ -41,7 +41,7 @@ from npcompat._internal.backend.jax_cpu import for_cpu
 from npcompat._internal.backend.kernel import kernel
 from npcompat._internal.dtypes import Type, is_inexact, on_devices
 from npcompat._internal.lazy import LazyModule
-from npcompat._internal.op import MOST_AXES, Attrs, Op
+from npcompat._internal.op import MOST_AXES, RECORDED, Attrs, Op
 
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
 _WEAK: dict[str, Type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
@@ -411,9 +411,20 @@ def forward_and_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...]) -> Callab
     return call
 
 
+def _traced(op: Op, attrs: Attrs) -> Callable[..., Any]:
+    """The operator as it is differentiated in a trace: what has many equations is traced, and differentiated, once for calls alike."""
+    if op.pattern != "opaque" or op.heavy:
+        return function(op, attrs)
+    programs, key = op.programs[RECORDED + slot + modes.current().numpy_dtypes], ("traced", attrs)
+    if key not in programs:
+        programs[key] = jax.jit(function(op, attrs), inline=True)
+    found: Callable[..., Any] = programs[key]
+    return found
+
+
 def traced_forward_and_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...]) -> Callable[..., tuple[Any, Pullback]]:
     """The same inside a trace: no program of its own, the enclosing one takes the equations."""
-    apply = function(op, attrs)
+    apply = _traced(op, attrs)
 
     def call(*payloads: Any) -> tuple[Any, Pullback]:
         with jax.enable_x64(True):

@@ -4,6 +4,7 @@ XLA makes a product of a quotient whose divisor it knows or repeats, and rounds 
 number that prints as 0.3.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 from jax import lax
+from jax.custom_derivatives import SymbolicZero
 
 from npcompat._internal.dtypes import is_inexact
 
@@ -32,7 +34,14 @@ def _rounded_once(x: Any, y: Any) -> Any:
     return x / jnp.where(jnp.isnan(x), x, y)
 
 
-_rounded_once.defjvps(lambda dx, quotient, x, y: dx / y, lambda dy, quotient, x, y: -quotient / y * dy)
+@functools.partial(_rounded_once.defjvp, symbolic_zeros=True)
+def _tangent_of_quotient(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Of the operands that have a tangent: most divisors are constants."""
+    (x, y), (dx, dy) = operands, tangents
+    quotient = _rounded_once(x, y)
+    if isinstance(dy, SymbolicZero):
+        return quotient, dx / y
+    return quotient, -quotient / y * dy if isinstance(dx, SymbolicZero) else dx / y - quotient / y * dy
 
 
 def rounded(product: Any) -> Any:

@@ -211,9 +211,17 @@ def kron(a: Any, b: Any) -> Any:
     return jnp.kron(a, b)
 
 
-def unsqueeze(a: Any, axes: Sequence[int]) -> Any:
+@functools.partial(jax.jit, static_argnums=1, inline=True)
+def unsqueeze(a: Any, axes: tuple[int, ...]) -> Any:
     """With axes of length 1 at these places; XLA reads what is broadcast along them as it is, what is reshaped by its place."""
     return lax.expand_dims(a, axes)
+
+
+@functools.partial(jax.jit, inline=True)
+def about(mean: Any) -> tuple[Any, Any]:
+    """The value as a constant, and how far it is from there: 0, but for its derivative."""
+    constant = lax.stop_gradient(mean)
+    return constant, mean - constant
 
 
 def stop_gradient(x: Any) -> Any:
@@ -242,6 +250,7 @@ def to_device(x: Any, device: Any) -> Any:
 
 
 __all__ = [
+    "about",
     "add_at",
     "astype",
     "index_get",

@@ -50,7 +50,8 @@ def pool_nd(x: Any, kind: str, window: Sequence[int], stride: Sequence[int], pad
         elif size > 1 or step > 1:
             last = (x.shape[axis] - size) // step * step
             parts = [lax.slice_in_dim(x, i, i + last + 1, step, axis) for i in range(size)]
-            x = functools.reduce(lax.add if kind == "sum" else _larger, parts)
+            larger = _larger if jnp.issubdtype(x.dtype, jnp.inexact) else lax.max
+            x = functools.reduce(lax.add if kind == "sum" else larger, parts)
     return x
 
 
@@ -58,10 +59,16 @@ _MOST_PARTS = 16
 """The longest window of which XLA is given each part."""
 
 
+@jax.custom_jvp
 def _larger(x: Any, y: Any) -> Any:
     """The larger of each two elements, whose whole derivative the first of two equal ones has; nan if one of them is."""
-    first = x >= y
-    return jnp.where(first | (x != x) if jnp.issubdtype(x.dtype, jnp.inexact) else first, x, y)
+    return lax.max(x, y)
+
+
+@_larger.defjvp
+def _tangent_of_larger(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
+    x, y = operands
+    return _larger(x, y), lax.select((x >= y) | (x != x), *tangents)
 
 
 def lowest(dtype: Any) -> Any:

@@ -47,9 +47,9 @@ def _updated(
     dtype = weights[0].dtype
     wd = None if bucket.wd is None else bucket.wd.astype(dtype)
     transformation = RULES[rule]({**hyper, "mark": bucket.mark}, bucket.lr.astype(dtype), wd)
-    leaves, structure = jax.tree.flatten(transformation.init(weights))
-    given = iter([array for arrays in zip(*states, strict=True) for array in arrays])  # optax has one tree for each kind of memory
-    before = jax.tree.unflatten(structure, [bucket.count.astype(leaf.dtype) if _is_count(leaf) else next(given) for leaf in leaves])
+    leaves, structure = jax.tree.flatten(transformation.init(weights[0]))
+    given = zip(*states, strict=True)  # optax has one tree for each kind of memory: of one weight a leaf, of several a list
+    before = jax.tree.unflatten(structure, [bucket.count.astype(leaf.dtype) if _is_count(leaf) else list(next(given)) for leaf in leaves])
     updates, after = transformation.update(grads, before, weights)
     kept = [leaf for leaf in jax.tree.leaves(after) if not _is_count(leaf)]
     size = len(weights)
@@ -67,7 +67,8 @@ def _pick(values: Sequence[Any], place: tuple[int, int]) -> tuple[Any, Any]:
 
 def _scaled(grads: Sequence[Any], weights: Sequence[Any], rescale: Any, clip: float | None) -> list[Any]:
     """Gradients in the dtypes of what they update, rescaled and clipped."""
-    found = [grad.astype(w.dtype) * rescale.astype(w.dtype) for grad, w in zip(grads, weights, strict=True)]
+    factors = {dtype: rescale.astype(dtype) for dtype in {w.dtype for w in weights}}
+    found = [grad.astype(w.dtype) * factors[w.dtype] for grad, w in zip(grads, weights, strict=True)]
     return found if clip is None else [jnp.clip(grad, -clip, clip) for grad in found]
 
 

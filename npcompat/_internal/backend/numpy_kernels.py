@@ -125,6 +125,11 @@ def unsqueeze(a: Array, axes: Sequence[int]) -> Array:
     return a.reshape([1 if i in axes else next(rest) for i in range(a.ndim + len(axes))])
 
 
+def about(mean: Array) -> tuple[Array, None]:
+    """The value, for what is not differentiated."""
+    return mean, None
+
+
 def stop_gradient(x: Array) -> Array:
     """The value."""
     return x

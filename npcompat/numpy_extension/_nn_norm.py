@@ -58,10 +58,10 @@ def _normalizing(xp: Any, variance: Any, eps: float) -> Any:
     return xp.rsqrt(variance + xp.asarray(eps, variance.dtype))
 
 
-def _scaled(xp: Any, x: Any, mean: Any, variance: Any, gamma: Any, beta: Any, eps: float, axes: tuple[int, ...]) -> Any:
-    """Normalized over axes, where there is a variance for each gamma; about a constant, as in `_moments`."""
+def _scaled(xp: Any, x: Any, mean: Any, variance: Any, gamma: Any, beta: Any, eps: float, axes: tuple[int, ...], given: bool) -> Any:
+    """Normalized over axes, where there is a variance for each gamma; about a constant, as in `_moments`, but by `given` moments."""
     scale = gamma * _normalizing(xp, variance, eps)
-    centre, distance = xp.about(mean)
+    centre, distance = (mean, None) if given else xp.about(mean)
     shift = beta if distance is None else beta - distance * scale
     centre, scale, shift = [xp.unsqueeze(v, axes) for v in (centre, scale, shift)]
     return (x - centre) * scale + shift
@@ -101,10 +101,12 @@ def _variants(name: str, statistics: int) -> Callable[[Callable[..., Any]], tupl
 # --- batch -------------------------------------------------------------------------------------------------------
 
 
-def _batch_norm_with(xp: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, axis: int, eps: float, fix_gamma: bool) -> Any:
+def _batch_norm_with(
+    xp: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, axis: int, eps: float, fix_gamma: bool, given: bool
+) -> Any:
     for name, vector in {"gamma": gamma, "beta": beta, "mean": mean, "variance": variance}.items():
         _check_length(vector, axis, f"batch_norm: {name}", x.shape[axis])
-    return _scaled(xp, x, mean, variance, xp.asarray(1, x.dtype) if fix_gamma else gamma, beta, eps, _others(axis, x.ndim))
+    return _scaled(xp, x, mean, variance, xp.asarray(1, x.dtype) if fix_gamma else gamma, beta, eps, _others(axis, x.ndim), given)
 
 
 @operator("_npx_batch_norm", rule=_with_statistics(5, 5), outputs=5, complete=per_channel, overwrites=((3, 3), (4, 4)))
@@ -133,7 +135,7 @@ def _batch_norm(
         mean, variance = running_mean, running_var
     else:
         mean, variance = _moments(xp, x, _others(axis, x.ndim), *where)
-    y = _batch_norm_with(xp, x, gamma, beta, mean, variance, axis, eps, fix_gamma)
+    y = _batch_norm_with(xp, x, gamma, beta, mean, variance, axis, eps, fix_gamma, given=x.size == 0)
     keep, add = xp.asarray(momentum, x.dtype), xp.asarray(1 - momentum, x.dtype)
     moved = [running * keep + xp.stop_gradient(m) * add for running, m in ((running_mean, mean), (running_var, variance))]
     return y, mean, variance, *moved
@@ -150,7 +152,7 @@ def _batch_norm_predict(xp: Any, x: Any, gamma: Any, beta: Any, mean: Any, varia
     variance : array
         Variance of each channel.
     """
-    return _batch_norm_with(xp, x, gamma, beta, mean, variance, axis % x.ndim, eps, fix_gamma)
+    return _batch_norm_with(xp, x, gamma, beta, mean, variance, axis % x.ndim, eps, fix_gamma, given=True)
 
 
 def batch_norm(
@@ -358,7 +360,7 @@ def _instance_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, eps: float) -> Any
     for name, vector in {"gamma": gamma, "beta": beta}.items():
         _check_length(vector, 1, f"instance_norm: {name}", x.shape[1])
     gamma, beta = xp.unsqueeze(gamma, (0,)), xp.unsqueeze(beta, (0,))
-    return _scaled(xp, x, *_moments(xp, x, spatial), gamma, beta, eps, spatial)
+    return _scaled(xp, x, *_moments(xp, x, spatial), gamma, beta, eps, spatial, given=False)
 
 
 def instance_norm(data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: float = 1e-3) -> Any:

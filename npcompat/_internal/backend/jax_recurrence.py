@@ -40,9 +40,11 @@ def recurrence(
 def _forward(
     combine: Combine, cell: Cell, reverse: bool, x: Any, h: Any, c: Any, weight: Any, bias: Any, projection: Any
 ) -> tuple[Any, Any]:
+    turned = weight.T  # once: a product in a loop would turn it at each step
+
     def step(state: Any, x: Any) -> tuple[Any, Any]:
         h, c = state
-        u = h @ weight.T
+        u = h @ turned
         z = combine(x, u if bias is None else u + bias)
         h, c = cell(z, h, c)
         if projection is not None:

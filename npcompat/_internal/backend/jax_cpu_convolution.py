@@ -92,22 +92,24 @@ def product(way: str, params: Any, x: Any, weight: Any) -> Any:
 
 def _single(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
     """With channels last, where XLA's own convolutions have them: what both need is made once."""
-    x, kernel = jnp.moveaxis(x, 0, -1), weight.shape[2:]
-    lows, zero, inner = [low for low, _ in params["padding"]], jnp.zeros((), x.dtype), range(1, x.ndim)
-    one_tap = all([k == 1 for k in kernel])
-    if _ones(params["lhs_dilation"]):
+    x, kernel, zero = jnp.moveaxis(x, 0, -1), weight.shape[2:], jnp.zeros((), x.dtype)
+    one_tap, spread = all([k == 1 for k in kernel]), not _ones(params["lhs_dilation"])
+    if not spread:
         x = lax.pad(x, zero, [(0, 0, 0), *[(*p, 0) for p in params["padding"]], (0, 0, 0)])
         counts, steps = (lengths, params["window_strides"]) if one_tap else (kernel, params["rhs_dilation"])
         for axis, (count, step) in enumerate(zip(counts, steps, strict=True), 1):
             x = lax.slice_in_dim(x, 0, (count - 1) * step + 1, step, axis)
     if not one_tap:
-        y = lax.dot_general(weight, jnp.moveaxis(x, -1, 1), (((*inner,), (*inner,)), ((), ())), precision=params["precision"])
+        inner = tuple(range(1, x.ndim))
+        y = lax.dot_general(weight, jnp.moveaxis(x, -1, 1), ((inner, inner), ((), ())), precision=params["precision"])
         return y.reshape(*y.shape, *lengths)
     y = lax.dot(x.reshape(-1, x.shape[-1]), weight.reshape(len(weight), -1).T, precision=params["precision"])
     y = y.reshape(*x.shape[:-1], -1)
-    sizes = zip(lows, lengths, x.shape[1:-1], params["lhs_dilation"], strict=True)
-    around = [(low, length - low - (n - 1) * spread - 1, spread - 1) for low, length, n, spread in sizes]
-    return jnp.moveaxis(y if _ones(params["lhs_dilation"]) else lax.pad(y, zero, [(0, 0, 0), *around, (0, 0, 0)]), -1, 0)
+    if spread:
+        sizes = zip(params["padding"], lengths, x.shape[1:-1], params["lhs_dilation"], strict=True)
+        around = [(low, length - low - (n - 1) * step - 1, step - 1) for (low, _), length, n, step in sizes]
+        y = lax.pad(y, zero, [(0, 0, 0), *around, (0, 0, 0)])
+    return jnp.moveaxis(y, -1, 0)
 
 
 def _gathered(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.timing import Context, Function, Ratio, Timings, geometric_mean, interleaved
+from benchmarks.timing import SHORTEST, Context, Function, Ratio, Timings, geometric_mean, interleaved
 
 LIBRARIES = ("npcompat", "numpy", "jax", "jaxlib", "optax", "flax", "torch")
 NOTICED = 1.1  # a ratio that changed by less is not mentioned
@@ -44,9 +44,10 @@ class Table:
         *,
         contexts: Mapping[str, Context] | None = None,
         pause: float = 0.0,
+        turn: float = SHORTEST,
     ) -> None:
         """Time functions, one for each column, and add the row."""
-        times = interleaved(functions, seconds, contexts=contexts, pause=pause)
+        times = interleaved(functions, seconds, contexts=contexts, pause=pause, turn=turn)
         self.add_times(row, times)
 
     def add_times(self, row: str, times: Timings) -> None:

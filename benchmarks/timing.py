@@ -12,6 +12,7 @@ Function = Callable[[], object]
 Context = Callable[[], AbstractContextManager[object]]
 PAUSE = 0.03  # seconds for which threads of torch and of NumPy's BLAS go on looking for work
 SHORTEST = 0.001  # seconds of a function in a round: in less, what the one before left in the caches decides
+STEADY = 0.1  # seconds of a function as it runs in a loop: the first ten steps after a pause take up to a fifth longer
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,17 @@ class Timings:
 
 
 def interleaved(
-    functions: Mapping[str, Function], seconds: float = 0.3, *, contexts: Mapping[str, Context] | None = None, pause: float = 0.0
+    functions: Mapping[str, Function],
+    seconds: float = 0.3,
+    *,
+    contexts: Mapping[str, Context] | None = None,
+    pause: float = 0.0,
+    turn: float = SHORTEST,
 ) -> Timings:
     """Time functions for some seconds each, in turn; every other round goes backwards, as each finds the caches of the one before.
+
+    A function's turn in a round has at least so many seconds: what is called in a loop all the time, as a training step is, is to be
+    measured as it runs there.
 
     What runs in a mode is given it by `contexts`, entered once for all calls of a round.  `pause` is slept before each function
     of a round, and the function called once unmeasured: the threads of a library whose calls have returned go on spinning
@@ -62,8 +71,8 @@ def interleaved(
             for _ in range(3):
                 function()
             once[name] = (time.perf_counter() - start) / 3
-    rounds = max(5, min(100, int(seconds / max(SHORTEST, *once.values()))))
-    loops = {name: max(1, int(seconds / rounds / t)) for name, t in once.items()}
+    rounds = max(5, min(100, int(seconds / max(turn, *once.values()))))
+    loops = {name: max(1, int(max(seconds / rounds, turn) / t)) for name, t in once.items()}
     samples: dict[str, list[float]] = {name: [] for name in functions}
     gc.collect()
     for i in range(rounds):

@@ -19,7 +19,7 @@ import optax
 
 from benchmarks.models import CLASSES, MODELS
 from benchmarks.report import Table
-from benchmarks.timing import PAUSE, Function
+from benchmarks.timing import PAUSE, STEADY, Function
 from npcompat import autograd, gluon, np, npx
 
 COLUMNS = ("eager", "hybridized", "step", "by hand", "flax", "torch", "inductor")
@@ -31,7 +31,7 @@ def run(seconds: float) -> dict[str, Any]:
     """A table with a row for each network."""
     table = Table("training steps, us", PAIRS, COLUMNS)
     for name, model in MODELS.items():
-        table.measure(name, ways(model), seconds, pause=PAUSE)
+        table.measure(name, ways(model), seconds, pause=PAUSE, turn=STEADY)
     return {"training": table.close()}
 
 

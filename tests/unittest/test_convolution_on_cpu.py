@@ -3,6 +3,7 @@
 import itertools
 import random
 from collections import Counter
+from functools import partial
 
 import jax
 import numpy as onp
@@ -85,7 +86,7 @@ def test_products_are_the_convolution():
             if way == "single":
                 tried["of filters as large as the data"] += {*kernel} != {1}
                 tried["of data that are spread"] += {*options["lhs_dilation"]} != {1}
-            found = product(way, params, x, weight)
+            found = jax.jit(partial(product, way, params))(x, weight)
             assert found.shape == expected.shape
             onp.testing.assert_allclose(found, expected, atol=1e-4, err_msg=f"{way}, seed {seed}")
     assert len(tried) == 5 and min(tried.values()) > 3, tried
@@ -132,6 +133,38 @@ def test_what_is_large_or_has_another_form_is_left():
     assert way(4, dtype="float16") is None
     assert way(4, batch=0) is None
     assert way(4, preferred_element_type="float64") is None
+
+
+@pytest.mark.parametrize("value", [onp.inf, onp.nan])
+@pytest.mark.parametrize("place", [(0, 0, 0, 0), (1, 0, 11, 11), (0, 0, 3, 6), (1, 0, 6, 11)])
+def test_what_is_not_finite_stays_within_the_reach_of_the_filter(place, value):
+    r = onp.random.RandomState(0)
+    x, weight, given = (r.normal(size=s).astype("float32") for s in ((2, 1, 12, 12), (3, 1, 5, 5), (2, 3, 12, 12)))
+    for where in (x, given):
+        kept, where[place] = where[place], value
+        ours = [np.array(a) for a in (x, weight)]
+        for a in ours:
+            a.attach_grad()
+        with autograd.record():
+            y = npx.convolution(*ours, pad=2)
+        y.backward(np.array(given))
+        with onp.errstate(invalid="ignore"):
+            expected = of_five_by_five(x, weight, given)
+        for found, plain in zip([y, *[a.grad for a in ours]], expected, strict=True):
+            onp.testing.assert_allclose(found.asnumpy(), plain, rtol=1e-4, atol=1e-4)
+        where[place] = kept
+
+
+def of_five_by_five(x, weight, given):
+    """A convolution of padded data of one channel, and its derivatives, from their definitions."""
+
+    def windows(a, size):
+        return onp.lib.stride_tricks.sliding_window_view(onp.pad(a, [(0, 0), (0, 0), (2, 2), (2, 2)]), size, axis=(2, 3))
+
+    y = (windows(x, (5, 5)) * weight[None, :, 0, None, None]).sum((4, 5))
+    by_data = (windows(given, (5, 5)) * weight[None, :, 0, None, None, ::-1, ::-1]).sum((1, 4, 5))[:, None]
+    by_filters = (windows(x, (12, 12)) * given[:, :, None, None]).sum((0, 4, 5))[:, None]
+    return y, by_data, by_filters
 
 
 def primitives(jaxpr):

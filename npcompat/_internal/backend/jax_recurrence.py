@@ -10,15 +10,45 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as onp
 from jax import lax
 
 Combine = Callable[[Any, Any], Any]
+Step = Callable[[Any, Any, Any], tuple[Any, Any, Any]]
 Cell = Callable[[Any, Any, Any], tuple[Any, Any]]
 
 
 def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, reverse: bool = False) -> tuple[Any, Any]:
     """`carry, out = step(carry, x)` over the leading axis of an array, or of a tuple of them; the last carry, and the outputs stacked."""
     return lax.scan(step, carry, xs, reverse=reverse)
+
+
+def _scan_rows(step: Step, carry: Any, rows: Any, xs: Any, reverse: bool) -> tuple[Any, Any, Any]:
+    """`carry, row, out = step(carry, row, x)` over the leading axis."""
+
+    def stepped(carry: Any, at: Any) -> tuple[Any, Any]:
+        carry, row, out = step(carry, *at)
+        return carry, (row, out)
+
+    carry, (rows, outs) = lax.scan(stepped, carry, (rows, xs), reverse=reverse)
+    return carry, rows, outs
+
+
+def _scan_over_rows(step: Step, carry: Any, rows: Any, xs: Any, reverse: bool) -> tuple[Any, Any, Any]:
+    """The same, with each new row in place of the one that was read.
+
+    No other buffer is made, filled with zeros and copied into the loop, as for what a scan stacks.  Its derivative would add up
+    an array of all rows at each step.
+    """
+
+    def stepped(state: Any, at: Any) -> tuple[Any, Any]:
+        (carry, rows), (i, x) = state, at
+        carry, row, out = step(carry, lax.dynamic_index_in_dim(rows, i, keepdims=False), x)
+        return (carry, lax.dynamic_update_index_in_dim(rows, row, i, 0)), out
+
+    places = onp.arange(len(rows), dtype="int32")
+    (carry, rows), outs = lax.scan(stepped, (carry, rows), (places, xs), reverse=reverse)
+    return carry, rows, outs
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
@@ -62,25 +92,25 @@ def _before(first: Any, states: Any, reverse: bool) -> Any:
     return jnp.concatenate([states, first[None]])[1:] if reverse else jnp.concatenate([first[None], states])[:-1]
 
 
-def _backward(combine: Combine, cell: Cell, reverse: bool, kept: Any, cotangents: Any) -> tuple[Any, ...]:
+def _gradients(loop: Callable[..., Any], combine: Combine, cell: Cell, reverse: bool, kept: Any, cotangents: Any) -> tuple[Any, ...]:
     x, h, c, weight, bias, projection, hs, cs, zs = kept
     given_h, given_c, last_h, last_c = cotangents
     before_h, before_c = _before(h, hs, reverse), _before(c, cs, reverse)
     step_shape = jax.ShapeDtypeStruct(x.shape[1:], x.dtype)
     parts_of_step = jax.linear_transpose(combine, step_shape, step_shape)
 
-    def step(state: Any, at: Any) -> tuple[Any, Any]:
+    def step(state: Any, z: Any, at: Any) -> tuple[Any, Any, Any]:
         h_bar, c_bar = state
-        given_h, given_c, z, h, c = at
+        given_h, given_c, h, c = at
         h_bar = h_bar + given_h
         c_bar = None if c is None else c_bar + given_c
         pull = jax.vjp(cell, z, h, c)[1]
         z_bar, before_h, before_c = pull((h_bar if projection is None else h_bar @ projection, c_bar))
         before_h = before_h + parts_of_step(z_bar)[1] @ weight
-        return (before_h, before_c), (z_bar, h_bar if projection is not None else None)
+        return (before_h, before_c), z_bar, h_bar if projection is not None else None
 
-    every = (given_h, given_c, zs, before_h, before_c)
-    (h_bar, c_bar), (z_bar, projected_bar) = lax.scan(step, (last_h, last_c), every, reverse=not reverse)
+    every = (given_h, given_c, before_h, before_c)
+    (h_bar, c_bar), z_bar, projected_bar = loop(step, (last_h, last_c), zs, every, not reverse)
     x_bar, u_bar = jax.linear_transpose(combine, x, x)(z_bar)
     weight_bar = jnp.einsum("tng,tnh->gh", u_bar, before_h)
     bias_bar = None if bias is None else u_bar.sum((0, 1))
@@ -88,6 +118,18 @@ def _backward(combine: Combine, cell: Cell, reverse: bool, kept: Any, cotangents
     if projection is not None:
         projection_bar = jnp.einsum("tnp,tnh->ph", projected_bar, cell(zs, before_h, before_c)[0])
     return x_bar, h_bar, c_bar, weight_bar, bias_bar, projection_bar
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
+def _backward(combine: Combine, cell: Cell, reverse: bool, kept: Any, cotangents: Any) -> tuple[Any, ...]:
+    """The gradients, computed in place; where they are differentiated once more, it is as what a scan stacks."""
+    steps = len(kept[0])
+    return _gradients(_scan_over_rows if steps else _scan_rows, combine, cell, reverse, kept, cotangents)
+
+
+@_backward.defjvp
+def _tangents_of_gradients(combine: Combine, cell: Cell, reverse: bool, primals: Any, tangents: Any) -> Any:
+    return jax.jvp(partial(_gradients, _scan_rows, combine, cell, reverse), primals, tangents)
 
 
 recurrence.defvjp(_forward, _backward)

@@ -161,6 +161,27 @@ def test_layers_agree_with_cells_unrolled_eager_and_compiled(name, layers, both)
     close([*found, grad], [*expected, expected_grad])
 
 
+@pytest.mark.parametrize("name", CELLS)
+def test_second_derivatives_of_layers_are_those_of_cells_unrolled(name):
+    layer, cell = CELLS[name]
+    layer = small(layer())
+    x = np.array(DATA)
+    layer(x)
+    stack = stack_of(layer, cell, 1, False)
+    found = []
+    for block, call in ((layer, layer), (stack, lambda x: stack.unroll(T, x, layout="TNC", merge_outputs=True)[0])):
+        weight = next(p for n, p in block.collect_params().items() if n.endswith("h2h_weight"))
+        block.zero_grad()
+        x.attach_grad()
+        with autograd.record():
+            slope = autograd.grad((call(x) ** 2).sum(), x, create_graph=True)
+            loss = (slope**2).sum()
+        loss.backward()
+        found.append([x.grad.asnumpy(), weight.grad().asnumpy()])
+    close(*found)
+    assert all(onp.abs(a).max() > 1e-3 for a in found[0])
+
+
 def test_a_layer_in_a_compiled_step_trains_as_eagerly():
     def trained(compiled):
         np.random.seed(5)

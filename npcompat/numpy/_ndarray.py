@@ -9,7 +9,7 @@ from numpy._globals import _CopyMode
 from npcompat._internal import devices, dispatch, dtypes, execution, indexing, lens, modes, short, tape
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.errors import TracedValueError
-from npcompat._internal.handle import Value, extra
+from npcompat._internal.handle import Value, extra, root_of
 from npcompat._internal.memory_order import in_c_order
 from npcompat._internal.op import as_shape
 from npcompat._internal.subclasses import inherit, instance, is_subclass
@@ -264,9 +264,10 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     def wait_to_read(self) -> None:
         """Wait until the values are computed."""
-        payload = dispatch.read(self).payload
-        if not isinstance(payload, onp.ndarray):
-            xla.wait(payload)
+        if not isinstance(dispatch.read(root_of(self)).payload, onp.ndarray):  # what a view shows of the host's memory is there
+            payload = dispatch.read(self).payload
+            if not isinstance(payload, onp.ndarray):
+                xla.wait(payload)
         execution.raise_pending()
 
     # --- copies, casts, devices

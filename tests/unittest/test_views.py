@@ -7,6 +7,7 @@ import pytest
 from oracle import agrees
 
 from npcompat import autograd, np, npx
+from npcompat._internal import dispatch
 
 PLACEMENT = "jax"
 
@@ -498,3 +499,19 @@ def test_arrays_over_the_memory_of_others(backend):
         np.ndarray(2, "int64", bytearray(16))
     with pytest.raises(NotImplementedError, match="without a buffer"):
         np.ndarray(2, "int64", strides=(8,))
+
+
+def test_waiting_for_a_view_of_the_hosts_memory_makes_no_array(monkeypatch):
+    with npx.backend("auto"):
+        a = np.ones((4, 4))
+        view = a[1:].T
+
+        def run(*args):
+            raise AssertionError("the view is made, which takes longer than all the rest")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(dispatch, "run", run)
+            view.wait_to_read()
+        a[1, 2] = 3
+        view.wait_to_read()
+        assert view[2, 0] == 3

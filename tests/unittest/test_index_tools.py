@@ -343,6 +343,24 @@ def test_a_broadcast_begins_again(backend):
     assert isinstance(np.arange(2).flat, np.flatiter) and np.iterable([]) and not np.iterable(np.array(1))
 
 
+@pytest.mark.parametrize("values", ["distinct", "few", "one", "ascending", "zeros", "extreme"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "uint32", "int8"])
+def test_argsort_of_many_is_stable(backend, dtype, values):
+    state = onp.random.RandomState(0)
+    made = {
+        "distinct": lambda: state.permutation(20 * 130),
+        "few": lambda: state.randint(0, 5, 20 * 130),
+        "one": lambda: onp.ones(20 * 130),
+        "ascending": lambda: onp.arange(20 * 130) // 3,
+        "zeros": lambda: state.choice([0.0, -0.0, 1.0], 20 * 130),
+        "extreme": lambda: state.choice([onp.nan, -onp.nan, onp.inf, -onp.inf, 1.0] if dtype[0] == "f" else [-128, 127], 20 * 130),
+    }[values]()
+    host = (made % 100 if dtype == "int8" else made).astype(dtype).reshape(20, 130)
+    for a in (host, host.T, host[::-2], host.reshape(-1)):
+        for axis in (-1, 0, None):
+            assert onp.array_equal(np.argsort(np.array(a), axis).asnumpy(), onp.argsort(a, axis, kind="stable"))
+
+
 def test_descending_order(backend):
     a = np.array([[3.0, 1.0, 3.0], [2.0, 5.0, 4.0]])
     assert np.sort(a, descending=True).tolist() == [[3, 3, 1], [5, 4, 2]]

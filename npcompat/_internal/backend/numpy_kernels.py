@@ -144,3 +144,31 @@ def sort(a: Array, axis: int = -1) -> Array:
     if out.dtype == onp.float16:
         onp.copyto(out, onp.float16(onp.nan), where=onp.isnan(out))
     return out
+
+
+_MANY, _LONG = 1024, 64
+"""Elements of an array, and of its axis, from which NumPy's fast sort and some more passes take less time than its stable sort."""
+
+
+def argsort(a: Array, axis: int = -1, stable: bool = False) -> Array:
+    """The positions that sort along an axis; if stable, equal elements keep their order, and so do those that are nan.
+
+    Of NumPy's two sorts only the one that isn't stable has vectors: of numbers in no order, it takes a tenth to a quarter of the time.
+    What it leaves to do is to sort the positions of those that are alike.
+    """
+    if not stable or a.size < _MANY or a.shape[axis] < _LONG or a.dtype.kind not in "iuf" or a.dtype.itemsize not in (4, 8):
+        return a.argsort(axis, "stable" if stable else None)
+    rows = onp.swapaxes(a, axis, -1)
+    if not (rows[..., :-1] > rows[..., 1:]).any():
+        return a.argsort(axis, "stable")  # which is fast where all is in order
+    order = rows.argsort(-1)
+    values = onp.take_along_axis(rows, order, -1)
+    alike = (values[..., :-1] == values[..., 1:]) | onp.isnan(values[..., :-1])
+    if alike.any():
+        groups = onp.zeros(rows.shape, order.dtype)
+        onp.cumsum(~alike, -1, out=groups[..., 1:])
+        groups *= rows.shape[-1]
+        order += groups
+        order.sort(-1)
+        order -= groups
+    return onp.ascontiguousarray(onp.swapaxes(order, axis, -1))

@@ -393,8 +393,10 @@ def array_of(array: onp.ndarray[Any, Any]) -> Any:
 
 def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, Any]:
     """What NumPy makes of an array-like; where no element carries a 64-bit float, floats have the default dtype."""
+    numbers = False
     if (type(x) is list or type(x) is tuple) and (dtype is None or dtype.kind != "O"):
-        x = _with_numpys(x)
+        numbers = _of_numbers(x)
+        x = x if numbers else _with_numpys(x)
     try:
         array = onp.asarray(x) if dtype is None else onp.asarray(x, dtype)
     except ValueError as error:
@@ -406,9 +408,18 @@ def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, 
         array = onp.asarray(found, dtype)
     if dtype is None:
         narrowed = dtypes.narrow(array.dtype, ())
-        if narrowed != array.dtype and not _carries(x, array.dtype):
+        if narrowed != array.dtype and (numbers or not _carries(x, array.dtype)):
             return array.astype(narrowed)
     return array
+
+
+def _of_numbers(x: Any, depth: int = 64) -> bool:
+    """Whether nested sequences are of Python's numbers only."""
+    kinds = set(map(type, x))
+    return SCALARS.issuperset(kinds) or (depth > 0 and _SEQUENCES.issuperset(kinds) and all([_of_numbers(e, depth - 1) for e in x]))
+
+
+_SEQUENCES = frozenset((list, tuple))
 
 
 def _with_numpys(x: Any, depth: int = 64) -> Any:
@@ -425,10 +436,10 @@ def _with_numpys(x: Any, depth: int = 64) -> Any:
     return type(x)(parts) if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
 
 
-def asked(x: Any) -> Any:
+def asked(x: Any, depth: int = 64) -> Any:
     """An array-like in which what NumPy does not take for arrays is its own: arrays of ours, and those that other classes give."""
-    if type(x) is list or type(x) is tuple:
-        parts = [asked(e) for e in x]
+    if depth and (type(x) is list or type(x) is tuple):
+        parts = [asked(e, depth - 1) for e in x]
         return parts if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
     if hasattr(x, "__array__") and not isinstance(x, Handle | onp.ndarray | onp.generic):
         given = x.__array__()

@@ -125,11 +125,18 @@ def array(
     return made.reshape((1,) * missing + made.shape) if missing > 0 else made
 
 
+_FREQUENT = frozenset((onp.ndarray, list, tuple))
+"""Of what arrays are made most, and copied where they are."""
+
+
 def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order, subok: bool = False) -> Any:
-    if type(a) is onp.ndarray and dtype is device is None and copy is not False and order != "F" and a.flags.c_contiguous:
+    if device is None and copy is not False and order != "F" and (kind := type(a)) in _FREQUENT:
         mode = modes.current()
-        if mode.plain and execution.on_host(mode):  # what is most frequent
-            return dispatch.wrap(Value(onp.array(a)))
+        if mode.plain and execution.on_host(mode):
+            if kind is not onp.ndarray:
+                return dispatch.wrap(Value(dispatch.host_array(a, dtype)))
+            if dtype is None and a.flags.c_contiguous:
+                return dispatch.wrap(Value(onp.array(a)))
     if isinstance(a, list | tuple) and modes.current().trace is not None and _any_handle(a):
         return in_order(_stacked(a, dtype), order)
     if not isinstance(a, Handle) and hasattr(type(a), "__array__") and not isinstance(a, onp.ndarray | onp.generic | list | tuple):

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as onp
 import pytest
+from oracle import MODES, agrees
 
 import npcompat.numpy as np
 from npcompat import npx
@@ -409,6 +410,32 @@ def test_no_axis_is_the_least_that_an_array_can_have():
         np.array([1, 2], ndmax=0)
     with pytest.raises(ValueError, match="ndmin must be <= ndmax"):
         np.array(1, ndmin=1, ndmax=0)
+
+
+def test_a_list_within_itself_is_refused():
+    endless = [1]
+    endless.append(endless)
+    alone = []
+    alone.append(alone)
+    for given in (endless, alone):
+        with pytest.raises(ValueError, match="setting an array element with a sequence"):
+            np.array(given)
+
+
+@pytest.mark.parametrize("dtype", [None, "float32", "float64", "int16", "complex64", "bool", "object", "U3"])
+@pytest.mark.parametrize("data", [[1.5, 2], [[1, 2.5], (3, 4)], [], [[], []], [True, 0.5], ((1j,), [2]), [3.0, onp.float64(1)], [2**63, 1]])
+def test_arrays_of_lists_are_as_numpy_makes_them(data, dtype):
+    with npx.np_default_dtype(True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what NumPy says of lost parts
+        for name in ("array", "asarray"):
+            modes = ("jax", "numpy") if dtype in ("object", "U3") else MODES  # these live on the host
+            agrees(lambda xp, function=name: getattr(xp, function)(data, dtype), modes=modes)
+
+
+@pytest.mark.parametrize("data", [[1.5, 2], [[1, 2.5], (3, 4)], [], [[], []], [True, 0.5]])
+def test_floats_of_python_are_of_the_default_dtype(data):
+    assert np.array(data).dtype == np.asarray(data).dtype == "float32" and np.array(data).shape == onp.shape(data)
+    assert np.array([*data, onp.ones(onp.shape(data)[1:])]).dtype == "float64"
 
 
 @pytest.mark.parametrize("name", ["var", "std"])

@@ -17,6 +17,8 @@ QUOTIENTS = {
     "of numbers": lambda xp, a: a[0, 0] / 10,
     "means": lambda xp, a: xp.ones_like(a).mean(axis=1),
     "means over an axis in front": lambda xp, a: xp.ones_like(a).mean(axis=0),
+    "means of some": lambda xp, a: (xp.zeros_like(a) + 6).mean(axis=0, where=xp.argsort(a[:, :1], axis=0) < 7),
+    "variances of some": lambda xp, a: (14 * (a > 0).astype(a.dtype)).var(axis=0, where=xp.argsort(a[:, :1], axis=0) < 7),
     "variances": lambda xp, a: xp.ones_like(a).var(axis=1, ddof=1),
     "rounded": lambda xp, a: xp.round(a, 2),
     "of infinities and nan": lambda xp, a: xp.asarray([onp.nan, onp.inf, -0.0, 0.0], dtype=a.dtype) / 0,

@@ -57,9 +57,12 @@ def rounded(product: Any) -> Any:
 def divide(x: Any, y: Any) -> Any:
     """The quotient, rounded once."""
     x, y = jnp.asarray(x), jnp.asarray(y)
-    if x.shape == y.shape != () or not jnp.issubdtype(x.dtype, jnp.floating):
-        return jnp.divide(x, y)
-    return _rounded_once(x, y)
+    return jnp.divide(x, y) if x.shape == y.shape != () else _by_repeated(x, y)
+
+
+def _by_repeated(x: Any, y: Any) -> Any:
+    """The quotient with a divisor that is one number for many elements, as XLA may find out."""
+    return _rounded_once(x, y) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.divide(x, y)
 
 
 def _in_singles(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -209,7 +212,7 @@ def _real(dtype: Any) -> Any:
 def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None) -> Any:
     """Arithmetic mean."""
     total = jnp.sum(a, axis, dtype, keepdims=keepdims, where=where)
-    return divide(total, _count(a, axis, keepdims, where, _real(total.dtype)))
+    return _by_repeated(total, _count(a, axis, keepdims, where, _real(total.dtype)))
 
 
 def var(
@@ -220,7 +223,7 @@ def var(
     distance = a - center
     squares = (distance * distance.conj()).real if jnp.iscomplexobj(distance) else distance * distance
     count = _count(a, axis, keepdims, where, squares.dtype)
-    return divide(jnp.sum(squares, axis, keepdims=keepdims, where=where), jnp.maximum(count - opaque(ddof, count.dtype), 0))
+    return _by_repeated(jnp.sum(squares, axis, keepdims=keepdims, where=where), jnp.maximum(count - opaque(ddof, count.dtype), 0))
 
 
 _mean = mean

@@ -48,7 +48,7 @@ class Length(TracedNumber):
         return "?"
 
     def _unknown(self, *_: Any) -> Any:
-        raise _refused("how many elements a boolean mask selects is asked for")
+        raise _refused("the length of {} is asked for", self.ordered)
 
     __bool__ = __neg__ = __index__ = __int__ = __float__ = __lt__ = __le__ = __gt__ = __ge__ = _unknown
 
@@ -78,18 +78,31 @@ class Selected(xla.Unknown):
         return _adopted(Selected(values, self.mask, self.trailing if trailing is None else trailing, self.ordered))
 
 
-def _refused(what: str, place: str = "") -> TracedValueError:
+_MASKED = (
+    "what a boolean mask selects",
+    "Of `a[mask]` there are functions that go element by element, sums and other reductions, and writing through the same mask; "
+    "np.count_nonzero(mask) is how many there are. Else use np.where(mask, a, other), or do it outside",
+)
+_PADDED = (
+    "what bucket= pads",
+    "Of such arrays there are functions that go element by element or row by row, sums and other reductions, and products that add up "
+    "over rows. Else do it outside, or compile the function without bucket=",
+)
+"""What a selection is called, and what can be done instead of what was asked for: of a mask, and of the first elements."""
+
+
+def _refused(what: str, ordered: bool, place: str = "") -> TracedValueError:
+    """The error for what depends on how much is selected, which `{}` in the text stands for."""
+    name, advice = _PADDED if ordered else _MASKED
     return TracedValueError(
-        f"{place or user_location()}: {what} while the function is being compiled, but depends on data. Of "
-        "`a[mask]` there are functions that go element by element, sums and other reductions, and writing through the same mask; "
-        "np.count_nonzero(mask) is how many there are. Else use np.where(mask, a, other), or do it outside"
+        f"{place or user_location()}: {what.format(name)} while the function is being compiled, but depends on data. {advice}"
     )
 
 
 def refuse(payload: Any, what: str) -> None:
     """Raise TracedValueError if a payload is what a mask selects."""
     if type(payload) is Selected:
-        raise _refused(f"{what} what a boolean mask selects is asked for", payload.place)
+        raise _refused(f"{what} {{}} is asked for", payload.ordered, payload.place)
 
 
 @operator("_npi_spread_selected", pattern="opaque", rule=lambda types, attrs: ([None, None], types[0]))
@@ -123,7 +136,7 @@ def _again(a: Value, mask: Value, axis: int) -> Value:
     """What one mask selects of what another selected."""
     outer, inner = a.payload, mask.payload
     if type(outer) is not Selected or type(inner) is not Selected or not _alike(outer, inner) or axis != outer.axis or inner.trailing:
-        raise _refused("an element of what a boolean mask selects is asked for")
+        raise _refused("an element of {} is asked for", any([type(s) is Selected and s.ordered for s in (outer, inner)]))
     both = run(REGISTRY["_npi_logical_and"], [outer.mask, inner.values])
     return _adopted(Selected(run(_spread, [outer.values, both], (axis,)), both, outer.trailing))
 
@@ -134,7 +147,7 @@ def written(value: Value, mask: Value, axis: int) -> Value:
     if type(found) is not Selected:
         return value
     if found.axis != axis or not _same(found.mask, mask):
-        raise _refused("what one boolean mask selects is written through another")
+        raise _refused("{} is written through another boolean mask", found.ordered)
     return found.values
 
 
@@ -142,7 +155,7 @@ def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     """Run an operator some of whose operands are what a mask selects."""
     chosen = [v.payload for v in values if type(v.payload) is Selected]
     if not all([_same(chosen[0].mask, other.mask) for other in chosen]):
-        raise _refused("elements that two boolean masks select are put together (keep a mask in a variable to use it twice)")
+        raise _refused("elements that two boolean masks select are put together (keep a mask in a variable to use it twice)", False)
     alike = all([a.trailing == chosen[0].trailing for a in chosen])
     if alike and op.pattern in ("elementwise", "broadcast") and "shape" not in op.attrs:
         found = _element_by_element(op, values, attrs, chosen[0])
@@ -151,9 +164,12 @@ def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     if alike and op.pattern == "reduction" and "axis" in op.attrs and values[0].payload is chosen[0]:
         return _reduced(op, values, op.named(attrs), chosen[0])
     if chosen[0].rank > 1:
-        raise _not_this(op)
+        raise _not_this(op, chosen[0])
     if op.inputs[-1:] == ("where",) and len(values) < len(op.inputs) and [values[0].payload] == chosen:
-        return _where_selected(op, values, attrs, chosen[0])
+        try:
+            return _row_by_row(op, values, attrs, chosen[0])
+        except TracedValueError:
+            return _where_selected(op, values, attrs, chosen[0])
     return _row_by_row(op, values, attrs, chosen[0])
 
 
@@ -168,8 +184,8 @@ def _same(one: Value, other: Value) -> bool:
     return bool(trace.same(one.payload, other.payload))
 
 
-def _not_this(op: Op) -> TracedValueError:
-    return _refused(f"{op.name.split('_', 2)[2]} of what a boolean mask selects is asked for")
+def _not_this(op: Op, a: Selected) -> TracedValueError:
+    return _refused(f"{op.name.split('_', 2)[2]} of {{}} is asked for", a.ordered)
 
 
 def _adopted(found: Selected) -> Value:
@@ -190,7 +206,7 @@ def _whole(op: Op, value: Value, like: Selected) -> Value:
     if at < 0:
         return value
     if shape[at] != 1:
-        raise _not_this(op)
+        raise _not_this(op, like)
     whole: Value = run(REGISTRY["_npi_reshape"], [value], ((*shape[:at], *(1,) * like.rank, *shape[at + 1 :]),))
     return whole
 
@@ -231,7 +247,7 @@ def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Select
             options["given"] += "w"
             operands.append(mask)
     else:
-        raise _not_this(op)
+        raise _not_this(op, a)
     result = run(op, operands, tuple(options.values()))
     if not keepdims or a.rank == 1:
         return result
@@ -254,7 +270,7 @@ def _row_by_row(op: Op, values: Sequence[Value], attrs: Attrs, like: Selected) -
         try:
             found = rows.through(sized, payloads, axes, like.ordered, zeros=True)
         except rows.MixedError:
-            raise _not_this(op) from None
+            raise _not_this(op, like) from None
         whole = [_zeroed(v.payload) if type(v.payload) is Selected else v for v in values]
     return _made(op, run(op, whole, _sized(attrs, like, like.mask.payload.shape[0])), found, like)
 
@@ -277,7 +293,7 @@ def made(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     """Run an operator that is asked for as many elements as a mask selects, on operands that it has no part in."""
     length = lengths(attrs)[0]
     if len(length.mask.shape) > 1:
-        raise _refused("how many elements a boolean mask selects is asked for")
+        raise _refused("the length of {} is asked for", length.ordered)
     mask = Value(length.mask)
     return _row_by_row(op, values, attrs, Selected(mask, mask, 0, length.ordered))
 
@@ -311,14 +327,18 @@ def _where_selected(op: Op, values: Sequence[Value], attrs: Attrs, like: Selecte
     try:
         found = rows.as_long(lambda length: xla.function(op, attrs), [v.payload for v in whole], axes)
     except rows.MixedError:
-        raise _not_this(op) from None
-    return _made(op, run(op, whole, attrs), found, like)
+        raise _not_this(op, like) from None
+    result = run(op, whole, attrs)
+    results = (result,) if op.outputs == 1 else result
+    # Elements that were left out have become what no other is: zero, or infinite.
+    again = [r if axis is None else run(_spread, [r, like.mask], (axis,)) for r, axis in zip(results, found, strict=True)]
+    return _made(op, again[0] if op.outputs == 1 else tuple(again), found, like)
 
 
 def head(value: Value, grad: Value) -> tuple[Value, Value]:
     """A head of a graph and its gradient, which is zero for what is not selected."""
     if type(grad.payload) is not Selected or not _alike(value.payload, grad.payload):
-        raise _refused("a head gradient that another mask selects, or none, is asked for")
+        raise _refused("a head gradient of {}, but not of the same elements, is asked for", value.payload.ordered)
     return value.payload.values, _zeroed(grad.payload)
 
 

@@ -357,15 +357,15 @@ def _normalized(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution
     return [working, *rest], dtype
 
 
-def _kept(xp: Any, x: Any, rest: tuple[Any, ...], axis: int, length: bool) -> Any:
+def _kept(xp: Any, x: Any, where: tuple[Any, ...], axis: int, length: bool) -> Any:
     """The mask of elements that take part; None for all."""
-    if not rest:
+    if not where:
         return None
     if not length:
-        return xp.broadcast_to(rest[0] != 0, x.shape)
+        return xp.broadcast_to(where[0] != 0, x.shape)
     axis %= x.ndim
     positions = xp.reshape(xp.arange(x.shape[axis]), (-1,) + (1,) * (x.ndim - 1 - axis))
-    return positions < xp.expand_dims(rest[0], axis)
+    return positions < xp.expand_dims(where[0], axis)
 
 
 def _shifted(xp: Any, x: Any, kept: Any, axis: int, temperature: float | None, normalize: bool) -> Any:
@@ -384,18 +384,18 @@ def _shifted(xp: Any, x: Any, kept: Any, axis: int, temperature: float | None, n
 def _softmax(
     xp: Any,
     x: Any,
-    *rest: Any,
+    *where: Any,
     axis: int = -1,
     temperature: float | None = None,
     length: bool = False,
     normalize: bool = True,
     dtype: Any = None,
 ) -> Any:
-    """exp(x) divided by its sum along an axis; `rest` is a mask, or lengths.
+    """exp(x) divided by its sum along an axis; `where` is a mask, or lengths.
 
     Parameters
     ----------
-    *rest : array
+    *where : array
         Lengths, or a mask: elements behind, or where it is zero, don't take part.
     normalize : bool
         Whether the greatest element is subtracted first, so that nothing overflows.
@@ -404,27 +404,27 @@ def _softmax(
     """
     if x.size == 0 or x.ndim == 0:
         return xp.ones_like(x)
-    exps = xp.exp(_shifted(xp, x, _kept(xp, x, rest, axis, length), axis, temperature, normalize))
+    exps = xp.exp(_shifted(xp, x, _kept(xp, x, where, axis, length), axis, temperature, normalize))
     total = xp.sum(exps, axis=axis, keepdims=True)
-    return exps / (total if not rest else xp.where(total == 0, xp.ones_like(total), total))
+    return exps / (total if not where else xp.where(total == 0, xp.ones_like(total), total))
 
 
 @operator("_npx_log_softmax", rule=_normalized)
 def _log_softmax(
     xp: Any,
     x: Any,
-    *rest: Any,
+    *where: Any,
     axis: int = -1,
     temperature: float | None = None,
     length: bool = False,
     normalize: bool = True,
     dtype: Any = None,
 ) -> Any:
-    """x less the logarithm of the sum of exp(x) along an axis; `rest` is a mask, or lengths.
+    """x less the logarithm of the sum of exp(x) along an axis; `where` is a mask, or lengths.
 
     Parameters
     ----------
-    *rest : array
+    *where : array
         Lengths, or a mask: elements behind, or where it is zero, don't take part.
     length : bool
         Whether these are lengths.
@@ -435,9 +435,9 @@ def _log_softmax(
     """
     if x.size == 0 or x.ndim == 0:
         return xp.zeros_like(x)
-    shifted = _shifted(xp, x, _kept(xp, x, rest, axis, length), axis, temperature, normalize)
+    shifted = _shifted(xp, x, _kept(xp, x, where, axis, length), axis, temperature, normalize)
     total = xp.sum(xp.exp(shifted), axis=axis, keepdims=True)
-    return shifted - xp.log(total if not rest else xp.where(total == 0, xp.ones_like(total), total))
+    return shifted - xp.log(total if not where else xp.where(total == 0, xp.ones_like(total), total))
 
 
 def _apply_softmax(op: Any, data: ArrayLike, length: Any, axis: int, temperature: float | None, use_length: bool, dtype: DTypeLike) -> Any:

@@ -10,6 +10,7 @@ from npcompat._internal.backend.numpy_kernels import FULL, INTEGER, NEWAXIS, SLI
 from npcompat._internal.errors import InferenceError
 from npcompat._internal.handle import Handle
 from npcompat._internal.op import MOST_AXES
+from npcompat._internal.traced_number import NumberArgument
 
 
 def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
@@ -35,7 +36,7 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
     if used > len(shape) or ellipses > 1:
         raise numpy_error(shape, key)
     spec_list: list[tuple[int, ...]] = []
-    starts: list[int] = []
+    starts: list[Any] = []
     axis, scalar = 0, True
     if not ellipses:
         items = (*items, Ellipsis)
@@ -65,6 +66,11 @@ def basic(shape: tuple[int, ...], key: Any) -> tuple[lens.Lens, bool] | None:
                     starts.append(start if length else 0)
             axis += 1
         else:
+            if type(item) is NumberArgument:
+                spec_list.append((INTEGER,))
+                starts.append(item.within(shape[axis]))
+                axis += 1
+                continue
             position, size = python.index(item), shape[axis]
             if not -size <= position < size:
                 raise numpy_error(shape, key)

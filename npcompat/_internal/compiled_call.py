@@ -3,20 +3,24 @@
 Arrays are told from what is static, each is taken once, and views of one array are taken as that array and their lenses.
 """
 
-from collections.abc import Callable, Sequence
+import operator as python
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution
+from npcompat._internal import dispatch, execution, modes
 from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend import jax_tracing as tracing
 from npcompat._internal.handle import Handle, Value, extra, root_of
 from npcompat._internal.lens import Lens, view
 from npcompat._internal.memory_order import in_c_order, lay_out, stand_in
 from npcompat._internal.tape import Leaf
 from npcompat._internal.trace import Trace
-from npcompat._internal.traced_number import TracedNumber
+from npcompat._internal.traced_number import MOST, NumberArgument, Position, TracedNumber, Uses
+
+_NO_OPERANDS: Mapping[Any, frozenset[int]] = {}
 
 
 class Static:
@@ -38,10 +42,15 @@ class Static:
 class Call:
     """The arguments of one call, taken apart: arrays, what else there is, and how they are nested."""
 
-    __slots__ = ("handles", "inputs", "kept", "key", "leaves", "places", "shared", "tree")
+    __slots__ = ("handles", "inputs", "kept", "key", "leaves", "numbers", "places", "shared", "tree", "uses")
 
-    def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], recording: bool) -> None:
+    def __init__(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], recording: bool, operands: Mapping[Any, frozenset[int]] = _NO_OPERANDS
+    ) -> None:
         leaves, self.tree = xla.flatten((args, kwargs))
+        numbers = operands.get(self.tree, ()) if operands else ()  # leaves that are operands, if they are numbers
+        self.numbers: dict[int, tuple[int, type]] = {}  # for each of them among `handles`, which leaf it is, and int or float
+        self.uses = Uses()
         handles: list[Any] = []  # every array once
         places: list[int | None] = []  # for each leaf, its position in `handles`
         entries: list[Any] = []
@@ -52,6 +61,13 @@ class Call:
             if isinstance(leaf, onp.ndarray):
                 leaf = leaves[i] = dispatch.array_of(dispatch.host_array(leaf))
             if not isinstance(leaf, Handle):
+                if i in numbers and is_operand(leaf):
+                    self.numbers[len(handles)] = i, type(leaf)
+                    places.append(len(handles))
+                    number = onp.asarray(leaf, onp.float64 if type(leaf) is float else onp.int64)
+                    handles.append(dispatch.wrap(Value(xla.asarray(number, modes.current().device))))
+                    entries.append((None, type(leaf)))
+                    continue
                 places.append(None)
                 statics.append(_static(leaf, i))
                 continue
@@ -78,6 +94,20 @@ class Call:
         if views or len(handles) != len(leaves):
             self._find_shared(entries)
         self.key = (self.tree, tuple(places), tuple(entries), tuple(statics))
+
+    def again(self, recording: bool, operands: Mapping[Any, frozenset[int]] = _NO_OPERANDS) -> "Call":
+        """The same call with other numbers as operands."""
+        args, kwargs = xla.unflatten(self.tree, self.leaves)
+        return Call(args, kwargs, recording, operands)
+
+    @property
+    def told(self) -> Sequence[Any]:
+        """All arguments, if there are numbers among them that the program is not made of."""
+        return self.leaves if self.numbers else ()
+
+    def marked(self) -> frozenset[int]:
+        """Leaves that are part of the program since the function's arguments are declared so."""
+        return frozenset([i for i, leaf in enumerate(self.leaves) if type(leaf) is Static])
 
     def _find_shared(self, entries: list[Any]) -> None:
         """Roots that several of the arrays look at: the roots become the inputs, and the lenses part of the key."""
@@ -110,10 +140,16 @@ class Call:
         for given in self.inputs:
             if _strides(given) is not None:
                 extra(by_id[id(given)]).layout = stand_in(dispatch.layout(given))
-        seen: list[Handle] = []
+        seen: list[Any] = []
+        self.uses = uses = Uses()
         for i, handle in enumerate(self.handles):
             if i in self.kept:
                 seen.append(handle)
+                continue
+            if i in self.numbers:
+                leaf, kind = self.numbers[i]
+                number = tracing.weak(by_id[id(handle)]._value.payload)
+                seen.append(NumberArgument(number, kind, MOST, frozenset((leaf,)), python.itemgetter(leaf), uses))
                 continue
             proxy = by_id.get(id(handle))
             if proxy is None:
@@ -140,6 +176,11 @@ class Call:
             leaves.append(seen[place] if place is not None else leaf.value if type(leaf) is Static else leaf)
         args, kwargs = xla.unflatten(self.tree, leaves)
         return args, kwargs
+
+
+def is_operand(number: Any) -> bool:
+    """Whether a number can be an operand of a program, in place of a part of it."""
+    return type(number) is float or (type(number) is int and -MOST < number < MOST)
 
 
 def _static(leaf: Any, position: int) -> Static:
@@ -190,10 +231,16 @@ def path(handle: Handle) -> tuple[Any, ...]:
     return tuple([(lens.get.name, lens.attrs, lens.operands) for lens in _chain(handle)])
 
 
-def _rebuilt(handle: Handle, lenses: Sequence[Lens]) -> Any:
+def _rebuilt(handle: Handle, lenses: Sequence[Lens], leaves: Sequence[Any] = ()) -> Any:
+    """What looks at an array through lenses, at the places that numbers among the arguments say."""
     for lens in lenses:
-        handle = view(handle, lens)
+        handle = view(handle, _placed(lens, leaves) if leaves and lens.operands else lens)
     return handle
+
+
+def _placed(lens: Lens, leaves: Sequence[Any]) -> Lens:
+    starts = tuple([start.place(leaves) if type(start) is Position else start for start in lens.operands])
+    return Lens(lens.get, lens.put, lens.attrs, lens.look, starts)
 
 
 class Outputs:
@@ -210,15 +257,15 @@ class Outputs:
         kinds: dict[Any, type] = {dispatch.wrap: dispatch.ndarray, dispatch.wrap_scalar: dispatch.scalar}
         return None if self.tree is not None else kinds.get(self.makers[0])
 
-    def build(self, results: Sequence[Value], inputs: Sequence[Handle], arguments: Sequence[Handle]) -> Any:
-        """The result of one call."""
+    def build(self, results: Sequence[Value], inputs: Sequence[Handle], arguments: Sequence[Handle], leaves: Sequence[Any] = ()) -> Any:
+        """The result of one call; `leaves` are all its arguments, where numbers among them are operands."""
         if self.tree is None:
             return self.makers[0](results[0])
         made: dict[int, Any] = {}
-        leaves: list[Any] = []
+        found: list[Any] = []
         for (kind, where, lenses), static in zip(self.sources, self.statics, strict=True):
             if kind == "static":
-                leaves.append(static)
+                found.append(static)
                 continue
             if kind == "value":
                 root = made.get(where)
@@ -230,8 +277,8 @@ class Outputs:
                 root = arguments[where]
             else:
                 root = where
-            leaves.append(_rebuilt(root, lenses))
-        return xla.unflatten(self.tree, leaves)
+            found.append(_rebuilt(root, lenses, leaves))
+        return xla.unflatten(self.tree, found)
 
 
 def describe(result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequence[Handle]) -> tuple[list[Value], Outputs]:
@@ -245,6 +292,8 @@ def describe(result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequence
     at_input = {id(p): i for i, p in enumerate(inputs)}
     at_argument = {id(p): i for i, p in enumerate(seen)}
     for leaf in leaves:
+        if type(leaf) is NumberArgument:
+            leaf.value()
         if isinstance(leaf, TracedNumber):
             leaf = dispatch.wrap_scalar(trace.adopt(Value(leaf.payload)))
         if not isinstance(leaf, Handle):
@@ -253,19 +302,20 @@ def describe(result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequence
             continue
         statics.append(None)
         root = root_of(leaf)
+        lenses = _chain(leaf)
         if id(leaf) in at_argument:
             sources.append(("argument", at_argument[id(leaf)], ()))
         elif id(root) in at_input:
-            sources.append(("input", at_input[id(root)], tuple(_chain(leaf))))
+            sources.append(("input", at_input[id(root)], tuple(lenses)))
         elif trace.outside(root):
-            sources.append(("outside", leaf if leaf._view is None else root, tuple(_chain(leaf))))
+            sources.append(("outside", leaf if leaf._view is None else root, tuple(lenses)))
         else:
             slot = slots.get(id(root))
             if slot is None:
                 slot = slots[id(root)] = len(values)
                 values.append(dispatch.read(root))
                 makers.append(_maker(root))
-            sources.append(("value", slot, tuple(_chain(leaf))))
+            sources.append(("value", slot, tuple(lenses)))
     if len(leaves) == 1 and leaves[0] is result and sources[0] == ("value", 0, ()):
         tree = None
     return values, Outputs(tree, sources, statics, makers)
@@ -284,4 +334,4 @@ def _wrapped(wanted: onp.ndarray[Any, Any], value: Value) -> Any:
     return made
 
 
-__all__ = ["Call", "Outputs", "Own", "Static", "describe", "path"]
+__all__ = ["Call", "Outputs", "Own", "Static", "describe", "is_operand", "path"]

@@ -36,7 +36,7 @@ from npcompat._internal.handle import Extra, Handle, Lent, Value, View, clock, e
 from npcompat._internal.op import DONATING, Attrs, Op
 from npcompat._internal.state import Stored, settle, version_of
 from npcompat._internal.tensortype import symbols_in
-from npcompat._internal.traced_number import TracedNumber
+from npcompat._internal.traced_number import NumberArgument, TracedNumber
 
 _new = object.__new__
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
@@ -124,7 +124,7 @@ def read(handle: Handle) -> Value:
     lens = view.lens
     if type(parent.payload) is onp.ndarray and not dtypes.on_devices(parent.payload.dtype):
         return Value(lens.on_host(parent.payload))  # the fields of records are no operators
-    value: Value = run(lens.get, [parent, *[Value(i) for i in lens.operands]], lens.attrs)
+    value: Value = run(lens.get, [parent, *[Value(i) if type(i) is int else as_value(i) for i in lens.operands]], lens.attrs)
     if handle._extra is not None and handle._extra.leaf is not None:
         value = fresh(value.payload, handle._extra.leaf)
     if value.node is not None or type(value.payload) is not onp.ndarray:  # NumPy's views are free, and would pin the buffer
@@ -222,7 +222,7 @@ def put(parent: Handle, lens: Any, value: Value) -> None:
     if target is not None:
         assign(lens.on_host(target), ..., host_payload(value))
     else:
-        update(parent, lens.put, [value, *[Value(i) for i in lens.operands]], lens.attrs)
+        update(parent, lens.put, [value, *[Value(i) if type(i) is int else as_value(i) for i in lens.operands]], lens.attrs)
 
 
 _FIRST = (0,)
@@ -379,11 +379,19 @@ def as_value(x: Any) -> Value:
     if type(x) in SCALARS:
         return Value(x)
     if isinstance(x, TracedNumber):
-        return Value(x.payload)
+        return operand(x)
     mode, array = modes.current(), host_array(x)
     if mode.audit is None or mode.trace is not None or not dtypes.on_devices(array.dtype) or on_host(mode):
         return constant(array)
     return mode.audit.told("transfer", "operand that is no array of npcompat", array, partial(constant, array))
+
+
+def operand(number: TracedNumber) -> Value:
+    """The value of a number that is known when a compiled function runs."""
+    value, trace = Value(number.payload), modes.current().trace
+    if type(number) is NumberArgument and trace is not None:
+        trace.numbers[id(value.payload)] = number
+    return value
 
 
 def array_of(array: onp.ndarray[Any, Any]) -> Any:

@@ -1,6 +1,7 @@
 """Compiled functions: `npx.jit` and `hybridize`.  One trace for each kind of call, replayed as one program.
 
-A call is looked up by the types of its arrays, its static arguments, the way arrays alias, and the modes.  What the
+A call is looked up by the types of its arrays, its static arguments, the way arrays alias, and the modes.  Where only numbers
+differ from a call before, they are operands from then on, unless the function asks for their values.  What the
 trace found outside is read and written again at each replay; buffers of what is overwritten are given to the program.
 """
 
@@ -38,7 +39,7 @@ class Compiled:
         Its name in the compile log.
     static_argnums, static_argnames : sequence
         Arguments that are taken as a whole as part of the program; they must be hashable.  What is no array is part of
-        the program anyway.
+        the program anyway, but for numbers that change: see `_changed_numbers`.
     """
 
     def __init__(
@@ -54,6 +55,8 @@ class Compiled:
         self._programs: dict[Any, _Program] = {}
         self._recent: list[tuple[_Program, tuple[Any, ...]]] = []  # what calls of nothing but plain arrays ran: see `_Program.again`
         self._latest: Any = None
+        self._operands: dict[Any, frozenset[int]] = {}  # numbers that changed, by the structure of the arguments: operands since then
+        self._asked: dict[Any, frozenset[int]] = {}  # those whose values the function asks for
         self._misses = misses.Misses(self.name)
         functools.update_wrapper(self, function, updated=())
 
@@ -75,8 +78,17 @@ class Compiled:
                     break  # the general way says what became of it
                 if result is not _MISSED:
                     return result
-        call = Call(self._marked(args), self._named(kwargs), mode.recording)
+        call = Call(self._marked(args), self._named(kwargs), mode.recording, self._operands)
         key, program = self._found(call, mode)
+        changed = ""
+        if program is None and (numbers := self._changed_numbers(key, call)):
+            changed = f"{misses.reason(key, self._latest)[0]}; an operand from now on"
+            self._operands[call.tree] = self._operands.get(call.tree, frozenset()) | numbers
+            call = call.again(mode.recording, self._operands)
+            key, program = self._found(call, mode)
+        if call.numbers and program is not None and not program.uses.hold(call.leaves):
+            call = call.again(mode.recording)
+            key, program = self._found(call, mode)
         if program is not None and program.fits(mode.recording):
             if not (kwargs or mode.recording or call.kept or program.captured.changed) and _are_plain(args):
                 self._note(program, tuple([_to_xla(a._value.payload, mode, self.name).aval for a in args]))
@@ -84,10 +96,13 @@ class Compiled:
                 return program.replay(call)
             except CapturedTypeError:
                 why = "a captured array has another shape or dtype", "captured"
+        elif changed:
+            why = changed, ""
         else:
             why = misses.reason(key, self._latest) if program is None else ("a captured array is differentiated now, or no longer", "mode")
         with garbage.left():
-            return self._compiled(key, call, why).replay(call)
+            program, call = self._traced(key, call, why, mode)
+        return program.replay(call)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile the program for a kind of call, without making the call: its first one finds the program then.
@@ -117,11 +132,11 @@ class Compiled:
             raise NotImplementedError(f"compile() {when}: compile a function that records itself, outside")
         leaves, tree = xla.flatten((args, kwargs))
         args, kwargs = xla.unflatten(tree, [_stand_in(leaf) if type(leaf) is TensorType else leaf for leaf in leaves])
-        call = Call(self._marked(args), self._named(kwargs), False)
+        call = Call(self._marked(args), self._named(kwargs), False, self._operands)
         key, program = self._found(call, mode)
         with garbage.left():
             if program is None:
-                program = self._compiled(key, call, ("compiled ahead of the first call", ""))
+                program, call = self._traced(key, call, ("compiled ahead of the first call", ""), mode)
             program.compile(call)
 
     def _found(self, call: "Call", mode: modes.Mode) -> tuple[Any, "_Program | None"]:
@@ -136,20 +151,48 @@ class Compiled:
                 program = self._programs.get(key)
         return key, program
 
+    def _changed_numbers(self, key: Any, call: "Call") -> frozenset[int]:
+        """Numbers by which alone a call differs from one before: they become operands of one program for all their values."""
+        known = self._asked.get(call.tree, frozenset()) | call.marked()
+        return next((found for before in reversed(self._programs) if (found := misses.numbers(key, before) - known)), frozenset())
+
+    def _traced(self, key: Any, call: "Call", why: tuple[str, str], mode: modes.Mode) -> tuple["_Program", "Call"]:
+        """The program for a call, made now, and the call: numbers whose values the function asks for are part of the program."""
+        tree, before = call.tree, (dict(self._asked), dict(self._operands))
+        while True:
+            try:
+                program = self._compiled(key, call, why[0])
+            except Exception:
+                if not call.numbers:
+                    self._asked, self._operands = before  # it is not because of numbers
+                    raise
+                asked = frozenset(call.uses.asked) or frozenset([leaf for leaf, _ in call.numbers.values()])
+                self._asked[tree] = self._asked.get(tree, frozenset()) | asked
+                self._operands[tree] -= asked
+                call = call.again(mode.recording, self._operands)
+            else:
+                self._misses.note(*why)
+                if program.uses.hold(call.leaves):
+                    return program, call
+                call = call.again(mode.recording)  # which raises what is the matter
+            key, found = self._found(call, mode)
+            if found is not None:
+                return found, call
+            why = misses.reason(key, self._latest)
+
     def latest_inputs(self) -> list[tuple[tuple[int, ...], Any]]:
         """Shape and dtype of each array among the arguments of the call that was compiled last; none if nothing was."""
         if self._latest is None:
             return []
         _, places, entries, _ = self._latest[0]
-        return [entries[place][:2] for place in places if place is not None]
+        return [entries[place][:2] for place in places if place is not None and entries[place][0] is not None]
 
     def clear(self) -> None:
         """Forget the compiled programs."""
         self._programs.clear()
         self._recent.clear()
 
-    def _compiled(self, key: Any, call: "Call", why: tuple[str, str]) -> "_Program":
-        reason, _ = why
+    def _compiled(self, key: Any, call: "Call", reason: str) -> "_Program":
         program = _Program(self, call, reason)
         own = program.own_arrays(call)
         if own:  # an argument is also captured, and one of the two is written: it is traced as the one array that it is
@@ -159,7 +202,6 @@ class Compiled:
             program = _Program(self, call, reason)
         self._programs[key] = program
         self._latest = key
-        self._misses.note(*why)
         return program
 
     def _note(self, program: "_Program", types: tuple[Any, ...]) -> None:
@@ -220,7 +262,7 @@ class _Program:
 
     __slots__ = (
         "alone", "captured", "donated", "given", "key", "nodes", "numpy_dtypes", "op", "outputs", "places", "programs", "pure",
-        "read_only", "reads", "state", "touched", "training", "writes",
+        "read_only", "reads", "state", "touched", "training", "uses", "writes",
     )  # fmt: skip
 
     def __init__(self, compiled: Compiled, call: Call, reason: str) -> None:
@@ -231,6 +273,7 @@ class _Program:
             return describe(result, trace, inputs, seen)
 
         found = self.captured = capture(compiled.name, body, [dispatch.read(h) for h in call.inputs], reason, makes_anew=True)
+        self.uses = call.uses
         self.reads = found.reads
         self.outputs: Outputs = found.result
         self.nodes = [h._value.node is not None for h in found.reads]
@@ -300,7 +343,7 @@ class _Program:
             operands = self.state.operands([dispatch.read(h).payload for h in call.inputs])
         if operands is None:
             return self._on_handles(call, mode)
-        return self.finished(execution.execute(self.op, operands, self.donated), call.inputs, call.handles)
+        return self.finished(execution.execute(self.op, operands, self.donated), call.inputs, call.handles, call.told)
 
     def compile(self, call: Call) -> None:
         """Have XLA compile what was traced."""
@@ -310,7 +353,7 @@ class _Program:
             _stay_on_xla(values[: len(self.reads)], mode, self.op.name)
         execution.compile_ahead(self.op, [v.payload for v in values], self.donated)
 
-    def finished(self, results: Sequence[Any], handles: Sequence[Handle], arguments: Sequence[Handle]) -> Any:
+    def finished(self, results: Sequence[Any], handles: Sequence[Handle], arguments: Sequence[Handle], leaves: Sequence[Any] = ()) -> Any:
         """Keep what was written by a run on what an earlier one wrote, and put the results together."""
         found = self.captured
         outputs, _, written, flags = found.split(results)
@@ -318,7 +361,7 @@ class _Program:
             self.state.keep(_laid_out(found.written, written))
         if flags:
             execution.expect(flags[0], found.errors)
-        return self.outputs.build([Value(p) for p in outputs], handles, arguments)
+        return self.outputs.build([Value(p) for p in outputs], handles, arguments, leaves)
 
     def _on_handles(self, call: Call, mode: modes.Mode) -> Any:
         """Run the program on what the handles hold."""
@@ -348,7 +391,7 @@ class _Program:
             dispatch.write(call.inputs[i], Value(payload))
         if flags:
             execution.expect(flags[0], found.errors)
-        return self.outputs.build([Value(p) for p in outputs], call.inputs, call.handles)
+        return self.outputs.build([Value(p) for p in outputs], call.inputs, call.handles, call.told)
 
     def _recorded(self, call: Call) -> Any:
         """Run the program as one operation of a graph."""
@@ -364,7 +407,7 @@ class _Program:
             dispatch.write(call.inputs[i], value)
         if flags:
             execution.expect(flags[0].payload, found.errors)
-        return self.outputs.build(outputs, call.inputs, call.handles)
+        return self.outputs.build(outputs, call.inputs, call.handles, call.told)
 
     def _check_writeable(self) -> None:
         for handle in self.writes:

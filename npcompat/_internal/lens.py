@@ -27,7 +27,7 @@ class Lens:
 
     __slots__ = ("attrs", "get", "look", "operands", "put")
 
-    def __init__(self, get: Op, put: Op | None, attrs: Attrs, look: Look, operands: tuple[int, ...] = ()) -> None:
+    def __init__(self, get: Op, put: Op | None, attrs: Attrs, look: Look, operands: tuple[Any, ...] = ()) -> None:
         self.get, self.put, self.attrs, self.look, self.operands = get, put, attrs, look, operands
 
     def on_host(self, array: Array) -> Array:
@@ -122,7 +122,7 @@ def whole(array: Any) -> Lens:
     return index((), ((FULL,),) * len(array.shape))
 
 
-def index(starts: tuple[int, ...], spec: tuple[tuple[int, ...], ...]) -> Lens:
+def index(starts: tuple[Any, ...], spec: tuple[tuple[int, ...], ...]) -> Lens:
     """The lens of a basic index: `spec` says what it does with each axis, `starts` where."""
     return Lens(index_get, _index_put, (spec,), _look_at_index, starts)
 

@@ -4,6 +4,7 @@ import warnings
 from typing import Any
 
 from npcompat._internal.backend import jax as xla
+from npcompat._internal.compiled_call import is_operand
 from npcompat._internal.errors import CompileWarning, user_location
 
 _ENTRY = ("shape", "dtype", "strides", "grad_req", "recorded", "class", "read-only", "aliasing")
@@ -15,7 +16,8 @@ _ADVICE = {
     "fill a batch",
     "dtype": "cast the array to one dtype before the call",
     "strides": "pass arrays that lie in memory in the same way each time: np.ascontiguousarray(array)",
-    "static": "what is no array is part of the program; pass what changes as an array: np.array(value)",
+    "static": "what is neither an array nor a number that is only computed with is part of the program; pass what changes as an array: "
+    "np.array(value)",
     "nested": "pass the same arguments in each call",
     "mode": "call it in the same mode each time, inside or outside of autograd.record()",
     "captured": "an array from outside is replaced by one of another type; keep one, and write into it",
@@ -53,6 +55,16 @@ def reason(key: Any, before: Any) -> tuple[str, str]:
                 label = labels[places.index(i)] if i in places else "the gradient of an argument"
                 return f"{label}: {what} {old} became {new}", what if what in _ADVICE else "mode"
     return "arguments alias otherwise", "alias"
+
+
+def numbers(key: Any, before: Any) -> frozenset[int]:
+    """Which leaves of the arguments make all of the difference between two keys, if these are numbers of the same kinds."""
+    if key[1:] != before[1:] or key[0][:3] != before[0][:3]:
+        return frozenset()
+    places = [i for i, place in enumerate(key[0][1]) if place is None]
+    differing = [(i, a.value, b.value) for i, a, b in zip(places, key[0][3], before[0][3], strict=True) if a != b]
+    alike = all([type(a) is type(b) and is_operand(a) and is_operand(b) for _, a, b in differing])
+    return frozenset([i for i, *_ in differing]) if alike else frozenset()
 
 
 def _kind(place: int | None) -> str:
@@ -105,4 +117,4 @@ class Misses:
             warnings.warn(CompileWarning(f"{message}. To compile it once: {_ADVICE[kind]}"), stacklevel=2)
 
 
-__all__ = ["Misses", "reason"]
+__all__ = ["Misses", "numbers", "reason"]

@@ -25,6 +25,7 @@ from npcompat._internal.execution import MOST_KNOWN, SCALARS, explained, in_rang
 from npcompat._internal.handle import Handle, Value, touch
 from npcompat._internal.op import REGISTRY, Attrs, Op
 from npcompat._internal.tape import Leaf, attach
+from npcompat._internal.traced_number import NumberArgument
 
 OUTSIDE = Leaf(None, "outside")
 """The node of what was recorded before the trace began; a walk inside the trace does not pass it."""
@@ -49,6 +50,7 @@ class Trace:
         self.errors: list[tuple[type[Exception], str]] = []
         self.calls: list[tuple[Op, Attrs, Sequence[Any], Sequence[Any]]] = []  # what ran, with operands and results
         self.makers: dict[int, Callable[[], Any]] = {}  # what makes payloads of nothing that is unknown, by their ids
+        self.numbers: dict[int, NumberArgument] = {}  # those that are operands of operations, by the ids of their payloads
 
     # --- handles
 
@@ -152,6 +154,8 @@ class Trace:
             return selection.apply(op, values, attrs)
         if selection.lengths(attrs):
             return selection.made(op, values, attrs)
+        if self.numbers:
+            self._check_numbers(op, payloads, attrs)
         looked_at = op.rule is not dtypes.keep
         given = [
             in_range(op, payloads, i, attrs) if looked_at and type(p) is int and not 0 <= p < 128 else p for i, p in enumerate(payloads)
@@ -180,6 +184,16 @@ class Trace:
             self.adopt(value)
         self.calls.append((op, attrs, given, [out] if op.outputs == 1 else out))
         return result
+
+    def _check_numbers(self, op: Op, payloads: Sequence[Any], attrs: Attrs) -> None:
+        """Ask for the value of a number that decides on more than the result's elements: whether a dtype can hold it, or an error."""
+        found = [self.numbers.get(id(p)) for p in payloads]
+        if any(found_one is not None for found_one in found):
+            casts, _ = op.rule(tuple(map(xla.type_of, payloads)), op.named(attrs))
+            for number, dtype in zip(found, casts, strict=True):
+                narrow = dtype is not None and dtype.kind in "iu" and dtype != onp.int64
+                if number is not None and (op.name == "_npi_power" or (number.kind is int and narrow)):
+                    number.value()
 
     def as_traced(self, payload: Any) -> Any:
         """A payload as the equations take it; what is known is a constant."""

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as onp
 from jax._src.core import ClosedJaxpr, Jaxpr, Var, jaxpr_as_fun  # (`jax.extend.core` imports Pallas)
 from jax._src.interpreters.partial_eval import DynamicJaxprTracer, convert_constvars_jaxpr
+from jax._src.lax.lax import _convert_element_type as convert_element_type
 from jax.core import Tracer
 
 from npcompat._internal.backend.jax import check_dtype
@@ -155,6 +156,18 @@ def count(mask: Any) -> Any:
     """How many elements of a traced mask are true: a number that has no say in the dtype of a result, as Python's have none."""
     with jax.enable_x64(True):
         return jax.lax.reduce(jnp.where(mask, 1, 0), 0, jax.lax.add, tuple(range(mask.ndim)))
+
+
+def weak(number: Any) -> Any:
+    """A number that has no say in the dtype of a result, as Python's have none."""
+    with jax.enable_x64(True):
+        return convert_element_type(number, weak_type=True)
+
+
+def counted_from_zero(position: Any, size: int) -> Any:
+    """A position that may be counted from the end of an axis."""
+    with jax.enable_x64(True):
+        return jnp.where(position < 0, position + size, position)
 
 
 def exactly(compute: Callable[..., Any], *payloads: Any) -> Any:

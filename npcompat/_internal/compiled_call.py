@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution, modes
+from npcompat._internal import dispatch, dtypes, execution, modes
 from npcompat._internal.backend import jax as xla
 from npcompat._internal.backend import jax_tracing as tracing
 from npcompat._internal.handle import Handle, Value, extra, root_of
@@ -49,7 +49,7 @@ class Call:
     ) -> None:
         leaves, self.tree = xla.flatten((args, kwargs))
         numbers = operands.get(self.tree, ()) if operands else ()  # leaves that are operands, if they are numbers
-        self.numbers: dict[int, tuple[int, type]] = {}  # for each of them among `handles`, which leaf it is, and int or float
+        self.numbers: dict[int, tuple[int, type]] = {}  # for each of them among `handles`, which leaf it is, and its class
         self.uses = Uses()
         handles: list[Any] = []  # every array once
         places: list[int | None] = []  # for each leaf, its position in `handles`
@@ -64,7 +64,7 @@ class Call:
                 if i in numbers and is_operand(leaf):
                     self.numbers[len(handles)] = i, type(leaf)
                     places.append(len(handles))
-                    number = onp.asarray(leaf, onp.float64 if type(leaf) is float else onp.int64)
+                    number = onp.asarray(leaf, onp.int64 if type(leaf) is int else None)
                     handles.append(dispatch.wrap(Value(xla.asarray(number, modes.current().device))))
                     entries.append((None, type(leaf)))
                     continue
@@ -148,7 +148,8 @@ class Call:
                 continue
             if i in self.numbers:
                 leaf, kind = self.numbers[i]
-                number = tracing.weak(by_id[id(handle)]._value.payload)
+                number = by_id[id(handle)]._value.payload
+                number = tracing.weak(number) if kind in (int, float) else number
                 seen.append(NumberArgument(number, kind, MOST, frozenset((leaf,)), python.itemgetter(leaf), uses))
                 continue
             proxy = by_id.get(id(handle))
@@ -180,7 +181,9 @@ class Call:
 
 def is_operand(number: Any) -> bool:
     """Whether a number can be an operand of a program, in place of a part of it."""
-    return type(number) is float or (type(number) is int and -MOST < number < MOST)
+    if type(number) is int:
+        return -MOST < number < MOST
+    return type(number) is float or (isinstance(number, onp.integer | onp.floating) and dtypes.on_devices(number.dtype))
 
 
 def _static(leaf: Any, position: int) -> Static:

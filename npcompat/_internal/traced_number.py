@@ -75,15 +75,15 @@ class Uses:
 class NumberArgument(TracedNumber):
     """A number among the arguments of a compiled function, or made of some, that is an operand of the program.
 
-    It is an int or a float for all that ask what it is, and takes part in what gives the same as with that number: arithmetic with
-    arrays, sums, differences and products of numbers, positions.  Whatever else asks for the value is an error.
+    It is an int, a float or one of NumPy's for all that ask what it is, and takes part in what gives the same as with that number:
+    arithmetic with arrays, sums, differences and products of numbers, positions.  Whatever else asks for the value is an error.
 
     Parameters
     ----------
     payload : tracer
-        The number, weakly typed.
+        The number, weakly typed if it is Python's.
     kind : type
-        int or float.
+        int, float or a class of NumPy's.
     bound : int
         What an int is not greater than, nor less than its negative; 64 bits must hold it.
     positions : frozenset of int
@@ -125,6 +125,8 @@ class NumberArgument(TracedNumber):
 
     def _made(self, compute: Any, *numbers: Any) -> Any:
         """What arithmetic gives, if it is the same as with Python's numbers."""
+        if not all([_kind(n) in (int, float) for n in numbers]):
+            return self._unknown()  # NumPy's have a dtype, and warn
         bounds = [n.bound if type(n) is NumberArgument else abs(n) for n in numbers if _kind(n) is int]
         bound = math.prod(bounds) if compute is operator.mul else sum(bounds)
         kind = int if len(bounds) == len(numbers) else float

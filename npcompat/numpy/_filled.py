@@ -7,6 +7,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal import dispatch, dtypes, lens
+from npcompat._internal.backend import jax as xla
 from npcompat._internal.dispatch import apply, as_value
 from npcompat._internal.handle import Handle
 from npcompat._internal.memory_order import in_c_order
@@ -185,8 +186,7 @@ def full(
         if type(value) is float and (wanted is None or wanted.kind in "fc"):
             wanted = wanted or dtypes.default_float()
         elif isinstance(value, TracedNumber):
-            kind = as_value(value).payload.dtype
-            wanted = wanted or (dtypes.default_float() if kind.kind == "f" else kind)
+            wanted = wanted or dtypes.strong(xla.type_of(as_value(value).payload))
         elif not isinstance(value, Handle):
             value = asarray(value if wanted is None else onp.full(onp.shape(value), value, wanted))  # NumPy casts as it must
         wanted = wanted or value.dtype

@@ -43,7 +43,8 @@ def jit(
     ----------
     function : callable
         Takes arrays and nested containers of arrays; everything else among its arguments is part of the program, but for ints
-        and floats from the call on in which nothing else differs from an earlier one, if nothing asks for their values.
+        and floats, NumPy's among them, from the call on in which nothing else differs from an earlier one, if nothing asks for
+        their values.
     static_argnums, static_argnames : int, str, or sequences of them
         Arguments that are hashable as a whole and part of the program.
     bucket : int or sequence of int, optional

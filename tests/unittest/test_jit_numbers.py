@@ -96,6 +96,23 @@ def test_a_program_for_each_number_whose_value_is_asked_for(source):
         assert len(reasons) == len(values)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int8", "uint8"])
+def test_numbers_of_numpys_keep_their_dtypes(dtype):
+    computed = ["x * s, s * x + s, x.astype('int16') - s", "np.where(x > s, x, s), np.full(2, s), isinstance(s, float)"]
+    asked = ["2 * s * x", "x * s.dtype.itemsize", "x if s > 2 else x * 2"]
+    if "int" in dtype:
+        computed.append("x[s], x[s, s], x.T[:, s] + np.zeros((1, 1))")
+        asked.append("x[:s], x[s - 1]")
+    values = [onp.dtype(dtype).type(k) for k in (1, 2, 0)]
+    for source in computed:
+        assert len(check(source, values)) == 2
+    for source in asked:
+        assert len(check(source, values[:2])) == 2 and not any("operand" in reason for reason in check(source, values[:2]))
+    if dtype == "int8":
+        long = npx.jit(lambda x, i: x[i])
+        assert [int(long(np.arange(300), onp.int8(i))) for i in (1, -1, -128, 127)] == [1, 299, 172, 127]
+
+
 def test_of_two_numbers_one_may_be_asked_for():
     f = npx.jit(lambda x, scale, n: x[:n] * scale)
     with npx.compile_log() as log:

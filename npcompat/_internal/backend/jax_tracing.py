@@ -167,6 +167,7 @@ def weak(number: Any) -> Any:
 def counted_from_zero(position: Any, size: int) -> Any:
     """A position that may be counted from the end of an axis."""
     with jax.enable_x64(True):
+        position = jnp.asarray(position, jnp.int64)
         return jnp.where(position < 0, position + size, position)
 
 

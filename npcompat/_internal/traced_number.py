@@ -143,6 +143,9 @@ class NumberArgument(TracedNumber):
     def __neg__(self) -> Any:
         return self._made(operator.neg, self)
 
+    def __pos__(self) -> Any:
+        return self
+
     __eq__ = __ne__ = __hash__ = __str__ = __repr__ = __format__ = __array__ = __reduce_ex__ = _unknown
     __bool__ = __index__ = __int__ = __float__ = __complex__ = __lt__ = __le__ = __gt__ = __ge__ = _unknown
     __abs__ = __round__ = __trunc__ = __floor__ = __ceil__ = _unknown
@@ -159,8 +162,8 @@ class Position(TracedNumber):
 
     def place(self, arguments: Sequence[Any]) -> int:
         """The position itself, counted from zero."""
-        position, size = self.limit[0](arguments), self.limit[1]
-        return int(position + size if position < 0 else position)
+        position, size = int(self.limit[0](arguments)), self.limit[1]
+        return position + size if position < 0 else position
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Position and self.limit == other.limit

@@ -17,7 +17,7 @@ GENERAL = "static argument 1: {!r} became {!r}; an operand from now on"
 COMPUTED = {
     "x * s": FLOATS + INTS,
     "x + s, s - x, x / (s + 10)": FLOATS + INTS,
-    "-s * x, +x * (2 * s - 1) * s": FLOATS[:5] + INTS,
+    "-s * x, +s * x * (2 * s - 1) * s": FLOATS[:5] + INTS,
     "(x.astype('float64') * 3 + s) * (s + 0.1)": FLOATS,
     "x.astype('int64') * s, x.astype('int64') + s * 2": INTS + FLOATS[:3],
     "x.astype('float16') + s": FLOATS,
@@ -111,6 +111,8 @@ def test_numbers_of_numpys_keep_their_dtypes(dtype):
     if dtype == "int8":
         long = npx.jit(lambda x, i: x[i])
         assert [int(long(np.arange(300), onp.int8(i))) for i in (1, -1, -128, 127)] == [1, 299, 172, 127]
+        rows = np.arange(600).reshape(300, 2)
+        assert [int(long(rows, onp.int8(i))[0]) for i in (1, -1, -128, 127)] == [2, 598, 344, 254]
 
 
 def test_of_two_numbers_one_may_be_asked_for():

@@ -162,7 +162,7 @@ class Compiled:
         while True:
             try:
                 program = self._compiled(key, call, why[0])
-            except Exception:
+            except TypeError:  # what asks for the value of a number is one, and what an operand does not do
                 if not call.numbers:
                     self._asked, self._operands = before  # it is not because of numbers
                     raise
@@ -269,8 +269,8 @@ class _Program:
         def body(inputs: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
             seen = call.proxies(inputs)
             args, kwargs = call.arguments(seen)
-            result = compiled.function(*args, **kwargs)
-            return describe(result, trace, inputs, seen)
+            with call.uses:
+                return describe(compiled.function(*args, **kwargs), trace, inputs, seen)
 
         found = self.captured = capture(compiled.name, body, [dispatch.read(h) for h in call.inputs], reason, makes_anew=True)
         self.uses = call.uses

@@ -59,13 +59,23 @@ _WIDEST = 2**63
 
 
 class Uses:
-    """What a compiled function does with numbers among its arguments that are operands of its program."""
+    """What a compiled function does with numbers among its arguments that are operands of its program; a context to trace it in.
+
+    The context raises TracedValueError if a value was asked for, whatever the function made of that error.
+    """
 
     __slots__ = ("asked", "limits")
 
     def __init__(self) -> None:
         self.asked: set[int] = set()  # positions of those whose values it asks for, so that they can't be operands
         self.limits: list[tuple[Callable[[Sequence[Any]], int], int]] = []  # positions in axes, as functions of the arguments, and lengths
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: Any) -> None:
+        if self.asked and (kind is None or issubclass(kind, Exception)):
+            raise TracedValueError("a compiled function asks for the value of a number among its arguments") from error
 
     def hold(self, arguments: Sequence[Any]) -> bool:
         """Whether the program can be run: all positions are in their axes."""
@@ -113,6 +123,11 @@ class NumberArgument(TracedNumber):
     def value(self) -> Any:
         """Ask for the value, which is an error."""
         return self._unknown()
+
+    def __getattr__(self, name: str) -> Any:
+        if hasattr(self.kind, name):
+            self.value()
+        raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
 
     def within(self, size: int) -> "Position":
         """The position in an axis of this length; before each run of the program it is looked whether there is one."""

@@ -51,11 +51,23 @@ ASKED = {
     "x * (1 if s in (1, 2) else 3)": INTS,
     "x.round(s)": INTS[:3],
     "[x * i for i in range(s)]": INTS[:4],
+    "x * s.real, x + s.is_integer()": FLOATS[:3],
+    "x * (~s)": INTS,
+    "x * 2 if np.full(2, s).max() > 1 else x": FLOATS[:3] + INTS,
+    "x * tried(s)": FLOATS[:3] + INTS,
 }
 
 
+def tried(number):
+    """What catches the error of asking for a value."""
+    try:
+        return float(number) + 1
+    except TypeError:
+        return -100.0
+
+
 def function(source):
-    names = {"np": np, "npx": npx, "math": math}
+    names = {"np": np, "npx": npx, "math": math, "tried": tried}
     exec(f"def f(x, s, n=None):\n    return {source}", names)
     return names["f"]
 
@@ -202,19 +214,26 @@ def test_ints_that_64_bits_do_not_hold_are_pythons():
 
 
 def test_what_the_function_raises_is_not_because_of_numbers():
+    ran = []
+
     @npx.jit
     def f(x, s):
+        ran.append(s)
         if x.shape[0] > 4:
             raise RuntimeError("too long")
+        if x.shape[0] > 3:
+            raise TypeError("rather long")
         return x * s
 
     for s in (1.0, 2.0):
         with pytest.raises(RuntimeError, match="too long"):
             f(np.ones(5), s)
+        with pytest.raises(TypeError, match="rather long"):
+            f(np.ones(4), s)
     with npx.compile_log() as log:
         for s in (1.0, 2.0, 3.0):
             assert f(np.ones(2), s).tolist() == [s, s]
-    assert len(log) == 2
+    assert len(log) == 2 and len(ran) == 6
 
 
 def test_gradients_and_recorded_calls():

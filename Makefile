@@ -31,7 +31,7 @@ examples: $(VENV)/ready
 benchmarks: $(VENV)/ready
 	$(BIN)/python -m benchmarks
 
-$(VENV)/ready: pyproject.toml setup.py npcompat/_internal/_native.c $(wildcard npcompat/_internal/native/*.h)
+$(VENV)/ready: pyproject.toml setup.py npcompat/_internal/native/_native.c $(wildcard npcompat/_internal/native/*.h)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@

@@ -11,10 +11,13 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from npcompat._internal import custom_gradient, dispatch, modes, tape
-from npcompat._internal.errors import AutogradError
-from npcompat._internal.handle import Handle
-from npcompat._internal.lazy import LazyModule
+from npcompat._internal.autograd import tape
+from npcompat._internal.compile import custom_gradient
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.support.errors import AutogradError
+from npcompat._internal.support.lazy_import import LazyModule
 
 _symbols = LazyModule("npcompat.symbol._recorded")
 

@@ -12,8 +12,8 @@ import numpy as onp
 
 from npcompat import numpy as np
 from npcompat import numpy_extension as npx
-from npcompat._internal import dtypes
-from npcompat._internal.devices import as_device
+from npcompat._internal.core import dtypes
+from npcompat._internal.dispatch.devices import as_device
 from npcompat.numpy._host_arrays import on_host
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 from npcompat.numpy_extension import (

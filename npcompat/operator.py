@@ -15,9 +15,11 @@ from typing import Any, TypeVar
 
 import numpy as onp
 
-from npcompat._internal import custom_gradient, dispatch, dtypes, execution, modes
-from npcompat._internal.errors import OperatorError
-from npcompat._internal.handle import Handle, Value
+from npcompat._internal.compile import custom_gradient
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.support.errors import OperatorError
 from npcompat.numpy._creation import asarray
 from npcompat.numpy_extension import _custom
 

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as onp
 
-from npcompat._internal import atomic, dispatch
-from npcompat._internal.backend import pillow_pictures
-from npcompat._internal.errors import DataFileError
-from npcompat._internal.handle import Handle
+from npcompat._internal.backend import pillow
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.support import atomic_file
+from npcompat._internal.support.errors import DataFileError
 from npcompat.numpy_extension._image_layout import host_picture
 
 MAGIC = 0xCED7230A
@@ -88,7 +89,7 @@ class MXRecordIO:
     def open(self) -> None:
         """Open the file, from its beginning; a second time does nothing."""
         if self._file is None:
-            self._file = atomic.Writer(self.uri) if self.writable else open(self.uri, "rb")  # noqa: SIM115
+            self._file = atomic_file.Writer(self.uri) if self.writable else open(self.uri, "rb")  # noqa: SIM115
 
     def close(self) -> None:
         """Close the file; a second time does nothing."""
@@ -252,7 +253,7 @@ class MXIndexedRecordIO(MXRecordIO):
         writing = self._file is not None and self.writable
         super().close()
         if writing:
-            atomic.write(self.idx_path, "".join([f"{key}\t{self.idx[key]}\n" for key in self.keys]).encode())
+            atomic_file.write(self.idx_path, "".join([f"{key}\t{self.idx[key]}\n" for key in self.keys]).encode())
 
     def seek(self, idx: Any) -> None:
         """Go to the record of a key."""
@@ -372,7 +373,7 @@ def pack_img(header: IRHeader | tuple[Any, ...], img: Any, quality: int = 95, im
     pixels = dispatch.to_host(img) if isinstance(img, Handle) else onp.asarray(img)
     if pixels.dtype != onp.uint8 or not (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in (1, 3))):
         raise ValueError(f"pack_img: expected a picture (H, W, 3), (H, W, 1) or (H, W) of uint8, got {pixels.shape} of {pixels.dtype}")
-    return pack(header, pillow_pictures.encoded(pixels, img_fmt, quality))
+    return pack(header, pillow.encoded(pixels, img_fmt, quality))
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, Any]:
@@ -393,7 +394,7 @@ def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, Any]:
         The picture.
     """
     header, content = unpack(s)
-    return header, host_picture(pillow_pictures.decoded(content, iscolor, True, "unpack_img"))
+    return header, host_picture(pillow.decoded(content, iscolor, True, "unpack_img"))
 
 
 __all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]

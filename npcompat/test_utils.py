@@ -10,8 +10,8 @@ import numpy as onp
 
 from npcompat import autograd, npx
 from npcompat import numpy as np
-from npcompat._internal import dtypes
-from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import dtypes
 from npcompat.numpy._ndarray import Array
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 

@@ -4,8 +4,8 @@ import copy
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from npcompat._internal import dtypes
-from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import dtypes
 from npcompat.amp._operators import _target
 from npcompat.gluon._parameter import one_of
 from npcompat.gluon.block import HybridBlock

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as onp
 
 import npcompat.gluon  # noqa: F401  so that all operators are declared
-from npcompat._internal import dtypes, precision, tape
-from npcompat._internal.op import REGISTRY
+from npcompat._internal.autograd import tape
+from npcompat._internal.core import autocast_policy, dtypes
+from npcompat._internal.core.op import REGISTRY
 from npcompat.numpy._typing import DTypeLike
 
 _EXACT_PRODUCTS = ("_npi_matrix_power", "_npi_convolve", "_npi_correlate")
@@ -116,7 +117,7 @@ def init(
     )
     if narrow & wide:
         raise ValueError(f"amp.init: in target_precision_ops and in fp32_ops, too: {', '.join(sorted(narrow & wide))}")
-    _change(precision.Policy(target, narrow, wide, _conditions(conditional_fp32_ops)))
+    _change(autocast_policy.Policy(target, narrow, wide, _conditions(conditional_fp32_ops)))
 
 
 def reset() -> None:
@@ -124,8 +125,8 @@ def reset() -> None:
     _change(None)
 
 
-def _change(policy: precision.Policy | None) -> None:
-    precision.change(policy)
+def _change(policy: autocast_policy.Policy | None) -> None:
+    autocast_policy.change(policy)
     tape.forget_programs()
 
 

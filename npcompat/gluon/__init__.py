@@ -1,6 +1,6 @@
 """gluon: blocks, parameters, losses, training, data, metrics and probability, with MXNet's names."""
 
-from npcompat._internal.errors import DeferredInitializationError
+from npcompat._internal.support.errors import DeferredInitializationError
 from npcompat.gluon import contrib, data, loss, metric, model_zoo, nn, probability, rnn, utils
 from npcompat.gluon.block import Block, HybridBlock
 from npcompat.gluon.parameter import Constant, Parameter, ParameterDict

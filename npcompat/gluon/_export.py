@@ -3,10 +3,12 @@
 import os
 from typing import Any
 
-from npcompat._internal import atomic, modes, safetensors_file
-from npcompat._internal.backend.symbolic import constant
-from npcompat._internal.handle import Handle
-from npcompat._internal.tensortype import TensorType, dims
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.tensor_type import TensorType, dims
+from npcompat._internal.files import safetensors_file
+from npcompat._internal.graph.symbolic import constant
+from npcompat._internal.support import atomic_file
 from npcompat.symbol import Group, Symbol, var
 from npcompat.symbol._graph import as_function
 
@@ -113,7 +115,7 @@ class Exported:
         files = (f"{os.fspath(path)}-symbol.json", f"{os.fspath(path)}-{epoch:04d}.params", f"{os.fspath(path)}-{epoch:04d}.stablehlo")
         graph.save(files[0])
         safetensors_file.save(files[1], arrays)
-        atomic.write(files[2], program)
+        atomic_file.write(files[2], program)
         return files
 
 

@@ -5,10 +5,11 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from npcompat._internal import dispatch, modes
-from npcompat._internal.handle import Value
-from npcompat._internal.observer import Observer, Run
-from npcompat._internal.op import Attrs, Op, short_name
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Value
+from npcompat._internal.core.observer import Observer, Run
+from npcompat._internal.core.op import Attrs, Op, short_name
+from npcompat._internal.dispatch import dispatch
 from npcompat.gluon.utils import HookHandle
 
 Hook = Callable[..., object]

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as onp
 
 from npcompat import initializer, symbol
-from npcompat._internal import dispatch, dtypes, execution, modes, random
-from npcompat._internal.devices import Device, as_device, current_device, device_of, moved
-from npcompat._internal.errors import DeferredInitializationError
-from npcompat._internal.handle import extra
-from npcompat._internal.trace import outside
+from npcompat._internal.compile.trace import outside
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import extra
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch.devices import Device, as_device, current_device, device_of, moved
+from npcompat._internal.random import stream
+from npcompat._internal.support.errors import DeferredInitializationError
 from npcompat.gluon import _variables
 from npcompat.numpy import random as np_random
 from npcompat.numpy._creation import array, asarray
@@ -260,7 +262,7 @@ class Parameter:
     def _fill(self, waiting: _Waiting) -> None:
         """Make the values, from a random stream of the parameter's own."""
         assert self._shape is not None
-        with outside(), waiting.device or nullcontext(), random.default.elsewhere(waiting.seed):
+        with outside(), waiting.device or nullcontext(), stream.default.elsewhere(waiting.seed):
             values = zeros(self._shape, self._dtype)
             initializer.create(waiting.default_init)(initializer.InitDesc(waiting.description, {"__init__": waiting.init}), values)
             self._place(values)

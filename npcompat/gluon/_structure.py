@@ -4,8 +4,8 @@ import json
 import os
 from typing import Any
 
-from npcompat._internal import atomic
-from npcompat._internal.errors import ParameterFileError
+from npcompat._internal.support import atomic_file
+from npcompat._internal.support.errors import ParameterFileError
 
 VERSION = 1
 
@@ -36,7 +36,7 @@ class Structured:
         """
         self.save_parameters(f"{os.fspath(prefix)}-model.params")  # type: ignore[attr-defined]
         content = json.dumps({"format": "npcompat.model", "version": VERSION, "model": _structure(self)}, indent=1)
-        atomic.write(f"{os.fspath(prefix)}-model.json", content.encode())
+        atomic_file.write(f"{os.fspath(prefix)}-model.json", content.encode())
 
     def load(self, prefix: str | os.PathLike[str]) -> None:
         """Read the parameters that `save` wrote; the block must be made of the same blocks.

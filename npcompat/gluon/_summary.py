@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from npcompat._internal import dispatch, modes
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.backend.symbolic import Node, Symbolic
-from npcompat._internal.handle import Handle
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.graph.symbolic import Node, Symbolic
 from npcompat.gluon._parameter import Parameter, once
 from npcompat.numpy import ndarray
 from npcompat.symbol import var

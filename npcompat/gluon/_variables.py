@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from npcompat._internal import dispatch, random
-from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.random import stream
 from npcompat.symbol import Symbol, var
 from npcompat.symbol._graph import stands_for
 
@@ -30,7 +31,7 @@ class Variables:
         for name, parameter in params.items():
             self._names.setdefault(id(parameter), name)
         self._made: dict[int, tuple[Symbol, Any]] = {}
-        self._draws = random.graph()
+        self._draws = stream.graph()
 
     def of(self, parameter: "Parameter") -> Symbol:
         """The variable of a parameter."""

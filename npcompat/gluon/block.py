@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 
 import numpy as onp
 
-from npcompat._internal import array_file, modes, safetensors_file
-from npcompat._internal.buckets import Axes, Bucketed, Buckets, requested
-from npcompat._internal.control_flow import recomputed
-from npcompat._internal.errors import InferenceError
-from npcompat._internal.jit import Compiled
+from npcompat._internal.compile.control_flow import recomputed
+from npcompat._internal.compile.jit import Compiled
+from npcompat._internal.compile.shape_buckets import Axes, Bucketed, Buckets, requested
+from npcompat._internal.core import modes
+from npcompat._internal.files import array_file, safetensors_file
+from npcompat._internal.support.errors import InferenceError
 from npcompat.gluon import _variables
 from npcompat.gluon._containing import Watch, parts
 from npcompat.gluon._export import Exported

@@ -7,7 +7,7 @@ import numpy as onp
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
-from npcompat._internal.errors import InferenceError
+from npcompat._internal.support.errors import InferenceError
 from npcompat.gluon.block import HybridBlock
 
 

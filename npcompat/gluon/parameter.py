@@ -7,9 +7,9 @@ from typing import Any
 import numpy as onp
 
 from npcompat import initializer
-from npcompat._internal import array_file, safetensors_file
-from npcompat._internal.devices import Device
-from npcompat._internal.errors import DeferredInitializationError, ParameterFileError
+from npcompat._internal.dispatch.devices import Device
+from npcompat._internal.files import array_file, safetensors_file
+from npcompat._internal.support.errors import DeferredInitializationError, ParameterFileError
 from npcompat.gluon._parameter import Constant, Parameter, Shape, draw_seed, once, one_of, single_device
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike

@@ -4,8 +4,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from npcompat._internal import dispatch, modes, safetensors_file
-from npcompat._internal.tensortype import TensorType
+from npcompat._internal.core import modes
+from npcompat._internal.core.tensor_type import TensorType
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.files import safetensors_file
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.parameter import Parameter
 from npcompat.symbol import Graph, Group, load

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as onp
 
 from npcompat import optimizer as optimizers
-from npcompat._internal import modes, safetensors_file
-from npcompat._internal.errors import ParameterFileError
-from npcompat._internal.state import version_of
+from npcompat._internal.core import modes
+from npcompat._internal.core.retained_outputs import version_of
+from npcompat._internal.files import safetensors_file
+from npcompat._internal.support.errors import ParameterFileError
 from npcompat.gluon._parameter import Parameter, once
 from npcompat.gluon.utils import all_finite
 from npcompat.numpy_extension import cond

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import atomic, dtypes, modes
-from npcompat._internal.devices import as_device
-from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.op import operator
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch.devices import as_device
+from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.support import atomic_file
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 
@@ -269,7 +270,7 @@ def download(
                 raise
             continue
         if sha1_hash is None or hashlib.sha1(content).hexdigest() == sha1_hash.lower():
-            atomic.write(target, content)
+            atomic_file.write(target, content)
             return str(target)
     raise OSError(f"download: {url} has another SHA-1 than {sha1_hash}, also after {retries + 1} tries")
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal import dispatch, dtypes
-from npcompat._internal.handle import Handle
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
 from npcompat.image import _cropping as cropping
 from npcompat.numpy import random
 from npcompat.numpy._typing import ArrayLike, DTypeLike

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal import dispatch
-from npcompat._internal.handle import Handle
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
 from npcompat.image import _augmenters as single
 from npcompat.image import _cropping as cropping
 from npcompat.image._augmenters import Augmenter, happens

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal import dispatch, dtypes
+from npcompat._internal.core import dtypes
+from npcompat._internal.dispatch import dispatch
 from npcompat.image import _augmenters, _detection
 from npcompat.image._sources import Labels, Path, Source, decoded
 from npcompat.image._usual import CreateAugmenter

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch
-from npcompat._internal.errors import DataFileError
-from npcompat._internal.handle import Handle
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.support.errors import DataFileError
 
 Entry = tuple[onp.ndarray[Any, Any], str]
 """Labels, float32 of one axis, and a path."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch
-from npcompat._internal.backend import pillow_pictures
-from npcompat._internal.handle import Handle
+from npcompat._internal.backend import pillow
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
 from npcompat.numpy._ufunc import finish
 from npcompat.numpy_extension._image_layout import host_picture
 
@@ -48,7 +48,7 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool = True, out: Any = None) -> A
     if isinstance(buf, Handle):
         buf = dispatch.to_host(buf)
     content = onp.ascontiguousarray(buf, "uint8").tobytes() if isinstance(buf, onp.ndarray) else bytes(buf)
-    return finish(host_picture(pillow_pictures.decoded(content, flag, to_rgb, "imdecode")), out, "imdecode")
+    return finish(host_picture(pillow.decoded(content, flag, to_rgb, "imdecode")), out, "imdecode")
 
 
 def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True, out: Any = None) -> Any:
@@ -74,7 +74,7 @@ def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True,
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'nowhere.jpg'
     """
-    pixels = pillow_pictures.decoded(Path(filename).read_bytes(), flag, to_rgb, os.fspath(filename))
+    pixels = pillow.decoded(Path(filename).read_bytes(), flag, to_rgb, os.fspath(filename))
     return finish(host_picture(pixels), out, "imread")
 
 

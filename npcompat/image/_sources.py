@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend import pillow_pictures
-from npcompat._internal.errors import DataFileError
+from npcompat._internal.backend import pillow
+from npcompat._internal.support.errors import DataFileError
 from npcompat.image._lists import Entry, labelled, read_list
 from npcompat.numpy import random
 from npcompat.numpy_extension._image_layout import host_picture
@@ -109,7 +109,7 @@ class Source:
 
 def decoded(content: bytes, channels: int, name: str) -> Any:
     """The picture of a sample."""
-    return host_picture(pillow_pictures.decoded(content, 1 if channels == 3 else 0, True, name))
+    return host_picture(pillow.decoded(content, 1 if channels == 3 else 0, True, name))
 
 
 __all__ = ["Labels", "Path", "Source", "decoded"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes
+from npcompat._internal.core import dtypes
 from npcompat.initializer._base import Initializer, alias, register
 from npcompat.numpy import random
 from npcompat.numpy_extension._nn_special import erfinv

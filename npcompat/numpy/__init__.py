@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as _onp
 
-from npcompat._internal.dtypes import bfloat16
+from npcompat._internal.core.dtypes import bfloat16
 from npcompat.numpy import (
     _applying,
     _arithmetic,

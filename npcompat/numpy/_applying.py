@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.handle import Handle
-from npcompat._internal.subclasses import inherit
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch.subclasses import inherit
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import is_empty
 from npcompat.numpy._filled import zeros, zeros_like

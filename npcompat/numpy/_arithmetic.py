@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution, modes
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import elementwise, operator
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import elementwise, operator
+from npcompat._internal.dispatch import dispatch, execution
 from npcompat.numpy._empty_slices import is_empty
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
 from npcompat.numpy._ufunc import Out, call, positional_outs

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, modes
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import normalized_axes
-from npcompat._internal.subclasses import inherit
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import normalized_axes
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.subclasses import inherit
 from npcompat.numpy._arithmetic import conjugate, multiply
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._comparison import isnan, logical_not

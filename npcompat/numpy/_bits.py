@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.op import elementwise
+from npcompat._internal.core.op import elementwise
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
 from npcompat.numpy._ufunc import Out, call
 from npcompat.numpy._ufunc_methods import document

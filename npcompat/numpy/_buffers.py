@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, lens
-from npcompat._internal.handle import Handle, extra, root_of
+from npcompat._internal.core.handle import Handle, extra, root_of
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.indexing import lens
 from npcompat.numpy._typing import Order
 
 

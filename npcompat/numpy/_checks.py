@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, modes
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.errors import TracedValueError, user_location
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import Attrs, Op, operator
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import Attrs, Op, operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.support.errors import TracedValueError, user_location
 
 
 def flagged(flag: Any, kind: type[Exception], message: str) -> None:

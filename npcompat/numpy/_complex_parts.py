@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, modes
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.dispatch import dispatch
 from npcompat.numpy._arithmetic import absolute
 from npcompat.numpy._comparison import isinf, logical_and, logical_not, signbit
 from npcompat.numpy._creation import asanyarray

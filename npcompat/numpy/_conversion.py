@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import devices, dispatch, dtypes
-from npcompat._internal.handle import Handle
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import devices, dispatch
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._comparison import isfinite
 from npcompat.numpy._creation import asarray, copy_of

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as onp
 from numpy._globals import _CopyMode
 
-from npcompat._internal import dispatch, dtypes, execution, lens, modes
-from npcompat._internal.devices import as_device, moved
-from npcompat._internal.dispatch import apply
-from npcompat._internal.handle import Handle, Value
-from npcompat._internal.memory_order import in_c_order
-from npcompat._internal.op import MOST_AXES, operator
-from npcompat._internal.subclasses import inherit
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.op import MOST_AXES, operator
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch.devices import as_device, moved
+from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.memory_layout import in_c_order
+from npcompat._internal.dispatch.subclasses import inherit
+from npcompat._internal.indexing import lens
 from npcompat.numpy._memory_order import check_order, has_order, in_order
 from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike, Order

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as onp
 from numpy.linalg import LinAlgError
 
-from npcompat._internal import dispatch, dtypes, modes
-from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.op import operator
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._typing import ArrayLike

@@ -4,10 +4,12 @@ import math
 import operator as python
 from typing import Any
 
-from npcompat._internal import dispatch, dtypes, lens
-from npcompat._internal.dispatch import apply
-from npcompat._internal.handle import extra
-from npcompat._internal.op import operator
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.handle import extra
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._filled import created
 from npcompat.numpy._manipulation import ravel

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.dispatch import apply
-from npcompat._internal.errors import TracedValueError
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import as_axis, normalized_axes, operator
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import as_axis, normalized_axes, operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.support.errors import TracedValueError
 
 
 @operator("_npi_all_nan", pattern="reduction", differentiable=False)

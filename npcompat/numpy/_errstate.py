@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import modes
+from npcompat._internal.core import modes
 
 _INITIAL = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
 _UNSPECIFIED: Any = inspect.signature(onp.errstate).parameters["call"].default

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import atomic, dispatch, dtypes
-from npcompat._internal.handle import Handle
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.support import atomic_file
 from npcompat.numpy._host_arrays import as_numpys, given_back
 from npcompat.numpy._overrides import made_like
 from npcompat.numpy._typing import ArrayLike, DTypeLike
@@ -39,7 +41,7 @@ def _written(file: Any, suffix: str, write: Callable[[Any], None]) -> None:
     if target.exists() and not target.is_file():  # a pipe or a device, which can't be replaced
         target.write_bytes(content.getvalue())
     else:
-        atomic.write(target, content.getvalue())
+        atomic_file.write(target, content.getvalue())
 
 
 # --- NumPy's format ----------------------------------------------------------------------------------------------

@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, lens
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.dispatch import apply, as_value
-from npcompat._internal.handle import Handle
-from npcompat._internal.memory_order import in_c_order
-from npcompat._internal.op import Attrs, Op, as_attr, as_shape, from_attr, operator
-from npcompat._internal.subclasses import inherit
-from npcompat._internal.traced_number import TracedNumber
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import Attrs, Op, as_attr, as_shape, from_attr, operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply, as_value
+from npcompat._internal.dispatch.memory_layout import in_c_order
+from npcompat._internal.dispatch.subclasses import inherit
+from npcompat._internal.dispatch.traced_number import TracedNumber
+from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asanyarray, asarray, placed_on
 from npcompat.numpy._memory_order import check_c_or_f, check_order, in_order
 from npcompat.numpy._overrides import made_like

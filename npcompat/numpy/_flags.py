@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, execution, lens, modes
-from npcompat._internal.handle import Handle, Value, extra
-from npcompat._internal.op import operator
-from npcompat._internal.state import settle
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Handle, Value, extra
+from npcompat._internal.core.op import operator
+from npcompat._internal.core.retained_outputs import settle
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.indexing import lens
 
 _OTHERS = {"CA": "carray", "FA": "farray", "B": "behaved", "FORTRAN": "f_contiguous"}
 _NAMES = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned", "X": "writebackifcopy"}

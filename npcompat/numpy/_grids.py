@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes
-from npcompat._internal.handle import Handle
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
 from npcompat.numpy._creation import array
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._logic import result_type

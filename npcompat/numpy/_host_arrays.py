@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, modes
-from npcompat._internal.handle import Handle
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
 
 
 def as_numpys(x: Any) -> Any:

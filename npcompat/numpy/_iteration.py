@@ -5,9 +5,9 @@ from typing import Any, cast
 
 import numpy as onp
 
-from npcompat._internal import dispatch
-from npcompat._internal.handle import Handle, Lent, root_of
-from npcompat._internal.lending import lend, lent_array, take_back
+from npcompat._internal.core.handle import Handle, Lent, root_of
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.borrowed_buffers import lend, lent_array, take_back
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._flags import Flat
 from npcompat.numpy._manipulation import broadcast_to

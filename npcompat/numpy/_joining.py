@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, execution
-from npcompat._internal.dispatch import remembered
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.fitting import fitted
-from npcompat._internal.handle import Handle, root_of
-from npcompat._internal.op import operator
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.handle import Handle, root_of
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch.dispatch import remembered
+from npcompat._internal.indexing.assigned_value import fitted
 from npcompat.numpy._checks import check_casting, shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._manipulation import moveaxis, ndim, ravel

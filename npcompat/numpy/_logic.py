@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, modes
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle, Lent, root_of
-from npcompat._internal.op import operator
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.handle import Handle, Lent, root_of
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._filled import zeros
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike

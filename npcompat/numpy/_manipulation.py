@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, lens
-from npcompat._internal.dispatch import apply
-from npcompat._internal.handle import Handle, extra, root_of
-from npcompat._internal.op import as_shape, normalized_axes
-from npcompat._internal.subclasses import inherit
-from npcompat._internal.tensortype import is_symbolic
+from npcompat._internal.core.handle import Handle, extra, root_of
+from npcompat._internal.core.op import as_shape, normalized_axes
+from npcompat._internal.core.tensor_type import is_symbolic
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.subclasses import inherit
+from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._memory_order import letter
 from npcompat.numpy._typing import ArrayLike, AxisLike, Order, ShapeLike

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, execution, lens
-from npcompat._internal.handle import Handle, View, extra
-from npcompat._internal.op import as_shape
-from npcompat._internal.subclasses import instance, is_subclass
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.handle import Handle, View, extra
+from npcompat._internal.core.op import as_shape
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch.subclasses import instance, is_subclass
+from npcompat._internal.indexing import lens
 from npcompat.numpy import _buffers
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 

@@ -4,9 +4,9 @@ from typing import Any, Literal, cast
 
 import numpy as onp
 
-from npcompat._internal import dispatch
-from npcompat._internal.handle import Handle
-from npcompat._internal.memory_order import in_c_order, lay_out
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.memory_layout import in_c_order, lay_out
 from npcompat.numpy._typing import Order
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from npcompat._internal import dtypes
-from npcompat._internal.op import Op, normalized_axes
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.op import Op, normalized_axes
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._empty_slices import is_empty, warn_of_means, warn_of_nan
 from npcompat.numpy._reductions import accumulated, averaged, highest, kept, lowest, reduce, reduction

@@ -6,13 +6,17 @@ from typing import Any
 import numpy as onp
 from numpy._globals import _CopyMode
 
-from npcompat._internal import devices, dispatch, dtypes, execution, indexing, lens, modes, short, tape
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.errors import TracedValueError
-from npcompat._internal.handle import Value, extra, root_of
-from npcompat._internal.memory_order import in_c_order
-from npcompat._internal.op import as_shape
-from npcompat._internal.subclasses import inherit, instance, is_subclass
+from npcompat._internal.autograd import tape
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Value, extra, root_of
+from npcompat._internal.core.op import as_shape
+from npcompat._internal.dispatch import devices, dispatch, execution
+from npcompat._internal.dispatch.memory_layout import in_c_order
+from npcompat._internal.dispatch.subclasses import inherit, instance, is_subclass
+from npcompat._internal.indexing import entry, lens
+from npcompat._internal.native import fast_path
+from npcompat._internal.support.errors import TracedValueError
 from npcompat.numpy import (
     _arithmetic,
     _buffers,
@@ -133,7 +137,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     ctx = context = device
 
     @property
-    @short.remembering
+    @fast_path.remembering
     def T(self) -> "ndarray":
         """The array with its axes reversed, a view."""
         made: ndarray = lens.remembered_view(self, lens.reversed_axes) if type(self) is ndarray else self.transpose()
@@ -147,7 +151,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         return self.swapaxes(-1, -2)
 
     @property
-    @short.remembering
+    @fast_path.remembering
     def real(self) -> Any:
         """The real part: a view, the array itself if it is real."""
         return lens.remembered_view(self, lens.real) if self.dtype.kind == "c" else self
@@ -157,7 +161,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         self.real[...] = new
 
     @property
-    @short.remembering
+    @fast_path.remembering
     def imag(self) -> Any:
         """The imaginary part: a view; read-only zeros if the array is real."""
         if self.dtype.kind == "c":
@@ -183,13 +187,13 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     # --- indexing and iteration
 
-    @short.method("get")
+    @fast_path.method("get")
     def __getitem__(self, key: Any) -> Any:
-        return indexing.getitem(self, key)
+        return entry.getitem(self, key)
 
-    @short.method("set")
+    @fast_path.method("set")
     def __setitem__(self, key: Any, new: ArrayLike) -> None:
-        indexing.setitem(self, key, new)
+        entry.setitem(self, key, new)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -272,13 +276,13 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     # --- copies, casts, devices
 
-    @short.copying
+    @fast_path.copying
     def copy(self, order: Order = "C") -> "ndarray":
         """A copy with memory of its own."""
         made: ndarray = copy_of(self, check_order(order))
         return made if type(self) is ndarray else inherit(made, self)
 
-    @short.remembering
+    @fast_path.remembering
     def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> Any:
         """The values in another dtype.
 
@@ -394,23 +398,23 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     # --- shape
 
-    @short.remembering
+    @fast_path.remembering
     def reshape(self, *shape: Any, order: Order = "C", copy: bool | None = None, newshape: Any = NoValue) -> "ndarray":
         """The elements in another shape: a view where NumPy gives one."""
         return _manipulation.reshape(self, _shape(shape) if newshape is NoValue else newshape, order=order, copy=copy)
 
-    @short.remembering
+    @fast_path.remembering
     def transpose(self, *axes: Any) -> "ndarray":
         """The axes in another order (reversed, if none is given), a view."""
         order: Any = axes[0] if len(axes) == 1 and (axes[0] is None or onp.iterable(axes[0])) else axes or None
         return _manipulation.transpose(self, order)
 
-    @short.remembering
+    @fast_path.remembering
     def swapaxes(self, axis1: int, axis2: int, /) -> "ndarray":
         """Two axes exchanged, a view."""
         return _manipulation.swapaxes(self, axis1, axis2)
 
-    @short.remembering
+    @fast_path.remembering
     def ravel(self, order: Order = "C") -> "ndarray":
         """All elements along one axis: a view where NumPy gives one."""
         return _manipulation.ravel(self, order)
@@ -419,7 +423,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         """All elements along one axis, copied."""
         return _manipulation.ravel(self, order).copy()
 
-    @short.remembering
+    @fast_path.remembering
     def squeeze(self, axis: AxisLike = None) -> "ndarray":
         """Without axes of length 1, a view."""
         return _manipulation.squeeze(self, axis)

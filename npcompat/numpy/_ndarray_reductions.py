@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from npcompat._internal.short import remembering
+from npcompat._internal.native.fast_path import remembering
 from npcompat.numpy import _products, _reductions, _sorting
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
 

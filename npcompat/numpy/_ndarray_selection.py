@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import atomic, dispatch, dtypes, lens, subclasses
-from npcompat._internal.dispatch import apply
-from npcompat._internal.handle import Handle
-from npcompat._internal.short import remembering
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch, subclasses
+from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.indexing import lens
+from npcompat._internal.native.fast_path import remembering
+from npcompat._internal.support import atomic_file
 from npcompat.numpy import _packing, _selection, _sorting
 from npcompat.numpy._typing import ArrayLike
 
@@ -107,7 +110,7 @@ class Selection:
     def dump(self: Any, /, file: Any) -> None:
         """Write a pickle of the array to a file, given by path or open."""
         if isinstance(file, str | bytes | os.PathLike):
-            atomic.write(os.fsdecode(file), Selection.dumps(self))
+            atomic_file.write(os.fsdecode(file), Selection.dumps(self))
         else:
             file.write(Selection.dumps(self))
 

@@ -11,10 +11,12 @@ from typing import Any, TypeVar
 import numpy as onp
 from numpy._core._exceptions import _UFuncNoLoopError
 
-from npcompat._internal import dispatch, dtypes, execution, modes, short, subclasses
-from npcompat._internal.backend import numpy as host
-from npcompat._internal.handle import Handle, Value, touch
-from npcompat._internal.op import Op
+from npcompat._internal.backend.numpy import runtime as host
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Handle, Value, touch
+from npcompat._internal.core.op import Op
+from npcompat._internal.dispatch import dispatch, execution, subclasses
+from npcompat._internal.native import fast_path
 from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
 from npcompat.numpy._overrides import overridden
 from npcompat.numpy._ufunc import name_of, on_host, store
@@ -171,7 +173,7 @@ def _product_in_place(op: Op, x: Any, other: Any) -> Any:
 def _of_one(op: Op, infix: Infix) -> Any:
     """A method of one operand."""
 
-    @short.method("unary", op, infix)
+    @fast_path.method("unary", op, infix)
     def method(self: Handle) -> Any:
         found = _on_scalars(op, infix, (self,))
         return _apply(op, (self,)) if found is None else found
@@ -182,11 +184,11 @@ def _of_one(op: Op, infix: Infix) -> Any:
 def _of_two(op: Op, infix: Infix, do: Callable[..., Any] = _binary, **how: Any) -> tuple[Any, Any]:
     """A method of two operands, and the one for operands that stand the other way round."""
 
-    @short.method("binary", op, infix, **how)
+    @fast_path.method("binary", op, infix, **how)
     def method(self: Handle, other: Any) -> Any:
         return do(op, infix, self, other)
 
-    @short.method("reflected", op, infix, **how)
+    @fast_path.method("reflected", op, infix, **how)
     def reflected(self: Handle, other: Any) -> Any:
         return do(op, infix, other, self)
 
@@ -199,11 +201,11 @@ def _in_place_of(op: Op, do: Callable[..., Any] = _in_place) -> Any:
     def method(self: Handle, other: Any) -> Any:
         return do(op, self, other)
 
-    return short.method("in place", op)(method) if do is _in_place else method  # what is refused shall not have been half written
+    return fast_path.method("in place", op)(method) if do is _in_place else method  # what is refused shall not have been half written
 
 
 def _of_equality(op: Op, infix: Infix, otherwise: bool) -> Any:
-    @short.method("binary", op, infix)
+    @fast_path.method("binary", op, infix)
     def method(self: Handle, other: Any) -> Any:
         return _comparison_of(op, infix, self, other, otherwise)
 

@@ -7,9 +7,9 @@ from typing import Any, ParamSpec
 
 import numpy as onp
 
-from npcompat._internal import dispatch
-from npcompat._internal.handle import Handle
-from npcompat._internal.subclasses import is_subclass
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.subclasses import is_subclass
 
 P = ParamSpec("P")
 _NONE_OF_THEM = (onp.generic, int, float, complex, str, bytes, list, tuple, type(None))

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as onp
 from numpy.exceptions import RankWarning
 
-from npcompat._internal import dispatch, dtypes, modes
-from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import operator
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy import linalg
 from npcompat.numpy._calculus import convolve
 from npcompat.numpy._checks import shaping

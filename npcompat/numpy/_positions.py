@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import numpy as onp
 
-from npcompat._internal import dispatch
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import as_shape, normalized_axes
-from npcompat._internal.trace import outside as outside_of_traces
+from npcompat._internal.compile.trace import outside as outside_of_traces
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import as_shape, normalized_axes
+from npcompat._internal.dispatch import dispatch
 from npcompat.numpy._checks import outside, refuse, shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._filled import ones

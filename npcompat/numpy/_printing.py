@@ -17,9 +17,10 @@ from numpy import (
     set_printoptions,
 )
 
-from npcompat._internal import dispatch, modes
-from npcompat._internal.handle import Handle
-from npcompat._internal.subclasses import is_subclass
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.subclasses import is_subclass
 
 _SHOWN: set[tuple[int, int]] = set()
 """The arrays of objects that are being shown, by identity and thread."""

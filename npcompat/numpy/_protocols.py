@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution, modes, short
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.devices import Device, as_device, current_device
-from npcompat._internal.dtypes import default_float
-from npcompat._internal.errors import AddressNotImplementedError
-from npcompat._internal.handle import Handle
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import modes
+from npcompat._internal.core.dtypes import default_float
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch.devices import Device, as_device, current_device
+from npcompat._internal.native import fast_path
+from npcompat._internal.support.errors import AddressNotImplementedError
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._host_arrays import as_numpys, by_numpy
 from npcompat.numpy._overrides import overrides
@@ -47,15 +49,15 @@ class Protocols(Handle):
             return call(*inputs, **kwargs)
         return _into_numpys(ufunc, call, inputs, outs, {k: v for k, v in kwargs.items() if k != "out"})
 
-    @short.method("convert", infix=bool)
+    @fast_path.method("convert", infix=bool)
     def __bool__(self) -> bool:
         return bool(dispatch.to_host(self))
 
-    @short.method("convert", infix=int)
+    @fast_path.method("convert", infix=int)
     def __int__(self) -> int:
         return int(dispatch.to_host(self))
 
-    @short.method("convert", infix=float)
+    @fast_path.method("convert", infix=float)
     def __float__(self) -> float:
         return float(dispatch.to_host(self))
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes
-from npcompat._internal.dispatch import apply, ordinary, remembered
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle
-from npcompat._internal.index_checks import checked_scalar
-from npcompat._internal.kinds import for_axis
-from npcompat._internal.op import Op, as_attr, as_axis, from_attr, operator
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import Op, as_attr, as_axis, from_attr, operator
+from npcompat._internal.core.op_kinds import for_axis
+from npcompat._internal.dispatch.dispatch import apply, ordinary, remembered
+from npcompat._internal.indexing.checks import checked_scalar
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._empty_slices import is_empty, warn_of_masked, warn_of_means, warn_of_spreads
 from npcompat.numpy._overrides import given, reduced_by, reduced_by_class

@@ -5,10 +5,10 @@ from typing import Any, cast
 
 import numpy as onp
 
-from npcompat._internal import dispatch
-from npcompat._internal.dispatch import apply, remembered
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import as_axis, as_shape, operator
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import as_axis, as_shape, operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply, remembered
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._manipulation import broadcast_to, moveaxis, ravel

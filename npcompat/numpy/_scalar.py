@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution, lens, tape
-from npcompat._internal.backend import jax as xla
+from npcompat._internal.autograd import tape
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.indexing import lens
 from npcompat.numpy import _printing
 from npcompat.numpy._memory_order import check_order
 from npcompat.numpy._ndarray import Array

@@ -6,12 +6,14 @@ from typing import Any, SupportsIndex, cast
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, execution, host_keys
-from npcompat._internal.dispatch import apply, remembered, remembered_on_host
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle
-from npcompat._internal.index_checks import check_bounds
-from npcompat._internal.op import as_axis, operator
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import as_axis, operator
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch.dispatch import apply, remembered, remembered_on_host
+from npcompat._internal.indexing import host as host_keys
+from npcompat._internal.indexing.checks import check_bounds
 from npcompat.numpy._checks import outside, refuse, shaping
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._filled import zeros

@@ -4,9 +4,10 @@ from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes
-from npcompat._internal.dispatch import apply
-from npcompat._internal.op import operator
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._given_length import distinct, length

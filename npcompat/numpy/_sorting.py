@@ -6,10 +6,11 @@ from typing import Any, cast
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes
-from npcompat._internal.dispatch import apply, remembered
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.op import Op, as_axis, operator
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.op import Op, as_axis, operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply, remembered
 from npcompat.numpy._checks import outside, refuse
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import all_nan, is_empty

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, modes
-from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import as_axis, normalized_axes, operator
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import as_axis, normalized_axes, operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy._averages import weights_along
 from npcompat.numpy._checks import flagged, refuse
 from npcompat.numpy._creation import asanyarray, asarray

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as onp
 from numpy._core._exceptions import _UFuncInputCastingError
 
-from npcompat._internal import dispatch, dtypes, execution, modes, short, subclasses
-from npcompat._internal.dispatch import apply
-from npcompat._internal.fitting import fitted
-from npcompat._internal.handle import Handle, Value
-from npcompat._internal.op import Op, operator
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.op import Op, operator
+from npcompat._internal.dispatch import dispatch, execution, subclasses
+from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.indexing.assigned_value import fitted
+from npcompat._internal.native import fast_path
 from npcompat.numpy._memory_order import check_order, common_order, in_order
 from npcompat.numpy._overrides import given, overridden
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
@@ -375,7 +377,7 @@ def accumulated_in(dtype: Any, a: Any) -> onp.dtype[Any] | None:
     if wanted.kind in "iuf":
         have = a.dtype if isinstance(a, Handle) else dispatch.host_array(a).dtype  # type: ignore[attr-defined]
         if have.kind == "c":
-            short.unlike()
+            fast_path.unlike()
             dtypes.warn_of_lost_parts(have, wanted, 4)
     return wanted
 

@@ -12,14 +12,15 @@ from typing import Any, Generic, cast
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, execution, modes
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type, in_signature, narrow
-from npcompat._internal.errors import OperatorError, user_location
-from npcompat._internal.handle import Handle
-from npcompat._internal.index_checks import checked_scalar
-from npcompat._internal.op import REGISTRY, REQUIRED, Kernel, Op, as_attr, as_axis, from_attr, normalized_axes, operator
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.dtypes import Resolution, Type, in_signature, narrow
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import REGISTRY, REQUIRED, Kernel, Op, as_attr, as_axis, from_attr, normalized_axes, operator
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.indexing.checks import checked_scalar
+from npcompat._internal.support.errors import OperatorError, user_location
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._overrides import given, overridden
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue

@@ -12,13 +12,13 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
-from npcompat._internal import short
+from npcompat._internal.native import fast_path
 
 P = ParamSpec("P")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Unbound(short.Function, Generic[P]):  # type: ignore[misc]
+class Unbound(fast_path.Function, Generic[P]):  # type: ignore[misc]
     """A function that is no method of anything."""
 
     __name__: str
@@ -52,7 +52,7 @@ class Remembering(Unbound[P]):
 
 def remembering(function: Function) -> Function:
     """Make a function one whose calls are remembered, where it says so (`dispatch.remembered`)."""
-    return cast("Function", Remembering(function)) if short.native is not None else function
+    return cast("Function", Remembering(function)) if fast_path.native is not None else function
 
 
 def unbound(function: Function) -> Function:

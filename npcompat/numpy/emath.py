@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes
+from npcompat._internal.core import dtypes
 from npcompat.numpy import _arithmetic, _exponents, _floats, _trigonometry
 from npcompat.numpy._arithmetic import absolute
 from npcompat.numpy._complex_parts import decided

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes
-from npcompat._internal.dispatch import apply, remembered
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import Op, operator
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import Op, operator
+from npcompat._internal.dispatch.dispatch import apply, remembered
 from npcompat.numpy._arithmetic import conjugate
 from npcompat.numpy._creation import asarray, placed_on
 from npcompat.numpy._joining import concatenate

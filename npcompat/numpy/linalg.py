@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as onp
 from numpy.linalg import LinAlgError
 
-from npcompat._internal import dispatch, modes
-from npcompat._internal.dispatch import apply
-from npcompat._internal.op import as_axis, operator
+from npcompat._internal.core import modes
+from npcompat._internal.core.op import as_axis, operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy import _diagonals, _products
 from npcompat.numpy._checks import flagged, shaping
 from npcompat.numpy._creation import asanyarray, asarray

@@ -6,9 +6,9 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from npcompat._internal.audit import Event, audit
-from npcompat._internal.compile_log import Compilation, compile_log
-from npcompat._internal.profile import Profile, profile
+from npcompat._internal.core.compile_log import Compilation, compile_log
+from npcompat._internal.observe.audit import Event, audit
+from npcompat._internal.observe.profile import Profile, profile
 from npcompat.numpy_extension import (
     _arithmetic,
     _array_files,

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from npcompat import numpy as np
-from npcompat._internal import dtypes
-from npcompat._internal.op import as_axis
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.op import as_axis
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import array_file
+from npcompat._internal.files import array_file
 from npcompat.numpy._creation import array, asarray
 from npcompat.numpy._typing import ArrayLike
 

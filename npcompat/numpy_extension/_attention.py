@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from npcompat import numpy as np
-from npcompat._internal import dispatch, dtypes, modes, random
-from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.op import operator
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.random import stream
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import int64
@@ -175,7 +177,7 @@ def scaled_dot_product_attention(
         operands.append(seen)
     attrs = (seen is not None, 1 / math.sqrt(max(features, 1)) if scale is None else float(scale), bool(is_causal))
     if dropout and modes.current().training:
-        return dispatch.wrap(random.default.draw(_attention_dropout, tuple(operands), (*attrs, float(dropout))))
+        return dispatch.wrap(stream.default.draw(_attention_dropout, tuple(operands), (*attrs, float(dropout))))
     return apply(_attention, operands, attrs)
 
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, execution, modes
-from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import modes
+from npcompat._internal.dispatch import dispatch, execution
 from npcompat.numpy import logical_not
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike

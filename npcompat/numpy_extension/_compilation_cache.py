@@ -2,7 +2,7 @@
 
 import os
 
-from npcompat._internal.backend import jax_cache
+from npcompat._internal.backend.jax import compilation_cache as jax_cache
 
 
 def compilation_cache(path: str | os.PathLike[str] | None) -> str | None:

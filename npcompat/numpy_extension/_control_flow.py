@@ -3,9 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from npcompat._internal import control_flow, dispatch, modes
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.handle import Handle
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.compile import control_flow
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
 from npcompat.numpy._creation import asarray, copy_of
 from npcompat.numpy._filled import zeros
 from npcompat.numpy._joining import concatenate, stack

@@ -5,13 +5,17 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import custom_gradient, definition, dispatch, dtypes, execution, modes, shared_library
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.backend import jax_custom
-from npcompat._internal.errors import AutogradError, OperatorError
-from npcompat._internal.handle import Handle, Value
-from npcompat._internal.op import REQUIRED, Op
-from npcompat._internal.tensortype import TensorType, is_symbolic
+from npcompat._internal.backend.jax import custom_ops
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.compile import custom_gradient
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.op import REQUIRED, Op
+from npcompat._internal.core.tensor_type import TensorType, is_symbolic
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.graph import op_serialization
+from npcompat._internal.support import shared_library
+from npcompat._internal.support.errors import AutogradError, OperatorError
 from npcompat.numpy._creation import asarray
 from npcompat.numpy_extension import _custom_info
 
@@ -97,12 +101,12 @@ class Custom:
         listed = list(given) if isinstance(given, list | tuple) else [given]
         self._infos = _custom_info.checked([_custom_info.as_info(i) for i in listed])
         self._library = shared_library.function(func) if func_type == "aot" else None
-        self._with_jax = jax_custom.jax_function(func) if func_type == "jax" else None
+        self._with_jax = custom_ops.jax_function(func) if func_type == "jax" else None
         self._ops: dict[Any, Op] = {}
         self._counts: dict[Any, int] = {}
         self.overwrites: tuple[tuple[int, int], ...] = ()  # as that of operators; who sets it writes what is overwritten
         if name is not None:
-            definition.name_custom(name, self)
+            op_serialization.name_custom(name, self)
 
     def __repr__(self) -> str:
         return f"<custom operator {self.name} ({self.func_type})>"
@@ -254,7 +258,7 @@ class Custom:
         key = (tuple(types), tuple(sorted(attrs.items())))
         if key not in self._counts:
             declared = self._declared([s for s, _ in types], [d for _, d in types])
-            self._counts[key] = jax_custom.output_count(self._function(attrs), types) if declared is None else len(declared)
+            self._counts[key] = custom_ops.output_count(self._function(attrs), types) if declared is None else len(declared)
         return self._counts[key]
 
     def operator(self, outputs: int, names: tuple[str, ...], symbolic: bool = True) -> Op:
@@ -284,9 +288,9 @@ class Custom:
         def compute(xp: Any, *arrays: Any, **attrs: Any) -> Any:
             function = self._function(attrs)
             if self.bprop is not None and symbolic:
-                function = jax_custom.differentiated(function, self._pullback(attrs, len(arrays)))
+                function = custom_ops.differentiated(function, self._pullback(attrs, len(arrays)))
             elif self.func_type not in _OWN_DERIVATIVE and self.bprop is None:
-                function = jax_custom.not_differentiated(function, self._no_derivative)
+                function = custom_ops.not_differentiated(function, self._no_derivative)
             elif self.bprop is not None:  # the gradient stands around the operator: this is never differentiated
                 arrays = xla.stop_gradient(arrays)
             return self._results(function(*arrays), outputs)
@@ -304,7 +308,7 @@ class Custom:
             )
         return outs[0] if outputs == 1 else tuple(outs)
 
-    def _function(self, attrs: dict[str, Any]) -> jax_custom.Function:
+    def _function(self, attrs: dict[str, Any]) -> custom_ops.Function:
         """The operator as a function of XLA's arrays, without its gradient."""
         if self.func_type == "hybrid":
             return custom_gradient.of_payloads(self.name, lambda *arrays: self._hybrid(attrs, arrays))
@@ -316,12 +320,12 @@ class Custom:
                 return outs
             types = self._declared([tuple(a.shape) for a in arrays], [onp.dtype(a.dtype) for a in arrays]) or []
             if self.func_type == "pallas":
-                return jax_custom.pallas(lambda *refs: self.func(*refs, **attrs), types, arrays)
-            return jax_custom.callback(lambda *given: self._host(given, attrs), types, arrays)
+                return custom_ops.pallas(lambda *refs: self.func(*refs, **attrs), types, arrays)
+            return custom_ops.callback(lambda *given: self._host(given, attrs), types, arrays)
 
         return function
 
-    def _pullback(self, attrs: dict[str, Any], inputs: int) -> jax_custom.Function:
+    def _pullback(self, attrs: dict[str, Any], inputs: int) -> custom_ops.Function:
         """`bprop` as a function of XLA's arrays."""
 
         def pull(*arrays: Handle) -> list[Any]:

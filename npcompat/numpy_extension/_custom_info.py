@@ -4,8 +4,8 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from npcompat._internal import dtypes
-from npcompat._internal.errors import OperatorError
+from npcompat._internal.core import dtypes
+from npcompat._internal.support.errors import OperatorError
 
 TARGETS = ("CPU", "GPU", "TPU", "Ascend")
 DEFAULT_FORMATS = ("DefaultFormat", "ND")

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal import dispatch, dtypes
-from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import operator
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._image_layout import LUMA, beside, coloured, pictures, saturated, uniform, working
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, modes
-from npcompat._internal.handle import Value
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Value
+from npcompat._internal.dispatch import dispatch
 from npcompat.numpy import random
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dtypes
-from npcompat._internal.backend import pillow_pictures
-from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.op import operator
+from npcompat._internal.backend import pillow
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy import random
 from npcompat.numpy_extension._image_layout import beside, saturated, working
 
@@ -82,7 +82,7 @@ def _resample_on_host(xp: Any, x: Any, window: Any, *, width: int, height: int, 
     out = onp.empty((*x.shape[:-3], height, width, x.shape[-1]), onp.uint8)
     for index in onp.ndindex(x.shape[:-3]):
         left, top, across, down = window[index]
-        out[index] = pillow_pictures.resized(x[index][top : top + down, left : left + across], width, height, interp)
+        out[index] = pillow.resized(x[index][top : top + down, left : left + across], width, height, interp)
     return out
 
 

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as onp
 
 from npcompat import numpy as np
-from npcompat._internal import dispatch, execution, modes
-from npcompat._internal.handle import Handle
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch, execution
 
 
 class _Capsule:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
-from npcompat._internal.buckets import Axes, Bucketed, requested
-from npcompat._internal.jit import Compiled
+from npcompat._internal.compile.jit import Compiled
+from npcompat._internal.compile.shape_buckets import Axes, Bucketed, requested
 
 
 @overload

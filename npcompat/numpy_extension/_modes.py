@@ -4,9 +4,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
 
-from npcompat._internal import execution, modes
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.devices import Device, as_device, current_device, device_of
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import modes
+from npcompat._internal.dispatch import execution
+from npcompat._internal.dispatch.devices import Device, as_device, current_device, device_of
 
 
 def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes
-from npcompat._internal.dispatch import apply
-from npcompat._internal.op import operator
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._boxes import decoded, encoded, not_suppressed, overlap, paired, to_centers

@@ -4,13 +4,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from npcompat._internal import dispatch, dtypes, modes, random
-from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.kinds import unary
-from npcompat._internal.op import normalized_axes, operator
-from npcompat._internal.tape import detached
-from npcompat._internal.tensortype import TensorType
+from npcompat._internal.autograd.tape import detached
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.op import normalized_axes, operator
+from npcompat._internal.core.op_kinds import unary
+from npcompat._internal.core.tensor_type import TensorType
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.random import stream
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import declared, int64
@@ -211,7 +213,7 @@ def dropout(data: ArrayLike, p: float = 0.5, mode: str = "training", axes: Seque
     data = asarray(data)
     if p == 0 or not (mode == "always" or modes.current().training):
         return data.copy()
-    return dispatch.wrap(random.default.draw(_dropout, (data,), (float(p), normalized_axes(tuple(axes or ()), data.ndim))))
+    return dispatch.wrap(stream.default.draw(_dropout, (data,), (float(p), normalized_axes(tuple(axes or ()), data.ndim))))
 
 
 # --- others ------------------------------------------------------------------------------------------------------

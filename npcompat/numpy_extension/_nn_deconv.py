@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from npcompat._internal import dtypes
-from npcompat._internal.dispatch import apply
-from npcompat._internal.op import operator
-from npcompat._internal.tensortype import TensorType
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.op import operator
+from npcompat._internal.core.tensor_type import TensorType
+from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_conv import Sizes, _layout, _per_axis

@@ -6,12 +6,13 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
-from npcompat._internal import dispatch, dtypes, modes
-from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import Op, from_function, normalized_axes, operator, register
-from npcompat._internal.tape import detached
+from npcompat._internal.autograd.tape import detached
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import Op, from_function, normalized_axes, operator, register
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import per_channel, widened, working_dtype
 

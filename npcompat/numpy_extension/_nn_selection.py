@@ -5,11 +5,13 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, indexing, lens
-from npcompat._internal.devices import as_device
-from npcompat._internal.dispatch import apply
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.op import operator
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.devices import as_device
+from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.indexing import entry, lens
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 from npcompat.numpy_extension._nn_types import float32, int64, positioned
@@ -73,7 +75,7 @@ def embedding(
         )
     if dtype is not None and dtypes.canonical(dtype) != weight.dtype:
         raise TypeError(f"embedding: dtype={dtype}, but weight has dtype {weight.dtype}")
-    return indexing.getitem(weight, _positions(data))
+    return entry.getitem(weight, _positions(data))
 
 
 def gather_nd(data: ArrayLike, indices: ArrayLike) -> Any:
@@ -104,7 +106,7 @@ def gather_nd(data: ArrayLike, indices: ArrayLike) -> Any:
     data, found = asarray(data), _positions(indices)
     if found.ndim < 1 or found.shape[0] > data.ndim:
         raise IndexError(f"gather_nd: indices of shape {found.shape} hold coordinates along their first axis; data has {data.ndim} axes")
-    return indexing.getitem(data, tuple(found[i] for i in range(found.shape[0])))
+    return entry.getitem(data, tuple(found[i] for i in range(found.shape[0])))
 
 
 def _chosen(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:

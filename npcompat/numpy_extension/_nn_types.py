@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.tensortype import TensorType
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.tensor_type import TensorType
+from npcompat._internal.dispatch import dispatch
 
 float32 = onp.dtype("float32")
 int64 = onp.dtype("int64")

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from npcompat import numpy as np
-from npcompat._internal import lens
-from npcompat._internal.op import as_shape, normalized_axes
+from npcompat._internal.core.op import as_shape, normalized_axes
+from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from npcompat._internal import dtypes
-from npcompat._internal.dispatch import apply
-from npcompat._internal.op import Op, operator
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.op import Op, operator
+from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy._typing import ArrayLike
 
 

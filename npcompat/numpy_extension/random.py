@@ -3,8 +3,8 @@
 from typing import Any
 
 import npcompat.numpy as np
-from npcompat._internal import dtypes
-from npcompat._internal.op import as_shape
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.op import as_shape
 from npcompat.numpy import random as np_random
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike

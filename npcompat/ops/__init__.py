@@ -7,8 +7,8 @@ Every registered operator has a class here: `_npi_cumsum` is `ops.Cumsum`; where
 begins with `Npx`.
 """
 
-from npcompat._internal.definition import nearest
-from npcompat._internal.tensortype import TensorType
+from npcompat._internal.core.tensor_type import TensorType
+from npcompat._internal.graph.op_serialization import nearest
 from npcompat.ops._classes import Operator, classes, from_json, get
 from npcompat.ops._declarations import Declaration
 from npcompat.ops._declarations import listed as list

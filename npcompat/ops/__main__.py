@@ -7,9 +7,9 @@ import argparse
 import sys
 
 from npcompat import ops
-from npcompat._internal import atomic
-from npcompat._internal.errors import OperatorError
-from npcompat._internal.op import PATTERNS, PREFIXES, REGISTRY
+from npcompat._internal.core.op import PATTERNS, PREFIXES, REGISTRY
+from npcompat._internal.support import atomic_file
+from npcompat._internal.support.errors import OperatorError
 from npcompat.ops import _numpy_names
 from npcompat.ops._declarations import LEVELS
 from npcompat.ops._manual import page, write
@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("--numpy-names", metavar="FILE", help="write the status of every name of NumPy into a file")
     asked = parser.parse_args()
     if asked.numpy_names:
-        atomic.write(asked.numpy_names, _numpy_names.page().encode())
+        atomic_file.write(asked.numpy_names, _numpy_names.page().encode())
         return 0
     if asked.write:
         print("\n".join(write(asked.write)) or "nothing has changed")

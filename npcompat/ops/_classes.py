@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from npcompat._internal import definition, dispatch, inference
-from npcompat._internal.errors import DefinitionError, OperatorError
-from npcompat._internal.op import REGISTRY, REQUIRED, Op
-from npcompat._internal.tensortype import TensorType
+from npcompat._internal.core.op import REGISTRY, REQUIRED, Op
+from npcompat._internal.core.tensor_type import TensorType
+from npcompat._internal.dispatch import dispatch, type_inference
+from npcompat._internal.graph import op_serialization
+from npcompat._internal.support.errors import DefinitionError, OperatorError
 
 
 class Operator:
@@ -64,7 +65,7 @@ class Operator:
         found = dispatch.apply(op, operands, self._attrs)
         return found if op.outputs != 1 else (found,)
 
-    def infer(self, types: Iterable[Any]) -> inference.Inference:
+    def infer(self, types: Iterable[Any]) -> type_inference.Inference:
         """The types that the operator gives for types of which not everything needs to be known.
 
         Parameters
@@ -87,11 +88,11 @@ class Operator:
         >>> ops.Matmul().infer([ops.TensorType(("batch", 8), "float32"), ops.TensorType((8, 3), "float32")]).outputs
         (TensorType((batch, 3), float32),)
         """
-        return inference.infer(self.declaration, [_as_type(t) for t in types], self._attrs)
+        return type_inference.infer(self.declaration, [_as_type(t) for t in types], self._attrs)
 
     def definition(self) -> dict[str, Any]:
         """The operator's name, the version of the form, and the attributes, as what JSON holds."""
-        return definition.definition(self.declaration, self._attrs)
+        return op_serialization.definition(self.declaration, self._attrs)
 
     def to_json(self) -> str:
         """The definition as a text, which `ops.from_json` reads."""
@@ -161,7 +162,7 @@ def get(name: str) -> type[Operator]:
     found = next((c for title, c in classes().items() if name in (title, c.declaration.name)), None)
     if found is None:
         raise OperatorError(
-            f"no operator {name!r}{definition.nearest(name, [*classes(), *REGISTRY])}; ops.list() gives all {len(REGISTRY)}"
+            f"no operator {name!r}{op_serialization.nearest(name, [*classes(), *REGISTRY])}; ops.list() gives all {len(REGISTRY)}"
         )
     return found
 
@@ -178,7 +179,7 @@ def from_json(text: str | Mapping[str, Any]) -> Operator:
         found = json.loads(text) if isinstance(text, str) else text
     except json.JSONDecodeError as error:
         raise DefinitionError(f"the definition's JSON ends, or is damaged, at character {error.pos} of {len(text)}: {error.msg}") from error
-    op, attrs = definition.from_definition(found)
+    op, attrs = op_serialization.from_definition(found)
     return get(op.name)(**op.named(attrs))
 
 

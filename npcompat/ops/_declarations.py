@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from npcompat._internal.op import PATTERNS, REGISTRY, REQUIRED, Op
+from npcompat._internal.core.op import PATTERNS, REGISTRY, REQUIRED, Op
 from npcompat.ops import _descriptions, _usage
 
 LEVELS = {

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from npcompat._internal.op import Op
+from npcompat._internal.core.op import Op
 from npcompat.ops import _usage
 from npcompat.ops._vocabulary import MEANINGS
 

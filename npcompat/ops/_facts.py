@@ -11,8 +11,8 @@ from typing import Any
 import numpy as onp
 
 import npcompat
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.op import Op
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core.op import Op
 from npcompat.ops._usage import names_in, public_face
 
 _DTYPES = tuple([onp.dtype(name) for name in ("bool", "int8", "int64", "float16", "float32", "complex64")])
@@ -67,7 +67,7 @@ def gradient(op: Op) -> str:
 def _has_rule(function: Any, module: str, seen: set[int], kernels: Iterable[str] = ()) -> bool:
     """Whether a function of the operator's module, or a kernel of XLA's that it calls, has a derivative by hand."""
     home = getattr(function, "__module__", None) or ""
-    if not home.startswith(("npcompat._internal.backend.jax_", module)) or id(function) in seen:
+    if not home.startswith(("npcompat._internal.backend.jax.", module)) or id(function) in seen:
         return False
     seen.add(id(function))
     code = getattr(function, "__code__", None)

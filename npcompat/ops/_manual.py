@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import npcompat.gluon  # declares operators, too
-from npcompat._internal import atomic
-from npcompat._internal.op import PATTERNS, REGISTRY, REQUIRED, Kernel, Op
+from npcompat._internal.core.op import PATTERNS, REGISTRY, REQUIRED, Kernel, Op
+from npcompat._internal.support import atomic_file
 from npcompat.ops import _facts
 from npcompat.ops._classes import get
 from npcompat.ops._declarations import LEVELS, Declaration, declaration
@@ -176,7 +176,7 @@ def write(folder: str | os.PathLike[str]) -> list[str]:
         (target / name).unlink()
     changed = [name for name, text in wanted.items() if before.get(name) != text]
     for name in changed:
-        atomic.write(target / name, wanted[name].encode())
+        atomic_file.write(target / name, wanted[name].encode())
     return sorted({*changed, *(before.keys() - wanted.keys())})
 
 

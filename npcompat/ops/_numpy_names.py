@@ -20,11 +20,11 @@ import numpy as onp
 import npcompat
 from npcompat import autograd, npx
 from npcompat import numpy as np
-from npcompat._internal import dispatch
-from npcompat._internal.errors import TracedValueError
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import REGISTRY, Op
-from npcompat._internal.trace import capture
+from npcompat._internal.compile.trace import capture
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import REGISTRY, Op
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.support.errors import TracedValueError
 from npcompat.numpy._checks import shaping
 from npcompat.ops import _facts, _usage
 from npcompat.ops._declarations import backends_of

@@ -9,8 +9,8 @@ from importlib import import_module
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from npcompat._internal.lens import Lens
-from npcompat._internal.op import REGISTRY, Op
+from npcompat._internal.core.op import REGISTRY, Op
+from npcompat._internal.indexing.lens import Lens
 
 _NAMESPACES = {
     "np": "numpy",
@@ -23,8 +23,9 @@ _NAMESPACES = {
     "npx.random": "numpy_extension.random",
     "gluon.utils": "gluon.utils",
 }
-INDEXING = tuple([f"npcompat._internal.{name}" for name in ("advanced_keys", "basic_keys", "fitting", "host_keys", "indexing")])
-_FOLLOWED = ("npcompat.numpy", "npcompat.gluon.utils", *INDEXING, *[f"npcompat._internal.{name}" for name in ("devices", "lens", "tape")])
+INDEXING = tuple([f"npcompat._internal.indexing.{name}" for name in ("advanced", "basic", "assigned_value", "host", "entry")])
+_READERS = ("npcompat._internal.dispatch.devices", "npcompat._internal.indexing.lens", "npcompat._internal.autograd.tape")
+_FOLLOWED = ("npcompat.numpy", "npcompat.gluon.utils", *INDEXING, *_READERS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import npcompat.numpy as np
-from npcompat._internal import dispatch
-from npcompat._internal.trace import outside, value_outside
+from npcompat._internal.compile.trace import outside, value_outside
+from npcompat._internal.dispatch import dispatch
 from npcompat.numpy import random
 from npcompat.optimizer._optimizer import DefaultRate, Optimizer, register
 from npcompat.optimizer._rules import Hyper

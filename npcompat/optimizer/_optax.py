@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import npcompat.numpy as np
-from npcompat._internal import dispatch
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import Op
-from npcompat._internal.trace import outside, value_outside
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.compile.trace import outside, value_outside
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import Op
+from npcompat._internal.dispatch import dispatch
 from npcompat.optimizer._optimizer import DefaultRate, Optimizer, is_narrow, kept_unless, run_in_place, step_types
 
 

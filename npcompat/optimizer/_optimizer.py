@@ -14,12 +14,14 @@ from typing import Any, ClassVar, TypeVar
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal import arguments, dispatch, dtypes, execution, modes
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle, Value, extra
-from npcompat._internal.op import Op
-from npcompat._internal.trace import in_trace, outside, value_outside
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.compile.trace import in_trace, outside, value_outside
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.handle import Handle, Value, extra
+from npcompat._internal.core.op import Op
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.support import argument_errors
 
 _float64 = onp.dtype("float64")
 
@@ -236,7 +238,7 @@ class Optimizer:
         **unknown: Any,
     ) -> None:
         for name in unknown:
-            raise arguments.unknown(type(self).__name__, name, arguments.of_constructors(type(self)))
+            raise argument_errors.unknown(type(self).__name__, name, argument_errors.of_constructors(type(self)))
         if sym is not None:
             raise NotImplementedError("Optimizer(sym=...): there is no symbol interface yet")
         self.rescale_grad: Any = rescale_grad
@@ -252,12 +254,12 @@ class Optimizer:
         self.idx2name, self.param_dict = dict(param_idx2name or {}), dict(param_dict or {})
         self.lr_mult: dict[Any, float] = {}
         self.wd_mult: dict[Any, float] = {}
-        self._wd = arguments.number(type(self).__name__, "wd", wd)
+        self._wd = argument_errors.number(type(self).__name__, "wd", wd)
         self._usable: Any = None  # an array that says whether gradients are finite; without, nobody asks
         self._groups: list[_Group] = []
         self._places: dict[Any, tuple[int, int]] = {}
         with outside():
-            rate = 0.01 if learning_rate is None else arguments.number(type(self).__name__, "learning_rate", learning_rate)
+            rate = 0.01 if learning_rate is None else argument_errors.number(type(self).__name__, "learning_rate", learning_rate)
             self._lr = np.array(rate, dtype=_float64)
 
     @property

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from npcompat._internal.backend.symbolic import Node, Symbolic
-from npcompat._internal.tensortype import TensorType, shown
+from npcompat._internal.core.tensor_type import TensorType, shown
+from npcompat._internal.graph.symbolic import Node, Symbolic
 from npcompat.symbol._graph import ordered
 
 

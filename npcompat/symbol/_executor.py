@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from npcompat import autograd
-from npcompat._internal import devices, dispatch, dtypes
-from npcompat._internal.backend.symbolic import Symbolic
-from npcompat._internal.errors import AutogradError
-from npcompat._internal.handle import Value
-from npcompat._internal.jit import Compiled
-from npcompat._internal.tensortype import TensorType
+from npcompat._internal.compile.jit import Compiled
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.handle import Value
+from npcompat._internal.core.tensor_type import TensorType
+from npcompat._internal.dispatch import devices, dispatch
+from npcompat._internal.graph.symbolic import Symbolic
+from npcompat._internal.support.errors import AutogradError
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._filled import zeros
 from npcompat.symbol import _graph

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import atomic, definition
-from npcompat._internal.backend.symbolic import STREAM, Node, Symbolic
-from npcompat._internal.errors import DefinitionError
-from npcompat._internal.tensortype import TensorType
+from npcompat._internal.core.tensor_type import TensorType
+from npcompat._internal.graph import op_serialization
+from npcompat._internal.graph.symbolic import STREAM, Node, Symbolic
+from npcompat._internal.support import atomic_file
+from npcompat._internal.support.errors import DefinitionError
 from npcompat.symbol._graph import ordered
 
 FORMAT, VERSION = "npcompat.symbol", 1
@@ -75,7 +76,7 @@ def from_json(text: str, source: str = "the text") -> list[Symbolic]:
 
 def save(path: str | os.PathLike[str], heads: Sequence[Symbolic]) -> None:
     """Write a graph into a file, atomically."""
-    atomic.write(path, to_json(heads).encode())
+    atomic_file.write(path, to_json(heads).encode())
 
 
 def load(path: str | os.PathLike[str]) -> list[Symbolic]:
@@ -106,10 +107,10 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 def _written(node: Node, numbers: Mapping[int, int]) -> dict[str, Any]:
     if node.op is not None:
-        inputs = [[numbers[id(p.node)], p.index] if type(p) is Symbolic else {"scalar": definition.to_json(p)} for p in node.inputs]
+        inputs = [[numbers[id(p.node)], p.index] if type(p) is Symbolic else {"scalar": op_serialization.to_json(p)} for p in node.inputs]
         return {
             "name": node.name,
-            **definition.definition(node.op, node.attrs),
+            **op_serialization.definition(node.op, node.attrs),
             "inputs": inputs,
             "outputs": [t.to_json() for t in node.outputs],
         }
@@ -122,8 +123,8 @@ def _written(node: Node, numbers: Mapping[int, int]) -> dict[str, Any]:
 def _read(written: Mapping[str, Any], nodes: Sequence[Node]) -> Node:
     name = written["name"]
     if "op" in written:
-        op, attrs = definition.from_definition({key: written[key] for key in ("op", "version", "attrs")})
-        inputs = tuple([definition.from_json(p["scalar"]) if isinstance(p, dict) else _output(p, nodes) for p in written["inputs"]])
+        op, attrs = op_serialization.from_definition({key: written[key] for key in ("op", "version", "attrs")})
+        inputs = tuple([op_serialization.from_json(p["scalar"]) if isinstance(p, dict) else _output(p, nodes) for p in written["inputs"]])
         op.check_inputs(len(inputs))
         if len(written["outputs"]) != op.outputs:
             raise ValueError(f"{op.name} has {op.outputs} outputs, {len(written['outputs'])} are given")

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from npcompat._internal import dispatch, execution, fusion, inference, random
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.backend.symbolic import STREAM, Node, Symbolic
-from npcompat._internal.errors import InferenceError
-from npcompat._internal.handle import Value
-from npcompat._internal.op import Op
-from npcompat._internal.tensortype import TensorType, substituted
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import fusion_groups
+from npcompat._internal.core.handle import Value
+from npcompat._internal.core.op import Op
+from npcompat._internal.core.tensor_type import TensorType, substituted
+from npcompat._internal.dispatch import dispatch, execution, type_inference
+from npcompat._internal.graph.symbolic import STREAM, Node, Symbolic
+from npcompat._internal.random import stream
+from npcompat._internal.support.errors import InferenceError
 
 
 def ordered(heads: Iterable[Symbolic]) -> list[Node]:
@@ -79,7 +81,7 @@ def inferred(heads: Sequence[Symbolic], given: Mapping[str, TensorType]) -> dict
             lengths = lengths_of(nodes, known)
             inputs = [types[id(p.node)][p.index] if type(p) is Symbolic else type(p) for p in node.inputs]
             try:
-                found = inference.infer(node.op, inputs, substituted(node.attrs, lengths))
+                found = type_inference.infer(node.op, inputs, substituted(node.attrs, lengths))
             except InferenceError as error:
                 raise InferenceError(f"{node.name}: {error}") from None
             types[id(node)] = found.outputs
@@ -118,7 +120,7 @@ def evaluated(heads: Sequence[Symbolic], values: Mapping[str, Value]) -> list[Va
     """
     nodes = ordered(heads)
     lengths = lengths_of(nodes, {name: TensorType(v.payload.shape, v.payload.dtype) for name, v in values.items()})
-    draws = sorted([n for n in nodes if n.op is random.position_of_draw and _counts_from_stream(n)], key=lambda n: n.attrs)
+    draws = sorted([n for n in nodes if n.op is stream.position_of_draw and _counts_from_stream(n)], key=lambda n: n.attrs)
     order = {id(n): (i,) for i, n in enumerate(draws)}
 
     def call(node: Node, op: Op, inputs: Sequence[Value]) -> Any:
@@ -126,9 +128,9 @@ def evaluated(heads: Sequence[Symbolic], values: Mapping[str, Value]) -> list[Va
 
     if not draws:
         return _computed(heads, nodes, values, execution.constant, Value, call)
-    state = {n.name: dispatch.read(handle) for n, handle in zip(STREAM, random.default.state(), strict=True)}
+    state = {n.name: dispatch.read(handle) for n, handle in zip(STREAM, stream.default.state(), strict=True)}
     found = _computed(heads, nodes, {**values, **state}, execution.constant, Value, call)
-    random.default.advance(len(draws))
+    stream.default.advance(len(draws))
     return found
 
 
@@ -173,9 +175,10 @@ def fusable(heads: Sequence[Symbolic]) -> list[list[Node]]:
     called = [(n, n.op) for n in ordered(heads) if n.op is not None]
     numbers = {id(n): i for i, (n, _) in enumerate(called)}
     sources = [[numbers.get(id(p.node)) for p in n.inputs if type(p) is Symbolic] for n, _ in called]
-    steps = [fusion.Step(op.pattern, tuple([i for i in found if i is not None])) for (_, op), found in zip(called, sources, strict=True)]
+    step = fusion_groups.Step
+    steps = [step(op.pattern, tuple([i for i in found if i is not None])) for (_, op), found in zip(called, sources, strict=True)]
     results = [numbers[id(h.node)] for h in heads if id(h.node) in numbers]
-    return [[called[i][0] for i in group] for group in fusion.groups(steps, results)]
+    return [[called[i][0] for i in group] for group in fusion_groups.groups(steps, results)]
 
 
 __all__ = ["as_function", "evaluated", "fusable", "inferred", "lengths_of", "ordered", "overwritten", "stands_for", "variables"]

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from npcompat._internal import dispatch, execution
-from npcompat._internal.backend import symbolic
-from npcompat._internal.backend.symbolic import Node, Symbolic
-from npcompat._internal.errors import AutogradError
-from npcompat._internal.handle import Handle, Value
-from npcompat._internal.op import REGISTRY
-from npcompat._internal.tape import Leaf
-from npcompat._internal.tape import Node as Recorded
-from npcompat._internal.tensortype import TensorType
+from npcompat._internal.autograd.tape import Leaf
+from npcompat._internal.autograd.tape import Node as Recorded
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.op import REGISTRY
+from npcompat._internal.core.tensor_type import TensorType
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.graph import symbolic
+from npcompat._internal.graph.symbolic import Node, Symbolic
+from npcompat._internal.support.errors import AutogradError
 
 
 def of_recorded(array: Handle) -> Any:

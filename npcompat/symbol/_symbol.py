@@ -4,12 +4,12 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from npcompat._internal import dispatch, execution
-from npcompat._internal.backend import symbolic
-from npcompat._internal.backend.symbolic import Node, Symbolic
-from npcompat._internal.errors import InferenceError
-from npcompat._internal.handle import Value
-from npcompat._internal.tensortype import Dim, TensorType, dimension, dims, shown
+from npcompat._internal.core.handle import Value
+from npcompat._internal.core.tensor_type import Dim, TensorType, dimension, dims, shown
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.graph import symbolic
+from npcompat._internal.graph.symbolic import Node, Symbolic
+from npcompat._internal.support.errors import InferenceError
 from npcompat.numpy._ndarray import ndarray
 from npcompat.symbol import _drawing, _files, _graph
 from npcompat.symbol._executor import Executor

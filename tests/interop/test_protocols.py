@@ -4,7 +4,7 @@ import numpy as onp
 import pytest
 
 from npcompat import np, npx
-from npcompat._internal.errors import TracedValueError
+from npcompat._internal.support.errors import TracedValueError
 
 A = onp.arange(6.0).reshape(2, 3)
 

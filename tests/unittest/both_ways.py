@@ -6,10 +6,11 @@ import numpy as onp
 import pytest
 
 from npcompat import np, npx
-from npcompat._internal import dispatch, short
-from npcompat._internal.handle import Handle
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.native import fast_path
 
-NEEDED = pytest.mark.skipif(short.native is None, reason="the short way is not compiled, or not wanted")
+NEEDED = pytest.mark.skipif(fast_path.native is None, reason="the short way is not compiled, or not wanted")
 
 
 KINDS = {

@@ -6,7 +6,7 @@ import jax
 import pytest
 
 from npcompat import np, npx
-from npcompat._internal.backend import jax_rolling, jax_tracing
+from npcompat._internal.backend.jaxpr import roll_loops, tracing
 
 
 @pytest.fixture(params=["jax", "numpy", "auto"])
@@ -34,11 +34,11 @@ def found(monkeypatch):
     seen = []
 
     def rolled(jaxpr, known):
-        compute = jax_rolling.rolled(jaxpr, known)
+        compute = roll_loops.rolled(jaxpr, known)
         seen.append(compute is not None)
         return compute
 
-    monkeypatch.setattr(jax_tracing, "rolled", rolled)
-    monkeypatch.setattr(jax_rolling, "EQUATIONS", 8)
-    monkeypatch.setattr(jax_rolling, "FUSIBLE_EQUATIONS", 0)
+    monkeypatch.setattr(tracing, "rolled", rolled)
+    monkeypatch.setattr(roll_loops, "EQUATIONS", 8)
+    monkeypatch.setattr(roll_loops, "FUSIBLE_EQUATIONS", 0)
     return seen

@@ -9,7 +9,7 @@ import copy
 import numpy as onp
 
 from npcompat import np, npx
-from npcompat._internal.handle import Handle
+from npcompat._internal.core.handle import Handle
 
 MODES = ("jax", "numpy", "jit")
 

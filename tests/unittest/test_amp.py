@@ -4,7 +4,7 @@ import numpy as onp
 import pytest
 
 from npcompat import amp, autograd, gluon, np, npx
-from npcompat._internal.op import REGISTRY
+from npcompat._internal.core.op import REGISTRY
 from npcompat.gluon import nn
 
 RANDOM = onp.random.RandomState(6)

@@ -7,9 +7,9 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, gluon, np, npx
-from npcompat._internal import modes
-from npcompat._internal.errors import AuditError
-from npcompat._internal.tables import amount, duration, table
+from npcompat._internal.core import modes
+from npcompat._internal.support.errors import AuditError
+from npcompat._internal.support.text_table import amount, duration, table
 from npcompat.gluon import nn
 
 

@@ -7,7 +7,7 @@ import numpy as onp
 import pytest
 
 from npcompat import image, np, recordio
-from npcompat._internal.errors import DataFileError
+from npcompat._internal.support.errors import DataFileError
 from npcompat.numpy_extension._image_layout import host_picture
 
 Image = pytest.importorskip("PIL.Image", reason="8-bit pictures are decoded and resized by Pillow")

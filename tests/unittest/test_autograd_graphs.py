@@ -7,8 +7,8 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, np, npx
-from npcompat._internal import tape
-from npcompat._internal.errors import AutogradError
+from npcompat._internal.autograd import tape
+from npcompat._internal.support.errors import AutogradError
 
 PLACEMENT = "jax"
 

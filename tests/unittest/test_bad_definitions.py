@@ -7,9 +7,9 @@ import numpy as onp
 import pytest
 
 from npcompat import np, npx, ops, symbol
-from npcompat._internal import definition
-from npcompat._internal.errors import DefinitionError, InferenceError, OperatorError
-from npcompat._internal.op import REGISTRY, operator
+from npcompat._internal.core.op import REGISTRY, operator
+from npcompat._internal.graph import op_serialization
+from npcompat._internal.support.errors import DefinitionError, InferenceError, OperatorError
 from npcompat.symbol import _files
 
 F = "float32"
@@ -47,7 +47,7 @@ def test_bad_attributes_and_operands():
     with raises(OperatorError, "_npi_index_put: expected the inputs a, new, starts, ...; 1 are given"):
         ops.IndexPut(spec=())(np.ones(2))
     with raises(DefinitionError, "an attribute of type object can't be written: <object"):
-        definition.to_json((1, object()))
+        op_serialization.to_json((1, object()))
 
 
 def test_bad_types():

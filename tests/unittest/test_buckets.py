@@ -6,7 +6,7 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, gluon, init, np, npx, ops
-from npcompat._internal.errors import TracedValueError
+from npcompat._internal.support.errors import TracedValueError
 from npcompat.gluon import nn, rnn
 from npcompat.test_utils import assert_almost_equal
 

@@ -11,8 +11,15 @@ import pytest
 from jax import lax
 
 from npcompat import autograd, np, npx
-from npcompat._internal.backend.jax_cpu import rewritten
-from npcompat._internal.backend.jax_cpu_convolution import FEW, FITS, MUCH, TAPS, as_product, product
+from npcompat._internal.backend.jaxpr.cpu_convolution import (
+    FEW,
+    FITS,
+    MUCH,
+    TAPS,
+    as_product,
+    product,
+)
+from npcompat._internal.backend.jaxpr.cpu_rewrites import rewritten
 
 LAYOUTS = {1: ["NCW", "NWC"], 2: ["NCHW", "NHWC", "CNHW", "HWNC"], 3: ["NCDHW", "NDHWC"]}
 
@@ -28,7 +35,12 @@ def a_case(seed):
     layout = r.choice(LAYOUTS[axes])
     spatial = layout.replace("N", "").replace("C", "")
     filters = r.choice([layout.replace("N", "O").replace("C", "I"), f"OI{spatial}"])
-    sizes = {"N": r.randint(1, 3), "C": r.randint(1, 3), "O": r.randint(1, 3), **{axis: r.randint(1, 7) for axis in spatial}}
+    sizes = {
+        "N": r.randint(1, 3),
+        "C": r.randint(1, 3),
+        "O": r.randint(1, 3),
+        **{axis: r.randint(1, 7) for axis in spatial},
+    }
     longest = [r.randint(1, 3), 1][seed % 3 == 0]
     kernel = {"O": sizes["O"], "I": sizes["C"], **{axis: r.randint(1, longest) for axis in spatial}}
     numbers = onp.random.RandomState(seed)
@@ -96,7 +108,11 @@ def way(channels=4, filters=64, size=16, kernel=3, batch=8, dtype="float32", **o
     x = jax.ShapeDtypeStruct((batch, channels, size, size), dtype)
     weight = jax.ShapeDtypeStruct((filters, channels // options.get("feature_group_count", 1), kernel, kernel), dtype)
     with jax.enable_x64(True):
-        made = equation(x, weight, **{"window_strides": (1, 1), "padding": [(kernel // 2, kernel // 2)] * 2, **options})
+        made = equation(
+            x,
+            weight,
+            **{"window_strides": (1, 1), "padding": [(kernel // 2, kernel // 2)] * 2, **options},
+        )
     return as_product(x, weight, made.params)
 
 
@@ -184,9 +200,12 @@ def test_programs_have_products_eager_recorded_and_compiled(monkeypatch):
         made.append({*primitives(found)} & {"conv_general_dilated", "dot_general"})
         return found
 
-    monkeypatch.setattr("npcompat._internal.backend.jax_cpu.rewritten", noted)
+    monkeypatch.setattr("npcompat._internal.backend.jaxpr.cpu_rewrites.rewritten", noted)
     # Sizes that no other test has, so that nothing is compiled yet.
-    x, weight = np.array(onp.ones((2, 3, 11, 13), "float32")), np.array(onp.ones((7, 3, 2, 4), "float32"))
+    x, weight = (
+        np.array(onp.ones((2, 3, 11, 13), "float32")),
+        np.array(onp.ones((7, 3, 2, 4), "float32")),
+    )
     weight.attach_grad()
     npx.convolution(x, weight)
     assert made == [{"dot_general"}]
@@ -204,7 +223,10 @@ def test_programs_have_products_eager_recorded_and_compiled(monkeypatch):
 @pytest.mark.parametrize(("kernel", "stride", "pad"), [(1, 2, 1), (3, 1, 1), (3, 2, 0)])
 def test_gradients_are_those_of_the_convolution(channels, filters, kernel, stride, pad):
     r = onp.random.RandomState(0)
-    x, weight = r.normal(size=(2, channels, 8, 7)), r.normal(size=(filters, channels, kernel, kernel))
+    x, weight = (
+        r.normal(size=(2, channels, 8, 7)),
+        r.normal(size=(filters, channels, kernel, kernel)),
+    )
 
     def plain(x, weight):
         return lax.conv_general_dilated(x, weight, (stride, stride), [(pad, pad)] * 2)

@@ -10,7 +10,7 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, gluon, np, npx, symbol
-from npcompat._internal.errors import AutogradError, DefinitionError, InferenceError, OperatorError, SymbolError
+from npcompat._internal.support.errors import AutogradError, DefinitionError, InferenceError, OperatorError, SymbolError
 
 PLACEMENT = "jax"
 

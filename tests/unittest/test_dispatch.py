@@ -15,8 +15,8 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, np, npx
-from npcompat._internal import dispatch
-from npcompat._internal.backend import jax as xla
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.dispatch import dispatch
 from npcompat.test_utils import assert_almost_equal
 
 PLACEMENT = "jax"

@@ -12,7 +12,7 @@ from registry_cases import CASES
 
 import npcompat
 from npcompat import autograd, gluon, np, npx, ops, symbol
-from npcompat._internal.op import REGISTRY
+from npcompat._internal.core.op import REGISTRY
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from npcompat import np, npx
-from npcompat._internal import draws_ahead
+from npcompat._internal.random import prefetched_draws
 
 DRAWS = {
     "uniform": lambda g: g.uniform(-1.0, 2.0),
@@ -19,7 +19,7 @@ DRAWS = {
 
 
 def numbers(program, repeated, monkeypatch):
-    monkeypatch.setattr(draws_ahead, "REPEATED", repeated)
+    monkeypatch.setattr(prefetched_draws, "REPEATED", repeated)
     generator = np.random.default_rng(11)
     return [(a.dtype.name, a.tolist()) if hasattr(a, "dtype") else a for a in program(generator)]
 
@@ -75,7 +75,7 @@ def test_the_default_stream_begins_again(monkeypatch):
 
 @pytest.mark.parametrize("name", ["uniform", "integers", "normal"])
 def test_most_are_not_drawn_one_by_one(name, monkeypatch):
-    monkeypatch.setattr(draws_ahead, "REPEATED", 8)
+    monkeypatch.setattr(prefetched_draws, "REPEATED", 8)
     generator, drawn = np.random.default_rng(3), []
     one = type(generator.bit_generator.stream)._drawn
     monkeypatch.setattr(type(generator.bit_generator.stream), "_drawn", lambda self, *given: drawn.append(1) or one(self, *given))
@@ -85,7 +85,7 @@ def test_most_are_not_drawn_one_by_one(name, monkeypatch):
 
 
 def test_each_is_an_array_of_its_own(monkeypatch):
-    monkeypatch.setattr(draws_ahead, "REPEATED", 8)
+    monkeypatch.setattr(prefetched_draws, "REPEATED", 8)
     generator = np.random.default_rng(3)
     samples = [generator.normal(size=3) for _ in range(200)]
     samples[150][...] = 0

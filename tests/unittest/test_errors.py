@@ -4,7 +4,7 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, gluon, np, npx
-from npcompat._internal.errors import AutogradError, DeferredInitializationError, ParameterFileError
+from npcompat._internal.support.errors import AutogradError, DeferredInitializationError, ParameterFileError
 
 PLACEMENT = "jax"
 

@@ -10,7 +10,7 @@ import pytest
 from oracle import assert_alike
 
 from npcompat import np, npx
-from npcompat._internal import atomic
+from npcompat._internal.support import atomic_file
 
 ARRAYS = {
     "float32": onp.array([[1.5, -2.0], [onp.nan, 3.0]], dtype="float32"),
@@ -92,7 +92,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(atomic.os, "replace", interrupted)
+        patch.setattr(atomic_file.os, "replace", interrupted)
         with pytest.raises(KeyboardInterrupt):
             np.save(path, [3, 4])
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["a.npy"]

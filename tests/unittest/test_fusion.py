@@ -3,7 +3,7 @@
 import pytest
 
 from npcompat import gluon, np, npx, symbol
-from npcompat._internal.fusion import Step, groups
+from npcompat._internal.core.fusion_groups import Step, groups
 
 E, B, I, R, C, O = "elementwise", "broadcast", "injective", "reduction", "complex", "opaque"
 

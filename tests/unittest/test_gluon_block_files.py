@@ -7,7 +7,7 @@ import pytest
 from networks import network
 
 from npcompat import init, np
-from npcompat._internal.errors import ParameterFileError
+from npcompat._internal.support.errors import ParameterFileError
 from npcompat.gluon import nn
 
 

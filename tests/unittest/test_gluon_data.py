@@ -14,7 +14,7 @@ import numpy as onp
 import pytest
 
 from npcompat import gluon, np, npx
-from npcompat._internal import random as streams
+from npcompat._internal.random import stream as streams
 from npcompat.gluon.data import batchify
 
 DATA = onp.arange(20, dtype="float32").reshape(10, 2)

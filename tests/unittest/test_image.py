@@ -6,7 +6,7 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, image, np, npx
-from npcompat._internal.backend import pillow_pictures
+from npcompat._internal.backend import pillow
 from npcompat.numpy_extension._image_layout import host_picture
 
 Image = pytest.importorskip("PIL.Image", reason="pictures are encoded by Pillow")
@@ -69,7 +69,7 @@ def test_without_pillow_the_error_says_what_to_install(monkeypatch):
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr(pillow_pictures.importlib, "import_module", missing)
+    monkeypatch.setattr(pillow.importlib, "import_module", missing)
     with pytest.raises(ImportError, match=r"decoding pictures needs Pillow, which is not installed: pip install 'npcompat\[image\]'"):
         image.imdecode(b"x")
 

@@ -5,7 +5,7 @@ import pytest
 from oracle import agrees, assert_alike
 
 from npcompat import autograd, np, npx
-from npcompat._internal.handle import Value
+from npcompat._internal.core.handle import Value
 
 A = onp.arange(12.0).reshape(3, 4)
 I = onp.array([[3, 0], [1, 2]])

@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 from oracle import MODES, agrees, execute
 
 from npcompat import np, npx, sym
-from npcompat._internal import host_keys
+from npcompat._internal.indexing import host
 
 PLACEMENT = "jax"
 
@@ -17,7 +17,7 @@ PLACEMENT = "jax"
 def size(request, monkeypatch):
     """Small arrays on XLA's CPU are read and written through advanced keys by NumPy, large ones and those elsewhere by programs."""
     if request.param == "large":
-        monkeypatch.setattr(host_keys, "_SMALL", -1)
+        monkeypatch.setattr(host, "_SMALL", -1)
 
 
 CUBE = onp.arange(60.0).reshape(3, 4, 5)

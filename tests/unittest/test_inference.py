@@ -12,13 +12,13 @@ from test_registry import codes, flat, given, main_dtype, quiet
 
 import npcompat.gluon  # declares operators, too
 from npcompat import np, npx, ops, symbol
-from npcompat._internal import dispatch
-from npcompat._internal.errors import InferenceError, OperatorError
-from npcompat._internal.handle import Handle
-from npcompat._internal.inference import infer
-from npcompat._internal.op import REGISTRY
-from npcompat._internal.tensortype import TensorType, substituted
-from npcompat._internal.trace import Trace, capture
+from npcompat._internal.compile.trace import Trace, capture
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import REGISTRY
+from npcompat._internal.core.tensor_type import TensorType, substituted
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.type_inference import infer
+from npcompat._internal.support.errors import InferenceError, OperatorError
 
 PLACEMENT = "jax"
 

@@ -8,8 +8,8 @@ import pytest
 from oracle import both
 
 from npcompat import autograd, np, npx
-from npcompat._internal.dispatch import apply
-from npcompat._internal.op import from_function
+from npcompat._internal.core.op import from_function
+from npcompat._internal.dispatch.dispatch import apply
 
 PLACEMENT = "jax"
 

@@ -8,7 +8,7 @@ import pytest
 from loops import check
 
 from npcompat import autograd, gluon, np, npx
-from npcompat._internal.backend import jax_rolling, jax_tracing
+from npcompat._internal.backend.jaxpr import roll_loops, tracing
 
 
 @pytest.fixture
@@ -125,17 +125,17 @@ def test_elementwise_rounds_are_left_to_xla(x, monkeypatch):
 
     x = x.astype("float32")
     jaxpr = jax.make_jaxpr(f)(x).jaxpr
-    monkeypatch.setattr(jax_rolling, "EQUATIONS", 8)
-    assert jax_rolling.rolled(jaxpr, {}) is None
-    monkeypatch.setattr(jax_rolling, "FUSIBLE_EQUATIONS", 16)
-    (rolled,) = jax_rolling.rolled(jaxpr, {})(x)
+    monkeypatch.setattr(roll_loops, "EQUATIONS", 8)
+    assert roll_loops.rolled(jaxpr, {}) is None
+    monkeypatch.setattr(roll_loops, "FUSIBLE_EQUATIONS", 16)
+    (rolled,) = roll_loops.rolled(jaxpr, {})(x)
     assert onp.allclose(rolled, f(x))
 
 
 def test_what_is_compiled_does_not_grow_with_the_rounds(x, monkeypatch):
     lengths = []
-    as_call = jax_tracing._as_call
-    monkeypatch.setattr(jax_tracing, "_as_call", lambda jaxpr: lengths.append(len(jaxpr.eqns)) or as_call(jaxpr))
+    as_call = tracing._as_call
+    monkeypatch.setattr(tracing, "_as_call", lambda jaxpr: lengths.append(len(jaxpr.eqns)) or as_call(jaxpr))
 
     def f(np, x, rounds):
         a = x[0]

@@ -7,7 +7,7 @@ import pytest
 
 import npcompat.numpy as np
 from npcompat import autograd, npx
-from npcompat._internal.backend.jax_cpu import MANY, OFTEN, SHORT, rewritten
+from npcompat._internal.backend.jaxpr.cpu_rewrites import MANY, OFTEN, SHORT, rewritten
 
 
 def _stored(function, *arrays):

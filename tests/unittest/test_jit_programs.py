@@ -8,7 +8,7 @@ import pytest
 from oracle import both
 
 from npcompat import autograd, np, npx
-from npcompat._internal.errors import CompileWarning
+from npcompat._internal.support.errors import CompileWarning
 
 PLACEMENT = "jax"
 

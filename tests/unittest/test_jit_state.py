@@ -7,10 +7,11 @@ from both_ways import NEEDED
 from oracle import agrees, both
 
 from npcompat import autograd, np, npx
-from npcompat._internal import dispatch, short
-from npcompat._internal.handle import Value
-from npcompat._internal.jit import _Program
-from npcompat._internal.state import State, Stored, version_of
+from npcompat._internal.compile.jit import _Program
+from npcompat._internal.core.handle import Value
+from npcompat._internal.core.retained_outputs import State, Stored, version_of
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.native import fast_path
 
 PLACEMENT = "jax"
 
@@ -296,7 +297,7 @@ def test_a_read_only_argument_is_not_written():
 def way(request, monkeypatch):
     """Calls alike are run again the short way, where there is one, and the whole way."""
     if request.param == "whole":
-        monkeypatch.setattr(short, "again", lambda *_: None)
+        monkeypatch.setattr(fast_path, "again", lambda *_: None)
 
 
 def counting():
@@ -451,7 +452,7 @@ def test_steps_go_on_whatever_happens_between_them(between, monkeypatch):
     for way in ("short", "whole", "from handles"):
         with monkeypatch.context() as patched:
             if way != "short":
-                patched.setattr(short, "again", lambda *_: None)
+                patched.setattr(fast_path, "again", lambda *_: None)
             if way == "from handles":
                 patched.setattr(State, "operands", lambda *_: None)
             step, x, w, m, rate = arrays = stepping()

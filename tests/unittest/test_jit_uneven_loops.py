@@ -7,7 +7,7 @@ import pytest
 from loops import check
 
 from npcompat import autograd, np, npx
-from npcompat._internal.backend import jax_rolling, jax_tracing, jax_uneven
+from npcompat._internal.backend.jaxpr import ragged_rounds, roll_loops, tracing
 
 
 @pytest.fixture
@@ -130,8 +130,8 @@ def test_what_is_around_a_window_means_nothing(found, f, definite):
 
 def test_equations_do_not_grow_with_the_rounds(monkeypatch):
     lengths = []
-    as_call = jax_tracing._as_call
-    monkeypatch.setattr(jax_tracing, "_as_call", lambda jaxpr: lengths.append(len(jaxpr.eqns)) or as_call(jaxpr))
+    as_call = tracing._as_call
+    monkeypatch.setattr(tracing, "_as_call", lambda jaxpr: lengths.append(len(jaxpr.eqns)) or as_call(jaxpr))
     for n in (20, 40):
         check(cholesky, onp.eye(n) * 2 + 1, times=1)
     assert lengths[0] == lengths[1] < 100
@@ -181,7 +181,7 @@ def test_little_in_large_arrays_is_left(found, monkeypatch):
 
     x = onp.random.RandomState(0).normal(size=(32, 32))
     check(f, x)
-    monkeypatch.setattr(jax_uneven, "WASTE", 1)
+    monkeypatch.setattr(ragged_rounds, "WASTE", 1)
     check(f, x)
     assert found == [True, False]
 
@@ -240,5 +240,5 @@ def test_random_loops(found, seed):
 
 
 def test_loops_are_looked_for_only_where_there_are_equations_enough(x, monkeypatch):
-    monkeypatch.setattr(jax_rolling, "_find", lambda *_: pytest.fail("looked for"))
+    monkeypatch.setattr(roll_loops, "_find", lambda *_: pytest.fail("looked for"))
     check(substitution, x[:4, :4])

@@ -5,10 +5,10 @@ import pytest
 from numpy.lib.stride_tricks import sliding_window_view
 
 from npcompat import autograd, np, npx, ops
-from npcompat._internal import dtypes
-from npcompat._internal.dispatch import apply
-from npcompat._internal.errors import InferenceError, OperatorError
-from npcompat._internal.kinds import binary, broadcast, convolution, for_axis, pooling, reduce_axis, unary
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.op_kinds import binary, broadcast, convolution, for_axis, pooling, reduce_axis, unary
+from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.support.errors import InferenceError, OperatorError
 from npcompat.test_utils import assert_almost_equal
 
 

@@ -4,8 +4,8 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, np, npx
-from npcompat._internal.errors import TracedValueError
-from npcompat._internal.execution import MOST_KNOWN
+from npcompat._internal.dispatch.execution import MOST_KNOWN
+from npcompat._internal.support.errors import TracedValueError
 
 
 def same(function, *args):

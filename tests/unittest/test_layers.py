@@ -10,7 +10,7 @@ import pytest
 from layer_cases import CASES
 
 from npcompat import autograd, gluon, np, npx, test_utils
-from npcompat._internal.handle import Handle
+from npcompat._internal.core.handle import Handle
 from npcompat.gluon.model_zoo import vision
 
 MODULES = {"nn": gluon.nn, "rnn": gluon.rnn, "loss": gluon.loss, "zoo": vision}

@@ -6,8 +6,8 @@ import pytest
 
 import npcompat
 from npcompat import autograd, gluon, init, np, npx
-from npcompat._internal import longer_draws
-from npcompat._internal.op import REGISTRY
+from npcompat._internal.core.op import REGISTRY
+from npcompat._internal.random import prefix_draws
 
 DRAWS = {
     "exponential": lambda size, dtype: np.random.default_rng(5).standard_exponential(size, dtype),
@@ -31,7 +31,7 @@ SIZES = [(0,), (1,), (7,), (3, 5, 2), (257,), (1, 129)]
 def of_its_own(draw, monkeypatch):
     """What a draw gives by a program for its size."""
     with monkeypatch.context() as patched:
-        patched.setattr(longer_draws, "REPEATED", 0)
+        patched.setattr(prefix_draws, "REPEATED", 0)
         return draw().asnumpy()
 
 
@@ -51,7 +51,7 @@ def test_all_that_draw_so_are_tested():
 @pytest.mark.parametrize("name", DRAWS)
 @pytest.mark.parametrize("size", SIZES)
 def test_the_numbers_are_those_of_a_program_for_the_size(name, size, backend, monkeypatch):
-    longer_draws._draws.clear()
+    prefix_draws._draws.clear()
     first = DRAWS[name](size, "float32")
     own = of_its_own(lambda: DRAWS[name](size, "float32"), monkeypatch)
     assert_same(first, own)
@@ -63,7 +63,7 @@ def test_the_numbers_are_those_of_a_program_for_the_size(name, size, backend, mo
 def test_every_dtype_and_long_samples_too(dtype, monkeypatch):
     for n in (1000, 2**16 - 1, 2**16 + 3):
         for name in ("uniform", "exponential"):
-            longer_draws._draws.clear()
+            prefix_draws._draws.clear()
             found = DRAWS[name]((n,), dtype)
             own = of_its_own(lambda name=name, n=n: DRAWS[name]((n,), dtype), monkeypatch)
             assert found.dtype == dtype and found.asnumpy().tobytes() == own.tobytes()
@@ -81,7 +81,7 @@ def test_a_size_that_comes_again_and_again_gets_a_program_of_its_own():
     twin = np.random.default_rng(9)
     rng, drawn = np.random.default_rng(9), []
     with npx.compile_log() as log:
-        for _ in range(longer_draws.REPEATED + 3):
+        for _ in range(prefix_draws.REPEATED + 3):
             drawn.append(rng.logistic(0.0, 1.0, (5, 41)).asnumpy())
     assert 1 <= len([entry for entry in log if "random" in entry.name]) <= 2
     expected = npx.jit(lambda: [twin.logistic(0.0, 1.0, (5, 41)) for _ in drawn])()

@@ -4,7 +4,7 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, gluon, np, npx
-from npcompat._internal.errors import TracedValueError
+from npcompat._internal.support.errors import TracedValueError
 from npcompat.test_utils import assert_almost_equal
 
 RNG = onp.random.default_rng(0)

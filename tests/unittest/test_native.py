@@ -17,8 +17,9 @@ import pytest
 from both_ways import KINDS, NEEDED, attempted, described, operands
 
 from npcompat import autograd, np, npx
-from npcompat._internal import dispatch, short
-from npcompat._internal.op import REGISTRY
+from npcompat._internal.core.op import REGISTRY
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.native import fast_path
 
 UFUNCS = sorted(name for name, op in REGISTRY.items() if op.ufunc is not None and op.name.startswith("_npi_"))
 
@@ -31,7 +32,7 @@ def has_axes(op):
 @pytest.mark.skipif(os.environ.get("NPCOMPAT_NATIVE") == "0", reason="NPCOMPAT_NATIVE=0")
 def test_it_is_compiled_where_there_is_a_compiler():
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
-    assert short.native is not None or shutil.which(compiler) is None, "build it: pip install -e ."
+    assert fast_path.native is not None or shutil.which(compiler) is None, "build it: pip install -e ."
 
 
 @NEEDED
@@ -327,7 +328,7 @@ def test_the_whole_way_alone_is_enough():
 
 @NEEDED
 def test_wrong_use_is_an_error():
-    native = short.native
+    native = fast_path.native
     with pytest.raises(TypeError, match="expected an operator"):
         native.Method("binary", len)
     with pytest.raises(ValueError, match="a method of kind 'sideways'"):

@@ -4,7 +4,7 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, gluon, np, npx, operator, symbol
-from npcompat._internal.errors import DefinitionError, OperatorError
+from npcompat._internal.support.errors import DefinitionError, OperatorError
 
 
 class Softmax(operator.CustomOp):

@@ -7,9 +7,9 @@ import pytest
 
 import npcompat.gluon  # declares operators, too
 from npcompat import autograd, np, npx, ops
-from npcompat._internal import dispatch
-from npcompat._internal.errors import DefinitionError, OperatorError
-from npcompat._internal.op import REGISTRY, Kernel, from_function
+from npcompat._internal.core.op import REGISTRY, Kernel, from_function
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.support.errors import DefinitionError, OperatorError
 
 assert npcompat.gluon
 

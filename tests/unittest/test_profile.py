@@ -7,7 +7,7 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, gluon, np, npx
-from npcompat._internal import modes
+from npcompat._internal.core import modes
 from npcompat.gluon import nn
 
 BACKENDS = ("numpy", "jax")

@@ -10,7 +10,7 @@ import pytest
 from jax.extend.random import threefry_2x32
 
 from npcompat import np, npx
-from npcompat._internal.backend import jax_threefry
+from npcompat._internal.backend.jax.random import threefry
 
 KINDS = ["MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"]
 NO_FUNCTIONS_IN_C = ("capsule", "cffi", "ctypes")
@@ -310,14 +310,14 @@ def test_a_shape_says_how_many_numbers_are_drawn_and_not_which():
 def test_the_bits_are_those_of_jaxs_threefry(shape):
     words = jax.numpy.asarray([123456789, 4000000000], "uint32")
     with jax.enable_x64(True):
-        theirs, ours = jax.random.wrap_key_data(words, impl="threefry2x32"), jax_threefry.wrapped(words)
+        theirs, ours = jax.random.wrap_key_data(words, impl="threefry2x32"), threefry.wrapped(words)
         for width in (8, 16, 32, 64):
             expected = jax.random.bits(theirs, shape, f"uint{width}")
             found = jax.random.bits(ours, shape, f"uint{width}")
             assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
         for function in (lambda key: jax.random.split(key, shape), lambda key: jax.random.fold_in(key, 2**32 - 1)):
             assert jax.random.key_data(function(ours)).tolist() == jax.random.key_data(function(theirs)).tolist()
-        made = jax.random.key_data(jax.random.key(2**40 + 3, impl=jax_threefry.THREEFRY))
+        made = jax.random.key_data(jax.random.key(2**40 + 3, impl=threefry.THREEFRY))
         assert made.tolist() == jax.random.key_data(jax.random.key(2**40 + 3, impl="threefry2x32")).tolist()
 
 
@@ -327,5 +327,5 @@ def test_blocks_are_those_of_jaxs_primitive(backend, monkeypatch):
     high, low = jax.numpy.asarray([0, 1, 2**32 - 1], "uint32"), jax.numpy.asarray([5, 0, 7], "uint32")
     expected = threefry_2x32(words, jax.numpy.concatenate([high, low]))
     monkeypatch.setattr(jax, "default_backend", lambda: backend)
-    assert jax.numpy.concatenate(jax_threefry.hashed(words, high, low)).tolist() == expected.tolist()
-    assert jax.numpy.stack(jax_threefry.hashed(words, high[1], low[1])).tolist() == expected[1::3].tolist()
+    assert jax.numpy.concatenate(threefry.hashed(words, high, low)).tolist() == expected.tolist()
+    assert jax.numpy.stack(threefry.hashed(words, high[1], low[1])).tolist() == expected[1::3].tolist()

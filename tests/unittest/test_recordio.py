@@ -8,7 +8,7 @@ import numpy as onp
 import pytest
 
 from npcompat import gluon, np, recordio
-from npcompat._internal.errors import DataFileError
+from npcompat._internal.support.errors import DataFileError
 from npcompat.recordio import IRHeader, MXIndexedRecordIO, MXRecordIO
 
 MAGIC = struct.pack("<I", 0xCED7230A)

@@ -19,11 +19,11 @@ from registry_cases.case import INTS, as_dtype, samples
 
 import npcompat.gluon  # declares operators, too
 from npcompat import autograd, np, npx, test_utils
-from npcompat._internal import dispatch, execution
-from npcompat._internal.backend import jax as xla
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import REGISTRY
-from npcompat._internal.trace import Trace, capture
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.compile.trace import Trace, capture
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import REGISTRY
+from npcompat._internal.dispatch import dispatch, execution
 
 PLACEMENT = "jax"
 pytestmark = [  # what is said of nothing, and of nan only

@@ -14,11 +14,12 @@ from test_inference import check_inference, trace
 from test_registry import OPERATORS, codes, expected_of, given, main_dtype, outcome
 
 from npcompat import npx, ops, symbol
-from npcompat._internal import dispatch, execution, modes
-from npcompat._internal.backend import symbolic
-from npcompat._internal.handle import Value
-from npcompat._internal.op import REGISTRY
-from npcompat._internal.trace import Trace
+from npcompat._internal.compile.trace import Trace
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Value
+from npcompat._internal.core.op import REGISTRY
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.graph import symbolic
 from npcompat.ops._manual import page
 from npcompat.symbol import _graph
 

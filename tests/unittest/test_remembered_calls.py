@@ -9,8 +9,9 @@ import pytest
 from both_ways import KINDS, NEEDED, Derived, attempted, described, operands
 
 from npcompat import autograd, np, npx
-from npcompat._internal import dispatch, short
-from npcompat._internal.op import REGISTRY
+from npcompat._internal.core.op import REGISTRY
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.native import fast_path
 from npcompat.numpy._unbound import remembering
 
 REMEMBERED = {
@@ -95,7 +96,7 @@ def test_calls_are_remembered_for_what_they_are(backend, policy, name):
             args = call(given[kind])
             expected = attempted(function.__wrapped__, *args)
             assert remembered_and_again(function, *args) == [expected] * 3, (name, kind, args[1:])
-            if isinstance(method, short.native.Method) and isinstance(args[0], np.ndarray):
+            if isinstance(method, fast_path.native.Method) and isinstance(args[0], np.ndarray):
                 assert attempted(method, *args) == attempted(method.__wrapped__, *args), (name, kind, args[1:])
 
 

@@ -1,6 +1,6 @@
 """What comes again and again is counted, as long as there are not too many kinds of it."""
 
-from npcompat._internal.repetitions import Repetitions
+from npcompat._internal.support.call_counter import Repetitions
 
 
 def test_kinds_are_counted_apart():

@@ -13,7 +13,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from npcompat import autograd, gluon, np, npx, ops, symbol
-from npcompat._internal.errors import AutogradError, DefinitionError, InferenceError, ParameterFileError, SymbolError
+from npcompat._internal.support.errors import AutogradError, DefinitionError, InferenceError, ParameterFileError, SymbolError
 from npcompat.gluon import nn
 from npcompat.test_utils import assert_almost_equal
 

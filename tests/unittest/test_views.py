@@ -7,7 +7,7 @@ import pytest
 from oracle import agrees
 
 from npcompat import autograd, np, npx
-from npcompat._internal import dispatch
+from npcompat._internal.dispatch import dispatch
 
 PLACEMENT = "jax"
 

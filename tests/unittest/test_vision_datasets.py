@@ -9,7 +9,7 @@ import numpy as onp
 import pytest
 
 from npcompat import gluon, np, recordio
-from npcompat._internal.errors import DataFileError
+from npcompat._internal.support.errors import DataFileError
 from npcompat.gluon.data import vision
 
 RNG = onp.random.default_rng(1)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch
-from npcompat._internal.handle import Handle
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
 from npcompat.gluon.data._sampler import Sampler
 from npcompat.numpy._creation import array
 from npcompat.recordio import MXIndexedRecordIO

@@ -18,8 +18,10 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, modes, random
-from npcompat._internal.handle import Handle
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.random import stream
 from npcompat.gluon._parameter import draw_seed
 from npcompat.gluon.data._dataset import ArrayDataset
 from npcompat.gluon.data._sampler import BatchSampler, RandomSampler, SequentialSampler
@@ -40,7 +42,7 @@ def _make(indices: Sequence[int], seed: int) -> Any:
     python_random.seed(seed)
     onp.random.seed(seed % 2**32)
     dataset, batchify = _work
-    with random.default.elsewhere(seed):
+    with stream.default.elsewhere(seed):
         return mapped(_as_host, batchify([dataset[i] for i in indices]))
 
 
@@ -165,7 +167,7 @@ class DataLoader:
         dataset = self._dataset
         if self._batchify is default_batchify_fn and type(dataset) is ArrayDataset and dataset._has_batches():
             return dataset._batch(indices)
-        with random.default.elsewhere(seed):
+        with stream.default.elsewhere(seed):
             return self._batchify([dataset[i] for i in indices])
 
     def _ahead_of(self, batches: Iterator[tuple[int, Sequence[int]]]) -> Iterator[Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from npcompat._internal.arguments import count
+from npcompat._internal.support.argument_errors import count
 from npcompat.numpy import random
 
 

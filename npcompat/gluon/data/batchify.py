@@ -6,8 +6,8 @@ from typing import Any
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal import dispatch
-from npcompat._internal.handle import Handle
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
 from npcompat.numpy._typing import DTypeLike
 
 

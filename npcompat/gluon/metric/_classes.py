@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.op import normalized_axes
+from npcompat._internal.core.op import normalized_axes
 from npcompat.gluon.metric._base import Array, EvalMetric, alias, pairs, register
 from npcompat.gluon.metric._choices import chosen_of, predict_with_threshold
 

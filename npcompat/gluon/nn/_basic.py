@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import npcompat.numpy_extension as npx
-from npcompat._internal.arguments import count
+from npcompat._internal.support.argument_errors import count
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.nn._activations import Activation
 from npcompat.gluon.parameter import Parameter

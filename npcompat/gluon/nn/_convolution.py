@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import npcompat.numpy_extension as npx
-from npcompat._internal.arguments import count
-from npcompat._internal.op import as_shape
+from npcompat._internal.core.op import as_shape
+from npcompat._internal.support.argument_errors import count
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.nn._activations import Activation
 from npcompat.gluon.parameter import Parameter

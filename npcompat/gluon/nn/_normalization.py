@@ -3,8 +3,8 @@
 from typing import Any
 
 import npcompat.numpy_extension as npx
-from npcompat._internal import dtypes
-from npcompat._internal.op import normalized_axes
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.op import normalized_axes
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.parameter import Parameter
 from npcompat.numpy._typing import DTypeLike

@@ -7,8 +7,8 @@ import ml_dtypes
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
-from npcompat._internal import dtypes, modes
-from npcompat._internal.op import as_shape
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.op import as_shape
 from npcompat.numpy._checks import flagged
 
 _T = TypeVar("_T")

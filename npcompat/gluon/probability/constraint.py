@@ -9,7 +9,7 @@ from typing import Any
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal import modes
+from npcompat._internal.core import modes
 from npcompat.gluon.probability._functions import constraint_check
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import npcompat.numpy_extension as npx
-from npcompat._internal.op import as_shape
+from npcompat._internal.core.op import as_shape
 from npcompat.gluon.rnn._cell import ElmanStep, GatedCell, GRUStep, LSTMStep, as_function
 
 Sizes = int | Sequence[int]

@@ -5,8 +5,8 @@ from typing import Any
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
-from npcompat._internal import modes
-from npcompat._internal.trace import Trace
+from npcompat._internal.compile.trace import Trace
+from npcompat._internal.core import modes
 from npcompat.gluon.block import Block
 from npcompat.gluon.parameter import ParameterDict
 from npcompat.gluon.rnn._cell import HybridRecurrentCell, RecurrentCell, States

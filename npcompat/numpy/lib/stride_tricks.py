@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch
-from npcompat._internal.subclasses import inherit
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.subclasses import inherit
 from npcompat.numpy._buffers import strided
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._typing import ArrayLike, AxisLike

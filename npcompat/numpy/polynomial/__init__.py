@@ -10,8 +10,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from npcompat._internal import dispatch
-from npcompat._internal.handle import Handle
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
 
 _MODULES = ("polyutils", "_polybase", "polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")
 

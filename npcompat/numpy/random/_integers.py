@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch
-from npcompat._internal.dtypes import Resolution, Type, on_devices
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import operator
+from npcompat._internal.core.dtypes import Resolution, Type, on_devices
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch
 from npcompat.numpy._checks import outside, refuse
 from npcompat.numpy._ufunc import finish
 from npcompat.numpy.random._parameters import check

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes
-from npcompat._internal.dtypes import Resolution, Type, strong
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import operator
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.dtypes import Resolution, Type, strong
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._manipulation import squeeze
 from npcompat.numpy._ranges import arange

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes, modes
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import as_attr, from_attr, operator
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import as_attr, from_attr, operator
+from npcompat._internal.dispatch import dispatch
 from npcompat.numpy._checks import refuse
 
 _LARGEST_MEAN = 2.0**63 - 10 * 2.0**31.5

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, dtypes
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.handle import Handle
-from npcompat._internal.op import Op, as_shape, operator
-from npcompat._internal.random import Stream
-from npcompat._internal.tensortype import dims, symbols_in
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import Op, as_shape, operator
+from npcompat._internal.core.tensor_type import dims, symbols_in
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.random.stream import Stream
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._ufunc import finish
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch, modes
-from npcompat._internal.dtypes import Resolution, Type
-from npcompat._internal.op import operator
+from npcompat._internal.core import modes
+from npcompat._internal.core.dtypes import Resolution, Type
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch
 from npcompat.numpy import linalg
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._creation import asarray

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as onp
 from numpy.random.bit_generator import ISeedSequence, ISpawnableSeedSequence, SeedlessSeedSequence
 
-from npcompat._internal import dispatch
-from npcompat._internal.handle import Handle
-from npcompat._internal.random import Stream
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.random.stream import Stream
 from npcompat.numpy._typing import DTypeLike, ShapeLike
 from npcompat.numpy.random._integers import full_range
 from npcompat.numpy.random._sampling import Sampler

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal import dispatch
-from npcompat._internal import random as streams
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.random import stream as streams
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
 from npcompat.numpy.random._continuous import Continuous, _exponential, _gamma, _normal, _uniform

@@ -6,8 +6,8 @@ import numpy as onp
 from scipy import special
 
 from npcompat import autograd, np, npx
-from npcompat._internal.dispatch import apply
-from npcompat._internal.op import REGISTRY
+from npcompat._internal.core.op import REGISTRY
+from npcompat._internal.dispatch.dispatch import apply
 from registry_cases.case import BFLOAT16, case
 
 FLOATS = "e f d"

@@ -5,8 +5,8 @@ import math
 import numpy as onp
 
 from npcompat import npx
-from npcompat._internal.dispatch import apply
-from npcompat._internal.op import REGISTRY
+from npcompat._internal.core.op import REGISTRY
+from npcompat._internal.dispatch.dispatch import apply
 from registry_cases.case import case
 
 PICTURES = {"layouts": ("ordinary", "view"), "loose": 4.0}

@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from npcompat._internal import atomic
-from npcompat._internal.errors import ParameterFileError
-from npcompat._internal.random import default as stream
+from npcompat._internal.random.stream import default as stream
+from npcompat._internal.support import atomic_file
+from npcompat._internal.support.errors import ParameterFileError
 from npcompat.gluon.contrib.estimator._events import BatchBegin, BatchEnd, EpochBegin, EpochEnd, TrainBegin, TrainEnd
 from npcompat.gluon.metric import CompositeEvalMetric, EvalMetric
 
@@ -176,7 +176,7 @@ class CheckpointHandler(TrainBegin, EpochBegin, BatchBegin, BatchEnd, EpochEnd):
             "epoch_position": self._epoch_position,
             "position": stream.position(),
         }
-        atomic.write(self.model_dir / f"{prefix}.json", json.dumps(state).encode())
+        atomic_file.write(self.model_dir / f"{prefix}.json", json.dumps(state).encode())
         if self.verbose:
             estimator.logger.info("CheckpointHandler: %s written", self.model_dir / prefix)
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from npcompat._internal.devices import as_device, current_device
+from npcompat._internal.dispatch.devices import as_device, current_device
 from npcompat.gluon import loss as losses
 from npcompat.gluon import metric as metrics
 from npcompat.gluon._parameter import one_of, single_device

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from npcompat._internal.errors import DataFileError
+from npcompat._internal.support.errors import DataFileError
 from npcompat.gluon.data._dataset import Dataset, RecordFileDataset
 from npcompat.image._lists import labelled, read_list
 from npcompat.image._reading import imdecode, imread

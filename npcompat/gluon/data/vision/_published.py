@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.errors import DataFileError
+from npcompat._internal.support.errors import DataFileError
 from npcompat.gluon.data._dataset import Dataset
 from npcompat.numpy_extension._image_layout import host_picture
 

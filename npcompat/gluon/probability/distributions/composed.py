@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal.op import as_shape
+from npcompat._internal.core.op import as_shape
 from npcompat.gluon.probability._functions import sum_right_most
 from npcompat.gluon.probability.constraint import dependent_property
 from npcompat.gluon.probability.distributions.distribution import Distribution

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, TypeVar
 import numpy as onp
 
 import npcompat.numpy as np
-from npcompat._internal import dtypes
-from npcompat._internal.op import as_shape
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.op import as_shape
 from npcompat.gluon.probability._functions import sample_n_shape_converter
 from npcompat.gluon.probability.constraint import Constraint
 

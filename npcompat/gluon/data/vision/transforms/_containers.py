@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import npcompat.numpy as np
-from npcompat._internal import dtypes
+from npcompat._internal.core import dtypes
 from npcompat.gluon.block import Block, HybridBlock
 from npcompat.gluon.nn import HybridSequential, Lambda, Sequential
 from npcompat.numpy import random

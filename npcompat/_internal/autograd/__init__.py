@@ -1,0 +1,1 @@
+"""The tape and the backward walk."""

@@ -1,0 +1,1 @@
+"""The XLA backend: programs, placement and differentiation."""

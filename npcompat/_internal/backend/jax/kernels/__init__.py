@@ -1,0 +1,1 @@
+"""Computations on XLA that jax.numpy lacks, or does otherwise than NumPy."""

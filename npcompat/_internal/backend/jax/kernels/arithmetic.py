@@ -1,0 +1,252 @@
+"""Arithmetic on XLA as NumPy does it: division by zero, with signed zeros, by a number; means and rounding, which divide.
+
+XLA makes a product of a quotient whose divisor it knows or repeats, and rounds otherwise: `ones(41).mean()` would not be 1, nor 3 / 10 the
+number that prints as 0.3.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+from jax import lax
+from jax.custom_derivatives import SymbolicZero
+
+from npcompat._internal.core.dtypes import is_inexact
+
+
+def opaque(constant: Any, dtype: Any) -> Any:
+    """A constant that XLA does not see."""
+    return lax.optimization_barrier(jnp.asarray(constant, dtype))
+
+
+# --- quotient and remainder --------------------------------------------------------------------------------------
+
+
+@jax.custom_jvp
+def _rounded_once(x: Any, y: Any) -> Any:
+    """The quotient with a divisor that XLA takes for one that differs from element to element: where `x` is nan, so is `x / x`."""
+    shape = jnp.broadcast_shapes(x.shape, y.shape)
+    x = jnp.broadcast_to(x, shape)
+    return x / jnp.where(jnp.isnan(x), x, y)
+
+
+@functools.partial(_rounded_once.defjvp, symbolic_zeros=True)
+def _tangent_of_quotient(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Of the operands that have a tangent: most divisors are constants."""
+    (x, y), (dx, dy) = operands, tangents
+    quotient = _rounded_once(x, y)
+    if isinstance(dy, SymbolicZero):
+        return quotient, dx / y
+    return quotient, -quotient / y * dy if isinstance(dx, SymbolicZero) else dx / y - quotient / y * dy
+
+
+def rounded(product: Any) -> Any:
+    """A product that is added to something, which XLA's kernels round once otherwise (a fused multiply-add), where NumPy rounds twice.
+
+    The choice changes nothing but that.
+    """
+    if jnp.iscomplexobj(product):
+        return lax.complex(rounded(product.real), rounded(product.imag))
+    return jnp.where(product <= 0, product, abs(product))
+
+
+def divide(x: Any, y: Any) -> Any:
+    """The quotient, rounded once."""
+    x, y = jnp.asarray(x), jnp.asarray(y)
+    return jnp.divide(x, y) if x.shape == y.shape != () else _by_repeated(x, y)
+
+
+def _by_repeated(x: Any, y: Any) -> Any:
+    """The quotient with a divisor that is one number for many elements, as XLA may find out."""
+    return _rounded_once(x, y) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.divide(x, y)
+
+
+def _in_singles(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of halves, computed in singles and rounded once, as NumPy's; XLA rounds after each of its steps."""
+
+    def computed(*arrays: Any) -> Any:
+        if all([getattr(a, "dtype", None) == onp.float16 for a in arrays]):
+            return function(*[a.astype(onp.float32) for a in arrays]).astype(onp.float16)
+        return function(*arrays)
+
+    return computed
+
+
+exp2, expm1, hypot = _in_singles(jnp.exp2), _in_singles(jnp.expm1), _in_singles(jnp.hypot)
+logaddexp, logaddexp2 = _in_singles(jnp.logaddexp), _in_singles(jnp.logaddexp2)
+
+
+def divmod(x: Any, y: Any) -> tuple[Any, Any]:
+    """Quotient rounded down, and remainder with the sign of the divisor; an integer divided by zero is zero."""
+    x, y = jnp.broadcast_arrays(x, y)
+    if not is_inexact(x.dtype):
+        zero = y == 0
+        divisor = jnp.where(zero, jnp.ones_like(y), y)
+        quotient, rest = lax.div(x, divisor), lax.rem(x, divisor)
+        down = (rest != 0) & ((rest < 0) != (divisor < 0))
+        quotient, rest = quotient - down.astype(x.dtype), jnp.where(down, rest + divisor, rest)
+        return jnp.where(zero, jnp.zeros_like(x), quotient), jnp.where(zero, jnp.zeros_like(x), rest)
+    rest = lax.rem(x, y)
+    exact = (x - rest) / y
+    below = (rest != 0) & ((rest < 0) != (y < 0))
+    exact = exact - below.astype(x.dtype)
+    rest = jnp.where(rest == 0, jnp.copysign(jnp.zeros_like(x), y), jnp.where(below, rest + y, rest))
+    down = jnp.floor(exact)
+    down = jnp.where(exact - down > 0.5, down + 1, down)
+    quotient = jnp.where(exact == 0, jnp.copysign(jnp.zeros_like(x), x / y), down)
+    return jnp.where(y == 0, x / y, quotient), jnp.where(y == 0, jnp.full_like(x, jnp.nan), rest)
+
+
+def gcd(x: Any, y: Any) -> Any:
+    """Greatest common divisor, by Euclid's algorithm on magnitudes: unsigned, so that the smallest of signed integers has one."""
+    x, y = jnp.broadcast_arrays(x, y)
+    return _common_divisor(_magnitude(x), _magnitude(y)).astype(x.dtype)
+
+
+def lcm(x: Any, y: Any) -> Any:
+    """Least common multiple, of magnitudes."""
+    x, y = jnp.broadcast_arrays(x, y)
+    a, b = _magnitude(x), _magnitude(y)
+    common = _common_divisor(a, b)
+    return (lax.div(a, jnp.where(common == 0, jnp.ones_like(a), common)) * b).astype(x.dtype)
+
+
+def _common_divisor(a: Any, b: Any) -> Any:
+    def step(pair: tuple[Any, Any]) -> tuple[Any, Any]:
+        a, b = pair
+        done = b == 0
+        return jnp.where(done, a, b), jnp.where(done, b, lax.rem(a, jnp.where(done, jnp.ones_like(b), b)))
+
+    return lax.while_loop(lambda pair: jnp.any(pair[1] != 0), step, (a, b))[0]
+
+
+def _magnitude(x: Any) -> Any:
+    """Absolute values, in the unsigned dtype of the same width."""
+    return jnp.abs(x).astype(f"u{x.dtype.name}") if jnp.issubdtype(x.dtype, jnp.signedinteger) else x
+
+
+def modf(x: Any) -> tuple[Any, Any]:
+    """Fractional and integral part, both with the sign of the number; an infinity has no fraction."""
+    whole = jnp.trunc(x)
+    return jnp.copysign(jnp.where(jnp.isinf(x), 0, x - whole), x), whole
+
+
+def floor_divide(x: Any, y: Any) -> Any:
+    """The quotient of `divmod`."""
+    return divmod(x, y)[0]
+
+
+def remainder(x: Any, y: Any) -> Any:
+    """The remainder of `divmod`."""
+    return divmod(x, y)[1]
+
+
+def fmod(x: Any, y: Any) -> Any:
+    """Remainder with the sign of the dividend; that of an integer divided by zero is zero."""
+    x, y = jnp.broadcast_arrays(x, y)
+    if is_inexact(x.dtype):
+        return lax.rem(x, y)
+    return jnp.where(y == 0, jnp.zeros_like(x), lax.rem(x, jnp.where(y == 0, jnp.ones_like(y), y)))
+
+
+def _by_logarithms(x: Any, y: Any) -> Any:
+    return jnp.where((x == 0) & (y.real > 0), jnp.zeros_like(x), jnp.power(x, y))
+
+
+_LARGEST = 100
+"""Complex powers with integer exponents that are smaller are products, as NumPy's are."""
+
+
+@jax.custom_jvp
+def _complex_power(x: Any, y: Any) -> Any:
+    whole = (y.imag == 0) & (y.real == jnp.round(y.real)) & (abs(y.real) < _LARGEST) & (x != 0)
+    exponent = jnp.where(whole, y.real, 0).astype(jnp.int32)
+    total, factor, rest = jnp.ones_like(x), x, abs(exponent)
+    for _ in range(_LARGEST.bit_length()):
+        total = jnp.where(rest & 1, jnp.where(total == 1, factor, total * factor), total)
+        factor, rest = factor * factor, rest >> 1
+    return jnp.where(whole, jnp.where(exponent < 0, 1 / total, total), _by_logarithms(x, y))
+
+
+@_complex_power.defjvp
+def _derivative_of_complex_power(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
+    return _complex_power(*operands), jax.jvp(_by_logarithms, operands, tangents)[1]
+
+
+def power(x: Any, y: Any) -> Any:
+    """The power; zero to a complex power with a positive real part is zero, an unsigned exponent may be any."""
+    x, y = jnp.broadcast_arrays(x, y)
+    if jnp.iscomplexobj(x):
+        return _complex_power(x, y)
+    if not jnp.issubdtype(y.dtype, jnp.unsignedinteger):
+        return jnp.power(x, y)
+
+    def square(_: Any, state: Any) -> Any:
+        total, factor, rest = state
+        return jnp.where(rest & 1, total * factor, total), factor * factor, rest >> 1
+
+    return lax.fori_loop(0, y.dtype.itemsize * 8, square, (jnp.ones_like(x), x, y))[0]
+
+
+float_power = power
+
+
+# --- means -------------------------------------------------------------------------------------------------------
+
+
+def _count(a: Any, axis: Any, keepdims: bool, where: Any, dtype: Any) -> Any:
+    if where is None:
+        axes = range(a.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+        return opaque(math.prod(a.shape[i] for i in axes), dtype)
+    return jnp.sum(jnp.broadcast_to(where, a.shape), axis, keepdims=keepdims, dtype=dtype)
+
+
+def _real(dtype: Any) -> Any:
+    return jnp.zeros((), dtype).real.dtype
+
+
+def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None) -> Any:
+    """Arithmetic mean."""
+    total = jnp.sum(a, axis, dtype, keepdims=keepdims, where=where)
+    return _by_repeated(total, _count(a, axis, keepdims, where, _real(total.dtype)))
+
+
+def var(
+    a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False, where: Any = None, mean: Any = None
+) -> Any:
+    """Mean squared distance from the mean, which may be given with its axes kept."""
+    center = _mean(a, axis, dtype, keepdims=True, where=where) if mean is None else mean
+    distance = a - center
+    squares = (distance * distance.conj()).real if jnp.iscomplexobj(distance) else distance * distance
+    count = _count(a, axis, keepdims, where, squares.dtype)
+    return _by_repeated(jnp.sum(squares, axis, keepdims=keepdims, where=where), jnp.maximum(count - opaque(ddof, count.dtype), 0))
+
+
+_mean = mean
+
+
+def std(a: Any, axis: Any = None, dtype: Any = None, **options: Any) -> Any:
+    """Square root of `var`."""
+    return jnp.sqrt(var(a, axis, dtype, **options))
+
+
+def round(a: Any, decimals: int = 0) -> Any:
+    """Rounded to a number of decimals, halves to even."""
+    if not is_inexact(a.dtype):
+        return a if decimals >= 0 else jnp.round(a, decimals)
+    if decimals == 0:
+        return jnp.round(a)
+    if jnp.iscomplexobj(a):
+        return lax.complex(round(a.real, decimals), round(a.imag, decimals))
+    power = opaque(10.0 ** abs(decimals), a.dtype)
+    return jnp.rint(a * power) / power if decimals > 0 else jnp.rint(a / power) * power
+
+
+__all__ = [
+    "divide", "divmod", "exp2", "expm1", "float_power", "floor_divide", "fmod", "hypot", "logaddexp", "logaddexp2", "mean", "modf", "power",
+    "remainder", "round", "std", "var",
+]  # fmt: skip

@@ -1,0 +1,270 @@
+"""What `jax.numpy` lacks, or does otherwise than NumPy, as operators' computes see it on XLA."""
+
+import functools
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+from jax import lax
+
+from npcompat._internal.backend.numpy.array_functions import FULL, INTEGER, NEWAXIS, indexed_shape
+
+
+def astype(x: Any, dtype: Any) -> Any:
+    """A cast as NumPy's: complex to real drops the imaginary part, without a warning."""
+    x = jnp.asarray(x)
+    if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(dtype, jnp.complexfloating):
+        if dtype == onp.bool_:
+            return x != 0
+        x = x.real
+    if x.dtype == onp.float64 and dtype == onp.float16:
+        x = _halfway_apart(x)
+    if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(dtype, jnp.integer):
+        x = _truncated(x, onp.dtype(dtype))
+    if x.dtype == onp.bool_ and jnp.issubdtype(dtype, jnp.inexact):
+        x = lax.convert_element_type(x, onp.uint8)  # XLA makes a choice of what is multiplied by a bool, in which False * nan is 0.
+    return lax.convert_element_type(x, dtype)
+
+
+def _truncated(x: Any, dtype: onp.dtype[Any]) -> Any:
+    """Floats as integers that XLA casts to a dtype by dropping bits, as C does; it would take the nearest integer of the dtype.
+
+    What does not fit into the integers between, and nan, is their smallest number, as processors (x86-64) have it.
+    """
+    if x.dtype.itemsize < 4:
+        x = lax.convert_element_type(x, onp.float32)
+    if dtype == onp.uint64:
+        x = jnp.where(x >= 2.0**64, 0, x)
+        high = lax.convert_element_type(jnp.where(x >= 2.0**63, x, 0), dtype)
+        return jnp.where(x >= 2.0**63, high, lax.convert_element_type(_truncated(x, onp.dtype(onp.int64)), dtype))
+    between, least = (onp.int64, -(2.0**63)) if dtype in (onp.int64, onp.uint32) else (onp.int32, -(2.0**31))
+    return lax.convert_element_type(jnp.where((x > least - 1) & (x < -least), x, least), between)
+
+
+def _halfway_apart(x: Any) -> Any:
+    """Doubles as singles that XLA, which converts by singles, rounds to the halves that are next to the doubles.
+
+    A single that is not the double is replaced by the odd one of the two around it, which is not halfway between two halves.
+    """
+    single = lax.convert_element_type(x, onp.float32)
+    back = lax.convert_element_type(single, onp.float64)
+    bits = lax.bitcast_convert_type(single, onp.int32)
+    odd = lax.bitcast_convert_type((bits - (abs(back) > abs(x))) | 1, onp.float32)
+    return single + lax.stop_gradient(jnp.where((back != x) & jnp.isfinite(single), odd - single, -0.0))
+
+
+# --- basic indexing: start positions are operands, sizes and steps are not -------------------------------------------
+
+
+def _window(shape: Sequence[int], starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> tuple[list[Any], list[int], list[int]]:
+    """Per axis of the base: start, span and step of what the index covers; spans count downwards for negative steps."""
+    remaining = iter(starts)
+    begin, span, step = [], [], []
+    axis = 0
+    for kind, *rest in spec:
+        if kind == NEWAXIS:
+            continue
+        if kind == FULL:
+            begin.append(0)
+            span.append(shape[axis])
+            step.append(1)
+        elif kind == INTEGER:
+            begin.append(next(remaining))
+            span.append(1)
+            step.append(1)
+        else:
+            length, stride = rest
+            extent = max(length - 1, 0) * abs(stride) + (length > 0)
+            start = next(remaining)
+            begin.append(start if stride > 0 else start - (extent - 1 if extent else 0))
+            span.append(extent)
+            step.append(stride)
+        axis += 1
+    return begin, span, step
+
+
+def _strided(window: Any, step: Sequence[int]) -> Any:
+    if all(s == 1 for s in step):
+        return window
+    return window[tuple(slice(None, None, s) for s in step)]
+
+
+def index_get(a: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Any:
+    """`a[index]` of basic indexing."""
+    begin, span, step = _window(a.shape, starts, spec)
+    if tuple(span) != a.shape or any(s != 1 for s in step):
+        a = lax.optimization_barrier(a)  # see `index_put`: nor may it move a reshape of `a` behind this
+    if tuple(span) != a.shape:
+        begin = [jnp.asarray(b, jnp.int64) for b in begin]
+        a = lax.dynamic_slice(a, begin, span, allow_negative_indices=False) if 0 not in span else jnp.zeros(span, a.dtype)
+    a = _strided(a, step)
+    return a.reshape(indexed_shape(a.shape, spec))
+
+
+def index_put(a: Any, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Any:
+    """`a[index] = new` of basic indexing, as a new array."""
+    begin, span, step = _window(a.shape, starts, spec)
+    if 0 in span:
+        return a
+    shape = tuple((s + abs(t) - 1) // abs(t) for s, t in zip(span, step, strict=True))
+    new = jnp.broadcast_to(new, shape) if jnp.ndim(new) == 0 else new.reshape(shape)
+    begin = [jnp.asarray(b, jnp.int64) for b in begin]
+    if any(s != 1 for s in step):
+        window = lax.dynamic_slice(a, begin, span, allow_negative_indices=False)
+        if window.size > _FEW_OF * new.size + _SMALL:
+            new = window.at[tuple(slice(None, None, s) for s in step)].set(new)
+        else:
+            new = _interleaved(window, new, step)
+    written = lax.dynamic_update_slice(a, new, begin, allow_negative_indices=False)
+    # XLA writes in place while it reads `new`.  Where that is another part of `a`, it sees so only if both have one shape: it must not
+    # move a reshape before the update (openxla/xla#49176).
+    return written if new.size == 1 else lax.optimization_barrier(written)
+
+
+_FEW_OF, _SMALL = 16, 10_000
+"""Where a strided part has fewer than one of so many elements, it is scattered one by one: selecting takes time for all of the
+window, and a fraction of the time to compile."""
+
+
+def _interleaved(window: Any, new: Any, step: Sequence[int]) -> Any:
+    """A window with every `step`-th element along each axis, backwards for negative steps, taken from another array."""
+    spread = lax.pad(
+        lax.rev(new, [axis for axis, s in enumerate(step) if s < 0]), jnp.zeros((), new.dtype), [(0, 0, abs(s) - 1) for s in step]
+    )
+    written = [lax.broadcasted_iota(onp.int32, window.shape, axis) % abs(s) == 0 for axis, s in enumerate(step) if abs(s) != 1]
+    return jnp.where(functools.reduce(operator.and_, written), spread, window) if written else spread
+
+
+# --- advanced indexing ---------------------------------------------------------------------------------------------
+
+
+def known(x: Any) -> Any:
+    """As an array of NumPy's where it is known when the program is made."""
+    return x if isinstance(x, jax.core.Tracer) else onp.asarray(x)
+
+
+def _known_together(shape: Sequence[int], index: tuple[Any, ...]) -> tuple[tuple[int, ...], Any, tuple[int, ...]] | None:
+    """Of positions on several axes next to each other, if they are known: the axes, the positions as one array, and the axes of a result
+    which they are not of.  (XLA would put constants together each time.)
+    """
+    axes = tuple([i for i, part in enumerate(index) if type(part) is not slice])
+    arrays = [index[i] for i in axes]
+    if len(axes) < 2 or axes[-1] - axes[0] >= len(axes) or any([type(i) is not onp.ndarray for i in arrays]):
+        return None
+    arrays = [*onp.broadcast_arrays(*arrays)]
+    places = onp.stack(arrays, axis=-1).astype(onp.int32 if max(shape) < 2**31 else onp.int64)
+    after = axes[0] + arrays[0].ndim
+    window = (*range(axes[0]), *range(after, after + len(shape) - axes[-1] - 1))
+    return axes, places, window
+
+
+def take_at(a: Any, index: tuple[Any, ...]) -> Any:
+    """`a[index]` with integer arrays among the index; positions are in range."""
+    together = _known_together(a.shape, index)
+    if together is not None:
+        axes, places, window = together
+        numbers = lax.GatherDimensionNumbers(window, axes, axes)
+        sizes = [1 if i in axes else n for i, n in enumerate(a.shape)]
+        return lax.gather(a, places, numbers, sizes, mode="promise_in_bounds")
+    return a.at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
+
+
+def put_at(a: Any, index: tuple[Any, ...], new: Any) -> Any:
+    """`a[index] = new` with integer arrays among the index, none negative; of equal positions the last wins, as NumPy has it."""
+    together = _known_together(a.shape, index)
+    if together is not None:
+        axes, places, window = together
+        shape = (*a.shape[: axes[0]], *places.shape[:-1], *a.shape[axes[-1] + 1 :])
+        numbers = lax.ScatterDimensionNumbers(window, axes, axes)
+        new = lax.convert_element_type(jnp.broadcast_to(new, shape), a.dtype)
+        return lax.scatter(a, places, new, numbers, mode="drop")
+    return a.at[index].set(new, mode="drop", wrap_negative_indices=False)
+
+
+def add_at(a: Any, index: Any, new: Any) -> Any:
+    """`a` with values added at positions, none negative; at equal positions all of them."""
+    return a.at[index].add(new, mode="drop", wrap_negative_indices=False)
+
+
+def set_static(a: Any, index: Any, new: Any) -> Any:
+    """`a` with `a[index] = new`, for an index that is known when the program is made."""
+    return a.at[index].set(lax.convert_element_type(new, a.dtype))
+
+
+def set_real(a: Any, new: Any) -> Any:
+    """`a` with another real part."""
+    return lax.complex(new, a.imag) if jnp.iscomplexobj(a) else new
+
+
+def set_imag(a: Any, new: Any) -> Any:
+    """`a` with another imaginary part."""
+    return lax.complex(a.real, new)
+
+
+def kron(a: Any, b: Any) -> Any:
+    """Kronecker's product, of bool, too."""
+    if a.dtype == onp.bool_:
+        return jnp.kron(a.astype(onp.int8), b.astype(onp.int8)) != 0
+    return jnp.kron(a, b)
+
+
+@functools.partial(jax.jit, static_argnums=1, inline=True)
+def unsqueeze(a: Any, axes: tuple[int, ...]) -> Any:
+    """With axes of length 1 at these places; XLA reads what is broadcast along them as it is, what is reshaped by its place."""
+    return lax.expand_dims(a, axes)
+
+
+@functools.partial(jax.jit, inline=True)
+def about(mean: Any) -> tuple[Any, Any]:
+    """The value as a constant, and how far it is from there: 0, but for its derivative."""
+    constant = lax.stop_gradient(mean)
+    return constant, mean - constant
+
+
+def stop_gradient(x: Any) -> Any:
+    """The value, cut off from differentiation."""
+    return lax.stop_gradient(x)
+
+
+def on_platform(chosen: Mapping[str, Callable[..., Any]], default: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+    """The result of the function for the platform that a program is compiled for; only that one is in it."""
+    names = {"cpu": ("cpu",), "gpu": ("cuda", "rocm"), "tpu": ("tpu",)}
+    return lax.platform_dependent(*arrays, default=default, **{name: f for platform, f in chosen.items() for name in names[platform]})
+
+
+def shaped_back(x: Any, shape: Sequence[int]) -> Any:
+    """What was written in another shape, in its own, apart from what is computed of it.
+
+    XLA writes the next part in place; of an array that it knows in two shapes it does so while it still reads what is overwritten
+    (`a.reshape(-1)[4] = 2; a[0] = a[0, ::-1]` on the CPU).
+    """
+    return lax.optimization_barrier(jnp.reshape(x, shape))
+
+
+def to_device(x: Any, device: Any) -> Any:
+    """The values on another device."""
+    return jax.device_put(x, device)
+
+
+__all__ = [
+    "about",
+    "add_at",
+    "astype",
+    "index_get",
+    "index_put",
+    "known",
+    "kron",
+    "on_platform",
+    "put_at",
+    "set_imag",
+    "set_real",
+    "set_static",
+    "shaped_back",
+    "stop_gradient",
+    "take_at",
+    "to_device",
+    "unsqueeze",
+]

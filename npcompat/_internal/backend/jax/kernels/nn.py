@@ -1,0 +1,113 @@
+"""Kernels of network operators on XLA: convolution, pooling, dropout masks."""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+from jax import lax
+
+from npcompat._internal.backend.jax.random import random_bits as noise
+from npcompat._internal.backend.jax.random.threefry import wrapped
+
+sigmoid, rsqrt = jax.nn.sigmoid, lax.rsqrt
+
+
+def relu(x: Any) -> Any:
+    """The elements, zero for negative ones; the derivative at zero is zero."""
+    return x if x.dtype == onp.bool_ else jax.nn.relu(x)
+
+
+def conv_nd(x: Any, weight: Any, stride: Sequence[int], pad: Sequence[int], dilate: Sequence[int], groups: int, layout: str) -> Any:
+    """Cross-correlation of a batch with filters; the filters' layout is the data's with O for N and I for C."""
+    filters = layout.replace("C", "I").replace("N", "O")
+    return lax.conv_general_dilated(
+        x,
+        weight,
+        window_strides=stride,
+        padding=[(p, p) for p in pad],
+        rhs_dilation=dilate,
+        dimension_numbers=(layout, filters, layout),
+        feature_group_count=groups,
+    )
+
+
+def pool_nd(x: Any, kind: str, window: Sequence[int], stride: Sequence[int], pad: Sequence[tuple[int, int]]) -> Any:
+    """Largest element (`max`) or sum (`sum`) of each window; arguments have one entry for each axis of `x`.
+
+    Axis by axis, of strided parts: XLA's own windows take twice to five times as long on the CPU, derivatives of the largest above all.
+    """
+    neutral = onp.zeros((), x.dtype) if kind == "sum" else lowest(x.dtype)
+    if any(p != (0, 0) for p in pad):
+        x = lax.pad(x, neutral, [(*p, 0) for p in pad])
+    for axis in reversed(range(x.ndim)):
+        size, step = window[axis], stride[axis]
+        if size > _MOST_PARTS:
+            along, steps = [[n if i == axis else 1 for i in range(x.ndim)] for n in (size, step)]
+            x = lax.reduce_window(x, neutral, lax.add if kind == "sum" else lax.max, along, steps, "VALID")
+        elif size > 1 or step > 1:
+            last = (x.shape[axis] - size) // step * step
+            parts = [lax.slice_in_dim(x, i, i + last + 1, step, axis) for i in range(size)]
+            larger = _larger if jnp.issubdtype(x.dtype, jnp.inexact) else lax.max
+            x = functools.reduce(lax.add if kind == "sum" else larger, parts)
+    return x
+
+
+_MOST_PARTS = 16
+"""The longest window of which XLA is given each part."""
+
+
+@jax.custom_jvp
+def _larger(x: Any, y: Any) -> Any:
+    """The larger of each two elements, whose whole derivative the first of two equal ones has; nan if one of them is."""
+    return lax.max(x, y)
+
+
+@_larger.defjvp
+def _tangent_of_larger(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
+    x, y = operands
+    return _larger(x, y), lax.select((x >= y) | (x != x), *tangents)
+
+
+def lowest(dtype: Any) -> Any:
+    """The neutral element of the maximum."""
+    if jnp.issubdtype(dtype, jnp.inexact):
+        return onp.array(-onp.inf, dtype)
+    return onp.array(False) if dtype == onp.bool_ else onp.array(onp.iinfo(dtype).min, dtype)
+
+
+def take_along(x: Any, positions: Any, axis: int) -> Any:
+    """`take_along_axis` for positions that are in range."""
+    return jnp.take_along_axis(x, positions, axis, mode="promise_in_bounds")
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(2,))
+def take_one(x: Any, positions: Any, axis: int) -> Any:
+    """`take_along` for one position along the axis.
+
+    Its derivative compares positions, which is computed with what is around it; a scatter is not.
+    """
+    return take_along(x, positions, axis)
+
+
+@take_one.defjvp
+def _tangent_of_one(axis: int, operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
+    x, positions = operands
+    there = lax.broadcasted_iota(positions.dtype, x.shape, axis) == positions
+    return take_one(x, positions, axis), jnp.sum(jnp.where(there, tangents[0], 0), axis, keepdims=True, dtype=x.dtype)
+
+
+def top_positions(x: Any, k: int, ascending: bool) -> Any:
+    """Positions of the k largest (smallest) elements along the last axis, in order; of equal ones the first comes first."""
+    if ascending or x.dtype == onp.bool_:
+        return jnp.argsort(x, axis=-1, stable=True, descending=not ascending)[..., :k]
+    return lax.top_k(x, k)[1]
+
+
+def keep_mask(key: Any, counter: Any, keep: float, shape: Sequence[int]) -> Any:
+    """True with probability `keep`, else False, from draw number `counter` of the stream `key`."""
+    at = jax.random.fold_in(wrapped(key), counter.astype(jnp.uint32))
+    threshold = min(round(keep * 2**32), 2**32 - 1)
+    return noise.bits(at, tuple(shape), jnp.uint32) < jnp.asarray(threshold, jnp.uint32)

@@ -1,0 +1,1 @@
+"""Update rules of optimisers, over optax."""

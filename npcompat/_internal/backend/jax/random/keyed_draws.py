@@ -1,0 +1,99 @@
+"""Random bits, floats, integers and orders on XLA; distributions are in the modules beside this one.
+
+Each kernel takes the key and the counter of a stream; Threefry (`threefry`) gives the bits.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from npcompat._internal.backend.jax.random import random_bits as noise
+from npcompat._internal.backend.jax.random.rejection import accepted
+from npcompat._internal.backend.jax.random.threefry import hashed, wrapped
+
+
+def at(key: Any, counter: Any) -> Any:
+    """The key of one draw of a stream, which is made at once."""
+    return wrapped(_block(key, counter))
+
+
+def rolled_at(key: Any, counter: Any) -> Any:
+    """The same for a draw that is made in several steps: what JAX does in a loop is compiled faster, each time that it comes."""
+    return jax.random.wrap_key_data(_block(key, counter), impl="threefry2x32")
+
+
+def _block(key: Any, counter: Any) -> Any:
+    """The block of the counter's 64 bits under the stream's key."""
+    high, low = (counter >> 32).astype(jnp.uint32), (counter & 0xFFFFFFFF).astype(jnp.uint32)
+    return jnp.stack(hashed(key, high, low))
+
+
+def shape_of(size: Any, *parameters: Any) -> tuple[int, ...]:
+    """The shape of a sample: the one asked for, or that of the parameters."""
+    return jnp.broadcast_shapes(*[p.shape for p in parameters]) if size is None else size
+
+
+def spread(size: Any, *parameters: Any) -> Any:
+    """The shape of a sample, and the parameters in that shape."""
+    shape = shape_of(size, *parameters)
+    return shape, *[jnp.broadcast_to(p, shape) for p in parameters]
+
+
+def each(draw: Any, counters: Any) -> Any:
+    """Several draws, one after the other along the first axis."""
+    return jax.vmap(draw)(counters)
+
+
+def next_counter(counter: Any) -> Any:
+    """The counter after a draw."""
+    return lax.add(counter, jnp.asarray(1, counter.dtype))
+
+
+def random_uniform(key: Any, counter: Any, low: Any, high: Any, size: Any, dtype: Any) -> Any:
+    """Uniform on [low, high)."""
+    shape = shape_of(size, low, high)
+    return noise.uniform(at(key, counter), shape, dtype) * (high - low) + low
+
+
+def random_integers(key: Any, counter: Any, low: Any, high: Any, size: Any, dtype: Any, closed: bool) -> Any:
+    """Integers that are uniform on [low, high), or on [low, high] if closed.
+
+    Without bias: of the 2**64 numbers that 64 bits give, those above the last multiple of the range's length are drawn
+    again.  For lengths below 2**32 that would happen to one number in 2**32 at most, and is left out.
+    """
+    shape = shape_of(size, low, high)
+    first = low.astype(jnp.uint64)
+    last = high.astype(jnp.uint64) - first - jnp.uint64(not closed)  # the length minus one, so that 2**64 can be said
+    length = jnp.where(last == jnp.uint64(2**64 - 1), jnp.uint64(1), last + jnp.uint64(1))
+    rest = (jnp.uint64(2**64 - 1) % length + jnp.uint64(1)) % length  # 2**64 modulo the length
+    wide = last >= jnp.uint64(2**32)
+
+    def attempt(key: Any) -> tuple[Any, Any]:
+        bits = noise.bits(key, shape, jnp.uint64)
+        return bits, ~wide | (rest == 0) | (bits < jnp.uint64(0) - rest)
+
+    bits = accepted(rolled_at(key, counter), shape, jnp.uint64, attempt)
+    offset = jnp.where(last == jnp.uint64(2**64 - 1), bits, bits % length)
+    drawn = first + offset
+    return (drawn if dtype == jnp.uint64 else drawn.astype(jnp.int64)).astype(dtype)
+
+
+def random_choice(key: Any, counter: Any, probabilities: Any, n: int, size: Any, replace: bool, ordered: bool) -> Any:
+    """Positions below n, with or without replacement; the probabilities may be None."""
+    found = jax.random.choice(rolled_at(key, counter), n, size, replace, probabilities).astype(jnp.int64)
+    return jnp.sort(found, axis=None).reshape(found.shape) if ordered else found
+
+
+def random_permutation(key: Any, counter: Any, n: int) -> Any:
+    """The positions below n in random order."""
+    return jax.random.permutation(rolled_at(key, counter), n).astype(jnp.int64)
+
+
+def random_permuted(key: Any, counter: Any, a: Any, axis: Any) -> Any:
+    """The array with the elements along an axis (None: all) in random order, another one in each row."""
+    flat = a.reshape(-1) if axis is None else a
+    along = 0 if axis is None else axis
+    order = jnp.argsort(noise.bits(at(key, counter), flat.shape, jnp.uint64), axis=along)
+    return jnp.take_along_axis(flat, order, axis=along).reshape(a.shape)

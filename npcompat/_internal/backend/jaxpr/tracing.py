@@ -1,0 +1,182 @@
+"""Functions as equations: traced once, then compiled as often as there are programs of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as onp
+from jax._src.core import ClosedJaxpr, Jaxpr, Var, jaxpr_as_fun  # (`jax.extend.core` imports Pallas)
+from jax._src.interpreters.partial_eval import DynamicJaxprTracer, convert_constvars_jaxpr
+from jax._src.lax.lax import _convert_element_type as convert_element_type
+from jax.core import Tracer
+
+from npcompat._internal.backend.jax.runtime import check_dtype
+from npcompat._internal.backend.jaxpr.roll_loops import rolled
+
+
+def abstract(payload: Any) -> jax.ShapeDtypeStruct:
+    """The type of a payload as an argument of a trace."""
+    if isinstance(payload, onp.ndarray | jax.ShapeDtypeStruct):
+        check_dtype(onp.dtype(payload.dtype))
+        return jax.ShapeDtypeStruct(payload.shape, payload.dtype)
+    aval = jax.typeof(payload)
+    return jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type)
+
+
+def distinct(payload: Any) -> Any:
+    """The same buffer as an array object of its own, so that a trace can tell captured handles apart by identity."""
+    if isinstance(payload, Tracer):
+        return payload
+    return jax.make_array_from_single_device_arrays(payload.shape, payload.sharding, [payload])
+
+
+def lifted(constant: Any) -> Any:
+    """A tracer of the current trace for a constant that it closes over; the copy costs nothing once lowered."""
+    with jax.enable_x64(True):
+        return jnp.copy(constant)
+
+
+def trace(body: Callable[..., Sequence[Any]], arguments: Sequence[jax.ShapeDtypeStruct]) -> ClosedJaxpr:
+    """Run `body` once on tracers of the arguments; what it closes over are the constants of the result."""
+    flag = bool(jax.config.read("jax_enable_x64"))
+
+    def outside(*tracers: Any) -> Sequence[Any]:
+        with jax.enable_x64(flag):
+            return body(*tracers)
+
+    with jax.enable_x64(True):
+        try:
+            return jax.make_jaxpr(outside)(*arguments)
+        except Exception as error:  # it is the user's, who is not told of JAX's own frames and how to see them
+            error.__notes__ = [note for note in getattr(error, "__notes__", ()) if "JAX_TRACEBACK_FILTERING" not in note]
+            raise
+
+
+def _as_call(jaxpr: Any) -> Callable[..., Any]:
+    """A function that is one call of some equations where it is traced, which takes no time, however many they are."""
+    call = jax.make_jaxpr(jax.jit(lambda x: (x,)))(0.0).jaxpr.eqns[0]
+    lengths = {"in": len(jaxpr.invars), "donated": len(jaxpr.invars), "out": len(jaxpr.outvars)}
+    params = dict(call.params, jaxpr=ClosedJaxpr(jaxpr, ()), name="equations")
+    for name, value in call.params.items():
+        if type(value) is tuple and (length := lengths.get(name.partition("_")[0])) is not None:
+            params[name] = value * length
+    return partial(call.primitive.bind, **params)
+
+
+_SMALL = 1 << 15
+"""Bytes up to which constants are looked at."""
+
+
+def _known(jaxpr: ClosedJaxpr, constant: Sequence[bool]) -> dict[Var, Any]:
+    """The values of small constants, on the host."""
+    found = zip(jaxpr.jaxpr.constvars, jaxpr.consts, constant, strict=True)
+    return {v: onp.asarray(c) for v, c, known in found if known and not isinstance(c, Tracer) and c.nbytes <= _SMALL}
+
+
+def _with_equal_constants(equations: Jaxpr, known: Mapping[Var, Any]) -> Jaxpr:
+    """The equations with one variable for constants that are equal, so that the rounds of a loop are seen to be alike."""
+    first: dict[Any, Var] = {}
+    same: dict[Any, Var] = {}
+    for variable, value in known.items():
+        kept = first.setdefault((variable.aval, value.tobytes()), variable)
+        if kept is not variable:
+            same[variable] = kept
+    if not same:
+        return equations
+
+    def renamed(atoms: Sequence[Any]) -> list[Any]:
+        return [same.get(a, a) if type(a) is Var else a for a in atoms]
+
+    replaced = [e.replace(invars=renamed(e.invars)) for e in equations.eqns]
+    found: Jaxpr = equations.replace(eqns=replaced, outvars=renamed(equations.outvars))
+    return found
+
+
+def _without_unused(jaxpr: Jaxpr) -> Jaxpr:
+    """The equations that results, or effects, depend on."""
+    needed, kept = {v for v in jaxpr.outvars if type(v) is Var}, []
+    for equation in reversed(jaxpr.eqns):
+        if equation.effects or not needed.isdisjoint(equation.outvars):
+            kept.append(equation)
+            needed.update([v for v in equation.invars if type(v) is Var])
+    replaced: Jaxpr = jaxpr.replace(eqns=kept[::-1])
+    return replaced
+
+
+def _with_loops(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> tuple[Jaxpr, Sequence[Any]]:
+    """The same equations with loops rolled up, and the numbers that they loop over, which come first among the inputs."""
+    compute = rolled(jaxpr, known)
+    if compute is None:
+        return jaxpr, ()
+    avals: list[Any] = [v.aval for v in jaxpr.invars]
+    inputs = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
+    with jax.enable_x64(True):
+        found = jax.make_jaxpr(compute)(*inputs)
+    return convert_constvars_jaxpr(found.jaxpr), found.consts
+
+
+def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..., list[Any]]:
+    """`f(captured, arguments)` from a trace, the captured constants made parameters (None: never read)."""
+    position = {id(c): i for i, c in enumerate(captured) if c is not None}
+    found = [position.get(id(c)) for c in jaxpr.consts]
+    places = [(i, c if i is None else None) for i, c in zip(found, jaxpr.consts, strict=True)]
+    known = _known(jaxpr, [i is None for i in found])
+    equations = _without_unused(_with_equal_constants(jaxpr.jaxpr, known))
+    compact, numbers = _with_loops(convert_constvars_jaxpr(equations), known)
+    call = _as_call(compact)
+
+    def run(values: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
+        consts = [c if i is None else values[i] for i, c in places]
+        traced = [type(a) is DynamicJaxprTracer for a in (*consts, *arguments) if isinstance(a, Tracer)]
+        outs: list[Any]
+        if all(traced):
+            outs = call(*numbers, *consts, *arguments)
+        else:  # differentiated: equation by equation, of which no more is kept for backward than it needs
+            outs = jaxpr_as_fun(ClosedJaxpr(equations, consts))(*arguments)
+        return outs
+
+    return run
+
+
+def eagerly() -> AbstractContextManager[None]:
+    """A context in which programs of concrete arrays run at once, also while a function is being traced."""
+    context: AbstractContextManager[None] = jax.core.eval_context()
+    return context
+
+
+def output_types(jaxpr: ClosedJaxpr) -> list[tuple[tuple[int, ...], Any]]:
+    """Shape and dtype of each output."""
+    return [(a.shape, a.dtype) for a in jaxpr.out_avals]
+
+
+def count(mask: Any) -> Any:
+    """How many elements of a traced mask are true: a number that has no say in the dtype of a result, as Python's have none."""
+    with jax.enable_x64(True):
+        return jax.lax.reduce(jnp.where(mask, 1, 0), 0, jax.lax.add, tuple(range(mask.ndim)))
+
+
+def weak(number: Any) -> Any:
+    """A number that has no say in the dtype of a result, as Python's have none."""
+    with jax.enable_x64(True):
+        return convert_element_type(number, weak_type=True)
+
+
+def counted_from_zero(position: Any, size: int) -> Any:
+    """A position that may be counted from the end of an axis."""
+    with jax.enable_x64(True):
+        position = jnp.asarray(position, jnp.int64)
+        return jnp.where(position < 0, position + size, position)
+
+
+def exactly(compute: Callable[..., Any], *payloads: Any) -> Any:
+    """What a function gives while 64-bit dtypes are honoured."""
+    with jax.enable_x64(True):
+        return compute(*payloads)
+
+
+def any_true(flags: Sequence[Any]) -> Any:
+    """One vector of the flags that a program carries out."""
+    return jnp.stack([jnp.asarray(f, bool).reshape(()) for f in flags])

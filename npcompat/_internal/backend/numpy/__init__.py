@@ -1,0 +1,1 @@
+"""The host backend: programs and kernels over NumPy."""

@@ -1,0 +1,106 @@
+"""Kernels of network operators on the host.  Special functions that NumPy lacks are computed by XLA."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as onp
+from numpy.lib.stride_tricks import sliding_window_view
+
+from npcompat._internal.backend.jax.kernels import nn
+
+Array = onp.ndarray[Any, Any]
+lowest = nn.lowest
+
+
+def _across(name: str) -> Callable[[Array], Array]:
+    def on_xla(x: Array) -> Array:
+        with jax.enable_x64(True):
+            return onp.asarray(getattr(jax.scipy.special, name)(x))
+
+    return on_xla
+
+
+erf = _across("erf")
+erfinv = _across("erfinv")
+gamma = _across("gamma")
+gammaln = _across("gammaln")
+digamma = _across("digamma")
+
+
+def relu(x: Array) -> Array:
+    """The elements, zero for negative ones."""
+    result: Array = onp.maximum(x, x.dtype.type(0))
+    return result
+
+
+def sigmoid(x: Array) -> Array:
+    """1 / (1 + exp(-x)) without overflow."""
+    small = onp.exp(-onp.abs(x))
+    result: Array = onp.where(x >= 0, 1, small).astype(x.dtype) / (1 + small)
+    return result
+
+
+def rsqrt(x: Array) -> Array:
+    """1 / sqrt(x)."""
+    result: Array = x.dtype.type(1) / onp.sqrt(x)
+    return result
+
+
+def _windows(x: Array, window: Sequence[int], stride: Sequence[int], dilate: Sequence[int]) -> Array:
+    """All windows of the spatial axes (from the third on): their axes come last."""
+    axes = tuple(range(2, x.ndim))
+    covered = tuple((w - 1) * d + 1 for w, d in zip(window, dilate, strict=True))
+    everywhere = sliding_window_view(x, covered, axis=axes)
+    steps = [slice(None, None, s) for s in stride] + [slice(None, None, d) for d in dilate]
+    found: Array = everywhere[(slice(None), slice(None), *steps)]
+    return found
+
+
+def conv_nd(x: Array, weight: Array, stride: Sequence[int], pad: Sequence[int], dilate: Sequence[int], groups: int, layout: str) -> Array:
+    """Cross-correlation of a batch with filters; the filters' layout is the data's with O for N and I for C."""
+    channel = layout.index("C")
+    x, weight = onp.moveaxis(x, channel, 1), onp.moveaxis(weight, channel, 1)
+    x = onp.pad(x, [(0, 0), (0, 0), *[(p, p) for p in pad]])
+    windows = _windows(x, weight.shape[2:], stride, dilate)
+    spatial = len(stride)
+    per_input, per_output = x.shape[1] // groups, weight.shape[0] // groups
+    summed = (1, *range(2 + spatial, 2 + 2 * spatial))
+    parts = [
+        onp.tensordot(
+            windows[:, g * per_input : (g + 1) * per_input],
+            weight[g * per_output : (g + 1) * per_output],
+            (summed, tuple(range(1, 2 + spatial))),
+        )
+        for g in range(groups)
+    ]
+    return onp.moveaxis(onp.concatenate(parts, axis=-1), -1, channel)
+
+
+def pool_nd(x: Array, kind: str, window: Sequence[int], stride: Sequence[int], pad: Sequence[tuple[int, int]]) -> Array:
+    """Largest element (`max`) or sum (`sum`) of each window; arguments have one entry for each axis of `x`."""
+    fill = 0 if kind == "sum" else lowest(x.dtype)
+    padded = onp.pad(x, pad, constant_values=fill)
+    axes = tuple([axis for axis, length in enumerate(window) if length != 1])  # others may be of length 0
+    everywhere = sliding_window_view(padded, tuple([window[axis] for axis in axes]), axis=axes)
+    windows = everywhere[tuple(slice(None, None, s) for s in stride)]
+    inner = tuple(range(x.ndim, x.ndim + len(axes)))
+    result: Array = windows.sum(inner, dtype=x.dtype) if kind == "sum" else windows.max(inner)
+    return result
+
+
+def take_along(x: Array, positions: Array, axis: int) -> Array:
+    """`take_along_axis` for positions that are in range."""
+    return onp.take_along_axis(x, positions, axis)
+
+
+take_one = take_along
+
+
+def top_positions(x: Array, k: int, ascending: bool) -> Array:
+    """Positions of the k largest (smallest) elements along the last axis, in order; of equal ones the first comes first."""
+    if ascending:
+        return onp.argsort(x, axis=-1, stable=True)[..., :k]
+    backwards = onp.argsort(x[..., ::-1], axis=-1, stable=True)[..., ::-1]
+    result: Array = (x.shape[-1] - 1 - backwards)[..., :k]
+    return result

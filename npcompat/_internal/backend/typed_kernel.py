@@ -1,0 +1,91 @@
+"""What both backends do with a declaration: apply its type rule, then its compute."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.core import autocast_policy
+from npcompat._internal.core.dtypes import Type
+from npcompat._internal.core.op import Attrs, Op
+
+
+def kernel(
+    op: Op, attrs: Attrs, namespace: Any, type_of: Callable[[Any], Type], as_array: Callable[[Any], Any] | None = None
+) -> Callable[..., Any]:
+    """`f(*arrays) -> outputs` of an operator on one namespace: inputs cast by the rule, outputs of the rule's dtype.
+
+    `as_array` makes an array of what may be a number.
+    """
+    named = op.named(attrs)
+    compute = chosen(op, namespace.name)
+    plans: dict[tuple[Type, ...], Any] = {}
+
+    def planned(types: tuple[Type, ...]) -> tuple[list[tuple[int, Any]], Any]:
+        """Which operands are cast, and to what; the dtype of the output, or of each."""
+        casts, out = autocast_policy.adjusted(op.name, types, named, op.rule(types, named))
+        outs = out if op.outputs == 1 or isinstance(out, tuple) else (out,) * op.outputs
+        wanted = enumerate(zip(types, casts, strict=True))
+        return [(i, dtype) for i, (t, dtype) in wanted if dtype is not None and not (isinstance(t, onp.dtype) and t == dtype)], outs
+
+    def finished(result: Any, dtype: Any) -> Any:
+        if dtype is not None:
+            result = cast(namespace, result, dtype)
+        return result if as_array is None else as_array(result)
+
+    def apply(*arrays: Any) -> Any:
+        if len(arrays) == 1:  # what is most frequent
+            (a,) = arrays
+            types: tuple[Type, ...] = (a.dtype if type(a) is onp.ndarray else type_of(a),)
+        else:
+            types = tuple([a.dtype if type(a) is onp.ndarray else type_of(a) for a in arrays])
+        plan = plans.get(types)
+        if plan is None:
+            plan = plans[types] = planned(types)
+        casts, out = plan
+        if casts:
+            inputs = list(arrays)
+            for i, dtype in casts:
+                inputs[i] = namespace.astype(arrays[i], dtype)
+            arrays = tuple(inputs)
+        result = compute(namespace, *arrays, **named)
+        if op.outputs != 1:
+            return tuple([finished(r, dtype) for r, dtype in zip(result, out, strict=True)])
+        if type(result) is onp.ndarray and (out is None or result.dtype is out):  # what is most frequent on the host
+            return result
+        return finished(result, out)
+
+    return apply
+
+
+def chosen(op: Op, backend: str) -> Callable[..., Any]:
+    """The compute of an operator on a backend, which chooses by its strategy where there is one."""
+    default = op.kernels.get(backend, op.compute)
+    others = sorted([k for k in op.strategy if k.backend == backend], key=lambda k: -k.priority)
+    if not others:
+        return default
+
+    def compute(namespace: Any, *arrays: Any, **attrs: Any) -> Any:
+        everywhere = default
+        on: dict[str, Callable[..., Any]] = {}
+        for k in others:
+            if k.condition is not None and not k.condition(arrays, attrs):
+                continue
+            if k.platform is None:
+                everywhere = k.compute
+                break
+            on.setdefault(k.platform, k.compute)
+        if not on:
+            return everywhere(namespace, *arrays, **attrs)
+        bound = {platform: partial(f, namespace, **attrs) for platform, f in on.items()}
+        return namespace.on_platform(bound, partial(everywhere, namespace, **attrs), arrays)
+
+    return compute
+
+
+def cast(namespace: Any, array: Any, dtype: onp.dtype[Any]) -> Any:
+    """The array in the dtype; itself if it has it and is no weak scalar."""
+    if hasattr(array, "dtype") and array.dtype == dtype and not getattr(array, "weak_type", False):
+        return array  # (NumPy's float64 equals None)
+    return namespace.astype(array, dtype)

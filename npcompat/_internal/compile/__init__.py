@@ -1,0 +1,1 @@
+"""Tracing, compiled functions, control flow and custom gradients."""

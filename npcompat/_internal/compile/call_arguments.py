@@ -1,0 +1,341 @@
+"""The arguments of a compiled function's call, taken apart, and its result, put together.
+
+Arrays are told from what is static, each is taken once, and views of one array are taken as that array and their lenses.
+"""
+
+import operator as python
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.autograd.tape import Leaf
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jaxpr import tracing
+from npcompat._internal.compile.trace import Trace
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Handle, Value, extra, root_of
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch.memory_layout import in_c_order, lay_out, stand_in
+from npcompat._internal.dispatch.traced_number import MOST, NumberArgument, Position, TracedNumber, Uses
+from npcompat._internal.indexing.lens import Lens, view
+
+_NO_OPERANDS: Mapping[Any, frozenset[int]] = {}
+
+
+class Static:
+    """An argument that is part of the program, not an input of it; compared by type and value, floats by their bits."""
+
+    __slots__ = ("key", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.key = repr(value) if isinstance(value, float | complex) else value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Static and type(self.value) is type(other.value) and bool(self.key == other.key)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+class Call:
+    """The arguments of one call, taken apart: arrays, what else there is, and how they are nested."""
+
+    __slots__ = ("handles", "inputs", "kept", "key", "leaves", "numbers", "places", "shared", "tree", "uses")
+
+    def __init__(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], recording: bool, operands: Mapping[Any, frozenset[int]] = _NO_OPERANDS
+    ) -> None:
+        leaves, self.tree = xla.flatten((args, kwargs))
+        numbers = operands.get(self.tree, ()) if operands else ()  # leaves that are operands, if they are numbers
+        self.numbers: dict[int, tuple[int, type]] = {}  # for each of them among `handles`, which leaf it is, and its class
+        self.uses = Uses()
+        handles: list[Any] = []  # every array once
+        places: list[int | None] = []  # for each leaf, its position in `handles`
+        entries: list[Any] = []
+        statics: list[Static] = []
+        seen: dict[int, int] = {}
+        views = gradients = False
+        for i, leaf in enumerate(leaves):
+            if isinstance(leaf, onp.ndarray):
+                leaf = leaves[i] = dispatch.array_of(dispatch.host_array(leaf))
+            if not isinstance(leaf, Handle):
+                if i in numbers and is_operand(leaf):
+                    self.numbers[len(handles)] = i, type(leaf)
+                    places.append(len(handles))
+                    number = onp.asarray(leaf, onp.int64 if type(leaf) is int else None)
+                    handles.append(dispatch.wrap(Value(xla.asarray(number, modes.current().device))))
+                    entries.append((None, type(leaf)))
+                    continue
+                places.append(None)
+                statics.append(_static(leaf, i))
+                continue
+            position = seen.get(id(leaf))
+            if position is None:
+                position = seen[id(leaf)] = len(handles)
+                handles.append(leaf)
+                entries.append(_entry(leaf, recording))
+                views = views or leaf._view is not None
+                gradients = gradients or (leaf._extra is not None and leaf._extra.grad_handle is not None)
+            places.append(position)
+        if gradients:  # they come along: the function may run backward
+            for handle in list(handles):
+                grad = None if handle._extra is None else handle._extra.grad_handle
+                if grad is not None and id(grad) not in seen:
+                    seen[id(grad)] = len(handles)
+                    handles.append(grad)
+                    entries.append(_entry(grad, recording))
+                    views = views or grad._view is not None
+        self.leaves, self.places, self.handles = leaves, places, handles
+        self.kept: tuple[int, ...] = ()
+        self.inputs = handles
+        self.shared: dict[int, int] = {}
+        if views or len(handles) != len(leaves):
+            self._find_shared(entries)
+        self.key = (self.tree, tuple(places), tuple(entries), tuple(statics))
+
+    def again(self, recording: bool, operands: Mapping[Any, frozenset[int]] = _NO_OPERANDS) -> "Call":
+        """The same call with other numbers as operands."""
+        args, kwargs = xla.unflatten(self.tree, self.leaves)
+        return Call(args, kwargs, recording, operands)
+
+    @property
+    def told(self) -> Sequence[Any]:
+        """All arguments, if there are numbers among them that the program is not made of."""
+        return self.leaves if self.numbers else ()
+
+    def marked(self) -> frozenset[int]:
+        """Leaves that are part of the program since the function's arguments are declared so."""
+        return frozenset([i for i, leaf in enumerate(self.leaves) if type(leaf) is Static])
+
+    def _find_shared(self, entries: list[Any]) -> None:
+        """Roots that several of the arrays look at: the roots become the inputs, and the lenses part of the key."""
+        roots: dict[int, int] = {}
+        for handle in self.handles:
+            root = id(root_of(handle))
+            roots[root] = roots.get(root, 0) + 1
+        self.shared = {root: i for i, root in enumerate([r for r, count in roots.items() if count > 1])}
+        for i, handle in enumerate(self.handles):
+            found = self.shared.get(id(root_of(handle)))
+            if found is not None:
+                entries[i] = (*entries[i], found, path(handle), _strides(root_of(handle)))
+        self._choose_inputs()
+
+    def _choose_inputs(self) -> None:
+        chosen = []
+        for i, handle in enumerate(self.handles):
+            if i not in self.kept:
+                chosen.append(root_of(handle) if id(root_of(handle)) in self.shared else handle)
+        self.inputs = list({id(h): h for h in chosen}.values())
+
+    def keep(self, own: "Own") -> None:
+        """Take these arrays as themselves: the function captures them, too."""
+        self.kept = tuple([i for i, *_ in own])
+        self._choose_inputs()
+
+    def proxies(self, inputs: list[Handle]) -> list[Handle]:
+        """For each array, what the function sees: a proxy, a view of one, or the array itself if it is kept."""
+        by_id = {id(given): proxy for given, proxy in zip(self.inputs, inputs, strict=True)}
+        for given in self.inputs:
+            if _strides(given) is not None:
+                extra(by_id[id(given)]).layout = stand_in(dispatch.layout(given))
+        seen: list[Any] = []
+        self.uses = uses = Uses()
+        for i, handle in enumerate(self.handles):
+            if i in self.kept:
+                seen.append(handle)
+                continue
+            if i in self.numbers:
+                leaf, kind = self.numbers[i]
+                number = by_id[id(handle)]._value.payload
+                number = tracing.weak(number) if kind in (int, float) else number
+                seen.append(NumberArgument(number, kind, MOST, frozenset((leaf,)), python.itemgetter(leaf), uses))
+                continue
+            proxy = by_id.get(id(handle))
+            if proxy is None:
+                proxy = _rebuilt(by_id[id(root_of(handle))], _chain(handle))
+            seen.append(dispatch.wrap_scalar(proxy._value) if type(handle) is dispatch.scalar else proxy)
+        positions = {id(h): i for i, h in enumerate(self.handles)}
+        for i, (handle, proxy) in enumerate(zip(self.handles, seen, strict=True)):
+            rare = handle._extra
+            if rare is None or i in self.kept:
+                continue
+            copy = extra(proxy)
+            copy.readonly = rare.readonly
+            if rare.leaf is not None:
+                copy.grad_handle = seen[positions[id(rare.grad_handle)]]
+                copy.leaf = Leaf(copy.grad_handle, rare.leaf.request, proxy)
+                if proxy._view is None:
+                    proxy._value = execution.fresh(proxy._value.payload, copy.leaf)
+        return seen
+
+    def arguments(self, seen: Sequence[Handle]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments again, with the arrays replaced."""
+        leaves = []
+        for leaf, place in zip(self.leaves, self.places, strict=True):
+            leaves.append(seen[place] if place is not None else leaf.value if type(leaf) is Static else leaf)
+        args, kwargs = xla.unflatten(self.tree, leaves)
+        return args, kwargs
+
+
+def is_operand(number: Any) -> bool:
+    """Whether a number can be an operand of a program, in place of a part of it."""
+    if type(number) is int:
+        return -MOST < number < MOST
+    return type(number) is float or (isinstance(number, onp.integer | onp.floating) and dtypes.on_devices(number.dtype))
+
+
+def _static(leaf: Any, position: int) -> Static:
+    static = leaf if type(leaf) is Static else Static(leaf)
+    try:
+        hash(static)
+    except TypeError:
+        raise TypeError(
+            f"argument {position} of a compiled function: expected an array, a container of arrays or something hashable, "
+            f"got {type(static.value).__name__}"
+        ) from None
+    return static
+
+
+def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
+    """What of an array a program depends on."""
+    value = handle._value if handle._view is None else dispatch.read(handle)
+    payload, rare, strides = value.payload, handle._extra, _strides(handle)
+    if rare is None:
+        return (payload.shape, payload.dtype, strides, None, recording and value.node is not None, type(handle), False)
+    request = None if rare.leaf is None else rare.leaf.request
+    return (payload.shape, payload.dtype, strides, request, recording and value.node is not None, type(handle), rare.readonly)
+
+
+def _strides(handle: Handle) -> tuple[int, ...] | None:
+    """The strides of an array, in bytes; None for C order, and where one axis or none leaves nothing to choose."""
+    if type(handle) is dispatch.symbol or in_c_order(handle):
+        return None
+    found = dispatch.layout(handle)
+    return None if found.ndim < 2 or found.flags.c_contiguous else found.strides
+
+
+def _chain(handle: Handle, stop: Handle | None = None) -> list[Lens]:
+    """The lenses from the root (or `stop`) to the handle."""
+    lenses: list[Lens] = []
+    while handle is not stop and handle._view is not None:
+        lenses.append(handle._view.lens)
+        handle = handle._view.parent
+    return lenses[::-1]
+
+
+Own = tuple[tuple[int, int, Any], ...]
+"""Arguments that are taken as themselves: position, identity of the root, and the path to it."""
+
+
+def path(handle: Handle) -> tuple[Any, ...]:
+    """What the handle's lenses are, to compare."""
+    return tuple([(lens.get.name, lens.attrs, lens.operands) for lens in _chain(handle)])
+
+
+def _rebuilt(handle: Handle, lenses: Sequence[Lens], leaves: Sequence[Any] = ()) -> Any:
+    """What looks at an array through lenses, at the places that numbers among the arguments say."""
+    for lens in lenses:
+        handle = view(handle, _placed(lens, leaves) if leaves and lens.operands else lens)
+    return handle
+
+
+def _placed(lens: Lens, leaves: Sequence[Any]) -> Lens:
+    starts = tuple([start.place(leaves) if type(start) is Position else start for start in lens.operands])
+    return Lens(lens.get, lens.put, lens.attrs, lens.look, starts)
+
+
+class Outputs:
+    """How to put a function's result together: for each array in it, where it comes from."""
+
+    __slots__ = ("makers", "sources", "statics", "tree")
+
+    def __init__(self, tree: Any, sources: list[Any], statics: list[Any], makers: list[Any]) -> None:
+        self.tree, self.sources, self.statics, self.makers = tree, sources, statics, makers
+
+    @property
+    def kind(self) -> type | None:
+        """The class of a result that is one array in C order, or scalar, made by the function; else None."""
+        kinds: dict[Any, type] = {dispatch.wrap: dispatch.ndarray, dispatch.wrap_scalar: dispatch.scalar}
+        return None if self.tree is not None else kinds.get(self.makers[0])
+
+    def build(self, results: Sequence[Value], inputs: Sequence[Handle], arguments: Sequence[Handle], leaves: Sequence[Any] = ()) -> Any:
+        """The result of one call; `leaves` are all its arguments, where numbers among them are operands."""
+        if self.tree is None:
+            return self.makers[0](results[0])
+        made: dict[int, Any] = {}
+        found: list[Any] = []
+        for (kind, where, lenses), static in zip(self.sources, self.statics, strict=True):
+            if kind == "static":
+                found.append(static)
+                continue
+            if kind == "value":
+                root = made.get(where)
+                if root is None:
+                    root = made[where] = self.makers[where](results[where])
+            elif kind == "input":
+                root = inputs[where]
+            elif kind == "argument":
+                root = arguments[where]
+            else:
+                root = where
+            found.append(_rebuilt(root, lenses, leaves))
+        return xla.unflatten(self.tree, found)
+
+
+def describe(result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequence[Handle]) -> tuple[list[Value], Outputs]:
+    """The values that a traced function outputs, and how its result is put together from them."""
+    leaves, tree = xla.flatten(result)
+    values: list[Value] = []
+    slots: dict[int, int] = {}
+    sources: list[Any] = []
+    statics: list[Any] = []
+    makers: list[Any] = []
+    at_input = {id(p): i for i, p in enumerate(inputs)}
+    at_argument = {id(p): i for i, p in enumerate(seen)}
+    for leaf in leaves:
+        if type(leaf) is NumberArgument:
+            leaf.value()
+        if isinstance(leaf, TracedNumber):
+            leaf = dispatch.wrap_scalar(trace.adopt(Value(leaf.payload)))
+        if not isinstance(leaf, Handle):
+            sources.append(("static", 0, ()))
+            statics.append(leaf)
+            continue
+        statics.append(None)
+        root = root_of(leaf)
+        lenses = _chain(leaf)
+        if id(leaf) in at_argument:
+            sources.append(("argument", at_argument[id(leaf)], ()))
+        elif id(root) in at_input:
+            sources.append(("input", at_input[id(root)], tuple(lenses)))
+        elif trace.outside(root):
+            sources.append(("outside", leaf if leaf._view is None else root, tuple(lenses)))
+        else:
+            slot = slots.get(id(root))
+            if slot is None:
+                slot = slots[id(root)] = len(values)
+                values.append(dispatch.read(root))
+                makers.append(_maker(root))
+            sources.append(("value", slot, tuple(lenses)))
+    if len(leaves) == 1 and leaves[0] is result and sources[0] == ("value", 0, ()):
+        tree = None
+    return values, Outputs(tree, sources, statics, makers)
+
+
+def _maker(root: Handle) -> Callable[[Value], Any]:
+    """What makes an array such as one that was made in a traced function."""
+    if type(root) is dispatch.scalar:
+        return dispatch.wrap_scalar
+    return dispatch.wrap if in_c_order(root) else partial(_wrapped, dispatch.layout(root))
+
+
+def _wrapped(wanted: onp.ndarray[Any, Any], value: Value) -> Any:
+    made = dispatch.wrap(value)
+    lay_out(made, wanted)
+    return made
+
+
+__all__ = ["Call", "Outputs", "Own", "Static", "describe", "is_operand", "path"]

@@ -1,0 +1,285 @@
+"""Compiled functions of arrays whose length varies along one axis: padded to one of a few lengths, so that few programs do.
+
+Inside, an argument is what a mask selects of the padded array (`selection`): its true rows, the first ones.  So
+everything means what it means without padding, or is refused; what depends on rows is cut to the true length outside.
+"""
+
+import functools
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.compile.jit import Compiled
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.op import REGISTRY
+from npcompat._internal.core.tensor_type import TensorType
+from npcompat._internal.dispatch import dispatch, masked_array
+from npcompat._internal.dispatch.execution import host_payload, run
+
+Axes = int | Sequence[int | None] | Mapping[Any, int | None]
+
+
+_COUNT = "how many rows there are"
+"""The keyword by which the true length reaches the padded function; no parameter can have that name."""
+
+
+@dataclass(frozen=True)
+class _Row:
+    """Along which axis an array of the result has rows, if it has."""
+
+    axis: int | None
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """To which lengths arrays are padded, and along which axis.
+
+    Parameters
+    ----------
+    lengths : int or tuple of int
+        An int stands for its multiples.
+    axes : int, sequence or mapping
+        For all arguments, by position, or by position and name.  None is for arguments of a fixed shape.
+    """
+
+    lengths: int | tuple[int, ...]
+    axes: Axes
+
+
+def requested(bucket: int | Sequence[int] | None, bucket_axis: Axes | None) -> Buckets | None:
+    """The buckets that the arguments of `npx.jit` and `hybridize` ask for; ValueError if they make no sense."""
+    if bucket is not None:
+        return Buckets(_checked(bucket), 0 if bucket_axis is None else bucket_axis)
+    if bucket_axis is not None:
+        raise ValueError(f"bucket_axis={bucket_axis!r}: expected bucket= beside it, the lengths to which that axis is padded")
+    return None
+
+
+class Bucketed:
+    """A compiled function of arrays of one varying length.
+
+    Parameters
+    ----------
+    function : callable
+        As of `Compiled`.
+    buckets : Buckets
+        How its arguments are padded.
+    name, static_argnums, static_argnames
+        As of `Compiled`.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        buckets: Buckets,
+        name: str | None = None,
+        static_argnums: Sequence[int] = (),
+        static_argnames: Sequence[str] = (),
+    ) -> None:
+        self.lengths, self.axes = buckets.lengths, buckets.axes
+        self.function = function
+        self.static = frozenset([*static_argnums, *static_argnames])
+        self.compiled = Compiled(function, name, static_argnums, static_argnames)
+        self.compiled.function = self._on_rows
+        self.name = self.compiled.name
+        functools.update_wrapper(self, function, updated=())
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        mode = modes.current()
+        if mode.trace is not None or ((observer := mode.observer) is not None and observer.apart):
+            return self.function(*args, **kwargs)
+        count, args, kwargs = self._padded(args, kwargs)
+        result, rows = self.compiled(*args, **kwargs, **{_COUNT: dispatch.wrap(Value(onp.asarray(count, "int32")))})
+        leaves, tree = xla.flatten(result)
+        return xla.unflatten(tree, [_cut(a, row.axis, count) for a, row in zip(leaves, rows, strict=True)])
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile the program for the bucket of a call, as `Compiled.compile` does."""
+        _, args, kwargs = self._padded(args, kwargs)
+        self.compiled.compile(*args, **kwargs, **{_COUNT: TensorType((), "int32")})
+
+    def clear(self) -> None:
+        """Forget the compiled programs."""
+        self.compiled.clear()
+
+    def latest_inputs(self) -> list[tuple[tuple[int, ...], Any]]:
+        """As of `Compiled`; padded."""
+        return self.compiled.latest_inputs()[:-1]
+
+    # --- before and after
+
+    def _padded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, tuple[Any, ...], dict[str, Any]]:
+        """The true length, and the arguments with arrays as long as their bucket."""
+        found = _Rows(self, args, kwargs)
+        if not found.places:
+            raise TypeError(f"{self.name}: bucket= expects an array among the arguments, with an axis to pad; got {_kinds(args, kwargs)}")
+        lengths = {leaf.shape[axis] for leaf, axis in found.rows()}
+        if len(lengths) > 1:
+            of_each = ", ".join(f"{label}: {found.leaves[i].shape[axis]}" for i, (label, axis) in found.places.items())
+            raise ValueError(
+                f"{self.name}: bucket= expects arrays of one length along the axis that is padded, got {of_each}; with bucket_axis= an "
+                "argument has another axis, or with None a fixed shape"
+            )
+        count = int(lengths.pop())
+        whole = self._bucket(count)
+        for i, (label, axis) in found.places.items():
+            found.leaves[i] = _pad(found.leaves[i], axis, whole, label)
+        return count, *found.arguments()
+
+    def _bucket(self, count: int) -> int:
+        if isinstance(self.lengths, int):
+            return -(-count // self.lengths) * self.lengths
+        if not count:
+            return 0
+        for length in self.lengths:
+            if count <= length:
+                return length
+        raise ValueError(f"{self.name}: bucket= has lengths up to {self.lengths[-1]}, got arrays of {count}")
+
+    # --- while tracing
+
+    def _on_rows(self, *args: Any, **kwargs: Any) -> Any:
+        """The function, of what a mask selects of padded arrays; with it, where its results have rows."""
+        count = kwargs.pop(_COUNT)
+        found = _Rows(self, args, kwargs)
+        length = next(leaf.shape[axis] for leaf, axis in found.rows())
+        mask = run(REGISTRY["_npi_less"], [Value(onp.arange(length, dtype="int32")), dispatch.read(count)])
+        chosen = []
+        for i, (label, axis) in found.places.items():
+            value = masked_array.select(dispatch.read(found.leaves[i]), mask, axis, ordered=True)
+            found.leaves[i] = dispatch.wrap(value)
+            chosen.append((label, found.leaves[i], value))
+        args, kwargs = found.arguments()
+        leaves, tree = xla.flatten(self.function(*args, **kwargs))
+        for label, handle, value in chosen:
+            if handle._value is not value:
+                raise NotImplementedError(f"{self.name}: bucket=: {label} is written in place; return what it becomes instead")
+        rows = [_Row(_rows_axis(leaf, mask)) for leaf in leaves]
+        return xla.unflatten(tree, [_whole(leaf) for leaf in leaves]), tuple(rows)
+
+
+class _Rows:
+    """The arguments of a call, and which of the arrays in them have rows along which axis."""
+
+    def __init__(self, function: Bucketed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.leaves: list[Any] = []
+        self.places: dict[int, tuple[str, int]] = {}
+        self.trees: list[tuple[Any, int]] = []
+        self.positional, self.names = len(args), list(kwargs)
+        for key, given in (*enumerate(args), *kwargs.items()):
+            leaves, tree = ([given], None) if key in function.static else xla.flatten(given)
+            axis = None if tree is None else _axis_of(function.axes, key)
+            for leaf in leaves:
+                label = f"argument {key}"
+                ndim = _ndim(leaf)
+                if axis is not None and ndim:
+                    self.places[len(self.leaves)] = label, _normalized(axis, ndim, f"{function.name}: bucket_axis= of {label}")
+                self.leaves.append(dispatch.array_of(dispatch.host_array(leaf)) if isinstance(leaf, onp.ndarray) else leaf)
+            self.trees.append((tree, len(leaves)))
+
+    def rows(self) -> list[tuple[Any, int]]:
+        """The arrays that have rows, and their axes."""
+        return [(self.leaves[i], axis) for i, (_, axis) in self.places.items()]
+
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments again, of the leaves as they are now."""
+        found, start = [], 0
+        for tree, length in self.trees:
+            leaves = self.leaves[start : start + length]
+            found.append(leaves[0] if tree is None else xla.unflatten(tree, leaves))
+            start += length
+        return tuple(found[: self.positional]), dict(zip(self.names, found[self.positional :], strict=True))
+
+
+def _ndim(leaf: Any) -> int:
+    """How many axes an argument has; none, if it is no array."""
+    shape = (
+        leaf.shape if isinstance(leaf, onp.ndarray | TensorType) else dispatch.read(leaf).payload.shape if isinstance(leaf, Handle) else ()
+    )
+    return len(shape or ())
+
+
+def _checked(lengths: Any) -> int | tuple[int, ...]:
+    try:
+        found = operator.index(lengths) if not isinstance(lengths, Iterable) else tuple(sorted(map(operator.index, lengths)))
+    except TypeError:
+        found = 0
+    if not found or (found if isinstance(found, int) else found[0]) < 1:
+        raise ValueError(f"bucket=: expected a positive int, or several, got {lengths!r}")
+    return found
+
+
+def _axis_of(axes: Axes, key: Any) -> int | None:
+    if isinstance(axes, Mapping):
+        return axes.get(key)
+    if isinstance(axes, Sequence):
+        return axes[key] if isinstance(key, int) and key < len(axes) else None
+    return axes
+
+
+def _normalized(axis: int, ndim: int, what: str) -> int:
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"{what}: expected an axis of an array of {ndim} dimensions, got {axis}")
+    return axis % ndim
+
+
+def _kinds(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    return ", ".join([type(a).__name__ for a in (*args, *kwargs.values())]) or "none"
+
+
+def _apart_from_graphs(value: Value) -> bool:
+    """Whether an array is not recorded, and in reach of the processor: it is padded and cut there, without a program for each length."""
+    return value.node is None and (type(value.payload) is onp.ndarray or xla.device_of(value.payload).platform == "cpu")
+
+
+def _pad(array: Any, axis: int, length: int, label: str) -> Any:
+    shape = (*array.shape[:axis], length, *array.shape[axis + 1 :])
+    if isinstance(array, TensorType):
+        return TensorType(shape, array.dtype)
+    if array._extra is not None and array._extra.leaf is not None and not modes.current().recording:
+        raise NotImplementedError(
+            f"bucket=: {label} is a variable (attach_grad was called on it), whose gradient a padded function can't write; record "
+            "the call, and call backward outside"
+        )
+    value = dispatch.read(array)
+    if not _apart_from_graphs(value):
+        border = tuple([(0, length - n if i == axis else 0) for i, n in enumerate(array.shape)])
+        return dispatch.wrap(run(REGISTRY["_npi_pad"], [value], REGISTRY["_npi_pad"].bind(pad_width=border)))
+    whole = onp.zeros(shape, value.payload.dtype)
+    whole[(slice(None),) * axis + (slice(array.shape[axis]),)] = host_payload(value)
+    return dispatch.wrap(Value(whole))
+
+
+def _cut(array: Any, axis: int | None, count: int) -> Any:
+    if axis is None or array.shape[axis] == count:
+        return array
+    rows = (slice(None),) * axis + (slice(count),)
+    value = dispatch.read(array)
+    if not _apart_from_graphs(value):
+        return array[rows].copy()
+    payload = host_payload(value)[rows]
+    return dispatch.wrap(Value(payload.copy() if type(value.payload) is onp.ndarray else xla.asarray(payload)))
+
+
+def _rows_axis(leaf: Any, mask: Value) -> int | None:
+    """Along which axis an array has the rows that are asked for."""
+    payload = dispatch.read(leaf).payload if isinstance(leaf, Handle) else None
+    if type(payload) is masked_array.Selected and payload.ordered and payload.mask.payload is mask.payload:
+        return payload.axis
+    return None
+
+
+def _whole(leaf: Any) -> Any:
+    payload = dispatch.read(leaf).payload if isinstance(leaf, Handle) else None
+    return dispatch.wrap(payload.values) if type(payload) is masked_array.Selected and payload.ordered else leaf
+
+
+__all__ = ["Axes", "Bucketed", "Buckets", "requested"]

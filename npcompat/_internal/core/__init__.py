@@ -1,0 +1,1 @@
+"""The words of the design: operators, modes, handles, values and dtype rules."""

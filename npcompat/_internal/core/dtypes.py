@@ -1,0 +1,180 @@
+"""The dtype policy: NumPy's own rules, and float32 as the default float on top of them.
+
+NumPy is asked, never copied: `ufunc.resolve_dtypes` and `np.result_type` give the kinds.  In the default policy one
+rule follows: *a 64-bit float appears only where an operand carries one*, so what NumPy would invent as float64
+becomes float32 (complex128: complex64).  In NumPy mode the rule is switched off.
+
+A type is an `np.dtype`, or the Python class (`bool`, `int`, `float`, `complex`) of a scalar, which is weak (NEP 50).
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import ml_dtypes
+import numpy as onp
+
+from npcompat._internal.core import modes
+
+Type = onp.dtype[Any] | type
+Resolution = tuple[Sequence[onp.dtype[Any] | None], Any]
+"""The dtype to cast each input to (None: as it is), and the dtype of the output (a tuple if there are several)."""
+Rule = Callable[[tuple[Type, ...], Any], Resolution]
+
+_bool = onp.dtype(bool)
+_float64, _complex128 = onp.dtype("float64"), onp.dtype("complex128")
+_NARROW = {_float64: onp.dtype("float32"), _complex128: onp.dtype("complex64")}
+_WEAK = {float: _float64, complex: _complex128, int: onp.dtype(int), bool: onp.dtype(bool)}
+bfloat16: onp.dtype[Any] = onp.dtype(ml_dtypes.bfloat16)
+_EXTENDED = frozenset(onp.dtype(getattr(ml_dtypes, n)) for n in dir(ml_dtypes) if n.startswith(("bfloat", "float")))
+SMALL_INTEGERS = frozenset(onp.dtype(getattr(ml_dtypes, n)) for n in ("int4", "uint4"))
+_ON_DEVICES = frozenset(map(onp.dtype, "?bhilqBHILQefdFD")) | {t for t in _EXTENDED if not t.name.startswith("float6")} | SMALL_INTEGERS
+
+
+def on_devices(dtype: onp.dtype[Any]) -> bool:
+    """Whether XLA has the dtype.  Objects, strings, dates, records, long doubles and swapped bytes live on the host."""
+    return dtype in _ON_DEVICES
+
+
+def everywhere() -> frozenset[onp.dtype[Any]]:
+    """The dtypes that XLA has, too."""
+    return _ON_DEVICES
+
+
+def default_float() -> onp.dtype[Any]:
+    """The dtype of floats that carry none: float32, or float64 in NumPy mode."""
+    return _float64 if modes.current().numpy_dtypes else _NARROW[_float64]
+
+
+def canonical(dtype: Any) -> onp.dtype[Any]:
+    """An `np.dtype` from what a user may pass: a dtype, a name, a class.  Python's `float` and `complex` mean the defaults."""
+    if isinstance(dtype, onp.dtype):
+        return dtype
+    if dtype is float and not modes.current().numpy_dtypes:
+        return _NARROW[_float64]
+    if dtype is complex and not modes.current().numpy_dtypes:
+        return _NARROW[_complex128]
+    if isinstance(dtype, str) and dtype == "bfloat16":
+        return bfloat16
+    if isinstance(dtype, type(onp.dtype)):
+        return _of_class(dtype)
+    return cast("onp.dtype[Any]", onp.dtype(dtype))
+
+
+def _of_class(dtype: Any) -> onp.dtype[Any]:
+    """The dtype that stands for a class of them; strings, and what else has no size of its own, are of size 0."""
+    if dtype is onp.dtypes.StringDType:
+        return cast("onp.dtype[Any]", dtype())
+    if dtype.type is None:
+        raise TypeError(f"Cannot convert np.{dtype.__name__} into a dtype: it is a class of many")
+    return cast("onp.dtype[Any]", onp.dtype(dtype.type))
+
+
+def in_signature(dtype: Any) -> Any:
+    """A dtype as NumPy takes it where it is asked for a loop: strings of any length by their class."""
+    return type(dtype) if isinstance(dtype, onp.dtypes.StringDType) else dtype
+
+
+def narrow(dtype: onp.dtype[Any], operands: Sequence[Type]) -> onp.dtype[Any]:
+    """Apply the default-float rule to a dtype that NumPy chose for these operands."""
+    if dtype not in _NARROW or modes.current().numpy_dtypes:
+        return dtype
+    return dtype if any(t in _NARROW for t in operands) else _NARROW[dtype]
+
+
+def is_float(dtype: onp.dtype[Any]) -> bool:
+    """Whether values of the dtype are real floats, those of ml_dtypes included."""
+    return dtype.kind == "f" or dtype in _EXTENDED
+
+
+def is_inexact(dtype: onp.dtype[Any]) -> bool:
+    """Whether values of the dtype can have gradients: real and complex floats."""
+    return dtype.kind in "fc" or dtype in _EXTENDED
+
+
+def strong(operand: Type) -> onp.dtype[Any]:
+    """The dtype of an operand on its own: a Python scalar takes its default."""
+    return operand if isinstance(operand, onp.dtype) else narrow(_WEAK[operand], ())
+
+
+def strong_by_numpy(operand: Type) -> onp.dtype[Any]:
+    """The dtype of an operand on its own, as NumPy has it: a Python float is float64."""
+    return operand if isinstance(operand, onp.dtype) else _WEAK[operand]
+
+
+def result_type(types: Sequence[Type]) -> onp.dtype[Any]:
+    """The common dtype of operands, by NEP 50 and the default-float rule."""
+    weak = [t for t in types if not isinstance(t, onp.dtype)]
+    carried = [t for t in types if isinstance(t, onp.dtype)]
+    if not carried:
+        return narrow(onp.result_type(*[_WEAK[t] for t in weak]), ())
+    extended = _weak_meets_extended(types)
+    if extended is not None:
+        return extended
+    samples: list[Any] = [*carried, *[t(1) for t in weak]]
+    return narrow(onp.result_type(*samples), carried)
+
+
+def _weak_meets_extended(types: Sequence[Type]) -> onp.dtype[Any] | None:
+    """NumPy does not know that a Python float is weak beside bfloat16: then the carried type wins."""
+    carried = {t for t in types if isinstance(t, onp.dtype)}
+    if len(carried) == 1 and (only := next(iter(carried))) in _EXTENDED and complex not in types:
+        return only
+    return None
+
+
+def warn_of_lost_parts(have: onp.dtype[Any], wanted: onp.dtype[Any], stacklevel: int = 3) -> None:
+    """NumPy's warning that a cast drops imaginary parts, if it does; for the caller's caller."""
+    if have.kind == "c" and wanted.kind in "iuf":
+        message = "Casting complex values to real discards the imaginary part"
+        warnings.warn(message, onp.exceptions.ComplexWarning, stacklevel=stacklevel)
+
+
+def ufunc_rule(ufunc: onp.ufunc) -> Rule:
+    """The rule of an operator that is a NumPy ufunc: whatever that ufunc would choose.
+
+    `dtype` asks for a dtype of the results, or, in a tuple, for one of each operand and result (None: NumPy chooses).
+    """
+
+    def rule(types: tuple[Type, ...], dtype: onp.dtype[Any] | tuple[onp.dtype[Any] | None, ...] | None = None) -> Resolution:
+        types = tuple([_bool if t is bool else t for t in types])  # a Python bool is no weaker than NumPy's
+        met = _weak_meets_extended(types)
+        if met is not None:
+            types = tuple([t if isinstance(t, onp.dtype) else met for t in types])
+        carried = [t for t in types if isinstance(t, onp.dtype)]
+        asked = types if carried else tuple([strong_by_numpy(t) for t in types])
+        blank = (None,) * ufunc.nout
+        if dtype is None:
+            loop = ufunc.resolve_dtypes((*asked, *blank))
+            loop = tuple(narrow(d, carried) for d in loop)
+        else:
+            wanted = dtype if isinstance(dtype, tuple) else (None,) * ufunc.nin + (dtype,) * ufunc.nout
+            loop = ufunc.resolve_dtypes((*asked, *blank), signature=tuple(map(in_signature, wanted)), casting="unsafe")
+        outs = loop[ufunc.nin :]
+        return loop[: ufunc.nin], outs if ufunc.nout > 1 else outs[0]
+
+    return rule
+
+
+def promote(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
+    """All inputs are cast to their common dtype, which is the output's."""
+    dtype = result_type(types)
+    return [dtype] * len(types), dtype
+
+
+def keep(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
+    """Inputs stay as they are; the output is what the kernel makes of them."""
+    return [None if isinstance(t, onp.dtype) else strong(t) for t in types], None
+
+
+def first(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
+    """The output has the first input's dtype, whatever the others have."""
+    return keep(types)[0], strong(types[0])
+
+
+def floating(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
+    """All inputs are cast to their common dtype, which is the output's; bool and integers become the default float."""
+    dtype = result_type(types)
+    if not is_inexact(dtype) and on_devices(dtype):
+        dtype = default_float()
+    return [dtype] * len(types), dtype

@@ -1,0 +1,92 @@
+"""What holds for the running context: recording, training, tracing, dtype policy, backend, device.
+
+A `Mode` is immutable; entering a context replaces the whole record in one `ContextVar`, so that a mode belongs to
+a thread or an asyncio task.  Hot path: the dispatcher reads it once per call (`current()`, 30 ns).
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from npcompat._internal.compile.trace import Trace
+    from npcompat._internal.core.observer import Observer
+    from npcompat._internal.observe.audit import Audit
+
+
+class Mode(NamedTuple):
+    """The modes of one context.
+
+    `numpy_dtypes` is an int because it indexes tables on the hot path; `observer` is told of each operation, `audit` of what
+    happens besides; `reports` says that XLA's operators report floating-point errors, too.  `plain` says that operations are just
+    executed: neither recorded, traced, observed nor reporting; `records`, that they are recorded, and no more than that; `direct`, that
+    the host's buffers may be read and written behind the operators, which observers that take compiled functions apart must see.
+    """
+
+    recording: bool = False
+    training: bool = False
+    trace: "Trace | None" = None
+    numpy_dtypes: int = 0
+    backend: str = "auto"
+    device: Any = None
+    observer: "Observer | None" = None
+    plain: bool = True
+    direct: bool = True
+    reports: bool = False
+    audit: "Audit | None" = None
+    records: bool = False
+
+
+def _from_environment() -> Mode:
+    backend = os.environ.get("NPCOMPAT_BACKEND", "auto")
+    if backend not in BACKENDS:
+        raise ValueError(f"NPCOMPAT_BACKEND={backend!r}: expected one of {', '.join(BACKENDS)}")
+    policy = os.environ.get("NPCOMPAT_DEFAULT_DTYPE", "float32")
+    if policy not in ("float32", "numpy"):
+        raise ValueError(f"NPCOMPAT_DEFAULT_DTYPE={policy!r}: expected float32 or numpy")
+    return Mode(backend=backend, numpy_dtypes=int(policy == "numpy"))
+
+
+BACKENDS = ("auto", "jax", "numpy")
+_MODE: ContextVar[Mode] = ContextVar("npcompat mode")
+_process_default = [_from_environment()]
+
+
+def current() -> Mode:
+    """The mode of the running context."""
+    return _MODE.get(_process_default[0])
+
+
+def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
+    of = changes.get
+    recording, alone = of("recording", mode.recording), of("trace", mode.trace) is None
+    executed = alone and not recording
+    reports = of("reports", mode.reports) and of("backend", mode.backend) != "numpy"  # the host's operators do that anyway
+    observer = of("observer", mode.observer)
+    direct = executed and (observer is None or not observer.apart)
+    unseen = observer is None and not reports
+    return mode._replace(plain=executed and unseen, records=recording and alone and unseen, direct=direct, **changes)
+
+
+@contextmanager
+def changed(**changes: Any) -> Iterator[None]:
+    """A context in which some modes differ."""
+    token = _MODE.set(_replaced(current(), changes))
+    try:
+        yield
+    finally:
+        _MODE.reset(token)
+
+
+def set_here(**changes: Any) -> None:
+    """Change modes of this context for good."""
+    _MODE.set(_replaced(current(), changes))
+
+
+def set_default(**changes: Any) -> None:
+    """Change modes for the whole process: of this context, and of every thread that has none of its own."""
+    _process_default[0] = _replaced(_process_default[0], changes)
+    if _MODE.get(None) is not None:
+        set_here(**changes)

@@ -1,0 +1,1 @@
+"""Run an operator on values; read and write handles."""

@@ -1,0 +1,44 @@
+"""Buffers that are lent to an iterator, which writes them while the arrays are in use.
+
+Values are immutable, but what `nditer` yields looks into an array's memory.  While that lasts, the handle holds a `Lent`
+value: reading it copies, writing the handle writes the buffer, so that both see what the other wrote.
+"""
+
+from typing import Any
+
+from npcompat._internal.core.handle import Handle, Lent, Value, extra, touch
+from npcompat._internal.dispatch import dispatch
+
+
+def lend(root: Handle) -> Lent | None:
+    """Lend the buffer of an array that owns its memory; None if it is on XLA, or if writing it would have to be recorded."""
+    value = root._value
+    if type(value) is not Lent:
+        buffer = dispatch.buffer(root)
+        if buffer is None:
+            return None
+        value = Lent(buffer, root._value.node)
+        extra(root)
+        root._value = value
+    value.users += 1
+    return value
+
+
+def lent_array(buffer: Any) -> Any:
+    """A new array over memory of somebody who writes it, and who has to end that by `take_back`."""
+    value = Lent(buffer)
+    value.users = 1
+    made = dispatch.wrap(value)
+    extra(made)
+    return made
+
+
+def take_back(root: Handle, lent: Lent) -> None:
+    """End what `lend` began: the array has its elements for itself again, which may still be written where they were."""
+    lent.users -= 1
+    if lent.users == 0 and root._value is lent:
+        root._value = Value(lent.payload, lent.node)
+        touch(root)
+
+
+__all__ = ["lend", "lent_array", "take_back"]

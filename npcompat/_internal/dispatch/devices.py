@@ -1,0 +1,135 @@
+"""Devices: where arrays live.  The host and XLA's CPU are both `cpu(0)`: users never see which of them holds an array."""
+
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch
+
+_KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "tpu": "tpu"}
+
+
+class Device:
+    """A device, by kind and number; as a context, where new arrays are placed.
+
+    Parameters
+    ----------
+    device_type : {'cpu', 'gpu', 'tpu'}
+        Kind of device; `cuda` is another name of `gpu`.
+    device_id : int
+        Which of them.
+
+    Examples
+    --------
+    >>> with npx.cpu(0):
+    ...     a = np.zeros(2)
+    >>> a.device
+    cpu(0)
+    """
+
+    __slots__ = ("_entered", "index", "kind")
+
+    def __init__(self, device_type: str, device_id: int = 0) -> None:
+        if device_type not in _KINDS:
+            raise ValueError(f"device kind {device_type!r}: expected one of {', '.join(_KINDS)}")
+        self.kind, self.index = _KINDS[device_type], int(device_id)
+        self._entered: list[Any] = []
+
+    @property
+    def device_type(self) -> str:
+        """The kind, under MXNet's name."""
+        return self.kind
+
+    @property
+    def device_id(self) -> int:
+        """The number, under MXNet's name."""
+        return self.index
+
+    def resolve(self) -> Any:
+        """The backend's own object for the device; ValueError if this process has no such device."""
+        found = xla.devices(self.kind)
+        if not 0 <= self.index < len(found):
+            raise ValueError(f"device {self!r} does not exist: this process has {len(found)} of kind {self.kind!r}")
+        return found[self.index]
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({self.index})"
+
+    @property
+    def _name(self) -> str:
+        """What is equal to the device among strings, as with NumPy's arrays: the first of a kind has the name of the kind."""
+        return self.kind if self.index == 0 else repr(self)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return self._name == other
+        return isinstance(other, Device) and (self.kind, self.index) == (other.kind, other.index)
+
+    def __hash__(self) -> int:
+        return hash(self._name)
+
+    def __enter__(self) -> "Device":
+        context = modes.changed(device=self.resolve())
+        context.__enter__()
+        self._entered.append(context)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._entered.pop().__exit__(None, None, None)
+
+
+def as_device(device: Any) -> Device:
+    """A `Device` from one, or from a name such as `gpu`, `gpu(1)` or `cuda:0`."""
+    if isinstance(device, Device):
+        return device
+    if isinstance(device, str):
+        kind, _, number = device.replace(")", "").replace("(", ":").partition(":")
+        return Device(kind, int(number or 0))
+    raise TypeError(f"device: expected a Device or a name such as 'gpu(0)', got {type(device).__name__}")
+
+
+def current_device() -> Device:
+    """Where new arrays are placed."""
+    found = modes.current().device
+    return _described(xla.devices("cpu")[0] if found is None and modes.current().backend == "numpy" else found or xla.default_device())
+
+
+def device_of(handle: Handle) -> Device:
+    """Where an array's values are."""
+    payload = dispatch.read(handle).payload
+    if isinstance(payload, onp.ndarray):
+        return Device("cpu", 0)
+    found = xla.device_of(payload)
+    return current_device() if found is None else _described(found)
+
+
+def _described(device: Any) -> Device:
+    kind = _KINDS[device.platform]
+    return Device(kind, xla.devices(kind).index(device))
+
+
+def _on_device(xp: Any, a: Any, *, device: Any) -> Any:
+    """The values on another device."""
+    return xp.to_device(a, device.resolve())
+
+
+_to_device = operator("_npi_to_device", kernels={"jax": _on_device})(_on_device)
+
+
+def moved(handle: Handle, device: Any) -> Any:
+    """The array on the device: itself if it is there, else a copy."""
+    wanted = as_device(device)
+    if device_of(handle) == wanted:
+        return handle
+    value = dispatch.read(handle)
+    if isinstance(value.payload, onp.ndarray):
+        with wanted:
+            return dispatch.array_of(value.payload)
+    return dispatch.apply(_to_device, (handle,), (wanted,))
+
+
+__all__ = ["Device", "as_device", "current_device", "device_of", "moved"]

@@ -1,0 +1,116 @@
+"""Classes that users derive from the array: what is made of an instance is one, too, and is told what it was made of.
+
+Plain arrays never come here.  As in NumPy, ufuncs and reductions ask `__array_wrap__` of the operand with the highest
+`__array_priority__` (`wrapped`); views, copies and the results of all other operators get the operand's class and are
+told by `__array_finalize__` (`inherit`).
+"""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.op import Op
+from npcompat._internal.dispatch import dispatch
+
+_OWN_PRIORITY = 0.0
+
+
+def is_subclass(kind: type) -> bool:
+    """Whether instances of a class are arrays of a class that users have derived."""
+    return issubclass(kind, dispatch.ndarray) and kind is not dispatch.ndarray and kind is not dispatch.symbol
+
+
+def instance(made: Any, kind: type, source: Any) -> Any:
+    """A new array, which nothing else holds, as an instance of a class; `source` is what it was made of."""
+    handle: Any = object.__new__(kind)
+    handle._view, handle._extra = made._view, made._extra
+    if made._view is None:
+        handle._value = made._value
+    finalize = kind.__array_finalize__  # type: ignore[attr-defined]
+    if finalize is not None:
+        finalize(handle, source)
+    return handle
+
+
+def inherit(made: Any, source: Any) -> Any:
+    """A new array, which nothing else holds, as an instance of the class of the array that it was made of."""
+    kind = type(source)
+    return instance(made, kind, source) if type(made) is dispatch.ndarray and is_subclass(kind) else made
+
+
+def leader(operands: Sequence[Any]) -> Any:
+    """The operand whose class the results are of: the first of those with the highest priority; None for plain results."""
+    found, highest, beside_plain = None, _OWN_PRIORITY, False
+    for x in operands:
+        kind = type(x)
+        if kind is dispatch.ndarray:
+            beside_plain = True
+        elif not is_subclass(kind) and (kind in dispatch.ordinary or isinstance(x, Handle | onp.ndarray | onp.generic | str | bytes)):
+            continue
+        elif getattr(x, "__array_wrap__", None) is not None:
+            priority = _priority(x)
+            if found is None or priority > highest:
+                found, highest = x, priority
+    return None if beside_plain and highest < _OWN_PRIORITY else found
+
+
+def _priority(x: Any) -> float:
+    """What `__array_priority__` says; a class that says nothing has that of NumPy's arrays."""
+    priority = getattr(x, "__array_priority__", _OWN_PRIORITY)
+    return float(_OWN_PRIORITY if isinstance(x, Handle) and priority == dispatch.ndarray.__array_priority__ else priority)
+
+
+def results(op: Op, operands: Sequence[Any], found: Any) -> Any:
+    """New handles for the results of an operator (a value, or a tuple of them), of the class that its operands ask for."""
+    values: tuple[Value, ...] = found if type(found) is tuple else (found,)
+    chief = leader(operands) if op.keeps_class else None
+    function = dispatch.ufuncs.get(op.name)
+    if chief is None:
+        made = [dispatch.wrap_result(op, v) for v in values]
+    elif function is not None or op.pattern == "reduction" or (op.scalars and op.pattern == "opaque"):
+        made = [wrapped(chief, dispatch.wrap(v), function, operands, i, op.scalars) for i, v in enumerate(values)]
+    else:
+        made = [inherit(dispatch.wrap_result(op, v), chief) for v in values]
+    return tuple(made) if type(found) is tuple else made[0]
+
+
+def wrapped(chief: Any, made: Any, function: Any, operands: Sequence[Any], position: int, scalars: bool = True) -> Any:
+    """What `__array_wrap__` of an operand makes of a new plain array, the result of a ufunc at a position or of a reduction.
+
+    A method that does not take the context and `return_scalar` is called without them, with NumPy's warning.
+    """
+    method = chief.__array_wrap__
+    if getattr(method, "__func__", None) is dispatch.ndarray.__array_wrap__:
+        return made if made is chief else instance(made, type(chief), chief)
+    context = None if function is None else (function, tuple(operands), position)
+    try:
+        return method(made, context, scalars and made.ndim == 0)
+    except TypeError as error:
+        refusal = error
+    try:
+        found = _called_as_before(method, made, context)
+    except TypeError:
+        raise refusal from None
+    warnings.warn(
+        "__array_wrap__ must accept context and return_scalar arguments (positionally) in the future. (Deprecated NumPy 2.0)",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    return found
+
+
+def _called_as_before(method: Any, made: Any, context: Any) -> Any:
+    if context is not None:
+        try:
+            return method(made, context)
+        except TypeError:
+            pass
+    return method(made)
+
+
+dispatch.connect(class_of_results=results)
+
+__all__ = ["inherit", "instance", "is_subclass", "leader", "results", "wrapped"]

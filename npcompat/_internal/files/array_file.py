@@ -1,0 +1,102 @@
+"""Files of arrays of all formats that are read: NumPy's (`.npy`, `.npz`), safetensors, and MXNet's lists.
+
+The content says which format it is, not the name.  What `write` made of a single array, a list or a dict comes back as such:
+the comment of the zip archive says so, and names the dtypes that NumPy's format does not know.
+"""
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as onp
+
+from npcompat._internal.core import dtypes
+from npcompat._internal.files import mxnet_file, safetensors_file
+from npcompat._internal.support import atomic_file
+from npcompat._internal.support.errors import ParameterFileError
+
+Array = onp.ndarray[Any, Any]
+
+
+class Stored(NamedTuple):
+    """What a file holds: arrays by name, and whether they were one array, a list or a dict."""
+
+    kind: str
+    arrays: dict[str, Array]
+
+
+def _known_to_numpy(dtype: onp.dtype[Any]) -> bool:
+    return dtype.isbuiltin == 1
+
+
+def write(path: str | os.PathLike[str], kind: str, arrays: Mapping[str, Array]) -> None:
+    """Write a single array (as `.npy` if NumPy knows its dtype), or several as `.npz`; whole or not at all."""
+    buffer = io.BytesIO()
+    others = {name: str(array.dtype) for name, array in arrays.items() if not _known_to_numpy(array.dtype)}
+    if kind == "array" and not others:
+        onp.save(buffer, next(iter(arrays.values())), allow_pickle=False)
+    else:
+        with zipfile.ZipFile(buffer, "w") as archive:
+            for name, array in arrays.items():
+                plain = array.view(f"u{array.dtype.itemsize}") if name in others else array
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                    onp.lib.format.write_array(entry, onp.asarray(plain), allow_pickle=False)
+            if kind != "dict" or others:
+                archive.comment = json.dumps({"kind": kind, "dtypes": others}).encode()
+    atomic_file.write(path, buffer.getvalue())
+
+
+def read(path: str | os.PathLike[str]) -> Stored:
+    """Read a file of any of the formats.
+
+    Raises
+    ------
+    ParameterFileError
+        If it is damaged, or of another format.
+    """
+    content, source = Path(path).read_bytes(), os.fspath(path)
+    if mxnet_file.is_list(content):
+        names, found = mxnet_file.parse(content, source)
+        return Stored("dict" if names else "list", dict(zip(names or map(str, range(len(found))), found, strict=True)))
+    if not content.startswith((b"\x93NUMPY", b"PK")):
+        return Stored("dict", safetensors_file.load(path))
+    try:
+        if content.startswith(b"PK"):
+            return _archive(content)
+        return Stored("array", {"": _entry(io.BytesIO(content))})
+    except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile) as error:
+        raise ParameterFileError(f"{source}: not a whole file of NumPy's format ({error}); it may be truncated") from error
+
+
+def read_named(path: str | os.PathLike[str]) -> dict[str, Array]:
+    """Read a file of arrays with names, without the `arg:` and `aux:` that MXNet puts in front of those of exported blocks."""
+    kind, arrays = read(path)
+    if kind != "dict":
+        raise ParameterFileError(f"{os.fspath(path)}: expected arrays with names, got {len(arrays)} without")
+    if all(name.startswith(("arg:", "aux:")) for name in arrays):
+        return {name[4:]: array for name, array in arrays.items()}
+    return arrays
+
+
+def _entry(file: Any) -> Array:
+    return onp.asarray(onp.lib.format.read_array(file, allow_pickle=False))
+
+
+def _archive(content: bytes) -> Stored:
+    end = content.rfind(b"PK\x05\x06")  # after which the length of the comment stands at byte 20; `zipfile` does not check it
+    if end < 0 or content[end + 20 : end + 22] != (len(content) - end - 22).to_bytes(2, "little"):
+        raise zipfile.BadZipFile("its end is missing")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        about = json.loads(archive.comment or b"{}")
+        arrays = {}
+        for entry in archive.namelist():
+            name = entry.removesuffix(".npy")
+            with archive.open(entry) as file:
+                array = _entry(io.BytesIO(file.read()))
+            other = about.get("dtypes", {}).get(name)
+            arrays[name] = array if other is None else array.view(dtypes.canonical(other))
+    return Stored(about.get("kind", "dict"), arrays)

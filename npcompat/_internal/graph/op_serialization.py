@@ -1,0 +1,191 @@
+"""Operators and their attributes as what JSON holds, and back.
+
+A definition is the operator's name, its version, and its attributes by name.  Most attribute values are JSON's own; a
+list is a tuple; the others are objects of one key that says their kind.
+"""
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+import ml_dtypes
+import numpy as onp
+
+from npcompat._internal.core import dtypes
+from npcompat._internal.core.op import REGISTRY, Attrs, Op
+from npcompat._internal.core.tensor_type import dims
+from npcompat._internal.dispatch.devices import Device, as_device
+from npcompat._internal.support.errors import DefinitionError, OperatorError
+
+VERSION = 1
+"""Of the form that definitions have."""
+
+
+def to_json(value: Any) -> Any:
+    """An attribute's value as what JSON holds."""
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        return value if math.isfinite(value) else {"float": str(value)}
+    if type(value) is complex:
+        return {"complex": [to_json(value.real), to_json(value.imag)]}
+    if type(value) is tuple:
+        return list(map(to_json, value))
+    if isinstance(value, onp.dtype):
+        return {"dtype": value.name if _named_dtype(value.name) == value else value.str}
+    if isinstance(value, Device):
+        return {"device": repr(value)}
+    if dims.is_symbolic(value):
+        return {"dim": str(value)}
+    raise DefinitionError(f"an attribute of type {type(value).__name__} can't be written: {value!r}")
+
+
+def from_json(found: Any) -> Any:
+    """An attribute's value from what `to_json` wrote."""
+    if isinstance(found, list):
+        return tuple(map(from_json, found))
+    if not isinstance(found, dict):
+        return found
+    if len(found) != 1 or (kind := next(iter(found))) not in _KINDS:
+        raise DefinitionError(f"an attribute's value is a JSON value, or an object of one of the keys {', '.join(_KINDS)}; got {found!r}")
+    try:
+        return _KINDS[kind](found[kind])
+    except (TypeError, ValueError) as error:
+        raise DefinitionError(f"{kind} {found[kind]!r} can't be read: {error}") from error
+
+
+def _named_dtype(name: str) -> onp.dtype[Any] | None:
+    if hasattr(ml_dtypes, name):
+        extended: onp.dtype[Any] = onp.dtype(getattr(ml_dtypes, name))
+        return extended
+    try:
+        return dtypes.canonical(name)
+    except TypeError:
+        return None
+
+
+def _dtype(name: str) -> onp.dtype[Any]:
+    found = _named_dtype(name)
+    if found is None:
+        raise ValueError("no such dtype")
+    return found
+
+
+def _complex(parts: Any) -> complex:
+    real, imag = map(from_json, parts)
+    return complex(real, imag)
+
+
+_KINDS: Mapping[str, Any] = {
+    "float": float,
+    "complex": _complex,
+    "dtype": _dtype,
+    "device": as_device,
+    "dim": lambda text: dims.parse(text),
+}
+
+
+class Family(Protocol):
+    """Operators that a user has named: one for each number of outputs and each set of attributes."""
+
+    func: Any
+
+    def operator(self, outputs: int, names: tuple[str, ...]) -> Op:
+        """The operator with so many outputs and attributes of these names."""
+
+
+CUSTOM = "_npx_custom_"
+"""How the names of custom operators begin; one with several outputs ends with a colon and their number."""
+_named: dict[str, Family] = {}
+
+
+def name_custom(name: str, family: Family) -> None:
+    """Let graphs with a custom operator be written and read under a name.
+
+    Raises
+    ------
+    ValueError
+        If the name is that of a custom operator of another function.
+    """
+    if not name.isidentifier():
+        raise ValueError(f"the name of a custom operator is an identifier, got {name!r}")
+    before = _named.get(name)
+    if before is not None and _place(before.func) != _place(family.func):
+        raise ValueError(f"a custom operator {name!r} of another function, {_place(before.func)}, exists already")
+    _named[name] = family
+
+
+def _place(function: Any) -> str:
+    """Where a function is defined: the same for functions that one definition makes at each call."""
+    if isinstance(function, str):
+        return function
+    return f"{getattr(function, '__module__', '?')}.{getattr(function, '__qualname__', type(function).__qualname__)}"
+
+
+def _custom(name: str, attrs: Iterable[str]) -> Op | None:
+    """The custom operator of a name in a definition; None if there is none."""
+    short, _, outputs = name.removeprefix(CUSTOM).partition(":")
+    if not name.startswith(CUSTOM) or short not in _named or not (outputs or "1").isdigit():
+        return None
+    return _named[short].operator(int(outputs or 1), tuple(sorted(attrs)))
+
+
+def definition(op: Op, attrs: Attrs) -> dict[str, Any]:
+    """The definition of an operator with its attributes.
+
+    Raises
+    ------
+    DefinitionError
+        If it is a custom operator without a name.
+    """
+    if op.name.startswith(CUSTOM) and _custom(op.name, op.attrs) is not op:
+        raise DefinitionError(
+            f"{op.name.removeprefix(CUSTOM).partition(':')[0]} is a custom operator without a name, which can't be written; "
+            "make it with npx.Custom(..., name='...')"
+        )
+    return {"op": op.name, "version": VERSION, "attrs": {name: to_json(value) for name, value in op.named(attrs).items()}}
+
+
+def from_definition(found: Mapping[str, Any]) -> tuple[Op, Attrs]:
+    """The operator and the attributes of a definition.
+
+    Raises
+    ------
+    DefinitionError
+        If the operator, an attribute or the version is not known here: with what is.
+    """
+    if not isinstance(found, Mapping):
+        raise DefinitionError(f"a definition is an object with the keys op, version and attrs; got {found!r}")
+    missing = {"op", "version", "attrs"} - found.keys()
+    if missing:
+        raise DefinitionError(
+            f"a definition has the keys op, version and attrs; {', '.join(sorted(missing))} is missing in {dict(found)!r}"
+        )
+    if found["version"] != VERSION:
+        raise DefinitionError(f"{found['op']}: version {found['version']!r} of definitions is not known; this is version {VERSION}")
+    if not isinstance(found["op"], str) or not isinstance(found["attrs"], Mapping):
+        raise DefinitionError(f"a definition's op is a name, its attrs are an object; got {found['op']!r} and {found['attrs']!r}")
+    op = REGISTRY.get(found["op"]) or _custom(found["op"], found["attrs"])
+    if op is None and found["op"].startswith(CUSTOM):
+        name = found["op"].removeprefix(CUSTOM).partition(":")[0]
+        known = ", ".join(sorted(_named)) or "none"
+        raise DefinitionError(f"no custom operator is named {name!r}: make it with npx.Custom(..., name={name!r}) first; there is {known}")
+    if op is None:
+        raise DefinitionError(f"no operator {found['op']!r}{nearest(found['op'], REGISTRY)}; ops.list() gives all {len(REGISTRY)}")
+    unknown = found["attrs"].keys() - op.attrs.keys()
+    if unknown:
+        raise DefinitionError(f"{op.name} has no attribute {', '.join(sorted(unknown))}; it has {', '.join(op.attrs) or 'none'}")
+    try:
+        return op, op.bind(**{name: from_json(value) for name, value in found["attrs"].items()})
+    except OperatorError as error:
+        raise DefinitionError(str(error)) from error
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What may have been meant by a name that is not known, for an error's text."""
+    near = difflib.get_close_matches(name, known)
+    return f" (did you mean {' or '.join(near)}?)" if near else ""
+
+
+__all__ = ["VERSION", "definition", "from_definition", "from_json", "nearest", "to_json"]

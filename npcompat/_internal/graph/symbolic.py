@@ -1,0 +1,125 @@
+"""The symbolic backend: an operator on symbols computes nothing, but is a node of a graph, with the types it gives.
+
+A graph has no list of its nodes: a node points to what it is computed from.  Nodes stay as they are, but of a variable's type more may
+become known while the graph is built.
+"""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.core.handle import Value
+from npcompat._internal.core.op import Attrs, Op
+from npcompat._internal.core.tensor_type import TensorType
+from npcompat._internal.dispatch import type_inference
+from npcompat._internal.support.errors import InferenceError, SymbolError
+
+_SCALARS = frozenset((bool, int, float, complex))
+_numbers = itertools.count()
+
+
+class Node:
+    """A variable, a constant, or a call of an operator on other nodes' outputs and Python scalars."""
+
+    __slots__ = ("attrs", "inputs", "name", "op", "outputs", "value")
+
+    def __init__(
+        self,
+        name: str,
+        outputs: tuple[TensorType, ...],
+        op: Op | None = None,
+        attrs: Attrs = (),
+        inputs: tuple[Any, ...] = (),
+        value: onp.ndarray[Any, Any] | None = None,
+    ) -> None:
+        self.name, self.outputs = name, outputs
+        self.op, self.attrs, self.inputs = op, attrs, inputs
+        self.value = value
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether its value is given when the graph is bound."""
+        return self.op is None and self.value is None and self not in STREAM
+
+
+STREAM = (
+    Node("random_key", (TensorType((2,), onp.dtype(onp.uint32)),)),
+    Node("random_counter", (TensorType((), onp.dtype(onp.int64)),)),
+)
+"""The state of the default random stream when a graph is run, from which its draws count."""
+
+
+class Symbolic:
+    """An output of a node: the payload of a symbol."""
+
+    __slots__ = ("index", "node")
+
+    def __init__(self, node: Node, index: int = 0) -> None:
+        self.node, self.index = node, index
+
+    @property
+    def type(self) -> TensorType:
+        """What is known of its type."""
+        return self.node.outputs[self.index]
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Its shape, lengths that are not known as symbols."""
+        if self.type.shape is None or None in self.type.shape:
+            raise InferenceError(f"symbol {self.node.name!r} is of type {self.type!r}, but its shape is needed: give shapes to variables")
+        return self.type.shape
+
+    @property
+    def dtype(self) -> onp.dtype[Any]:
+        """Its dtype."""
+        if self.type.dtype is None:
+            raise InferenceError(f"symbol {self.node.name!r} is of type {self.type!r}, but its dtype is needed: give dtypes to variables")
+        found: onp.dtype[Any] = self.type.dtype
+        return found
+
+    @property
+    def ndim(self) -> int:
+        """Its number of axes."""
+        return len(self.shape)
+
+    def refine(self, known: TensorType) -> bool:
+        """Say more of the type of a variable, which nodes that are made later see; False, and nothing done, if it is none."""
+        if self.node.is_variable:
+            self.node.outputs = (self.type.joined(known, f"variable {self.node.name}"),)
+        return self.node.is_variable
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> onp.ndarray[Any, Any]:
+        raise SymbolError(f"the value of symbol {self.node.name!r} is asked for; it has one only when its graph is bound or evaluated")
+
+
+def constant(array: onp.ndarray[Any, Any]) -> Symbolic:
+    """A constant of a graph."""
+    kept = onp.array(array)
+    return Symbolic(Node(f"constant{next(_numbers)}", (TensorType(kept.shape, kept.dtype),), value=kept))
+
+
+def operands(payloads: Iterable[Any]) -> tuple[Any, ...]:
+    """The operands of a node: what is no symbol becomes a constant, but for Python scalars."""
+    return tuple([p if type(p) is Symbolic or type(p) in _SCALARS else constant(onp.asarray(p)) for p in payloads])
+
+
+def call(op: Op, inputs: tuple[Any, ...], attrs: Attrs, name: str | None = None) -> Node:
+    """The node of a call.
+
+    Raises
+    ------
+    InferenceError
+        If the types that are known contradict each other.
+    """
+    found = type_inference.infer(op, [p.type if type(p) is Symbolic else type(p) for p in inputs], attrs)
+    short = op.name.split("_", 2)[2]
+    return Node(f"{short}{next(_numbers)}" if name is None else name, found.outputs, op, attrs, inputs)
+
+
+def run(op: Op, payloads: Sequence[Any], attrs: Attrs) -> Any:
+    """What the dispatcher's `run` returns for operands of which some are symbols."""
+    node = call(op, operands(payloads), attrs)
+    outs = tuple([Value(Symbolic(node, i)) for i in range(op.outputs)])
+    return outs[0] if op.outputs == 1 else outs

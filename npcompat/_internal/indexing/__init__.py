@@ -1,0 +1,1 @@
+"""Views, a[key] and a[key] = new."""

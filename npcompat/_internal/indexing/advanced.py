@@ -1,0 +1,289 @@
+"""Advanced keys, of masks and positions: what they read is a copy, what they write is written in place."""
+
+import math
+import operator as python
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch, execution, masked_array
+from npcompat._internal.indexing import lens
+from npcompat._internal.indexing.assigned_value import fitted, listed
+from npcompat._internal.indexing.basic import basic
+from npcompat._internal.indexing.checks import REAL, check_bounds, check_mask, check_part, check_selected, checked_scalar
+from npcompat._internal.support.errors import TracedValueError, user_location
+
+
+def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
+    """An advanced key as a basic view followed by one index per axis: an array, or None for a whole axis."""
+    if type(key) is dispatch.ndarray and key.dtype.kind in "iu" and (ndim := len(handle.shape)):  # what is most frequent
+        return handle, [key, *[None] * (ndim - 1)]
+    items = tuple(key) if isinstance(key, tuple) else (key,)
+    if modes.current().trace is not None:
+        handle, items = _ints_first(handle, items)
+    arrays = [_as_index(item) for item in items]
+    consumed = sum(_consumes(a) for a in arrays)
+    if consumed > len(handle.shape) or sum(a is Ellipsis for a in arrays) > 1:
+        raise IndexError(f"too many indices for array: array is {len(handle.shape)}-dimensional, but {consumed} were indexed")
+    if not any(a is Ellipsis for a in arrays):
+        arrays.append(Ellipsis)
+    pre: list[Any] = []
+    advanced: list[Any] = []
+    for a in arrays:
+        if a is Ellipsis:
+            rest = len(handle.shape) - consumed
+            pre += [slice(None)] * rest
+            advanced += [None] * rest
+        elif a is None or type(a) is slice:
+            pre.append(a)
+            advanced.append(None)
+        else:
+            pre += [slice(None)] * _consumes(a)
+            if not _consumes(a):  # a 0-d mask adds an axis
+                pre.append(None)
+                a = lens.reshaped(a, (1,)) if isinstance(a, Handle) else a.reshape(1)
+            advanced.append(a)
+    base = handle
+    if any(p is None or p != slice(None) for p in pre):
+        found = basic(handle.shape, tuple(pre))
+        assert found is not None
+        base = lens.plain_view(handle, found[0]) if type(handle) is not dispatch.scalar else lens.view(handle, found[0])
+    return base, advanced
+
+
+def _ints_first(handle: Any, items: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """`a[m, 0]` as `a[:, 0][m]`, where that is the same: a basic view, and the key of it.  Other keys as they are."""
+    masks = [i for i, item in enumerate(items) if _is_mask(item)]
+    ints = [i for i, item in enumerate(items) if type(item) is int]
+    if not ints or len(masks) != 1 or not all([i in ints or i in masks or type(k) is slice or k is None for i, k in enumerate(items)]):
+        return handle, items
+    places = sorted(masks + ints)
+    if places[-1] - places[0] + 1 != len(places) and not {*range(masks[0])} <= {*ints}:
+        return handle, items  # NumPy moves the axis of the mask to the front
+    key = [part for i, item in enumerate(items) for part in ([slice(None)] * len(item.shape) if i in masks else [item])]
+    found = basic(handle.shape, tuple(key))
+    assert found is not None
+    return lens.view(handle, found[0]), tuple([item if i in masks else slice(None) for i, item in enumerate(items) if i not in ints])
+
+
+def _is_mask(item: Any) -> bool:
+    return isinstance(item, Handle) and getattr(item, "dtype", None) == onp.bool_ and len(getattr(item, "shape", ())) > 0
+
+
+def _consumes(item: Any) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    if type(item) is slice:
+        return 1
+    return len(item.shape) if item.dtype == onp.bool_ else 1
+
+
+def _as_index(item: Any) -> Any:
+    if _is_mask(item) and any([type(n) is int and n == 0 for n in item.shape]):
+        item = onp.zeros(item.shape, onp.bool_)  # what it selects is known, in a compiled function, too
+    elif isinstance(item, Handle) and modes.current().trace is not None and dispatch.is_known(item):
+        item = dispatch.to_host(item)
+    found: Any = item
+    if hasattr(type(item), "__index__") and not isinstance(item, int | onp.ndarray | onp.generic | Handle):
+        item = python.index(item)
+    if not (item is None or item is Ellipsis or type(item) is slice or isinstance(item, Handle)):
+        found = onp.asarray(dispatch.host_array(item))
+        if found.size == 0 and isinstance(item, list | tuple):
+            found = found.astype(onp.intp)
+    dtype = getattr(found, "dtype", None)
+    if dtype is not None and dtype.kind not in "iub":
+        raise IndexError(
+            f"arrays used as indices must be of integer (or boolean) type, got {dtype}; use .astype('int64') if the values are whole"
+        )
+    return found
+
+
+@operator("_npi_take_at", pattern="injective", scalars=True)
+def _take_at(xp: Any, a: Any, *positions: Any, axes: Any) -> Any:
+    """`a[i, :, j]`: integer arrays on the axes marked, whole axes elsewhere.
+
+    Parameters
+    ----------
+    *positions : array of int
+        One for each axis that is marked; they are broadcast together.
+    axes : tuple of bool
+        Which axes have positions; of the others all elements are meant.
+    """
+    return xp.take_at(a, _whole(xp, a, positions, axes))
+
+
+@operator("_npi_put_at", pattern="opaque", rule=lens.as_written)
+def _put_at(xp: Any, a: Any, new: Any, *positions: Any, axes: Any) -> Any:
+    """`a` with `a[i, :, j] = new`.
+
+    Parameters
+    ----------
+    *positions : array of int
+        One for each axis that is marked; they are broadcast together.
+    axes : tuple of bool
+        Which axes have positions; of the others all elements are meant.
+    """
+    return xp.put_at(a, _whole(xp, a, positions, axes), new)
+
+
+@operator("_npi_put_mask", pattern="broadcast", rule=lambda types, attrs: ([None, types[0], None], types[0]))
+def _put_mask(xp: Any, a: Any, new: Any, mask: Any, *, axis: int = 0) -> Any:
+    """`a` with `a[..., mask, ...] = new`, where all parts that are selected get the same.
+
+    Parameters
+    ----------
+    mask : array of bool
+        Which parts, over some of the axes.
+    axis : int
+        Where the axes of the mask begin.
+    """
+    trailing = a.ndim - axis - mask.ndim
+    return xp.where(xp.reshape(mask, mask.shape + (1,) * trailing), new, a)
+
+
+def _whole(xp: Any, a: Any, positions: Any, axes: Any) -> tuple[Any, ...]:
+    remaining = iter(positions)
+    index: list[Any] = []
+    for axis, marked in enumerate(axes):
+        if not marked:
+            index.append(slice(None))
+            continue
+        i = xp.known(next(remaining))
+        where = onp.where if type(i) is onp.ndarray else xp.where
+        i = i.astype(onp.int64)
+        index.append(where(i < 0, i + a.shape[axis], i))
+    return tuple(index)
+
+
+def get(handle: Any, key: Any) -> Any:
+    """`handle[key]`, a copy."""
+    base, advanced = _split(handle, key)
+    masks = [a for a in advanced if a is not None and a.dtype == onp.bool_]
+    if modes.current().trace is not None and any(isinstance(m, Handle) for m in masks):
+        if len(masks) < sum(a is not None for a in advanced) or len(masks) > 1:
+            raise TracedValueError(
+                f"{user_location()}: an array is read with a boolean mask and other indices while its function is being compiled; "
+                "the result's shape depends on data. Read with the mask alone, use np.where(mask, a, other), or do it outside"
+            )
+        axis = next(i for i, a in enumerate(advanced) if a is not None)
+        check_mask(base, masks[0], axis)
+        return dispatch.wrap(masked_array.select(dispatch.read(base), dispatch.read(masks[0]), axis))
+    positions, axes = _positions(base, advanced)
+    if masks and _read_on_host(base):
+        index = tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)
+        return lens.inheriting(dispatch.array_of(dispatch.to_host(base)[index]), handle)
+    values = [dispatch.read(base), *map(dispatch.as_value, positions)]
+    return lens.inheriting(dispatch.wrap_result(_take_at, execution.run(_take_at, values, (axes,))), handle)
+
+
+def _read_on_host(base: Any, *values: Value) -> bool:
+    """Whether to use a mask on the host: XLA would compile one program for each count of selected elements."""
+    mode = modes.current()
+    if mode.trace is not None or type(dispatch.read(base).payload) is onp.ndarray:
+        return False
+    return not (mode.recording and any(v.node is not None for v in (dispatch.read(base), *values)))
+
+
+def put(handle: Any, key: Any, new: Any) -> None:
+    """`handle[key] = new`."""
+    base, advanced = _split(handle, key)
+    if base._extra is not None and base._extra.readonly:
+        raise ValueError("assignment destination is read-only")
+    indexed = [a for a in advanced if a is not None]
+    if not isinstance(new, Handle) and type(new) not in (int, float, bool, complex):
+        new = listed(new, base.dtype)
+    value = dispatch.as_value(new)
+    if len(indexed) == 1 and indexed[0].dtype == onp.bool_:
+        mask, axis = indexed[0], next(i for i, a in enumerate(advanced) if a is not None)
+        check_mask(base, mask, axis)
+        selected = dispatch.as_value(mask)
+        whole = masked_array.written(value, selected, axis)
+        shape = getattr(value.payload, "shape", ())
+        if whole is not value or len(shape) <= len(base.shape) - axis - len(mask.shape):
+            if whole is value:
+                check_part(shape, base.shape, axis, len(mask.shape))
+            value = whole
+            checked_scalar(value.payload, base.dtype)
+            if type(mask) is onp.ndarray and not mask.size:
+                return  # nothing is written, nor cast
+            target = dispatch.buffer(base, value, selected)
+            if target is not None:
+                key = (slice(None),) * axis + (execution.host_payload(selected),)
+                dispatch.assign(target, key, execution.host_payload(value))
+            else:
+                dispatch.update(base, _put_mask, [value, selected], (axis,))
+            return
+    if modes.current().trace is not None and any(a.dtype == onp.bool_ and isinstance(a, Handle) for a in indexed):
+        raise TracedValueError(
+            f"{user_location()}: several values are written through a boolean mask while the function is being compiled, so how "
+            "many are needed depends on data. Write one value, or use a[...] = np.where(mask, values_of_full_shape, a)"
+        )
+    positions, axes = _positions(base, advanced)
+    target = onp.broadcast_shapes(*[getattr(p, "shape", ()) for p in positions])
+    shape = _advanced_shape(base.shape, axes, target)
+    check_selected(new, shape)
+    fit = Value(checked_scalar(new, base.dtype)) if type(new) in REAL else fitted(new, shape, base.dtype)  # a number the operator casts
+    if any(a.dtype == onp.bool_ for a in indexed) and _read_on_host(base, fit):
+        host = onp.array(dispatch.to_host(base))
+        host[tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)] = onp.asarray(fit.payload)
+        dispatch.write(base, execution.constant(host))
+        return
+    places = [dispatch.as_value(p) for p in positions]
+    target = dispatch.buffer(base, fit, *places)
+    if target is not None:
+        rest = iter(places)
+        index = tuple([execution.host_payload(next(rest)) if marked else slice(None) for marked in axes])
+        dispatch.assign(target, index, execution.host_payload(fit))
+    else:
+        dispatch.update(base, _put_at, [fit, *places], (axes,))
+
+
+def _advanced_shape(shape: tuple[int, ...], axes: tuple[bool, ...], indexed: tuple[int, ...]) -> tuple[int, ...]:
+    marked = [i for i, m in enumerate(axes) if m]
+    whole = [n for n, m in zip(shape, axes, strict=True) if not m]
+    if marked and marked[-1] - marked[0] + 1 != len(marked):
+        return (*indexed, *whole)
+    before = marked[0] if marked else 0
+    return (*whole[:before], *indexed, *whole[before:])
+
+
+def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, ...]]:
+    """Index arrays, in range, one for each marked axis of the base; masks become the positions of their True."""
+    positions: list[Any] = []
+    unchecked: list[tuple[Any, int]] = []
+    axes: list[bool] = []
+    for a in advanced:
+        if a is None:
+            axes.append(False)
+        elif a.dtype == onp.bool_:
+            check_mask(base, a, len(axes))
+            mask = dispatch.to_host(a) if isinstance(a, Handle) else a
+            found = onp.nonzero(mask)
+            positions += found
+            axes += [True] * len(found)
+        else:
+            if a.ndim:
+                unchecked.append((a, len(axes)))
+            else:
+                check_bounds(a, base.shape[len(axes)], len(axes))
+            positions.append(a)
+            axes.append(True)
+    if len(positions) == 1 or any([type(p) is dispatch.symbol for p in positions]):
+        _check_all(base, unchecked)
+        return positions, tuple(axes)
+    try:
+        size = math.prod(onp.broadcast_shapes(*[p.shape for p in positions]))
+    except ValueError:
+        shapes = " ".join(str(p.shape).replace(" ", "") for p in positions)
+        raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} ") from None
+    if size:  # else nothing is looked for
+        _check_all(base, unchecked)
+    return positions, tuple(axes)
+
+
+def _check_all(base: Any, positions: list[tuple[Any, int]]) -> None:
+    for array, axis in positions:
+        check_bounds(array, base.shape[axis], axis)

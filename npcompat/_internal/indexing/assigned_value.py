@@ -1,0 +1,54 @@
+"""What is written into a part of an array, in the shape and dtype of that part."""
+
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch import dispatch, execution, masked_array
+from npcompat._internal.indexing.checks import checked_scalar
+
+
+@operator("_npi_fit", pattern="broadcast", rule=lambda types, attrs: ([None], attrs["dtype"]))
+def _fit(xp: Any, new: Any, *, shape: Any, dtype: Any) -> Any:
+    """A value broadcast and cast to what it is written into; leading axes of length 1 may be left out.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Dtype of the result.
+    """
+    new = xp.asarray(new)
+    extra = new.ndim - len(shape)
+    if extra > 0 and new.shape[:extra] == (1,) * extra:
+        new = xp.reshape(new, new.shape[extra:])
+    if new.ndim > len(shape) or any(n not in (1, s) for n, s in zip(new.shape[::-1], shape[::-1], strict=False)):
+        raise ValueError(f"could not broadcast input array from shape {new.shape} into shape {shape}".replace(", ", ","))
+    return xp.broadcast_to(xp.astype(new, dtype), shape)
+
+
+def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
+    """The value of an array-like in the shape and dtype of what it is written into."""
+    if not isinstance(new, Handle) and type(new) not in (int, float, bool, complex):
+        new = listed(new, dtype)
+    value = dispatch.as_value(new)
+    payload = value.payload
+    if hasattr(payload, "dtype") and payload.dtype == dtype and payload.shape == shape:
+        node = value.node if modes.current().recording else None  # what is not recorded is a constant
+        return execution.fresh(payload, node, value.index)
+    if type(payload) in (int, float, complex):
+        checked_scalar(payload, dtype)
+    elif type(payload) is not bool:
+        dtypes.warn_of_lost_parts(payload.dtype, dtype, 5)
+    if type(payload) is masked_array.Selected and payload.shape == shape:
+        whole = payload.values
+        return payload.alike(execution.run(_fit, [whole], (whole.payload.shape, dtype)))
+    result: Value = execution.run(_fit, [value], (shape, dtype))
+    return result
+
+
+def listed(new: Any, dtype: onp.dtype[Any]) -> Any:
+    """An array of what is written; numbers in lists have no dtype before they have that of the array, and must fit."""
+    return dispatch.array_of(dispatch.host_array(new, dtype if isinstance(new, list | tuple | range) else None))

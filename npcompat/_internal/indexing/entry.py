@@ -1,0 +1,74 @@
+"""`a[key]` and `a[key] = new`: basic keys are views, advanced ones read copies and write in place.
+
+Hot path: an int or a slice on the first axis is recognised before anything else.
+"""
+
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.backend.numpy.array_functions import FULL, indexed_shape
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle, Value, root_of
+from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.execution import XLA_ARRAY
+from npcompat._internal.indexing import advanced, host, lens
+from npcompat._internal.indexing.assigned_value import fitted
+from npcompat._internal.indexing.basic import ELEMENT, basic, element
+from npcompat._internal.indexing.checks import REAL, check_element, check_for_mask, checked_scalar
+
+_current_mode, _default_mode = modes._MODE.get, modes._process_default
+
+
+def getitem(handle: Any, key: Any) -> Any:
+    """`handle[key]`."""
+    if _current_mode(_default_mode[0]).plain:
+        array = handle._value.payload if handle._view is None else dispatch.live(handle)
+        if type(array) is onp.ndarray and (found := host.get(handle, array, key)) is not None:
+            return found
+    starts = element(key, handle.shape)
+    if starts is not None:
+        return dispatch.apply(lens.index_get, (handle, *starts), ELEMENT[len(starts)])
+    parsed = basic(handle.shape, key)
+    if parsed is None:
+        small = host.get_small(handle, key)
+        return advanced.get(handle, key) if small is None else small
+    found, scalar = parsed
+    if scalar:
+        return dispatch.apply(lens.index_get, (handle, *found.operands), found.attrs)
+    return lens.view(handle, found)
+
+
+def setitem(handle: Any, key: Any, new: Any) -> None:
+    """`handle[key] = new`: broadcast to the part, cast to the array's dtype; nothing is written if that fails."""
+    if isinstance(new, Handle) and (view := new._view) is not None and view.parent is handle and getattr(view.lens, "key", view) is key:
+        return  # `a[key] += x` ends with `a[key] = that view`, which is already written
+    if handle._extra is not None and handle._extra.readonly:
+        raise ValueError("assignment destination is read-only")
+    mode = modes.current()
+    if mode.direct and type(root_of(handle)._value.payload) is not XLA_ARRAY and host.put(handle, key, new, mode.plain):
+        return
+    starts = element(key, handle.shape)
+    if starts is not None:
+        if type(new) not in REAL:
+            check_element(handle.dtype, new)
+        found = lens.index(tuple(starts), *ELEMENT[len(starts)])
+    else:
+        parsed = basic(handle.shape, key)
+        if parsed is None:
+            if not host.put_small(handle, key, new):
+                check_for_mask(handle, key[0] if type(key) is tuple and len(key) == 1 else key, new)
+                advanced.put(handle, key, new)
+            return
+        found = parsed[0]
+    if isinstance(new, Handle) and new._view is not None and new._view.parent is handle and new._view.lens.same(found):
+        return
+    whole = all([kind[0] == FULL for kind in found.attrs[0]])
+    if not whole and type(new) in REAL:
+        dispatch.put(handle, found, Value(checked_scalar(new, handle.dtype)))  # the operator casts and broadcasts it
+        return
+    value = fitted(new, indexed_shape(handle.shape, found.attrs[0]), handle.dtype)
+    if whole:
+        dispatch.write(handle, value)
+    else:
+        dispatch.put(handle, found, value)

@@ -1,0 +1,279 @@
+"""Keys that NumPy itself takes, of arrays on the host: views, elements, copies and writes.
+
+And advanced keys of small arrays on XLA, where that is the CPU: their positions and masks are looked at on the host anyway, and what they
+select is taken and sent there in a third of the time of a program.
+"""
+
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Handle, Value, View, extra, root_of
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch.subclasses import inherit
+from npcompat._internal.indexing import lens
+from npcompat._internal.indexing.basic import basic, element
+from npcompat._internal.native import fast_path
+
+_new = object.__new__
+
+
+class Indexed(lens.Lens):
+    """The lens of a basic key that NumPy has taken; it is taken apart where it is needed elsewhere than on the host."""
+
+    __slots__ = ("key", "shape")
+
+    def __init__(self, key: Any, shape: tuple[int, ...]) -> None:
+        self.key, self.shape = key, shape
+
+    def __getattr__(self, name: str) -> Any:
+        parsed = basic(self.shape, self.key)
+        assert parsed is not None
+        found = parsed[0]
+        self.get, self.put, self.attrs, self.look, self.operands = found.get, found.put, found.attrs, found.look, found.operands
+        return getattr(self, name)
+
+    def on_host(self, array: Any) -> Any:
+        """NumPy's own view."""
+        return array[self.key]
+
+
+fast_path.connect(key_lens=Indexed)
+
+
+_PARTS = frozenset((int, type(None)))
+
+
+_FIXED = frozenset((int, type(None), type(...)))
+
+
+def _fixed(key: Any) -> bool:
+    """Whether a key is basic, and nothing in it can change later."""
+    kind = type(key)
+    if kind is slice:
+        return type(key.start) in _PARTS and type(key.stop) in _PARTS and type(key.step) in _PARTS
+    if kind is tuple:
+        for k in key:
+            if type(k) not in _FIXED and not (type(k) is slice and _fixed(k)):
+                break
+        else:
+            return True
+    return kind in _FIXED
+
+
+def _as_numpys(key: Any) -> Any:
+    """A key with integers or arrays of ours in it as NumPy takes it; None for what is left to the general way."""
+    if type(key) is not tuple:
+        return _part_as_numpys(key)
+    parts = []
+    for k in key:
+        part = k if _fixed(k) else _part_as_numpys(k)
+        if part is None and k is not None:
+            return None
+        parts.append(part)
+    return tuple(parts)
+
+
+def _brought(key: Any) -> Any:
+    """A key with its arrays brought to the host, where records, texts and the like are."""
+    return tuple(map(dispatch.asked, key)) if type(key) is tuple else dispatch.asked(key)
+
+
+def _part_as_numpys(key: Any) -> Any:
+    """An int for an integer scalar, a NumPy array for an array of positions or a mask; None for what else there may be."""
+    if type(key) is dispatch.ndarray:
+        found = key._value.payload if key._view is None else dispatch.live(key)
+        return found if type(found) is onp.ndarray and found.dtype.kind in "biu" else None
+    if type(key) is dispatch.scalar or isinstance(key, onp.integer):
+        return key.__index__() if key.dtype.kind in "iu" and not (isinstance(key, Handle) and dispatch.live(key) is None) else None
+    if type(key) is list:
+        found = _positions_in(key)
+    else:
+        found = dispatch.live(key) if isinstance(key, Handle) else key if type(key) is onp.ndarray else None
+    return found if found is not None and found.dtype.kind in "biu" else None
+
+
+def _positions_in(key: list[Any]) -> Any:
+    """A list of positions as a NumPy array; None if it holds anything else, or arrays of ours."""
+    try:
+        return None if any([isinstance(k, Handle) for k in key]) else onp.asarray(key)
+    except ValueError:
+        return None
+
+
+def _names_fields(array: Any, key: Any) -> bool:
+    """Whether a key names fields of an array of records."""
+    return array.dtype.names is not None and (type(key) is str or (type(key) is list and all([type(k) is str for k in key])))
+
+
+def get(handle: Any, array: Any, key: Any) -> Any:
+    """`handle[key]` by NumPy; None for keys that are left to the general way."""
+    kind = type(handle)
+    if kind is dispatch.scalar:
+        handle = dispatch.wrap(handle._value)
+    if type(key) is not int and not (_fixed(key) or _names_fields(array, key)):
+        key = _as_numpys(key)
+        if key is None:
+            return None
+        if not _fixed(key):  # a copy
+            found = array[key]
+            if type(found) is not onp.ndarray:
+                return _scalar(array, found)
+            copied = dispatch.wrap(Value(found))
+            return copied if kind is dispatch.ndarray else lens.inheriting(copied, handle)
+    rare = handle._extra
+    readonly = rare is not None and rare.readonly
+    if readonly and array.flags.writeable:
+        array = array.view()
+        array.flags.writeable = False  # of which NumPy makes records that can't be written, either
+    found = array[key]
+    if type(found) is onp.ndarray:
+        view = object.__new__(dispatch.ndarray)
+        view._view, view._extra = View(handle, Indexed(key, array.shape)), None
+        extra(view._view.root)
+        if readonly:
+            extra(view).readonly = True
+        elif view._view.depth > _DEEP and kind is dispatch.ndarray:
+            _shorten(view, found)
+        return view if kind is dispatch.ndarray else inherit(view, handle)
+    if type(found) is onp.void and found.flags.writeable and (own := dispatch.buffer(handle)) is not None:
+        return own[key]  # a record can be written, and is part of this array only
+    return _scalar(array, found)
+
+
+def _scalar(array: Any, found: Any) -> Any:
+    """An element of a host array; an object, a string, a date is NumPy's own."""
+    if not dtypes.on_devices(array.dtype):
+        return found
+    value, handle = _new(Value), _new(dispatch.scalar)
+    value.payload, value.node, value.index = onp.asarray(found), None, 0
+    handle._value, handle._view, handle._extra = value, None, None
+    return handle
+
+
+_DEEP = 100
+"""How long a chain of views may get, as in a loop over `a = a[1:]`, before it is replaced by one step."""
+
+
+def _shorten(view: Any, found: onp.ndarray[Any, Any]) -> None:
+    """Let a view look at its root directly, if the root's memory is in C order and holds the same elements."""
+    root = view._view.root
+    memory = dispatch.live(root)
+    size = found.itemsize
+    steps = found.strides
+    if memory is None or not memory.flags.c_contiguous or memory.dtype != found.dtype or not size or any([s % size for s in steps]):
+        return
+    offset = found.__array_interface__["data"][0] - memory.__array_interface__["data"][0] if found.size else 0
+    if offset % size == 0 and 0 <= offset <= memory.nbytes:
+        view._view = View(root, lens.strided(found.shape, tuple([s // size for s in steps]), offset // size))
+
+
+def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
+    """`handle[key] = new` by NumPy; False if that can't be."""
+    if type(new) is dispatch.symbol:
+        return False
+    if not (_fixed(key) or _names_fields(handle, key)):
+        given = key if dtypes.on_devices(handle.dtype) else _brought(key)
+        key = _as_numpys(given)
+        if key is None:
+            return False
+    with dispatch.writing(handle) as target:
+        if target is None:
+            return False
+        if isinstance(new, Handle) and (target.dtype.char != "O" or element(key, target.shape) is None):  # an object is kept as it is
+            new = _asked(new)
+        try:
+            if plain:
+                target[key] = new
+            else:
+                dispatch.assign(target, key, new)
+        except ValueError as error:
+            if not str(error).startswith("object __array__ method not producing an array"):
+                raise
+            dispatch.assign(target, key, dispatch.asked(new))  # it gives an array of ours
+    return True
+
+
+def _asked(new: Handle) -> Any:
+    """The elements of an array; of a scalar NumPy's scalar, which NumPy checks, where it casts arrays."""
+    found = execution.host_payload(dispatch.read(new)) if (live := dispatch.live(new)) is None else live
+    return found[()] if type(new) is dispatch.scalar else found
+
+
+_SMALL = 4096
+"""Elements up to which arrays on XLA are read and written on the host through advanced keys."""
+
+
+def _small(handle: Any) -> Any:
+    """The elements of a small array on XLA or of a view of one, if the host can read them as they are, and the device; else None."""
+    mode = modes.current()
+    if not mode.plain or mode.audit is not None:
+        return None
+    payload = root_of(handle)._value.payload
+    if type(payload) is not execution.XLA_ARRAY or payload.size > _SMALL or (device := xla.device_of(payload)).platform != "cpu":
+        return None
+    array = xla.to_host(payload)
+    execution.raise_pending()
+    return _seen(handle, array), device
+
+
+def _seen(handle: Handle, root: onp.ndarray[Any, Any]) -> Any:
+    """What a handle means, given what its root does."""
+    view = handle._view
+    return root if view is None else view.lens.on_host(_seen(view.parent, root))
+
+
+def _small_key(key: Any) -> Any:
+    """An advanced key as NumPy takes it; None if arrays in it are not small."""
+    if type(key) is tuple:
+        parts = tuple([_small_part(k) for k in key])
+        return None if any([p is None and k is not None for p, k in zip(parts, key, strict=True)]) else parts
+    return _small_part(key)
+
+
+def _small_part(part: Any) -> Any:
+    """An array of an advanced key on the host, and what is no array as it is; None for a symbol, and for an array that is not small."""
+    if type(part) is dispatch.symbol:
+        return None
+    if not isinstance(part, Handle):
+        return dispatch.asked(part)
+    size = part.size  # type: ignore[attr-defined]
+    return dispatch.to_host(part) if type(size) is int and size <= _SMALL else None
+
+
+def get_small(handle: Any, key: Any, raveled: bool = False) -> Any:
+    """`handle[key]`, or that of its `ravel()`, of a small array on XLA, a copy there; None for what is left to the general way."""
+    if (small := _small(handle)) is None or (given := _small_key(key)) is None:
+        return None
+    array, device = small
+    if not dtypes.on_devices(array.dtype):
+        return None  # a view of the bytes
+    if raveled:
+        array = array.reshape(-1)
+    found = get(dispatch.wrap(Value(array)), array, given)
+    if found is None or found._view is not None:
+        return None
+    found._value = Value(xla.asarray(found._value.payload, device))
+    return lens.inheriting(found, handle)
+
+
+def put_small(handle: Any, key: Any, new: Any) -> bool:
+    """`handle[key] = new` of a small array on XLA that is no view; False if that can't be."""
+    if handle._view is not None:
+        return False
+    with dispatch.updating:
+        if (small := _small(handle)) is None or (given := _small_key(key)) is None:
+            return False
+        array, device = small
+        if type(given) is onp.ndarray and given.dtype.kind in "biu" and type(new) in execution.SCALARS:  # what is most frequent
+            written = array.copy()
+            written[given] = new
+        else:
+            copied = dispatch.wrap(Value(array.copy()))
+            if not put(copied, given, new, True):
+                return False
+            written = copied._value.payload
+        dispatch.write(handle, Value(xla.asarray(written, device)))
+    return True

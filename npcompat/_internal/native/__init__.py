@@ -1,0 +1,1 @@
+"""The optional C fast path and its Python door."""

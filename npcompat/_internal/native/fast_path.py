@@ -1,0 +1,116 @@
+"""The short way of frequent calls, in C (`_native.c`); without it every call takes the whole way, which is Python, with the same results.
+
+`NPCOMPAT_NATIVE=0` leaves it out where it was built.
+"""
+
+import opcode
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as onp
+
+Kind = TypeVar("Kind", bound=Callable[..., Any])
+native: Any = None
+"""The compiled module; None where it was not built, or is not wanted."""
+
+if os.environ.get("NPCOMPAT_NATIVE", "1") != "0":
+    try:
+        from npcompat._internal.native import _native as native
+    except ImportError:  # nothing compiled it
+        native = None
+
+
+class _Function:
+    """A function of Python's, which is called the whole way."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._function(*args, **kwargs)
+
+    def _short(self, op: Any, only_on_host: bool = False) -> None:
+        """Say nothing: there is no short way."""
+
+
+Function: Any = _Function if native is None else native.Function
+"""What holds a function of a module, and is called as it."""
+
+
+_INTO_TEMPORARIES = (onp.add, onp.subtract, onp.multiply, onp.divide)
+"""What may be written into an operand that nobody holds: `a * b + c` needs one new array."""
+
+
+def connect(**named: Any) -> None:
+    """Tell the compiled module what it has to know of the Python modules."""
+    if native is not None:
+        native.connect(**named)
+
+
+connect(binary_op=opcode.opmap["BINARY_OP"])
+
+
+def apply(whole: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that applies operators, of the one that does it the whole way."""
+    if native is None:
+        return whole
+    native.connect(whole=whole)
+    found: Callable[..., Any] = native.apply
+    return found
+
+
+def remembered(apply: Callable[..., Any], only_on_host: bool = False) -> Callable[..., Any]:
+    """What applies an operator for a function that does so for every call alike; without the short way, what applies operators."""
+    if native is None:
+        return apply
+    found: Callable[..., Any] = native.remembered_on_host if only_on_host else native.remembered
+    return found
+
+
+def remembering(method: Kind) -> Kind:
+    """Make a method one whose calls are remembered, where it says so."""
+    return method if native is None else native.Method("call", method)
+
+
+def seen(parent: Any, lens: Any, view: Any) -> Any:
+    """Say of a view, as a function returns it, that arrays alike are seen through its lens."""
+    return view if native is None else native.seen(parent, lens, view)
+
+
+def again(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
+    """What a traced program makes of arguments of the types of an earlier call, if that can be told at once; else None.
+
+    That is a tuple of all its results; or what the function returns, if it is one array or scalar, when all else is done.
+    """
+    return None if native is None else native.again(program, args, types)
+
+
+def unlike() -> None:
+    """Say of the call of a remembering function that it is not to be remembered: it warns, and calls alike have to."""
+    if native is not None:
+        native.unlike()
+
+
+def copying(method: Kind) -> Kind:
+    """Make a method one that copies."""
+    return method if native is None else native.Method("copy", method)
+
+
+def method(
+    kind: str,
+    op: Any = None,
+    infix: Callable[..., Any] | None = None,
+    only_on_host: bool = False,
+    exponents: tuple[tuple[float, Any, int], ...] = (),
+) -> Callable[[Callable[..., Any]], Any]:
+    """Make the decorated function, which does it the whole way, a special method of arrays.
+
+    `infix` is what Python has for it, which NumPy's scalars answer.  With `only_on_host`, the function checks what NumPy's checks itself
+    on the host.  `exponents` are those with operators of their own, for dtypes from a number of NumPy's on.
+    """
+    elides = op is not None and op.ufunc in _INTO_TEMPORARIES
+    return lambda whole: whole if native is None else native.Method(kind, whole, op, infix, only_on_host, elides, exponents)
+
+
+__all__ = ["Function", "again", "apply", "connect", "copying", "method", "native", "remembered", "remembering", "seen", "unlike"]

@@ -1,0 +1,115 @@
+/* Functions of a module: a part of `_native.c`. */
+
+/* A function of Python's.  If `_short` says that a call with nothing but operands applies an operator and does no more than that, such
+   calls take the short way. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *function, *op;
+    int only_on_host; /* what the function does besides is done by NumPy's own function on the host */
+    Memories memories;
+} Function;
+
+static int
+is_operator(PyObject *object)
+{
+    if (op_ != NULL && IS(object, op_)) {
+        return 1;
+    }
+    PyErr_Format(PyExc_TypeError, "expected an operator, got %R", object);
+    return 0;
+}
+
+static PyObject *
+function_call(Function *self, PyObject *args, PyObject *kwargs)
+{
+    PyObject *made = NOT_SHORT, *out;
+    Py_ssize_t count;
+    if (self->function == NULL) {
+        return PyErr_Format(PyExc_TypeError, "%R was made without a function", Py_TYPE(self));
+    }
+    count = PyTuple_GET_SIZE(args);
+    if (self->op == NULL) {
+        return called(self->function, &PyTuple_GET_ITEM(args, 0), count, kwargs, NULL, &self->memories);
+    }
+    if (count == PyTuple_GET_SIZE(SLOT(self->op, op_inputs))) {
+        if (kwargs == NULL) {
+            made = applied(self->op, &PyTuple_GET_ITEM(args, 0), count, no_attrs, self->only_on_host, NULL);
+        }
+        else if (PyDict_GET_SIZE(kwargs) == 1 && !self->only_on_host && (out = PyDict_GetItemWithError(kwargs, out_name)) != NULL && connected) {
+            made = written_into(self->op, &PyTuple_GET_ITEM(args, 0), count, out) > 0 ? Py_NewRef(out) : NULL;
+        }
+        if (made != NULL || PyErr_Occurred()) {
+            return made;
+        }
+    }
+    return PyObject_Call(self->function, args, kwargs);
+}
+
+static int
+function_init(Function *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"function", NULL};
+    PyObject *function;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:Function", names, &function)) {
+        return -1;
+    }
+    Py_XSETREF(self->function, Py_NewRef(function));
+    return 0;
+}
+
+static PyObject *
+function_short(Function *self, PyObject *args)
+{
+    PyObject *op;
+    int only_on_host = 0;
+    if (!PyArg_ParseTuple(args, "O|p:_short", &op, &only_on_host) || !is_operator(op)) {
+        return NULL;
+    }
+    Py_XSETREF(self->op, Py_NewRef(op));
+    self->only_on_host = only_on_host;
+    Py_RETURN_NONE;
+}
+
+static int
+function_traverse(Function *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->function);
+    Py_VISIT(self->op);
+    return visit_memories(&self->memories, visit, arg);
+}
+
+static int
+function_clear(Function *self)
+{
+    Py_CLEAR(self->function);
+    Py_CLEAR(self->op);
+    forget_all(&self->memories);
+    return 0;
+}
+
+static void
+function_dealloc(Function *self)
+{
+    PyObject_GC_UnTrack(self);
+    function_clear(self);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyMethodDef function_methods[] = {
+    {"_short", (PyCFunction)function_short, METH_VARARGS, "Calls with nothing but operands apply an operator, and do no more than that."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyTypeObject function_type = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "npcompat._internal.native._native.Function",
+    .tp_basicsize = sizeof(Function),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .tp_doc = "A function of Python's, of which some calls take the short way.",
+    .tp_new = PyType_GenericNew,
+    .tp_init = (initproc)function_init,
+    .tp_call = (ternaryfunc)function_call,
+    .tp_methods = function_methods,
+    .tp_traverse = (traverseproc)function_traverse,
+    .tp_clear = (inquiry)function_clear,
+    .tp_dealloc = (destructor)function_dealloc,
+};

@@ -1,0 +1,1 @@
+"""Audit and profile: observers of what runs."""

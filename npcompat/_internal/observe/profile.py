@@ -1,0 +1,215 @@
+"""How long operators take, and what memory they make: `with npx.profile() as found: ...`.
+
+The profile is an observer.  It waits for the results of each operation, so that its time is its own.
+"""
+
+import json
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.jax.monitoring import Spans, told_of_compilations
+from npcompat._internal.core import modes
+from npcompat._internal.core.compile_log import type_name
+from npcompat._internal.core.handle import Value
+from npcompat._internal.core.observer import Observer, Run
+from npcompat._internal.core.op import Attrs, Op, short_name
+from npcompat._internal.support import atomic_file
+from npcompat._internal.support.errors import user_call
+from npcompat._internal.support.text_table import amount, duration, table
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of an operator, of a compiled function, or of the program of a gradient.
+
+    Times are in seconds: `start` since the profile began, `seconds` that it took besides `compiling`.  `types` are those of the
+    operands.  `bytes` is the memory that its results take, less that of operands which were given away; `live`, what all arrays made
+    in the profile take after it.  `where` is 'host' or 'xla'; `location` is the user's line, and `call` what was called there.
+    """
+
+    name: str
+    types: tuple[str, ...]
+    start: float
+    seconds: float
+    compiling: float
+    bytes: int
+    live: int
+    where: str
+    call: str
+    location: str
+
+
+class Profile(Observer):
+    """What was called in a profile; prints as a table, and can be saved as a trace.
+
+    `calls` are in the order in which they ended; `compilations`, name, start and end of each, tell when something was compiled.
+    """
+
+    def __init__(self, compiled: bool) -> None:
+        super().__init__(modes.current().observer)
+        self.apart = not compiled
+        self.calls: list[Call] = []
+        self.compilations: list[tuple[str, float, float]] = []
+        self._begin, self._thread = time.time(), threading.get_native_id()
+        self._memory = _Memory()
+
+    @property
+    def peak(self) -> int:
+        """The most memory, in bytes, that arrays made in the profile took at a time."""
+        return max([c.live for c in self.calls], default=0)
+
+    # --- what is observed
+
+    def operator(self, op: Op, operands: Sequence[Value], attrs: Attrs, run: Run) -> Any:
+        """Run an operator with a clock."""
+        return self._measured(op.name, [v.payload for v in operands], run, _payloads)
+
+    def program(self, name: str, payloads: Sequence[Any], run: Run) -> Any:
+        """Run a program with a clock."""
+        return self._measured(name, payloads, run, lambda results: results)
+
+    def write(self, op: Op | None, target: Any, payloads: Sequence[Any], run: Run) -> Any:
+        """Write into an array on the host with a clock."""
+        name = "assignment" if op is None else f"{op.name} in place"
+        return self._measured(name, [target, *payloads], run, lambda nothing: ())
+
+    def compiled(self, name: str, spans: Spans) -> None:
+        """Note when something was compiled."""
+        if self._thread == threading.get_native_id():
+            self.compilations += [(short_name(name), start - self._begin, end - self._begin) for start, end in spans]
+
+    def _measured(self, name: str, operands: Sequence[Any], run: Run, payloads: Callable[[Any], Sequence[Any]]) -> Any:
+        if modes.current().trace is not None:
+            return run()  # it becomes a part of a program
+        arrays = [p for p in operands if type(p) in _ARRAYS]
+        known, start = len(self.compilations), time.time() - self._begin
+        result = run()
+        made = payloads(result)
+        for payload in made:
+            if type(payload) is xla.Array:
+                payload.block_until_ready()
+        end = time.time() - self._begin
+        compiling = sum([max(0.0, stop - max(begin, start)) for _, begin, stop in self.compilations[known:]])
+        size = self._memory.changed(arrays, made)
+        where = "xla" if any([type(p) is xla.Array for p in (*arrays, *made)]) else "host"
+        types = tuple(map(type_name, arrays))
+        location, names = user_call()
+        seconds = max(end - start - compiling, 0.0)
+        self.calls.append(Call(short_name(name), types, start, seconds, compiling, size, self._memory.live, where, names[-1], location))
+        return result
+
+    # --- what is shown
+
+    def __str__(self) -> str:
+        if not self.calls:
+            return "nothing was called"
+        groups: dict[str, list[Call]] = {}
+        for call in self.calls:
+            groups.setdefault(call.name, []).append(call)
+        total = sum([c.seconds for c in self.calls]) or 1.0
+        rows = []
+        for name, calls in sorted(groups.items(), key=lambda group: -sum([c.seconds for c in group[1]])):
+            seconds, compiling = sum([c.seconds for c in calls]), sum([c.compiling for c in calls])
+            memory = amount(sum([max(c.bytes, 0) for c in calls]))
+            times = duration(seconds), f"{100 * seconds / total:.1f} %", duration(seconds / len(calls))
+            rows.append((name, str(len(calls)), *times, duration(compiling) if compiling else "", memory))
+        header = ("operator", "calls", "time", "share", "each", "compiling", "memory")
+        compiling = sum([end - start for _, start, end in self.compilations])
+        below = f"{duration(total)} in {len(self.calls)} calls, {duration(compiling)} compiling, at most {amount(self.peak)} at a time"
+        return f"{table(header, rows, right=range(1, len(header)))}\n\n{below}"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a trace of Chrome's format, which chrome://tracing and ui.perfetto.dev show.
+
+        Each call is a slice, and each compilation; the memory of arrays is a counter.  The file is written whole or not at all.
+        """
+        ids = {"pid": os.getpid(), "tid": self._thread}
+        events: list[dict[str, Any]] = [{"name": "process_name", "ph": "M", "args": {"name": "npcompat"}}]
+        for c in self.calls:
+            length, details = c.seconds + c.compiling, {"types": c.types, "line": c.location, "call": c.call, "bytes": c.bytes}
+            events.append({"name": c.name, "cat": c.where, "ph": "X", "ts": 1e6 * c.start, "dur": 1e6 * length, "args": details})
+            events.append({"name": "memory", "ph": "C", "ts": 1e6 * (c.start + length), "args": {"bytes": c.live}})
+        for name, start, end in self.compilations:
+            events.append({"name": f"compiling {name}", "cat": "compilation", "ph": "X", "ts": 1e6 * start, "dur": 1e6 * (end - start)})
+        ordered = sorted([{**e, **ids} for e in events], key=lambda e: e.get("ts", 0.0))
+        atomic_file.write(path, json.dumps({"traceEvents": ordered, "displayTimeUnit": "ms"}).encode())
+
+
+class _Memory:
+    """What the arrays that were made take, as long as they are there: weak references to their payloads tell."""
+
+    def __init__(self) -> None:
+        self.live = 0
+        self._held: dict[int, tuple[Any, int]] = {}
+
+    def changed(self, operands: Sequence[Any], results: Sequence[Any]) -> int:
+        """Note what a call made; how many bytes more there are by it."""
+        given = [o for o in operands if type(o) is xla.Array and o.is_deleted()]
+        for operand in given:
+            self._drop(id(operand))
+        made = [r for r in results if id(r) not in self._held and (type(r) is xla.Array or not isinstance(r.base, onp.ndarray))]
+        for result in made:
+            key = id(result)
+            self._held[key] = weakref.ref(result, partial(self._drop, key)), _nbytes(result)
+            self.live += _nbytes(result)
+        return sum(map(_nbytes, made)) - sum(map(_nbytes, given))
+
+    def _drop(self, key: int, reference: Any = None) -> None:
+        self.live -= self._held.pop(key, (None, 0))[1]
+
+
+_ARRAYS = (onp.ndarray, xla.Array)
+
+
+def _payloads(result: Any) -> list[Any]:
+    """The payloads of an operator's results that are arrays."""
+    values = result if type(result) is tuple else (result,)
+    return [v.payload for v in values if type(v.payload) in _ARRAYS]
+
+
+def _nbytes(array: Any) -> int:
+    return int(array.size * onp.dtype(array.dtype).itemsize)
+
+
+@contextmanager
+def profile(compiled: bool = True) -> Iterator[Profile]:
+    """Measure the time and the memory of what is called inside the context: operators, compiled functions, gradients.
+
+    Each call is waited for, so that its time is its own; what XLA would do meanwhile it does not.
+
+    Parameters
+    ----------
+    compiled : bool
+        Whether compiled functions run as they are, each as one program; with False, operator by operator, to see what is in them.
+
+    Yields
+    ------
+    Profile
+        Prints as a table of operators, those that took most time first.  `calls` has each call, `peak` the most memory that was taken
+        at a time; `save(path)` writes a trace for chrome://tracing.
+
+    Examples
+    --------
+    >>> a = np.ones((100, 100))
+    >>> with npx.profile() as found:
+    ...     b = (a @ a + 1).sum()
+    >>> [(call.name, call.types, call.bytes) for call in found.calls]  # doctest: +NORMALIZE_WHITESPACE
+    [('matmul', ('float32[100,100]', 'float32[100,100]'), 40000), ('add', ('float32[100,100]',), 40000),
+     ('sum', ('float32[100,100]',), 4)]
+    """
+    made = Profile(compiled)
+    with modes.changed(observer=made), told_of_compilations(made.compiled):
+        yield made
+
+
+__all__ = ["Call", "Profile", "profile"]

@@ -1,0 +1,42 @@
+"""Draws that are the beginning of longer ones, so that one program serves many sizes.
+
+A program is compiled for each size, and that takes some hundred times as long as a draw of a thousand numbers: initializing a network
+was mostly this.  Threefry numbers the elements of a sample, and most distributions make each of its own bits: then the first elements
+of a longer sample are those of a shorter one, to the bit.  A size that comes again and again gets a program of its own.
+"""
+
+import math
+from collections.abc import Sequence
+
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Value
+from npcompat._internal.core.op import Attrs, Op
+from npcompat._internal.support.call_counter import Repetitions
+
+LENGTHS = 2**8, 2**16, 2**20, 2**21, 2**22
+"""What is drawn: a program takes as long to compile as the longest of these to draw."""
+REPEATED = 8
+_draws = Repetitions()
+"""Draws of a size by an operator."""
+
+
+def instead(op: Op, given: Sequence[Value], attrs: Attrs) -> Attrs | None:
+    """The attributes of the longer draw that an operator makes first; None if it makes the one that is asked for."""
+    mode = modes.current()
+    if attrs in op.programs[xla.slot + mode.numpy_dtypes]:
+        return None
+    size, *others = attrs
+    if size is None or mode.trace is not None or mode.observer is not None or xla.default_device().platform != "cpu":
+        return None
+    if any([v.node is not None or getattr(v.payload, "shape", ()) != () for v in given]):
+        return None
+    n = math.prod(size)
+    if n > LENGTHS[-1] or _draws.count((op, attrs)) > REPEATED:
+        return None
+    return (next(length for length in LENGTHS if n <= length),), *others
+
+
+def beginning(sample: Value, size: tuple[int, ...]) -> Value:
+    """The sample of a size that a longer one begins with; it keeps nothing of the rest."""
+    return Value(xla.to_host(sample.payload)[: math.prod(size)].reshape(size).copy())

@@ -1,0 +1,163 @@
+"""Random streams: a key and a counter, both arrays, so that a trace finds them as it finds any state.
+
+Draw `n` of a stream uses `fold_in(key, n)`: eager and compiled programs draw the same numbers.  In a graph of symbols a draw
+has a number, and counts from the state of the default stream when the graph is run.
+"""
+
+import itertools
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.compile.trace import outside
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.op import Attrs, Op, operator
+from npcompat._internal.core.tensor_type import symbols_in
+from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.random import prefetched_draws, prefix_draws
+
+_substitutes: ContextVar[Mapping[int, "Stream"]] = ContextVar("streams that others draw from", default=MappingProxyType({}))
+"""What stands in a context (of a thread, or an asyncio task) for other streams, by their identities."""
+_numbers: ContextVar[Iterator[int] | None] = ContextVar("the numbers of the draws of the graph that is being built", default=None)
+_numbers_elsewhere = itertools.count()
+
+
+@operator("_npi_random_position", rule=lambda types, attrs: ([None], types[0]), pattern="elementwise", scalars=True, differentiable=False)
+def position_of_draw(xp: Any, counter: Any, *, number: int = 0) -> Any:
+    """The counter of a draw that comes so many after the present one: draws of a graph, which have numbers.
+
+    Parameters
+    ----------
+    counter : array
+        Number of the present draw.
+    number : int
+        How many draws come between.
+    """
+    return counter + xp.asarray(number, counter.dtype)
+
+
+@contextmanager
+def graph() -> Iterator[None]:
+    """A context in which a graph is built: every draw is a part of it."""
+    token = _numbers.set(itertools.count())
+    try:
+        yield
+    finally:
+        _numbers.reset(token)
+
+
+class Stream:
+    """A stream of random numbers.  Its arrays are made at the first draw, so that importing costs nothing."""
+
+    __slots__ = ("_ahead", "_counter", "_key", "_start")
+    _ahead: prefetched_draws.Ahead
+    _counter: Handle
+    _key: Handle
+    _start: tuple[int, int]
+
+    def __init__(self, seed: int | None = None) -> None:
+        self.seed(seed)
+
+    def _here(self) -> "Stream":
+        return _substitutes.get().get(id(self), self)
+
+    def seed(self, seed: int | None = None) -> None:
+        """Begin again, from a seed or (None) from the system's entropy."""
+        key = secrets.randbits(63) if seed is None else int(seed.__index__())
+        if key < 0 or key >= 2**64:
+            raise ValueError(f"seed: expected an integer in [0, 2**64), got {seed}")
+        self.begin(key)
+
+    def begin(self, key: int, counter: int = 0) -> None:
+        """Go on at a draw of the stream of a key; both are taken modulo 2**64."""
+        here = self._here()
+        here._start = key % 2**64, counter % 2**64
+        here._ahead = prefetched_draws.Ahead()
+        if not hasattr(here, "_key"):
+            if modes.current().trace is not None:  # a stream of the function that is compiled: it begins again in each call
+                here._key, here._counter = map(dispatch.array_of, here._words())
+        else:
+            with modes.changed(device=None, backend="jax"):  # where they are made, and drawn from
+                for handle, words in zip((here._key, here._counter), here._words(), strict=True):
+                    dispatch.write(handle, execution.constant(words))
+
+    def position(self) -> tuple[int, int]:
+        """The key, and the number of the next draw."""
+        here = self._here()
+        if not hasattr(here, "_key"):
+            return here._start
+        key, counter = dispatch.to_host(here._key), dispatch.to_host(here._counter)
+        return int(key[0]) << 32 | int(key[1]), int(counter) % 2**64
+
+    def _words(self) -> tuple[onp.ndarray[Any, Any], onp.ndarray[Any, Any]]:
+        key, counter = self._start
+        return onp.array([key >> 32, key & 0xFFFFFFFF], onp.uint32), onp.array(counter, onp.uint64).astype(onp.int64)
+
+    @contextmanager
+    def elsewhere(self, seed: int) -> Iterator[None]:
+        """A context in which the stream draws from another seed, and after which it goes on as if nothing had been drawn.
+
+        Other threads draw on as before.
+        """
+        token = _substitutes.set({**_substitutes.get(), id(self): Stream(seed)})
+        try:
+            yield
+        finally:
+            _substitutes.reset(token)
+
+    def state(self) -> tuple[Handle, Handle]:
+        """The key and the counter, as arrays."""
+        here = self._here()
+        if not hasattr(here, "_key"):
+            with outside(), modes.changed(device=None, backend="jax"):
+                here._key, here._counter = map(dispatch.array_of, here._words())
+        return here._key, here._counter
+
+    def draw(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Value:
+        """Run an operator `f(key, counter, *operands) -> (sample, next counter)`, and count."""
+        given = [dispatch.as_value(x) for x in operands]
+        if execution.symbols_exist() and (
+            _numbers.get() is not None or symbols_in(attrs) or any([type(v.payload) is dispatch.symbolic for v in given])
+        ):
+            return self._draw_in_graph(op, given, attrs)
+        key, counter = self.state()
+        kind = prefetched_draws.kind_of(op, given, attrs)
+        if kind is None:
+            return self._drawn(op, given, attrs, key, counter)
+        ahead = self._here()._ahead
+        found = ahead.take(kind, key, counter)
+        if found is None:
+            number = ahead.position(counter)
+            found = self._drawn(op, given, attrs, key, counter)
+            ahead.note(kind, given, key, counter, number, found.payload.size)
+        return found
+
+    def _drawn(self, op: Op, given: list[Value], attrs: Attrs, key: Handle, counter: Handle) -> Value:
+        longer = prefix_draws.instead(op, given, attrs) if op.begins else None
+        sample, following = execution.run(op, [dispatch.read(key), dispatch.read(counter), *given], longer or attrs)
+        dispatch.write(counter, following)
+        return execution.settled(sample if longer is None else prefix_draws.beginning(sample, attrs[0]))
+
+    def _draw_in_graph(self, op: Op, given: list[Value], attrs: Attrs) -> Value:
+        if self is not default:
+            raise NotImplementedError(
+                "a Generator draws for a graph of symbols, which knows the default stream only: draw by the functions of np.random"
+            )
+        key, counter = map(Value, execution.stream)
+        number = next(_numbers.get() or _numbers_elsewhere)
+        sample: Value = execution.run(op, [key, execution.run(position_of_draw, [counter], (number,)), *given], attrs)[0]
+        return sample
+
+    def advance(self, draws: int) -> None:
+        """Count so many draws, which a graph has made."""
+        _, counter = self.state()
+        dispatch.write(counter, execution.run(position_of_draw, [dispatch.read(counter)], (draws,)))
+
+
+default = Stream()

@@ -1,0 +1,1 @@
+"""Errors, text and files: what knows nothing of npcompat."""

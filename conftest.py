@@ -1,4 +1,6 @@
-"""What doctests see without importing it, and how much hypothesis tries (`HYPOTHESIS_PROFILE=thorough` for more)."""
+"""What doctests see without importing it, and how much hypothesis tries
+(`HYPOTHESIS_PROFILE=thorough` for more).
+"""
 
 import gc
 import os
@@ -10,8 +12,8 @@ import pytest
 
 import npcompat
 
-# The tests compile thousands of programs and run each once: XLA need not make them fast, and the collector need not look
-# at what it made so often.  (The examples run with XLA as users have it.)
+# The tests compile thousands of programs and run each once: XLA need not make them fast, and the
+# collector need not look at what it made so often.  (The examples run with XLA as users have it.)
 _FAST_TO_COMPILE = (
     "--xla_backend_optimization_level=0",
     "--xla_llvm_disable_expensive_passes=true",
@@ -22,15 +24,30 @@ os.environ.setdefault("XLA_FLAGS", " ".join(_FAST_TO_COMPILE))
 gc.set_threshold(100_000, 20, 50)
 
 pytest_plugins = ["tests.interop.plugin"]
-hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, database=None, print_blob=True)
+hypothesis.settings.register_profile(
+    "ci", derandomize=True, deadline=None, database=None, print_blob=True
+)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000, print_blob=True)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 @pytest.fixture(autouse=True)
 def doctest_names(doctest_namespace: dict[str, Any]) -> None:
-    """`np`, `npx`, `autograd`, `gluon` and its siblings are npcompat's in every doctest; `onp` is the real NumPy."""
-    later = ("gluon", "image", "init", "lr_scheduler", "operator", "ops", "optimizer", "recordio", "symbol", "util")
+    """`np`, `npx`, `autograd`, `gluon` and its siblings are npcompat's in every doctest; `onp` is
+    the real NumPy.
+    """
+    later = (
+        "gluon",
+        "image",
+        "init",
+        "lr_scheduler",
+        "operator",
+        "ops",
+        "optimizer",
+        "recordio",
+        "symbol",
+        "util",
+    )
     for name in ("np", "npx", "autograd", *later):
         doctest_namespace[name] = getattr(npcompat, name)
     doctest_namespace["nn"] = npcompat.gluon.nn

@@ -1,4 +1,6 @@
-"""What `pyproject.toml` can't say: the part that is compiled, where there is a compiler; see `npcompat/_internal/native/fast_path.py`."""
+"""What `pyproject.toml` can't say: the part that is compiled, where there is a compiler; see
+`npcompat/_internal/native/fast_path.py`.
+"""
 
 from glob import glob
 

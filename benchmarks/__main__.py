@@ -1,10 +1,22 @@
-"""python -m benchmarks [name ...] [--seconds S] [--json FILE] [--compare OLD]: all benchmarks, or those named."""
+"""python -m benchmarks [name ...] [--seconds S] [--json FILE] [--compare OLD]: all benchmarks, or
+those named.
+"""
 
 import argparse
 from pathlib import Path
 from typing import Any
 
-from benchmarks import dispatch, first_call, hybridized, inplace, memory, numpy_programs, recording, start_up, training_step
+from benchmarks import (
+    dispatch,
+    first_call,
+    hybridized,
+    inplace,
+    memory,
+    numpy_programs,
+    recording,
+    start_up,
+    training_step,
+)
 from benchmarks.report import compare, save
 
 BENCHMARKS = {
@@ -23,10 +35,22 @@ BENCHMARKS = {
 def main() -> None:
     """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], help="which to run (default: all)")
-    parser.add_argument("--seconds", type=float, default=0.1, help="time spent on each function that is measured (default: 0.1)")
+    parser.add_argument(
+        "names", nargs="*", choices=[*BENCHMARKS, []], help="which to run (default: all)"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=0.1,
+        help="time spent on each function that is measured (default: 0.1)",
+    )
     parser.add_argument("--json", type=Path, help="write the figures to this file")
-    parser.add_argument("--compare", type=Path, metavar="OLD", help="say what changed since the figures in this file")
+    parser.add_argument(
+        "--compare",
+        type=Path,
+        metavar="OLD",
+        help="say what changed since the figures in this file",
+    )
     options = parser.parse_args()
     if options.compare and not options.compare.exists():
         parser.error(f"--compare: there is no file {options.compare}")
@@ -34,7 +58,9 @@ def main() -> None:
     for name in options.names or BENCHMARKS:
         tables |= BENCHMARKS[name](options.seconds)
         if options.json:
-            save(options.json, tables)  # after each, so that a run that is broken off leaves something
+            save(
+                options.json, tables
+            )  # after each, so that a run that is broken off leaves something
     if options.compare:
         compare(options.compare, tables)
 

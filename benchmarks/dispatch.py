@@ -1,8 +1,9 @@
-"""Eager calls one by one: npcompat on XLA and under `auto`, NumPy, `jax.numpy`, torch and `torch._numpy`.
+"""Eager calls one by one: npcompat on XLA and under `auto`, NumPy, `jax.numpy`, torch and
+`torch._numpy`.
 
-`jit` is the cheapest compiled call with as many operands (`x + y`), `same` the call itself, compiled by `jax.jit`.  Results are
-compared with NumPy's first: a library that can't make a call, or understands it otherwise, is left out of its row; npcompat may
-not be.  Large results are waited for.
+`jit` is the cheapest compiled call with as many operands (`x + y`), `same` the call itself,
+compiled by `jax.jit`. Results are compared with NumPy's first: a library that can't make a call, or
+understands it otherwise, is left out of its row; npcompat may not be. Large results are waited for.
 """
 
 import math
@@ -15,7 +16,18 @@ import jax
 import jax.numpy as jnp
 import numpy
 
-from benchmarks.calls import CALLS, DRAWN, LARGE, SHAPES, Library, agrees, bound, libraries, names, operands
+from benchmarks.calls import (
+    CALLS,
+    DRAWN,
+    LARGE,
+    SHAPES,
+    Library,
+    agrees,
+    bound,
+    libraries,
+    names,
+    operands,
+)
 from benchmarks.report import Table
 from benchmarks.timing import PAUSE, Function
 
@@ -38,13 +50,23 @@ def run(seconds: float) -> dict[str, Any]:
                 functions = callable_on(compared, source, shape)
                 if functions:
                     contexts = {name: library.mode for name, library in compared.items()}
-                    table.measure(source, functions, seconds, contexts=contexts, pause=PAUSE if math.prod(shape) >= LARGE else 0.0)
+                    table.measure(
+                        source,
+                        functions,
+                        seconds,
+                        contexts=contexts,
+                        pause=PAUSE if math.prod(shape) >= LARGE else 0.0,
+                    )
         tables[f"dispatch on {shape}"] = table.close(groups=CALLS)
     return tables
 
 
-def callable_on(compared: Mapping[str, Library], source: str, shape: tuple[int, ...]) -> dict[str, Function]:
-    """The functions to be timed for one call on one shape, by library; none if NumPy itself can't make it."""
+def callable_on(
+    compared: Mapping[str, Library], source: str, shape: tuple[int, ...]
+) -> dict[str, Function]:
+    """The functions to be timed for one call on one shape, by library; none if NumPy itself can't
+    make it.
+    """
     arrays = operands(shape)
     large = arrays["a"].size >= LARGE
     host = arrays["a"].copy()
@@ -60,13 +82,19 @@ def callable_on(compared: Mapping[str, Library], source: str, shape: tuple[int, 
                 if name == "numpy":
                     return {}
                 if name in ("xla", "auto"):
-                    raise AssertionError(f"{source} on {shape}, {name}: npcompat raises where NumPy does not") from error
+                    raise AssertionError(
+                        f"{source} on {shape}, {name}: npcompat raises where NumPy does not"
+                    ) from error
                 continue
             if name == "numpy":
                 expected = result.copy() if isinstance(result, numpy.ndarray) else result
-            elif not (numpy.shape(result) == shape if source in DRAWN else agrees(result, expected)):
+            elif not (
+                numpy.shape(result) == shape if source in DRAWN else agrees(result, expected)
+            ):
                 if name in ("xla", "auto"):
-                    raise AssertionError(f"{source} on {shape}, {name}: {result!r} is not NumPy's {expected!r}")
+                    raise AssertionError(
+                        f"{source} on {shape}, {name}: {result!r} is not NumPy's {expected!r}"
+                    )
                 continue
         functions[name] = waiting(call, library.wait) if large and library.wait else call
     taken = names(source)
@@ -81,9 +109,13 @@ def _total(*arrays: Any) -> Any:
     return sum(arrays[1:], arrays[0]) if len(arrays) > 1 else arrays[0] + arrays[0]
 
 
-def _compiled(source: str, arrays: Mapping[str, Any], host: Any, taken: list[str], large: bool) -> dict[str, Function]:
+def _compiled(
+    source: str, arrays: Mapping[str, Any], host: Any, taken: list[str], large: bool
+) -> dict[str, Function]:
     """The call compiled as it stands, if JAX can compile it and no write is in it."""
-    jitted = jax.jit(lambda *given: bound(source, jnp, dict(zip(taken, given, strict=True)), host)())
+    jitted = jax.jit(
+        lambda *given: bound(source, jnp, dict(zip(taken, given, strict=True)), host)()
+    )
     function = partial(jitted, *[jnp.asarray(arrays[name]) for name in taken])
     try:
         function()

@@ -1,4 +1,5 @@
-"""First calls: tracing and compiling a whole training step, by `npx.jit` and by hand, and the first eager calls, in fresh processes.
+"""First calls: tracing and compiling a whole training step, by `npx.jit` and by hand, and the first
+eager calls, in fresh processes.
 
 `python -m benchmarks.first_call step MLP` and its like are what these processes run.
 """
@@ -25,9 +26,19 @@ def run(seconds: float) -> dict[str, Any]:
     rounds = 2 if seconds < 0.1 else 5
     steps = Table("first call of a training step, us", [("step", "by hand")], STEPS, digits=0)
     for name in MODELS:
-        steps.add_times(name, Timings(in_turn({way: ["-m", "benchmarks.first_call", way, name] for way in STEPS}, rounds)))
-    eager = Table("first eager calls, us", [("auto", "numpy"), ("xla", "numpy")], NAMESPACES, digits=0)
-    eager.add_times("8 rounds of 6 calls", Timings(in_turn({n: ["-m", "benchmarks.first_call", n] for n in NAMESPACES}, rounds)))
+        steps.add_times(
+            name,
+            Timings(
+                in_turn({way: ["-m", "benchmarks.first_call", way, name] for way in STEPS}, rounds)
+            ),
+        )
+    eager = Table(
+        "first eager calls, us", [("auto", "numpy"), ("xla", "numpy")], NAMESPACES, digits=0
+    )
+    eager.add_times(
+        "8 rounds of 6 calls",
+        Timings(in_turn({n: ["-m", "benchmarks.first_call", n] for n in NAMESPACES}, rounds)),
+    )
     return {"first call of a step": steps.close(), "first eager calls": eager.close()}
 
 
@@ -35,7 +46,11 @@ def first_step(way: str, name: str) -> float:
     """Microseconds that the first step of a network takes, without the making of its arrays."""
     model = MODELS[name]
     weights, (x, y) = training_step.initial(model), training_step.batch(model)
-    step = training_step.npcompats(model, way, weights, x, y) if way == "step" else training_step.by_hand(model, weights, x, y)
+    step = (
+        training_step.npcompats(model, way, weights, x, y)
+        if way == "step"
+        else training_step.by_hand(model, weights, x, y)
+    )
     start = time.perf_counter()
     step()
     return (time.perf_counter() - start) * 1e6

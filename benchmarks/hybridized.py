@@ -1,4 +1,6 @@
-"""A hybridized block of 16 dense layers, called, against `jax.jit` of the same function on a flat tuple of parameters."""
+"""A hybridized block of 16 dense layers, called, against `jax.jit` of the same function on a flat
+tuple of parameters.
+"""
 
 from typing import Any
 
@@ -14,10 +16,16 @@ LAYERS = 16
 
 def run(seconds: float) -> dict[str, Any]:
     """A table with a row for each width."""
-    table = Table(f"{LAYERS} dense layers, us", [("hybridized", "jit"), ("eager", "jit")], ["hybridized", "jit", "eager"])
+    table = Table(
+        f"{LAYERS} dense layers, us",
+        [("hybridized", "jit"), ("eager", "jit")],
+        ["hybridized", "jit", "eager"],
+    )
     for width, batch in ((16, 8), (64, 32), (256, 64)):
         net, eager = _network(width), _network(width)
-        for ours, copy in zip(net.collect_params().values(), eager.collect_params().values(), strict=True):
+        for ours, copy in zip(
+            net.collect_params().values(), eager.collect_params().values(), strict=True
+        ):
             copy.set_data(ours.data())
         net.hybridize()
         host = numpy.random.RandomState(0).normal(size=(batch, width)).astype("float32")

@@ -15,11 +15,18 @@ SMALLEST = f"{SIZES[0]:.0e}"
 def run(seconds: float) -> dict[str, Any]:
     """A table with a row for each placement, and a column for each size."""
     columns = [f"{size:.0e}" for size in SIZES]
-    table = Table("a[i] = 1.5, us, by the number of elements", [(c, SMALLEST) for c in columns[1:]], columns)
+    table = Table(
+        "a[i] = 1.5, us, by the number of elements", [(c, SMALLEST) for c in columns[1:]], columns
+    )
     for placement in ("jax", "auto"):
         with npx.backend(placement):
             functions = {f"{size:.0e}": _writer(np.zeros(size)) for size in SIZES}
-        table.measure(placement, functions, seconds, contexts=dict.fromkeys(functions, partial(npx.backend, placement)))
+        table.measure(
+            placement,
+            functions,
+            seconds,
+            contexts=dict.fromkeys(functions, partial(npx.backend, placement)),
+        )
         npx.waitall()
     return {"inplace": table.close()}
 

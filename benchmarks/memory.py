@@ -1,8 +1,10 @@
-"""Peak memory, in processes of their own: loops in place on 1e7 floats, and compiled training steps.
+"""Peak memory, in processes of their own: loops in place on 1e7 floats, and compiled training
+steps.
 
-A figure is how far the peak of the resident memory lies above what the process has before its arrays are made; it has run
-the same once, so that everything is compiled.  A copy of the loop's array would show as 40 MB, one of the widest network's
-parameters as 38 MB.  Linux only, which keeps the peak and lets a process set it back.
+A figure is how far the peak of the resident memory lies above what the process has before its
+arrays are made; it has run the same once, so that everything is compiled. A copy of the loop's
+array would show as 40 MB, one of the widest network's parameters as 38 MB. Linux only, which keeps
+the peak and lets a process set it back.
 
 `python -m benchmarks.memory loop auto` and its like are what these processes run.
 """
@@ -27,8 +29,16 @@ from npcompat import np, npx
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 LOOPS = ("numpy", "auto", "xla", "jnp")
 STEPS = ("step", "by hand")
-WIDE = SimpleNamespace(__name__="wide", SHAPE=(16, 256), net=lambda: mlp.net((256, 2048, 4096, 10)), by_hand=mlp.by_hand)
-NETWORKS: dict[str, Any] = {"MLP of 9e6 parameters": WIDE, **{name: MODELS[name] for name in ("ResNet-18", "Transformer encoder")}}
+WIDE = SimpleNamespace(
+    __name__="wide",
+    SHAPE=(16, 256),
+    net=lambda: mlp.net((256, 2048, 4096, 10)),
+    by_hand=mlp.by_hand,
+)
+NETWORKS: dict[str, Any] = {
+    "MLP of 9e6 parameters": WIDE,
+    **{name: MODELS[name] for name in ("ResNet-18", "Transformer encoder")},
+}
 
 
 def run(seconds: float) -> dict[str, Any]:
@@ -36,8 +46,15 @@ def run(seconds: float) -> dict[str, Any]:
     if not RESET.exists():
         print("memory is measured on Linux only")
         return {}
-    loops = Table("peak memory of loops in place on 1e7 floats, MB", [("auto", "numpy"), ("xla", "numpy"), ("jnp", "numpy")], LOOPS)
-    loops.add("30 rounds of 5 writes", {name: figure(["-m", "benchmarks.memory", "loop", name]) for name in LOOPS})
+    loops = Table(
+        "peak memory of loops in place on 1e7 floats, MB",
+        [("auto", "numpy"), ("xla", "numpy"), ("jnp", "numpy")],
+        LOOPS,
+    )
+    loops.add(
+        "30 rounds of 5 writes",
+        {name: figure(["-m", "benchmarks.memory", "loop", name]) for name in LOOPS},
+    )
     steps = Table("peak memory of compiled training steps, MB", [("step", "by hand")], STEPS)
     for name in NETWORKS:
         steps.add(name, {way: figure(["-m", "benchmarks.memory", way, name]) for way in STEPS})
@@ -46,7 +63,14 @@ def run(seconds: float) -> dict[str, Any]:
 
 def megabytes(what: str) -> float:
     """A figure of this process: `VmRSS`, what it has now, or `VmHWM`, the most that it had."""
-    return next(int(line.split()[1]) for line in STATUS.read_text().splitlines() if line.startswith(f"{what}:")) / 1024
+    return (
+        next(
+            int(line.split()[1])
+            for line in STATUS.read_text().splitlines()
+            if line.startswith(f"{what}:")
+        )
+        / 1024
+    )
 
 
 def level() -> float:
@@ -103,13 +127,21 @@ def functional(a: Any) -> Any:
 
 
 def steps_of(way: str, name: str) -> float:
-    """The peak of ten training steps, with parameters, the optimizer's state, and what is computed in between."""
-    training_step.by_hand(mlp, training_step.initial(mlp), *training_step.batch(mlp))()  # what a process compiles first
+    """The peak of ten training steps, with parameters, the optimizer's state, and what is computed
+    in between.
+    """
+    training_step.by_hand(
+        mlp, training_step.initial(mlp), *training_step.batch(mlp)
+    )()  # what a process compiles first
     training_step.npcompats(mlp, "step", training_step.initial(mlp), *training_step.batch(mlp))()
     model = NETWORKS[name]
     before = level()
     weights, (x, y) = training_step.initial(model), training_step.batch(model)
-    step = training_step.npcompats(model, way, weights, x, y) if way == "step" else training_step.by_hand(model, weights, x, y)
+    step = (
+        training_step.npcompats(model, way, weights, x, y)
+        if way == "step"
+        else training_step.by_hand(model, weights, x, y)
+    )
     del weights
     step()
     return peak_of(lambda: [step() for _ in range(10)], before)

@@ -1,7 +1,8 @@
-"""Whole NumPy programs: NumPy, the same source on npcompat, eager and compiled by `npx.jit`, and `jax.jit` of what is written for it.
+"""Whole NumPy programs: NumPy, the same source on npcompat, eager and compiled by `npx.jit`, and
+`jax.jit` of what is written for it.
 
-Everything computes by NumPy's own rules for dtypes, in 64 bits where the program does.  Results are compared with NumPy's
-before anything is timed; a disagreement is an error.
+Everything computes by NumPy's own rules for dtypes, in 64 bits where the program does. Results are
+compared with NumPy's before anything is timed; a disagreement is an error.
 """
 
 from collections.abc import Callable
@@ -18,7 +19,13 @@ from benchmarks.timing import PAUSE, Context, Function
 from npcompat import np, npx
 
 COLUMNS = ("numpy", "auto", "xla", "jit", "by hand")
-PAIRS = (("auto", "numpy"), ("xla", "numpy"), ("jit", "numpy"), ("jit", "by hand"), ("by hand", "numpy"))
+PAIRS = (
+    ("auto", "numpy"),
+    ("xla", "numpy"),
+    ("jit", "numpy"),
+    ("jit", "by hand"),
+    ("by hand", "numpy"),
+)
 
 
 def run(seconds: float) -> dict[str, Any]:
@@ -37,7 +44,9 @@ def run(seconds: float) -> dict[str, Any]:
 
 
 def ways(name: str, size: str) -> dict[str, Function]:
-    """The ways to run a program, as functions that wait for their result; each is to be called in its context."""
+    """The ways to run a program, as functions that wait for their result; each is to be called in
+    its context.
+    """
     module = PROGRAMS[name]
     given = module.inputs(*getattr(module, size))
     functions: dict[str, Function] = {"numpy": lambda: module.program(numpy, *given)}
@@ -87,7 +96,9 @@ CONTEXTS: dict[str, Context] = {
 
 
 def check(what: str, result: Any, expected: Any) -> None:
-    """Raise if a result is not NumPy's: shape, dtype, and values to the precision of the dtype, whatever order they are added in."""
+    """Raise if a result is not NumPy's: shape, dtype, and values to the precision of the dtype,
+    whatever order they are added in.
+    """
     got = numpy.asarray(result)
     assert got.shape == expected.shape and got.dtype == expected.dtype, (
         f"{what}: {got.dtype}{got.shape}, NumPy {expected.dtype}{expected.shape}"

@@ -1,6 +1,8 @@
-"""The derivative, eager: the calls of the basket recorded, recorded and walked back, and a chain of operations forward and back.
+"""The derivative, eager: the calls of the basket recorded, recorded and walked back, and a chain of
+operations forward and back.
 
-torch records, too; `jax.vjp` traces each time; `jit` is a compiled program of the same, which no eager library can reach.
+torch records, too; `jax.vjp` traces each time; `jit` is a compiled program of the same, which no
+eager library can reach.
 """
 
 import math
@@ -24,7 +26,14 @@ SHAPES = ((8, 8), (256, 256))
 CHAIN_SHAPES = ((), (8, 8), (64, 64), (256, 256))
 COLUMNS = ("auto", "xla", "torch", "jax.vjp", "jit")
 PAIRS = (("auto", "torch"), ("xla", "torch"), ("xla", "jit"), ("jax.vjp", "torch"))
-LEFT_OUT = ("set", "creation", "sorting", "astype", "random", "conversion")  # nothing to differentiate, or a write into the variable itself
+LEFT_OUT = (
+    "set",
+    "creation",
+    "sorting",
+    "astype",
+    "random",
+    "conversion",
+)  # nothing to differentiate, or a write into the variable itself
 
 
 def run(seconds: float) -> dict[str, Any]:
@@ -38,7 +47,13 @@ def run(seconds: float) -> dict[str, Any]:
                 functions = derived(compared, source, shape, backward=what != "recorded")
                 if len(functions) > 1:
                     contexts = _recording(compared) if what == "recorded" else _modes(compared)
-                    table.measure(source, functions, seconds, contexts=contexts, pause=PAUSE if math.prod(shape) >= LARGE else 0.0)
+                    table.measure(
+                        source,
+                        functions,
+                        seconds,
+                        contexts=contexts,
+                        pause=PAUSE if math.prod(shape) >= LARGE else 0.0,
+                    )
             tables[f"{what} on {shape}"] = table.close(groups=CALLS)
     return tables | {"chain": _chains(seconds)}
 
@@ -54,10 +69,15 @@ def _recording(compared: Mapping[str, Library]) -> dict[str, Context]:
         stack.enter_context(autograd.record())
         return stack
 
-    return {name: partial(entered, library.mode) if name in ("auto", "xla") else nullcontext for name, library in compared.items()}
+    return {
+        name: partial(entered, library.mode) if name in ("auto", "xla") else nullcontext
+        for name, library in compared.items()
+    }
 
 
-def derived(compared: Mapping[str, Library], source: str, shape: tuple[int, ...], backward: bool) -> dict[str, Function]:
+def derived(
+    compared: Mapping[str, Library], source: str, shape: tuple[int, ...], backward: bool
+) -> dict[str, Function]:
     """The functions to be timed for one call on one shape; none if it has no derivative in `a`."""
     arrays = operands(shape)
     try:
@@ -66,7 +86,11 @@ def derived(compared: Mapping[str, Library], source: str, shape: tuple[int, ...]
             expected = bound(source, numpy, arrays, None)()
     except (ValueError, IndexError):
         return {}
-    if "a" not in source or not isinstance(expected, numpy.ndarray | numpy.generic) or expected.dtype.kind != "f":
+    if (
+        "a" not in source
+        or not isinstance(expected, numpy.ndarray | numpy.generic)
+        or expected.dtype.kind != "f"
+    ):
         return {}
     head = numpy.random.RandomState(1).uniform(0.5, 1, size=expected.shape).astype(expected.dtype)
     gradient = _by_jax(source, arrays, head)
@@ -82,11 +106,18 @@ def derived(compared: Mapping[str, Library], source: str, shape: tuple[int, ...]
     for name, (_, walk) in found.items():
         got = walk()
         if not agrees(got, wanted):
-            raise AssertionError(f"{source} on {shape}, {name}: the derivative {got!r} is not that of JAX, {wanted!r}")
+            raise AssertionError(
+                f"{source} on {shape}, {name}: the derivative {got!r} is not that of JAX, "
+                f"{wanted!r}"
+            )
     timed = {name: functions[int(backward)] for name, functions in found.items()}
     own = {name: jnp.asarray(value) for name, value in arrays.items()}
     if backward:
-        timed["jit"] = partial(jax.jit(lambda a, head: _recorded(source, own | {"a": a})[1](head)), own["a"], jnp.asarray(head))
+        timed["jit"] = partial(
+            jax.jit(lambda a, head: _recorded(source, own | {"a": a})[1](head)),
+            own["a"],
+            jnp.asarray(head),
+        )
     else:
         timed["jit"] = partial(jax.jit(lambda a: _recorded(source, own | {"a": a})), own["a"])
     return timed
@@ -103,9 +134,14 @@ def _by_jax(source: str, arrays: Mapping[str, Any], head: Any) -> tuple[Function
     return lambda: _recorded(source, own), lambda: _recorded(source, own)[1](on_device)[0]
 
 
-def _by_npcompat(library: Library, source: str, arrays: Mapping[str, Any], head: Any) -> tuple[Function, Function]:
+def _by_npcompat(
+    library: Library, source: str, arrays: Mapping[str, Any], head: Any
+) -> tuple[Function, Function]:
     with library.mode():
-        own, cotangent = {name: library.array(value) for name, value in arrays.items()}, library.array(head)
+        own, cotangent = (
+            {name: library.array(value) for name, value in arrays.items()},
+            library.array(head),
+        )
     own["a"].attach_grad()
     call = bound(source, library.namespace, own, None)
 
@@ -118,8 +154,13 @@ def _by_npcompat(library: Library, source: str, arrays: Mapping[str, Any], head:
     return call, walk
 
 
-def _by_torch(library: Library, source: str, arrays: Mapping[str, Any], head: Any, expected: Any) -> tuple[Function, Function] | None:
-    own, cotangent = {name: library.array(value) for name, value in arrays.items()}, library.array(head)
+def _by_torch(
+    library: Library, source: str, arrays: Mapping[str, Any], head: Any, expected: Any
+) -> tuple[Function, Function] | None:
+    own, cotangent = (
+        {name: library.array(value) for name, value in arrays.items()},
+        library.array(head),
+    )
     own["a"].requires_grad_()
     call = bound(source, library.namespace, own, None)
     try:
@@ -141,10 +182,15 @@ def _chains(seconds: float) -> dict[str, Any]:
     compared = {name: library for name, library in libraries().items() if name in COLUMNS}
     for shape in CHAIN_SHAPES:
         values = numpy.asarray(numpy.random.RandomState(0).normal(size=shape), "float32")
-        functions: dict[str, Function] = {name: _chain(name, library, values) for name, library in compared.items()}
+        functions: dict[str, Function] = {
+            name: _chain(name, library, values) for name, library in compared.items()
+        }
         x, w = jnp.asarray(values), jnp.asarray(values * 0.1)
         derivative = jax.grad(partial(_through, jnp.tanh))
-        functions |= {"jax.vjp": partial(derivative, x, w), "jit": partial(jax.jit(derivative), x, w)}
+        functions |= {
+            "jax.vjp": partial(derivative, x, w),
+            "jit": partial(jax.jit(derivative), x, w),
+        }
         wanted = functions["jit"]()
         for name, function in functions.items():
             numpy.testing.assert_allclose(function(), wanted, rtol=1e-4, atol=1e-6, err_msg=name)

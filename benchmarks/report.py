@@ -1,4 +1,6 @@
-"""Tables of figures and the ratios between them: printed while they are measured, kept as JSON, compared with an older run."""
+"""Tables of figures and the ratios between them: printed while they are measured, kept as JSON,
+compared with an older run.
+"""
 
 import json
 import os
@@ -8,14 +10,23 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from benchmarks.timing import SHORTEST, Context, Function, Ratio, Timings, geometric_mean, interleaved
+from benchmarks.timing import (
+    SHORTEST,
+    Context,
+    Function,
+    Ratio,
+    Timings,
+    geometric_mean,
+    interleaved,
+)
 
 LIBRARIES = ("npcompat", "numpy", "jax", "jaxlib", "optax", "flax", "torch")
 NOTICED = 1.1  # a ratio that changed by less is not mentioned
 
 
 class Table:
-    """Rows of figures with one column for each thing that is measured, and the ratios of some columns to others.
+    """Rows of figures with one column for each thing that is measured, and the ratios of some
+    columns to others.
 
     Parameters
     ----------
@@ -29,12 +40,24 @@ class Table:
         Digits of a figure after the point.
     """
 
-    def __init__(self, title: str, pairs: Sequence[tuple[str, str]], columns: Sequence[str], digits: int = 1) -> None:
-        self.title, self.pairs, self.columns, self.digits = title, list(pairs), list(columns), digits
+    def __init__(
+        self, title: str, pairs: Sequence[tuple[str, str]], columns: Sequence[str], digits: int = 1
+    ) -> None:
+        self.title, self.pairs, self.columns, self.digits = (
+            title,
+            list(pairs),
+            list(columns),
+            digits,
+        )
         self.rows: dict[str, dict[str, Any]] = {}
-        self._widths = [max(9, len(c) + 2) for c in self.columns] + [max(8, len(f"{a}/{b}") + 2) for a, b in self.pairs]
+        self._widths = [max(9, len(c) + 2) for c in self.columns] + [
+            max(8, len(f"{a}/{b}") + 2) for a, b in self.pairs
+        ]
         headings = [*self.columns, *[f"{a}/{b}" for a, b in self.pairs]]
-        print(f"\n{title}\n{'':<34}" + "".join(f"{h:>{w}}" for h, w in zip(headings, self._widths, strict=True)))
+        print(
+            f"\n{title}\n{'':<34}"
+            + "".join(f"{h:>{w}}" for h, w in zip(headings, self._widths, strict=True))
+        )
 
     def measure(
         self,
@@ -53,42 +76,76 @@ class Table:
     def add_times(self, row: str, times: Timings) -> None:
         """Add a row of times of the same rounds."""
         pairs = [(a, b) for a, b in self.pairs if a in times.samples and b in times.samples]
-        self._add(row, {name: times[name] for name in times.samples}, {f"{a}/{b}": times.ratio(a, b) for a, b in pairs})
+        self._add(
+            row,
+            {name: times[name] for name in times.samples},
+            {f"{a}/{b}": times.ratio(a, b) for a, b in pairs},
+        )
 
     def add(self, row: str, figures: Mapping[str, float]) -> None:
         """Add a row of figures that were measured once."""
         pairs = [(a, b) for a, b in self.pairs if a in figures and b in figures]
-        self._add(row, figures, {f"{a}/{b}": Ratio(*[figures[a] / figures[b]] * 3) for a, b in pairs})
+        self._add(
+            row, figures, {f"{a}/{b}": Ratio(*[figures[a] / figures[b]] * 3) for a, b in pairs}
+        )
 
     def _add(self, row: str, figures: Mapping[str, float], ratios: Mapping[str, Ratio]) -> None:
-        self.rows[row] = {"figures": dict(figures), "ratios": {k: [r.median, r.low, r.high] for k, r in ratios.items()}}
+        self.rows[row] = {
+            "figures": dict(figures),
+            "ratios": {k: [r.median, r.low, r.high] for k, r in ratios.items()},
+        }
         shown = [f"{figures[c]:.{self.digits}f}" if c in figures else "-" for c in self.columns]
-        shown += [f"{ratios[f'{a}/{b}'].median:.2f}" if f"{a}/{b}" in ratios else "-" for a, b in self.pairs]
-        print(f"{row:<34}" + "".join(f"{s:>{w}}" for s, w in zip(shown, self._widths, strict=True)), flush=True)
+        shown += [
+            f"{ratios[f'{a}/{b}'].median:.2f}" if f"{a}/{b}" in ratios else "-"
+            for a, b in self.pairs
+        ]
+        print(
+            f"{row:<34}" + "".join(f"{s:>{w}}" for s, w in zip(shown, self._widths, strict=True)),
+            flush=True,
+        )
 
     def close(self, groups: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Print the geometric means of the ratios with the number of rows that have them; returns the table as JSON takes it.
+        """Print the geometric means of the ratios with the number of rows that have them; returns
+        the table as JSON takes it.
 
         `groups` names the group of each row, for means by group.
         """
         means = self._means(list(self.rows))
         for pair, mean in means.items():
-            print(f"  {pair}: {mean['mean']:.2f} in the mean of {mean['rows']}, at most {mean['most']:.2f} ({mean['most in']})")
+            print(
+                f"  {pair}: {mean['mean']:.2f} in the mean of {mean['rows']}, at most "
+                f"{mean['most']:.2f} ({mean['most in']})"
+            )
         table = {"title": self.title, "rows": self.rows, "means": means}
         if groups is not None:
-            found = {g: self._means([row for row in self.rows if groups[row] == g]) for g in dict.fromkeys(groups.values())}
+            found = {
+                g: self._means([row for row in self.rows if groups[row] == g])
+                for g in dict.fromkeys(groups.values())
+            }
             table["groups"] = {group: means for group, means in found.items() if means}
             for group, found in table["groups"].items():
-                print(f"  {group}: " + ", ".join(f"{pair} {mean['mean']:.2f}" for pair, mean in found.items()))
+                print(
+                    f"  {group}: "
+                    + ", ".join(f"{pair} {mean['mean']:.2f}" for pair, mean in found.items())
+                )
         return table
 
     def _means(self, rows: Sequence[str]) -> dict[str, dict[str, Any]]:
         means = {}
         for a, b in self.pairs:
-            found = {row: self.rows[row]["ratios"][f"{a}/{b}"][0] for row in rows if f"{a}/{b}" in self.rows[row]["ratios"]}
+            found = {
+                row: self.rows[row]["ratios"][f"{a}/{b}"][0]
+                for row in rows
+                if f"{a}/{b}" in self.rows[row]["ratios"]
+            }
             if found:
                 most = max(found, key=found.__getitem__)
-                means[f"{a}/{b}"] = {"mean": geometric_mean(list(found.values())), "rows": len(found), "most": found[most], "most in": most}
+                means[f"{a}/{b}"] = {
+                    "mean": geometric_mean(list(found.values())),
+                    "rows": len(found),
+                    "most": found[most],
+                    "most in": most,
+                }
         return means
 
 
@@ -119,7 +176,8 @@ def save(path: Path, tables: Mapping[str, Any]) -> None:
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """What differs between the tables of two runs, a line for each.
 
-    Named are means, rows whose ratio changed beyond what it varied by within a run, and rows that came or went.
+    Named are means, rows whose ratio changed beyond what it varied by within a run, and rows that
+    came or went.
     """
     lines = []
     for name, table in after.items():
@@ -129,7 +187,9 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
         old = before[name]
         for pair, mean in table["means"].items():
             if pair in old["means"] and _noticed(old["means"][pair]["mean"], mean["mean"]):
-                lines.append(f"{name}, mean {pair}: {old['means'][pair]['mean']:.2f} -> {mean['mean']:.2f}")
+                lines.append(
+                    f"{name}, mean {pair}: {old['means'][pair]['mean']:.2f} -> {mean['mean']:.2f}"
+                )
         for row, values in table["rows"].items():
             if row not in old["rows"]:
                 lines.append(f"{name}, {row}: new")
@@ -150,7 +210,9 @@ def _noticed(before: float, after: float) -> bool:
 
 
 def compare(path: Path, tables: Mapping[str, Any]) -> None:
-    """Print what changed since the run that is kept in a file; of tables that were not measured now nothing is said."""
+    """Print what changed since the run that is kept in a file; of tables that were not measured now
+    nothing is said.
+    """
     old = json.loads(path.read_text())
     now = machine()
     print(f"\n--- changes since {path}")

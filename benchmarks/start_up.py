@@ -1,4 +1,6 @@
-"""How long `import npcompat` takes, against `import jax`: fresh processes, in turn, with compiled bytecode."""
+"""How long `import npcompat` takes, against `import jax`: fresh processes, in turn, with compiled
+bytecode.
+"""
 
 from typing import Any
 
@@ -6,7 +8,10 @@ from benchmarks.processes import in_turn
 from benchmarks.report import Table
 from benchmarks.timing import Timings
 
-PROGRAM = "import time; start = time.perf_counter(); import {}; print((time.perf_counter() - start) * 1e6)"
+PROGRAM = (
+    "import time; start = time.perf_counter(); import {}; print((time.perf_counter() - "
+    "start) * 1e6)"
+)
 MODULES = ("npcompat", "jax", "numpy")
 
 

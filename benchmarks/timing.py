@@ -1,4 +1,6 @@
-"""Times of functions, measured in turn within one run, so that what slows the machine slows them all."""
+"""Times of functions, measured in turn within one run, so that what slows the machine slows them
+all.
+"""
 
 import gc
 import math
@@ -11,13 +13,18 @@ from dataclasses import dataclass
 Function = Callable[[], object]
 Context = Callable[[], AbstractContextManager[object]]
 PAUSE = 0.03  # seconds for which threads of torch and of NumPy's BLAS go on looking for work
-SHORTEST = 0.001  # seconds of a function in a round: in less, what the one before left in the caches decides
-STEADY = 0.1  # seconds of a function as it runs in a loop: the first ten steps after a pause take up to a fifth longer
+# seconds of a function in a round: in less, what the one before left in the caches decides
+SHORTEST = 0.001
+# seconds of a function as it runs in a loop: the first ten steps after a pause take up to a fifth
+# longer
+STEADY = 0.1
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times as long one function takes as another: the median over the rounds, and the quartiles around it."""
+    """How many times as long one function takes as another: the median over the rounds, and the
+    quartiles around it.
+    """
 
     median: float
     low: float
@@ -37,10 +44,13 @@ class Timings:
     def ratio(self, name: str, to: str) -> Ratio:
         """A function against another, compared in each round.
 
-        (The least times of two functions may come from moments when the machine ran at different speeds.)
+        (The least times of two functions may come from moments when the machine ran at different
+        speeds.)
         """
         found = [a / b for a, b in zip(self.samples[name], self.samples[to], strict=True)]
-        low, median, high = statistics.quantiles(found, n=4, method="inclusive") if len(found) > 1 else found * 3
+        low, median, high = (
+            statistics.quantiles(found, n=4, method="inclusive") if len(found) > 1 else found * 3
+        )
         return Ratio(median, low, high)
 
 
@@ -52,14 +62,16 @@ def interleaved(
     pause: float = 0.0,
     turn: float = SHORTEST,
 ) -> Timings:
-    """Time functions for some seconds each, in turn; every other round goes backwards, as each finds the caches of the one before.
+    """Time functions for some seconds each, in turn; every other round goes backwards, as each
+    finds the caches of the one before.
 
-    A function's turn in a round has at least so many seconds: what is called in a loop all the time, as a training step is, is to be
-    measured as it runs there.
+    A function's turn in a round has at least so many seconds: what is called in a loop all the
+    time, as a training step is, is to be measured as it runs there.
 
-    What runs in a mode is given it by `contexts`, entered once for all calls of a round.  `pause` is slept before each function
-    of a round, and the function called once unmeasured: the threads of a library whose calls have returned go on spinning
-    for a while, and would take the cores from the next.
+    What runs in a mode is given it by `contexts`, entered once for all calls of a round. `pause` is
+    slept before each function of a round, and the function called once unmeasured: the threads of a
+    library whose calls have returned go on spinning for a while, and would take the cores from the
+    next.
     """
     enter = {name: (contexts or {}).get(name, nullcontext) for name in functions}
     once = {}

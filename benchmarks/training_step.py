@@ -1,8 +1,10 @@
-"""Training steps (loss, derivative, Adam): npcompat eager, hybridized and as one compiled step, against others.
+"""Training steps (loss, derivative, Adam): npcompat eager, hybridized and as one compiled step,
+against others.
 
-`by hand` is a donated `jax.jit` of JAX and optax, `flax` the step of flax.nnx under its `nnx.jit`, `torch` torch eager, `inductor` the
-same with the network under `torch.compile`.  npcompat's ways and that by hand begin with the same weights, and must have the same
-losses; torch's network must have as many parameters.
+`by hand` is a donated `jax.jit` of JAX and optax, `flax` the step of flax.nnx under its `nnx.jit`,
+`torch` torch eager, `inductor` the same with the network under `torch.compile`. npcompat's ways and
+that by hand begin with the same weights, and must have the same losses; torch's network must have
+as many parameters.
 """
 
 import warnings
@@ -23,7 +25,14 @@ from benchmarks.timing import PAUSE, STEADY, Function
 from npcompat import autograd, gluon, np, npx
 
 COLUMNS = ("eager", "hybridized", "step", "by hand", "flax", "torch", "inductor")
-PAIRS = (("step", "by hand"), ("step", "flax"), ("step", "torch"), ("step", "inductor"), ("hybridized", "by hand"), ("eager", "torch"))
+PAIRS = (
+    ("step", "by hand"),
+    ("step", "flax"),
+    ("step", "torch"),
+    ("step", "inductor"),
+    ("hybridized", "by hand"),
+    ("eager", "torch"),
+)
 RATE = 1e-3
 
 
@@ -39,11 +48,15 @@ def ways(model: ModuleType) -> dict[str, Function]:
     """Functions that make a step and wait for it; those that must agree have been compared."""
     x, y = batch(model)
     weights = initial(model)
-    steps: dict[str, Function] = {mode: npcompats(model, mode, weights, x, y) for mode in ("eager", "hybridized", "step")}
+    steps: dict[str, Function] = {
+        mode: npcompats(model, mode, weights, x, y) for mode in ("eager", "hybridized", "step")
+    }
     steps["by hand"] = by_hand(model, weights, x, y)
     losses = {name: [float(step()) for _ in range(3)] for name, step in steps.items()}  # type: ignore[arg-type]
     for name, found in losses.items():
-        numpy.testing.assert_allclose(found, losses["by hand"], rtol=2e-3, err_msg=f"{model.__name__}, {name}")
+        numpy.testing.assert_allclose(
+            found, losses["by hand"], rtol=2e-3, err_msg=f"{model.__name__}, {name}"
+        )
     if find_spec("flax"):
         steps["flax"] = flaxs(model, x, y)
     if find_spec("torch"):
@@ -58,7 +71,9 @@ def ways(model: ModuleType) -> dict[str, Function]:
 def batch(model: ModuleType) -> tuple[Any, Any]:
     """NumPy's arrays of inputs and of labels."""
     random = numpy.random.RandomState(0)
-    return random.normal(size=model.SHAPE).astype("float32"), random.randint(0, CLASSES, size=model.SHAPE[0])
+    return random.normal(size=model.SHAPE).astype("float32"), random.randint(
+        0, CLASSES, size=model.SHAPE[0]
+    )
 
 
 def initial(model: ModuleType) -> dict[str, Any]:
@@ -70,7 +85,9 @@ def initial(model: ModuleType) -> dict[str, Any]:
     return {name: parameter.data().asnumpy() for name, parameter in net.collect_params().items()}
 
 
-def npcompats(model: ModuleType, mode: str, weights: dict[str, Any], inputs: Any, labels: Any) -> Function:
+def npcompats(
+    model: ModuleType, mode: str, weights: dict[str, Any], inputs: Any, labels: Any
+) -> Function:
     """A step of Gluon: `mode` is eager, hybridized, or step."""
     net, loss_of = model.net(), gluon.loss.SoftmaxCrossEntropyLoss()
     net.initialize()
@@ -139,7 +156,10 @@ def flaxs(model: ModuleType, inputs: Any, labels: Any) -> Function:
 
     net = model.flax_net(nnx.Rngs(0))
     optimizer = nnx.Optimizer(net, optax.adam(RATE), wrt=nnx.Param)
-    x, y = jnp.asarray(numpy.moveaxis(inputs, 1, -1) if inputs.ndim == 4 else inputs), jnp.asarray(labels)
+    x, y = (
+        jnp.asarray(numpy.moveaxis(inputs, 1, -1) if inputs.ndim == 4 else inputs),
+        jnp.asarray(labels),
+    )
 
     @nnx.jit
     def step(net: Any, optimizer: Any, x: Any, y: Any) -> Any:
@@ -162,7 +182,9 @@ def torchs(model: ModuleType, inputs: Any, labels: Any, compiled: bool) -> Funct
     net = model.torch_net().to(device)
     count = sum(p.numel() for p in net.parameters())
     ours = sum(value.size for name, value in initial(model).items() if ".running_" not in name)
-    assert count == ours, f"{model.__name__}: torch's network has {count} parameters, npcompat's {ours}"
+    assert count == ours, (
+        f"{model.__name__}: torch's network has {count} parameters, npcompat's {ours}"
+    )
     optimizer = torch.optim.Adam(net.parameters(), lr=RATE)
     x, y = torch.tensor(inputs).to(device), torch.tensor(labels).to(device)
     forward = torch.compile(net) if compiled else net

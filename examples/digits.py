@@ -1,7 +1,8 @@
 """Handwritten digits: a real model, trained three ways that must agree.
 
-Two models on scikit-learn's digits (1797 real images of 8x8), each trained eagerly, hybridized, and with the whole step
-(record, backward, trainer.step) compiled into one program.  Ends with a table; exits with 1 if the three disagree.
+Two models on scikit-learn's digits (1797 real images of 8x8), each trained eagerly, hybridized, and
+with the whole step (record, backward, trainer.step) compiled into one program. Ends with a table;
+exits with 1 if the three disagree.
 """
 
 import argparse
@@ -27,7 +28,12 @@ BATCH = 64
 def mlp() -> nn.HybridSequential:
     """Two hidden layers."""
     net = nn.HybridSequential()
-    net.add(nn.Flatten(), nn.Dense(128, activation="relu"), nn.Dense(64, activation="relu"), nn.Dense(10))
+    net.add(
+        nn.Flatten(),
+        nn.Dense(128, activation="relu"),
+        nn.Dense(64, activation="relu"),
+        nn.Dense(10),
+    )
     return net
 
 
@@ -131,11 +137,27 @@ def disagreements(outcomes: dict[str, Outcome], tolerance: float) -> Iterator[st
 
 def main() -> int:
     """Train, print the table, and compare."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--epochs", type=int, default=8, help="passes over the training images (default: 8)")
-    parser.add_argument("--model", choices=(*MODELS, "all"), default="all", help="which model to train (default: all)")
-    parser.add_argument("--device", default="cpu", help="where to train: cpu, gpu or gpu(1) (default: cpu)")
-    parser.add_argument("--tolerance", type=float, default=1e-4, help="allowed relative difference of losses (default: 1e-4)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--epochs", type=int, default=8, help="passes over the training images (default: 8)"
+    )
+    parser.add_argument(
+        "--model",
+        choices=(*MODELS, "all"),
+        default="all",
+        help="which model to train (default: all)",
+    )
+    parser.add_argument(
+        "--device", default="cpu", help="where to train: cpu, gpu or gpu(1) (default: cpu)"
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        default=1e-4,
+        help="allowed relative difference of losses (default: 1e-4)",
+    )
     options = parser.parse_args()
     if options.epochs < 1:
         parser.error("--epochs must be at least 1")
@@ -147,14 +169,26 @@ def main() -> int:
     models = list(MODELS) if options.model == "all" else [options.model]
     steps = options.epochs * (1437 // BATCH)
     problems: list[str] = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console) as bars, npx.device(options.device):
         for model in models:
             outcomes = {}
             for mode in MODES:
                 bar = bars.add_task(f"{model}, {mode}", total=steps)
-                found = outcomes[mode] = train_one(model, mode, options.epochs, lambda bar=bar: bars.advance(bar))
-                cells = (f"{found.losses[-1]:.5f}", f"{found.accuracy:.4f}", f"{found.microseconds:.0f} us", str(found.programs))
+                found = outcomes[mode] = train_one(
+                    model, mode, options.epochs, lambda bar=bar: bars.advance(bar)
+                )
+                cells = (
+                    f"{found.losses[-1]:.5f}",
+                    f"{found.accuracy:.4f}",
+                    f"{found.microseconds:.0f} us",
+                    str(found.programs),
+                )
                 table.add_row(model, mode, *cells)
             problems += [f"{model}: {text}" for text in disagreements(outcomes, options.tolerance)]
     console.print(table)

@@ -1,9 +1,11 @@
-"""A language model: a recurrent network that learns to write, letter by letter, trained three ways that must agree.
+"""A language model: a recurrent network that learns to write, letter by letter, trained three ways
+that must agree.
 
-The text is the language reference that ships with every Python (`pydoc_data.topics`, what `help("for")` shows).  The network
-reads it in 32 places at once and carries its states from one piece to the next.  It is trained eagerly, hybridized, and with
-the whole step (record, backward, clipping, trainer.step) compiled into one program.  Ends with a sentence, and a table; `--plot`
-draws the curves of the losses into a file.  Exits with 1 if the three disagree.
+The text is the language reference that ships with every Python (`pydoc_data.topics`, what
+`help("for")` shows). The network reads it in 32 places at once and carries its states from one
+piece to the next. It is trained eagerly, hybridized, and with the whole step (record, backward,
+clipping, trainer.step) compiled into one program. Ends with a sentence, and a table; `--plot` draws
+the curves of the losses into a file. Exits with 1 if the three disagree.
 """
 
 import argparse
@@ -30,7 +32,9 @@ LAYERS: dict[str, Callable[..., Any]] = {"lstm": rnn.LSTM, "gru": rnn.GRU}
 
 
 class LanguageModel(gluon.HybridBlock):
-    """Scores of the next letter, for each letter of a batch of texts, and the states after the last."""
+    """Scores of the next letter, for each letter of a batch of texts, and the states after the
+    last.
+    """
 
     def __init__(self, kind: str, letters: int, hidden: int) -> None:
         super().__init__()
@@ -58,14 +62,20 @@ class Text:
         alphabet = sorted(set(text))
         numbers = onp.array([alphabet.index(letter) for letter in text])
         border = len(numbers) * 9 // 10
-        train, valid = (part[: len(part) // BATCH * BATCH].reshape(BATCH, -1).T for part in (numbers[:border], numbers[border:]))
+        train, valid = (
+            part[: len(part) // BATCH * BATCH].reshape(BATCH, -1).T
+            for part in (numbers[:border], numbers[border:])
+        )
         return cls(alphabet, train, valid)
 
 
 def pieces(columns: Any) -> Iterator[tuple[Any, Any]]:
     """Pieces of the columns, and the letters that follow each of theirs."""
     for begin in range(0, len(columns) - STEPS, STEPS):
-        yield np.array(columns[begin : begin + STEPS]), np.array(columns[begin + 1 : begin + STEPS + 1])
+        yield (
+            np.array(columns[begin : begin + STEPS]),
+            np.array(columns[begin + 1 : begin + STEPS + 1]),
+        )
 
 
 @dataclass
@@ -133,12 +143,18 @@ def perplexity(net: LanguageModel, text: Text) -> float:
 def written(net: LanguageModel, text: Text, count: int) -> str:
     """What the network writes, each letter drawn as it finds them probable."""
     np.random.seed(0)
-    letter, states, found = np.array([[text.alphabet.index("T")]]), net.recurrent.begin_state(1), ["T"]
+    letter, states, found = (
+        np.array([[text.alphabet.index("T")]]),
+        net.recurrent.begin_state(1),
+        ["T"],
+    )
     next_letter = npx.jit(lambda letter, states: net(letter, states))
     for _ in range(count - 1):
         scores, states = next_letter(letter, states)
         probabilities = npx.softmax(scores[0, 0] * 1.5).astype("float64")
-        letter = np.random.choice(len(text.alphabet), size=(1, 1), p=probabilities / probabilities.sum())
+        letter = np.random.choice(
+            len(text.alphabet), size=(1, 1), p=probabilities / probabilities.sum()
+        )
         found.append(text.alphabet[int(letter[0, 0])])
     return "".join(found)
 
@@ -148,7 +164,10 @@ def disagreements(outcomes: dict[str, Outcome], tolerance: float) -> Iterator[st
     reference = outcomes[MODES[0]]
     for mode in MODES[1:]:
         found = outcomes[mode]
-        named = [(f"epoch {i + 1}: loss", *pair) for i, pair in enumerate(zip(reference.losses, found.losses, strict=True))]
+        named = [
+            (f"epoch {i + 1}: loss", *pair)
+            for i, pair in enumerate(zip(reference.losses, found.losses, strict=True))
+        ]
         for what, expected, got in [*named, ("perplexity", reference.perplexity, found.perplexity)]:
             if not abs(got - expected) <= tolerance * abs(expected):
                 yield f"{what}: {mode} has {got:.7f}, {MODES[0]} has {expected:.7f}"
@@ -156,15 +175,30 @@ def disagreements(outcomes: dict[str, Outcome], tolerance: float) -> Iterator[st
 
 def main() -> int:
     """Train, print the table, and compare."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kind", choices=(*LAYERS,), default="lstm", help="the recurrent layer (default: lstm)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--kind", choices=(*LAYERS,), default="lstm", help="the recurrent layer (default: lstm)"
+    )
     parser.add_argument("--epochs", type=int, default=2, help="passes over the text (default: 2)")
     parser.add_argument("--size", type=int, default=60_000, help="letters of text (default: 60000)")
     parser.add_argument("--hidden", type=int, default=96, help="size of the states (default: 96)")
-    parser.add_argument("--letters", type=int, default=100, help="letters to write at the end (default: 100)")
-    parser.add_argument("--device", default="cpu", help="where to train: cpu, gpu or gpu(1) (default: cpu)")
-    parser.add_argument("--plot", type=curves_file, metavar="FILE", help="a PNG file for the curves")
-    parser.add_argument("--tolerance", type=float, default=1e-3, help="allowed relative difference of losses (default: 1e-3)")
+    parser.add_argument(
+        "--letters", type=int, default=100, help="letters to write at the end (default: 100)"
+    )
+    parser.add_argument(
+        "--device", default="cpu", help="where to train: cpu, gpu or gpu(1) (default: cpu)"
+    )
+    parser.add_argument(
+        "--plot", type=curves_file, metavar="FILE", help="a PNG file for the curves"
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        default=1e-3,
+        help="allowed relative difference of losses (default: 1e-3)",
+    )
     options = parser.parse_args()
     if min(options.epochs, options.hidden, options.letters) < 1:
         parser.error("--epochs, --hidden and --letters must be at least 1")
@@ -173,20 +207,36 @@ def main() -> int:
 
     console = Console()
     text = Text.of_python(options.size)
-    table = Table(title=f"{options.kind} of {options.hidden}, {options.epochs} epochs over {len(text.train) * BATCH} letters")
+    table = Table(
+        title=f"{options.kind} of {options.hidden}, {options.epochs} epochs over "
+        f"{len(text.train) * BATCH} letters"
+    )
     for column in ("mode", "loss", "perplexity", "time per step", "programs"):
         table.add_column(column, justify="left" if column == "mode" else "right")
     outcomes = {}
     with npx.device(options.device):
         for mode in MODES:
-            with tqdm(desc=f"{mode:13}", total=options.epochs * len(list(pieces(text.train))), unit="step") as bar:
+            with tqdm(
+                desc=f"{mode:13}", total=options.epochs * len(list(pieces(text.train))), unit="step"
+            ) as bar:
                 found = outcomes[mode] = train_one(options, text, mode, bar)
-            table.add_row(mode, f"{found.losses[-1]:.5f}", f"{found.perplexity:.4f}", f"{found.milliseconds:.1f} ms", str(found.programs))
+            table.add_row(
+                mode,
+                f"{found.losses[-1]:.5f}",
+                f"{found.perplexity:.4f}",
+                f"{found.milliseconds:.1f} ms",
+                str(found.programs),
+            )
     console.print(f"writes: {outcomes[MODES[-1]].sentence!r}", markup=False, highlight=False)
     console.print(table)
-    console.print(f"(a network that knows only how frequent each letter is has perplexity {frequencies(text):.1f})")
+    console.print(
+        "(a network that knows only how frequent each letter is has perplexity "
+        f"{frequencies(text):.1f})"
+    )
     if options.plot is not None:
-        draw(options.plot, {"loss": {mode: found.steps for mode, found in outcomes.items()}}, "step")
+        draw(
+            options.plot, {"loss": {mode: found.steps for mode, found in outcomes.items()}}, "step"
+        )
     problems = list(disagreements(outcomes, options.tolerance))
     for problem in problems:
         console.print(f"[red]{problem}")

@@ -22,7 +22,10 @@ def game_of_life(np: Any) -> Any:
     board[12, 10:13] = 1
     for _ in range(40):
         inner = board[1:-1, 1:-1]
-        neighbours = sum(board[1 + i : 23 + i, 1 + j : 23 + j] for i in (-1, 0, 1) for j in (-1, 0, 1)) - inner
+        neighbours = (
+            sum(board[1 + i : 23 + i, 1 + j : 23 + j] for i in (-1, 0, 1) for j in (-1, 0, 1))
+            - inner
+        )
         born = (neighbours == 3) & (inner == 0)
         stays = ((neighbours == 2) | (neighbours == 3)) & (inner == 1)
         inner[...] = 0
@@ -45,7 +48,9 @@ def jacobi(np: Any) -> Any:
 
 def mandelbrot(np: Any) -> Any:
     """Escape times on a grid: masks choose what is still iterated."""
-    x, y = np.meshgrid(np.linspace(-2.0, 0.5, 48, dtype="float64"), np.linspace(-1.2, 1.2, 32, dtype="float64"))
+    x, y = np.meshgrid(
+        np.linspace(-2.0, 0.5, 48, dtype="float64"), np.linspace(-1.2, 1.2, 32, dtype="float64")
+    )
     c = x + 1j * y
     z = np.zeros_like(c)
     steps = np.zeros(c.shape, dtype="int64")
@@ -58,7 +63,10 @@ def mandelbrot(np: Any) -> Any:
 
 def k_means(np: Any) -> Any:
     """Three clusters: integer indices read, a mask selects the members of each."""
-    points = np.array(numpy.random.RandomState(0).normal(size=(150, 2)) + numpy.repeat([[0, 0], [4, 4], [0, 5]], 50, axis=0))
+    points = np.array(
+        numpy.random.RandomState(0).normal(size=(150, 2))
+        + numpy.repeat([[0, 0], [4, 4], [0, 5]], 50, axis=0)
+    )
     centres = points[[0, 60, 120]].copy()
     for _ in range(10):
         distances = ((points[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
@@ -87,8 +95,12 @@ PROGRAMS: list[Callable[[Any], Any]] = [game_of_life, jacobi, mandelbrot, k_mean
 
 def main() -> int:
     """Run every program twice; returns 1 if a result differs."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--backend", choices=("jax", "numpy"), default=None, help="where arrays are placed")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--backend", choices=("jax", "numpy"), default=None, help="where arrays are placed"
+    )
     backend = parser.parse_args().backend or npx.current_backend()
     failures = 0
     with npx.backend(backend):
@@ -100,7 +112,10 @@ def main() -> int:
             host = numpy.asarray(got)
             agree = host.dtype == expected.dtype and numpy.allclose(host, expected, rtol=1e-10)
             failures += not agree
-            print(f"{program.__name__:>14}  {'same' if agree else 'DIFFERENT':<9}  {got.dtype!s:<8} {got.shape!s:<9} {seconds:6.2f} s")
+            print(
+                f"{program.__name__:>14}  {'same' if agree else 'DIFFERENT':<9}  {got.dtype!s:<8} "
+                f"{got.shape!s:<9} {seconds:6.2f} s"
+            )
     return int(failures > 0)
 
 

@@ -1,9 +1,10 @@
 """A small Transformer that learns to sort numbers.
 
-Each sequence has a length of its own; padding is seen neither by attention nor by the loss.  The encoder (Vaswani et al.,
-2017, normalized before each part) is trained as one compiled step, record and update included, on sequences that are drawn in
-the same program.  Ends with some sequences as the network sorts them, and with the share of them that is right; `--plot`
-draws the curves of loss and accuracy into a file.  Exits with 1 if the network did not learn.
+Each sequence has a length of its own; padding is seen neither by attention nor by the loss. The
+encoder (Vaswani et al., 2017, normalized before each part) is trained as one compiled step, record
+and update included, on sequences that are drawn in the same program. Ends with some sequences as
+the network sorts them, and with the share of them that is right; `--plot` draws the curves of loss
+and accuracy into a file. Exits with 1 if the network did not learn.
 """
 
 import argparse
@@ -30,7 +31,9 @@ class Sorter(gluon.HybridBlock):
         self.places = gluon.Parameter("places", shape=(LONGEST, units), init=init.Normal(0.1))
         self.layers = nn.HybridSequential()
         for _ in range(layers):
-            self.layers.add(nn.TransformerEncoderCell(units, 4 * units, heads, dropout=0.0, pre_norm=True))
+            self.layers.add(
+                nn.TransformerEncoderCell(units, 4 * units, heads, dropout=0.0, pre_norm=True)
+            )
         self.norm = nn.LayerNorm(in_channels=units)
         self.scores = nn.Dense(NUMBERS, flatten=False, in_units=units)
 
@@ -52,12 +55,20 @@ def sequences(count: int) -> tuple[Any, Any, Any]:
 
 def main() -> int:
     """Train, and show what was learned."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--steps", type=int, default=300, help="steps of training (default: 300)")
     parser.add_argument("--layers", type=int, default=2, help="layers of the encoder (default: 2)")
-    parser.add_argument("--units", type=int, default=48, help="features; a multiple of 4 (default: 48)")
-    parser.add_argument("--device", default="cpu", help="where to train: cpu, gpu or gpu(1) (default: cpu)")
-    parser.add_argument("--plot", type=curves_file, metavar="FILE", help="a PNG file for the curves")
+    parser.add_argument(
+        "--units", type=int, default=48, help="features; a multiple of 4 (default: 48)"
+    )
+    parser.add_argument(
+        "--device", default="cpu", help="where to train: cpu, gpu or gpu(1) (default: cpu)"
+    )
+    parser.add_argument(
+        "--plot", type=curves_file, metavar="FILE", help="a PNG file for the curves"
+    )
     options = parser.parse_args()
     if min(options.steps, options.layers) < 1 or options.units < 4 or options.units % 4:
         parser.error("--steps and --layers must be at least 1, and --units a multiple of 4")
@@ -66,22 +77,35 @@ def main() -> int:
 
     console = Console()
     for given, sorted_ in shown:
-        console.print(f"{' '.join(map(str, given)):22} -> {' '.join(map(str, sorted_))}", highlight=False)
+        console.print(
+            f"{' '.join(map(str, given)):22} -> {' '.join(map(str, sorted_))}", highlight=False
+        )
     if options.plot is not None:
-        draw(options.plot, {"loss": {"training": losses}, "sequences right": {"new sequences": accuracies}}, "step")
+        draw(
+            options.plot,
+            {"loss": {"training": losses}, "sequences right": {"new sequences": accuracies}},
+            "step",
+        )
     reached = accuracies[-1]
-    console.print(f"{reached:.1%} of new sequences are sorted right" + ("" if reached > 0.8 else ", which is not enough"))
+    console.print(
+        f"{reached:.1%} of new sequences are sorted right"
+        + ("" if reached > 0.8 else ", which is not enough")
+    )
     return int(reached <= 0.8)
 
 
-def train(options: argparse.Namespace) -> tuple[list[float], list[float], list[tuple[list[int], list[int]]]]:
+def train(
+    options: argparse.Namespace,
+) -> tuple[list[float], list[float], list[tuple[list[int], list[int]]]]:
     """Losses of all steps, the share of new sequences sorted right now and then, and a few of them."""
     np.random.seed(11)
     net = Sorter(options.layers, options.units, heads=4)
     net.initialize(init.Xavier())
     net.hybridize()
     loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
-    schedule = lr_scheduler.CosineScheduler(options.steps, base_lr=0.004, warmup_steps=options.steps // 10)
+    schedule = lr_scheduler.CosineScheduler(
+        options.steps, base_lr=0.004, warmup_steps=options.steps // 10
+    )
     trainer = gluon.Trainer(net.collect_params(), "adam", {"lr_scheduler": schedule})
 
     @npx.jit
@@ -97,7 +121,9 @@ def train(options: argparse.Namespace) -> tuple[list[float], list[float], list[t
     x, y, lengths = sequences(CHECKED)
     real = np.arange(LONGEST) < lengths[:, None]
     losses, accuracies = [], []
-    with tqdm(total=options.steps, desc=f"Transformer of {options.layers} layers", unit="step") as bar:
+    with tqdm(
+        total=options.steps, desc=f"Transformer of {options.layers} layers", unit="step"
+    ) as bar:
         for i in range(options.steps):
             losses.append(step().item())
             bar.set_postfix(loss=f"{losses[-1]:.3f}", refresh=False)

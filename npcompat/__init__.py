@@ -2,7 +2,8 @@
 
     from npcompat import autograd, gluon, np, npx
 
-What learning needs (`gluon`, `init`, `optimizer`, ...), pictures, `ops` and `symbol` are imported when they are first asked for.
+What learning needs (`gluon`, `init`, `optimizer`, ...), pictures, `ops` and `symbol` are imported
+when they are first asked for.
 """
 
 import gc
@@ -11,22 +12,47 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 _COLLECTS = gc.isenabled()
-gc.disable()  # what modules define is no garbage, but looking for some among all of JAX's objects takes a third of the import
+# what modules define is no garbage, but looking for some among all of JAX's objects takes a third
+# of the import
+gc.disable()
 try:
     from npcompat import autograd, numpy, numpy_extension
     from npcompat import environment as util
     from npcompat import numpy as np
     from npcompat import numpy_extension as npx
-    from npcompat.numpy_extension import Device, cpu, cpu_pinned, current_device, gpu, gpu_memory_info, num_gpus, random
+    from npcompat.numpy_extension import (
+        Device,
+        cpu,
+        cpu_pinned,
+        current_device,
+        gpu,
+        gpu_memory_info,
+        num_gpus,
+        random,
+    )
 finally:
     if _COLLECTS:
         if gc.get_freeze_count() == 0:
-            gc.freeze()  # and back: they are old now, and are not looked through at the next occasion
+            # and back: they are old now, and are not looked through at the next occasion
+            gc.freeze()
             gc.unfreeze()
         gc.enable()
 
 if TYPE_CHECKING:
-    from npcompat import amp, device, gluon, image, initializer, lr_scheduler, operator, ops, optimizer, recordio, symbol, test_utils
+    from npcompat import (
+        amp,
+        device,
+        gluon,
+        image,
+        initializer,
+        lr_scheduler,
+        operator,
+        ops,
+        optimizer,
+        recordio,
+        symbol,
+        test_utils,
+    )
     from npcompat import initializer as init
     from npcompat import symbol as sym
     from npcompat.gluon import metric

@@ -1,4 +1,5 @@
-"""Recording and differentiating: `record`, `backward`, `grad`, and operators with gradients of their own.
+"""Recording and differentiating: `record`, `backward`, `grad`, and operators with gradients of
+their own.
 
 x.attach_grad()
 with autograd.record():
@@ -128,7 +129,9 @@ def set_training(train_mode: bool) -> bool:
     return before
 
 
-def mark_variables(variables: Any, gradients: Any, grad_reqs: str | Sequence[str] = "write") -> None:
+def mark_variables(
+    variables: Any, gradients: Any, grad_reqs: str | Sequence[str] = "write"
+) -> None:
     """Make arrays variables, with the arrays that will hold their gradients.
 
     Parameters
@@ -151,16 +154,27 @@ def mark_variables(variables: Any, gradients: Any, grad_reqs: str | Sequence[str
     listed, grads = _listed(variables), _listed(gradients)
     requests = [grad_reqs] * len(listed) if isinstance(grad_reqs, str) else list(grad_reqs)
     if not len(listed) == len(grads) == len(requests):
-        raise ValueError(f"mark_variables: got {len(listed)} variables, {len(grads)} gradients and {len(requests)} grad_reqs")
+        raise ValueError(
+            f"mark_variables: got {len(listed)} variables, {len(grads)} gradients and "
+            f"{len(requests)} grad_reqs"
+        )
     for variable, gradient in zip(listed, grads, strict=True):
         if variable.shape != gradient.shape:
-            raise ValueError(f"gradients: expected shape {variable.shape}, as the variable has, got {gradient.shape}")
+            raise ValueError(
+                f"gradients: expected shape {variable.shape}, as the variable has, got "
+                f"{gradient.shape}"
+            )
     for variable, gradient, request in zip(listed, grads, requests, strict=True):
         tape.attach_leaf(variable, gradient, request)
 
 
 def backward(
-    heads: Any, head_grads: Any = None, retain_graph: bool = False, train_mode: bool = True, *, create_graph: bool = False
+    heads: Any,
+    head_grads: Any = None,
+    retain_graph: bool = False,
+    train_mode: bool = True,
+    *,
+    create_graph: bool = False,
 ) -> None:
     """Compute the gradients of all variables that the heads were computed from.
 
@@ -194,7 +208,9 @@ def backward(
     """
     listed = _listed(heads)
     with modes.changed(training=train_mode):
-        tape.backward(listed, None if head_grads is None else _listed(head_grads), retain_graph, create_graph)
+        tape.backward(
+            listed, None if head_grads is None else _listed(head_grads), retain_graph, create_graph
+        )
 
 
 def grad(
@@ -244,11 +260,16 @@ def grad(
     for i, variable in enumerate(listed):
         leaf = None if variable._extra is None else variable._extra.leaf
         if leaf is None:
-            raise AutogradError(f"variables[{i}] is no variable: call attach_grad() on it before it is used under autograd.record()")
+            raise AutogradError(
+                f"variables[{i}] is no variable: call attach_grad() on it before it is used under "
+                "autograd.record()"
+            )
         leaves.append(leaf)
     keep = create_graph if retain_graph is None else retain_graph
     with modes.changed(training=train_mode):
-        values, grads = tape.head_values(_listed(heads), None if head_grads is None else _listed(head_grads))
+        values, grads = tape.head_values(
+            _listed(heads), None if head_grads is None else _listed(head_grads)
+        )
         found = tape.gradients(values, grads, keep or create_graph, create_graph)
     results = []
     for variable, leaf in zip(listed, leaves, strict=True):
@@ -268,8 +289,8 @@ def get_symbol(x: Any) -> Any:
     Returns
     -------
     Symbol
-        Its variables are named `var0`, `var1`, ... in the order in which they are needed; everything else that was used is a
-        constant.
+        Its variables are named `var0`, `var1`, ... in the order in which they are needed;
+        everything else that was used is a constant.
 
     Raises
     ------
@@ -296,8 +317,9 @@ def get_symbol(x: Any) -> Any:
 class Function:
     """An operator with a gradient of its own.
 
-    Subclass it, define `forward(self, *inputs)` and `backward(self, *output_gradients)` (one gradient for each input),
-    and call an instance.  `save_for_backward` keeps arrays, which `saved_tensors` gives back.
+    Subclass it, define `forward(self, *inputs)` and `backward(self, *output_gradients)` (one
+    gradient for each input), and call an instance. `save_for_backward` keeps arrays, which
+    `saved_tensors` gives back.
 
     Examples
     --------
@@ -339,8 +361,13 @@ class Function:
     def __call__(self, *inputs: Any) -> Any:
         for i, x in enumerate(inputs):
             if not isinstance(x, Handle):
-                raise TypeError(f"{type(self).__name__}: input {i}: expected an npcompat ndarray, got {type(x).__name__}")
-        return custom_gradient.call(type(self).__name__, self.forward, lambda xs, outs, grads: self.backward(*grads), inputs)
+                raise TypeError(
+                    f"{type(self).__name__}: input {i}: expected an npcompat ndarray, got "
+                    f"{type(x).__name__}"
+                )
+        return custom_gradient.call(
+            type(self).__name__, self.forward, lambda xs, outs, grads: self.backward(*grads), inputs
+        )
 
 
 def _listed(arrays: Any) -> list[Any]:
@@ -352,6 +379,6 @@ def _listed(arrays: Any) -> list[Any]:
 
 
 __all__ = [
-    "Function", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables", "pause", "predict_mode", "record",
-    "set_recording", "set_training", "train_mode",
+    "Function", "backward", "get_symbol", "grad", "is_recording", "is_training", "mark_variables",
+    "pause", "predict_mode", "record", "set_recording", "set_training", "train_mode",
 ]  # fmt: skip

@@ -1,5 +1,13 @@
 """Devices under MXNet's module name; see `npcompat.npx`, where the same functions stand."""
 
-from npcompat.numpy_extension import Device, cpu, cpu_pinned, current_device, gpu, gpu_memory_info, num_gpus
+from npcompat.numpy_extension import (
+    Device,
+    cpu,
+    cpu_pinned,
+    current_device,
+    gpu,
+    gpu_memory_info,
+    num_gpus,
+)
 
 __all__ = ["Device", "cpu", "cpu_pinned", "current_device", "gpu", "gpu_memory_info", "num_gpus"]

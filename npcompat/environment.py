@@ -1,4 +1,6 @@
-"""The functions of MXNet's `util`: switches of its semantics, the environment, devices, and a few decorators."""
+"""The functions of MXNet's `util`: switches of its semantics, the environment, devices, and a few
+decorators.
+"""
 
 import functools
 import inspect
@@ -30,12 +32,15 @@ from npcompat.numpy_extension import (
 
 _T = TypeVar("_T", bound=Callable[..., Any])
 
-# --- semantics ---------------------------------------------------------------------------------------------------
+# --- semantics ------------------------------------------------------------------------------------
 
 
 def _only_numpys(active: bool) -> None:
     if not active:
-        raise NotImplementedError("np_shape(False), np_array(False) and set_np_shape(False): there are no other semantics than NumPy's")
+        raise NotImplementedError(
+            "np_shape(False), np_array(False) and set_np_shape(False): there are no other "
+            "semantics than NumPy's"
+        )
 
 
 @contextmanager
@@ -90,7 +95,8 @@ use_np_shape = use_np_array = use_np
 
 
 def use_np_default_dtype(func: _T) -> _T:
-    """A decorator of functions, and of the methods of classes, that run with NumPy's default float, float64.
+    """A decorator of functions, and of the methods of classes, that run with NumPy's default float,
+    float64.
 
     Examples
     --------
@@ -114,10 +120,12 @@ def use_np_default_dtype(func: _T) -> _T:
     return call  # type: ignore[return-value]
 
 
-# --- arrays ------------------------------------------------------------------------------------------------------
+# --- arrays ---------------------------------------------------------------------------------------
 
 
-def default_array(source_array: ArrayLike, device: Any = None, dtype: DTypeLike = None, *, ctx: Any = None) -> Any:
+def default_array(
+    source_array: ArrayLike, device: Any = None, dtype: DTypeLike = None, *, ctx: Any = None
+) -> Any:
     """An array from an array-like.
 
     Parameters
@@ -135,7 +143,9 @@ def default_array(source_array: ArrayLike, device: Any = None, dtype: DTypeLike 
     array([1., 2.])
     """
     if device is not None and ctx is not None:
-        raise TypeError("default_array: device and ctx are two names of one argument; give one of them")
+        raise TypeError(
+            "default_array: device and ctx are two names of one argument; give one of them"
+        )
     chosen = ctx if device is None else device
     if chosen is None:
         return np.array(source_array, dtype=dtype)
@@ -152,12 +162,15 @@ def dtype_from_number(number: float) -> onp.dtype[Any]:
     (dtype('int64'), dtype('float32'))
     """
     if not isinstance(number, int | float):
-        raise TypeError(f"dtype_from_number: expected an int or a float, got {type(number).__name__}")
+        raise TypeError(
+            f"dtype_from_number: expected an int or a float, got {type(number).__name__}"
+        )
     return dtypes.narrow(onp.asarray(number).dtype, ())
 
 
 def numpy_fallback(func: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator of functions of NumPy's arrays, which then take and return ours; they run on the host and have no gradient.
+    """A decorator of functions of NumPy's arrays, which then take and return ours; they run on the
+    host and have no gradient.
 
     Examples
     --------
@@ -170,7 +183,7 @@ def numpy_fallback(func: Callable[..., Any]) -> Callable[..., Any]:
     return on_host(func)
 
 
-# --- devices -----------------------------------------------------------------------------------------------------
+# --- devices --------------------------------------------------------------------------------------
 
 
 def get_gpu_count() -> int:
@@ -190,7 +203,8 @@ def get_gpu_memory(gpu_dev_id: int) -> tuple[int, int]:
 
 
 def wrap_ctx_to_device_func(func: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator of functions with an argument `device`, which can then be given as `ctx`, its older name, too.
+    """A decorator of functions with an argument `device`, which can then be given as `ctx`, its
+    older name, too.
 
     Examples
     --------
@@ -205,7 +219,10 @@ def wrap_ctx_to_device_func(func: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **kwargs: Any) -> Any:
         if kwargs.get("ctx") is not None:
             if kwargs.get("device") is not None:
-                raise TypeError(f"{func.__name__}: device and ctx are two names of one argument; give one of them")
+                raise TypeError(
+                    f"{func.__name__}: device and ctx are two names of one argument; give one of "
+                    "them"
+                )
             kwargs["device"] = kwargs["ctx"]
         kwargs.pop("ctx", None)
         return func(*args, **kwargs)
@@ -213,7 +230,7 @@ def wrap_ctx_to_device_func(func: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-# --- environment and modules -------------------------------------------------------------------------------------
+# --- environment and modules ----------------------------------------------------------------------
 
 
 def getenv(name: str) -> str | None:

@@ -1,7 +1,8 @@
 """Learning rates that depend on how many updates were made.
 
-A scheduler is called with the number of updates, a Python number or an array; in a compiled training step it is an array
-whose value is not known yet, so a scheduler of your own that shall be compiled computes with `np.where` instead of `if`.
+A scheduler is called with the number of updates, a Python number or an array; in a compiled
+training step it is an array whose value is not known yet, so a scheduler of your own that shall be
+compiled computes with `np.where` instead of `if`.
 """
 
 import math
@@ -29,25 +30,50 @@ class LRScheduler:
         Whether the rate rises, or stays at its beginning.
     """
 
-    def __init__(self, base_lr: float = 0.01, warmup_steps: int = 0, warmup_begin_lr: float = 0, warmup_mode: str = "linear") -> None:
+    def __init__(
+        self,
+        base_lr: float = 0.01,
+        warmup_steps: int = 0,
+        warmup_begin_lr: float = 0,
+        warmup_mode: str = "linear",
+    ) -> None:
         if warmup_mode not in ("linear", "constant"):
-            raise ValueError(f"{type(self).__name__}: warmup_mode must be 'linear' or 'constant', got {warmup_mode!r}")
+            raise ValueError(
+                f"{type(self).__name__}: warmup_mode must be 'linear' or 'constant', got "
+                f"{warmup_mode!r}"
+            )
         if warmup_steps < 0 or not isinstance(warmup_steps, int):
-            raise ValueError(f"{type(self).__name__}: warmup_steps must be an int that is not negative, got {warmup_steps}")
+            raise ValueError(
+                f"{type(self).__name__}: warmup_steps must be an int that is not negative, got "
+                f"{warmup_steps}"
+            )
         if warmup_begin_lr > base_lr:
-            raise ValueError(f"{type(self).__name__}: base_lr={base_lr} must not be less than warmup_begin_lr={warmup_begin_lr}")
+            raise ValueError(
+                f"{type(self).__name__}: base_lr={base_lr} must not be less than "
+                f"warmup_begin_lr={warmup_begin_lr}"
+            )
         self.base_lr = base_lr
-        self.warmup_steps, self.warmup_begin_lr, self.warmup_mode = warmup_steps, warmup_begin_lr, warmup_mode
+        self.warmup_steps, self.warmup_begin_lr, self.warmup_mode = (
+            warmup_steps,
+            warmup_begin_lr,
+            warmup_mode,
+        )
 
     def schedule(self, xp: Any, num_update: Any) -> Any:
-        """The rate after the warmup, computed with the functions of `xp`: of NumPy for numbers, of npcompat for arrays."""
-        raise NotImplementedError(f"{type(self).__name__} must define schedule(xp, num_update), or __call__(num_update)")
+        """The rate after the warmup, computed with the functions of `xp`: of NumPy for numbers, of
+        npcompat for arrays.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} must define schedule(xp, num_update), or __call__(num_update)"
+        )
 
     def get_warmup_lr(self, num_update: Any) -> Any:
         """The rate during the warmup."""
         if self.warmup_mode == "constant":
             return self.warmup_begin_lr
-        return self.warmup_begin_lr + (self.base_lr - self.warmup_begin_lr) * (num_update / max(self.warmup_steps, 1))
+        return self.warmup_begin_lr + (self.base_lr - self.warmup_begin_lr) * (
+            num_update / max(self.warmup_steps, 1)
+        )
 
     def __call__(self, num_update: Any) -> Any:
         """The rate of an update.
@@ -63,7 +89,11 @@ class LRScheduler:
             An array if `num_update` is one.
         """
         if isinstance(num_update, Array):
-            return np.where(num_update < self.warmup_steps, self.get_warmup_lr(num_update), self.schedule(np, num_update))
+            return np.where(
+                num_update < self.warmup_steps,
+                self.get_warmup_lr(num_update),
+                self.schedule(np, num_update),
+            )
         if num_update < self.warmup_steps:
             return float(self.get_warmup_lr(num_update))
         return float(self.schedule(onp, num_update))
@@ -104,7 +134,9 @@ class FactorScheduler(LRScheduler):
         if step < 1:
             raise ValueError(f"FactorScheduler: step must be at least 1, got {step}")
         if factor > 1:
-            raise ValueError(f"FactorScheduler: factor must be at most 1, so that the rate falls; got {factor}")
+            raise ValueError(
+                f"FactorScheduler: factor must be at most 1, so that the rate falls; got {factor}"
+            )
         self.step, self.factor, self.stop_factor_lr = step, factor, stop_factor_lr
 
     def schedule(self, xp: Any, num_update: Any) -> Any:
@@ -143,9 +175,15 @@ class MultiFactorScheduler(LRScheduler):
     ) -> None:
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
         if not step or list(step) != sorted(set(step)) or step[0] < 1:
-            raise ValueError(f"MultiFactorScheduler: step must be ascending numbers of updates, from 1 on; got {step}")
+            raise ValueError(
+                "MultiFactorScheduler: step must be ascending numbers of updates, from 1 on; got "
+                f"{step}"
+            )
         if factor > 1:
-            raise ValueError(f"MultiFactorScheduler: factor must be at most 1, so that the rate falls; got {factor}")
+            raise ValueError(
+                "MultiFactorScheduler: factor must be at most 1, so that the rate falls; got "
+                f"{factor}"
+            )
         self.step, self.factor = list(step), factor
 
     def schedule(self, xp: Any, num_update: Any) -> Any:
@@ -160,11 +198,19 @@ class _Annealing(LRScheduler):
     """From `base_lr` to `final_lr` over `max_update` updates, warmup included; constant after."""
 
     def __init__(
-        self, max_update: int, base_lr: float, final_lr: float, warmup_steps: int, warmup_begin_lr: float, warmup_mode: str
+        self,
+        max_update: int,
+        base_lr: float,
+        final_lr: float,
+        warmup_steps: int,
+        warmup_begin_lr: float,
+        warmup_mode: str,
     ) -> None:
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
         if max_update < 1 or not isinstance(max_update, int):
-            raise ValueError(f"{type(self).__name__}: max_update must be an int of at least 1, got {max_update}")
+            raise ValueError(
+                f"{type(self).__name__}: max_update must be an int of at least 1, got {max_update}"
+            )
         self.max_update, self.final_lr = max_update, final_lr
 
     def shape(self, xp: Any, progress: Any) -> Any:
@@ -256,4 +302,10 @@ class CosineScheduler(_Annealing):
         return (1 + xp.cos(math.pi * progress)) / 2
 
 
-__all__ = ["CosineScheduler", "FactorScheduler", "LRScheduler", "MultiFactorScheduler", "PolyScheduler"]
+__all__ = [
+    "CosineScheduler",
+    "FactorScheduler",
+    "LRScheduler",
+    "MultiFactorScheduler",
+    "PolyScheduler",
+]

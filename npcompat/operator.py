@@ -30,7 +30,14 @@ _registered: dict[str, "type[CustomOpProp]"] = {}
 class CustomOp:
     """What an operator computes; overridden by the subclass."""
 
-    def forward(self, is_train: bool, req: list[str], in_data: list[Any], out_data: list[Any], aux: list[Any]) -> None:
+    def forward(
+        self,
+        is_train: bool,
+        req: list[str],
+        in_data: list[Any],
+        out_data: list[Any],
+        aux: list[Any],
+    ) -> None:
         """Compute the outputs, and `assign` them to `out_data`.
 
         Parameters
@@ -45,7 +52,13 @@ class CustomOp:
         raise NotImplementedError(f"{type(self).__name__} does not define forward")
 
     def backward(
-        self, req: list[str], out_grad: list[Any], in_data: list[Any], out_data: list[Any], in_grad: list[Any], aux: list[Any]
+        self,
+        req: list[str],
+        out_grad: list[Any],
+        in_data: list[Any],
+        out_data: list[Any],
+        in_grad: list[Any],
+        aux: list[Any],
     ) -> None:
         """Compute the gradients of the inputs, and `assign` them to `in_grad`."""
         raise NotImplementedError(f"{type(self).__name__} does not define backward")
@@ -85,12 +98,24 @@ class CustomOpProp:
         return []
 
     def infer_shape(self, in_shape: list[Any]) -> tuple[Any, ...]:
-        """The shapes of inputs, outputs and (optionally) states; by default all have the first input's."""
-        return in_shape, [in_shape[0]] * len(self.list_outputs()), [in_shape[0]] * len(self.list_auxiliary_states())
+        """The shapes of inputs, outputs and (optionally) states; by default all have the first
+        input's.
+        """
+        return (
+            in_shape,
+            [in_shape[0]] * len(self.list_outputs()),
+            [in_shape[0]] * len(self.list_auxiliary_states()),
+        )
 
     def infer_type(self, in_type: list[Any]) -> tuple[Any, ...]:
-        """The dtypes of inputs, outputs and (optionally) states; by default all have the first input's."""
-        return in_type, [in_type[0]] * len(self.list_outputs()), [in_type[0]] * len(self.list_auxiliary_states())
+        """The dtypes of inputs, outputs and (optionally) states; by default all have the first
+        input's.
+        """
+        return (
+            in_type,
+            [in_type[0]] * len(self.list_outputs()),
+            [in_type[0]] * len(self.list_auxiliary_states()),
+        )
 
     def create_operator(self, ctx: Any, in_shapes: list[Any], in_dtypes: list[Any]) -> CustomOp:
         """The operator for inputs of these types."""
@@ -108,10 +133,18 @@ def register(reg_name: str) -> Callable[[_P], _P]:
 
     def add(prop: _P) -> _P:
         if not (isinstance(prop, type) and issubclass(prop, CustomOpProp)):
-            raise TypeError(f"register({reg_name!r}): expected a subclass of CustomOpProp, got {prop!r}")
+            raise TypeError(
+                f"register({reg_name!r}): expected a subclass of CustomOpProp, got {prop!r}"
+            )
         before = _registered.get(reg_name)
-        if before is not None and (before.__module__, before.__qualname__) != (prop.__module__, prop.__qualname__):
-            raise ValueError(f"register({reg_name!r}): {before.__module__}.{before.__qualname__} has the name already")
+        if before is not None and (before.__module__, before.__qualname__) != (
+            prop.__module__,
+            prop.__qualname__,
+        ):
+            raise ValueError(
+                f"register({reg_name!r}): {before.__module__}.{before.__qualname__} has the name "
+                "already"
+            )
         _registered[reg_name] = prop
         return prop
 
@@ -142,8 +175,9 @@ def Custom(*args: Any, op_type: str, **kwargs: Any) -> Any:
 
     Notes
     -----
-    In a compiled function, and in a graph, the operator is called on the host, when the program runs, in the mode (training or
-    prediction) in which the function was compiled or the graph was made.
+    In a compiled function, and in a graph, the operator is called on the host, when the program
+    runs, in the mode (training or prediction) in which the function was compiled or the graph was
+    made.
 
     Examples
     --------
@@ -160,10 +194,15 @@ def Custom(*args: Any, op_type: str, **kwargs: Any) -> Any:
     array([2., 4.])
     """
     if op_type not in _registered:
-        raise OperatorError(f"op_type: no operator {op_type!r} is registered; there is {', '.join(_registered) or 'none'}")
+        raise OperatorError(
+            f"op_type: no operator {op_type!r} is registered; there is "
+            f"{', '.join(_registered) or 'none'}"
+        )
     prop: Any = _registered[op_type]
     arrays = {k: v for k, v in kwargs.items() if isinstance(v, Handle)}
-    return _Call(op_type, prop(**{k: str(v) for k, v in kwargs.items() if k not in arrays})).apply(args, arrays)
+    return _Call(op_type, prop(**{k: str(v) for k, v in kwargs.items() if k not in arrays})).apply(
+        args, arrays
+    )
 
 
 class _Call:
@@ -171,7 +210,10 @@ class _Call:
 
     def __init__(self, name: str, prop: CustomOpProp) -> None:
         self.name, self.prop = name, prop
-        self.arguments, self.states = list(prop.list_arguments()), list(prop.list_auxiliary_states())
+        self.arguments, self.states = (
+            list(prop.list_arguments()),
+            list(prop.list_auxiliary_states()),
+        )
         self.outputs = len(prop.list_outputs())
         self.training = modes.current().training
         self.made: dict[Any, CustomOp] = {}
@@ -180,9 +222,16 @@ class _Call:
         names = [*self.arguments, *self.states]
         unknown = by_name.keys() - set(names[len(args) :])
         if unknown or len(args) + len(by_name) != len(names):
-            given = f"{len(args)} by position" + (f" and {', '.join(by_name)} by name" if by_name else "")
-            raise OperatorError(f"{self.name}: expected the inputs {', '.join(names) or 'none'}, got {given}")
-        arrays = [a if isinstance(a, Handle) else asarray(a) for a in (*args, *[by_name[n] for n in names[len(args) :]])]
+            given = f"{len(args)} by position" + (
+                f" and {', '.join(by_name)} by name" if by_name else ""
+            )
+            raise OperatorError(
+                f"{self.name}: expected the inputs {', '.join(names) or 'none'}, got {given}"
+            )
+        arrays = [
+            a if isinstance(a, Handle) else asarray(a)
+            for a in (*args, *[by_name[n] for n in names[len(args) :]])
+        ]
         count = len(self.arguments)
         payloads = [dispatch.read(a).payload for a in arrays]
         symbolic = any([type(p) is dispatch.symbolic for p in payloads])
@@ -210,18 +259,24 @@ class _Call:
         self.operator(inputs).forward(self.training, ["write"] * len(outs), inputs, outs, states)
         return outs
 
-    def backward(self, grads: list[Any], inputs: list[Any], outs: list[Any], states: list[Any]) -> list[Any]:
+    def backward(
+        self, grads: list[Any], inputs: list[Any], outs: list[Any], states: list[Any]
+    ) -> list[Any]:
         found = [_blank(x.shape, x.dtype) for x in inputs]
         given = grads if self.prop.need_top_grad_ else [_blank(g.shape, g.dtype) for g in grads]
         self.operator(inputs).backward(["write"] * len(found), given, inputs, outs, found, states)
         return found
 
     def operator(self, inputs: Sequence[Any]) -> CustomOp:
-        """The operator for inputs of these types; one for forward and backward, so that it may remember."""
+        """The operator for inputs of these types; one for forward and backward, so that it may
+        remember.
+        """
         key = tuple([(tuple(x.shape), dtypes.canonical(x.dtype)) for x in inputs])
         if key not in self.made:
             device = inputs[0].device if inputs else None
-            self.made[key] = self.prop.create_operator(device, [list(s) for s, _ in key], [d for _, d in key])
+            self.made[key] = self.prop.create_operator(
+                device, [list(s) for s, _ in key], [d for _, d in key]
+            )
         return self.made[key]
 
     def types(self, inputs: Sequence[Any]) -> tuple[list[tuple[Any, ...]], list[Any]]:
@@ -238,7 +293,10 @@ class _Call:
 
     def _counted(self, found: list[Any], what: str) -> list[Any]:
         if len(found) != self.outputs:
-            raise ValueError(f"{self.name}: {what} tells of {len(found)} outputs, but list_outputs of {self.outputs}")
+            raise ValueError(
+                f"{self.name}: {what} tells of {len(found)} outputs, but list_outputs of "
+                f"{self.outputs}"
+            )
         return found
 
     def _check(self, payloads: Sequence[Any]) -> None:
@@ -248,7 +306,10 @@ class _Call:
         wanted = [*found[0], *(found[2] if len(found) > 2 else [])]
         for name, shape, p in zip([*self.arguments, *self.states], wanted, payloads, strict=False):
             if tuple(shape) != tuple(p.shape):
-                raise ValueError(f"{self.name}: {name}: infer_shape wants shape {tuple(shape)}, got {tuple(p.shape)}")
+                raise ValueError(
+                    f"{self.name}: {name}: infer_shape wants shape {tuple(shape)}, got "
+                    f"{tuple(p.shape)}"
+                )
 
     # --- the operator in programs and graphs
 
@@ -258,7 +319,13 @@ class _Call:
 
         def on_host(compute: Callable[[list[Any]], list[Any]]) -> Callable[..., Any]:
             def call(*given: Any) -> list[Any]:
-                with modes.changed(trace=None, recording=False, training=self.training, backend="numpy", device=None):
+                with modes.changed(
+                    trace=None,
+                    recording=False,
+                    training=self.training,
+                    backend="numpy",
+                    device=None,
+                ):
                     made = compute([dispatch.wrap(Value(onp.array(a))) for a in given])
                     return [execution.host_payload(dispatch.read(m)) for m in made]
 
@@ -294,7 +361,11 @@ class _Call:
             "pyfunc",
         )
         op = _custom.Custom(
-            _named(on_host(forward), self.name), [nth(shapes, i) for i in outs], [nth(kinds, i) for i in outs], "pyfunc", bprop
+            _named(on_host(forward), self.name),
+            [nth(shapes, i) for i in outs],
+            [nth(kinds, i) for i in outs],
+            "pyfunc",
+            bprop,
         )
         op.overwrites = tuple([(self.outputs + i, count + i) for i in range(states)])
         made = op(*arrays)

@@ -1,9 +1,9 @@
 """RecordIO: files of records, one after another, as MXNet and dmlc-core publish the format.
 
-A record is a magic number, a word, the content, and zeros up to a multiple of four bytes.  The word holds the length in
-29 bits and, in the upper three, which part of a record it is: 0 whole, 1 the first, 2 a middle one, 3 the last.  Where the
-content has the magic number at a multiple of four bytes, it is left out there, and the record parted.  All words are
-little-endian.
+A record is a magic number, a word, the content, and zeros up to a multiple of four bytes. The word
+holds the length in 29 bits and, in the upper three, which part of a record it is: 0 whole, 1 the
+first, 2 a middle one, 3 the last. Where the content has the magic number at a multiple of four
+bytes, it is left out there, and the record parted. All words are little-endian.
 """
 
 import os
@@ -28,7 +28,7 @@ WHOLE, FIRST, MIDDLE, LAST = range(4)
 Path = str | os.PathLike[str]
 
 
-# --- files -------------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 def _parts(content: bytes) -> Iterator[bytes]:
@@ -47,8 +47,8 @@ def _parts(content: bytes) -> Iterator[bytes]:
 class MXRecordIO:
     """A RecordIO file that is read or written from beginning to end.
 
-    A file is written under another name, and gets its own when it is closed: one that is interrupted leaves an older file
-    as it was.
+    A file is written under another name, and gets its own when it is closed: one that is
+    interrupted leaves an older file as it was.
 
     Parameters
     ----------
@@ -117,7 +117,9 @@ class MXRecordIO:
 
     def __getstate__(self) -> dict[str, Any]:
         if self.writable:
-            raise RuntimeError(f"{self.uri}: a file that is being written can't be sent to another process")
+            raise RuntimeError(
+                f"{self.uri}: a file that is being written can't be sent to another process"
+            )
         kept = {name: value for name, value in self.__dict__.items() if name != "_turn"}
         return {**kept, "_file": None, "_at": self.tell() if self.is_open else None}
 
@@ -130,7 +132,10 @@ class MXRecordIO:
 
     def _opened(self, writing: bool) -> Any:
         if self.writable != writing:
-            raise ValueError(f"{self.uri} was opened with flag {self.flag!r}: it can't be {'written' if writing else 'read'}")
+            raise ValueError(
+                f"{self.uri} was opened with flag {self.flag!r}: it can't be "
+                f"{'written' if writing else 'read'}"
+            )
         if self._file is None:
             raise ValueError(f"{self.uri} is closed")
         return self._file
@@ -153,8 +158,18 @@ class MXRecordIO:
         if max(map(len, parts)) > _LONGEST:
             raise ValueError(f"{self.uri}: a record may have {_LONGEST} bytes, got {len(buf)}")
         for i, part in enumerate(parts):
-            kind = WHOLE if len(parts) == 1 else FIRST if i == 0 else LAST if i == len(parts) - 1 else MIDDLE
-            file.write(_MAGIC + struct.pack("<I", kind << 29 | len(part)) + part + bytes(-len(part) % 4))
+            kind = (
+                WHOLE
+                if len(parts) == 1
+                else FIRST
+                if i == 0
+                else LAST
+                if i == len(parts) - 1
+                else MIDDLE
+            )
+            file.write(
+                _MAGIC + struct.pack("<I", kind << 29 | len(part)) + part + bytes(-len(part) % 4)
+            )
 
     def read(self) -> bytes | None:
         """The next record; None at the end of the file.
@@ -173,16 +188,28 @@ class MXRecordIO:
             if not head and not parts:
                 return None
             if len(head) < 8:
-                raise DataFileError(f"{self.uri}: the file ends at offset {at + len(head)}, within the record that begins at {begin}")
+                raise DataFileError(
+                    f"{self.uri}: the file ends at offset {at + len(head)}, within the record "
+                    f"that begins at {begin}"
+                )
             magic, word = struct.unpack("<II", head)
             if magic != MAGIC:
-                raise DataFileError(f"{self.uri}: expected the magic number {MAGIC:#x} at offset {at}, got {magic:#x}")
+                raise DataFileError(
+                    f"{self.uri}: expected the magic number {MAGIC:#x} at offset {at}, got "
+                    f"{magic:#x}"
+                )
             kind, length = word >> 29, word & _LONGEST
             if (kind in (WHOLE, FIRST)) != (not parts) or kind > LAST:
-                raise DataFileError(f"{self.uri}: expected {'another part' if parts else 'a record'} at offset {at}, got part {kind}")
+                raise DataFileError(
+                    f"{self.uri}: expected {'another part' if parts else 'a record'} at offset "
+                    f"{at}, got part {kind}"
+                )
             padded = file.read(length + -length % 4)
             if len(padded) < length + -length % 4:
-                raise DataFileError(f"{self.uri}: the file ends at offset {at + 8 + len(padded)}, within the record that begins at {begin}")
+                raise DataFileError(
+                    f"{self.uri}: the file ends at offset {at + 8 + len(padded)}, within the "
+                    f"record that begins at {begin}"
+                )
             parts.append(padded[:length])
             if kind in (WHOLE, LAST):
                 return _MAGIC.join(parts)
@@ -193,7 +220,8 @@ class MXRecordIO:
 
 
 class MXIndexedRecordIO(MXRecordIO):
-    """A RecordIO file with an index, a text file of keys and offsets: records are read in any order.
+    """A RecordIO file with an index, a text file of keys and offsets: records are read in any
+    order.
 
     Parameters
     ----------
@@ -244,7 +272,8 @@ class MXIndexedRecordIO(MXRecordIO):
                     self.idx[self.key_type(key)] = int(offset)
                 except ValueError as error:
                     raise DataFileError(
-                        f"{self.idx_path}, line {number}: expected a key, a tab and an offset, got {line.rstrip()!r}"
+                        f"{self.idx_path}, line {number}: expected a key, a tab and an offset, "
+                        f"got {line.rstrip()!r}"
                     ) from error
         self.keys = list(self.idx)
 
@@ -253,7 +282,9 @@ class MXIndexedRecordIO(MXRecordIO):
         writing = self._file is not None and self.writable
         super().close()
         if writing:
-            atomic_file.write(self.idx_path, "".join([f"{key}\t{self.idx[key]}\n" for key in self.keys]).encode())
+            atomic_file.write(
+                self.idx_path, "".join([f"{key}\t{self.idx[key]}\n" for key in self.keys]).encode()
+            )
 
     def seek(self, idx: Any) -> None:
         """Go to the record of a key."""
@@ -267,7 +298,10 @@ class MXIndexedRecordIO(MXRecordIO):
             self.seek(idx)
             record = self.read()
         if record is None:
-            raise DataFileError(f"{self.uri}: expected record {idx!r} at offset {self.idx[idx]}, where the file ends")
+            raise DataFileError(
+                f"{self.uri}: expected record {idx!r} at offset {self.idx[idx]}, where the file "
+                "ends"
+            )
         return record
 
     def write_idx(self, idx: Any, buf: bytes) -> None:
@@ -281,11 +315,12 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys.append(key)
 
 
-# --- records with labels -----------------------------------------------------------------------------------------
+# --- records with labels --------------------------------------------------------------------------
 
 
 class IRHeader(NamedTuple):
-    """What stands before the content of a record that has a label: flag, label, and two numbers of the record.
+    """What stands before the content of a record that has a label: flag, label, and two numbers of
+    the record.
 
     The flag is the number of labels, 0 meaning that `label` is one float.
     """
@@ -339,17 +374,23 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
         If there are too few bytes.
     """
     if len(s) < _HEADER.size:
-        raise DataFileError(f"unpack: expected a header of {_HEADER.size} bytes, got {len(s)} bytes")
+        raise DataFileError(
+            f"unpack: expected a header of {_HEADER.size} bytes, got {len(s)} bytes"
+        )
     header, rest = IRHeader(*_HEADER.unpack_from(s)), s[_HEADER.size :]
     if not header.flag:
         return header, rest
     size = 4 * header.flag
     if len(rest) < size:
-        raise DataFileError(f"unpack: expected {header.flag} labels at offset {_HEADER.size}, got {len(rest)} bytes")
+        raise DataFileError(
+            f"unpack: expected {header.flag} labels at offset {_HEADER.size}, got {len(rest)} bytes"
+        )
     return header._replace(label=onp.frombuffer(rest[:size], "<f4").astype("float32")), rest[size:]
 
 
-def pack_img(header: IRHeader | tuple[Any, ...], img: Any, quality: int = 95, img_fmt: str = ".jpg") -> bytes:
+def pack_img(
+    header: IRHeader | tuple[Any, ...], img: Any, quality: int = 95, img_fmt: str = ".jpg"
+) -> bytes:
     """A header and a picture as the bytes of a record; needs Pillow.
 
     Parameters
@@ -371,8 +412,13 @@ def pack_img(header: IRHeader | tuple[Any, ...], img: Any, quality: int = 95, im
     (1.0, (2, 3, 3))
     """
     pixels = dispatch.to_host(img) if isinstance(img, Handle) else onp.asarray(img)
-    if pixels.dtype != onp.uint8 or not (pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in (1, 3))):
-        raise ValueError(f"pack_img: expected a picture (H, W, 3), (H, W, 1) or (H, W) of uint8, got {pixels.shape} of {pixels.dtype}")
+    if pixels.dtype != onp.uint8 or not (
+        pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in (1, 3))
+    ):
+        raise ValueError(
+            "pack_img: expected a picture (H, W, 3), (H, W, 1) or (H, W) of uint8, got "
+            f"{pixels.shape} of {pixels.dtype}"
+        )
     return pack(header, pillow.encoded(pixels, img_fmt, quality))
 
 
@@ -384,7 +430,8 @@ def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, Any]:
     s : bytes
         The record.
     iscolor : {1, 0, -1}
-        Whether the picture has three channels, red, green, blue, or one; -1 means as many as its file.
+        Whether the picture has three channels, red, green, blue, or one; -1 means as many as its
+        file.
 
     Returns
     -------
@@ -397,4 +444,12 @@ def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, Any]:
     return header, host_picture(pillow.decoded(content, iscolor, True, "unpack_img"))
 
 
-__all__ = ["IRHeader", "MXIndexedRecordIO", "MXRecordIO", "pack", "pack_img", "unpack", "unpack_img"]
+__all__ = [
+    "IRHeader",
+    "MXIndexedRecordIO",
+    "MXRecordIO",
+    "pack",
+    "pack_img",
+    "unpack",
+    "unpack_img",
+]

@@ -1,4 +1,6 @@
-"""For tests of code that uses npcompat: comparisons with tolerances per dtype, random arrays, gradients, consistency."""
+"""For tests of code that uses npcompat: comparisons with tolerances per dtype, random arrays,
+gradients, consistency.
+"""
 
 import functools
 import os
@@ -27,7 +29,7 @@ TOLERANCES: dict[str, tuple[float, float]] = {
 """Relative and absolute tolerance of each dtype; what is not listed is compared exactly."""
 
 
-# --- comparisons -------------------------------------------------------------------------------------------------
+# --- comparisons ----------------------------------------------------------------------------------
 
 
 def tolerances(*dtypes: DTypeLike) -> tuple[float, float]:
@@ -55,8 +57,12 @@ def _exact(a: onp.ndarray[Any, Any]) -> onp.ndarray[Any, Any]:
     return a if a.dtype.kind in "cO" else a.astype(onp.float64)
 
 
-def _differences(a: onp.ndarray[Any, Any], b: onp.ndarray[Any, Any], rtol: float, atol: float, equal_nan: bool) -> onp.ndarray[Any, Any]:
-    """For each element, its distance in units of what is tolerated; at most 1 if it is equal enough."""
+def _differences(
+    a: onp.ndarray[Any, Any], b: onp.ndarray[Any, Any], rtol: float, atol: float, equal_nan: bool
+) -> onp.ndarray[Any, Any]:
+    """For each element, its distance in units of what is tolerated; at most 1 if it is equal
+    enough.
+    """
     x, y = _exact(a), _exact(b)
     with onp.errstate(all="ignore"):
         distance = onp.asarray(abs(x - y), onp.float64)
@@ -64,7 +70,9 @@ def _differences(a: onp.ndarray[Any, Any], b: onp.ndarray[Any, Any], rtol: float
         excess = onp.where(distance == 0, 0.0, distance / allowed)
     excess = onp.where(x == y, 0.0, excess)  # equal infinities have no distance
     missing = (x != x), (y != y)
-    excess = onp.where(missing[0] | missing[1], onp.inf, onp.where(onp.isnan(excess), onp.inf, excess))
+    excess = onp.where(
+        missing[0] | missing[1], onp.inf, onp.where(onp.isnan(excess), onp.inf, excess)
+    )
     return onp.where(missing[0] & missing[1], 0.0, excess) if equal_nan else excess
 
 
@@ -81,8 +89,15 @@ def same(a: ArrayLike, b: ArrayLike) -> bool:
     return x.shape == y.shape and bool((_differences(x, y, 0.0, 0.0, True) <= 1).all())
 
 
-def almost_equal(a: ArrayLike, b: ArrayLike, rtol: float | None = None, atol: float | None = None, equal_nan: bool = True) -> bool:
-    """Whether two arrays have the same shape and elements that are close; the arguments are those of `assert_almost_equal`.
+def almost_equal(
+    a: ArrayLike,
+    b: ArrayLike,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+) -> bool:
+    """Whether two arrays have the same shape and elements that are close; the arguments are those
+    of `assert_almost_equal`.
 
     Examples
     --------
@@ -111,7 +126,8 @@ def assert_almost_equal(
     a, b : array_like
         What is compared; `b` is what was expected.
     rtol, atol : float, optional
-        An element may be off by ``atol + rtol * abs(b)``; if not given, as the less precise of the two dtypes allows.
+        An element may be off by ``atol + rtol * abs(b)``; if not given, as the less precise of the
+        two dtypes allows.
     equal_nan : bool
         Whether nan equals nan.
     names : tuple of str
@@ -142,14 +158,21 @@ def assert_almost_equal(
     worst = onp.unravel_index(int(excess.argmax()), x.shape)
     found, expected = x[worst].item(), y[worst].item()
     where = f"[{', '.join(map(str, map(int, worst)))}]"
-    off = f", off by {abs(found - expected):.6g}" if abs(found) < onp.inf and abs(expected) < onp.inf else ""
+    off = (
+        f", off by {abs(found - expected):.6g}"
+        if abs(found) < onp.inf and abs(expected) < onp.inf
+        else ""
+    )
     raise AssertionError(
-        f"{names[0]} and {names[1]} differ in {wrong} of {x.size} elements (rtol={rtol:g}, atol={atol:g})\n"
+        f"{names[0]} and {names[1]} differ in {wrong} of {x.size} elements (rtol={rtol:g}, "
+        f"atol={atol:g})\n"
         f"worst at {where}: {names[0]} = {found}, {names[1]} = {expected}{off}"
     )
 
 
-def assert_exception(f: Callable[..., Any], exception_type: type[BaseException], *args: Any, **kwargs: Any) -> None:
+def assert_exception(
+    f: Callable[..., Any], exception_type: type[BaseException], *args: Any, **kwargs: Any
+) -> None:
     """Assert that a call raises, at the latest when its result is read.
 
     Examples
@@ -166,7 +189,7 @@ def assert_exception(f: Callable[..., Any], exception_type: type[BaseException],
     raise AssertionError(f"{getattr(f, '__name__', f)} did not raise {exception_type.__name__}")
 
 
-# --- samples -----------------------------------------------------------------------------------------------------
+# --- samples --------------------------------------------------------------------------------------
 
 
 def rand_shape_nd(num_dim: int, dim: int = 10, allow_zero_size: bool = False) -> tuple[int, ...]:
@@ -181,7 +204,13 @@ def rand_shape_nd(num_dim: int, dim: int = 10, allow_zero_size: bool = False) ->
     return tuple(random.randint(0 if allow_zero_size else 1, dim) for _ in range(num_dim))
 
 
-def rand_ndarray(shape: int | Sequence[int], dtype: DTypeLike = None, low: float = -1.0, high: float = 1.0, scale: float = 1.0) -> Any:
+def rand_ndarray(
+    shape: int | Sequence[int],
+    dtype: DTypeLike = None,
+    low: float = -1.0,
+    high: float = 1.0,
+    scale: float = 1.0,
+) -> Any:
     """An array of random values between `low` and `high`, times `scale`.
 
     Parameters
@@ -189,7 +218,8 @@ def rand_ndarray(shape: int | Sequence[int], dtype: DTypeLike = None, low: float
     shape : int or tuple of int
         Its shape.
     dtype : dtype, optional
-        Its dtype; the default float if not given.  Complex arrays have both parts in the interval, bools are fair coins.
+        Its dtype; the default float if not given. Complex arrays have both parts in the interval,
+        bools are fair coins.
     low, high, scale : float
         Bounds, and what the values are multiplied with.
 
@@ -207,11 +237,13 @@ def rand_ndarray(shape: int | Sequence[int], dtype: DTypeLike = None, low: float
         return (np.random.randint(int(low), int(high) + 1, size=shape) * int(scale)).astype(wanted)
     real = np.random.uniform(low, high, shape, dtype="float64") * scale
     if wanted.kind == "c":
-        return (real + 1j * np.random.uniform(low, high, shape, dtype="float64") * scale).astype(wanted)
+        return (real + 1j * np.random.uniform(low, high, shape, dtype="float64") * scale).astype(
+            wanted
+        )
     return real.astype(wanted)
 
 
-# --- checks ------------------------------------------------------------------------------------------------------
+# --- checks ---------------------------------------------------------------------------------------
 
 
 def _copies(inputs: Sequence[Any], dtype: Callable[[Any], Any] | None = None) -> list[Any]:
@@ -247,9 +279,10 @@ def check_numeric_gradient(
 ) -> None:
     """Assert that the recorded gradients of a function are its central differences.
 
-    The function is called on copies of the inputs in float64 (complex128).  Its outputs are weighed with random head
-    gradients and added up; each element of each float input is moved by `step`.  The gradient of a complex input is
-    that of the real part by its real part minus i times that by its imaginary part, as in JAX.
+    The function is called on copies of the inputs in float64 (complex128). Its outputs are weighed
+    with random head gradients and added up; each element of each float input is moved by `step`.
+    The gradient of a complex input is that of the real part by its real part minus i times that by
+    its imaginary part, as in JAX.
 
     Parameters
     ----------
@@ -282,26 +315,45 @@ def check_numeric_gradient(
         return [r for r in _results(function(*arguments)) if dtypes.is_inexact(r.dtype)]
 
     variables = _copies(inputs, _wide)
-    wanted = [i for i, x in enumerate(variables) if isinstance(x, Array) and dtypes.is_inexact(x.dtype)]
+    wanted = [
+        i for i, x in enumerate(variables) if isinstance(x, Array) and dtypes.is_inexact(x.dtype)
+    ]
     for i in wanted:
         variables[i].attach_grad()
     generator = onp.random.default_rng(seed)
     with autograd.record():
-        outs = call(npx.jit(f) if jit else f, [x * 1 if i in wanted else x for i, x in enumerate(variables)])
+        outs = call(
+            npx.jit(f) if jit else f, [x * 1 if i in wanted else x for i, x in enumerate(variables)]
+        )
         heads = [_head(generator, out) for out in outs]
-        total = sum((out * np.array(head)).sum().real for out, head in zip(outs, heads, strict=True))
+        total = sum(
+            (out * np.array(head)).sum().real for out, head in zip(outs, heads, strict=True)
+        )
     if not isinstance(total, Array):
         raise AssertionError("check_numeric_gradient: the function returns no array of floats")
     total.backward()
 
     def moved(position: int, values: onp.ndarray[Any, Any]) -> float:
         with npx.backend("numpy"):
-            found = call(f, _copies([values if i == position else x for i, x in enumerate(variables)], _wide))
-            return float(sum((_on_host(out) * head).sum().real for out, head in zip(found, heads, strict=True)))
+            found = call(
+                f, _copies([values if i == position else x for i, x in enumerate(variables)], _wide)
+            )
+            return float(
+                sum(
+                    (_on_host(out) * head).sum().real
+                    for out, head in zip(found, heads, strict=True)
+                )
+            )
 
     for i in wanted:
         expected = _central_differences(functools.partial(moved, i), _on_host(variables[i]), step)
-        assert_almost_equal(variables[i].grad, expected, rtol, atol, names=(f"gradient of input {i}", "central difference"))
+        assert_almost_equal(
+            variables[i].grad,
+            expected,
+            rtol,
+            atol,
+            names=(f"gradient of input {i}", "central difference"),
+        )
 
 
 def _head(generator: onp.random.Generator, out: Any) -> onp.ndarray[Any, Any]:
@@ -309,7 +361,9 @@ def _head(generator: onp.random.Generator, out: Any) -> onp.ndarray[Any, Any]:
     return head + 1j * generator.uniform(-1, 1, out.shape) if out.dtype.kind == "c" else head
 
 
-def _central_differences(f: Callable[[Any], float], x: onp.ndarray[Any, Any], step: float) -> onp.ndarray[Any, Any]:
+def _central_differences(
+    f: Callable[[Any], float], x: onp.ndarray[Any, Any], step: float
+) -> onp.ndarray[Any, Any]:
     found = onp.zeros_like(x)
     directions = (1, 1j) if x.dtype.kind == "c" else (1,)
     for position in onp.ndindex(x.shape):
@@ -333,8 +387,8 @@ def check_consistency(
 ) -> Any:
     """Assert that a function does the same on each backend, eager and compiled.
 
-    Compared are the values, dtypes and shapes of its results and of its inputs afterwards, which it may write, and the
-    class of an exception.
+    Compared are the values, dtypes and shapes of its results and of its inputs afterwards, which it
+    may write, and the class of an exception.
 
     Parameters
     ----------
@@ -365,7 +419,9 @@ def check_consistency(
     >>> test_utils.check_consistency(f, [np.arange(3)])
     np.int64(8)
     """
-    runs = [(name, name, f) for name in backends] + ([("npx.jit", "jax", npx.jit(f))] if jit else [])
+    runs = [(name, name, f) for name in backends] + (
+        [("npx.jit", "jax", npx.jit(f))] if jit else []
+    )
     first: Any = None
     for name, backend, function in runs:
         with npx.backend(backend):
@@ -381,11 +437,19 @@ def check_consistency(
             continue
         _agree(result, first[1], rtol, atol, (name, first[0]))
         if not isinstance(result, Exception):
-            _agree(arguments, first[2], rtol, atol, (f"inputs after {name}", f"inputs after {first[0]}"))
+            _agree(
+                arguments,
+                first[2],
+                rtol,
+                atol,
+                (f"inputs after {name}", f"inputs after {first[0]}"),
+            )
     return first[1]
 
 
-def _agree(found: Any, expected: Any, rtol: float | None, atol: float | None, names: tuple[str, str]) -> None:
+def _agree(
+    found: Any, expected: Any, rtol: float | None, atol: float | None, names: tuple[str, str]
+) -> None:
     if isinstance(found, Exception) or isinstance(expected, Exception):
         if type(found) is not type(expected):
             raise AssertionError(f"{names[0]}: {found!r}, {names[1]}: {expected!r}")
@@ -399,20 +463,24 @@ def _agree(found: Any, expected: Any, rtol: float | None, atol: float | None, na
                 raise AssertionError(f"array {i}: {names[0]}: {a!r}, {names[1]}: {b!r}")
             continue
         if a.dtype != b.dtype:
-            raise AssertionError(f"array {i}: {names[0]} has dtype {a.dtype}, {names[1]} has dtype {b.dtype}")
+            raise AssertionError(
+                f"array {i}: {names[0]} has dtype {a.dtype}, {names[1]} has dtype {b.dtype}"
+            )
         assert_almost_equal(a, b, rtol, atol, names=(f"array {i} of {names[0]}", f"of {names[1]}"))
 
 
-# --- surroundings ------------------------------------------------------------------------------------------------
+# --- surroundings ---------------------------------------------------------------------------------
 
 
 def with_seed(seed: int | None = None) -> Callable[[Test], Test]:
-    """A decorator that seeds the random numbers of npcompat, NumPy and Python; a failure names the seed.
+    """A decorator that seeds the random numbers of npcompat, NumPy and Python; a failure names the
+    seed.
 
     Parameters
     ----------
     seed : int, optional
-        The seed.  If not given: the environment variable ``NPCOMPAT_TEST_SEED``, or another one at each run.
+        The seed. If not given: the environment variable ``NPCOMPAT_TEST_SEED``, or another one at
+        each run.
 
     Examples
     --------
@@ -428,14 +496,23 @@ def with_seed(seed: int | None = None) -> Callable[[Test], Test]:
         @functools.wraps(test)
         def seeded(*args: Any, **kwargs: Any) -> Any:
             asked = os.environ.get("NPCOMPAT_TEST_SEED")
-            chosen = seed if seed is not None else int(asked) if asked else random.SystemRandom().randrange(2**32)
+            chosen = (
+                seed
+                if seed is not None
+                else int(asked)
+                if asked
+                else random.SystemRandom().randrange(2**32)
+            )
             random.seed(chosen)
             onp.random.seed(chosen)
             np.random.seed(chosen)
             try:
                 return test(*args, **kwargs)
             except BaseException as error:
-                error.add_note(f"random numbers were seeded with {chosen}; run with NPCOMPAT_TEST_SEED={chosen} to repeat this")
+                error.add_note(
+                    f"random numbers were seeded with {chosen}; run with "
+                    f"NPCOMPAT_TEST_SEED={chosen} to repeat this"
+                )
                 raise
 
         return seeded  # type: ignore[return-value]
@@ -456,7 +533,8 @@ def default_device() -> npx.Device:
 
 
 def effective_dtype(a: Any) -> onp.dtype[Any]:
-    """The dtype whose precision products of the array really have: accelerators multiply float32 matrices in less.
+    """The dtype whose precision products of the array really have: accelerators multiply float32
+    matrices in less.
 
     Examples
     --------
@@ -466,12 +544,17 @@ def effective_dtype(a: Any) -> onp.dtype[Any]:
     dtype('float32')
     """
     reduced = {"gpu": "float16", "tpu": "bfloat16"}.get(a.device.device_type)
-    return dtypes.canonical(reduced) if reduced is not None and a.dtype == onp.float32 else onp.dtype(a.dtype)
+    return (
+        dtypes.canonical(reduced)
+        if reduced is not None and a.dtype == onp.float32
+        else onp.dtype(a.dtype)
+    )
 
 
 use_np = npx.use_np
 
 __all__ = [
-    "TOLERANCES", "almost_equal", "assert_almost_equal", "assert_exception", "check_consistency", "check_numeric_gradient",
-    "default_device", "effective_dtype", "rand_ndarray", "rand_shape_nd", "same", "tolerances", "use_np", "with_seed",
+    "TOLERANCES", "almost_equal", "assert_almost_equal", "assert_exception", "check_consistency",
+    "check_numeric_gradient", "default_device", "effective_dtype", "rand_ndarray",
+    "rand_shape_nd", "same", "tolerances", "use_np", "with_seed",
 ]  # fmt: skip

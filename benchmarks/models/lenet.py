@@ -13,7 +13,15 @@ SHAPE = (32, 1, 28, 28)
 def net() -> Any:
     block = gluon.nn.HybridSequential()
     for before, after in ((1, 6), (6, 16)):
-        block.add(gluon.nn.Conv2D(after, in_channels=before, kernel_size=5, padding=2 if before == 1 else 0, activation="relu"))
+        block.add(
+            gluon.nn.Conv2D(
+                after,
+                in_channels=before,
+                kernel_size=5,
+                padding=2 if before == 1 else 0,
+                activation="relu",
+            )
+        )
         block.add(gluon.nn.MaxPool2D(pool_size=2, strides=2))
     block.add(gluon.nn.Flatten(), gluon.nn.Dense(120, in_units=400, activation="relu"))
     block.add(gluon.nn.Dense(84, in_units=120, activation="relu"), gluon.nn.Dense(10, in_units=84))
@@ -22,7 +30,9 @@ def net() -> Any:
 
 def by_hand(p: Any, x: Any) -> Any:
     for i, padding in ((0, "SAME"), (2, "VALID")):
-        x = jax.lax.conv_general_dilated(x, p[f"{i}.weight"], (1, 1), padding, dimension_numbers=("NCHW", "OIHW", "NCHW"))
+        x = jax.lax.conv_general_dilated(
+            x, p[f"{i}.weight"], (1, 1), padding, dimension_numbers=("NCHW", "OIHW", "NCHW")
+        )
         x = jnp.maximum(x + p[f"{i}.bias"][:, None, None], 0)
         x = jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
     x = x.reshape(len(x), -1)
@@ -34,8 +44,23 @@ def by_hand(p: Any, x: Any) -> Any:
 def torch_net() -> Any:
     from torch import nn  # optional: measured where it is installed
 
-    convolutions = [nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2)]
-    return nn.Sequential(*convolutions, nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
+    convolutions = [
+        nn.Conv2d(1, 6, 5, padding=2),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Conv2d(6, 16, 5),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+    ]
+    return nn.Sequential(
+        *convolutions,
+        nn.Flatten(),
+        nn.Linear(400, 120),
+        nn.ReLU(),
+        nn.Linear(120, 84),
+        nn.ReLU(),
+        nn.Linear(84, 10),
+    )
 
 
 def flax_net(rngs: Any) -> Any:

@@ -1,4 +1,6 @@
-"""A layer of LSTM (Hochreiter and Schmidhuber, 1997) over sequences, whose last output is classified."""
+"""A layer of LSTM (Hochreiter and Schmidhuber, 1997) over sequences, whose last output is
+classified.
+"""
 
 from typing import Any
 

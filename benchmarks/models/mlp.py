@@ -14,7 +14,11 @@ WIDTHS = (256, 128, 128, 10)
 def net(widths: tuple[int, ...] = WIDTHS) -> Any:
     block = gluon.nn.HybridSequential()
     for before, after in pairwise(widths):
-        block.add(gluon.nn.Dense(after, in_units=before, activation="relu" if after != widths[-1] else None))
+        block.add(
+            gluon.nn.Dense(
+                after, in_units=before, activation="relu" if after != widths[-1] else None
+            )
+        )
     return block
 
 
@@ -28,12 +32,20 @@ def by_hand(p: Any, x: Any) -> Any:
 def torch_net() -> Any:
     from torch import nn  # optional: measured where it is installed
 
-    layers = [layer for before, after in pairwise(WIDTHS) for layer in (nn.Linear(before, after), nn.ReLU())]
+    layers = [
+        layer
+        for before, after in pairwise(WIDTHS)
+        for layer in (nn.Linear(before, after), nn.ReLU())
+    ]
     return nn.Sequential(*layers[:-1])
 
 
 def flax_net(rngs: Any) -> Any:
     from flax import nnx  # optional: measured where it is installed
 
-    layers = [layer for before, after in pairwise(WIDTHS) for layer in (nnx.Linear(before, after, rngs=rngs), nnx.relu)]
+    layers = [
+        layer
+        for before, after in pairwise(WIDTHS)
+        for layer in (nnx.Linear(before, after, rngs=rngs), nnx.relu)
+    ]
     return nnx.Sequential(*layers[:-1])

@@ -1,4 +1,6 @@
-"""ResNet-18 (He et al., 2016) for small images, with a quarter of the channels: no pooling at the beginning."""
+"""ResNet-18 (He et al., 2016) for small images, with a quarter of the channels: no pooling at the
+beginning.
+"""
 
 from itertools import pairwise
 from typing import Any
@@ -23,12 +25,20 @@ def by_hand(p: Any, x: Any) -> Any:
     def convolved(name: str, x: Any, stride: int) -> Any:
         width = p[f"{name}.weight"].shape[2] // 2
         numbers = ("NCHW", "OIHW", "NCHW")
-        return jax.lax.conv_general_dilated(x, p[f"{name}.weight"], (stride, stride), [(width, width)] * 2, dimension_numbers=numbers)
+        return jax.lax.conv_general_dilated(
+            x,
+            p[f"{name}.weight"],
+            (stride, stride),
+            [(width, width)] * 2,
+            dimension_numbers=numbers,
+        )
 
     def normalized(name: str, x: Any) -> Any:
         mean, variance = x.mean(axis=(0, 2, 3)), x.var(axis=(0, 2, 3))
         for which, value in (("running_mean", mean), ("running_var", variance)):
-            changed[f"{name}.{which}"] = MOMENTUM * p[f"{name}.{which}"] + (1 - MOMENTUM) * jax.lax.stop_gradient(value)
+            changed[f"{name}.{which}"] = MOMENTUM * p[f"{name}.{which}"] + (
+                1 - MOMENTUM
+            ) * jax.lax.stop_gradient(value)
         scale = p[f"{name}.gamma"] * jax.lax.rsqrt(variance + EPSILON)
         return (x - mean[:, None, None]) * scale[:, None, None] + p[f"{name}.beta"][:, None, None]
 
@@ -36,7 +46,9 @@ def by_hand(p: Any, x: Any) -> Any:
     for stage in range(1, 5):
         for block in range(2):
             name, stride = f"features.{stage}.{block}", 2 if stage > 1 and block == 0 else 1
-            inner = jax.nn.relu(normalized(f"{name}.body.1", convolved(f"{name}.body.0", x, stride)))
+            inner = jax.nn.relu(
+                normalized(f"{name}.body.1", convolved(f"{name}.body.0", x, stride))
+            )
             inner = normalized(f"{name}.body.4", convolved(f"{name}.body.3", inner, 1))
             if stride == 2:
                 x = normalized(f"{name}.downsample.1", convolved(f"{name}.downsample.0", x, 2))
@@ -56,7 +68,9 @@ def torch_net() -> Any:
             )  # fmt: skip
             self.downsample = nn.Identity()
             if stride == 2:
-                self.downsample = nn.Sequential(nn.Conv2d(before, after, 1, 2, bias=False), nn.BatchNorm2d(after))
+                self.downsample = nn.Sequential(
+                    nn.Conv2d(before, after, 1, 2, bias=False), nn.BatchNorm2d(after)
+                )
 
         def forward(self, x: Any) -> Any:
             return nn.functional.relu(self.body(x) + self.downsample(x))
@@ -67,7 +81,9 @@ def torch_net() -> Any:
         for block in range(2)
     ]
     stem = nn.Conv2d(3, CHANNELS[0], 3, 1, 1, bias=False)
-    return nn.Sequential(stem, *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(CHANNELS[-1], 10))
+    return nn.Sequential(
+        stem, *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(CHANNELS[-1], 10)
+    )
 
 
 def flax_net(rngs: Any) -> Any:
@@ -75,7 +91,15 @@ def flax_net(rngs: Any) -> Any:
 
     def convolution(before: int, after: int, width: int, stride: int) -> Any:
         padding = [(width // 2, width // 2)] * 2
-        return nnx.Conv(before, after, (width, width), (stride, stride), padding=padding, use_bias=False, rngs=rngs)
+        return nnx.Conv(
+            before,
+            after,
+            (width, width),
+            (stride, stride),
+            padding=padding,
+            use_bias=False,
+            rngs=rngs,
+        )
 
     def norm(channels: int) -> Any:
         return nnx.BatchNorm(channels, momentum=MOMENTUM, epsilon=EPSILON, rngs=rngs)
@@ -83,9 +107,17 @@ def flax_net(rngs: Any) -> Any:
     class Block(nnx.Module):
         def __init__(self, before: int, after: int, stride: int) -> None:
             self.body = nnx.Sequential(
-                convolution(before, after, 3, stride), norm(after), nnx.relu, convolution(after, after, 3, 1), norm(after)
+                convolution(before, after, 3, stride),
+                norm(after),
+                nnx.relu,
+                convolution(after, after, 3, 1),
+                norm(after),
             )
-            self.downsample = nnx.Sequential(convolution(before, after, 1, 2), norm(after)) if stride == 2 else None
+            self.downsample = (
+                nnx.Sequential(convolution(before, after, 1, 2), norm(after))
+                if stride == 2
+                else None
+            )
 
         def __call__(self, x: Any) -> Any:
             return nnx.relu(self.body(x) + (x if self.downsample is None else self.downsample(x)))
@@ -96,5 +128,8 @@ def flax_net(rngs: Any) -> Any:
         for block in range(2)
     ]
     return nnx.Sequential(
-        convolution(3, CHANNELS[0], 3, 1), *blocks, lambda x: jnp.mean(x, axis=(1, 2)), nnx.Linear(CHANNELS[-1], 10, rngs=rngs)
+        convolution(3, CHANNELS[0], 3, 1),
+        *blocks,
+        lambda x: jnp.mean(x, axis=(1, 2)),
+        nnx.Linear(CHANNELS[-1], 10, rngs=rngs),
     )

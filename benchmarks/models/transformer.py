@@ -1,4 +1,6 @@
-"""Two layers of the Transformer's encoder (Vaswani et al., 2017), normalized after each part; the mean over time is classified."""
+"""Two layers of the Transformer's encoder (Vaswani et al., 2017), normalized after each part; the
+mean over time is classified.
+"""
 
 from typing import Any
 
@@ -39,8 +41,13 @@ def by_hand(p: Any, x: Any) -> Any:
         return (x - mean) * jax.lax.rsqrt(variance + 1e-5) * p[f"{name}.gamma"] + p[f"{name}.beta"]
 
     def attention(name: str, x: Any) -> Any:
-        q, k, v = [dense(f"{name}.{part}_proj", x).reshape(*x.shape[:2], HEADS, -1) for part in ("query", "key", "value")]
-        weights = jax.nn.softmax(jnp.einsum("bqhd,bkhd->bhqk", q, k) / jnp.sqrt(q.shape[-1]), axis=-1)
+        q, k, v = [
+            dense(f"{name}.{part}_proj", x).reshape(*x.shape[:2], HEADS, -1)
+            for part in ("query", "key", "value")
+        ]
+        weights = jax.nn.softmax(
+            jnp.einsum("bqhd,bkhd->bhqk", q, k) / jnp.sqrt(q.shape[-1]), axis=-1
+        )
         return dense(f"{name}.out_proj", jnp.einsum("bhqk,bkhd->bqhd", weights, v).reshape(x.shape))
 
     for i in range(LAYERS):
@@ -57,7 +64,10 @@ def torch_net() -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.layers = nn.Sequential(
-                *[nn.TransformerEncoderLayer(UNITS, HEADS, INNER, dropout=0.0, batch_first=True) for _ in range(LAYERS)]
+                *[
+                    nn.TransformerEncoderLayer(UNITS, HEADS, INNER, dropout=0.0, batch_first=True)
+                    for _ in range(LAYERS)
+                ]
             )
             self.output = nn.Linear(UNITS, 10)
 
@@ -82,4 +92,8 @@ def flax_net(rngs: Any) -> Any:
             x = self.attention_norm(x + self.attention(x))
             return self.output_norm(x + self.inner(nnx.relu(self.hidden(x))))
 
-    return nnx.Sequential(*[Layer() for _ in range(LAYERS)], lambda x: x.mean(axis=1), nnx.Linear(UNITS, 10, rngs=rngs))
+    return nnx.Sequential(
+        *[Layer() for _ in range(LAYERS)],
+        lambda x: x.mean(axis=1),
+        nnx.Linear(UNITS, 10, rngs=rngs),
+    )

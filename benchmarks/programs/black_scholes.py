@@ -1,4 +1,5 @@
-"""Prices of options (Black and Scholes, 1973): long elementwise formulas, with the normal distribution function as a polynomial.
+"""Prices of options (Black and Scholes, 1973): long elementwise formulas, with the normal
+distribution function as a polynomial.
 
 The polynomial is 26.2.17 of Abramowitz and Stegun, Handbook of Mathematical Functions.
 """
@@ -14,7 +15,13 @@ COEFFICIENTS = (1.330274429, -1.821255978, 1.781477937, -0.356563782, 0.31938153
 
 def inputs(n: int) -> tuple[Any, ...]:
     random = numpy.random.RandomState(0)
-    return random.uniform(10, 50, n), random.uniform(10, 50, n), random.uniform(0.2, 2, n), 0.02, 0.3
+    return (
+        random.uniform(10, 50, n),
+        random.uniform(10, 50, n),
+        random.uniform(0.2, 2, n),
+        0.02,
+        0.3,
+    )
 
 
 def program(np: Any, price: Any, strike: Any, years: Any, rate: float, volatility: float) -> Any:

@@ -1,4 +1,6 @@
-"""The Cholesky factor, column by column: slices that grow, products with them, and writes into one matrix."""
+"""The Cholesky factor, column by column: slices that grow, products with them, and writes into one
+matrix.
+"""
 
 from typing import Any
 

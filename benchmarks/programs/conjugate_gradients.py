@@ -1,4 +1,6 @@
-"""Conjugate gradients (Hestenes and Stiefel, 1952) for a number of steps: products with a matrix, vectors changed in place."""
+"""Conjugate gradients (Hestenes and Stiefel, 1952) for a number of steps: products with a matrix,
+vectors changed in place.
+"""
 
 from typing import Any
 
@@ -40,4 +42,6 @@ def by_hand(matrix: Any, right: Any, steps: int) -> Any:
         after = residual @ residual
         return x, residual, direction * (after / square) + residual, after
 
-    return jax.lax.fori_loop(0, steps, step, (jnp.zeros_like(right), right, right, right @ right))[0]
+    return jax.lax.fori_loop(0, steps, step, (jnp.zeros_like(right), right, right, right @ right))[
+        0
+    ]

@@ -1,4 +1,6 @@
-"""Convolution by slices, as in a network's first layer: an accumulator, a threshold in place, and pooling by strides."""
+"""Convolution by slices, as in a network's first layer: an accumulator, a threshold in place, and
+pooling by strides.
+"""
 
 from typing import Any
 
@@ -10,7 +12,9 @@ SMALL, FULL = (10, 2, 3), (128, 8, 5)
 
 def inputs(n: int, filters: int, width: int) -> tuple[Any, ...]:
     random = numpy.random.RandomState(0)
-    return random.normal(size=(n, n)).astype("float32"), random.normal(size=(filters, width, width)).astype("float32")
+    return random.normal(size=(n, n)).astype("float32"), random.normal(
+        size=(filters, width, width)
+    ).astype("float32")
 
 
 def program(np: Any, image: Any, kernels: Any) -> Any:

@@ -1,4 +1,6 @@
-"""The modified Gram-Schmidt process: columns normalized in place, and taken out of those that follow."""
+"""The modified Gram-Schmidt process: columns normalized in place, and taken out of those that
+follow.
+"""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""Heat in a plate with fixed edges (Jacobi's method): a stencil of slices, `out=`, and two buffers that change places."""
+"""Heat in a plate with fixed edges (Jacobi's method): a stencil of slices, `out=`, and two buffers
+that change places.
+"""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""An image's histogram made even: counts, their running sum, and a table that is looked up for each pixel."""
+"""An image's histogram made even: counts, their running sum, and a table that is looked up for each
+pixel.
+"""
 
 from typing import Any
 
@@ -9,7 +11,9 @@ SMALL, FULL = (12, 8), (512, 256)
 
 
 def inputs(n: int, levels: int) -> tuple[Any, ...]:
-    return numpy.clip(numpy.random.RandomState(0).normal(levels / 3, levels / 8, size=(n, n)), 0, levels - 1).astype("int64"), levels
+    return numpy.clip(
+        numpy.random.RandomState(0).normal(levels / 3, levels / 8, size=(n, n)), 0, levels - 1
+    ).astype("int64"), levels
 
 
 def program(np: Any, image: Any, levels: int) -> Any:

@@ -1,4 +1,6 @@
-"""Lloyd's algorithm: distances by broadcasting, and sums of the members of each cluster by `np.add.at`."""
+"""Lloyd's algorithm: distances by broadcasting, and sums of the members of each cluster by
+`np.add.at`.
+"""
 
 from typing import Any
 

@@ -1,6 +1,8 @@
-"""Waves in shallow water, a pseudospectral method with Runge and Kutta's steps: many small transforms in a loop.
+"""Waves in shallow water, a pseudospectral method with Runge and Kutta's steps: many small
+transforms in a loop.
 
-The linear part is solved exactly by an integrating factor (Trefethen, Spectral Methods in MATLAB, program 27).
+The linear part is solved exactly by an integrating factor (Trefethen, Spectral Methods in MATLAB,
+program 27).
 """
 
 from typing import Any
@@ -15,7 +17,10 @@ STEP = 0.4 / 256**2
 
 def inputs(n: int, steps: int) -> tuple[Any, ...]:
     x = 2 * numpy.pi / n * numpy.arange(-n // 2, n // 2)
-    u = 3 * 25**2 / numpy.cosh(0.5 * 25 * (x + 2)) ** 2 + 3 * 16**2 / numpy.cosh(0.5 * 16 * (x + 1)) ** 2
+    u = (
+        3 * 25**2 / numpy.cosh(0.5 * 25 * (x + 2)) ** 2
+        + 3 * 16**2 / numpy.cosh(0.5 * 16 * (x + 1)) ** 2
+    )
     return u, numpy.fft.fftfreq(n, 1 / n), steps
 
 

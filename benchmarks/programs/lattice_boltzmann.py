@@ -1,4 +1,6 @@
-"""Flow past a cylinder by the lattice Boltzmann method (D2Q9): rolls, reductions, and a mask that turns velocities around."""
+"""Flow past a cylinder by the lattice Boltzmann method (D2Q9): rolls, reductions, and a mask that
+turns velocities around.
+"""
 
 from typing import Any
 
@@ -36,7 +38,9 @@ def program(np: Any, flow: Any, cylinder: Any, steps: int) -> Any:
         balanced = np.zeros_like(flow)
         for i in range(9):
             along = 3 * (X[i] * u + Y[i] * v)
-            balanced[:, :, i] = WEIGHTS[i] * density * (1 + along + along**2 / 2 - 1.5 * (u**2 + v**2))
+            balanced[:, :, i] = (
+                WEIGHTS[i] * density * (1 + along + along**2 / 2 - 1.5 * (u**2 + v**2))
+            )
         flow += (balanced - flow) / RELAXATION
         np.copyto(flow, reflected, where=cylinder[:, :, None])
     return flow
@@ -46,7 +50,9 @@ def by_hand(flow: Any, cylinder: Any, steps: int) -> Any:
     x, y, weights = jnp.array(X), jnp.array(Y), jnp.array(WEIGHTS)
 
     def step(_: int, flow: Any) -> Any:
-        flow = jnp.stack([jnp.roll(flow[:, :, i], (Y[i], X[i]), axis=(0, 1)) for i in range(9)], axis=2)
+        flow = jnp.stack(
+            [jnp.roll(flow[:, :, i], (Y[i], X[i]), axis=(0, 1)) for i in range(9)], axis=2
+        )
         reflected = flow[:, :, jnp.array(OPPOSITE)]
         density = flow.sum(axis=2)
         u = jnp.where(cylinder, 0, (flow * x).sum(axis=2) / density)[..., None]

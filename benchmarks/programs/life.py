@@ -1,4 +1,6 @@
-"""Conway's game of life: neighbours counted by slices of integers, cells born and dying through masks."""
+"""Conway's game of life: neighbours counted by slices of integers, cells born and dying through
+masks.
+"""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""An image smoothed by its Fourier transform: frequencies above a limit set to zero, and the rest sharpened again."""
+"""An image smoothed by its Fourier transform: frequencies above a limit set to zero, and the rest
+sharpened again.
+"""
 
 from typing import Any
 
@@ -28,8 +30,12 @@ def program(np: Any, image: Any, limit: float) -> Any:
 
 def by_hand(image: Any, limit: float) -> Any:
     spectrum = jnp.fft.rfft2(image)
-    frequency = jnp.hypot(jnp.fft.fftfreq(image.shape[0])[:, None], jnp.fft.rfftfreq(image.shape[1]))
+    frequency = jnp.hypot(
+        jnp.fft.fftfreq(image.shape[0])[:, None], jnp.fft.rfftfreq(image.shape[1])
+    )
     spectrum = jnp.where(frequency > limit, 0, spectrum)
-    smooth = jnp.fft.irfft2(spectrum, s=image.shape) + 0.5 * jnp.fft.irfft2(spectrum * frequency, s=image.shape)
+    smooth = jnp.fft.irfft2(spectrum, s=image.shape) + 0.5 * jnp.fft.irfft2(
+        spectrum * frequency, s=image.shape
+    )
     smooth = smooth - smooth.min()
     return smooth / smooth.max()

@@ -31,4 +31,6 @@ def by_hand(plane: Any, iterations: int) -> Any:
         inside = z.real**2 + z.imag**2 <= 4
         return jnp.where(inside, z * z + plane, z), steps + inside
 
-    return jax.lax.fori_loop(0, iterations, step, (jnp.zeros_like(plane), jnp.zeros(plane.shape, "int64")))[1]
+    return jax.lax.fori_loop(
+        0, iterations, step, (jnp.zeros_like(plane), jnp.zeros(plane.shape, "int64"))
+    )[1]

@@ -1,4 +1,6 @@
-"""Gravity between bodies (leapfrog): differences of all pairs by broadcasting, positions and velocities changed in place."""
+"""Gravity between bodies (leapfrog): differences of all pairs by broadcasting, positions and
+velocities changed in place.
+"""
 
 from typing import Any
 
@@ -11,7 +13,12 @@ STEP, SOFTENING = 0.01, 0.1
 
 def inputs(n: int, steps: int) -> tuple[Any, ...]:
     random = numpy.random.RandomState(0)
-    return random.normal(size=(n, 3)), 0.1 * random.normal(size=(n, 3)), random.uniform(0.5, 1.5, size=(n, 1)) / n, steps
+    return (
+        random.normal(size=(n, 3)),
+        0.1 * random.normal(size=(n, 3)),
+        random.uniform(0.5, 1.5, size=(n, 1)) / n,
+        steps,
+    )
 
 
 def program(np: Any, position: Any, velocity: Any, mass: Any, steps: int) -> Any:
@@ -44,5 +51,7 @@ def by_hand(position: Any, velocity: Any, mass: Any, steps: int) -> Any:
         force = acceleration(position)
         return position, velocity + force * (STEP / 2), force
 
-    position, velocity, _ = jax.lax.fori_loop(0, steps, step, (position, velocity, acceleration(position)))
+    position, velocity, _ = jax.lax.fori_loop(
+        0, steps, step, (position, velocity, acceleration(position))
+    )
     return jax.numpy.concatenate([position, velocity], axis=1)

@@ -1,4 +1,6 @@
-"""Ranks of pages (Brin and Page, 1998) until they stand still: how often it is multiplied depends on the values."""
+"""Ranks of pages (Brin and Page, 1998) until they stand still: how often it is multiplied depends
+on the values.
+"""
 
 from typing import Any
 
@@ -38,4 +40,6 @@ def by_hand(links: Any) -> Any:
         after = DAMPING * (moves @ rank) + (1 - DAMPING) / n
         return after, abs(after - rank).sum()
 
-    return jax.lax.while_loop(lambda state: state[1] >= TOLERANCE, step, (jnp.full(n, 1 / n), jnp.inf))[0]
+    return jax.lax.while_loop(
+        lambda state: state[1] >= TOLERANCE, step, (jnp.full(n, 1 / n), jnp.inf)
+    )[0]

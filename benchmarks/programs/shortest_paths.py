@@ -1,4 +1,6 @@
-"""Shortest paths between all nodes (Floyd and Warshall, 1962): a row and a column broadcast, the matrix changed by `out=`."""
+"""Shortest paths between all nodes (Floyd and Warshall, 1962): a row and a column broadcast, the
+matrix changed by `out=`.
+"""
 
 from typing import Any
 
@@ -11,7 +13,9 @@ SMALL, FULL = (7,), (100,)
 
 def inputs(n: int) -> tuple[Any, ...]:
     random = numpy.random.RandomState(0)
-    lengths = numpy.where(random.uniform(size=(n, n)) < 0.3, random.uniform(1, 10, size=(n, n)), numpy.inf)
+    lengths = numpy.where(
+        random.uniform(size=(n, n)) < 0.3, random.uniform(1, 10, size=(n, n)), numpy.inf
+    )
     numpy.fill_diagonal(lengths, 0)
     return (lengths,)
 

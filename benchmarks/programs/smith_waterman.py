@@ -1,4 +1,6 @@
-"""Local alignment (Smith and Waterman, 1981) along antidiagonals: a table read and written at arrays of positions."""
+"""Local alignment (Smith and Waterman, 1981) along antidiagonals: a table read and written at
+arrays of positions.
+"""
 
 from typing import Any
 

@@ -1,4 +1,5 @@
-"""Five complete programs in Gluon's style, each trained eagerly, hybridized, and as one compiled step.
+"""Five complete programs in Gluon's style, each trained eagerly, hybridized, and as one compiled
+step.
 
 `python -m examples.gluon_programs` runs them and compares what the modes give.
 """

@@ -1,7 +1,8 @@
-"""A variational autoencoder (Kingma and Welling, 2014) of scikit-learn's handwritten digits, by `gluon.probability`.
+"""A variational autoencoder (Kingma and Welling, 2014) of scikit-learn's handwritten digits, by
+`gluon.probability`.
 
-The encoder is a stochastic block: it samples the code of an image, and collects the divergence of the code's distribution
-from its prior.
+The encoder is a stochastic block: it samples the code of an image, and collects the divergence of
+the code's distribution from its prior.
 """
 
 from itertools import islice
@@ -21,7 +22,9 @@ PIXELS, CODE, HIDDEN = 64, 8, 96
 
 
 class Encoder(mgp.StochasticBlock):
-    """A sample of the code of each image; the loss that it collects is the divergence from the prior."""
+    """A sample of the code of each image; the loss that it collects is the divergence from the
+    prior.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +46,11 @@ class Autoencoder(mgp.StochasticSequential):
 
     def __init__(self) -> None:
         super().__init__()
-        self.add(Encoder(), nn.Dense(HIDDEN, activation="relu", in_units=CODE), nn.Dense(PIXELS, in_units=HIDDEN))
+        self.add(
+            Encoder(),
+            nn.Dense(HIDDEN, activation="relu", in_units=CODE),
+            nn.Dense(PIXELS, in_units=HIDDEN),
+        )
 
     def bound(self, x: Any) -> Any:
         """The negative evidence bound of each image: of its pixels, plus of its code."""
@@ -57,7 +64,12 @@ def train(mode: str, steps: int) -> Outcome:
     np.random.seed(5)
     images = (load_digits().data / 16).astype("float32")
     order = onp.random.RandomState(0).permutation(len(images))
-    loader = gluon.data.DataLoader(gluon.data.ArrayDataset(images[order[:1440]]), batch_size=64, shuffle=True, last_batch="discard")
+    loader = gluon.data.DataLoader(
+        gluon.data.ArrayDataset(images[order[:1440]]),
+        batch_size=64,
+        shuffle=True,
+        last_batch="discard",
+    )
     net = Autoencoder()
     net.initialize(init.Xavier())
     if mode != "eager":

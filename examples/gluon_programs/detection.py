@@ -1,4 +1,6 @@
-"""Single-shot detection (Liu et al., 2016) in small: boxes around the figures in generated pictures."""
+"""Single-shot detection (Liu et al., 2016) in small: boxes around the figures in generated
+pictures.
+"""
 
 from itertools import islice
 from typing import Any
@@ -17,7 +19,9 @@ ANCHORS = len(SIZES[0]) + len(RATIOS) - 1
 
 
 def figures(count: int, seed: int) -> gluon.data.ArrayDataset:
-    """Pictures of noise with a bright rectangle (class 0) or a dark ellipse (class 1), and its class and box."""
+    """Pictures of noise with a bright rectangle (class 0) or a dark ellipse (class 1), and its
+    class and box.
+    """
     random = onp.random.RandomState(seed)
     pictures = random.uniform(0.35, 0.65, (count, 3, SIDE, SIDE)).astype("float32")
     labels = onp.empty((count, 1, 5), "float32")
@@ -25,7 +29,10 @@ def figures(count: int, seed: int) -> gluon.data.ArrayDataset:
     for picture, label in zip(pictures, labels, strict=True):
         (height, width), kind = random.randint(8, 22, 2), random.randint(CLASSES)
         top, left = random.randint(0, SIDE - height + 1), random.randint(0, SIDE - width + 1)
-        down, across = (rows - top - height / 2) / (height / 2), (columns - left - width / 2) / (width / 2)
+        down, across = (
+            (rows - top - height / 2) / (height / 2),
+            (columns - left - width / 2) / (width / 2),
+        )
         inside = (abs(down) < 1) & (abs(across) < 1) if kind == 0 else down**2 + across**2 < 1
         picture[:, inside] += 0.35 if kind == 0 else -0.35
         label[0] = kind, left / SIDE, top / SIDE, (left + width) / SIDE, (top + height) / SIDE
@@ -35,12 +42,19 @@ def figures(count: int, seed: int) -> gluon.data.ArrayDataset:
 def halved(channels: int) -> nn.HybridSequential:
     """Features of half the height and width."""
     block = nn.HybridSequential()
-    block.add(nn.Conv2D(channels, 3, padding=1, use_bias=False), nn.BatchNorm(), nn.Activation("relu"), nn.MaxPool2D(2))
+    block.add(
+        nn.Conv2D(channels, 3, padding=1, use_bias=False),
+        nn.BatchNorm(),
+        nn.Activation("relu"),
+        nn.MaxPool2D(2),
+    )
     return block
 
 
 class Detector(gluon.HybridBlock):
-    """Anchors, scores of their classes (the first is background), and codes of boxes, from features of two sizes."""
+    """Anchors, scores of their classes (the first is background), and codes of boxes, from features
+    of two sizes.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,28 +74,42 @@ class Detector(gluon.HybridBlock):
             scores.append(npx.batch_flatten(self.classes[i](features).transpose(0, 2, 3, 1)))
             codes.append(npx.batch_flatten(self.boxes[i](features).transpose(0, 2, 3, 1)))
         scores = np.concatenate(scores, axis=1)
-        return np.concatenate(anchors, axis=1), scores.reshape(x.shape[0], -1, CLASSES + 1), np.concatenate(codes, axis=1)
+        return (
+            np.concatenate(anchors, axis=1),
+            scores.reshape(x.shape[0], -1, CLASSES + 1),
+            np.concatenate(codes, axis=1),
+        )
 
 
 def train(mode: str, steps: int) -> Outcome:
-    """Train with negative mining; the score is how many figures the best box has, by class and half of their area."""
+    """Train with negative mining; the score is how many figures the best box has, by class and half
+    of their area.
+    """
     np.random.seed(4)
-    loader = gluon.data.DataLoader(figures(256, seed=0), batch_size=16, shuffle=True, last_batch="discard")
+    loader = gluon.data.DataLoader(
+        figures(256, seed=0), batch_size=16, shuffle=True, last_batch="discard"
+    )
     net = Detector()
     net.initialize(init.Xavier())
     if mode != "eager":
         net.hybridize()
     class_loss, box_loss = gluon.loss.SoftmaxCrossEntropyLoss(), gluon.loss.L1Loss()
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.02, "momentum": 0.9, "wd": 5e-4})
+    trainer = gluon.Trainer(
+        net.collect_params(), "sgd", {"learning_rate": 0.02, "momentum": 0.9, "wd": 5e-4}
+    )
 
     def step(x: Any, y: Any) -> Any:
         x = x + np.random.uniform(-0.1, 0.1, size=(len(x), 1, 1, 1))  # lighter, or darker
         with autograd.record():
             anchors, scores, codes = net(x)
-            targets, masks, classes = npx.multibox_target(anchors, y, scores.transpose(0, 2, 1), negative_mining_ratio=3)
+            targets, masks, classes = npx.multibox_target(
+                anchors, y, scores.transpose(0, 2, 1), negative_mining_ratio=3
+            )
             counted = np.expand_dims(classes >= 0, -1)
             found = (classes > 0).sum()
-            loss = class_loss(scores, np.maximum(classes, 0), counted).sum() * classes.shape[1] / found
+            loss = (
+                class_loss(scores, np.maximum(classes, 0), counted).sum() * classes.shape[1] / found
+            )
             loss = loss + box_loss(codes * masks, targets * masks).sum() * masks.shape[1] / found
         loss.backward()
         trainer.step(1)
@@ -89,11 +117,17 @@ def train(mode: str, steps: int) -> Outcome:
 
     run = npx.jit(step) if mode == "compiled step" else step
     losses = [run(x, y).item() for x, y in islice(forever(lambda: loader), steps)]
-    return Outcome.of(losses, {name: p.data() for name, p in net.collect_params().items()}, found_share(net, figures(64, seed=1)))
+    return Outcome.of(
+        losses,
+        {name: p.data() for name, p in net.collect_params().items()},
+        found_share(net, figures(64, seed=1)),
+    )
 
 
 def found_share(net: Detector, dataset: gluon.data.ArrayDataset) -> Any:
-    """The share of figures whose class the best box has, overlapping by more than half of what both cover."""
+    """The share of figures whose class the best box has, overlapping by more than half of what both
+    cover.
+    """
     ((x, y),) = gluon.data.DataLoader(dataset, batch_size=len(dataset))
     anchors, scores, codes = net(x)
     best = npx.multibox_detection(npx.softmax(scores).transpose(0, 2, 1), codes, anchors)[:, 0]

@@ -20,7 +20,10 @@ def datasets() -> tuple[gluon.data.ArrayDataset, gluon.data.ArrayDataset]:
     digits = load_digits()
     images = onp.kron(digits.images, onp.ones((2, 2)))[..., None] / 16 * 255
     order = onp.random.RandomState(0).permutation(len(images))
-    train, test = (gluon.data.ArrayDataset(images[part].astype("uint8"), digits.target[part]) for part in (order[:1500], order[1500:1628]))
+    train, test = (
+        gluon.data.ArrayDataset(images[part].astype("uint8"), digits.target[part])
+        for part in (order[:1500], order[1500:1628])
+    )
     return train, test
 
 
@@ -46,14 +49,21 @@ def train(mode: str, steps: int) -> Outcome:
     plain = transforms.Compose([transforms.ToTensor(), transforms.Normalize(0.5, 0.5)])
     augmented = transforms.Compose([transforms.RandomBrightness(0.3), plain])
     batches = gluon.data.DataLoader(
-        train_set.transform_first(augmented), batch_size=32, shuffle=True, last_batch="discard", num_workers=2, thread_pool=True
+        train_set.transform_first(augmented),
+        batch_size=32,
+        shuffle=True,
+        last_batch="discard",
+        num_workers=2,
+        thread_pool=True,
     )
     net = lenet()
     net.initialize(init.Xavier())
     if mode != "eager":
         net.hybridize()
     loss_fn = gluon.loss.SoftmaxCrossEntropyLoss()
-    trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.05, "momentum": 0.9, "wd": 1e-4})
+    trainer = gluon.Trainer(
+        net.collect_params(), "sgd", {"learning_rate": 0.05, "momentum": 0.9, "wd": 1e-4}
+    )
 
     def step(x: Any, y: Any) -> Any:
         with autograd.record():
@@ -68,4 +78,6 @@ def train(mode: str, steps: int) -> Outcome:
     accuracy = gluon.metric.Accuracy()
     for x, y in gluon.data.DataLoader(test_set.transform_first(plain), batch_size=128):
         accuracy.update(y, net(x))
-    return Outcome.of(losses, {name: p.data() for name, p in net.collect_params().items()}, accuracy.get()[1])
+    return Outcome.of(
+        losses, {name: p.data() for name, p in net.collect_params().items()}, accuracy.get()[1]
+    )

@@ -1,4 +1,6 @@
-"""What the programs share: the modes they run in, what a training leaves, and where two modes differ."""
+"""What the programs share: the modes they run in, what a training leaves, and where two modes
+differ.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,7 +15,8 @@ MODES = ("eager", "hybridized", "compiled step")
 
 @dataclass
 class Outcome:
-    """What one training left: the loss of each step, parameters, what the trained model reached, and the next random number.
+    """What one training left: the loss of each step, parameters, what the trained model reached,
+    and the next random number.
 
     The last one is equal in two modes only if both drew as many numbers.
     """
@@ -26,7 +29,12 @@ class Outcome:
     @classmethod
     def of(cls, losses: list[float], parameters: Mapping[str, Any], score: float) -> "Outcome":
         """The outcome of a training that just ended."""
-        return cls(losses, {name: array.asnumpy() for name, array in parameters.items()}, float(score), float(np.random.uniform()))
+        return cls(
+            losses,
+            {name: array.asnumpy() for name, array in parameters.items()},
+            float(score),
+            float(np.random.uniform()),
+        )
 
 
 def forever(one_pass: Callable[[], Iterable[Any]]) -> Iterator[Any]:
@@ -36,18 +44,26 @@ def forever(one_pass: Callable[[], Iterable[Any]]) -> Iterator[Any]:
 
 
 def differences(outcomes: Mapping[str, Outcome], tolerance: float) -> Iterator[str]:
-    """Where modes differ from the first: losses and parameters by more than the tolerance, random numbers at all."""
+    """Where modes differ from the first: losses and parameters by more than the tolerance, random
+    numbers at all.
+    """
     (first, expected), *others = outcomes.items()
     for mode, got in others:
         for i, (a, b) in enumerate(zip(expected.losses, got.losses, strict=True), 1):
             if not abs(a - b) <= tolerance * abs(a):
                 yield f"step {i}: the loss is {a:.7g} {first}, {b:.7g} {mode}"
         if list(got.parameters) != list(expected.parameters):
-            yield f"parameters are {list(expected.parameters)} {first}, {list(got.parameters)} {mode}"
+            yield (
+                f"parameters are {list(expected.parameters)} {first}, {list(got.parameters)} {mode}"
+            )
             continue
         for name, a in expected.parameters.items():
             b, scale = got.parameters[name], onp.abs(a).max(initial=1e-3)
-            if a.dtype != b.dtype or a.shape != b.shape or not onp.abs(a - b).max(initial=0) <= tolerance * scale:
+            if (
+                a.dtype != b.dtype
+                or a.shape != b.shape
+                or not onp.abs(a - b).max(initial=0) <= tolerance * scale
+            ):
                 yield f"parameter {name} differs between {first} and {mode}"
         if not abs(expected.score - got.score) <= tolerance * abs(expected.score):
             yield f"the score is {expected.score:.7g} {first}, {got.score:.7g} {mode}"

@@ -1,7 +1,8 @@
-"""Translation by a recurrent network with attention (Bahdanau et al., 2015): it learns to write a word backwards.
+"""Translation by a recurrent network with attention (Bahdanau et al., 2015): it learns to write a
+word backwards.
 
-Sequences of a batch have different lengths: the encoder stops at the end of each, attention sees no padding, and neither
-does the loss.
+Sequences of a batch have different lengths: the encoder stops at the end of each, attention sees no
+padding, and neither does the loss.
 """
 
 from itertools import islice
@@ -23,21 +24,31 @@ LONGEST, HIDDEN = 6, 48
 def words(count: int, seed: int) -> gluon.data.SimpleDataset:
     """Random words, and each backwards, with a mark of the end."""
     random = onp.random.RandomState(seed)
-    found = [random.randint(FIRST, FIRST + LETTERS, random.randint(2, LONGEST)) for _ in range(count)]
+    found = [
+        random.randint(FIRST, FIRST + LETTERS, random.randint(2, LONGEST)) for _ in range(count)
+    ]
     ends = onp.array([END])
-    return gluon.data.SimpleDataset([(onp.append(w, ends), onp.append(w[::-1], ends), len(w) + 1) for w in found])
+    return gluon.data.SimpleDataset(
+        [(onp.append(w, ends), onp.append(w[::-1], ends), len(w) + 1) for w in found]
+    )
 
 
 def batches(dataset: gluon.data.SimpleDataset, size: int, shuffle: bool) -> gluon.data.DataLoader:
     """Padded words, padded answers, and the lengths of both."""
     pad = batchify.Pad(val=PAD, round_to=LONGEST)
     return gluon.data.DataLoader(
-        dataset, size, shuffle=shuffle, last_batch="discard", batchify_fn=batchify.Group(pad, pad, batchify.Stack())
+        dataset,
+        size,
+        shuffle=shuffle,
+        last_batch="discard",
+        batchify_fn=batchify.Group(pad, pad, batchify.Stack()),
     )
 
 
 class Encoder(gluon.HybridBlock):
-    """What a recurrent layer makes of a word: an output for each letter, (batch, time, hidden), and its last state."""
+    """What a recurrent layer makes of a word: an output for each letter, (batch, time, hidden), and
+    its last state.
+    """
 
     def __init__(self) -> None:
         super().__init__()

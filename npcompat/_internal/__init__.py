@@ -1,1 +1,4 @@
-"""The core: operators, dispatch, handles and lenses, tape, trace, backends.  Nothing here is public."""
+"""The core: operators, dispatch, handles and lenses, tape, trace, backends.
+
+Nothing here is public.
+"""

@@ -1,7 +1,8 @@
-"""Mixed precision: products in 16 bits, the rest in float32, and gradients scaled so that they do not vanish in float16.
+"""Mixed precision: products in 16 bits, the rest in float32, and gradients scaled so that they do
+not vanish in float16.
 
-amp.init("bfloat16")          # first of all: from now on, products are computed in 16 bits
-amp.init_trainer(trainer)     # for float16: the trainer leaves out steps whose gradients are not finite
+amp.init("bfloat16") # first of all: from now on, products are computed in 16 bits
+amp.init_trainer(trainer) # for float16: the trainer leaves out steps whose gradients are not finite
 
 with autograd.record():
     loss = loss_of(net(x), y)

@@ -27,7 +27,9 @@ class _Narrow(HybridBlock):
 def _cast(tree: Any, before: Any, after: Any) -> Any:
     """Containers of arrays, with those of one dtype cast to another."""
     leaves, structure = xla.flatten(tree)
-    return xla.unflatten(structure, [a.astype(after) if getattr(a, "dtype", None) == before else a for a in leaves])
+    return xla.unflatten(
+        structure, [a.astype(after) if getattr(a, "dtype", None) == before else a for a in leaves]
+    )
 
 
 def convert_hybrid_block(
@@ -43,7 +45,8 @@ def convert_hybrid_block(
     *,
     ctx: Any = None,
 ) -> HybridBlock:
-    """A copy of a block that predicts in 16 bits: its parameters are cast, and what goes in and comes out stays float32.
+    """A copy of a block that predicts in 16 bits: its parameters are cast, and what goes in and
+    comes out stays float32.
 
     Statistics of normalization layers stay float32.  For training in mixed precision, use `init`.
 
@@ -81,7 +84,10 @@ def convert_hybrid_block(
     }
     for argument, value in chosen.items():
         if value is not None:
-            raise NotImplementedError(f"convert_hybrid_block({argument}=...): single operators can't be chosen; amp.init can")
+            raise NotImplementedError(
+                f"convert_hybrid_block({argument}=...): single operators can't be chosen; "
+                "amp.init can"
+            )
     if not isinstance(block, HybridBlock):
         raise TypeError(f"convert_hybrid_block: expected a HybridBlock, got {type(block).__name__}")
     target = _target(target_dtype)

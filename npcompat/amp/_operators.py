@@ -13,10 +13,45 @@ from npcompat.numpy._typing import DTypeLike
 
 _EXACT_PRODUCTS = ("_npi_matrix_power", "_npi_convolve", "_npi_correlate")
 _WIDE = (
-    *("_npx_softmax", "_npx_log_softmax", "_npx_masked_softmax", "_npx_masked_log_softmax", "_npx_softplus", "_npx_log_sigmoid"),
-    *("_npx_global_norm", "_npx_l2_normalization", "_npx_smooth_l1", "_npx_ctc_loss", "_npx_erfinv", "_npx_gamma", "_npx_gammaln"),
-    *("_npi_exp", "_npi_exp2", "_npi_expm1", "_npi_log", "_npi_log2", "_npi_log10", "_npi_log1p", "_npi_logaddexp", "_npi_power"),
-    *("_npi_sum", "_npi_mean", "_npi_var", "_npi_std", "_npi_prod", "_npi_cumsum", "_npi_cumprod", "_npi_norm", "_npi_vector_norm"),
+    *(
+        "_npx_softmax",
+        "_npx_log_softmax",
+        "_npx_masked_softmax",
+        "_npx_masked_log_softmax",
+        "_npx_softplus",
+        "_npx_log_sigmoid",
+    ),
+    *(
+        "_npx_global_norm",
+        "_npx_l2_normalization",
+        "_npx_smooth_l1",
+        "_npx_ctc_loss",
+        "_npx_erfinv",
+        "_npx_gamma",
+        "_npx_gammaln",
+    ),
+    *(
+        "_npi_exp",
+        "_npi_exp2",
+        "_npi_expm1",
+        "_npi_log",
+        "_npi_log2",
+        "_npi_log10",
+        "_npi_log1p",
+        "_npi_logaddexp",
+        "_npi_power",
+    ),
+    *(
+        "_npi_sum",
+        "_npi_mean",
+        "_npi_var",
+        "_npi_std",
+        "_npi_prod",
+        "_npi_cumsum",
+        "_npi_cumprod",
+        "_npi_norm",
+        "_npi_vector_norm",
+    ),
     *("_npi_reciprocal", "_npi_tan", "_npi_sinh", "_npi_cosh", "_npi_arccos", "_npi_arcsin"),
 )
 
@@ -29,7 +64,8 @@ def _target(dtype: DTypeLike) -> onp.dtype[Any]:
 
 
 def list_lp16_ops(target_dtype: DTypeLike = "float16") -> list[str]:
-    """Names of the operators that compute in 16 bits unless `init` is told otherwise: products, convolutions, recurrent layers.
+    """Names of the operators that compute in 16 bits unless `init` is told otherwise: products,
+    convolutions, recurrent layers.
 
     Examples
     --------
@@ -38,11 +74,18 @@ def list_lp16_ops(target_dtype: DTypeLike = "float16") -> list[str]:
     True
     """
     _target(target_dtype)
-    return sorted([name for name, op in REGISTRY.items() if op.pattern == "complex" and name not in _EXACT_PRODUCTS])
+    return sorted(
+        [
+            name
+            for name, op in REGISTRY.items()
+            if op.pattern == "complex" and name not in _EXACT_PRODUCTS
+        ]
+    )
 
 
 def list_fp32_ops(target_dtype: DTypeLike = "float16") -> list[str]:
-    """Names of the operators that compute in float32 unless `init` is told otherwise: sums, exponentials, softmax, norms.
+    """Names of the operators that compute in float32 unless `init` is told otherwise: sums,
+    exponentials, softmax, norms.
 
     Examples
     --------
@@ -59,18 +102,24 @@ def _known(names: Iterable[str], argument: str) -> frozenset[str]:
     unknown = sorted(found - REGISTRY.keys())
     if unknown:
         raise ValueError(
-            f"amp.init({argument}=...): there are no operators {', '.join(unknown)}; list_lp16_ops() shows what names look like"
+            f"amp.init({argument}=...): there are no operators {', '.join(unknown)}; "
+            "list_lp16_ops() shows what names look like"
         )
     return found
 
 
-def _conditions(given: Sequence[tuple[str, str, Sequence[Any]]] | None) -> Mapping[str, tuple[tuple[str, frozenset[Any]], ...]]:
+def _conditions(
+    given: Sequence[tuple[str, str, Sequence[Any]]] | None,
+) -> Mapping[str, tuple[tuple[str, frozenset[Any]], ...]]:
     found: dict[str, tuple[tuple[str, frozenset[Any]], ...]] = {}
     for name, attribute, values in given or ():
         _known([name], "conditional_fp32_ops")
         if attribute not in REGISTRY[name].attrs:
             has = ", ".join(REGISTRY[name].attrs) or "none"
-            raise ValueError(f"amp.init(conditional_fp32_ops=...): {name} has no attribute {attribute!r}; it has {has}")
+            raise ValueError(
+                f"amp.init(conditional_fp32_ops=...): {name} has no attribute {attribute!r}; it "
+                f"has {has}"
+            )
         found[name] = (*found.get(name, ()), (attribute, frozenset(values)))
     return found
 
@@ -82,10 +131,11 @@ def init(
     fp32_ops: Iterable[str] | None = None,
     layout_optimization: bool = False,
 ) -> None:
-    """Have products of float32 arrays computed in 16 bits from now on, and what needs it in float32, in the whole process.
+    """Have products of float32 arrays computed in 16 bits from now on, and what needs it in
+    float32, in the whole process.
 
-    Parameters stay float32.  Functions and blocks that were compiled before stay as they are, so call it first; calling it
-    again changes the choice, and `reset` ends it.
+    Parameters stay float32. Functions and blocks that were compiled before stay as they are, so
+    call it first; calling it again changes the choice, and `reset` ends it.
 
     Parameters
     ----------
@@ -112,11 +162,15 @@ def init(
         raise NotImplementedError("amp.init(layout_optimization=True): XLA chooses layouts itself")
     target = _target(target_dtype)
     wide = _known(list_fp32_ops() if fp32_ops is None else fp32_ops, "fp32_ops")
-    narrow = _known(list_lp16_ops() if target_precision_ops is None else target_precision_ops, "target_precision_ops") - (
-        wide if target_precision_ops is None else frozenset()
-    )
+    narrow = _known(
+        list_lp16_ops() if target_precision_ops is None else target_precision_ops,
+        "target_precision_ops",
+    ) - (wide if target_precision_ops is None else frozenset())
     if narrow & wide:
-        raise ValueError(f"amp.init: in target_precision_ops and in fp32_ops, too: {', '.join(sorted(narrow & wide))}")
+        raise ValueError(
+            "amp.init: in target_precision_ops and in fp32_ops, too: "
+            f"{', '.join(sorted(narrow & wide))}"
+        )
     _change(autocast_policy.Policy(target, narrow, wide, _conditions(conditional_fp32_ops)))
 
 

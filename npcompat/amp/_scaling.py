@@ -1,7 +1,8 @@
-"""Losses scaled so that gradients of 16 bits do not vanish; steps whose gradients are not finite are left out.
+"""Losses scaled so that gradients of 16 bits do not vanish; steps whose gradients are not finite
+are left out.
 
-Scale and counts are arrays, and whether a step counts is decided where the gradients are: nothing waits, and the whole step can
-be compiled.
+Scale and counts are arrays, and whether a step counts is decided where the gradients are: nothing
+waits, and the whole step can be compiled.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,8 @@ from npcompat.gluon.utils import all_finite
 
 
 class LossScaler:
-    """A scale of losses that falls when gradients are not finite, and grows when they were for long.
+    """A scale of losses that falls when gradients are not finite, and grows when they were for
+    long.
 
     Parameters
     ----------
@@ -27,14 +29,29 @@ class LossScaler:
         Its bounds.
     """
 
-    def __init__(self, init_scale: float = 2.0**16, scale_window: int = 2000, max_scale: float = 2.0**24, min_scale: float = 1.0) -> None:
+    def __init__(
+        self,
+        init_scale: float = 2.0**16,
+        scale_window: int = 2000,
+        max_scale: float = 2.0**24,
+        min_scale: float = 1.0,
+    ) -> None:
         if not 0 < min_scale <= init_scale <= max_scale:
-            raise ValueError(f"LossScaler: expected 0 < min_scale <= init_scale <= max_scale, got {min_scale}, {init_scale}, {max_scale}")
-        self.scale_window, self.max_scale, self.min_scale = int(scale_window), float(max_scale), float(min_scale)
+            raise ValueError(
+                f"LossScaler: expected 0 < min_scale <= init_scale <= max_scale, got {min_scale}, "
+                f"{init_scale}, {max_scale}"
+            )
+        self.scale_window, self.max_scale, self.min_scale = (
+            int(scale_window),
+            float(max_scale),
+            float(min_scale),
+        )
         with outside():
             self._scale = np.array(init_scale, dtype="float32")
             self._counted = np.array(0, dtype="int32")  # steps since the scale changed
-            self._applied = np.array(1.0, dtype="float32")  # what the gradients are multiplied with at the moment
+            self._applied = np.array(
+                1.0, dtype="float32"
+            )  # what the gradients are multiplied with at the moment
 
     @property
     def loss_scale(self) -> float:
@@ -73,7 +90,9 @@ class LossScaler:
 def _scaler_of(trainer: Any, what: str) -> LossScaler:
     scaler = getattr(trainer, "_scaler", None)
     if not isinstance(scaler, LossScaler):
-        raise ValueError(f"amp.{what}: call amp.init_trainer on the trainer first, got {type(trainer).__name__}")
+        raise ValueError(
+            f"amp.{what}: call amp.init_trainer on the trainer first, got {type(trainer).__name__}"
+        )
     return scaler
 
 
@@ -94,7 +113,8 @@ def init_trainer(trainer: Any, loss_scaler: LossScaler | None = None) -> None:
 
 @contextmanager
 def scale_loss(loss: Any, trainer: Any) -> Iterator[Any]:
-    """A context that gives the loss, or a list of losses, multiplied with the trainer's scale; use it while recording.
+    """A context that gives the loss, or a list of losses, multiplied with the trainer's scale; use
+    it while recording.
 
     `trainer.step` divides the gradients by it again, unless `unscale` did before.
 
@@ -136,7 +156,8 @@ def _wide(loss: Any) -> Any:
 
 
 def unscale(trainer: Any) -> None:
-    """Divide the gradients by the scale now, so that they can be looked at or clipped before `trainer.step`.
+    """Divide the gradients by the scale now, so that they can be looked at or clipped before
+    `trainer.step`.
 
     Parameters
     ----------

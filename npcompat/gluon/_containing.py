@@ -1,4 +1,6 @@
-"""Blocks in plain lists, tuples and dicts that are attributes of a block: they are parts of it, wherever they were put in."""
+"""Blocks in plain lists, tuples and dicts that are attributes of a block: they are parts of it,
+wherever they were put in.
+"""
 
 from collections.abc import Iterator
 from operator import is_
@@ -6,7 +8,17 @@ from typing import Any
 
 from npcompat.gluon._structure import Structured
 
-_OWN = frozenset(("_children", "_reg_params", "_forward_hooks", "_forward_pre_hooks", "_op_hooks", "_watched", "_order"))
+_OWN = frozenset(
+    (
+        "_children",
+        "_reg_params",
+        "_forward_hooks",
+        "_forward_pre_hooks",
+        "_op_hooks",
+        "_watched",
+        "_order",
+    )
+)
 Container = list[Any] | tuple[Any, ...] | dict[Any, Any]
 
 
@@ -29,9 +41,11 @@ def _inside(container: Container, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def parts(block: Any) -> dict[str, Any]:
-    """The blocks that a block is made of, in the order of its attributes: children, and blocks in containers, once each.
+    """The blocks that a block is made of, in the order of its attributes: children, and blocks in
+    containers, once each.
 
-    A block in a container has the name of its attribute and its keys joined by dots, or that of a child which it is already.
+    A block in a container has the name of its attribute and its keys joined by dots, or that of a
+    child which it is already.
     """
     children, containers = block._children, dict(_containers(block))
     if not containers:
@@ -49,7 +63,9 @@ def parts(block: Any) -> dict[str, Any]:
 
 
 class Watch:
-    """The containers of blocks in a tree as they are when a program is compiled of it: changing one makes another program."""
+    """The containers of blocks in a tree as they are when a program is compiled of it: changing one
+    makes another program.
+    """
 
     def __init__(self, root: Any) -> None:
         self._seen: list[tuple[Container, list[Any]]] = []
@@ -65,7 +81,9 @@ class Watch:
     def _note(self, container: Container) -> None:
         items = [item for _, item in _items(container)]
         nested = [item for item in items if isinstance(item, list | tuple | dict)]
-        if not isinstance(container, tuple) and (not items or nested or any([isinstance(item, Structured) for item in items])):
+        if not isinstance(container, tuple) and (
+            not items or nested or any([isinstance(item, Structured) for item in items])
+        ):
             self._seen.append((container, items))
         for item in nested:
             self._note(item)
@@ -76,7 +94,12 @@ class Watch:
     @property
     def changed(self) -> bool:
         """Whether one of the containers holds other things now."""
-        return any([len(now) != len(then) or not all(map(is_, _values(now), then)) for now, then in self._seen])
+        return any(
+            [
+                len(now) != len(then) or not all(map(is_, _values(now), then))
+                for now, then in self._seen
+            ]
+        )
 
 
 def _values(container: Container) -> Any:

@@ -26,7 +26,8 @@ class Exported:
         *types : TensorType or ndarray
             The types of the inputs, which become variables named `data` (or `data0`, `data1`, ...).
         training : bool
-            Whether the graph is that of training: running statistics are its auxiliary states, and each run draws at random anew.
+            Whether the graph is that of training: running statistics are its auxiliary states, and
+            each run draws at random anew.
 
         Returns
         -------
@@ -46,11 +47,18 @@ class Exported:
         if isinstance(out, Symbol):
             return out
         if isinstance(out, list | tuple) and all(isinstance(o, Handle) for o in out):
-            return Group([o if isinstance(o, Symbol) else constant(o.asnumpy()) for o in out])  # what follows from no input is one
-        raise TypeError(f"{type(self).__name__} returns {type(out).__name__}; a graph has an array, or a list of arrays, as its result")
+            return Group(
+                [o if isinstance(o, Symbol) else constant(o.asnumpy()) for o in out]
+            )  # what follows from no input is one
+        raise TypeError(
+            f"{type(self).__name__} returns {type(out).__name__}; a graph has an array, or a list "
+            "of arrays, as its result"
+        )
 
     def infer_type(self, *args: Any) -> None:
-        """Give parameters that have no values yet the dtypes that follow from inputs; arrays, or TensorTypes."""
+        """Give parameters that have no values yet the dtypes that follow from inputs; arrays, or
+        TensorTypes.
+        """
         params = self.collect_params()  # type: ignore[attr-defined]
         arguments, _ = self.to_symbol(*args).infer()
         for name, found in arguments.items():
@@ -58,9 +66,15 @@ class Exported:
                 params[name].cast(found.dtype)
 
     def export(
-        self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True, *, dynamic_batch: bool = False
+        self,
+        path: str | os.PathLike[str],
+        epoch: int = 0,
+        remove_amp_cast: bool = True,
+        *,
+        dynamic_batch: bool = False,
     ) -> tuple[str, str, str]:
-        """Write the graph, the parameters, and a StableHLO program; the block must have been called once since `hybridize`.
+        """Write the graph, the parameters, and a StableHLO program; the block must have been called
+        once since `hybridize`.
 
         Parameters
         ----------
@@ -76,9 +90,10 @@ class Exported:
         Returns
         -------
         tuple of str
-            `path-symbol.json`, which `SymbolBlock.imports` reads; `path-0000.params`, the parameters (safetensors); and
-            `path-0000.stablehlo`, which `jax.export.deserialize` reads: `f.call(params, *inputs)`, with a dict of the
-            parameters, gives a list of the outputs.
+            `path-symbol.json`, which `SymbolBlock.imports` reads; `path-0000.params`, the
+            parameters (safetensors); and `path-0000.stablehlo`, which `jax.export.deserialize`
+            reads: `f.call(params, *inputs)`, with a dict of the parameters, gives a list of the
+            outputs.
 
         Raises
         ------
@@ -100,8 +115,14 @@ class Exported:
         compiled = getattr(self, "_compiled", None)
         called = None if compiled is None else compiled.latest_inputs()
         if not called:
-            raise RuntimeError(f"{type(self).__name__}.export: hybridize the block and call it once, first: that says what its inputs are")
-        types = [TensorType(("batch", *shape[1:]) if dynamic_batch else shape, dtype) for shape, dtype in called]
+            raise RuntimeError(
+                f"{type(self).__name__}.export: hybridize the block and call it once, first: that "
+                "says what its inputs are"
+            )
+        types = [
+            TensorType(("batch", *shape[1:]) if dynamic_batch else shape, dtype)
+            for shape, dtype in called
+        ]
         graph = self.to_symbol(*types)
         params = {n: p.data() for n, p in self.collect_params().items()}  # type: ignore[attr-defined]
         used = [n for n in graph.list_arguments() if n in params]
@@ -110,9 +131,16 @@ class Exported:
         function = as_function(graph.heads)
         program = dims.exported(
             lambda given, *data: function({**given, **dict(zip(inputs, data, strict=True))}),
-            [{n: (a.shape, a.dtype) for n, a in arrays.items()}, *[(types[_number(n)].shape, types[_number(n)].dtype) for n in inputs]],
+            [
+                {n: (a.shape, a.dtype) for n, a in arrays.items()},
+                *[(types[_number(n)].shape, types[_number(n)].dtype) for n in inputs],
+            ],
         )
-        files = (f"{os.fspath(path)}-symbol.json", f"{os.fspath(path)}-{epoch:04d}.params", f"{os.fspath(path)}-{epoch:04d}.stablehlo")
+        files = (
+            f"{os.fspath(path)}-symbol.json",
+            f"{os.fspath(path)}-{epoch:04d}.params",
+            f"{os.fspath(path)}-{epoch:04d}.stablehlo",
+        )
         graph.save(files[0])
         safetensors_file.save(files[1], arrays)
         atomic_file.write(files[2], program)

@@ -7,7 +7,9 @@ import npcompat.numpy_extension as npx
 
 
 class _Front:
-    """The `F` of `hybrid_forward`: the functions of npx and np in one namespace, which is the same in every mode."""
+    """The `F` of `hybrid_forward`: the functions of npx and np in one namespace, which is the same
+    in every mode.
+    """
 
     np = np
     npx = npx

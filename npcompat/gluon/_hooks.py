@@ -32,16 +32,19 @@ class Hooked:
         return HookHandle(self._forward_pre_hooks, hook)
 
     def register_forward_hook(self, hook: Hook) -> HookHandle:
-        """Have `hook(block, inputs, output)` called after each call; the handle's `detach()` ends that.
+        """Have `hook(block, inputs, output)` called after each call; the handle's `detach()` ends
+        that.
 
         In a compiled block, hooks of the blocks in it are called once, while it is compiled.
         """
         return HookHandle(self._forward_hooks, hook)
 
     def register_op_hook(self, callback: OpHook, monitor_all: bool = False) -> HookHandle:
-        """Have `callback(name, operator, array)` called for each output of each operator, with `monitor_all` for its inputs, too.
+        """Have `callback(name, operator, array)` called for each output of each operator, with
+        `monitor_all` for its inputs, too.
 
-        While it is registered the block is not compiled; inside of another compiled function it is called once, with no values.
+        While it is registered the block is not compiled; inside of another compiled function it is
+        called once, with no values.
 
         Examples
         --------
@@ -84,15 +87,26 @@ class _Hooks(Observer):
     def _tell(self, op: Op, operands: Sequence[Value], results: Sequence[Value]) -> None:
         short = short_name(op.name)
         node = f"{short}{next(self._numbers[short])}"
-        inputs = [*op.inputs[: len(operands)], *[f"{op.inputs[-1]}{i}" for i in range(len(op.inputs), len(operands))]]
+        inputs = [
+            *op.inputs[: len(operands)],
+            *[f"{op.inputs[-1]}{i}" for i in range(len(op.inputs), len(operands))],
+        ]
         outputs = ["output"] if len(results) == 1 else [f"output{i}" for i in range(len(results))]
         for hook, with_inputs in self._hooks:
-            for names, values in ((inputs, operands), (outputs, results)) if with_inputs else ((outputs, results),):
+            for names, values in (
+                ((inputs, operands), (outputs, results)) if with_inputs else ((outputs, results),)
+            ):
                 for name, value in zip(names, values, strict=True):
-                    hook(f"{node}_{name}", op.name, dispatch.wrap(value) if hasattr(value.payload, "shape") else value.payload)
+                    hook(
+                        f"{node}_{name}",
+                        op.name,
+                        dispatch.wrap(value) if hasattr(value.payload, "shape") else value.payload,
+                    )
 
 
-def observed(hooks: Sequence[tuple[OpHook, bool]], run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def observed(
+    hooks: Sequence[tuple[OpHook, bool]], run: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Any:
     """Call a function, and the hooks for each operator in it."""
     with modes.changed(observer=_Hooks(hooks, modes.current().observer)):
         return run(*args, **kwargs)

@@ -27,7 +27,9 @@ Shape = tuple[int, ...] | None
 
 
 def draw_seed() -> int:
-    """A seed for the initial values of parameters, drawn from the global stream: one draw, whatever they need."""
+    """A seed for the initial values of parameters, drawn from the global stream: one draw, whatever
+    they need.
+    """
     return int(np_random.randint(0, 2**62, dtype="int64").item())
 
 
@@ -35,7 +37,10 @@ def single_device(device: Any, what: str) -> Device | None:
     """A device, from one or a list of one."""
     if isinstance(device, list | tuple):
         if len(set(map(as_device, device))) != 1:
-            raise NotImplementedError(f"{what}: a parameter lives on one device; a list of {len(device)} of them is not supported")
+            raise NotImplementedError(
+                f"{what}: a parameter lives on one device; a list of {len(device)} of them is not "
+                "supported"
+            )
         device = device[0]
     return None if device is None else as_device(device)
 
@@ -115,7 +120,9 @@ class Parameter:
     ) -> None:
         for argument, given in (("stype", stype), ("grad_stype", grad_stype)):
             if given != "default":
-                raise NotImplementedError(f"Parameter({argument}={given!r}): sparse storage is not supported")
+                raise NotImplementedError(
+                    f"Parameter({argument}={given!r}): sparse storage is not supported"
+                )
         self._name = name
         self._shape: Shape = None if shape is None else _as_shape(shape)
         self._dtype = dtypes.canonical(dtype)
@@ -145,13 +152,18 @@ class Parameter:
     def shape(self, shape: Any) -> None:
         found = _as_shape(shape)
         if not self._accepts(found):
-            raise ValueError(f"Parameter '{self.name}' has shape {self._shape}; it can't become {found}")
+            raise ValueError(
+                f"Parameter '{self.name}' has shape {self._shape}; it can't become {found}"
+            )
         self._shape = found
 
     def _accepts(self, shape: tuple[int, ...]) -> bool:
         """Whether the shape agrees with what is known."""
         known = self._shape
-        return known is None or (len(known) == len(shape) and all(k in (-1, n) for k, n in zip(known, shape, strict=True)))
+        return known is None or (
+            len(known) == len(shape)
+            and all(k in (-1, n) for k, n in zip(known, shape, strict=True))
+        )
 
     @property
     def shape_is_known(self) -> bool:
@@ -175,7 +187,10 @@ class Parameter:
     @grad_req.setter
     def grad_req(self, request: str) -> None:
         if request not in ("write", "add", "null"):
-            raise ValueError(f"Parameter '{self.name}': grad_req must be 'write', 'add' or 'null', got {request!r}")
+            raise ValueError(
+                f"Parameter '{self.name}': grad_req must be 'write', 'add' or 'null', got "
+                f"{request!r}"
+            )
         if not self._differentiable:
             request = "null"
         if request != self._grad_req:
@@ -211,7 +226,13 @@ class Parameter:
     # --- values
 
     def initialize(
-        self, init: Any = None, device: Any = None, default_init: Any = None, force_reinit: bool = False, *, ctx: Any = None
+        self,
+        init: Any = None,
+        device: Any = None,
+        default_init: Any = None,
+        force_reinit: bool = False,
+        *,
+        ctx: Any = None,
     ) -> None:
         """Give the parameter its values, or remember how to until its shape is known.
 
@@ -224,7 +245,8 @@ class Parameter:
         default_init : Initializer or str, optional
             `Uniform()` if not given.
         force_reinit : bool
-            Whether a parameter that has values gets new ones; else it is left alone, with a warning.
+            Whether a parameter that has values gets new ones; else it is left alone, with a
+            warning.
 
         Raises
         ------
@@ -235,11 +257,18 @@ class Parameter:
         self._initialize(init, device, default_init, force_reinit, None, self.name)
 
     def _initialize(
-        self, init: Any, device: Device | None, default_init: Any, force_reinit: bool, seed: int | None, description: str
+        self,
+        init: Any,
+        device: Device | None,
+        default_init: Any,
+        force_reinit: bool,
+        seed: int | None,
+        description: str,
     ) -> None:
         if self._data is not None and not force_reinit:
             warnings.warn(
-                f"Parameter '{description}' is initialized already and is left as it is; pass force_reinit=True to change that",
+                f"Parameter '{description}' is initialized already and is left as it is; pass "
+                "force_reinit=True to change that",
                 stacklevel=3,
             )
             return
@@ -247,11 +276,18 @@ class Parameter:
         default = default_init if default_init is not None else initializer.Uniform()
         if device is None and modes.current().device is not None:
             device = current_device()
-        waiting = _Waiting(default if chosen is None else chosen, device, default, draw_seed() if seed is None else seed, description)
+        waiting = _Waiting(
+            default if chosen is None else chosen,
+            device,
+            default,
+            draw_seed() if seed is None else seed,
+            description,
+        )
         if not self.shape_is_known:
             if not self._allow_deferred_init:
                 raise ValueError(
-                    f"Parameter '{description}' can't be initialized: its shape {self._shape} is not known. Give it, or pass "
+                    f"Parameter '{description}' can't be initialized: its shape {self._shape} is "
+                    "not known. Give it, or pass "
                     "allow_deferred_init=True and complete it in infer_shape"
                 )
             self._waiting = waiting
@@ -264,7 +300,9 @@ class Parameter:
         assert self._shape is not None
         with outside(), waiting.device or nullcontext(), stream.default.elsewhere(waiting.seed):
             values = zeros(self._shape, self._dtype)
-            initializer.create(waiting.default_init)(initializer.InitDesc(waiting.description, {"__init__": waiting.init}), values)
+            initializer.create(waiting.default_init)(
+                initializer.InitDesc(waiting.description, {"__init__": waiting.init}), values
+            )
             self._place(values)
 
     def _place(self, values: Any) -> None:
@@ -290,8 +328,10 @@ class Parameter:
             return
         if not self.shape_is_known:
             raise DeferredInitializationError(
-                f"Parameter '{self._waiting.description}' can't be initialized: its shape {self._shape} is still not known after "
-                "infer_shape; define infer_shape(self, *inputs) in its block so that it sets the shape of each parameter"
+                f"Parameter '{self._waiting.description}' can't be initialized: its shape "
+                f"{self._shape} is still not known after "
+                "infer_shape; define infer_shape(self, *inputs) in its block so that it sets the "
+                "shape of each parameter"
             )
         self._fill(self._waiting)
 
@@ -303,11 +343,14 @@ class Parameter:
             return
         if self._waiting is not None:
             raise DeferredInitializationError(
-                f"Parameter '{self._waiting.description}' has no values yet, because its shape {self._shape} is not known: it is completed "
-                "at the block's first call. Call the block on a batch first, or give the number of inputs (in_units, in_channels)"
+                f"Parameter '{self._waiting.description}' has no values yet, because its shape "
+                f"{self._shape} is not known: it is completed "
+                "at the block's first call. Call the block on a batch first, or give the number "
+                "of inputs (in_units, in_channels)"
             )
         raise RuntimeError(
-            f"Parameter '{self.name}' has not been initialized: call initialize() on it, or on the block that it belongs to, first"
+            f"Parameter '{self.name}' has not been initialized: call initialize() on it, or on "
+            "the block that it belongs to, first"
         )
 
     def data(self, device: Any = None, *, ctx: Any = None) -> Any:
@@ -337,15 +380,22 @@ class Parameter:
     def _check_device(self, device: Any) -> None:
         here = device_of(self._data)
         if as_device(device) != here:
-            raise RuntimeError(f"Parameter '{self.name}' is on {here}, not on {as_device(device)}; move it with reset_device")
+            raise RuntimeError(
+                f"Parameter '{self.name}' is on {here}, not on {as_device(device)}; move it with "
+                "reset_device"
+            )
 
     def list_data(self) -> list[Any]:
         """The values on each device, of which there is one."""
         return [self.data()]
 
     def row_sparse_data(self, row_id: Any) -> Any:
-        """Rows of a parameter with sparse storage, which no parameter has: raises RuntimeError, as MXNet for dense ones."""
-        raise RuntimeError(f"Parameter '{self.name}' is dense and has no sparse rows; use data()[row_id]")
+        """Rows of a parameter with sparse storage, which no parameter has: raises RuntimeError, as
+        MXNet for dense ones.
+        """
+        raise RuntimeError(
+            f"Parameter '{self.name}' is dense and has no sparse rows; use data()[row_id]"
+        )
 
     def list_row_sparse_data(self, row_id: Any) -> list[Any]:
         """The same on each device."""
@@ -406,7 +456,10 @@ class Parameter:
         """Take over values that were made elsewhere, whether initialized or not."""
         self.shape = values.shape
         wanted = device or (self._waiting.device if self._waiting is not None else None)
-        with outside(), wanted or (_beside(self._data) if self._data is not None else nullcontext()):
+        with (
+            outside(),
+            wanted or (_beside(self._data) if self._data is not None else nullcontext()),
+        ):
             self._place(array(values, dtype=self._dtype))
 
     def zero_grad(self) -> None:
@@ -434,7 +487,9 @@ class Parameter:
             w = self._waiting
             self._waiting = _Waiting(w.init, target, w.default_init, w.seed, w.description)
         else:
-            raise ValueError(f"Parameter '{self.name}' has not been initialized, so there is nothing to move")
+            raise ValueError(
+                f"Parameter '{self.name}' has not been initialized, so there is nothing to move"
+            )
 
     def reset_ctx(self, ctx: Any) -> None:
         """Move the parameter to another device, as `reset_device`."""
@@ -485,7 +540,9 @@ def _beside(handle: Any) -> AbstractContextManager[Any]:
 
 
 def _on_xla(value: Any) -> Any:
-    """A value where layers run: under `auto` that is XLA on every device, as compiled functions would move it there anyway."""
+    """A value where layers run: under `auto` that is XLA on every device, as compiled functions
+    would move it there anyway.
+    """
     if modes.current().backend != "auto":
         return value
     with modes.changed(backend="jax"):
@@ -520,7 +577,12 @@ class Constant(Parameter):
     def __init__(self, value: ArrayLike, *, name: str = "const") -> None:
         self.value = asarray(value)
         super().__init__(
-            name, "null", self.value.shape, self.value.dtype, init=initializer.Constant(self.value.asnumpy()), differentiable=False
+            name,
+            "null",
+            self.value.shape,
+            self.value.dtype,
+            init=initializer.Constant(self.value.asnumpy()),
+            differentiable=False,
         )
         self._shape = self.value.shape
 

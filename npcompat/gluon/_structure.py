@@ -16,12 +16,14 @@ class Structured:
     __slots__ = ()
 
     def save(self, prefix: str | os.PathLike[str]) -> None:
-        """Write what the block is made of into `prefix-model.json`, and its parameters into `prefix-model.params`.
+        """Write what the block is made of into `prefix-model.json`, and its parameters into
+        `prefix-model.params`.
 
         Parameters
         ----------
         prefix : path
-            Where, without the ends of the files' names; older files stay as they were if that is interrupted.
+            Where, without the ends of the files' names; older files stay as they were if that is
+            interrupted.
 
         Examples
         --------
@@ -35,7 +37,9 @@ class Structured:
         True
         """
         self.save_parameters(f"{os.fspath(prefix)}-model.params")  # type: ignore[attr-defined]
-        content = json.dumps({"format": "npcompat.model", "version": VERSION, "model": _structure(self)}, indent=1)
+        content = json.dumps(
+            {"format": "npcompat.model", "version": VERSION, "model": _structure(self)}, indent=1
+        )
         atomic_file.write(f"{os.fspath(prefix)}-model.json", content.encode())
 
     def load(self, prefix: str | os.PathLike[str]) -> None:
@@ -49,7 +53,8 @@ class Structured:
         Raises
         ------
         ParameterFileError
-            If a file is damaged, or the block is made otherwise: the differences are listed, and nothing is changed.
+            If a file is damaged, or the block is made otherwise: the differences are listed, and
+            nothing is changed.
         """
         source = f"{os.fspath(prefix)}-model.json"
         with open(source, encoding="utf-8") as file:
@@ -57,20 +62,30 @@ class Structured:
         try:
             found = json.loads(text)
             if found["format"] != "npcompat.model" or found["version"] != VERSION:
-                raise ParameterFileError(f"{source}: expected a model of version {VERSION}, got {found['format']} {found['version']}")
+                raise ParameterFileError(
+                    f"{source}: expected a model of version {VERSION}, got {found['format']} "
+                    f"{found['version']}"
+                )
             saved = found["model"]
         except (json.JSONDecodeError, KeyError, TypeError) as error:
             raise ParameterFileError(f"{source} is damaged: {error}") from error
         differences = _differences(saved, _structure(self), type(self).__name__)
         if differences:
             listed = "\n  ".join(differences)
-            raise ParameterFileError(f"{source} was written by a block that is made otherwise; nothing was loaded:\n  {listed}")
+            raise ParameterFileError(
+                f"{source} was written by a block that is made otherwise; nothing was loaded:\n  "
+                f"{listed}"
+            )
         self.load_parameters(f"{os.fspath(prefix)}-model.params")  # type: ignore[attr-defined]
 
 
 def _structure(block: Any) -> dict[str, Any]:
     children = {name: _structure(child) for name, child in block._blocks().items()}
-    return {"class": type(block).__name__, "parameters": list(block._reg_params), "children": children}
+    return {
+        "class": type(block).__name__,
+        "parameters": list(block._reg_params),
+        "children": children,
+    }
 
 
 def _differences(saved: dict[str, Any], here: dict[str, Any], path: str) -> list[str]:
@@ -81,7 +96,10 @@ def _differences(saved: dict[str, Any], here: dict[str, Any], path: str) -> list
     for what in ("parameters", "children"):
         there, mine = list(saved[what]), list(here[what])
         if there != mine:
-            found.append(f"{path}: {what} {', '.join(there) or 'none'} there, {', '.join(mine) or 'none'} here")
+            found.append(
+                f"{path}: {what} {', '.join(there) or 'none'} there, {', '.join(mine) or 'none'} "
+                "here"
+            )
     for name in saved["children"].keys() & here["children"].keys():
         found += _differences(saved["children"][name], here["children"][name], f"{path}.{name}")
     return found

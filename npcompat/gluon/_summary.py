@@ -38,7 +38,10 @@ def print_summary(root: Any, inputs: tuple[Any, ...]) -> None:
     counts = _computed(root, inputs)
     if counts is None or len(counts) != len(calls):
         counts = [None] * len(calls)
-    rows = [_Row("Input", _shapes(inputs), 0, 0), *[_Row(*call, count) for call, count in zip(calls, counts, strict=True)]]
+    rows = [
+        _Row("Input", _shapes(inputs), 0, 0),
+        *[_Row(*call, count) for call, count in zip(calls, counts, strict=True)],
+    ]
     _print(rows, list(once(root.collect_params()).values()))
 
 
@@ -47,9 +50,14 @@ def _hooked(root: Any, note: Callable[..., None]) -> Iterator[None]:
     """A context in which each call of a block is noted, nothing is compiled, recorded or trained."""
     blocks: dict[int, tuple[str, Any]] = {}
     for path, block in _paths(root, "", 0):
-        blocks.setdefault(id(block), (path, block))  # one that has several names is noted under the first
+        blocks.setdefault(
+            id(block), (path, block)
+        )  # one that has several names is noted under the first
     handles = [
-        block.register_forward_hook(lambda block, args, out, path=path: note(path, block, args, out)) for path, block in blocks.values()
+        block.register_forward_hook(
+            lambda block, args, out, path=path: note(path, block, args, out)
+        )
+        for path, block in blocks.values()
     ]
     active = [(block, block._active) for _, block in blocks.values() if hasattr(block, "_active")]
     try:
@@ -81,11 +89,13 @@ def _count(parameter: Parameter) -> int:
     return count
 
 
-# --- operations --------------------------------------------------------------------------------------------------
+# --- operations -----------------------------------------------------------------------------------
 
 
 def _computed(root: Any, inputs: tuple[Any, ...]) -> list[int | None] | None:
-    """How many operations each call of a block made beyond those of the blocks in it; None if it can't be called on symbols."""
+    """How many operations each call of a block made beyond those of the blocks in it; None if it
+    can't be called on symbols.
+    """
     counts: list[int | None] = []
     seen: set[int] = set()
     kept: list[Node] = []  # ids of what lives stay its own
@@ -98,7 +108,10 @@ def _computed(root: Any, inputs: tuple[Any, ...]) -> list[int | None] | None:
         counts.append(sum([_operations(node) for node in own]))
 
     leaves, tree = xla.flatten(inputs)
-    symbols = [var(f"data{i}", a.shape, a.dtype) if isinstance(a, ndarray) else a for i, a in enumerate(leaves)]
+    symbols = [
+        var(f"data{i}", a.shape, a.dtype) if isinstance(a, ndarray) else a
+        for i, a in enumerate(leaves)
+    ]
     try:
         with _hooked(root, note):
             root(*xla.unflatten(tree, symbols))
@@ -128,10 +141,12 @@ def _between(heads: Sequence[Node], ends: set[int]) -> list[Node]:
 def _operations(node: Node) -> int:
     if node.op is None:
         return 0
-    return xla.operations(node.op, node.attrs, tuple([p.type if type(p) is Symbolic else p for p in node.inputs]))
+    return xla.operations(
+        node.op, node.attrs, tuple([p.type if type(p) is Symbolic else p for p in node.inputs])
+    )
 
 
-# --- the table ---------------------------------------------------------------------------------------------------
+# --- the table ------------------------------------------------------------------------------------
 
 
 def _print(rows: list[_Row], params: list[Parameter]) -> None:
@@ -140,8 +155,14 @@ def _print(rows: list[_Row], params: list[Parameter]) -> None:
     line = "-" * (first + second + 30)
     print(f"{'Layer':<{first}}{'Output shape':>{second}}{'Parameters':>14}{'FLOPs':>16}\n{line}")
     for row in rows:
-        print(f"{row.layer:<{first}}{row.shape:>{second}}{row.parameters:>14}{'?' if row.flops is None else row.flops:>16}")
+        print(
+            f"{row.layer:<{first}}{row.shape:>{second}}{row.parameters:>14}{'?' if row.flops is None else row.flops:>16}"
+        )
     trainable = sum(_count(p) for p in params if p.grad_req != "null")
     known = [r.flops for r in rows if r.flops is not None]
-    total = f"{sum(known)} FLOPs" if len(known) == len(rows) else "FLOPs unknown: the block can't be called on symbols"
+    total = (
+        f"{sum(known)} FLOPs"
+        if len(known) == len(rows)
+        else "FLOPs unknown: the block can't be called on symbols"
+    )
     print(f"{line}\n{sum(map(_count, params))} parameters, {trainable} of them trainable; {total}")

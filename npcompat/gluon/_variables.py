@@ -18,7 +18,8 @@ current = _CURRENT.get
 
 
 class Variables:
-    """As a context: the block that is called is called on symbols, each parameter is a variable, and draws are part of the graph.
+    """As a context: the block that is called is called on symbols, each parameter is a variable,
+    and draws are part of the graph.
 
     Parameters
     ----------
@@ -37,7 +38,9 @@ class Variables:
         """The variable of a parameter."""
         found = self._made.get(id(parameter))
         if found is None:
-            made = var(self._names.get(id(parameter), parameter.name), parameter.shape, parameter.dtype)
+            made = var(
+                self._names.get(id(parameter), parameter.name), parameter.shape, parameter.dtype
+            )
             found = self._made[id(parameter)] = made, made.heads[0].node
         return found[0]
 
@@ -49,16 +52,23 @@ class Variables:
     def __exit__(self, *error: object) -> None:
         self._draws.__exit__(None, None, None)
         _CURRENT.reset(self._token)
-        written = [before.name for made, before in self._made.values() if stands_for(made.heads[0]) is not before]
+        written = [
+            before.name
+            for made, before in self._made.values()
+            if stands_for(made.heads[0]) is not before
+        ]
         if written and error[0] is None:
             raise NotImplementedError(
-                f"a block on symbols writes its parameters {', '.join(written)} by an operator that is not declared to overwrite them, "
+                f"a block on symbols writes its parameters {', '.join(written)} by an operator "
+                "that is not declared to overwrite them, "
                 "so its graph would leave them as they are: compile the block instead"
             )
 
 
 def wanted(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a block that is called with these arguments is to build a graph, and is the outermost to do so."""
+    """Whether a block that is called with these arguments is to build a graph, and is the outermost
+    to do so.
+    """
     if current() is not None or (not kwargs and {*map(type, args)} == _ONLY_ARRAYS):
         return False
     return any(type(leaf) is dispatch.symbol for leaf in xla.flatten((args, kwargs))[0])

@@ -33,8 +33,9 @@ _Self = TypeVar("_Self", bound="Block")
 class Block(Structured, Hooked):
     """A layer, or a tree of them.
 
-    Blocks and parameters that are assigned to attributes are registered, and blocks in lists, tuples and dicts, such as
-    `self.layers[0]`, which is then named `layers.0`.  A subclass defines `forward`:
+    Blocks and parameters that are assigned to attributes are registered, and blocks in lists,
+    tuples and dicts, such as `self.layers[0]`, which is then named `layers.0`. A subclass defines
+    `forward`:
 
         class Net(gluon.Block):
             def __init__(self):
@@ -45,7 +46,8 @@ class Block(Structured, Hooked):
             def forward(self, x):
                 return self.output(self.hidden(x))
 
-    A block that has parameters whose shape depends on its input defines `infer_shape(self, *inputs)` too.
+    A block that has parameters whose shape depends on its input defines `infer_shape(self,
+    *inputs)` too.
     """
 
     _children: dict[str, "Block"]
@@ -72,12 +74,17 @@ class Block(Structured, Hooked):
             if not isinstance(value, Parameter | Block):
                 super().__setattr__(name, value)
                 return
-            raise RuntimeError(f"{type(self).__name__}: call super().__init__() before setting attribute {name!r}")
+            raise RuntimeError(
+                f"{type(self).__name__}: call super().__init__() before setting attribute {name!r}"
+            )
         before = self.__dict__.get(name)
         for kind, registry in ((Parameter, self._reg_params), (Block, self._children)):
             if isinstance(before, kind) and not isinstance(value, kind):
                 if value is not None:
-                    raise TypeError(f"{type(self).__name__}.{name} is a {kind.__name__}; it can't become a {type(value).__name__}")
+                    raise TypeError(
+                        f"{type(self).__name__}.{name} is a {kind.__name__}; it can't become a "
+                        f"{type(value).__name__}"
+                    )
                 registry.pop(name, None)
                 self._order.pop(name, None)
         if isinstance(value, Parameter):
@@ -122,7 +129,8 @@ class Block(Structured, Hooked):
 
     @property
     def params(self) -> ParameterDict:
-        """The parameters of this block alone, by attribute; `params.get(name, shape=...)` makes one that is registered.
+        """The parameters of this block alone, by attribute; `params.get(name, shape=...)` makes one
+        that is registered.
 
         Examples
         --------
@@ -193,17 +201,28 @@ class Block(Structured, Hooked):
 
     def __repr__(self) -> str:
         lines = [f"  ({name}): {_indented(repr(child))}" for name, child in self._blocks().items()]
-        return f"{type(self).__name__}(\n{chr(10).join(lines)}\n)" if lines else f"{type(self).__name__}()"
+        return (
+            f"{type(self).__name__}(\n{chr(10).join(lines)}\n)"
+            if lines
+            else f"{type(self).__name__}()"
+        )
 
     # --- parameters
 
     def initialize(
-        self, init: Any = None, device: Any = None, verbose: bool = False, force_reinit: bool = False, *, ctx: Any = None
+        self,
+        init: Any = None,
+        device: Any = None,
+        verbose: bool = False,
+        force_reinit: bool = False,
+        *,
+        ctx: Any = None,
     ) -> None:
-        """Give all parameters their values; those whose shape is not known get them at the first call.
+        """Give all parameters their values; those whose shape is not known get them at the first
+        call.
 
-        Each parameter draws from a random stream of its own, begun here: values don't depend on when shapes become known,
-        nor on what else is drawn.
+        Each parameter draws from a random stream of its own, begun here: values don't depend on
+        when shapes become known, nor on what else is drawn.
 
         Parameters
         ----------
@@ -227,7 +246,8 @@ class Block(Structured, Hooked):
         self.collect_params().initialize(init, device, verbose, force_reinit, ctx=ctx)
 
     def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False) -> None:
-        """Write all parameters into a safetensors file; an interruption leaves an older file as it was.
+        """Write all parameters into a safetensors file; an interruption leaves an older file as it
+        was.
 
         Parameters
         ----------
@@ -242,7 +262,10 @@ class Block(Structured, Hooked):
             If a parameter has no values yet.
         """
         found = self.collect_params()
-        safetensors_file.save(filename, {n: p.data().asnumpy() for n, p in (once(found) if deduplicate else found).items()})
+        safetensors_file.save(
+            filename,
+            {n: p.data().asnumpy() for n, p in (once(found) if deduplicate else found).items()},
+        )
 
     def load_parameters(
         self,
@@ -262,7 +285,8 @@ class Block(Structured, Hooked):
         Parameters
         ----------
         filename : path
-            A file that `save_parameters`, `npx.savez` or MXNet (`.params`) wrote; the content says which.
+            A file that `save_parameters`, `npx.savez` or MXNet (`.params`) wrote; the content says
+            which.
         device, ctx : Device or str, optional
             Where to place parameters that were not initialized.
         allow_missing : bool
@@ -277,7 +301,8 @@ class Block(Structured, Hooked):
         Raises
         ------
         ParameterFileError
-            If the file is damaged, or does not fit: names, shapes and dtypes that differ are listed.
+            If the file is damaged, or does not fit: names, shapes and dtypes that differ are
+            listed.
         """
         owner = ("block", type(self).__name__)
         self.collect_params()._take(
@@ -302,7 +327,8 @@ class Block(Structured, Hooked):
         *,
         ctx: Any = None,
     ) -> None:
-        """Take over all parameters from a dict of arrays; the other arguments are those of `load_parameters`.
+        """Take over all parameters from a dict of arrays; the other arguments are those of
+        `load_parameters`.
 
         Examples
         --------
@@ -312,9 +338,13 @@ class Block(Structured, Hooked):
         array([[1., 2.]])
         """
         loaded = {n: a.data() if isinstance(a, Parameter) else a for n, a in param_dict.items()}
-        arrays = {n: a.asnumpy() if hasattr(a, "asnumpy") else onp.asarray(a) for n, a in loaded.items()}
+        arrays = {
+            n: a.asnumpy() if hasattr(a, "asnumpy") else onp.asarray(a) for n, a in loaded.items()
+        }
         owner, target = ("block", type(self).__name__), one_of(device, ctx, "load_dict")
-        self.collect_params()._take(arrays, "the dict", owner, target, allow_missing, ignore_extra, cast_dtype, dtype_source)
+        self.collect_params()._take(
+            arrays, "the dict", owner, target, allow_missing, ignore_extra, cast_dtype, dtype_source
+        )
 
     def share_parameters(self: _Self, shared: Mapping[str, Parameter]) -> _Self:
         """Use parameters of another block in the place of those of the same name.
@@ -378,11 +408,14 @@ class Block(Structured, Hooked):
         raise NotImplementedError(f"{type(self).__name__} must define forward(self, x, ...)")
 
     def infer_shape(self, *args: Any) -> None:
-        """Set the shapes of this block's own parameters from its inputs; blocks whose parameters need it define it."""
+        """Set the shapes of this block's own parameters from its inputs; blocks whose parameters
+        need it define it.
+        """
         unknown = [name for name, p in self._reg_params.items() if not p.shape_is_known]
         if unknown:
             raise NotImplementedError(
-                f"{type(self).__name__} has parameters of unknown shape ({', '.join(unknown)}): give their shapes, or define "
+                f"{type(self).__name__} has parameters of unknown shape ({', '.join(unknown)}): "
+                "give their shapes, or define "
                 "infer_shape(self, *inputs) so that it sets them"
             )
 
@@ -393,7 +426,11 @@ class Block(Structured, Hooked):
         if self._forward_pre_hooks:
             for hook in list(self._forward_pre_hooks.values()):
                 hook(self, args)
-        out = observed([*self._op_hooks.values()], self._run, *args, **kwargs) if self._op_hooks else self._run(*args, **kwargs)
+        out = (
+            observed([*self._op_hooks.values()], self._run, *args, **kwargs)
+            if self._op_hooks
+            else self._run(*args, **kwargs)
+        )
         if self._forward_hooks:
             for hook in list(self._forward_hooks.values()):
                 hook(self, args, out)
@@ -408,26 +445,34 @@ class Block(Structured, Hooked):
 
     def _complete(self, *args: Any) -> None:
         """Give deferred parameters their values: their shapes follow from the inputs."""
-        if _variables.current() is not None:  # a graph is built: variables need no values, and shapes only as far as they follow
+        if (
+            _variables.current() is not None
+        ):  # a graph is built: variables need no values, and shapes only as far as they follow
             if not all([p.shape_is_known for p in self._reg_params.values()]):
                 with contextlib.suppress(InferenceError):
                     self.infer_shape(*args)
             return
-        waiting = [p for p in self._reg_params.values() if p._data is None and p._waiting is not None]
+        waiting = [
+            p for p in self._reg_params.values() if p._data is None and p._waiting is not None
+        ]
         if any(not p.shape_is_known for p in waiting):
             self.infer_shape(*args)
         for parameter in waiting:
             parameter._finish_deferred()
 
     def hybridize(self, active: bool = True, **kwargs: Any) -> None:
-        """Compile the hybrid blocks in this one; the arguments are those of `HybridBlock.hybridize`."""
+        """Compile the hybrid blocks in this one; the arguments are those of
+        `HybridBlock.hybridize`.
+        """
         for child in self._blocks().values():
             child.hybridize(active, **kwargs)
 
     def summary(self, *inputs: Any) -> None:
-        """Print a table of the layers: the shapes of their outputs, their numbers of parameters, and how much they compute.
+        """Print a table of the layers: the shapes of their outputs, their numbers of parameters,
+        and how much they compute.
 
-        FLOPs are operations on floats beyond those of the blocks inside; a multiplication and an addition are two.
+        FLOPs are operations on floats beyond those of the blocks inside; a multiplication and an
+        addition are two.
 
         Parameters
         ----------
@@ -451,7 +496,9 @@ class Block(Structured, Hooked):
     # --- copies
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("_parents", "_compiled", "_watched")}
+        return {
+            k: v for k, v in self.__dict__.items() if k not in ("_parents", "_compiled", "_watched")
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _parents=weakref.WeakSet(), _compiled=None, _watched=None)
@@ -462,8 +509,8 @@ class Block(Structured, Hooked):
 class HybridBlock(Exported, Block):
     """A block that can be compiled.
 
-    A subclass defines `forward(self, x, ...)`, or `hybrid_forward(self, F, x, ..., **params)`, which gets its parameters'
-    arrays by name, and in `F` the functions of `npx` and `np`.
+    A subclass defines `forward(self, x, ...)`, or `hybrid_forward(self, F, x, ..., **params)`,
+    which gets its parameters' arrays by name, and in `F` the functions of `npx` and `np`.
     """
 
     _active: bool
@@ -474,7 +521,9 @@ class HybridBlock(Exported, Block):
 
     def __init__(self) -> None:
         super().__init__()
-        self.__dict__.update(_active=False, _remat=False, _buckets=None, _compiled=None, _watched=None)
+        self.__dict__.update(
+            _active=False, _remat=False, _buckets=None, _compiled=None, _watched=None
+        )
 
     def hybridize(  # type: ignore[override]
         self,
@@ -490,23 +539,26 @@ class HybridBlock(Exported, Block):
         bucket: int | Sequence[int] | None = None,
         bucket_axis: Axes | None = None,
     ) -> None:
-        """Compile the block: the same results, random draws and errors, by one program for each kind of call.
+        """Compile the block: the same results, random draws and errors, by one program for each
+        kind of call.
 
         Parameters
         ----------
         active : bool
             Whether calls are compiled from now on.
-        static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size, partition_if_dynamic
-            Hints to MXNet's executor, which change nothing here: XLA always plans memory ahead, each kind of shapes has a
-            program of its own, and all layers are in one program.
+        static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size,
+        partition_if_dynamic
+            Hints to MXNet's executor, which change nothing here: XLA always plans memory ahead,
+            each kind of shapes has a program of its own, and all layers are in one program.
         remat : bool, optional
-            Whether backward computes again what this block computed, in place of keeping it: less memory, for one more
-            forward pass (Chen et al., 2016).  It holds wherever the block is compiled, also as a part of another one: give it to
-            parts, for what backward computes again of one block is kept while it does.  None leaves it as it is; the blocks in
-            this one are left as they are.
+            Whether backward computes again what this block computed, in place of keeping it: less
+            memory, for one more forward pass (Chen et al., 2016). It holds wherever the block is
+            compiled, also as a part of another one: give it to parts, for what backward computes
+            again of one block is kept while it does. None leaves it as it is; the blocks in this
+            one are left as they are.
         bucket, bucket_axis
-            To which lengths arrays are padded along one axis, as for `npx.jit`; where the block is a part of another that is
-            compiled, that one's hold.
+            To which lengths arrays are padded along one axis, as for `npx.jit`; where the block is
+            a part of another that is compiled, that one's hold.
 
         Examples
         --------
@@ -516,7 +568,9 @@ class HybridBlock(Exported, Block):
         >>> net(np.zeros((4, 3))).shape
         (4, 2)
         """
-        self.__dict__.update(_active=bool(active), _compiled=None, _buckets=requested(bucket, bucket_axis))
+        self.__dict__.update(
+            _active=bool(active), _compiled=None, _buckets=requested(bucket, bucket_axis)
+        )
         if remat is not None:
             self.__dict__["_remat"] = bool(remat)
         for child in self._blocks().values():
@@ -531,9 +585,15 @@ class HybridBlock(Exported, Block):
         mode = modes.current()
         if mode.trace is not None:
             if self._remat and mode.recording:
-                return recomputed(functools.partial(super()._run, *args, **kwargs), type(self).__name__)
+                return recomputed(
+                    functools.partial(super()._run, *args, **kwargs), type(self).__name__
+                )
             return super()._run(*args, **kwargs)
-        if not self._active or ((observer := mode.observer) is not None and observer.apart) or _variables.current() is not None:
+        if (
+            not self._active
+            or ((observer := mode.observer) is not None and observer.apart)
+            or _variables.current() is not None
+        ):
             return super()._run(*args, **kwargs)
         return self._as_compiled()(*args, **kwargs)
 
@@ -544,12 +604,15 @@ class HybridBlock(Exported, Block):
         if compiled is None:
             self.__dict__["_watched"] = Watch(self) or None
             run, name = self._run if self._remat else super()._run, type(self).__name__
-            compiled = Compiled(run, name) if self._buckets is None else Bucketed(run, self._buckets, name)
+            compiled = (
+                Compiled(run, name) if self._buckets is None else Bucketed(run, self._buckets, name)
+            )
             self.__dict__["_compiled"] = compiled
         return compiled
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Compile a hybridized block for inputs of some types before it is called, as `npx.jit`'s `compile` does.
+        """Compile a hybridized block for inputs of some types before it is called, as `npx.jit`'s
+        `compile` does.
 
         The mode counts, too: inside of `autograd.train_mode()` it is the program for training.
 
@@ -567,16 +630,28 @@ class HybridBlock(Exported, Block):
         self._as_compiled().compile(*args, **kwargs)
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """What the block computes; without a definition of its own, `hybrid_forward` on `F` and its parameters' arrays."""
-        return self.hybrid_forward(F, x, *args, **{name: p.data() for name, p in self._reg_params.items() if name in self.__dict__})
+        """What the block computes; without a definition of its own, `hybrid_forward` on `F` and its
+        parameters' arrays.
+        """
+        return self.hybrid_forward(
+            F,
+            x,
+            *args,
+            **{name: p.data() for name, p in self._reg_params.items() if name in self.__dict__},
+        )
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **params: Any) -> Any:
         """What the block computes, in MXNet's older form; subclasses define it, or `forward`."""
-        raise NotImplementedError(f"{type(self).__name__} must define forward(self, x, ...) or hybrid_forward(self, F, x, ..., **params)")
+        raise NotImplementedError(
+            f"{type(self).__name__} must define forward(self, x, ...) or hybrid_forward(self, F, "
+            "x, ..., **params)"
+        )
 
     def optimize_for(self, x: Any, *args: Any, backend: str | None = None, **kwargs: Any) -> None:
         """Not supported: XLA is the only compiler."""
-        raise NotImplementedError(f"optimize_for(backend={backend!r}): XLA is the only compiler; use hybridize()")
+        raise NotImplementedError(
+            f"optimize_for(backend={backend!r}): XLA is the only compiler; use hybridize()"
+        )
 
 
 def _indented(text: str) -> str:

@@ -35,7 +35,10 @@ class Loss(HybridBlock):
         self._weight, self._batch_axis = weight, int(batch_axis)
 
     def _misfit(self, argument: str, given: Any, expected: str) -> ValueError:
-        return ValueError(f"{type(self).__name__}: {argument}: expected {expected}, got shape {_known_shape(given)}")
+        return ValueError(
+            f"{type(self).__name__}: {argument}: expected {expected}, got shape "
+            f"{_known_shape(given)}"
+        )
 
     def _like(self, argument: str, given: Any, other: Any, name: str = "pred") -> Any:
         """An argument in the shape of another one."""
@@ -44,7 +47,9 @@ class Loss(HybridBlock):
         except InferenceError:
             raise
         except ValueError as error:
-            raise self._misfit(argument, given, f"as many elements as {name} of shape {_known_shape(other)} has") from error
+            raise self._misfit(
+                argument, given, f"as many elements as {name} of shape {_known_shape(other)} has"
+            ) from error
 
     def _weighted(self, loss: Any, sample_weight: Any) -> Any:
         if sample_weight is not None:
@@ -52,7 +57,9 @@ class Loss(HybridBlock):
         return loss if self._weight is None else loss * self._weight
 
     def _times(self, loss: Any, argument: str, weights: Any) -> Any:
-        """Weighted elements; weights that have more elements would change what the mean is taken over."""
+        """Weighted elements; weights that have more elements would change what the mean is taken
+        over.
+        """
         cause = None
         try:
             weighted = loss * weights
@@ -61,7 +68,11 @@ class Loss(HybridBlock):
             fits, cause = False, error
         if not fits:
             shape = _known_shape(loss)
-            raise self._misfit(argument, weights, f"a shape that broadcasts to {shape}, that of the loss of each element") from cause
+            raise self._misfit(
+                argument,
+                weights,
+                f"a shape that broadcasts to {shape}, that of the loss of each element",
+            ) from cause
         return weighted
 
     def _mean(self, loss: Any, sample_weight: Any) -> Any:
@@ -80,7 +91,8 @@ class Loss(HybridBlock):
 class L2Loss(Loss):
     """Half the squared difference.
 
-    Called with predictions, labels with as many elements, and optionally weights that broadcast to the predictions.
+    Called with predictions, labels with as many elements, and optionally weights that broadcast to
+    the predictions.
 
     Parameters
     ----------
@@ -106,7 +118,8 @@ class L2Loss(Loss):
 class L1Loss(Loss):
     """The absolute difference.
 
-    Called with predictions, labels with as many elements, and optionally weights that broadcast to the predictions.
+    Called with predictions, labels with as many elements, and optionally weights that broadcast to
+    the predictions.
 
     Parameters
     ----------
@@ -135,8 +148,8 @@ _TINY = 1e-12
 class SigmoidBinaryCrossEntropyLoss(Loss):
     """Cross-entropy of yes or no, for each element.
 
-    Called with predictions, labels between 0 and 1 with as many elements, and optionally weights of samples and weights
-    of positive labels, which broadcast to the predictions.
+    Called with predictions, labels between 0 and 1 with as many elements, and optionally weights of
+    samples and weights of positive labels, which broadcast to the predictions.
 
     Parameters
     ----------
@@ -153,11 +166,15 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     [0.693, 0.127]
     """
 
-    def __init__(self, from_sigmoid: bool = False, weight: float | None = None, batch_axis: int = 0) -> None:
+    def __init__(
+        self, from_sigmoid: bool = False, weight: float | None = None, batch_axis: int = 0
+    ) -> None:
         super().__init__(weight, batch_axis)
         self._from_sigmoid = bool(from_sigmoid)
 
-    def forward(self, pred: Any, label: Any, sample_weight: Any = None, pos_weight: Any = None) -> Any:
+    def forward(
+        self, pred: Any, label: Any, sample_weight: Any = None, pos_weight: Any = None
+    ) -> Any:
         """One number for each sample."""
         label = self._like("label", label, pred)
         if self._from_sigmoid:
@@ -166,7 +183,9 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         elif pos_weight is None:
             loss = npx.softplus(pred) - pred * label
         else:
-            loss = npx.softplus(-pred) * (1.0 + self._times(label, "pos_weight", pos_weight - 1.0)) + pred * (1.0 - label)
+            loss = npx.softplus(-pred) * (
+                1.0 + self._times(label, "pos_weight", pos_weight - 1.0)
+            ) + pred * (1.0 - label)
         return self._mean(loss, sample_weight)
 
 
@@ -176,16 +195,16 @@ SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
 class SoftmaxCrossEntropyLoss(Loss):
     """Cross-entropy of one class of several.
 
-    Called with predictions, labels, and optionally weights of samples that broadcast to the predictions with axis `axis`
-    of length 1.
+    Called with predictions, labels, and optionally weights of samples that broadcast to the
+    predictions with axis `axis` of length 1.
 
     Parameters
     ----------
     axis : int
         The axis of classes.
     sparse_label : bool
-        Whether labels are numbers of classes, in the shape of the predictions without that axis, or probabilities, in the
-        shape of the predictions.
+        Whether labels are numbers of classes, in the shape of the predictions without that axis, or
+        probabilities, in the shape of the predictions.
     from_logits : bool
         Whether predictions are logarithms of probabilities already.
     weight : float, optional
@@ -200,10 +219,19 @@ class SoftmaxCrossEntropyLoss(Loss):
     """
 
     def __init__(
-        self, axis: int = -1, sparse_label: bool = True, from_logits: bool = False, weight: float | None = None, batch_axis: int = 0
+        self,
+        axis: int = -1,
+        sparse_label: bool = True,
+        from_logits: bool = False,
+        weight: float | None = None,
+        batch_axis: int = 0,
     ) -> None:
         super().__init__(weight, batch_axis)
-        self._axis, self._sparse_label, self._from_logits = int(axis), bool(sparse_label), bool(from_logits)
+        self._axis, self._sparse_label, self._from_logits = (
+            int(axis),
+            bool(sparse_label),
+            bool(from_logits),
+        )
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """One number for each sample."""
@@ -223,8 +251,13 @@ class SoftmaxCrossEntropyLoss(Loss):
         except ValueError as error:
             shape = list(np.shape(pred))
             axis = self._axis % len(shape)
-            expected = f"classes in shape {(*shape[:axis], *shape[axis + 1 :])}, that of pred {np.shape(pred)} without axis {axis}"
-            raise self._misfit("label", label, f"{expected}, or probabilities with sparse_label=False") from error
+            expected = (
+                f"classes in shape {(*shape[:axis], *shape[axis + 1 :])}, that of pred "
+                f"{np.shape(pred)} without axis {axis}"
+            )
+            raise self._misfit(
+                "label", label, f"{expected}, or probabilities with sparse_label=False"
+            ) from error
 
 
 SoftmaxCELoss = SoftmaxCrossEntropyLoss
@@ -233,7 +266,8 @@ SoftmaxCELoss = SoftmaxCrossEntropyLoss
 class KLDivLoss(Loss):
     """Kullback-Leibler divergence of predicted from true distributions.
 
-    Called with predictions, true probabilities of the same shape, and optionally weights of samples.
+    Called with predictions, true probabilities of the same shape, and optionally weights of
+    samples.
 
     Parameters
     ----------
@@ -252,7 +286,13 @@ class KLDivLoss(Loss):
     array([0.])
     """
 
-    def __init__(self, from_logits: bool = True, axis: int = -1, weight: float | None = None, batch_axis: int = 0) -> None:
+    def __init__(
+        self,
+        from_logits: bool = True,
+        axis: int = -1,
+        weight: float | None = None,
+        batch_axis: int = 0,
+    ) -> None:
         super().__init__(weight, batch_axis)
         self._from_logits, self._axis = bool(from_logits), int(axis)
 
@@ -263,7 +303,9 @@ class KLDivLoss(Loss):
         try:
             loss = label * (np.log(label + _TINY) - pred)
         except ValueError as error:
-            raise self._misfit("label", label, f"probabilities in the shape of pred, {np.shape(pred)}") from error
+            raise self._misfit(
+                "label", label, f"probabilities in the shape of pred, {np.shape(pred)}"
+            ) from error
         return self._mean(loss, sample_weight)
 
 
@@ -294,7 +336,10 @@ class HuberLoss(Loss):
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
         """One number for each sample."""
         size = np.abs(self._like("label", label, pred) - pred)
-        return self._mean(np.where(size > self._rho, size - 0.5 * self._rho, np.square(size) * (0.5 / self._rho)), sample_weight)
+        return self._mean(
+            np.where(size > self._rho, size - 0.5 * self._rho, np.square(size) * (0.5 / self._rho)),
+            sample_weight,
+        )
 
 
 class HingeLoss(Loss):
@@ -363,10 +408,14 @@ class LogisticLoss(Loss):
     [0.693, 0.127]
     """
 
-    def __init__(self, weight: float | None = None, batch_axis: int = 0, label_format: str = "signed") -> None:
+    def __init__(
+        self, weight: float | None = None, batch_axis: int = 0, label_format: str = "signed"
+    ) -> None:
         super().__init__(weight, batch_axis)
         if label_format not in ("signed", "binary"):
-            raise ValueError(f"LogisticLoss: label_format must be 'signed' or 'binary', got {label_format!r}")
+            raise ValueError(
+                f"LogisticLoss: label_format must be 'signed' or 'binary', got {label_format!r}"
+            )
         self._label_format = label_format
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
@@ -378,10 +427,11 @@ class LogisticLoss(Loss):
 
 
 class TripletLoss(Loss):
-    """How much nearer a sample is to a negative example than to a positive one, plus a margin, if that is positive.
+    """How much nearer a sample is to a negative example than to a positive one, plus a margin, if
+    that is positive.
 
-    Called with predictions, positive and negative examples with as many elements, and optionally weights of samples.
-    Squared distances are summed over each sample.
+    Called with predictions, positive and negative examples with as many elements, and optionally
+    weights of samples. Squared distances are summed over each sample.
 
     Parameters
     ----------
@@ -407,13 +457,17 @@ class TripletLoss(Loss):
         near = np.square(self._like("positive", positive, pred) - pred)
         far = np.square(self._like("negative", negative, pred) - pred)
         distance = near - far
-        return self._weighted(npx.relu(distance.sum(axis=self._other_axes(distance)) + self._margin), sample_weight)
+        return self._weighted(
+            npx.relu(distance.sum(axis=self._other_axes(distance)) + self._margin), sample_weight
+        )
 
 
 class PoissonNLLLoss(Loss):
-    """Negative logarithm of the probability of counts under a Poisson distribution; the mean over everything.
+    """Negative logarithm of the probability of counts under a Poisson distribution; the mean over
+    everything.
 
-    Called with predictions, counts, and optionally weights of samples and what is added inside of logarithms.
+    Called with predictions, counts, and optionally weights of samples and what is added inside of
+    logarithms.
 
     Parameters
     ----------
@@ -432,24 +486,42 @@ class PoissonNLLLoss(Loss):
     np.float32(1.0)
     """
 
-    def __init__(self, weight: float | None = None, from_logits: bool = True, batch_axis: int = 0, compute_full: bool = False) -> None:
+    def __init__(
+        self,
+        weight: float | None = None,
+        from_logits: bool = True,
+        batch_axis: int = 0,
+        compute_full: bool = False,
+    ) -> None:
         super().__init__(weight, batch_axis)
         self._from_logits, self._compute_full = bool(from_logits), bool(compute_full)
 
-    def forward(self, pred: Any, target: Any, sample_weight: Any = None, epsilon: float = 1e-8) -> Any:
+    def forward(
+        self, pred: Any, target: Any, sample_weight: Any = None, epsilon: float = 1e-8
+    ) -> Any:
         """One number for the batch."""
         target = self._like("target", target, pred)
-        loss = np.exp(pred) - target * pred if self._from_logits else pred - target * np.log(pred + epsilon)
+        loss = (
+            np.exp(pred) - target * pred
+            if self._from_logits
+            else pred - target * np.log(pred + epsilon)
+        )
         if self._compute_full:
-            stirling = target * np.log(target + epsilon) - target + 0.5 * np.log(2 * math.pi * (target + epsilon))
+            stirling = (
+                target * np.log(target + epsilon)
+                - target
+                + 0.5 * np.log(2 * math.pi * (target + epsilon))
+            )
             loss = loss + np.where(target > 1, stirling, 0.0)
         return self._weighted(loss, sample_weight).mean()
 
 
 class CosineEmbeddingLoss(Loss):
-    """1 minus the cosine of the angle between vectors that belong together; for others the cosine beyond a margin.
+    """1 minus the cosine of the angle between vectors that belong together; for others the cosine
+    beyond a margin.
 
-    Called with two batches of vectors, labels (1: together, -1: not), and optionally weights of samples.
+    Called with two batches of vectors, labels (1: together, -1: not), and optionally weights of
+    samples.
 
     Parameters
     ----------
@@ -482,10 +554,12 @@ class CosineEmbeddingLoss(Loss):
 
 
 class CTCLoss(Loss):
-    """How improbable labels are whose places in time are unknown (connectionist temporal classification; Graves et al., 2006).
+    """How improbable labels are whose places in time are unknown (connectionist temporal
+    classification; Graves et al., 2006).
 
-    Called with scores of classes in time, labels, and optionally lengths of both and weights of samples.  The last class is
-    the blank; without lengths, labels end at the first -1.  What is computed stands at `npx.ctc_loss`.
+    Called with scores of classes in time, labels, and optionally lengths of both and weights of
+    samples. The last class is the blank; without lengths, labels end at the first -1. What is
+    computed stands at `npx.ctc_loss`.
 
     Parameters
     ----------
@@ -503,7 +577,9 @@ class CTCLoss(Loss):
     [1.0986]
     """
 
-    def __init__(self, layout: str = "NTC", label_layout: str = "NT", weight: float | None = None) -> None:
+    def __init__(
+        self, layout: str = "NTC", label_layout: str = "NT", weight: float | None = None
+    ) -> None:
         if layout not in ("NTC", "TNC"):
             raise ValueError(f"CTCLoss: layout must be 'NTC' or 'TNC', got {layout!r}")
         if label_layout not in ("NT", "TN"):
@@ -511,19 +587,31 @@ class CTCLoss(Loss):
         super().__init__(weight, label_layout.index("N"))
         self._layout, self._label_layout = layout, label_layout
 
-    def forward(self, pred: Any, label: Any, pred_lengths: Any = None, label_lengths: Any = None, sample_weight: Any = None) -> Any:
+    def forward(
+        self,
+        pred: Any,
+        label: Any,
+        pred_lengths: Any = None,
+        label_lengths: Any = None,
+        sample_weight: Any = None,
+    ) -> Any:
         """One number for each sample."""
         pred = np.swapaxes(pred, 0, 1) if self._layout == "NTC" else pred
         label = np.swapaxes(label, 0, 1) if self._label_layout == "TN" else label
         used = (pred_lengths is not None, label_lengths is not None)
-        return self._weighted(npx.ctc_loss(pred, label, pred_lengths, label_lengths, *used, blank_label="last"), sample_weight)
+        return self._weighted(
+            npx.ctc_loss(pred, label, pred_lengths, label_lengths, *used, blank_label="last"),
+            sample_weight,
+        )
 
 
 class SDMLLoss(Loss):
-    """Finds for each vector of a batch its partner in another batch (smoothed deep metric learning; Bonadiman et al., 2019).
+    """Finds for each vector of a batch its partner in another batch (smoothed deep metric learning;
+    Bonadiman et al., 2019).
 
-    Called with two batches of vectors, of which those at the same place belong together; all others are examples of what does
-    not.  The loss is the divergence of the softmax of minus the squared distances from the smoothed truth.
+    Called with two batches of vectors, of which those at the same place belong together; all others
+    are examples of what does not. The loss is the divergence of the softmax of minus the squared
+    distances from the smoothed truth.
 
     Parameters
     ----------
@@ -541,10 +629,14 @@ class SDMLLoss(Loss):
     array([0., 0.])
     """
 
-    def __init__(self, smoothing_parameter: float = 0.3, weight: float | None = 1.0, batch_axis: int = 0) -> None:
+    def __init__(
+        self, smoothing_parameter: float = 0.3, weight: float | None = 1.0, batch_axis: int = 0
+    ) -> None:
         super().__init__(weight, batch_axis)
         if not 0 <= smoothing_parameter <= 1:
-            raise ValueError(f"SDMLLoss: smoothing_parameter must be between 0 and 1, got {smoothing_parameter}")
+            raise ValueError(
+                f"SDMLLoss: smoothing_parameter must be between 0 and 1, got {smoothing_parameter}"
+            )
         if batch_axis != 0:
             raise ValueError(f"SDMLLoss: batch_axis must be 0, got {batch_axis}")
         self._smoothing = float(smoothing_parameter)
@@ -552,14 +644,19 @@ class SDMLLoss(Loss):
     def forward(self, x1: Any, x2: Any) -> Any:
         """One number for each sample of the first batch."""
         if x1.ndim != 2 or x1.shape != x2.shape:
-            raise ValueError(f"SDMLLoss: expected two batches of vectors of one shape (N, C), got {x1.shape} and {x2.shape}")
+            raise ValueError(
+                f"SDMLLoss: expected two batches of vectors of one shape (N, C), got {x1.shape} "
+                f"and {x2.shape}"
+            )
         others = max(len(x1) - 1, 1)
         spread = self._smoothing if len(x1) > 1 else 0.0
         same = np.eye(len(x1), dtype=x1.dtype)
         truth = same * (1 - spread) + (1 - same) * (spread / others)
         entropy = -sum(p * math.log(p / n) for p, n in ((1 - spread, 1), (spread, others)) if p)
         distances = np.square(np.expand_dims(x1, 1) - np.expand_dims(x2, 0)).sum(axis=2)
-        return self._weighted(-(truth * npx.log_softmax(-distances, axis=1)).sum(axis=1) - entropy, None)
+        return self._weighted(
+            -(truth * npx.log_softmax(-distances, axis=1)).sum(axis=1) - entropy, None
+        )
 
 
 __all__ = [

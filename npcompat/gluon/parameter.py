@@ -1,4 +1,6 @@
-"""Parameters, and dicts of them: what is done with all parameters of a block, or of a program without blocks."""
+"""Parameters, and dicts of them: what is done with all parameters of a block, or of a program
+without blocks.
+"""
 
 import os
 from collections.abc import Mapping
@@ -10,16 +12,27 @@ from npcompat import initializer
 from npcompat._internal.dispatch.devices import Device
 from npcompat._internal.files import array_file, safetensors_file
 from npcompat._internal.support.errors import DeferredInitializationError, ParameterFileError
-from npcompat.gluon._parameter import Constant, Parameter, Shape, draw_seed, once, one_of, single_device
+from npcompat.gluon._parameter import (
+    Constant,
+    Parameter,
+    Shape,
+    draw_seed,
+    once,
+    one_of,
+    single_device,
+)
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 
 _ATTRIBUTES = {"allow_deferred_init": "_allow_deferred_init", "differentiable": "_differentiable"}
-"""Where a parameter has an argument that is no attribute of the same name; `stype` is nowhere, for all are dense."""
+"""Where a parameter has an argument that is no attribute of the same name; `stype` is nowhere, for
+all are dense.
+"""
 
 
 class ParameterDict(dict[str, Parameter]):
-    """Parameters by name: what `collect_params` gives, and for programs without blocks, one that makes parameters itself.
+    """Parameters by name: what `collect_params` gives, and for programs without blocks, one that
+    makes parameters itself.
 
     Parameters
     ----------
@@ -43,7 +56,10 @@ class ParameterDict(dict[str, Parameter]):
     def __init__(self, prefix: str = "", shared: "ParameterDict | None" = None) -> None:
         for argument, given, kind in (("prefix", prefix, str), ("shared", shared, ParameterDict)):
             if given is not None and not isinstance(given, kind):
-                raise TypeError(f"ParameterDict: {argument}: expected a {kind.__name__}, got {type(given).__name__}")
+                raise TypeError(
+                    f"ParameterDict: {argument}: expected a {kind.__name__}, got "
+                    f"{type(given).__name__}"
+                )
         super().__init__()
         self._prefix, self._shared = prefix, shared
         self._made: set[str] = set()
@@ -65,8 +81,8 @@ class ParameterDict(dict[str, Parameter]):
         default : Parameter, optional
             What is returned if there is none, and no keyword.
         **kwargs
-            Arguments of `Parameter`.  If there is one of the name, they must agree with it; lengths that were not known in its
-            shape become known.
+            Arguments of `Parameter`. If there is one of the name, they must agree with it; lengths
+            that were not known in its shape become known.
 
         Raises
         ------
@@ -105,17 +121,22 @@ class ParameterDict(dict[str, Parameter]):
         Raises
         ------
         ValueError
-            If there is none, and no value; or one with another value, or a parameter that is learned.
+            If there is none, and no value; or one with another value, or a parameter that is
+            learned.
         """
         name = self._prefix + name
         found = self._found(name)
         if found is None:
             if value is None:
-                raise ValueError(f"get_constant: there is no constant {name!r}, and no value to make it of")
+                raise ValueError(
+                    f"get_constant: there is no constant {name!r}, and no value to make it of"
+                )
             found = self._make(Constant(value, name=name))
         elif value is not None:
             if not isinstance(found, Constant):
-                raise ValueError(f"get_constant: {name!r} is there already, and is a parameter that is learned")
+                raise ValueError(
+                    f"get_constant: {name!r} is there already, and is a parameter that is learned"
+                )
             _check_same(name, found.value.asnumpy(), value)
         return found
 
@@ -131,7 +152,9 @@ class ParameterDict(dict[str, Parameter]):
         return parameter
 
     def _assign(self, name: str, parameter: Parameter) -> None:
-        """Take in a parameter under the name of an attribute, in the place of a name that `get` has given it."""
+        """Take in a parameter under the name of an attribute, in the place of a name that `get` has
+        given it.
+        """
         for made in [n for n in self._made if n in self and self[n] is parameter]:
             self._made.discard(made)
             del self[made]
@@ -150,21 +173,38 @@ class ParameterDict(dict[str, Parameter]):
         ValueError
             If a name stands for another parameter there: none is taken then.
         """
-        both = [name for name, parameter in other.items() if name in self and self[name] is not parameter]
+        both = [
+            name
+            for name, parameter in other.items()
+            if name in self and self[name] is not parameter
+        ]
         if both:
-            raise ValueError(f"ParameterDict.update: {', '.join(both)}: another parameter of that name is there already")
+            raise ValueError(
+                f"ParameterDict.update: {', '.join(both)}: another parameter of that name is "
+                "there already"
+            )
         super().update(other)
 
     # --- all of them
 
     def list_device(self) -> list[Device]:
         """The devices on which the parameters are, each once."""
-        return list(dict.fromkeys([device for parameter in self.values() for device in parameter.list_device()]))
+        return list(
+            dict.fromkeys(
+                [device for parameter in self.values() for device in parameter.list_device()]
+            )
+        )
 
     list_ctx = list_device
 
     def initialize(
-        self, init: Any = None, device: Any = None, verbose: bool = False, force_reinit: bool = False, *, ctx: Any = None
+        self,
+        init: Any = None,
+        device: Any = None,
+        verbose: bool = False,
+        force_reinit: bool = False,
+        *,
+        ctx: Any = None,
     ) -> None:
         """Give all parameters their values; the arguments are those of `Block.initialize`."""
         target = single_device(one_of(device, ctx, "initialize"), "initialize")
@@ -197,7 +237,8 @@ class ParameterDict(dict[str, Parameter]):
     # --- files
 
     def save(self, filename: str | os.PathLike[str], strip_prefix: str = "") -> None:
-        """Write all parameters into a safetensors file; an interruption leaves an older file as it was.
+        """Write all parameters into a safetensors file; an interruption leaves an older file as it
+        was.
 
         Parameters
         ----------
@@ -224,7 +265,10 @@ class ParameterDict(dict[str, Parameter]):
         array([[1., 1.]])
         """
         self._check_begin(strip_prefix, "save", "strip_prefix")
-        safetensors_file.save(filename, {name.removeprefix(strip_prefix): p.data().asnumpy() for name, p in self.items()})
+        safetensors_file.save(
+            filename,
+            {name.removeprefix(strip_prefix): p.data().asnumpy() for name, p in self.items()},
+        )
 
     def load(
         self,
@@ -252,17 +296,32 @@ class ParameterDict(dict[str, Parameter]):
         Raises
         ------
         ParameterFileError
-            If the file is damaged, or does not fit: names, shapes and dtypes that differ are listed.
+            If the file is damaged, or does not fit: names, shapes and dtypes that differ are
+            listed.
         """
         self._check_begin(restore_prefix, "load", "restore_prefix")
-        arrays = {restore_prefix + name: array for name, array in array_file.read_named(filename).items()}
+        arrays = {
+            restore_prefix + name: array for name, array in array_file.read_named(filename).items()
+        }
         where = ("dict", type(self).__name__)
-        self._take(arrays, os.fspath(filename), where, one_of(device, ctx, "load"), allow_missing, ignore_extra, cast_dtype, dtype_source)
+        self._take(
+            arrays,
+            os.fspath(filename),
+            where,
+            one_of(device, ctx, "load"),
+            allow_missing,
+            ignore_extra,
+            cast_dtype,
+            dtype_source,
+        )
 
     def _check_begin(self, prefix: str, function: str, argument: str) -> None:
         others = [name for name in self if not name.startswith(prefix)]
         if others:
-            raise ValueError(f"ParameterDict.{function}({argument}={prefix!r}): these names begin otherwise: {', '.join(others)}")
+            raise ValueError(
+                f"ParameterDict.{function}({argument}={prefix!r}): these names begin otherwise: "
+                f"{', '.join(others)}"
+            )
 
     def _take(
         self,
@@ -275,13 +334,26 @@ class ParameterDict(dict[str, Parameter]):
         cast_dtype: bool,
         dtype_source: str,
     ) -> None:
-        """Take over values, if they fit; the owner is what the parameters are of, such as a block, and its class."""
+        """Take over values, if they fit; the owner is what the parameters are of, such as a block,
+        and its class.
+        """
         if dtype_source not in ("current", "saved"):
             raise ValueError(f"dtype_source must be 'current' or 'saved', got {dtype_source!r}")
         target = single_device(device, "load_parameters")
         here = owner[0]
-        differences = [] if allow_missing else [f"{n}: a parameter of the {here}, missing there" for n in self._under_no_name(arrays)]
-        differences += [] if ignore_extra else [f"{n}: not a parameter of the {here}" for n in sorted(arrays) if n not in self]
+        differences = (
+            []
+            if allow_missing
+            else [
+                f"{n}: a parameter of the {here}, missing there"
+                for n in self._under_no_name(arrays)
+            ]
+        )
+        differences += (
+            []
+            if ignore_extra
+            else [f"{n}: not a parameter of the {here}" for n in sorted(arrays) if n not in self]
+        )
         fitting = {n: p for n, p in self.items() if n in arrays}
         differences += [
             f"{n}: has shape {tuple(arrays[n].shape)} there, {p.shape} in the {here}"
@@ -290,13 +362,16 @@ class ParameterDict(dict[str, Parameter]):
         ]
         if not cast_dtype:
             differences += [
-                f"{n}: has dtype {arrays[n].dtype} there, {p.dtype} in the {here} (cast_dtype=True casts)"
+                f"{n}: has dtype {arrays[n].dtype} there, {p.dtype} in the {here} "
+                "(cast_dtype=True casts)"
                 for n, p in fitting.items()
                 if p.dtype != arrays[n].dtype
             ]
         if differences:
             listed = "\n  ".join(differences)
-            raise ParameterFileError(f"parameters of {source} do not fit {owner[1]}; nothing was loaded:\n  {listed}")
+            raise ParameterFileError(
+                f"parameters of {source} do not fit {owner[1]}; nothing was loaded:\n  {listed}"
+            )
         for name, parameter in fitting.items():
             if dtype_source == "saved":
                 parameter.cast(arrays[name].dtype)
@@ -309,17 +384,23 @@ class ParameterDict(dict[str, Parameter]):
 
 
 def _complete(found: Parameter, asked: Parameter, arguments: Mapping[str, Any]) -> None:
-    """Check that a parameter agrees with what is asked for, and let it learn what was not known of it."""
+    """Check that a parameter agrees with what is asked for, and let it learn what was not known of
+    it.
+    """
     shape = _joined(found.shape, asked.shape)
     agreement = {
         "shape": shape is not None or found.shape is None,
-        "init": None in (found.init, asked.init) or initializer.create(found.init) == initializer.create(asked.init),
+        "init": None in (found.init, asked.init)
+        or initializer.create(found.init) == initializer.create(asked.init),
     }
     for argument in arguments:
         attribute = _ATTRIBUTES.get(argument, argument)
-        if not agreement.get(argument, getattr(found, attribute, None) == getattr(asked, attribute, None)):
+        if not agreement.get(
+            argument, getattr(found, attribute, None) == getattr(asked, attribute, None)
+        ):
             raise ValueError(
-                f"Parameter '{found.name}' is there already, and has {argument}={getattr(found, attribute)!r}; "
+                f"Parameter '{found.name}' is there already, and has "
+                f"{argument}={getattr(found, attribute)!r}; "
                 f"{argument}={arguments[argument]!r} was asked for"
             )
     found._shape = shape
@@ -327,7 +408,9 @@ def _complete(found: Parameter, asked: Parameter, arguments: Mapping[str, Any]) 
 
 
 def _joined(one: Shape, other: Shape) -> Shape:
-    """What two statements say of a shape together; None if that is nothing, or they contradict each other."""
+    """What two statements say of a shape together; None if that is nothing, or they contradict each
+    other.
+    """
     if one is None or other is None:
         return other if one is None else one
     lengths = [max(a, b) for a, b in zip(one, other, strict=False) if -1 in (a, b) or a == b]
@@ -336,8 +419,12 @@ def _joined(one: Shape, other: Shape) -> Shape:
 
 def _check_same(name: str, constant: Any, value: ArrayLike) -> None:
     """Check that a constant has a value."""
-    if not onp.array_equal(constant, asarray(value).asnumpy(), equal_nan=constant.dtype.kind in "fc"):
-        raise ValueError(f"get_constant: the constant {name!r} is there already, and has another value")
+    if not onp.array_equal(
+        constant, asarray(value).asnumpy(), equal_nan=constant.dtype.kind in "fc"
+    ):
+        raise ValueError(
+            f"get_constant: the constant {name!r} is there already, and has another value"
+        )
 
 
 __all__ = ["Constant", "DeferredInitializationError", "Parameter", "ParameterDict"]

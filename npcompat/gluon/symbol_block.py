@@ -35,7 +35,9 @@ class SymbolBlock(HybridBlock):
     array([3., 6.])
     """
 
-    def __init__(self, outputs: Any, inputs: Any, params: Mapping[str, Parameter] | None = None) -> None:
+    def __init__(
+        self, outputs: Any, inputs: Any, params: Mapping[str, Parameter] | None = None
+    ) -> None:
         super().__init__()
         graph = outputs if isinstance(outputs, Graph) else Group(outputs)
         self._single, self._heads = not isinstance(graph, Group), graph.heads
@@ -44,16 +46,27 @@ class SymbolBlock(HybridBlock):
         self._overwritten = overwritten(self._heads)
         unknown = [n for n in self._inputs if n not in nodes or n in self._overwritten]
         if unknown:
-            raise ValueError(f"SymbolBlock: inputs {', '.join(unknown)} are no variables of the graph; those are {', '.join(nodes)}")
+            raise ValueError(
+                f"SymbolBlock: inputs {', '.join(unknown)} are no variables of the graph; those "
+                f"are {', '.join(nodes)}"
+            )
         for name, node in nodes.items():
             if name in self._inputs:
                 continue
             given = (params or {}).get(name)
             shape = node.outputs[0].shape
             if given is None:
-                known = None if shape is None else tuple([n if type(n) is int else -1 for n in shape])
+                known = (
+                    None if shape is None else tuple([n if type(n) is int else -1 for n in shape])
+                )
                 request = "null" if name in self._overwritten else "write"
-                given = Parameter(name, request, known, node.outputs[0].dtype or "float32", allow_deferred_init=True)
+                given = Parameter(
+                    name,
+                    request,
+                    known,
+                    node.outputs[0].dtype or "float32",
+                    allow_deferred_init=True,
+                )
             self._reg_params[name] = given
 
     def infer_shape(self, *args: Any) -> None:
@@ -62,16 +75,29 @@ class SymbolBlock(HybridBlock):
         found = inferred(self._heads, given)
         for node in variables(self._heads):
             shape = found[id(node)][0].shape
-            if node.name in self._reg_params and shape is not None and all([type(n) is int for n in shape]):
+            if (
+                node.name in self._reg_params
+                and shape is not None
+                and all([type(n) is int for n in shape])
+            ):
                 self._reg_params[node.name].shape = shape
 
     def forward(self, x: Any, *args: Any) -> Any:
         """The outputs of the graph; in training mode, its auxiliary states are overwritten."""
         if 1 + len(args) != len(self._inputs):
-            raise TypeError(f"SymbolBlock: expected the inputs {', '.join(self._inputs)}, got {1 + len(args)} arrays")
-        arrays = {**dict(zip(self._inputs, (x, *args), strict=True)), **{n: p.data() for n, p in self._reg_params.items()}}
+            raise TypeError(
+                f"SymbolBlock: expected the inputs {', '.join(self._inputs)}, got {1 + len(args)} "
+                "arrays"
+            )
+        arrays = {
+            **dict(zip(self._inputs, (x, *args), strict=True)),
+            **{n: p.data() for n, p in self._reg_params.items()},
+        }
         following = self._overwritten if modes.current().training else {}
-        outs = evaluated([*self._heads, *following.values()], {n: dispatch.as_value(a) for n, a in arrays.items()})
+        outs = evaluated(
+            [*self._heads, *following.values()],
+            {n: dispatch.as_value(a) for n, a in arrays.items()},
+        )
         found = [dispatch.wrap(v) for v in outs]
         for name, new in zip(following, found[len(self._heads) :], strict=True):
             arrays[name][...] = new.detach()
@@ -115,11 +141,16 @@ class SymbolBlock(HybridBlock):
         known = graph.list_arguments()
         unknown = [n for n in names if n not in known]
         if unknown:
-            raise ValueError(f"{os.fspath(symbol_file)}: there are no variables {', '.join(unknown)}; there are {', '.join(known)}")
+            raise ValueError(
+                f"{os.fspath(symbol_file)}: there are no variables {', '.join(unknown)}; there "
+                f"are {', '.join(known)}"
+            )
         nodes = graph.get_internals()
         block = SymbolBlock(graph, [nodes[n] for n in names])
         if param_file is not None:
-            for name, array in safetensors_file.load(param_file).items():  # dtypes may be unknown in the graph
+            for name, array in safetensors_file.load(
+                param_file
+            ).items():  # dtypes may be unknown in the graph
                 if name in block._reg_params and block._reg_params[name].dtype != array.dtype:
                     block._reg_params[name].cast(array.dtype)
             block.load_parameters(param_file, device, allow_missing, ignore_extra, ctx=ctx)

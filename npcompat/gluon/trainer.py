@@ -25,12 +25,13 @@ class Trainer:
     params : dict of str to Parameter, or sequence of Parameter
         What is trained, usually `net.collect_params()`.
     optimizer : str, Optimizer or optax.GradientTransformation
-        An optimizer, or its name, or an optax transformation, of which an `optimizer.Optax` is made.
+        An optimizer, or its name, or an optax transformation, of which an `optimizer.Optax` is
+        made.
     optimizer_params : dict, optional
         Arguments of the optimizer, if it is a name or a transformation.
     kvstore : {'device', 'local', None}
-        Where MXNet sums gradients of several devices.  There is one here, so these mean the same; names of distributed
-        stores raise NotImplementedError.
+        Where MXNet sums gradients of several devices. There is one here, so these mean the same;
+        names of distributed stores raise NotImplementedError.
     compression_params : None
         Gradients are not compressed: anything else raises NotImplementedError.
     update_on_kvstore : {None, False}
@@ -48,7 +49,8 @@ class Trainer:
     >>> net.weight.data()
     array([[0.8]])
 
-    Gradients are clipped between backward and step; these are sums over the batch, so the limit is for the whole of it:
+    Gradients are clipped between backward and step; these are sums over the batch, so the limit is
+    for the whole of it:
 
     >>> with autograd.record():
     ...     loss = net(np.array([[2.0], [4.0]]))
@@ -81,23 +83,39 @@ class Trainer:
         update_on_kvstore: bool | None = None,
     ) -> None:
         if kvstore not in ("device", "local", "nccl", None):
-            raise NotImplementedError(f"Trainer(kvstore={kvstore!r}): training is not distributed; expected 'device', 'local' or None")
+            raise NotImplementedError(
+                f"Trainer(kvstore={kvstore!r}): training is not distributed; expected 'device', "
+                "'local' or None"
+            )
         if compression_params is not None:
-            raise NotImplementedError("Trainer(compression_params=...): gradients are not compressed")
+            raise NotImplementedError(
+                "Trainer(compression_params=...): gradients are not compressed"
+            )
         if update_on_kvstore:
-            raise NotImplementedError("Trainer(update_on_kvstore=True): parameters are updated where they are")
+            raise NotImplementedError(
+                "Trainer(update_on_kvstore=True): parameters are updated where they are"
+            )
         if not isinstance(optimizer_params, Mapping | None):
-            raise TypeError(f"Trainer: optimizer_params: expected a dict, got {type(optimizer_params).__name__}")
+            raise TypeError(
+                f"Trainer: optimizer_params: expected a dict, got {type(optimizer_params).__name__}"
+            )
         named = _checked(params)
         self._params = list(named.values())
         by_index = dict(enumerate(self._params))
         if isinstance(optimizer, optimizers.Optimizer):
             if optimizer_params:
-                raise ValueError("Trainer: optimizer_params go with the name of an optimizer; an Optimizer has its parameters already")
+                raise ValueError(
+                    "Trainer: optimizer_params go with the name of an optimizer; an Optimizer has "
+                    "its parameters already"
+                )
             self._optimizer = optimizer
             optimizer.param_dict = by_index
         else:
-            arguments = {"param_dict": by_index, "param_idx2name": dict(enumerate(named)), **dict(optimizer_params or {})}
+            arguments = {
+                "param_dict": by_index,
+                "param_idx2name": dict(enumerate(named)),
+                **dict(optimizer_params or {}),
+            }
             make = optimizers.Optax if is_transformation(optimizer) else optimizers.create
             self._optimizer = make(optimizer, **arguments)
         self._updater = optimizers.Updater(self._optimizer)
@@ -139,7 +157,8 @@ class Trainer:
         batch_size : int
             What gradients are divided by.
         ignore_stale_grad : bool
-            Whether parameters whose gradient was not computed since the last step are left alone; else they raise.
+            Whether parameters whose gradient was not computed since the last step are left alone;
+            else they raise.
 
         Raises
         ------
@@ -155,14 +174,18 @@ class Trainer:
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Update the parameters, after `allreduce_grads`; the arguments are those of `step`."""
         if isinstance(batch_size, int | float) and not batch_size > 0:
-            raise ValueError(f"Trainer: batch_size is what gradients are divided by, so it must be positive; got {batch_size}")
+            raise ValueError(
+                "Trainer: batch_size is what gradients are divided by, so it must be positive; "
+                f"got {batch_size}"
+            )
         trained = [i for i, p in enumerate(self._params) if p.grad_req != "null"]
         grads = {i: self._params[i].grad() for i in trained}
         stale = self._stale(grads)
         if stale and not ignore_stale_grad:
             names = ", ".join(f"{i} ({self._params[i].name})" for i in stale)
             raise UserWarning(
-                f"the gradients of parameters {names} were not computed by backward since the last step. Were they part of what was "
+                f"the gradients of parameters {names} were not computed by backward since the "
+                "last step. Were they part of what was "
                 "recorded? Pass ignore_stale_grad=True to leave such parameters alone"
             )
         chosen = [i for i in trained if i not in stale]
@@ -172,7 +195,9 @@ class Trainer:
             self._seen = {i: version_of(grads[i]) for i in trained}
 
     def _apply(self, chosen: list[int], grads: Mapping[int, Any], scale: float) -> None:
-        """Update parameters with gradients times a scale; with a loss scaler, if all of them are finite."""
+        """Update parameters with gradients times a scale; with a loss scaler, if all of them are
+        finite.
+        """
         optimizer, scaler = self._optimizer, self._scaler
         optimizer.rescale_grad = scale
         arguments = chosen, [grads[i] for i in chosen], [self._params[i].data() for i in chosen]
@@ -195,8 +220,8 @@ class Trainer:
     def _stale(self, grads: Mapping[int, Any]) -> list[int]:
         """Parameters whose gradient was not written since the last step.
 
-        In a compiled function that runs backward itself, these are the gradients that it does not write; in one that does
-        not, nothing is known of them.
+        In a compiled function that runs backward itself, these are the gradients that it does not
+        write; in one that does not, nothing is known of them.
         """
         trace = modes.current().trace
         if trace is None:
@@ -208,7 +233,8 @@ class Trainer:
     # --- states
 
     def save_states(self, fname: str | os.PathLike[str]) -> None:
-        """Write what the optimizer keeps into a safetensors file; an interruption leaves an older file as it was.
+        """Write what the optimizer keeps into a safetensors file; an interruption leaves an older
+        file as it was.
 
         Before the first step that is what the optimizer begins with.
         """
@@ -228,15 +254,21 @@ class Trainer:
         self._begin()
         here = self._states()
         differences = [f"{n}: missing there" for n in here if n not in loaded]
-        differences += [f"{n}: not a state of this trainer" for n in sorted(loaded) if n not in here]
         differences += [
-            f"{n}: has shape {loaded[n].shape} and dtype {loaded[n].dtype} there, {a.shape} and {a.dtype} here"
+            f"{n}: not a state of this trainer" for n in sorted(loaded) if n not in here
+        ]
+        differences += [
+            f"{n}: has shape {loaded[n].shape} and dtype {loaded[n].dtype} there, {a.shape} and "
+            f"{a.dtype} here"
             for n, a in here.items()
             if n in loaded and (loaded[n].shape, loaded[n].dtype) != (a.shape, a.dtype)
         ]
         if differences:
             listed = "\n  ".join(differences)
-            raise ParameterFileError(f"states of {os.fspath(fname)} do not fit the trainer; nothing was loaded:\n  {listed}")
+            raise ParameterFileError(
+                f"states of {os.fspath(fname)} do not fit the trainer; nothing was loaded:\n  "
+                f"{listed}"
+            )
         self._optimizer._lr[...] = onp.array(loaded["learning_rate"])
         for i, group in enumerate(self._optimizer._groups):
             group.set_counts(loaded[f"counts.{i}"])
@@ -253,15 +285,25 @@ class Trainer:
         self._optimizer._begin(list(trained), list(trained.values()), [states[i] for i in trained])
 
     def _states(self) -> dict[str, onp.ndarray[Any, Any]]:
-        """All that the optimizer keeps, on the host: learning rate, counts of updates, and what is kept of each parameter."""
+        """All that the optimizer keeps, on the host: learning rate, counts of updates, and what is
+        kept of each parameter.
+        """
         found = {"learning_rate": self._optimizer._lr.asnumpy()}
         for i, group in enumerate(self._optimizer._groups):
             found[f"counts.{i}"] = onp.broadcast_to(group.counts.asnumpy(), (len(group.indices),))
         return found | {name: array.asnumpy() for name, array in self._memory().items()}
 
     def _memory(self) -> dict[str, Any]:
-        own = {f"{i}.{j}": array for i, state in self._updater.states.items() for j, array in enumerate(_arrays(state))}
-        return own | self._optimizer._shared_memory() | ({} if self._scaler is None else self._scaler.state())
+        own = {
+            f"{i}.{j}": array
+            for i, state in self._updater.states.items()
+            for j, array in enumerate(_arrays(state))
+        }
+        return (
+            own
+            | self._optimizer._shared_memory()
+            | ({} if self._scaler is None else self._scaler.state())
+        )
 
 
 def _arrays(state: Any) -> tuple[Any, ...]:
@@ -278,7 +320,10 @@ def _checked(params: Any) -> dict[str, Parameter]:
         else None
     )
     if found is None or not all(isinstance(p, Parameter) for p in found.values()):
-        raise TypeError(f"Trainer: params must be what collect_params() gives, or a list of Parameters; got {type(params).__name__}")
+        raise TypeError(
+            "Trainer: params must be what collect_params() gives, or a list of Parameters; got "
+            f"{type(params).__name__}"
+        )
     return once(found)
 
 

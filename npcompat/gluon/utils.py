@@ -1,4 +1,6 @@
-"""Splitting batches, clipping gradients, hooks and downloads: the small functions of MXNet's `gluon.utils`."""
+"""Splitting batches, clipping gradients, hooks and downloads: the small functions of MXNet's
+`gluon.utils`.
+"""
 
 import hashlib
 import math
@@ -54,7 +56,9 @@ class HookHandle:
         self.detach()
 
 
-def split_data(data: ArrayLike, num_slice: int, batch_axis: int = 0, even_split: bool = True) -> list[Any]:
+def split_data(
+    data: ArrayLike, num_slice: int, batch_axis: int = 0, even_split: bool = True
+) -> list[Any]:
     """Cut a batch into parts, one for each device.
 
     Parameters
@@ -81,17 +85,25 @@ def split_data(data: ArrayLike, num_slice: int, batch_axis: int = 0, even_split:
     data = asarray(data)
     size = data.shape[batch_axis]
     if size < num_slice:
-        raise ValueError(f"split_data: {size} elements along axis {batch_axis} can't be cut into {num_slice} parts")
+        raise ValueError(
+            f"split_data: {size} elements along axis {batch_axis} can't be cut into {num_slice} "
+            "parts"
+        )
     if even_split and size % num_slice:
         raise ValueError(
-            f"split_data: {size} elements along axis {batch_axis} can't be cut into {num_slice} equal parts; pass even_split=False"
+            f"split_data: {size} elements along axis {batch_axis} can't be cut into {num_slice} "
+            "equal parts; pass even_split=False"
         )
     ends = [size * (i + 1) // num_slice for i in range(num_slice)]
     before: tuple[slice, ...] = (slice(None),) * (batch_axis % data.ndim)
-    return [data[(*before, slice(begin, end))] for begin, end in zip([0, *ends], ends, strict=False)]
+    return [
+        data[(*before, slice(begin, end))] for begin, end in zip([0, *ends], ends, strict=False)
+    ]
 
 
-def split_and_load(data: ArrayLike, ctx_list: Sequence[Any], batch_axis: int = 0, even_split: bool = True) -> list[Any]:
+def split_and_load(
+    data: ArrayLike, ctx_list: Sequence[Any], batch_axis: int = 0, even_split: bool = True
+) -> list[Any]:
     """Cut a batch into parts, and move each to its device.
 
     Parameters
@@ -160,8 +172,8 @@ def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: boo
     max_norm : float
         The limit.
     check_isfinite : bool
-        Whether to warn, and leave the arrays alone, if the norm is not finite.  That waits for the computation, and is not
-        possible in a compiled function.
+        Whether to warn, and leave the arrays alone, if the norm is not finite. That waits for the
+        computation, and is not possible in a compiled function.
 
     Returns
     -------
@@ -183,7 +195,10 @@ def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: boo
         if check_isfinite:
             value = float(norm)
             if not math.isfinite(value):
-                warnings.warn(f"clip_global_norm: the norm is {value}; the arrays are left as they are", stacklevel=2)
+                warnings.warn(
+                    f"clip_global_norm: the norm is {value}; the arrays are left as they are",
+                    stacklevel=2,
+                )
                 return value
         factor = (max_norm / (norm + 1e-8)).clip(None, 1.0)
         for array in arrays:
@@ -272,7 +287,18 @@ def download(
         if sha1_hash is None or hashlib.sha1(content).hexdigest() == sha1_hash.lower():
             atomic_file.write(target, content)
             return str(target)
-    raise OSError(f"download: {url} has another SHA-1 than {sha1_hash}, also after {retries + 1} tries")
+    raise OSError(
+        f"download: {url} has another SHA-1 than {sha1_hash}, also after {retries + 1} tries"
+    )
 
 
-__all__ = ["HookHandle", "all_finite", "check_sha1", "clip_global_norm", "download", "replace_file", "split_and_load", "split_data"]
+__all__ = [
+    "HookHandle",
+    "all_finite",
+    "check_sha1",
+    "clip_global_norm",
+    "download",
+    "replace_file",
+    "split_and_load",
+    "split_data",
+]

@@ -1,4 +1,6 @@
-"""Augmenters: objects that change a picture (H, W, C), most of them at random; `np.random.seed` repeats what they do."""
+"""Augmenters: objects that change a picture (H, W, C), most of them at random; `np.random.seed`
+repeats what they do.
+"""
 
 import json
 from collections.abc import Sequence
@@ -107,7 +109,7 @@ class RandomOrderAug(SequentialAug):
         return src
 
 
-# --- sizes and windows -------------------------------------------------------------------------------------------
+# --- sizes and windows ----------------------------------------------------------------------------
 
 
 class ResizeAug(Augmenter):
@@ -227,7 +229,13 @@ class RandomSizedCropAug(Augmenter):
     (6, 4, 3)
     """
 
-    def __init__(self, size: Size, area: float | tuple[float, float], ratio: tuple[float, float], interp: int = 2) -> None:
+    def __init__(
+        self,
+        size: Size,
+        area: float | tuple[float, float],
+        ratio: tuple[float, float],
+        interp: int = 2,
+    ) -> None:
         super().__init__(size=size, area=area, ratio=ratio, interp=interp)
         self.size, self.area, self.ratio, self.interp = size, area, ratio, interp
 
@@ -265,7 +273,7 @@ class HorizontalFlipAug(Augmenter):
         return np.flip(src, -2) if happens(self.p) else src
 
 
-# --- colours -----------------------------------------------------------------------------------------------------
+# --- colours --------------------------------------------------------------------------------------
 
 
 class CastAug(Augmenter):
@@ -299,7 +307,9 @@ class _JitterAug(Augmenter):
     def __init__(self, amount: float, **kwargs: float) -> None:
         super().__init__(**kwargs)
         if amount < 0:
-            raise ValueError(f"{type(self).__name__}: expected a number that is not negative, got {amount}")
+            raise ValueError(
+                f"{type(self).__name__}: expected a number that is not negative, got {amount}"
+            )
         self._amount = amount
 
     def __call__(self, src: ArrayLike) -> Any:
@@ -370,7 +380,8 @@ class SaturationJitterAug(_JitterAug):
 
 
 class HueJitterAug(_JitterAug):
-    """Pictures whose colours are turned about the grey axis of YIQ by a random share of half a turn.
+    """Pictures whose colours are turned about the grey axis of YIQ by a random share of half a
+    turn.
 
     Parameters
     ----------
@@ -404,12 +415,17 @@ class ColorJitterAug(RandomOrderAug):
     """
 
     def __init__(self, brightness: float, contrast: float, saturation: float) -> None:
-        kinds = ((BrightnessJitterAug, brightness), (ContrastJitterAug, contrast), (SaturationJitterAug, saturation))
+        kinds = (
+            (BrightnessJitterAug, brightness),
+            (ContrastJitterAug, contrast),
+            (SaturationJitterAug, saturation),
+        )
         super().__init__([kind(amount) for kind, amount in kinds if amount])
 
 
 class LightingAug(Augmenter):
-    """Random amounts of colours added, usually principal components of a dataset (Krizhevsky et al., 2012).
+    """Random amounts of colours added, usually principal components of a dataset (Krizhevsky et
+    al., 2012).
 
     Parameters
     ----------
@@ -438,7 +454,9 @@ class LightingAug(Augmenter):
             return src
         with beside(src):
             alpha = random.normal(0.0, self.alphastd, 3)
-            return color.recolored(src, onp.eye(3, dtype="float32"), np.matmul(alpha, self._components))
+            return color.recolored(
+                src, onp.eye(3, dtype="float32"), np.matmul(alpha, self._components)
+            )
 
 
 class ColorNormalizeAug(Augmenter):
@@ -457,7 +475,9 @@ class ColorNormalizeAug(Augmenter):
 
     def __init__(self, mean: ArrayLike | None, std: ArrayLike | None) -> None:
         super().__init__(mean=mean, std=std)
-        self.mean, self.std = (None if v is None else onp.array(plain(v), "float32") for v in (mean, std))
+        self.mean, self.std = (
+            None if v is None else onp.array(plain(v), "float32") for v in (mean, std)
+        )
 
     def __call__(self, src: ArrayLike) -> Any:
         """The normalized picture."""
@@ -465,7 +485,8 @@ class ColorNormalizeAug(Augmenter):
 
 
 class RandomGrayAug(Augmenter):
-    """Made grey with a probability: all channels become 0.21 R + 0.72 G + 0.07 B (ITU-R BT.709's luma).
+    """Made grey with a probability: all channels become 0.21 R + 0.72 G + 0.07 B (ITU-R BT.709's
+    luma).
 
     Parameters
     ----------

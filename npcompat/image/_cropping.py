@@ -85,7 +85,9 @@ def scale_down(src_size: Size, size: Size) -> Size:
     return max(1, int(width)), max(1, int(height))
 
 
-def fixed_crop(src: ArrayLike, x0: int, y0: int, w: int, h: int, size: Size | None = None, interp: int = 2) -> Any:
+def fixed_crop(
+    src: ArrayLike, x0: int, y0: int, w: int, h: int, size: Size | None = None, interp: int = 2
+) -> Any:
     """A window of a picture, in another size if one is given.
 
     Parameters
@@ -110,7 +112,10 @@ def fixed_crop(src: ArrayLike, x0: int, y0: int, w: int, h: int, size: Size | No
     x0, y0, w, h = int(x0), int(y0), int(w), int(h)
     height, width = src.shape[-3:-1]
     if min(x0, y0) < 0 or min(w, h) < 1 or x0 + w > width or y0 + h > height:
-        raise ValueError(f"fixed_crop: {w} x {h} pixels at ({x0}, {y0}) are not within a picture of {width} x {height}")
+        raise ValueError(
+            f"fixed_crop: {w} x {h} pixels at ({x0}, {y0}) are not within a picture of {width} x "
+            f"{height}"
+        )
     return _sized(src[..., y0 : y0 + h, x0 : x0 + w, :], size, interp, "fixed_crop")
 
 
@@ -121,7 +126,9 @@ def _sized(window: Any, size: Size | None, interp: int, what: str) -> Any:
     return resized(window, width, height, interp, what)
 
 
-def center_crop(src: ArrayLike, size: int | Size, interp: int = 2) -> tuple[Any, tuple[int, int, int, int]]:
+def center_crop(
+    src: ArrayLike, size: int | Size, interp: int = 2
+) -> tuple[Any, tuple[int, int, int, int]]:
     """The middle of a picture; one that is too small is cut in the shape of `size` and enlarged.
 
     Parameters
@@ -153,8 +160,11 @@ def center_crop(src: ArrayLike, size: int | Size, interp: int = 2) -> tuple[Any,
     return fixed_crop(src, x0, y0, w, h, size, interp), (x0, y0, w, h)
 
 
-def random_crop(src: ArrayLike, size: int | Size, interp: int = 2) -> tuple[Any, tuple[Any, Any, int, int]]:
-    """A window of a picture at a random place; of one that is too small it is cut in the shape of `size` and enlarged.
+def random_crop(
+    src: ArrayLike, size: int | Size, interp: int = 2
+) -> tuple[Any, tuple[Any, Any, int, int]]:
+    """A window of a picture at a random place; of one that is too small it is cut in the shape of
+    `size` and enlarged.
 
     Parameters
     ----------
@@ -170,7 +180,8 @@ def random_crop(src: ArrayLike, size: int | Size, interp: int = 2) -> tuple[Any,
     ndarray
         The window.
     tuple
-        Where it was: left, top, width, height.  Left and top are arrays for a batch, and in a compiled function.
+        Where it was: left, top, width, height. Left and top are arrays for a batch, and in a
+        compiled function.
 
     Examples
     --------
@@ -191,7 +202,11 @@ def random_crop(src: ArrayLike, size: int | Size, interp: int = 2) -> tuple[Any,
 
 
 def random_size_crop(
-    src: ArrayLike, size: int | Size, area: float | tuple[float, float], ratio: tuple[float, float], interp: int = 2
+    src: ArrayLike,
+    size: int | Size,
+    area: float | tuple[float, float],
+    ratio: tuple[float, float],
+    interp: int = 2,
 ) -> tuple[Any, tuple[int, int, int, int]]:
     """A random window of a picture, in a size (Szegedy et al., 2015).
 
@@ -211,7 +226,8 @@ def random_size_crop(
     Returns
     -------
     ndarray
-        The window; if ten random ones do not lie in the picture, its middle, as `center_crop` gives it.
+        The window; if ten random ones do not lie in the picture, its middle, as `center_crop` gives
+        it.
     (int, int, int, int)
         Where it was: left, top, width, height.
 
@@ -231,7 +247,10 @@ def random_size_crop(
         wide = math.exp(math.log(ratio[0]) + (math.log(ratio[1]) - math.log(ratio[0])) * shape)
         w, h = round(math.sqrt(pixels * wide)), round(math.sqrt(pixels / wide))
         if 1 <= w <= width and 1 <= h <= height:
-            x0, y0 = min(int(across * (width - w + 1)), width - w), min(int(down * (height - h + 1)), height - h)
+            x0, y0 = (
+                min(int(across * (width - w + 1)), width - w),
+                min(int(down * (height - h + 1)), height - h),
+            )
             return fixed_crop(src, x0, y0, w, h, size, interp), (x0, y0, w, h)
     return center_crop(src, size, interp)
 
@@ -265,7 +284,14 @@ _BORDERS = ("constant", "edge", "symmetric", "wrap", "reflect")
 
 
 def copyMakeBorder(
-    src: ArrayLike, top: int, bot: int, left: int, right: int, type: int = 0, value: float = 0.0, values: Sequence[float] = ()
+    src: ArrayLike,
+    top: int,
+    bot: int,
+    left: int,
+    right: int,
+    type: int = 0,
+    value: float = 0.0,
+    values: Sequence[float] = (),
 ) -> Any:
     """A picture with a border.
 
@@ -276,8 +302,8 @@ def copyMakeBorder(
     top, bot, left, right : int
         Widths of the border.
     type : {0, 1, 2, 3, 4}
-        What the border shows, by OpenCV's numbers: 0 one colour, 1 the nearest pixel, 2 the picture mirrored, 3 the picture
-        repeated, 4 the picture mirrored without its edge twice.
+        What the border shows, by OpenCV's numbers: 0 one colour, 1 the nearest pixel, 2 the picture
+        mirrored, 3 the picture repeated, 4 the picture mirrored without its edge twice.
     value : float
         The colour for type 0, of all channels.
     values : sequence of float
@@ -298,8 +324,17 @@ def copyMakeBorder(
         return np.pad(src, (*widths, (0, 0)), mode=_BORDERS[type])
     colours = onp.ravel(values) if len(values) else onp.full(src.shape[2], value)
     if len(colours) != src.shape[2]:
-        raise ValueError(f"copyMakeBorder: expected {src.shape[2]} values, one for each channel, got {len(colours)}")
-    return np.stack([np.pad(src[:, :, i], widths, constant_values=c.astype(src.dtype)) for i, c in enumerate(colours)], axis=2)
+        raise ValueError(
+            f"copyMakeBorder: expected {src.shape[2]} values, one for each channel, got "
+            f"{len(colours)}"
+        )
+    return np.stack(
+        [
+            np.pad(src[:, :, i], widths, constant_values=c.astype(src.dtype))
+            for i, c in enumerate(colours)
+        ],
+        axis=2,
+    )
 
 
 __all__ = [

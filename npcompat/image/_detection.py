@@ -1,7 +1,7 @@
 """Augmenters of pictures with objects: they change a picture and the boxes of what is in it.
 
-A label is a NumPy array with a row for each object: its class, and its box as left, top, right, bottom in shares of the
-picture's width and height; what else stands in a row is kept.
+A label is a NumPy array with a row for each object: its class, and its box as left, top, right,
+bottom in shares of the picture's width and height; what else stands in a row is kept.
 """
 
 import json
@@ -36,7 +36,8 @@ def as_label(label: ArrayLike) -> Label:
 
 
 class DetAugmenter:
-    """Base of augmenters of pictures with objects; a subclass defines `__call__(src, label)`, which returns both.
+    """Base of augmenters of pictures with objects; a subclass defines `__call__(src, label)`, which
+    returns both.
 
     Parameters
     ----------
@@ -108,12 +109,16 @@ class DetRandomSelectAug(DetAugmenter):
     np.float32(0.75)
     """
 
-    def __init__(self, aug_list: Sequence[DetAugmenter] | DetAugmenter, skip_prob: float = 0) -> None:
+    def __init__(
+        self, aug_list: Sequence[DetAugmenter] | DetAugmenter, skip_prob: float = 0
+    ) -> None:
         super().__init__(skip_prob=skip_prob)
         self.aug_list = [aug_list] if isinstance(aug_list, DetAugmenter) else list(aug_list)
         for augmenter in self.aug_list:
             if not isinstance(augmenter, DetAugmenter):
-                raise TypeError(f"DetRandomSelectAug: expected DetAugmenters, got {type(augmenter).__name__}")
+                raise TypeError(
+                    f"DetRandomSelectAug: expected DetAugmenters, got {type(augmenter).__name__}"
+                )
         self.skip_prob = skip_prob if self.aug_list else 1
 
     def dumps(self) -> Any:
@@ -157,13 +162,17 @@ class DetHorizontalFlipAug(DetAugmenter):
 
 def _areas(boxes: Label) -> Label:
     """Areas of boxes (left, top, right, bottom); none for what has no inside."""
-    found: Label = onp.maximum(boxes[:, 2] - boxes[:, 0], 0) * onp.maximum(boxes[:, 3] - boxes[:, 1], 0)
+    found: Label = onp.maximum(boxes[:, 2] - boxes[:, 0], 0) * onp.maximum(
+        boxes[:, 3] - boxes[:, 1], 0
+    )
     return found
 
 
 def _coverage(boxes: Label, window: Sequence[float]) -> Label:
     """The share of each box that lies in a window."""
-    inside = onp.concatenate([onp.maximum(boxes[:, :2], window[:2]), onp.minimum(boxes[:, 2:], window[2:])], axis=1)
+    inside = onp.concatenate(
+        [onp.maximum(boxes[:, :2], window[:2]), onp.minimum(boxes[:, 2:], window[2:])], axis=1
+    )
     areas = _areas(boxes)
     found: Label = onp.where(areas > 0, _areas(inside) / onp.where(areas > 0, areas, 1), 0)
     return found
@@ -223,7 +232,10 @@ class DetRandomCropAug(DetAugmenter):
             w, h = round(math.sqrt(pixels * wide)), round(math.sqrt(pixels / wide))
             if not (1 <= w <= width and 1 <= h <= height):
                 continue
-            left, top = min(int(across * (width - w + 1)), width - w), min(int(down * (height - h + 1)), height - h)
+            left, top = (
+                min(int(across * (width - w + 1)), width - w),
+                min(int(down * (height - h + 1)), height - h),
+            )
             window = (left / width, top / height, (left + w) / width, (top + h) / height)
             coverage = _coverage(label[:, 1:5], window)
             touched = coverage[coverage > 0]
@@ -275,10 +287,20 @@ class DetRandomPadAug(DetAugmenter):
         max_attempts: int = 50,
         pad_val: Sequence[float] = (128, 128, 128),
     ) -> None:
-        super().__init__(aspect_ratio_range=aspect_ratio_range, area_range=area_range, max_attempts=max_attempts, pad_val=pad_val)
+        super().__init__(
+            aspect_ratio_range=aspect_ratio_range,
+            area_range=area_range,
+            max_attempts=max_attempts,
+            pad_val=pad_val,
+        )
         check_range("DetRandomPadAug", "aspect_ratio_range", aspect_ratio_range)
         check_range("DetRandomPadAug", "area_range", area_range)
-        self._ratio, self._area, self._attempts, self._pad_val = aspect_ratio_range, area_range, int(max_attempts), tuple(pad_val)
+        self._ratio, self._area, self._attempts, self._pad_val = (
+            aspect_ratio_range,
+            area_range,
+            int(max_attempts),
+            tuple(pad_val),
+        )
 
     def __call__(self, src: ArrayLike, label: ArrayLike) -> tuple[Any, Label]:
         """The larger picture and its label."""
@@ -290,14 +312,19 @@ class DetRandomPadAug(DetAugmenter):
             w, h = round(math.sqrt(pixels * wide)), round(math.sqrt(pixels / wide))
             if w < width or h < height or (w, h) == (width, height):
                 continue
-            left, top = min(int(across * (w - width + 1)), w - width), min(int(down * (h - height + 1)), h - height)
-            padded = cropping.copyMakeBorder(src, top, h - height - top, left, w - width - left, values=colours)
+            left, top = (
+                min(int(across * (w - width + 1)), w - width),
+                min(int(down * (h - height + 1)), h - height),
+            )
+            padded = cropping.copyMakeBorder(
+                src, top, h - height - top, left, w - width - left, values=colours
+            )
             window = (-left / width, -top / height, (w - left) / width, (h - top) / height)
             return padded, _moved(label, window)
         return src, label
 
 
-# --- the usual ones ----------------------------------------------------------------------------------------------
+# --- the usual ones -------------------------------------------------------------------------------
 
 
 def CreateMultiRandCropAugmenter(
@@ -326,7 +353,10 @@ def CreateMultiRandCropAugmenter(
     lists = [value if isinstance(value, list) else [value] for value in given]
     count = max(map(len, lists))
     if any(len(values) not in (1, count) for values in lists):
-        raise ValueError(f"CreateMultiRandCropAugmenter: expected lists of equal length, got {[len(values) for values in lists]}")
+        raise ValueError(
+            "CreateMultiRandCropAugmenter: expected lists of equal length, got "
+            f"{[len(values) for values in lists]}"
+        )
     crops = [DetRandomCropAug(*[values[i % len(values)] for values in lists]) for i in range(count)]
     return DetRandomSelectAug(crops, skip_prob)
 
@@ -376,7 +406,8 @@ def CreateDetAugmenter(
     min_object_covered, aspect_ratio_range, min_eject_coverage, max_attempts
         As for `CreateMultiRandCropAugmenter`.
     area_range : (float, float)
-        Between which shares of the picture's area the result's lies: up to 1 by cropping, from 1 by padding.
+        Between which shares of the picture's area the result's lies: up to 1 by cropping, from 1 by
+        padding.
     pad_val : sequence of float
         The colour of what is padded.
 
@@ -395,11 +426,15 @@ def CreateDetAugmenter(
     if rand_mirror:
         found.append(DetHorizontalFlipAug(0.5))
     if rand_pad > 0:
-        ratio, attempts = (v[0] if isinstance(v, list) else v for v in (aspect_ratio_range, max_attempts))
+        ratio, attempts = (
+            v[0] if isinstance(v, list) else v for v in (aspect_ratio_range, max_attempts)
+        )
         pad = DetRandomPadAug(ratio, (1.0, max(1.0, area_range[1])), attempts, pad_val)
         found.append(DetRandomSelectAug([pad], 1 - rand_pad))
     found.append(DetBorrowAug(single.ForceResizeAug((data_shape[2], data_shape[1]), inter_method)))
-    colours = colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std)
+    colours = colour_augmenters(
+        brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std
+    )
     return found + [DetBorrowAug(augmenter) for augmenter in colours]
 
 

@@ -34,12 +34,22 @@ class DataBatch(NamedTuple):
 class _PictureIter:
     """What both iterators share: a source, augmenters, and the last batch."""
 
-    def __init__(self, batch_size: int, data_shape: Sequence[int], source: Source, dtype: DTypeLike, last_batch_handle: str) -> None:
+    def __init__(
+        self,
+        batch_size: int,
+        data_shape: Sequence[int],
+        source: Source,
+        dtype: DTypeLike,
+        last_batch_handle: str,
+    ) -> None:
         what = type(self).__name__
         if batch_size < 1:
             raise ValueError(f"{what}: batch_size must be at least 1, got {batch_size}")
         if last_batch_handle not in ("pad", "discard", "roll_over"):
-            raise ValueError(f"{what}: last_batch_handle must be 'pad', 'discard' or 'roll_over', got {last_batch_handle!r}")
+            raise ValueError(
+                f"{what}: last_batch_handle must be 'pad', 'discard' or 'roll_over', got "
+                f"{last_batch_handle!r}"
+            )
         self.batch_size, self.data_shape = int(batch_size), _checked(data_shape, what)
         self.last_batch_handle, self.dtype = last_batch_handle, dtypes.canonical(dtype)
         self._source, self._name = source, ""
@@ -85,8 +95,15 @@ class _PictureIter:
                 self._round = iter(self._source)
                 self._fill(samples)
             self._round = None
-        data = onp.stack([dispatch.to_host(self.postprocess_data(picture)).astype(self.dtype) for picture, _ in samples])
-        return DataBatch([np.array(data)], [np.array(self._labels([label for _, label in samples]))], missing)
+        data = onp.stack(
+            [
+                dispatch.to_host(self.postprocess_data(picture)).astype(self.dtype)
+                for picture, _ in samples
+            ]
+        )
+        return DataBatch(
+            [np.array(data)], [np.array(self._labels([label for _, label in samples]))], missing
+        )
 
     def _fill(self, samples: list[Any]) -> None:
         """Append samples of the round until there are enough, or it ends."""
@@ -100,7 +117,10 @@ class _PictureIter:
             picture, label = self._augmented(picture, labels)
             shape = (*self.data_shape[1:], self.data_shape[0])
             if picture.shape != shape:
-                raise ValueError(f"{self._name}: the augmenters made a picture of shape {picture.shape}; data_shape means {shape}")
+                raise ValueError(
+                    f"{self._name}: the augmenters made a picture of shape {picture.shape}; "
+                    f"data_shape means {shape}"
+                )
             samples.append((picture, label))
 
     def _augmented(self, picture: Any, labels: Labels) -> tuple[Any, Any]:
@@ -133,7 +153,9 @@ class _PictureIter:
     def check_valid_image(self, data: Sequence[Any]) -> None:
         """Raise ValueError if the first of the arrays is no picture."""
         if data[0].ndim != 3:
-            raise ValueError(f"{self._name}: expected a picture of shape (H, W, C), got {data[0].shape}")
+            raise ValueError(
+                f"{self._name}: expected a picture of shape (H, W, C), got {data[0].shape}"
+            )
 
     def check_data_shape(self, data_shape: Sequence[int]) -> None:
         """Raise ValueError if pictures can't have this shape."""
@@ -149,7 +171,10 @@ class _PictureIter:
 
 def _checked(data_shape: Sequence[int], what: str) -> tuple[int, int, int]:
     if len(data_shape) != 3 or data_shape[0] not in (1, 3) or min(data_shape) < 1:
-        raise ValueError(f"{what}: data_shape must be (channels, height, width) with 1 or 3 channels, got {tuple(data_shape)}")
+        raise ValueError(
+            f"{what}: data_shape must be (channels, height, width) with 1 or 3 channels, got "
+            f"{tuple(data_shape)}"
+        )
     return int(data_shape[0]), int(data_shape[1]), int(data_shape[2])
 
 
@@ -177,7 +202,8 @@ class ImageIter(_PictureIter):
     part_index, num_parts : int
         Which part of the samples is taken, of how many.
     aug_list : list of Augmenter, optional
-        What is done to each picture; what `CreateAugmenter(data_shape, **kwargs)` gives if not given.
+        What is done to each picture; what `CreateAugmenter(data_shape, **kwargs)` gives if not
+        given.
     imglist : sequence, optional
         Labels and paths, instead of a `.lst` file.
     data_name, label_name : str
@@ -185,7 +211,8 @@ class ImageIter(_PictureIter):
     dtype : dtype
         Dtype of the batches of pictures.
     last_batch_handle : {'pad', 'discard', 'roll_over'}
-        Whether an incomplete batch at the end is filled from the beginning, left out, or begins the next round.
+        Whether an incomplete batch at the end is filled from the beginning, left out, or begins the
+        next round.
     **kwargs
         Arguments of `CreateAugmenter`.
 
@@ -227,13 +254,29 @@ class ImageIter(_PictureIter):
         last_batch_handle: str = "pad",
         **kwargs: Any,
     ) -> None:
-        source = Source(path_imgrec, path_imgidx, path_imglist, imglist, path_root, shuffle, part_index, num_parts)
+        source = Source(
+            path_imgrec,
+            path_imgidx,
+            path_imglist,
+            imglist,
+            path_root,
+            shuffle,
+            part_index,
+            num_parts,
+        )
         super().__init__(batch_size, data_shape, source, dtype, last_batch_handle)
         if aug_list is not None and kwargs:
-            raise TypeError(f"ImageIter: {', '.join(kwargs)} belong to CreateAugmenter, which is not used when aug_list is given")
-        self.auglist = list(CreateAugmenter(self.data_shape, **kwargs) if aug_list is None else aug_list)
+            raise TypeError(
+                f"ImageIter: {', '.join(kwargs)} belong to CreateAugmenter, which is not used "
+                "when aug_list is given"
+            )
+        self.auglist = list(
+            CreateAugmenter(self.data_shape, **kwargs) if aug_list is None else aug_list
+        )
         self.label_width = int(label_width)
-        label_shape = (self.batch_size,) if label_width == 1 else (self.batch_size, self.label_width)
+        label_shape = (
+            (self.batch_size,) if label_width == 1 else (self.batch_size, self.label_width)
+        )
         self.provide_data = [DataDesc(data_name, (self.batch_size, *self.data_shape), self.dtype)]
         self.provide_label = [DataDesc(label_name, label_shape)]
 
@@ -245,7 +288,10 @@ class ImageIter(_PictureIter):
 
     def _augmented(self, picture: Any, labels: Labels) -> tuple[Any, Any]:
         if len(labels) != self.label_width:
-            raise ValueError(f"{self._name}: expected {self.label_width} labels, as label_width says, got {len(labels)}")
+            raise ValueError(
+                f"{self._name}: expected {self.label_width} labels, as label_width says, got "
+                f"{len(labels)}"
+            )
         return self.augmentation_transform(picture), labels
 
     def _labels(self, labels: list[Any]) -> Any:
@@ -255,9 +301,10 @@ class ImageIter(_PictureIter):
 class ImageDetIter(_PictureIter):
     """Batches of pictures with boxes of objects, from a file of records or from a list.
 
-    The labels of a sample are the length of their head, the length of an object, the rest of the head, and the objects: a
-    class, and a box as left, top, right, bottom in shares of the picture's width and height.  In a batch each sample has as
-    many rows as the one with the most objects; those without an object are -1.
+    The labels of a sample are the length of their head, the length of an object, the rest of the
+    head, and the objects: a class, and a box as left, top, right, bottom in shares of the picture's
+    width and height. In a batch each sample has as many rows as the one with the most objects;
+    those without an object are -1.
 
     Parameters
     ----------
@@ -265,10 +312,12 @@ class ImageDetIter(_PictureIter):
         Samples in a batch.
     data_shape : (int, int, int)
         Channels, height and width.
-    path_imgrec, path_imglist, path_root, path_imgidx, shuffle, part_index, num_parts, imglist, last_batch_handle
+    path_imgrec, path_imglist, path_root, path_imgidx, shuffle, part_index, num_parts, imglist,
+    last_batch_handle
         As for `ImageIter`.
     aug_list : list of DetAugmenter, optional
-        What is done to each picture; what `CreateDetAugmenter(data_shape, **kwargs)` gives if not given.
+        What is done to each picture; what `CreateDetAugmenter(data_shape, **kwargs)` gives if not
+        given.
     data_name, label_name : str
         Names in `provide_data` and `provide_label`.
     **kwargs
@@ -307,14 +356,33 @@ class ImageDetIter(_PictureIter):
         **kwargs: Any,
     ) -> None:
         given = (path_imgrec, path_imgidx, path_imglist, imglist, path_root)
-        super().__init__(batch_size, data_shape, Source(*given, shuffle, part_index, num_parts), "float32", last_batch_handle)
+        super().__init__(
+            batch_size,
+            data_shape,
+            Source(*given, shuffle, part_index, num_parts),
+            "float32",
+            last_batch_handle,
+        )
         if aug_list is not None and kwargs:
-            raise TypeError(f"ImageDetIter: {', '.join(kwargs)} belong to CreateDetAugmenter, which is not used when aug_list is given")
-        self.auglist = list(_detection.CreateDetAugmenter(self.data_shape, **kwargs) if aug_list is None else aug_list)
-        shapes = [_objects(labels, name).shape for labels, _, name in Source(*given, False, part_index, num_parts)]
+            raise TypeError(
+                f"ImageDetIter: {', '.join(kwargs)} belong to CreateDetAugmenter, which is not "
+                "used when aug_list is given"
+            )
+        self.auglist = list(
+            _detection.CreateDetAugmenter(self.data_shape, **kwargs)
+            if aug_list is None
+            else aug_list
+        )
+        shapes = [
+            _objects(labels, name).shape
+            for labels, _, name in Source(*given, False, part_index, num_parts)
+        ]
         widths = {width for _, width in shapes}
         if len(widths) != 1:
-            raise ValueError(f"ImageDetIter: expected samples whose objects have equally many labels, got {sorted(widths) or 'no samples'}")
+            raise ValueError(
+                "ImageDetIter: expected samples whose objects have equally many labels, got "
+                f"{sorted(widths) or 'no samples'}"
+            )
         self.label_shape = (max(count for count, _ in shapes), widths.pop())
         self._names = (data_name, label_name)
 
@@ -328,8 +396,12 @@ class ImageDetIter(_PictureIter):
         """Name, shape and dtype of the labels."""
         return [DataDesc(self._names[1], (self.batch_size, *self.label_shape))]
 
-    def reshape(self, data_shape: Sequence[int] | None = None, label_shape: tuple[int, int] | None = None) -> None:
-        """Change the size of pictures, which the augmenters must make, or the rows of labels, of which there may be more only."""
+    def reshape(
+        self, data_shape: Sequence[int] | None = None, label_shape: tuple[int, int] | None = None
+    ) -> None:
+        """Change the size of pictures, which the augmenters must make, or the rows of labels, of
+        which there may be more only.
+        """
         if data_shape is not None:
             self.data_shape = _checked(data_shape, "ImageDetIter.reshape")
         if label_shape is not None:
@@ -338,14 +410,25 @@ class ImageDetIter(_PictureIter):
 
     def check_label_shape(self, label_shape: tuple[int, int]) -> None:
         """Raise ValueError if labels of this shape can't hold the objects."""
-        if len(label_shape) != 2 or label_shape[1] != self.label_shape[1] or label_shape[0] < self.label_shape[0]:
-            raise ValueError(f"ImageDetIter: label_shape must have {self.label_shape} or more rows, got {label_shape}")
+        if (
+            len(label_shape) != 2
+            or label_shape[1] != self.label_shape[1]
+            or label_shape[0] < self.label_shape[0]
+        ):
+            raise ValueError(
+                f"ImageDetIter: label_shape must have {self.label_shape} or more rows, got "
+                f"{label_shape}"
+            )
 
     def sync_label_shape(self, it: "ImageDetIter", verbose: bool = False) -> "ImageDetIter":
-        """Give this iterator and another one, such as that of validation, labels of the same shape; `verbose` logs which."""
+        """Give this iterator and another one, such as that of validation, labels of the same shape;
+        `verbose` logs which.
+        """
         shape = (max(self.label_shape[0], it.label_shape[0]), self.label_shape[1])
         if verbose:
-            logging.getLogger(__name__).info("labels have shape %s, of %s and %s", shape, self.label_shape, it.label_shape)
+            logging.getLogger(__name__).info(
+                "labels have shape %s, of %s and %s", shape, self.label_shape, it.label_shape
+            )
         self.reshape(label_shape=shape)
         it.reshape(label_shape=shape)
         return it
@@ -371,7 +454,8 @@ def _objects(labels: Labels, name: str) -> Labels:
     head, width = (int(labels[0]), int(labels[1])) if len(labels) > 1 else (0, 0)
     if head < 2 or width < 5 or len(labels) <= head or (len(labels) - head) % width:
         raise ValueError(
-            f"{name}: expected labels [length of the head, length of an object (5 or more), ..., objects], got {labels[:8].tolist()}"
+            f"{name}: expected labels [length of the head, length of an object (5 or more), ..., "
+            f"objects], got {labels[:8].tolist()}"
         )
     found = labels[head:].reshape(-1, width)
     found = found[(found[:, 3] > found[:, 1]) & (found[:, 4] > found[:, 2])]

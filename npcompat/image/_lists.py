@@ -15,15 +15,23 @@ Entry = tuple[onp.ndarray[Any, Any], str]
 
 
 def labelled(entry: Sequence[Any]) -> Entry:
-    """Labels and a path from a sequence of labels, each a number or an array, that ends with a path."""
+    """Labels and a path from a sequence of labels, each a number or an array, that ends with a
+    path.
+    """
     if len(entry) < 2 or not isinstance(entry[-1], str | os.PathLike):
         raise ValueError(f"expected labels and a path, got {entry!r}")
-    labels = [dispatch.to_host(label) if isinstance(label, Handle) else label for label in entry[:-1]]
-    return onp.concatenate([onp.ravel(label) for label in labels]).astype("float32"), os.fspath(entry[-1])
+    labels = [
+        dispatch.to_host(label) if isinstance(label, Handle) else label for label in entry[:-1]
+    ]
+    return onp.concatenate([onp.ravel(label) for label in labels]).astype("float32"), os.fspath(
+        entry[-1]
+    )
 
 
 def read_list(path: str | os.PathLike[str]) -> dict[int, Entry]:
-    """What a `.lst` file lists, by number: each line is a number, labels and a path, parted by tabs."""
+    """What a `.lst` file lists, by number: each line is a number, labels and a path, parted by
+    tabs.
+    """
     found: dict[int, Entry] = {}
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
@@ -35,7 +43,10 @@ def read_list(path: str | os.PathLike[str]) -> dict[int, Entry]:
                     raise ValueError("too few words")
                 found[int(words[0])] = onp.array(words[1:-1], dtype="float32"), words[-1]
             except ValueError as error:
-                text = f"{os.fspath(path)}, line {number}: expected a number, labels and a path, parted by tabs, got {line.rstrip()!r}"
+                text = (
+                    f"{os.fspath(path)}, line {number}: expected a number, labels and a path, "
+                    f"parted by tabs, got {line.rstrip()!r}"
+                )
                 raise DataFileError(text) from error
     return found
 

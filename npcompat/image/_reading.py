@@ -47,11 +47,17 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool = True, out: Any = None) -> A
     """
     if isinstance(buf, Handle):
         buf = dispatch.to_host(buf)
-    content = onp.ascontiguousarray(buf, "uint8").tobytes() if isinstance(buf, onp.ndarray) else bytes(buf)
+    content = (
+        onp.ascontiguousarray(buf, "uint8").tobytes()
+        if isinstance(buf, onp.ndarray)
+        else bytes(buf)
+    )
     return finish(host_picture(pillow.decoded(content, flag, to_rgb, "imdecode")), out, "imdecode")
 
 
-def imread(filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True, out: Any = None) -> Any:
+def imread(
+    filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True, out: Any = None
+) -> Any:
     """The pixels of a picture's file; the other arguments and the result are those of `imdecode`.
 
     Parameters

@@ -1,4 +1,6 @@
-"""Where iterators of pictures take samples from: lists and files of records, whole or in parts, in order or shuffled."""
+"""Where iterators of pictures take samples from: lists and files of records, whole or in parts, in
+order or shuffled.
+"""
 
 import os
 import pathlib
@@ -49,7 +51,9 @@ class Source:
         num_parts: int,
     ) -> None:
         if path_imgrec is None and path_imglist is None and imglist is None:
-            raise ValueError("expected path_imgrec, path_imglist or imglist: there is nothing to read from")
+            raise ValueError(
+                "expected path_imgrec, path_imglist or imglist: there is nothing to read from"
+            )
         if not 0 <= part_index < num_parts:
             raise ValueError(f"part_index must be in [0, {num_parts}), got {part_index}")
         self._root, self._shuffle = "" if path_root is None else os.fspath(path_root), bool(shuffle)
@@ -61,10 +65,17 @@ class Source:
         self._records: MXRecordIO | None = None
         keys: Sequence[Any] | None = list(self._entries)
         if path_imgrec is not None:
-            self._records = MXRecordIO(path_imgrec, "r") if path_imgidx is None else MXIndexedRecordIO(path_imgidx, path_imgrec, "r")
+            self._records = (
+                MXRecordIO(path_imgrec, "r")
+                if path_imgidx is None
+                else MXIndexedRecordIO(path_imgidx, path_imgrec, "r")
+            )
             keys = self._records.keys if isinstance(self._records, MXIndexedRecordIO) else None
         if keys is None and (shuffle or num_parts > 1):
-            raise ValueError("records without an index come one after another: shuffle=True and num_parts need path_imgidx")
+            raise ValueError(
+                "records without an index come one after another: shuffle=True and num_parts need "
+                "path_imgidx"
+            )
         if keys is not None:
             share, rest = divmod(len(keys), num_parts)
             begin = part_index * share + min(part_index, rest)
@@ -79,7 +90,9 @@ class Source:
             for number, record in enumerate(self._records):
                 yield self._unpacked(number, record)
             return
-        order = random.permutation(len(self.keys)).tolist() if self._shuffle else range(len(self.keys))
+        order = (
+            random.permutation(len(self.keys)).tolist() if self._shuffle else range(len(self.keys))
+        )
         for i in order:
             yield self._sample(self.keys[i])
 

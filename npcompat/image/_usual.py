@@ -31,12 +31,21 @@ def _statistic(value: Any, imagenet: tuple[float, ...], name: str) -> Any:
         return None
     found = onp.ravel(plain(value)).astype("float32")
     if len(found) not in (1, 3):
-        raise ValueError(f"CreateAugmenter: expected {name}=True, one number or three, got {value!r}")
+        raise ValueError(
+            f"CreateAugmenter: expected {name}=True, one number or three, got {value!r}"
+        )
     return found
 
 
 def colour_augmenters(
-    brightness: float, contrast: float, saturation: float, hue: float, pca_noise: float, rand_gray: float, mean: Any, std: Any
+    brightness: float,
+    contrast: float,
+    saturation: float,
+    hue: float,
+    pca_noise: float,
+    rand_gray: float,
+    mean: Any,
+    std: Any,
 ) -> list[Augmenter]:
     """Augmenters of the values of pictures, those that are asked for."""
     found: list[Augmenter] = [CastAug()]
@@ -112,7 +121,9 @@ def CreateAugmenter(
         found.append(CenterCropAug(size, inter_method))
     if rand_mirror:
         found.append(HorizontalFlipAug(0.5))
-    return found + colour_augmenters(brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std)
+    return found + colour_augmenters(
+        brightness, contrast, saturation, hue, pca_noise, rand_gray, mean, std
+    )
 
 
 __all__ = ["CreateAugmenter"]

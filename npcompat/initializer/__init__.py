@@ -1,6 +1,7 @@
 """Initial values of parameters: `net.initialize(init.Xavier())`.
 
-An initializer writes into the array that it is given; its random numbers come from `np.random`.  One of your own:
+An initializer writes into the array that it is given; its random numbers come from `np.random`. One
+of your own:
 
     class Half(init.Initializer):
         def _init_weight(self, name, arr):
@@ -8,7 +9,17 @@ An initializer writes into the array that it is given; its random numbers come f
 """
 
 from npcompat.initializer._base import InitDesc, Initializer, alias, create, register
-from npcompat.initializer._distributions import Constant, MSRAPrelu, Normal, One, Orthogonal, TruncNorm, Uniform, Xavier, Zero
+from npcompat.initializer._distributions import (
+    Constant,
+    MSRAPrelu,
+    Normal,
+    One,
+    Orthogonal,
+    TruncNorm,
+    Uniform,
+    Xavier,
+    Zero,
+)
 from npcompat.initializer._special import Bilinear, Load, LSTMBias, Mixed, RNNFused
 
 __all__ = [

@@ -30,7 +30,9 @@ class InitDesc(str):
     attrs: dict[str, Any]
     global_init: Any
 
-    def __new__(cls, name: str, attrs: Mapping[str, Any] | None = None, global_init: Any = None) -> "InitDesc":
+    def __new__(
+        cls, name: str, attrs: Mapping[str, Any] | None = None, global_init: Any = None
+    ) -> "InitDesc":
         made = super().__new__(cls, name)
         made.attrs, made.global_init = dict(attrs or {}), global_init
         return made
@@ -95,16 +97,21 @@ def create(initializer: Any, **kwargs: Any) -> Any:
     if not isinstance(initializer, str):
         if isinstance(initializer, type):
             raise TypeError(
-                f"initializer: expected an Initializer, got the class {initializer.__name__}; call it: {initializer.__name__}()"
+                f"initializer: expected an Initializer, got the class {initializer.__name__}; "
+                f"call it: {initializer.__name__}()"
             )
         if not callable(initializer):
-            raise TypeError(f"initializer: expected an Initializer or a name, got {type(initializer).__name__}")
+            raise TypeError(
+                f"initializer: expected an Initializer or a name, got {type(initializer).__name__}"
+            )
         return initializer
     if initializer.startswith("["):
         initializer, kwargs = json.loads(initializer)
     klass = _REGISTRY.get(initializer.lower())
     if klass is None:
-        raise ValueError(f"initializer {initializer!r}: expected one of {', '.join(sorted(_REGISTRY))}")
+        raise ValueError(
+            f"initializer {initializer!r}: expected one of {', '.join(sorted(_REGISTRY))}"
+        )
     return klass(**kwargs)
 
 
@@ -122,8 +129,9 @@ _BY_NAME = (
 class Initializer:
     """Base of initializers.
 
-    Called with a name and an array, it writes the array: zero where the name ends in `bias`, `beta` or `mean`, one
-    where it ends in `gamma` or `var`, and with `_init_weight`, which subclasses define, elsewhere.
+    Called with a name and an array, it writes the array: zero where the name ends in `bias`, `beta`
+    or `mean`, one where it ends in `gamma` or `var`, and with `_init_weight`, which subclasses
+    define, elsewhere.
 
     Parameters
     ----------
@@ -138,8 +146,12 @@ class Initializer:
     def __init__(self, **kwargs: Any) -> None:
         self._kwargs = kwargs
 
-    def set_verbosity(self, verbose: bool = False, print_func: Callable[[Any], str] | None = None) -> "Initializer":
-        """Whether each array written is reported, with what `print_func` says of it (its root mean square)."""
+    def set_verbosity(
+        self, verbose: bool = False, print_func: Callable[[Any], str] | None = None
+    ) -> "Initializer":
+        """Whether each array written is reported, with what `print_func` says of it (its root mean
+        square).
+        """
         self._verbose = verbose
         if print_func is not None:
             self._print_func = print_func
@@ -170,7 +182,10 @@ class Initializer:
             method = next((m for ending, m in _BY_NAME if desc.endswith(ending)), "_init_weight")
             getattr(self, method)(desc, arr)
         if self._verbose:
-            print(f"initialized {desc} with {own or self!r}: {(self._print_func or _root_mean_square)(arr)}")
+            print(
+                f"initialized {desc} with {own or self!r}: "
+                f"{(self._print_func or _root_mean_square)(arr)}"
+            )
 
     def _init_weight(self, name: str, arr: Any) -> None:
         raise NotImplementedError(f"{type(self).__name__} must define _init_weight(name, arr)")
@@ -185,7 +200,11 @@ class Initializer:
     _init_gamma = _init_one
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and isinstance(other, Initializer) and self._kwargs == other._kwargs
+        return (
+            type(self) is type(other)
+            and isinstance(other, Initializer)
+            and self._kwargs == other._kwargs
+        )
 
     def __hash__(self) -> int:
         return hash((type(self), json.dumps(self._kwargs, default=str)))
@@ -196,7 +215,11 @@ class Initializer:
 
 def _root_mean_square(arr: Any) -> str:
     values = arr.asnumpy().astype(onp.float64)
-    return f"root mean square {float(onp.sqrt(onp.mean(onp.square(values)))):.6g}" if values.size else "empty"
+    return (
+        f"root mean square {float(onp.sqrt(onp.mean(onp.square(values)))):.6g}"
+        if values.size
+        else "empty"
+    )
 
 
 __all__ = ["InitDesc", "Initializer", "alias", "create", "register"]

@@ -14,7 +14,11 @@ from npcompat.numpy_extension._nn_special import erfinv
 
 def _sample_dtype(arr: Any) -> Any:
     """Random numbers are drawn in the array's dtype, in float32 for narrower ones."""
-    return arr.dtype if dtypes.is_float(arr.dtype) and arr.dtype.itemsize >= 4 else onp.dtype("float32")
+    return (
+        arr.dtype
+        if dtypes.is_float(arr.dtype) and arr.dtype.itemsize >= 4
+        else onp.dtype("float32")
+    )
 
 
 def _fill_uniform(arr: Any, scale: float) -> None:
@@ -25,7 +29,7 @@ def _fill_normal(arr: Any, sigma: float) -> None:
     arr[...] = random.normal(0.0, sigma, arr.shape, dtype=_sample_dtype(arr))
 
 
-# --- constants ---------------------------------------------------------------------------------------------------
+# --- constants ------------------------------------------------------------------------------------
 
 
 @alias("zeros")
@@ -104,7 +108,7 @@ class Constant(Initializer):
         return hash(self.dumps())
 
 
-# --- random ------------------------------------------------------------------------------------------------------
+# --- random ---------------------------------------------------------------------------------------
 
 
 @register
@@ -185,10 +189,11 @@ class TruncNorm(Initializer):
 
 @register
 class Xavier(Initializer):
-    """A scale that keeps the size of signals and gradients through layers (Glorot and Bengio, 2010).
+    """A scale that keeps the size of signals and gradients through layers (Glorot and Bengio,
+    2010).
 
-    The variance is `magnitude / factor` for `gaussian`, a third of that for `uniform`, where the factor is the number of
-    inputs, of outputs, or the mean of both.
+    The variance is `magnitude / factor` for `gaussian`, a third of that for `uniform`, where the
+    factor is the number of inputs, of outputs, or the mean of both.
 
     Parameters
     ----------
@@ -207,18 +212,25 @@ class Xavier(Initializer):
     True
     """
 
-    def __init__(self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3) -> None:
+    def __init__(
+        self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3
+    ) -> None:
         super().__init__(rnd_type=rnd_type, factor_type=factor_type, magnitude=magnitude)
         if rnd_type not in ("uniform", "gaussian"):
             raise ValueError(f"Xavier: rnd_type must be 'uniform' or 'gaussian', got {rnd_type!r}")
         if factor_type not in ("avg", "in", "out"):
-            raise ValueError(f"Xavier: factor_type must be 'avg', 'in' or 'out', got {factor_type!r}")
+            raise ValueError(
+                f"Xavier: factor_type must be 'avg', 'in' or 'out', got {factor_type!r}"
+            )
         self.rnd_type, self.factor_type, self.magnitude = rnd_type, factor_type, float(magnitude)
 
     def _init_weight(self, name: str, arr: Any) -> None:
         shape = arr.shape
         if len(shape) < 2:
-            raise ValueError(f"{type(self).__name__} needs the numbers of inputs and outputs, so at least 2 axes; {name} has shape {shape}")
+            raise ValueError(
+                f"{type(self).__name__} needs the numbers of inputs and outputs, so at least 2 "
+                f"axes; {name} has shape {shape}"
+            )
         window = math.prod(shape[2:])
         inputs, outputs = shape[1] * window, shape[0] * window
         factor = {"avg": (inputs + outputs) / 2, "in": inputs, "out": outputs}[self.factor_type]
@@ -271,14 +283,30 @@ class Orthogonal(Initializer):
     def __init__(self, scale: float = 1.414, rand_type: str = "uniform") -> None:
         super().__init__(scale=scale, rand_type=rand_type)
         if rand_type not in ("uniform", "normal"):
-            raise ValueError(f"Orthogonal: rand_type must be 'uniform' or 'normal', got {rand_type!r}")
+            raise ValueError(
+                f"Orthogonal: rand_type must be 'uniform' or 'normal', got {rand_type!r}"
+            )
         self.scale, self.rand_type = scale, rand_type
 
     def _init_weight(self, name: str, arr: Any) -> None:
         shape = (arr.shape[0], math.prod(arr.shape[1:]))
-        draw = random.uniform(-1.0, 1.0, shape) if self.rand_type == "uniform" else random.normal(0.0, 1.0, shape)
+        draw = (
+            random.uniform(-1.0, 1.0, shape)
+            if self.rand_type == "uniform"
+            else random.normal(0.0, 1.0, shape)
+        )
         left, _, right = onp.linalg.svd(draw.asnumpy(), full_matrices=False)
         arr[...] = (self.scale * (left if left.shape == shape else right)).reshape(arr.shape)
 
 
-__all__ = ["Constant", "MSRAPrelu", "Normal", "One", "Orthogonal", "TruncNorm", "Uniform", "Xavier", "Zero"]
+__all__ = [
+    "Constant",
+    "MSRAPrelu",
+    "Normal",
+    "One",
+    "Orthogonal",
+    "TruncNorm",
+    "Uniform",
+    "Xavier",
+    "Zero",
+]

@@ -11,7 +11,7 @@ from npcompat.initializer._base import InitDesc, Initializer, register
 from npcompat.initializer._distributions import Uniform, Zero
 from npcompat.numpy_extension._nn_recurrent import network
 
-# --- for particular layers ---------------------------------------------------------------------------------------
+# --- for particular layers ------------------------------------------------------------------------
 
 
 @register
@@ -31,7 +31,10 @@ class Bilinear(Initializer):
 
     def _init_weight(self, name: str, arr: Any) -> None:
         if arr.ndim != 4:
-            raise ValueError(f"Bilinear: {name} must be the weight of a 2-d convolution, with 4 axes, got shape {arr.shape}")
+            raise ValueError(
+                f"Bilinear: {name} must be the weight of a 2-d convolution, with 4 axes, got "
+                f"shape {arr.shape}"
+            )
         arr[...] = onp.outer(_triangle(arr.shape[2]), _triangle(arr.shape[3]))
 
 
@@ -72,7 +75,8 @@ class LSTMBias(Initializer):
 
 @register
 class RNNFused(Initializer):
-    """The vector of all parameters that `npx.rnn` takes: each part of it by an initializer of its own.
+    """The vector of all parameters that `npx.rnn` takes: each part of it by an initializer of its
+    own.
 
     Parameters
     ----------
@@ -84,7 +88,8 @@ class RNNFused(Initializer):
         Whether each layer has two directions.
     projection_size : int, optional
         Size of the projected output of an LSTM.
-    i2h_weight_initializer, h2h_weight_initializer, h2r_weight_initializer : Initializer or str, optional
+    i2h_weight_initializer, h2h_weight_initializer, h2r_weight_initializer : Initializer or str,
+    optional
         For the weights; `Uniform()` if not given.
     i2h_bias_initializer, h2h_bias_initializer : Initializer or str, optional
         For the biases; zeros if not given.
@@ -118,26 +123,39 @@ class RNNFused(Initializer):
             "h2r_weight_initializer": h2r_weight_initializer,
         }
         texts = {name: i.dumps() if isinstance(i, Initializer) else i for name, i in given.items()}
-        sizes = {"mode": mode, "num_layers": num_layers, "state_size": state_size, "bidirectional": bidirectional}
+        sizes = {
+            "mode": mode,
+            "num_layers": num_layers,
+            "state_size": state_size,
+            "bidirectional": bidirectional,
+        }
         super().__init__(**sizes, projection_size=projection_size, **texts)
-        self._net = network("RNNFused", mode, state_size, num_layers, bidirectional, projection_size)
+        self._net = network(
+            "RNNFused", mode, state_size, num_layers, bidirectional, projection_size
+        )
         self._initializers = given
 
     def _init_weight(self, name: str, arr: Any) -> None:
         if arr.ndim != 1:
-            raise ValueError(f"RNNFused: {name} must be the vector of all parameters of a recurrent network, got shape {arr.shape}")
+            raise ValueError(
+                f"RNNFused: {name} must be the vector of all parameters of a recurrent network, "
+                f"got shape {arr.shape}"
+            )
         begin = 0
         for part, shape in self._net.parameters(self._net.inputs(arr.size)):
             end = begin + math.prod(shape)
             own = self._initializers[f"{part.partition('_')[2]}_initializer"]
             default: Initializer = Zero() if part.endswith("bias") else Uniform()
-            default(InitDesc(part, {"__init__": default if own is None else own}), arr[begin:end].reshape(shape))
+            default(
+                InitDesc(part, {"__init__": default if own is None else own}),
+                arr[begin:end].reshape(shape),
+            )
             begin = end
 
     _init_bias = _init_weight
 
 
-# --- by name -----------------------------------------------------------------------------------------------------
+# --- by name --------------------------------------------------------------------------------------
 
 
 @register
@@ -161,24 +179,34 @@ class Load:
     array([1., 1.])
     """
 
-    def __init__(self, param: Mapping[str, Any], default_init: Any = None, verbose: bool = False) -> None:
+    def __init__(
+        self, param: Mapping[str, Any], default_init: Any = None, verbose: bool = False
+    ) -> None:
         if not isinstance(param, Mapping):
             raise TypeError(f"Load: expected a dict of arrays, got {type(param).__name__}")
-        self.param = {name.removeprefix("arg:").removeprefix("aux:"): array for name, array in param.items()}
+        self.param = {
+            name.removeprefix("arg:").removeprefix("aux:"): array for name, array in param.items()
+        }
         self.default_init, self.verbose = default_init, verbose
 
     def __call__(self, name: str, arr: Any) -> None:
         """Write the array."""
         if name in self.param:
             if self.param[name].shape != arr.shape:
-                raise ValueError(f"Load: {name} has shape {arr.shape}, but the loaded array has {self.param[name].shape}")
+                raise ValueError(
+                    f"Load: {name} has shape {arr.shape}, but the loaded array has "
+                    f"{self.param[name].shape}"
+                )
             arr[...] = self.param[name]
         elif self.default_init is None:
             raise ValueError(f"Load: there is no array for {name}, and no default_init")
         else:
             self.default_init(str(name), arr)
         if self.verbose:
-            print(f"initialized {name} {'from a loaded array' if name in self.param else 'by default'}")
+            print(
+                f"initialized {name} "
+                f"{'from a loaded array' if name in self.param else 'by default'}"
+            )
 
 
 @register
@@ -209,7 +237,9 @@ class Mixed:
             if pattern.match(name):
                 initializer(str(name), arr)
                 return
-        raise ValueError(f"Mixed: no pattern fits {name!r}; add '.*' with a default initializer at the end")
+        raise ValueError(
+            f"Mixed: no pattern fits {name!r}; add '.*' with a default initializer at the end"
+        )
 
 
 __all__ = ["Bilinear", "LSTMBias", "Load", "Mixed"]

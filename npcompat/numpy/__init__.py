@@ -1,6 +1,7 @@
 """np: NumPy's interface, over a backend.
 
-`import npcompat.numpy as np` is a drop-in for `import numpy as np`; docs/known_gaps.md lists what is not there yet.
+`import npcompat.numpy as np` is a drop-in for `import numpy as np`; docs/known_gaps.md lists what
+is not there yet.
 """
 
 import importlib
@@ -130,22 +131,39 @@ if TYPE_CHECKING:
     from npcompat.numpy import testing as testing
     from npcompat.numpy import typing as typing
 else:
-    _REMOVED = {name for kind in ("former_attrs", "expired_attributes", "future_scalars") for name in getattr(_onp, f"__{kind}__", ())}
+    _REMOVED = {
+        name
+        for kind in ("former_attrs", "expired_attributes", "future_scalars")
+        for name in getattr(_onp, f"__{kind}__", ())
+    }
 
     def __getattr__(name: str) -> Any:
         """NumPy's own modules, imported when they are asked for."""
         if name in ("core", "f2py"):  # they are about NumPy's own insides, and Fortran
             return importlib.import_module(f"numpy.{name}")
-        if name in ("char", "ctypeslib", "lib", "ma", "polynomial", "rec", "strings", "testing", "typing"):
+        if name in (
+            "char",
+            "ctypeslib",
+            "lib",
+            "ma",
+            "polynomial",
+            "rec",
+            "strings",
+            "testing",
+            "typing",
+        ):
             return importlib.import_module(f"npcompat.numpy.{name}")
         if name in _REMOVED:
-            getattr(_onp, name)  # NumPy's own error, with advice, and its warning of names that will come
+            getattr(
+                _onp, name
+            )  # NumPy's own error, with advice, and its warning of names that will come
         raise AttributeError(f"module 'npcompat.numpy' has no attribute {name!r}")
 
 
 __all__ = [
-    "bfloat16", "char", "core", "ctypeslib", "dtypes", "emath", "exceptions", "f2py", "fft", "from_dlpack", "lib", "linalg", "ma",
-    "ndarray", "polynomial", "random", "rec", "strings", "testing", "typing", "ufunc",
+    "bfloat16", "char", "core", "ctypeslib", "dtypes", "emath", "exceptions", "f2py", "fft",
+    "from_dlpack", "lib", "linalg", "ma", "ndarray", "polynomial", "random", "rec", "strings",
+    "testing", "typing", "ufunc",
 ]  # fmt: skip
 __all__ += _applying.__all__
 __all__ += _arithmetic.__all__

@@ -16,11 +16,14 @@ from npcompat.numpy._manipulation import expand_dims, moveaxis, ndim
 from npcompat.numpy._selection import where
 from npcompat.numpy._typing import ArrayLike
 
-# --- by condition ------------------------------------------------------------------------------------------------
+# --- by condition ---------------------------------------------------------------------------------
 
 
-def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0) -> Any:
-    """At each place, the element of the choice that belongs to the first condition that holds there.
+def select(
+    condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0
+) -> Any:
+    """At each place, the element of the choice that belongs to the first condition that holds
+    there.
 
     Parameters
     ----------
@@ -48,7 +51,9 @@ def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], defau
         raise ValueError("list of cases must be same length as list of conditions")
     if not len(condlist):
         raise ValueError("select with an empty condition list is not possible")
-    choices = [c if type(c) in (int, float, complex) else asarray(c) for c in (*choicelist, default)]
+    choices = [
+        c if type(c) in (int, float, complex) else asarray(c) for c in (*choicelist, default)
+    ]
     conditions = [asarray(c) for c in condlist]
     for i, condition in enumerate(conditions):
         if condition.dtype != onp.bool_:
@@ -65,7 +70,8 @@ def _is_array(x: Any) -> bool:
 
 
 def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
-    """A function defined by pieces: where a condition holds, its function of the elements there, or its value.
+    """A function defined by pieces: where a condition holds, its function of the elements there, or
+    its value.
 
     Parameters
     ----------
@@ -74,15 +80,16 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     condlist : sequence of array_like of bool, or one
         The conditions; where several hold, the last counts.
     funclist : sequence of callable or scalar
-        One for each condition, and perhaps one more for where none holds.  A function is called with the elements
-        for which its condition holds, along one axis.
+        One for each condition, and perhaps one more for where none holds. A function is called with
+        the elements for which its condition holds, along one axis.
     *args, **kw
         Passed to the functions.
 
     Raises
     ------
     TracedValueError
-        In a compiled function, if a piece is a function: of how many elements depends on values.  Use `np.select`.
+        In a compiled function, if a piece is a function: of how many elements depends on values.
+        Use `np.select`.
 
     Examples
     --------
@@ -91,14 +98,18 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     array([  2,   0, 100])
     """
     x = asanyarray(x)
-    if not (isinstance(condlist, list | tuple) or ndim(condlist)) or (x.ndim and not _is_array(condlist[0])):
+    if not (isinstance(condlist, list | tuple) or ndim(condlist)) or (
+        x.ndim and not _is_array(condlist[0])
+    ):
         condlist = [condlist]
     conditions = asarray(condlist, bool)
     count, pieces = len(conditions), len(funclist)
     if count == pieces - 1:
         conditions = concatenate([conditions, ~conditions.any(axis=0, keepdims=True)])
     elif count != pieces:
-        raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
+        raise ValueError(
+            f"with {count} condition(s), either {count} or {count + 1} functions are expected"
+        )
     y = zeros_like(x)
     for condition, piece in zip(conditions, funclist, strict=True):
         if not callable(piece):
@@ -110,10 +121,12 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     return y
 
 
-# --- along axes --------------------------------------------------------------------------------------------------
+# --- along axes -----------------------------------------------------------------------------------
 
 
-def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Any:
+def apply_along_axis(
+    func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any
+) -> Any:
     """What a function makes of each line along an axis, in the place of the line.
 
     Parameters

@@ -231,7 +231,17 @@ def divmod(
     >>> np.divmod(7, 3)
     (np.int64(2), np.int64(1))
     """
-    return call(_divmod, (x1, x2), positional_outs(out1, out2, out), where, casting, order, dtype, subok, signature)
+    return call(
+        _divmod,
+        (x1, x2),
+        positional_outs(out1, out2, out),
+        where,
+        casting,
+        order,
+        dtype,
+        subok,
+        signature,
+    )
 
 
 _power = elementwise("_npi_power", onp.power)
@@ -250,13 +260,26 @@ def _kind(x: Any) -> str:
 
 
 def refuse_negative_powers(x1: Any, x2: Any) -> None:
-    """Raise what NumPy raises for integers to negative powers; in a compiled function, when a result is read."""
-    if type(x2) is float or (type(x2) is int and x2 >= 0) or _kind(x2) != "i" or _kind(x1) not in "iub":
+    """Raise what NumPy raises for integers to negative powers; in a compiled function, when a
+    result is read.
+    """
+    if (
+        type(x2) is float
+        or (type(x2) is int and x2 >= 0)
+        or _kind(x2) != "i"
+        or _kind(x1) not in "iub"
+    ):
         return
     if hasattr(x1, "shape") and is_empty(x1):
         return
     if (
-        onp.result_type(*[x.dtype if hasattr(x, "dtype") else x for x in (x1, x2) if hasattr(x, "dtype") or type(x) is int]).kind
+        onp.result_type(
+            *[
+                x.dtype if hasattr(x, "dtype") else x
+                for x in (x1, x2)
+                if hasattr(x, "dtype") or type(x) is int
+            ]
+        ).kind
         not in "iu"
     ):
         return  # unsigned ones of 64 bits and signed ones are powers of floats
@@ -283,7 +306,8 @@ def power(
     subok: bool = True,
     signature: Any = None,
 ) -> Any:
-    """Raise the first operand to the power of the second; integers to negative powers raise ValueError.
+    """Raise the first operand to the power of the second; integers to negative powers raise
+    ValueError.
 
     Examples
     --------

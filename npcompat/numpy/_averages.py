@@ -33,24 +33,37 @@ _mean = mean
 _float64 = onp.dtype("float64")
 
 
-# --- averages ----------------------------------------------------------------------------------------------------
+# --- averages -------------------------------------------------------------------------------------
 
 
 def weights_along(a: Any, weights: ArrayLike, axis: tuple[int, ...] | None) -> Any:
-    """Weights in a shape that broadcasts against the array, from weights of its shape or of the axes alone."""
+    """Weights in a shape that broadcasts against the array, from weights of its shape or of the
+    axes alone.
+    """
     weights = asanyarray(weights)
     if weights.shape == a.shape:
         return weights
     if axis is None:
-        raise TypeError(f"Axis must be specified when shapes of a and weights differ: {a.shape} and {weights.shape}.")
+        raise TypeError(
+            f"Axis must be specified when shapes of a and weights differ: {a.shape} and "
+            f"{weights.shape}."
+        )
     if weights.shape != tuple([a.shape[i] for i in axis]):
-        raise ValueError(f"Shape of weights must be consistent with shape of a along specified axis: {weights.shape}, {a.shape}, {axis}.")
+        raise ValueError(
+            "Shape of weights must be consistent with shape of a along specified axis: "
+            f"{weights.shape}, {a.shape}, {axis}."
+        )
     weights = transpose(weights, [int(i) for i in onp.argsort(axis)])
     return weights.reshape([n if i in axis else 1 for i, n in enumerate(a.shape)])
 
 
 def average(
-    a: ArrayLike, axis: AxisLike = None, weights: ArrayLike | None = None, returned: bool = False, *, keepdims: Any = NoValue
+    a: ArrayLike,
+    axis: AxisLike = None,
+    weights: ArrayLike | None = None,
+    returned: bool = False,
+    *,
+    keepdims: Any = NoValue,
 ) -> Any:
     """Weighted mean over axes.
 
@@ -79,7 +92,11 @@ def average(
     """
     a = asanyarray(a)
     if a.dtype == object:
-        return by_numpy(onp.average, (a, axis, weights, returned), {} if keepdims is NoValue else {"keepdims": keepdims})
+        return by_numpy(
+            onp.average,
+            (a, axis, weights, returned),
+            {} if keepdims is NoValue else {"keepdims": keepdims},
+        )
     axes = None if axis is None else normalized_axes(axis, a.ndim)
     if weights is None:
         found = _mean(a, axes, keepdims=keepdims)
@@ -94,10 +111,12 @@ def average(
         found = sum(multiply(a, weights, dtype=dtype), axes, keepdims=keepdims) / total
     if not returned:
         return found
-    return found, total if total.shape == found.shape else broadcast_to(total, found.shape, subok=True).copy()
+    return found, total if total.shape == found.shape else broadcast_to(
+        total, found.shape, subok=True
+    ).copy()
 
 
-# --- covariance --------------------------------------------------------------------------------------------------
+# --- covariance -----------------------------------------------------------------------------------
 
 
 def _variables(m: Any, dtype: Any, upright: bool, rowvar: bool) -> Any:
@@ -112,7 +131,9 @@ def _counts(weights: Any, name: str, length: int) -> Any:
     if weights.ndim > 1:
         raise RuntimeError(f"cannot handle multidimensional {name}")
     if weights.shape[0] != length:
-        raise RuntimeError(f"incompatible numbers of samples and {name}: {length} and {weights.shape[0]}")
+        raise RuntimeError(
+            f"incompatible numbers of samples and {name}: {length} and {weights.shape[0]}"
+        )
     if name == "fweights":
         flagged(any_of(weights != round(weights)), TypeError, "fweights must be integer")
     flagged(any_of(weights < 0), ValueError, f"{name} cannot be negative")
@@ -166,7 +187,11 @@ def cov(
     if y is not None and y.ndim > 2:
         raise ValueError("y has more than 2 dimensions")
     carried = [m.dtype] if y is None else [m.dtype, y.dtype]
-    wanted = dtypes.narrow(onp.result_type(*carried, _float64), carried) if dtype is None else dtypes.canonical(dtype)
+    wanted = (
+        dtypes.narrow(onp.result_type(*carried, _float64), carried)
+        if dtype is None
+        else dtypes.canonical(dtype)
+    )
     x = _variables(m, wanted, m.ndim != 1, rowvar)
     if x.shape[0] == 0:
         return zeros((0, 0), wanted)
@@ -199,7 +224,9 @@ def _positive(freedom: Any) -> Any:
     return clip(freedom, 0, None) if isinstance(freedom, Handle) else max(freedom, 0)
 
 
-def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, dtype: DTypeLike = None) -> Any:
+def corrcoef(
+    x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, dtype: DTypeLike = None
+) -> Any:
     """Correlation coefficients of variables; the arguments are those of `cov`.
 
     Examples
@@ -221,20 +248,35 @@ def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, *, d
     return limited
 
 
-# --- without nan -------------------------------------------------------------------------------------------------
+# --- without nan ----------------------------------------------------------------------------------
 
 
 def without_nan(a: Any, value: float) -> Any:
     """The array with a value in the place of nan."""
-    return inherit(select(isnan(a), asarray(value, dtype=a.dtype), a), a) if dtypes.is_inexact(a.dtype) else a
+    return (
+        inherit(select(isnan(a), asarray(value, dtype=a.dtype), a), a)
+        if dtypes.is_inexact(a.dtype)
+        else a
+    )
 
 
 def _nan_spread(
-    of: Any, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdims: Any, where: Any, mean: Any, correction: Any
+    of: Any,
+    a: Any,
+    axis: Any,
+    dtype: Any,
+    out: Any,
+    ddof: float,
+    keepdims: Any,
+    where: Any,
+    mean: Any,
+    correction: Any,
 ) -> Any:
     a = asanyarray(a)
     if not dtypes.is_inexact(a.dtype):
-        return of(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+        return of(
+            a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction
+        )
     if dtype is not None and not dtypes.is_inexact(dtypes.canonical(dtype)):
         raise TypeError("If a is inexact, then dtype must be inexact")
     if out is not None and not dtypes.is_inexact(out.dtype):
@@ -249,14 +291,22 @@ def _nan_spread(
     working = onp.promote_types(real, onp.float32) if real.itemsize < 4 else real
     a = a.astype(working if wanted.kind != "c" else wanted, copy=False)
     count = sum(counted, axis, keepdims=True).astype(working)
-    centre = sum(select(counted, a, 0), axis, keepdims=True) / maximum(count, 1) if mean is NoValue else mean
+    centre = (
+        sum(select(counted, a, 0), axis, keepdims=True) / maximum(count, 1)
+        if mean is NoValue
+        else mean
+    )
     distance = select(counted, a - centre, 0)
     squared = sum((distance * conjugate(distance)).real, axis, keepdims=keepdims)
-    free = sum(counted, axis, keepdims=keepdims).astype(working) - (ddof if correction is NoValue else correction)
+    free = sum(counted, axis, keepdims=keepdims).astype(working) - (
+        ddof if correction is NoValue else correction
+    )
     if modes.current().trace is None and bool((free <= 0).any()):
         warnings.warn("Degrees of freedom <= 0 for slice.", RuntimeWarning, stacklevel=3)
     found = inherit(select(free > 0, squared / select(free > 0, free, 1), onp.nan), a)
-    spread = (sqrt(found) if of is std else found).astype(real if dtype is None else wanted, copy=False)
+    spread = (sqrt(found) if of is std else found).astype(
+        real if dtype is None else wanted, copy=False
+    )
     return finish(dispatch.as_scalar(asanyarray(spread)), out, of.__name__)
 
 
@@ -294,7 +344,8 @@ def nanstd(
     mean: Any = NoValue,
     correction: Any = NoValue,
 ) -> Any:
-    """Standard deviation over axes of the elements that are not nan; the arguments are those of `std`.
+    """Standard deviation over axes of the elements that are not nan; the arguments are those of
+    `std`.
 
     Examples
     --------
@@ -304,10 +355,17 @@ def nanstd(
     return _nan_spread(std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
 
-# --- running sums ------------------------------------------------------------------------------------------------
+# --- running sums ---------------------------------------------------------------------------------
 
 
-def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, *, exclusive: bool = False) -> Any:
+def nancumsum(
+    a: ArrayLike,
+    axis: int | None = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    *,
+    exclusive: bool = False,
+) -> Any:
     """Running sum along an axis, with nan counted as zero; the arguments are those of `cumsum`.
 
     Examples
@@ -318,7 +376,14 @@ def nancumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, ou
     return cumsum(without_nan(asanyarray(a), 0), axis, dtype, out, exclusive=exclusive)
 
 
-def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, *, exclusive: bool = False) -> Any:
+def nancumprod(
+    a: ArrayLike,
+    axis: int | None = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    *,
+    exclusive: bool = False,
+) -> Any:
     """Running product along an axis, with nan counted as one; the arguments are those of `cumprod`.
 
     Examples
@@ -329,11 +394,15 @@ def nancumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, o
     return cumprod(without_nan(asanyarray(a), 1), axis, dtype, out, exclusive=exclusive)
 
 
-def _cumulative(of: Any, first: Any, x: Any, axis: int | None, dtype: Any, out: Any, include_initial: bool) -> Any:
+def _cumulative(
+    of: Any, first: Any, x: Any, axis: int | None, dtype: Any, out: Any, include_initial: bool
+) -> Any:
     x = atleast_1d(x)
     if axis is None:
         if x.ndim > 1:
-            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+            raise ValueError(
+                "For arrays which have more than one dimension ``axis`` argument is required."
+            )
         axis = 0
     found = of(x, axis, dtype)
     if include_initial:
@@ -343,7 +412,13 @@ def _cumulative(of: Any, first: Any, x: Any, axis: int | None, dtype: Any, out: 
 
 
 def cumulative_sum(
-    x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, include_initial: bool = False
+    x: ArrayLike,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    include_initial: bool = False,
 ) -> Any:
     """Running sum along an axis, which must be given if there are several.
 
@@ -369,7 +444,13 @@ def cumulative_sum(
 
 
 def cumulative_prod(
-    x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, include_initial: bool = False
+    x: ArrayLike,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    include_initial: bool = False,
 ) -> Any:
     """Running product along an axis; the arguments are those of `cumulative_sum`.
 
@@ -381,4 +462,14 @@ def cumulative_prod(
     return _cumulative(cumprod, ones, x, axis, dtype, out, include_initial)
 
 
-__all__ = ["average", "corrcoef", "cov", "cumulative_prod", "cumulative_sum", "nancumprod", "nancumsum", "nanstd", "nanvar"]
+__all__ = [
+    "average",
+    "corrcoef",
+    "cov",
+    "cumulative_prod",
+    "cumulative_sum",
+    "nancumprod",
+    "nancumsum",
+    "nanstd",
+    "nanvar",
+]

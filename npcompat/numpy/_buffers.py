@@ -16,15 +16,25 @@ def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> An
     root = root_of(x)
     memory = dispatch.layout(root)
     low, high = onp.lib.array_utils.byte_bounds(memory)
-    if wanted.size and not (low <= onp.lib.array_utils.byte_bounds(wanted)[0] and onp.lib.array_utils.byte_bounds(wanted)[1] <= high):
-        raise ValueError(f"as_strided: shape {wanted.shape} with strides {wanted.strides} reaches outside of the array's memory")
+    if wanted.size and not (
+        low <= onp.lib.array_utils.byte_bounds(wanted)[0]
+        and onp.lib.array_utils.byte_bounds(wanted)[1] <= high
+    ):
+        raise ValueError(
+            f"as_strided: shape {wanted.shape} with strides {wanted.strides} reaches outside of "
+            "the array's memory"
+        )
     size = memory.dtype.itemsize
     if not memory.flags.c_contiguous:
         return _in_another_order(x, root, memory, wanted, writeable)
-    steps = [s if n > 1 and wanted.size else 0 for n, s in zip(wanted.shape, wanted.strides, strict=True)]  # others lead nowhere
+    steps = [
+        s if n > 1 and wanted.size else 0 for n, s in zip(wanted.shape, wanted.strides, strict=True)
+    ]  # others lead nowhere
     offset = wanted.ctypes.data - memory.ctypes.data if wanted.size else 0
     if memory.dtype == wanted.dtype and not any([s % size for s in (*steps, offset)]):
-        view = lens.plain_view(root, lens.strided(wanted.shape, tuple([s // size for s in steps]), offset // size))
+        view = lens.plain_view(
+            root, lens.strided(wanted.shape, tuple([s // size for s in steps]), offset // size)
+        )
     else:
         view = _by_bytes(root, wanted, steps, offset)
     apart = not lens.overlapping((*wanted.shape, wanted.itemsize), (*steps, 1))
@@ -33,44 +43,83 @@ def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> An
     return view
 
 
-def _in_another_order(x: Any, root: Any, memory: onp.ndarray[Any, Any], wanted: onp.ndarray[Any, Any], writeable: bool) -> Any:
-    """The same of memory that is not in C order, which has to be a stand-in: each element is looked for by its number."""
+def _in_another_order(
+    x: Any, root: Any, memory: onp.ndarray[Any, Any], wanted: onp.ndarray[Any, Any], writeable: bool
+) -> Any:
+    """The same of memory that is not in C order, which has to be a stand-in: each element is looked
+    for by its number.
+    """
     size = memory.dtype.itemsize
     low, high = onp.lib.array_utils.byte_bounds(memory)
     strides = (*memory.strides, *wanted.strides, wanted.ctypes.data - low)
-    if dispatch.live(root) is None and memory.dtype == wanted.dtype and wanted.size and not any([s % size for s in strides]):
+    if (
+        dispatch.live(root) is None
+        and memory.dtype == wanted.dtype
+        and wanted.size
+        and not any([s % size for s in strides])
+    ):
         cells = onp.full((high - low) // size, -1)
 
         def numbers(array: onp.ndarray[Any, Any]) -> onp.ndarray[Any, Any]:
             start = (array.ctypes.data - low) // size * cells.itemsize
-            return onp.ndarray(array.shape, cells.dtype, cells, start, [s // size * cells.itemsize for s in array.strides])
+            return onp.ndarray(
+                array.shape,
+                cells.dtype,
+                cells,
+                start,
+                [s // size * cells.itemsize for s in array.strides],
+            )
 
         numbers(memory)[...] = onp.arange(memory.size).reshape(memory.shape)
         found = numbers(wanted)
         first = found[(0,) * found.ndim]
-        steps = [int(found[(*[0] * i, 1, *[0] * (found.ndim - i - 1))] - first) if n > 1 else 0 for i, n in enumerate(found.shape)]
-        regular = sum([step * i for step, i in zip(steps, onp.indices(found.shape, sparse=True), strict=True)], first)
+        steps = [
+            int(found[(*[0] * i, 1, *[0] * (found.ndim - i - 1))] - first) if n > 1 else 0
+            for i, n in enumerate(found.shape)
+        ]
+        regular = sum(
+            [
+                step * i
+                for step, i in zip(steps, onp.indices(found.shape, sparse=True), strict=True)
+            ],
+            first,
+        )
         if found.min() >= 0 and (found == regular).all():
             view = lens.plain_view(root, lens.strided(wanted.shape, tuple(steps), int(first)))
-            if not (writeable and x.flags.writeable and not lens.overlapping(wanted.shape, tuple(steps))):
+            if not (
+                writeable and x.flags.writeable and not lens.overlapping(wanted.shape, tuple(steps))
+            ):
                 extra(view).readonly = True
             return view
-    raise NotImplementedError("as_strided: the array that owns the memory must be in C order; copy it first")
+    raise NotImplementedError(
+        "as_strided: the array that owns the memory must be in C order; copy it first"
+    )
 
 
 def _by_bytes(root: Any, wanted: onp.ndarray[Any, Any], steps: list[int], offset: int) -> Any:
     """The same for elements that begin at any byte: a view of the memory's bytes, read as elements."""
     if dispatch.layout(root).dtype.hasobject or wanted.dtype.hasobject:
         raise NotImplementedError(
-            "as_strided: of arrays of objects, strides must be multiples of the element's size, and the dtype the same"
+            "as_strided: of arrays of objects, strides must be multiples of the element's size, "
+            "and the dtype the same"
         )
     octets = lens.reshaped(root, (-1,)).view(onp.dtype("uint8"))
-    elements = lens.plain_view(octets, lens.strided((*wanted.shape, wanted.itemsize), (*steps, 1), offset)).view(wanted.dtype)
+    elements = lens.plain_view(
+        octets, lens.strided((*wanted.shape, wanted.itemsize), (*steps, 1), offset)
+    ).view(wanted.dtype)
     return lens.plain_view(elements, lens.reshape(wanted.shape))
 
 
-def over(buffer: Any, shape: tuple[int, ...], dtype: onp.dtype[Any], offset: int, strides: Any, order: Order) -> Any:
-    """What `ndarray(buffer=)` makes: a view of an array of ours, a read-only copy of bytes, which never change.
+def over(
+    buffer: Any,
+    shape: tuple[int, ...],
+    dtype: onp.dtype[Any],
+    offset: int,
+    strides: Any,
+    order: Order,
+) -> Any:
+    """What `ndarray(buffer=)` makes: a view of an array of ours, a read-only copy of bytes, which
+    never change.
 
     Raises
     ------
@@ -80,15 +129,24 @@ def over(buffer: Any, shape: tuple[int, ...], dtype: onp.dtype[Any], offset: int
     if not isinstance(buffer, Handle):
         host = onp.ndarray(shape, dtype, buffer, offset, strides, order)
         if host.flags.writeable:
-            raise NotImplementedError(f"ndarray(buffer=): the memory of a {type(buffer).__name__} is not shared; np.frombuffer copies it")
+            raise NotImplementedError(
+                f"ndarray(buffer=): the memory of a {type(buffer).__name__} is not shared; "
+                "np.frombuffer copies it"
+            )
         made = dispatch.array_of(host.copy("K"))
         made.setflags(write=False)
         return made
     ours: Any = buffer
-    wanted = onp.ndarray(shape, dtype, dispatch.layout(ours), offset, strides, order)  # NumPy's error where that can't be
-    if strides is not None and (dtype == ours.dtype or not (wanted.flags.c_contiguous or wanted.flags.f_contiguous)):
+    wanted = onp.ndarray(
+        shape, dtype, dispatch.layout(ours), offset, strides, order
+    )  # NumPy's error where that can't be
+    if strides is not None and (
+        dtype == ours.dtype or not (wanted.flags.c_contiguous or wanted.flags.f_contiguous)
+    ):
         return strided(ours, wanted)
-    octets = ours.reshape(-1).view(onp.dtype("uint8"))[offset : offset + math.prod(shape) * dtype.itemsize]
+    octets = ours.reshape(-1).view(onp.dtype("uint8"))[
+        offset : offset + math.prod(shape) * dtype.itemsize
+    ]
     backwards = not wanted.flags.c_contiguous
     made = octets.view(dtype).reshape(shape[::-1] if backwards else shape)
     return made.T if backwards else made

@@ -29,7 +29,7 @@ def _along(d: Any, ndim: int, axis: int) -> Any:
     return d.reshape([-1 if i == axis else 1 for i in range(ndim)])
 
 
-# --- integrals and derivatives -----------------------------------------------------------------------------------
+# --- integrals and derivatives --------------------------------------------------------------------
 
 
 def trapezoid(y: ArrayLike, x: ArrayLike | None = None, dx: Any = 1.0, axis: int = -1) -> Any:
@@ -65,10 +65,17 @@ def _spacings(given: tuple[Any, ...], f: Any, axes: tuple[int, ...]) -> list[Any
     """The distance along each axis, or the distances, if they differ."""
     if not given:
         return [1.0] * len(axes)
-    if len(given) == 1 and onp.ndim(given[0] if not isinstance(given[0], Handle) else onp.empty(given[0].shape)) == 0:  # type: ignore[attr-defined]
+    if (
+        len(given) == 1
+        and onp.ndim(given[0] if not isinstance(given[0], Handle) else onp.empty(given[0].shape))
+        == 0
+    ):
         return [given[0]] * len(axes)
     if len(given) != len(axes):
-        raise TypeError(f"invalid number of arguments: expected distances for {len(axes)} axes, got {len(given)}")
+        raise TypeError(
+            f"invalid number of arguments: expected distances for {len(axes)} axes, got "
+            f"{len(given)}"
+        )
     found: list[Any] = []
     for d, axis in zip(given, axes, strict=True):
         d = d if type(d) in (int, float) else asanyarray(d)
@@ -76,9 +83,12 @@ def _spacings(given: tuple[Any, ...], f: Any, axes: tuple[int, ...]) -> list[Any
             if d.ndim > 1:  # type: ignore[attr-defined]
                 raise ValueError("distances must be either scalars or 1d")
             if d.ndim == 1:  # type: ignore[attr-defined]
-                if d.shape[0] != f.shape[axis]:  # type: ignore[attr-defined]
-                    raise ValueError("when 1d, distances must match the length of the corresponding dimension")
-                d = diff(d.astype(float) if d.dtype.kind in "biu" else d)  # type: ignore[attr-defined]
+                if d.shape[0] != f.shape[axis]:
+                    raise ValueError(
+                        "when 1d, distances must match the length of the corresponding dimension"
+                    )
+                known: Any = d
+                d = diff(known.astype(float) if d.dtype.kind in "biu" else d)
         found.append(d)
     return found
 
@@ -105,9 +115,17 @@ def _derivative(f: Any, d: Any, axis: int, edge_order: int) -> Any:
         left, right = (at(1, 2) - at(0, 1)) / first, (at(-1) - at(-2, -1)) / last
     else:
         a, b = (d[0], d[1]) if uneven else (d, d)
-        left = -(2.0 * a + b) / (a * (a + b)) * at(0, 1) + (a + b) / (a * b) * at(1, 2) - a / (b * (a + b)) * at(2, 3)
+        left = (
+            -(2.0 * a + b) / (a * (a + b)) * at(0, 1)
+            + (a + b) / (a * b) * at(1, 2)
+            - a / (b * (a + b)) * at(2, 3)
+        )
         a, b = (d[-2], d[-1]) if uneven else (d, d)
-        right = b / (a * (a + b)) * at(-3, -2) - (b + a) / (a * b) * at(-2, -1) + (2.0 * b + a) / (b * (a + b)) * at(-1)
+        right = (
+            b / (a * (a + b)) * at(-3, -2)
+            - (b + a) / (a * b) * at(-2, -1)
+            + (2.0 * b + a) / (b * (a + b)) * at(-1)
+        )
     return concatenate([left, inner, right], axis).astype(f.dtype, copy=False)
 
 
@@ -119,7 +137,8 @@ def gradient(f: ArrayLike, *varargs: Any, axis: AxisLike = None, edge_order: int
     f : array_like
         Values of a function on a grid.
     *varargs : scalar or array_like
-        Distances between grid points: one for all axes, or one for each; or the coordinates along each axis.
+        Distances between grid points: one for all axes, or one for each; or the coordinates along
+        each axis.
     axis : int or tuple of int, optional
         The axes; all if not given.
     edge_order : {1, 2}
@@ -148,15 +167,19 @@ def gradient(f: ArrayLike, *varargs: Any, axis: AxisLike = None, edge_order: int
     for i, d in zip(axes, spacings, strict=True):
         if f.shape[i] < edge_order + 1:
             raise ValueError(
-                "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required: "
+                "Shape of array too small to calculate a numerical gradient, at least (edge_order "
+                "+ 1) elements are required: "
                 f"axis {i} of shape {f.shape}, edge_order {edge_order}."
             )
         found.append(_derivative(f, d, i, edge_order))
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def unwrap(p: ArrayLike, discont: Any = None, axis: int = -1, *, period: Any = 6.283185307179586) -> Any:
-    """Phases without jumps: multiples of the period are added where neighbours differ by more than half of it.
+def unwrap(
+    p: ArrayLike, discont: Any = None, axis: int = -1, *, period: Any = 6.283185307179586
+) -> Any:
+    """Phases without jumps: multiples of the period are added where neighbours differ by more than
+    half of it.
 
     Parameters
     ----------
@@ -191,7 +214,7 @@ def unwrap(p: ArrayLike, discont: Any = None, axis: int = -1, *, period: Any = 6
     return concatenate([p[_part(p.ndim, at, None, 1)].astype(dtype), later.astype(dtype)], at)
 
 
-# --- convolution -------------------------------------------------------------------------------------------------
+# --- convolution ----------------------------------------------------------------------------------
 
 _MODES = ("valid", "same", "full")
 
@@ -221,7 +244,8 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Any:
     a, v : array_like
         The vectors.
     mode : {'full', 'same', 'valid'}
-        All positions where they overlap; as many as the longer one has, from the middle; those where they overlap wholly.
+        All positions where they overlap; as many as the longer one has, from the middle; those
+        where they overlap wholly.
 
     Raises
     ------
@@ -237,11 +261,16 @@ def convolve(a: ArrayLike, v: ArrayLike, mode: str = "full") -> Any:
     for name, x in (("a", a), ("v", v)):
         if x.size == 0:
             raise ValueError(f"{name} cannot be empty")
-    return apply(_convolve, (a.reshape(1) if a.ndim == 0 else a, v.reshape(1) if v.ndim == 0 else v), (_mode(mode),))
+    return apply(
+        _convolve,
+        (a.reshape(1) if a.ndim == 0 else a, v.reshape(1) if v.ndim == 0 else v),
+        (_mode(mode),),
+    )
 
 
 def correlate(a: ArrayLike, v: ArrayLike, mode: str = "valid") -> Any:
-    """Correlation of two vectors, the second conjugated: the sums of products at each distance between them.
+    """Correlation of two vectors, the second conjugated: the sums of products at each distance
+    between them.
 
     Parameters
     ----------

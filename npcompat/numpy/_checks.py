@@ -1,7 +1,8 @@
-"""What functions check: that no value is wrong, that values which decide a result's shape are known, and rules of casting.
+"""What functions check: that no value is wrong, that values which decide a result's shape are
+known, and rules of casting.
 
-Eager, the values are looked at.  While a function is compiled, a wrong value is flagged by the program when it runs,
-and a shape that depends on values is an error.
+Eager, the values are looked at. While a function is compiled, a wrong value is flagged by the
+program when it runs, and a shape that depends on values is an error.
 """
 
 from collections.abc import Sequence
@@ -56,8 +57,10 @@ def shaping(a: Any, what: str, argument: str = "") -> onp.ndarray[Any, Any]:
     if modes.current().trace is not None and xla.is_tracer(dispatch.read(a).payload):
         fixed = f"Give {argument}, which fixes the shape, use" if argument else "Use"
         raise TracedValueError(
-            f"{user_location()}: np.{what}: the shape of the result depends on the values of an array, which are not known while "
-            f"the function is being compiled. {fixed} a mask (np.where, where=) instead, or do it outside of the compiled function"
+            f"{user_location()}: np.{what}: the shape of the result depends on the values of an "
+            "array, which are not known while "
+            f"the function is being compiled. {fixed} a mask (np.where, where=) instead, or do it "
+            "outside of the compiled function"
         )
     return dispatch.to_host(a)
 
@@ -68,7 +71,9 @@ _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 def check_casting(casting: Any) -> None:
     """Raise an error if the argument names no rule of casting."""
     if casting not in _CASTINGS:
-        raise ValueError(f"casting must be one of {', '.join(map(repr, _CASTINGS))} (got {casting!r})")
+        raise ValueError(
+            f"casting must be one of {', '.join(map(repr, _CASTINGS))} (got {casting!r})"
+        )
 
 
 __all__ = ["check_casting", "flagged", "outside", "refuse", "shaping"]

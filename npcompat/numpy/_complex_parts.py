@@ -1,4 +1,6 @@
-"""Infinities by sign, rounding towards zero, and functions whose results may become real or complex."""
+"""Infinities by sign, rounding towards zero, and functions whose results may become real or
+complex.
+"""
 
 from typing import Any
 
@@ -15,14 +17,18 @@ from npcompat.numpy._typing import ArrayLike
 
 
 def decided(flag: Any, compiled: bool) -> bool:
-    """Whether a flag is raised, which decides the dtype of a result; an answer of its own while a function is compiled."""
+    """Whether a flag is raised, which decides the dtype of a result; an answer of its own while a
+    function is compiled.
+    """
     return compiled if modes.current().trace is not None else bool(dispatch.to_host(flag))
 
 
 def _infinite(x: Any, out: Any, negative: bool) -> Any:
     x = asanyarray(x)
     if x.dtype.kind == "c":
-        raise TypeError(f"This operation is not supported for {x.dtype} values because it would be ambiguous.")
+        raise TypeError(
+            f"This operation is not supported for {x.dtype} values because it would be ambiguous."
+        )
     return logical_and(isinf(x), signbit(x) if negative else logical_not(signbit(x)), out=out)
 
 
@@ -84,7 +90,8 @@ def real_if_close(a: ArrayLike, tol: float = 100) -> Any:
 
 
 def sort_complex(a: ArrayLike) -> Any:
-    """Sort along the last axis, by the real part first and then by the imaginary one, as complex numbers.
+    """Sort along the last axis, by the real part first and then by the imaginary one, as complex
+    numbers.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Arrays made from others under conditions: finite, laid out in some order, of another dtype; and what dtype suits."""
+"""Arrays made from others under conditions: finite, laid out in some order, of another dtype; and
+what dtype suits.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,7 +37,7 @@ def asarray_chkfinite(a: ArrayLike, dtype: DTypeLike = None, order: Order | None
     return made
 
 
-# --- memory order ------------------------------------------------------------------------------------------------
+# --- memory order ---------------------------------------------------------------------------------
 
 
 @unbound
@@ -48,7 +50,10 @@ def asfortranarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None) -
     >>> a.flags.f_contiguous, a.strides == (a.itemsize, 2 * a.itemsize)
     (True, True)
     """
-    if like is not None and (found := made_like(like, asfortranarray, locals())) is not NotImplemented:
+    if (
+        like is not None
+        and (found := made_like(like, asfortranarray, locals())) is not NotImplemented
+    ):
         return found
     made = asarray(a, dtype, "F")
     return made if made.ndim else made.reshape(1)
@@ -74,7 +79,13 @@ _REQUIREMENTS = {
 }  # fmt: skip
 
 
-def require(a: ArrayLike, dtype: DTypeLike = None, requirements: str | Sequence[str] | None = None, *, like: Any = None) -> Any:
+def require(
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    requirements: str | Sequence[str] | None = None,
+    *,
+    like: Any = None,
+) -> Any:
     """An array that has what is required, copied if that is needed.
 
     Parameters
@@ -84,8 +95,8 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: str | Sequence[
     dtype : dtype, optional
         Its dtype, if not its own.
     requirements : str or sequence of str, optional
-        Any of 'C' and 'F' (memory order; not both), 'W' (it can be written), 'O' (it is no view), 'A' and 'E', which
-        all arrays meet.
+        Any of 'C' and 'F' (memory order; not both), 'W' (it can be written), 'O' (it is no view),
+        'A' and 'E', which all arrays meet.
     like : array, optional
         One whose class makes the result, if it is another library's, by `__array_function__`.
 
@@ -113,7 +124,7 @@ def require(a: ArrayLike, dtype: DTypeLike = None, requirements: str | Sequence[
     return copy_of(made, "F" if "F" in wanted else "C" if "C" in wanted else "K")
 
 
-# --- dtypes ------------------------------------------------------------------------------------------------------
+# --- dtypes ---------------------------------------------------------------------------------------
 
 
 def astype(x: Any, dtype: DTypeLike, /, *, copy: bool = True, device: Any = None) -> Any:
@@ -144,7 +155,8 @@ def astype(x: Any, dtype: DTypeLike, /, *, copy: bool = True, device: Any = None
 
 
 def common_type(*arrays: Any) -> Any:
-    """The float or complex type in which all the arrays' values can be held; integers count as the default float.
+    """The float or complex type in which all the arrays' values can be held; integers count as the
+    default float.
 
     Examples
     --------
@@ -169,17 +181,26 @@ def min_scalar_type(a: ArrayLike, /) -> onp.dtype[Any]:
     return onp.min_scalar_type(a)
 
 
-def info(object: Any = None, maxwidth: int = 76, output: Any = None, toplevel: str = "numpy") -> None:
-    """Print what is known of an object: an array's layout, or a function's documentation; NumPy's for a name.
+def info(
+    object: Any = None, maxwidth: int = 76, output: Any = None, toplevel: str = "numpy"
+) -> None:
+    """Print what is known of an object: an array's layout, or a function's documentation; NumPy's
+    for a name.
 
     Examples
     --------
     >>> np.info("nothing of that name")
     Help for nothing of that name not found.
     """
-    onp.info(dispatch.layout(object) if isinstance(object, Handle) else object, maxwidth, output, toplevel)
+    onp.info(
+        dispatch.layout(object) if isinstance(object, Handle) else object,
+        maxwidth,
+        output,
+        toplevel,
+    )
 
 
 __all__ = [
-    "asarray_chkfinite", "asfortranarray", "astype", "common_type", "info", "isfortran", "min_scalar_type", "require",
+    "asarray_chkfinite", "asfortranarray", "astype", "common_type", "info", "isfortran",
+    "min_scalar_type", "require",
 ]  # fmt: skip

@@ -48,22 +48,31 @@ _SMALL = 2**16
 def copy_of(handle: Handle, order: Order = "C") -> Any:
     """A new array with the same values, in C order or another one.
 
-    Values are immutable, so nothing is copied until one of the two is written, unless the order differs or there is little to copy; but
-    what was taken out of an array of records (`a[0]`) may be written at any time.
+    Values are immutable, so nothing is copied until one of the two is written, unless the order
+    differs or there is little to copy; but what was taken out of an array of records (`a[0]`) may
+    be written at any time.
     """
     value = dispatch.read(handle)
     node, payload = value.node if modes.current().recording else None, value.payload
     if type(payload) is onp.ndarray:
         flags = payload.flags
-        laid_out = flags.f_contiguous if order == "F" else flags.c_contiguous or (order in ("K", "A") and flags.f_contiguous)
+        laid_out = (
+            flags.f_contiguous
+            if order == "F"
+            else flags.c_contiguous or (order in ("K", "A") and flags.f_contiguous)
+        )
         if not laid_out or payload.dtype.names is not None or payload.nbytes <= _SMALL:
             payload = payload.copy(order)
         return dispatch.wrap(execution.fresh(payload, node, value.index))
     made = dispatch.wrap(execution.fresh(payload, node, value.index))
-    return made if order == "C" or (order != "F" and in_c_order(handle)) else in_order(made, order, handle)
+    return (
+        made
+        if order == "C" or (order != "F" and in_c_order(handle))
+        else in_order(made, order, handle)
+    )
 
 
-# --- from data ---------------------------------------------------------------------------------------------------
+# --- from data ------------------------------------------------------------------------------------
 
 
 @unbound
@@ -87,10 +96,11 @@ def array(
     object : array_like
         An array, a scalar, or nested sequences.
     dtype : dtype, optional
-        Its dtype.  If not given: that of `object` if it carries one, else NumPy's choice with the default float for
-        floats.
+        Its dtype. If not given: that of `object` if it carries one, else NumPy's choice with the
+        default float for floats.
     copy : bool or None
-        Whether an npcompat array is copied; with False, a conversion that needs a copy raises ValueError.
+        Whether an npcompat array is copied; with False, a conversion that needs a copy raises
+        ValueError.
     order : {'K', 'A', 'C', 'F'}
         Memory order; with 'K' that of `object`.
     subok : bool
@@ -121,7 +131,12 @@ def array(
     if ndmax != MOST_AXES:
         object = onp.array(object, dtype, ndmax=ndmax)
     made = _converted(
-        object, None if dtype is None else dtypes.canonical(dtype), as_copy(copy), device if device is not None else ctx, order, subok
+        object,
+        None if dtype is None else dtypes.canonical(dtype),
+        as_copy(copy),
+        device if device is not None else ctx,
+        order,
+        subok,
     )
     missing = ndmin - len(made.shape)
     return made.reshape((1,) * missing + made.shape) if missing > 0 else made
@@ -131,7 +146,9 @@ _FREQUENT = frozenset((onp.ndarray, list, tuple))
 """Of what arrays are made most, and copied where they are."""
 
 
-def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order, subok: bool = False) -> Any:
+def _converted(
+    a: Any, dtype: Any, copy: bool | None, device: Any, order: Order, subok: bool = False
+) -> Any:
     if device is None and copy is not False and order != "F" and (kind := type(a)) in _FREQUENT:
         mode = modes.current()
         if mode.plain and execution.on_host(mode):
@@ -141,13 +158,20 @@ def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order,
                 return dispatch.wrap(Value(onp.array(a)))
     if isinstance(a, list | tuple) and modes.current().trace is not None and _any_handle(a):
         return in_order(_stacked(a, dtype), order)
-    if not isinstance(a, Handle) and hasattr(type(a), "__array__") and not isinstance(a, onp.ndarray | onp.generic | list | tuple):
+    if (
+        not isinstance(a, Handle)
+        and hasattr(type(a), "__array__")
+        and not isinstance(a, onp.ndarray | onp.generic | list | tuple)
+    ):
         given = _given_by(a, dtype, copy)
         if isinstance(given, Handle):
             a, copy = given, None  # it was told whether to copy
     if not isinstance(a, Handle):
         if copy is False:
-            raise ValueError("Unable to avoid copy while creating an array as requested: the array-like is not an npcompat array")
+            raise ValueError(
+                "Unable to avoid copy while creating an array as requested: the array-like is not "
+                "an npcompat array"
+            )
         with placed_on(device):
             host = dispatch.host_array(a, dtype)
             if host.ndim > 1 and (order == "F" or not host.flags.c_contiguous):
@@ -155,12 +179,23 @@ def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order,
                 made = dispatch.array_of(onp.array(host) if _may_share(host, a) else host)
                 return in_order(made, "K", host)
             stays = execution.on_host(modes.current()) or not dtypes.on_devices(host.dtype)
-            shared = stays and (host is a or (type(a) not in (list, tuple, onp.ndarray) and _may_share(host, a)))
+            shared = stays and (
+                host is a or (type(a) not in (list, tuple, onp.ndarray) and _may_share(host, a))
+            )
             return dispatch.array_of(onp.array(host) if shared else host)
     if type(a) is dispatch.scalar and copy is False:
-        raise ValueError("Unable to avoid copy while creating an array as requested: a scalar has no memory to share.")
+        raise ValueError(
+            "Unable to avoid copy while creating an array as requested: a scalar has no memory to "
+            "share."
+        )
     if type(a) is not dispatch.ndarray:
-        a = dispatch.wrap(dispatch.read(a)) if type(a) is dispatch.scalar else a if subok else lens.plain(a)
+        a = (
+            dispatch.wrap(dispatch.read(a))
+            if type(a) is dispatch.scalar
+            else a
+            if subok
+            else lens.plain(a)
+        )
     result = a
     if dtype is not None and (a.dtype != dtype or (dtype.kind == "T" and dtype is not a.dtype)):
         if copy is False:
@@ -174,7 +209,10 @@ def _converted(a: Any, dtype: Any, copy: bool | None, device: Any, order: Order,
     if not copy and has_order(a, order):
         return a
     if copy is False:
-        raise ValueError(f"Unable to avoid copy while creating an array as requested: it is not in order {order!r}")
+        raise ValueError(
+            "Unable to avoid copy while creating an array as requested: it is not in order "
+            f"{order!r}"
+        )
     return inherit(copy_of(a, order), a)
 
 
@@ -199,7 +237,9 @@ def _may_share(host: onp.ndarray[Any, Any], a: Any) -> bool:
 
 
 def _any_handle(items: Iterable[Any]) -> bool:
-    return builtins.any(isinstance(i, Handle) or (isinstance(i, list | tuple) and _any_handle(i)) for i in items)
+    return builtins.any(
+        isinstance(i, Handle) or (isinstance(i, list | tuple) and _any_handle(i)) for i in items
+    )
 
 
 @operator("_npi_stack_scalars", rule=dtypes.promote, pattern="injective")
@@ -209,7 +249,9 @@ def _stack(xp: Any, *arrays: Any) -> Any:
 
 
 def _stacked(items: Any, dtype: Any) -> Any:
-    """Nested sequences with arrays in them, while a function is traced: their values stay part of the program."""
+    """Nested sequences with arrays in them, while a function is traced: their values stay part of
+    the program.
+    """
     parts = [_stacked(i, None) if isinstance(i, list | tuple) else i for i in items]
     made = apply(_stack, parts)
     return made if dtype is None else made.astype(dtype)
@@ -239,12 +281,20 @@ def asarray(
     if like is not None and (made := made_like(like, asarray, locals())) is not NotImplemented:
         return made
     wanted = None if dtype is None else dtypes.canonical(dtype)
-    return _converted(a, wanted, as_copy(copy), ctx if device is None else device, check_order(order))
+    return _converted(
+        a, wanted, as_copy(copy), ctx if device is None else device, check_order(order)
+    )
 
 
 @unbound
 def asanyarray(
-    a: ArrayLike, dtype: DTypeLike = None, order: Order | None = None, *, device: Any = None, copy: bool | None = None, like: Any = None
+    a: ArrayLike,
+    dtype: DTypeLike = None,
+    order: Order | None = None,
+    *,
+    device: Any = None,
+    copy: bool | None = None,
+    like: Any = None,
 ) -> Any:
     """As `asarray`, but instances of classes derived from `ndarray` stay what they are.
 
@@ -270,7 +320,10 @@ def ascontiguousarray(a: ArrayLike, dtype: DTypeLike = None, *, like: Any = None
     >>> np.ascontiguousarray(3).shape
     (1,)
     """
-    if like is not None and (made := made_like(like, ascontiguousarray, locals())) is not NotImplemented:
+    if (
+        like is not None
+        and (made := made_like(like, ascontiguousarray, locals())) is not NotImplemented
+    ):
         return made
     found = asarray(a, dtype, "C")
     return found if found.shape else found.reshape(1)
@@ -291,7 +344,9 @@ def copy(a: ArrayLike, order: Order = "K", subok: bool = False) -> Any:
 
 
 @unbound
-def frombuffer(buffer: Any, dtype: DTypeLike = None, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
+def frombuffer(
+    buffer: Any, dtype: DTypeLike = None, count: int = -1, offset: int = 0, *, like: Any = None
+) -> Any:
     """The elements in a buffer of bytes, copied; read-only for good where the buffer is.
 
     Examples
@@ -301,7 +356,9 @@ def frombuffer(buffer: Any, dtype: DTypeLike = None, count: int = -1, offset: in
     """
     if like is not None and (made := made_like(like, frombuffer, locals())) is not NotImplemented:
         return made
-    wanted = onp.float64 if dtype is float or dtype is None else dtypes.canonical(dtype)  # bytes have NumPy's meaning
+    wanted = (
+        onp.float64 if dtype is float or dtype is None else dtypes.canonical(dtype)
+    )  # bytes have NumPy's meaning
     host = onp.frombuffer(buffer, wanted, count, offset)
     made = dispatch.array_of(host.copy())
     made.setflags(write=host.flags.writeable)

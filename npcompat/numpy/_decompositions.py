@@ -1,4 +1,6 @@
-"""Decompositions of matrices: Cholesky, QR, singular values, eigenvalues; and what all of linear algebra asks of operands."""
+"""Decompositions of matrices: Cholesky, QR, singular values, eigenvalues; and what all of linear
+algebra asks of operands.
+"""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -49,7 +51,7 @@ class SVDResult(NamedTuple):
     Vh: Any
 
 
-# --- types and shapes --------------------------------------------------------------------------------------------
+# --- types and shapes -----------------------------------------------------------------------------
 
 
 def working_dtype(types: Sequence[Type]) -> onp.dtype[Any]:
@@ -68,12 +70,20 @@ def real_dtype(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
 
 
 def linear_types(outputs: str) -> Any:
-    """A rule by the outputs' letters: 's' has the computing dtype, 'r' is real, 'c' complex, 'b' a flag, 'i' a count."""
+    """A rule by the outputs' letters: 's' has the computing dtype, 'r' is real, 'c' complex, 'b' a
+    flag, 'i' a count.
+    """
 
     def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
         dtype = working_dtype(types)
         real = real_dtype(dtype)
-        of = {"s": dtype, "r": real, "c": onp.dtype(f"c{real.itemsize * 2}"), "b": _bool, "i": _int32}
+        of = {
+            "s": dtype,
+            "r": real,
+            "c": onp.dtype(f"c{real.itemsize * 2}"),
+            "b": _bool,
+            "i": _int32,
+        }
         outs = tuple([of[letter] for letter in outputs])
         return [dtype] * len(types), outs if len(outs) > 1 else outs[0]
 
@@ -84,13 +94,15 @@ def stacked(a: ArrayLike, square: bool = False) -> Any:
     """The operand, checked to be a matrix or a stack of them."""
     a = asanyarray(a)
     if a.ndim < 2:
-        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
+        raise LinAlgError(
+            f"{a.ndim}-dimensional array given. Array must be at least two-dimensional"
+        )
     if square and a.shape[-1] != a.shape[-2]:
         raise LinAlgError(f"Last 2 dimensions of the array must be square, got shape {a.shape}")
     return a
 
 
-# --- decompositions ----------------------------------------------------------------------------------------------
+# --- decompositions -------------------------------------------------------------------------------
 
 
 @operator("_npi_cholesky", rule=linear_types("sb"), outputs=2)
@@ -190,13 +202,23 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     True
     """
     if mode in ("f", "full"):
-        warnings.warn("The 'full' option is deprecated in favor of 'reduced', the default.", DeprecationWarning, stacklevel=2)
+        warnings.warn(
+            "The 'full' option is deprecated in favor of 'reduced', the default.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
         mode = "reduced"
     elif mode in ("e", "economic"):
-        warnings.warn("The 'economic' option is deprecated: 'raw' gives the reflectors, transposed.", DeprecationWarning, stacklevel=2)
+        warnings.warn(
+            "The 'economic' option is deprecated: 'raw' gives the reflectors, transposed.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
         return apply(_qr, (stacked(a),), ("raw",))[0].mT
     if mode not in ("reduced", "complete", "r", "raw"):
-        raise ValueError(f"Unrecognized mode '{mode}'; expected 'reduced', 'complete', 'r' or 'raw'")
+        raise ValueError(
+            f"Unrecognized mode '{mode}'; expected 'reduced', 'complete', 'r' or 'raw'"
+        )
     a = stacked(a)
     if mode == "r":
         return apply(_qr_r, (a,))
@@ -204,7 +226,9 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     return found if mode == "raw" else QRResult(*found)
 
 
-def svd(a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+def svd(
+    a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> Any:
     """Singular value decomposition `a = U @ diag(S) @ Vh`.
 
     Parameters
@@ -256,7 +280,8 @@ def _triangle(UPLO: str) -> str:
 
 
 def eigh(a: ArrayLike, UPLO: str = "L") -> EighResult:
-    """Eigenvalues, ascending, and eigenvectors of a Hermitian matrix, of which the lower or upper triangle is read.
+    """Eigenvalues, ascending, and eigenvectors of a Hermitian matrix, of which the lower or upper
+    triangle is read.
 
     Examples
     --------
@@ -278,8 +303,14 @@ def eigvalsh(a: ArrayLike, UPLO: str = "L") -> Any:
 
 
 def _maybe_real(a: Any, *found: Any) -> tuple[Any, ...]:
-    """Complex results as real ones where NumPy returns those: of a real matrix whose eigenvalues are all real."""
-    if a.dtype.kind == "c" or modes.current().trace is not None or dispatch.to_host(found[0].imag).any():
+    """Complex results as real ones where NumPy returns those: of a real matrix whose eigenvalues
+    are all real.
+    """
+    if (
+        a.dtype.kind == "c"
+        or modes.current().trace is not None
+        or dispatch.to_host(found[0].imag).any()
+    ):
         return found
     return tuple(x.real.copy() for x in found)
 
@@ -287,8 +318,8 @@ def _maybe_real(a: Any, *found: Any) -> tuple[Any, ...]:
 def eig(a: ArrayLike) -> EigResult:
     """Eigenvalues and eigenvectors of a square matrix.
 
-    Real if the matrix is real and all eigenvalues are; in a compiled function, where values are not known, always
-    complex.
+    Real if the matrix is real and all eigenvalues are; in a compiled function, where values are not
+    known, always complex.
 
     Raises
     ------
@@ -321,6 +352,6 @@ def eigvals(a: ArrayLike) -> Any:
 
 
 __all__ = [
-    "EigResult", "EighResult", "QRResult", "SVDResult", "cholesky", "eig", "eigh", "eigvals", "eigvalsh", "linear_types", "qr",
-    "real_dtype", "stacked", "svd", "svdvals", "working_dtype",
+    "EigResult", "EighResult", "QRResult", "SVDResult", "cholesky", "eig", "eigh", "eigvals",
+    "eigvalsh", "linear_types", "qr", "real_dtype", "stacked", "svd", "svdvals", "working_dtype",
 ]  # fmt: skip

@@ -51,7 +51,8 @@ def _diag(xp: Any, v: Any, *, k: int = 0) -> Any:
 
 
 def diag(v: ArrayLike, k: int = 0) -> Any:
-    """A matrix with the vector on its `k`-th diagonal; of a matrix, that diagonal (a read-only view).
+    """A matrix with the vector on its `k`-th diagonal; of a matrix, that diagonal (a read-only
+    view).
 
     Examples
     --------
@@ -187,12 +188,19 @@ def eye(
     if like is not None and (made := made_like(like, eye, locals())) is not NotImplemented:
         return made
     rows = N.__index__()
-    attrs = (rows, rows if M is None else M.__index__(), k.__index__(), dtypes.canonical(float if dtype is None else dtype))
+    attrs = (
+        rows,
+        rows if M is None else M.__index__(),
+        k.__index__(),
+        dtypes.canonical(float if dtype is None else dtype),
+    )
     return created(_eye, attrs, ctx if device is None else device, check_c_or_f(order))
 
 
 @remembering
-def identity(n: int, dtype: DTypeLike = None, *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
+def identity(
+    n: int, dtype: DTypeLike = None, *, device: Any = None, ctx: Any = None, like: Any = None
+) -> Any:
     """The identity matrix.
 
     Examples
@@ -214,7 +222,14 @@ def _tri(xp: Any, *, N: int, M: int, k: int, dtype: Any) -> Any:
 
 @remembering
 def tri(
-    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, device: Any = None, ctx: Any = None, like: Any = None
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: DTypeLike = float,
+    *,
+    device: Any = None,
+    ctx: Any = None,
+    like: Any = None,
 ) -> Any:
     """A matrix with ones on and below the `k`-th diagonal.
 
@@ -230,4 +245,14 @@ def tri(
     return created(_tri, attrs, ctx if device is None else device)
 
 
-__all__ = ["diag", "diagflat", "diagonal", "eye", "fill_diagonal", "identity", "tri", "tril", "triu"]
+__all__ = [
+    "diag",
+    "diagflat",
+    "diagonal",
+    "eye",
+    "fill_diagonal",
+    "identity",
+    "tri",
+    "tril",
+    "triu",
+]

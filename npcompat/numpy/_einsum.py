@@ -20,7 +20,9 @@ from npcompat.numpy._ufunc import finish
 
 
 @operator("_npi_einsum", rule=product_types, pattern="complex")
-def _einsum(xp: Any, *operands: Any, subscripts: str, optimize: Any = False, dtype: Any = None) -> Any:
+def _einsum(
+    xp: Any, *operands: Any, subscripts: str, optimize: Any = False, dtype: Any = None
+) -> Any:
     """Einstein's summation.
 
     Parameters
@@ -65,10 +67,14 @@ def _subscripts(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
 
 
 def _labelled(subscripts: str, ndim: int) -> tuple[str, str]:
-    """One label for each axis of a single operand and of its result, with the ellipsis and what is implied written out."""
+    """One label for each axis of a single operand and of its result, with the ellipsis and what is
+    implied written out.
+    """
     source, arrow, target = subscripts.partition("->")
     if not arrow:
-        target = "..." * ("..." in source) + "".join(sorted(c for c in set(source) if c.isalpha() and source.count(c) == 1))
+        target = "..." * ("..." in source) + "".join(
+            sorted(c for c in set(source) if c.isalpha() and source.count(c) == 1)
+        )
     spare = "".join(chr(0x4E00 + i) for i in range(ndim - len(source.replace("...", ""))))
     return source.replace("...", spare), target.replace("...", spare)
 
@@ -76,7 +82,12 @@ def _labelled(subscripts: str, ndim: int) -> tuple[str, str]:
 def _rearranged(subscripts: str, a: Any) -> Any:
     """The view that an einsum of one operand is, if nothing is summed; None if something is."""
     source, target = _labelled(subscripts, a.ndim)
-    if len(source) != a.ndim or len(set(target)) != len(target) or set(source) != set(target) or not (source + "a").isalpha():
+    if (
+        len(source) != a.ndim
+        or len(set(target)) != len(target)
+        or set(source) != set(target)
+        or not (source + "a").isalpha()
+    ):
         return None
     labels = list(source)
     while len(labels) > len(target):
@@ -96,14 +107,15 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     Parameters
     ----------
     *operands
-        Subscripts such as ``"ij,jk->ik"`` and the arrays; or each array followed by a list of integers, and a list for
-        the result.
+        Subscripts such as ``"ij,jk->ik"`` and the arrays; or each array followed by a list of
+        integers, and a list for the result.
     out : ndarray, optional
         Where the result is written.
     optimize : bool, str or path
         In which order operands are contracted.
     **kwargs
-        `dtype` and `casting` (which casts to it are allowed; 'safe' if not given); `order` as for every ufunc.
+        `dtype` and `casting` (which casts to it are allowed; 'safe' if not given); `order` as for
+        every ufunc.
 
     Returns
     -------
@@ -131,23 +143,33 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **kwargs: Any
     if dtype is not None:
         for a in map(asarray, arrays):
             if not onp.can_cast(a.dtype, dtype, casting):
-                raise TypeError(f"einsum: cannot cast operand from {a.dtype!r} to {dtype!r} according to the rule '{casting}'")
+                raise TypeError(
+                    f"einsum: cannot cast operand from {a.dtype!r} to {dtype!r} according to the "
+                    f"rule '{casting}'"
+                )
     if len(arrays) == 1 and out is None and dtype is None and order == "K":
         found = _rearranged(subscripts, asarray(arrays[0]))
         if found is not None:
             return found
     path = (
-        tuple(tuple(p) if isinstance(p, Sequence) and not isinstance(p, str) else p for p in optimize)
+        tuple(
+            tuple(p) if isinstance(p, Sequence) and not isinstance(p, str) else p for p in optimize
+        )
         if isinstance(optimize, list | tuple)
         else optimize
     )
     result: Any = apply(_einsum, arrays, (subscripts, path, dtype))
     if out is None:
-        return result if order == "K" else in_order(result, common_order(arrays) if order == "A" else order)
+        return (
+            result
+            if order == "K"
+            else in_order(result, common_order(arrays) if order == "A" else order)
+        )
     wanted = getattr(out, "dtype", result.dtype)
     if not onp.can_cast(result.dtype, wanted, casting):
         raise TypeError(
-            f"einsum: cannot cast the result from {result.dtype!r} to the {wanted!r} of `out` according to the rule '{casting}'"
+            f"einsum: cannot cast the result from {result.dtype!r} to the {wanted!r} of `out` "
+            f"according to the rule '{casting}'"
         )
     return finish(result.astype(wanted), out, "einsum")
 
@@ -164,7 +186,9 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = Fa
     if einsum_call:
         raise NotImplementedError("einsum_path(einsum_call=True): it is internal to NumPy")
     subscripts, arrays = _subscripts(operands)
-    return onp.einsum_path(subscripts, *[dispatch.layout(asarray(a)) for a in arrays], optimize=optimize)
+    return onp.einsum_path(
+        subscripts, *[dispatch.layout(asarray(a)) for a in arrays], optimize=optimize
+    )
 
 
 __all__ = ["einsum", "einsum_path"]

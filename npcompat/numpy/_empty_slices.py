@@ -1,4 +1,6 @@
-"""What NumPy warns of where a summary has nothing to summarize, for eager work on XLA; on the host NumPy does it itself."""
+"""What NumPy warns of where a summary has nothing to summarize, for eager work on XLA; on the host
+NumPy does it itself.
+"""
 
 import math
 import warnings
@@ -21,7 +23,9 @@ def all_nan(xp: Any, a: Any, *, axis: Any = None) -> Any:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=4)  # of the line that called the function that called a function here
+    warnings.warn(
+        message, RuntimeWarning, stacklevel=4
+    )  # of the line that called the function that called a function here
 
 
 def _looked_at(a: Any) -> bool:
@@ -38,7 +42,9 @@ def is_empty(a: Any) -> bool:
 
 
 def _count(a: Any, axis: Any) -> int:
-    """How many elements each result is made of; some where the axes are no axes, which has been refused."""
+    """How many elements each result is made of; some where the axes are no axes, which has been
+    refused.
+    """
     return math.prod([a.shape[i] for i in normalized_axes(axis, a.ndim)]) if a.ndim else 1
 
 
@@ -57,17 +63,28 @@ def warn_of_spreads(a: Any, axis: Any, ddof: Any) -> None:
 def warn_of_masked(a: Any, axis: Any, where: Any, result: Any, message: str, ddof: Any = 0) -> None:
     """Warn if results are no numbers because a mask leaves no more than `ddof` elements to them."""
     if _looked_at(result) and not onp.isfinite(dispatch.to_host(result)).all():
-        mask = onp.broadcast_to(dispatch.to_host(where) if isinstance(where, Handle) else where, a.shape)
+        mask = onp.broadcast_to(
+            dispatch.to_host(where) if isinstance(where, Handle) else where, a.shape
+        )
         if (onp.count_nonzero(mask, axis) <= ddof).any():
             _warn(message)
 
 
 def warn_of_nan(a: Any, axis: Any, result: Any, message: str, each: bool = False) -> None:
-    """Warn if results are nan because all the elements are that they were made of; once, or of each."""
+    """Warn if results are nan because all the elements are that they were made of; once, or of
+    each.
+    """
     if _looked_at(result) and onp.isnan(dispatch.to_host(result)).any():
         count = int(apply(all_nan, (a,), (as_axis(axis) if a.shape else None,)))
         for _ in range(count if each else min(count, 1)):
             _warn(message)
 
 
-__all__ = ["all_nan", "is_empty", "warn_of_masked", "warn_of_means", "warn_of_nan", "warn_of_spreads"]
+__all__ = [
+    "all_nan",
+    "is_empty",
+    "warn_of_masked",
+    "warn_of_means",
+    "warn_of_nan",
+    "warn_of_spreads",
+]

@@ -1,6 +1,8 @@
-"""How floating-point errors are handled: as NumPy does on the host; XLA computes on without a word, unless a way of handling is asked for.
+"""How floating-point errors are handled: as NumPy does on the host; XLA computes on without a word,
+unless a way of handling is asked for.
 
-Then the host runs each operator, too, and reports.  A compiled function reports nothing, and refuses what it can't keep to.
+Then the host runs each operator, too, and reports. A compiled function reports nothing, and refuses
+what it can't keep to.
 """
 
 import inspect
@@ -28,9 +30,11 @@ def errstate(
 
     Parameters
     ----------
-    all, divide, over, under, invalid : {'ignore', 'warn', 'raise', 'call', 'print', 'log'}, optional
-        What to do.  Outside of such contexts operators on XLA don't warn; in those that ask for anything but 'ignore', the host runs
-        them, too, and reports what NumPy does.  Compiled functions report nothing: in one, ways other than 'ignore' and 'warn' raise
+    all, divide, over, under, invalid : {'ignore', 'warn', 'raise', 'call', 'print', 'log'},
+    optional
+        What to do. Outside of such contexts operators on XLA don't warn; in those that ask for
+        anything but 'ignore', the host runs them, too, and reports what NumPy does. Compiled
+        functions report nothing: in one, ways other than 'ignore' and 'warn' raise
         NotImplementedError.
     call : callable or object with a method `write`, optional
         What 'call' and 'log' use.
@@ -41,12 +45,19 @@ def errstate(
     ...     np.array([1.0]) / 0
     array([inf])
     """
-    chosen = _supported("errstate", {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid})
-    return _Reporting({"call": call, **chosen}) if _asks(chosen) else onp.errstate(call=call, **chosen)  # type: ignore[arg-type]
+    chosen = _supported(
+        "errstate", {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid}
+    )
+    numpys: Any = onp.errstate
+    return _Reporting({"call": call, **chosen}) if _asks(chosen) else numpys(call=call, **chosen)
 
 
 def seterr(
-    all: str | None = None, divide: str | None = None, over: str | None = None, under: str | None = None, invalid: str | None = None
+    all: str | None = None,
+    divide: str | None = None,
+    over: str | None = None,
+    under: str | None = None,
+    invalid: str | None = None,
 ) -> dict[str, str]:
     """Set how floating-point errors are handled, until further notice; returns what held before.
 
@@ -58,10 +69,14 @@ def seterr(
     >>> np.seterr(**before)["divide"]
     'ignore'
     """
-    chosen = _supported("seterr", {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid})
+    chosen = _supported(
+        "seterr", {"all": all, "divide": divide, "over": over, "under": under, "invalid": invalid}
+    )
     before: dict[str, Any] = dict(onp.seterr(**chosen))  # type: ignore[arg-type]
     now: dict[str, Any] = dict(onp.geterr())
-    modes.set_here(reports=_asks(now) and now != _INITIAL and (_asks(chosen) or modes.current().reports))
+    modes.set_here(
+        reports=_asks(now) and now != _INITIAL and (_asks(chosen) or modes.current().reports)
+    )
     return before
 
 
@@ -108,7 +123,8 @@ def _supported(function: str, chosen: dict[str, str | None]) -> dict[str, str]:
     for kind, how in given.items():
         if traced and how not in ("ignore", "warn"):
             raise NotImplementedError(
-                f"{function}({kind}={how!r}): a compiled function does not report errors; do it outside, or give 'ignore' or 'warn'"
+                f"{function}({kind}={how!r}): a compiled function does not report errors; do it "
+                "outside, or give 'ignore' or 'warn'"
             )
     return given
 

@@ -1,7 +1,7 @@
 """Files of arrays, binary and text: NumPy reads and writes them, so that they are NumPy's files.
 
-Numbers in a file of bytes have the dtype that they are written in; those in a text are the default float, unless a
-dtype is given.
+Numbers in a file of bytes have the dtype that they are written in; those in a text are the default
+float, unless a dtype is given.
 """
 
 import io
@@ -44,7 +44,7 @@ def _written(file: Any, suffix: str, write: Callable[[Any], None]) -> None:
         atomic_file.write(target, content.getvalue())
 
 
-# --- NumPy's format ----------------------------------------------------------------------------------------------
+# --- NumPy's format -------------------------------------------------------------------------------
 
 
 class NpzFile(Mapping[str, Any]):
@@ -150,7 +150,12 @@ def load(
     array([0, 1, 2])
     """
     found: Any = onp.load(
-        file, mmap_mode, allow_pickle=allow_pickle, fix_imports=fix_imports, encoding=encoding, max_header_size=max_header_size
+        file,
+        mmap_mode,
+        allow_pickle=allow_pickle,
+        fix_imports=fix_imports,
+        encoding=encoding,
+        max_header_size=max_header_size,
     )
     if isinstance(found, onp.lib.npyio.NpzFile):
         return NpzFile(found)
@@ -163,7 +168,8 @@ def save(file: Any, arr: ArrayLike, allow_pickle: bool = True) -> None:
     Parameters
     ----------
     file : path or file object
-        The file; a path gets the ending `.npy`.  A file that exists is replaced when the new one is complete.
+        The file; a path gets the ending `.npy`. A file that exists is replaced when the new one is
+        complete.
     arr : array_like
         The array.
     allow_pickle : bool
@@ -183,7 +189,8 @@ def savez(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayL
     Parameters
     ----------
     file : path or file object
-        The file; a path gets the ending `.npz`.  A file that exists is replaced when the new one is complete.
+        The file; a path gets the ending `.npz`. A file that exists is replaced when the new one is
+        complete.
     *args : array_like
         Arrays, named ``arr_0``, ``arr_1``, ...
     allow_pickle : bool
@@ -204,7 +211,9 @@ def savez(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayL
     _zipped(onp.savez, file, args, allow_pickle, kwds)
 
 
-def savez_compressed(file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike) -> None:
+def savez_compressed(
+    file: Any, *args: ArrayLike, allow_pickle: bool = True, **kwds: ArrayLike
+) -> None:
     """Write several arrays to a compressed `.npz` file; the arguments are those of `savez`.
 
     Examples
@@ -215,12 +224,14 @@ def savez_compressed(file: Any, *args: ArrayLike, allow_pickle: bool = True, **k
     _zipped(onp.savez_compressed, file, args, allow_pickle, kwds)
 
 
-def _zipped(save: Any, file: Any, args: tuple[Any, ...], allow_pickle: bool, kwds: Mapping[str, Any]) -> None:
+def _zipped(
+    save: Any, file: Any, args: tuple[Any, ...], allow_pickle: bool, kwds: Mapping[str, Any]
+) -> None:
     arrays, named = [_host(a) for a in args], {name: _host(a) for name, a in kwds.items()}
     _written(file, ".npz", lambda target: save(target, *arrays, allow_pickle=allow_pickle, **named))
 
 
-# --- text --------------------------------------------------------------------------------------------------------
+# --- text -----------------------------------------------------------------------------------------
 
 
 def _text_dtype(dtype: Any) -> Any:
@@ -403,17 +414,31 @@ def savetxt(
     onp.savetxt(fname, _host(X), fmt, delimiter, newline, header, footer, comments, encoding)
 
 
-# --- bytes and strings -------------------------------------------------------------------------------------------
+# --- bytes and strings ----------------------------------------------------------------------------
 
 
 def _dtype_of(dtype: Any, sep: str) -> Any:
     if sep:
         return _text_dtype(float if dtype is None else dtype)
-    return onp.float64 if dtype is None or dtype is float else onp.complex128 if dtype is complex else dtypes.canonical(dtype)
+    return (
+        onp.float64
+        if dtype is None or dtype is float
+        else onp.complex128
+        if dtype is complex
+        else dtypes.canonical(dtype)
+    )
 
 
 @unbound
-def fromfile(file: Any, dtype: DTypeLike = None, count: int = -1, sep: str = "", offset: int = 0, *, like: Any = None) -> Any:
+def fromfile(
+    file: Any,
+    dtype: DTypeLike = None,
+    count: int = -1,
+    sep: str = "",
+    offset: int = 0,
+    *,
+    like: Any = None,
+) -> Any:
     """The numbers in a file: its bytes, or with a separator its text.
 
     Parameters
@@ -446,7 +471,9 @@ def fromfile(file: Any, dtype: DTypeLike = None, count: int = -1, sep: str = "",
 
 
 @unbound
-def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, sep: str = "", *, like: Any = None) -> Any:
+def fromstring(
+    string: str, dtype: DTypeLike = float, count: int = -1, sep: str = "", *, like: Any = None
+) -> Any:
     """The numbers in a string.
 
     Parameters
@@ -478,5 +505,6 @@ def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, sep: str 
 
 
 __all__ = [
-    "fromfile", "fromstring", "genfromtxt", "load", "loadtxt", "save", "savetxt", "savez", "savez_compressed",
+    "fromfile", "fromstring", "genfromtxt", "load", "loadtxt", "save", "savetxt", "savez",
+    "savez_compressed",
 ]  # fmt: skip

@@ -24,9 +24,11 @@ from npcompat.numpy._unbound import remembering, unbound
 
 
 def created(op: Op, attrs: Attrs, device: Any, order: Order = "C", prototype: Any = None) -> Any:
-    """What an operator makes of no operands, on a device, or where new arrays go, in an order, that of a prototype for 'K' and 'A'.
+    """What an operator makes of no operands, on a device, or where new arrays go, in an order, that
+    of a prototype for 'K' and 'A'.
 
-    A public function that returns it says by this that nothing has decided on the attributes but its arguments.
+    A public function that returns it says by this that nothing has decided on the attributes but
+    its arguments.
     """
     if device is None and order == "C":
         return dispatch.remembered(op, (), attrs)
@@ -40,7 +42,13 @@ def _filled_by(shape: Any, value: Any, dtype: Any) -> Callable[[], Any]:
     return partial(onp.full, shape, onp.full((), from_attr(value), dtype)[()])
 
 
-@operator("_npi_full", rule=lambda types, attrs: ([], attrs["dtype"]), pattern="elementwise", differentiable=False, makes=_filled_by)
+@operator(
+    "_npi_full",
+    rule=lambda types, attrs: ([], attrs["dtype"]),
+    pattern="elementwise",
+    differentiable=False,
+    makes=_filled_by,
+)
 def _full(xp: Any, *, shape: Any, value: Any, dtype: Any) -> Any:
     """One value everywhere.
 
@@ -50,25 +58,49 @@ def _full(xp: Any, *, shape: Any, value: Any, dtype: Any) -> Any:
         The value.
     """
     number = from_attr(value)
-    return xp.zeros(shape, dtype) if type(number) is int and number == 0 else xp.full(shape, onp.full((), number, dtype), dtype)
+    return (
+        xp.zeros(shape, dtype)
+        if type(number) is int and number == 0
+        else xp.full(shape, onp.full((), number, dtype), dtype)
+    )
 
 
 def _concrete(dtype: Any) -> onp.dtype[Any]:
-    """The dtype of an array made from nothing; of a class of dtypes, such as that of strings of any length, the shortest."""
-    return onp.empty(0, dtype).dtype if isinstance(dtype, type(onp.dtype)) else dtypes.canonical(dtype)
+    """The dtype of an array made from nothing; of a class of dtypes, such as that of strings of any
+    length, the shortest.
+    """
+    return (
+        onp.empty(0, dtype).dtype if isinstance(dtype, type(onp.dtype)) else dtypes.canonical(dtype)
+    )
 
 
-def _filled(make: Any, shape: Any, dtype: Any, order: Any, device: Any, prototype: Any = None) -> Any:
-    """What NumPy's `zeros`, `ones` or `empty` makes, or their likes of a prototype; elements that mean nothing are zero."""
+def _filled(
+    make: Any, shape: Any, dtype: Any, order: Any, device: Any, prototype: Any = None
+) -> Any:
+    """What NumPy's `zeros`, `ones` or `empty` makes, or their likes of a prototype; elements that
+    mean nothing are zero.
+    """
     order = check_c_or_f(order) if prototype is None else check_order(order)
     wanted = dtypes.default_float() if dtype is None else _concrete(dtype)
     if not dtypes.on_devices(wanted):
-        return in_order(dispatch.array_of(make(shape, wanted, "F" if order == "F" else "C")), order, prototype)
-    return created(_full, (as_shape(shape), int(make is onp.ones), wanted), device, order, prototype)
+        return in_order(
+            dispatch.array_of(make(shape, wanted, "F" if order == "F" else "C")), order, prototype
+        )
+    return created(
+        _full, (as_shape(shape), int(make is onp.ones), wanted), device, order, prototype
+    )
 
 
 @unbound
-def zeros(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
+def zeros(
+    shape: ShapeLike,
+    dtype: DTypeLike = None,
+    order: Order = "C",
+    *,
+    device: Any = None,
+    ctx: Any = None,
+    like: Any = None,
+) -> Any:
     """An array of zeros.
 
     Parameters
@@ -96,7 +128,15 @@ def zeros(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, devi
 
 
 @remembering
-def ones(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
+def ones(
+    shape: ShapeLike,
+    dtype: DTypeLike = None,
+    order: Order = "C",
+    *,
+    device: Any = None,
+    ctx: Any = None,
+    like: Any = None,
+) -> Any:
     """An array of ones; the arguments are those of `zeros`.
 
     Examples
@@ -110,7 +150,15 @@ def ones(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, devic
 
 
 @unbound
-def empty(shape: ShapeLike, dtype: DTypeLike = None, order: Order = "C", *, device: Any = None, ctx: Any = None, like: Any = None) -> Any:
+def empty(
+    shape: ShapeLike,
+    dtype: DTypeLike = None,
+    order: Order = "C",
+    *,
+    device: Any = None,
+    ctx: Any = None,
+    like: Any = None,
+) -> Any:
     """An array whose values mean nothing (they are zero); the arguments are those of `zeros`.
 
     Examples
@@ -154,7 +202,9 @@ def _is_held(number: Any, dtype: onp.dtype[Any]) -> bool:
         limits = onp.iinfo(dtype)
         return bool(limits.min <= number <= limits.max)
     largest = float(onp.finfo(dtype).max)
-    return all([-largest <= part <= largest or part - part != 0 for part in (number.real, number.imag)])  # (inf and nan are held, too)
+    return all(
+        [-largest <= part <= largest or part - part != 0 for part in (number.real, number.imag)]
+    )  # (inf and nan are held, too)
 
 
 @remembering
@@ -168,7 +218,8 @@ def full(
     ctx: Any = None,
     like: Any = None,
 ) -> Any:
-    """An array filled with a value, which is broadcast to the shape; the arguments are those of `zeros`.
+    """An array filled with a value, which is broadcast to the shape; the arguments are those of
+    `zeros`.
 
     Examples
     --------
@@ -180,7 +231,9 @@ def full(
         return made
     order = check_c_or_f(order)
     wanted = None if dtype is None else _concrete(dtype)
-    if type(fill_value) in _HOLDS and _is_held(fill_value, held := wanted or dispatch.host_array(fill_value).dtype):
+    if type(fill_value) in _HOLDS and _is_held(
+        fill_value, held := wanted or dispatch.host_array(fill_value).dtype
+    ):
         attrs = as_shape(shape), as_attr(fill_value), held
         return created(_full, attrs, ctx if device is None else device, order)
     with placed_on(device, ctx):
@@ -190,19 +243,34 @@ def full(
         elif isinstance(value, TracedNumber):
             wanted = wanted or dtypes.strong(xla.type_of(as_value(value).payload))
         elif not isinstance(value, Handle):
-            value = asarray(value if wanted is None else onp.full(onp.shape(value), value, wanted))  # NumPy casts as it must
+            value = asarray(
+                value if wanted is None else onp.full(onp.shape(value), value, wanted)
+            )  # NumPy casts as it must
         wanted = wanted or value.dtype
         made = apply(_broadcast_fill, (value,), (as_shape(shape), wanted))
         return made if order != "F" else in_order(made, order)
 
 
 def _like(make: Any, a: Any, dtype: Any, order: Any, subok: bool, shape: Any, device: Any) -> Any:
-    if type(a) is dispatch.ndarray and a._view is None and shape is None and device is None and in_c_order(a):
+    if (
+        type(a) is dispatch.ndarray
+        and a._view is None
+        and shape is None
+        and device is None
+        and in_c_order(a)
+    ):
         wanted = a.dtype if dtype is None else _concrete(dtype)
         if check_order(order) != "F" and dtypes.on_devices(wanted):  # what is most frequent
             return created(_full, (a.shape, int(make is onp.ones), wanted), None)
     a = asanyarray(a)
-    made = _filled(make, a.shape if shape is None else shape, a.dtype if dtype is None else dtype, order, device, a)
+    made = _filled(
+        make,
+        a.shape if shape is None else shape,
+        a.dtype if dtype is None else dtype,
+        order,
+        device,
+        a,
+    )
     return inherit(made, a) if subok else made
 
 
@@ -257,14 +325,17 @@ def empty_like(
     device: Any = None,
     ctx: Any = None,
 ) -> Any:
-    """An array whose values mean nothing (they are zero), in the shape and dtype of another, unless given.
+    """An array whose values mean nothing (they are zero), in the shape and dtype of another, unless
+    given.
 
     Examples
     --------
     >>> np.empty_like([1, 2]).shape
     (2,)
     """
-    return _like(onp.empty, prototype, dtype, order, subok, shape, ctx if device is None else device)
+    return _like(
+        onp.empty, prototype, dtype, order, subok, shape, ctx if device is None else device
+    )
 
 
 def full_like(
@@ -286,7 +357,13 @@ def full_like(
     array([7., 7.])
     """
     a = asanyarray(a)
-    made = full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype, device=device, ctx=ctx)
+    made = full(
+        a.shape if shape is None else shape,
+        fill_value,
+        a.dtype if dtype is None else dtype,
+        device=device,
+        ctx=ctx,
+    )
     made = in_order(lens.plain(made), check_order(order), a)
     return inherit(made, a) if subok else made
 

@@ -1,9 +1,9 @@
 """Functions of finance, which NumPy had until 1.19 and MXNet still has.
 
-They solve one equation (Wheeler, Rodriguez-Rodriguez and Jordan, 2006: OpenFormula):
-`fv + pv (1 + rate)^nper + pmt (1 + rate when) ((1 + rate)^nper - 1) / rate = 0`, where `when` is 1 for payments at the
-beginning of periods, and 0 for those at their end.  Powers are made by `log1p` and `expm1`, so that small rates are exact;
-rates are greater than -1.
+They solve one equation (Wheeler, Rodriguez-Rodriguez and Jordan, 2006: OpenFormula): `fv + pv (1 +
+rate)^nper + pmt (1 + rate when) ((1 + rate)^nper - 1) / rate = 0`, where `when` is 1 for payments
+at the beginning of periods, and 0 for those at their end. Powers are made by `log1p` and `expm1`,
+so that small rates are exact; rates are greater than -1.
 """
 
 from typing import Any
@@ -39,10 +39,14 @@ def _factors(rate: Any, nper: Any, when: Any) -> tuple[Any, Any]:
     """What one unit becomes over the periods, and what a unit paid in each of them does."""
     none = rate == 0
     logarithm = nper * log1p(rate)
-    return exp(logarithm), where(none, nper, (1 + rate * when) * expm1(logarithm) / where(none, 1, rate))
+    return exp(logarithm), where(
+        none, nper, (1 + rate * when) * expm1(logarithm) / where(none, 1, rate)
+    )
 
 
-def pmt(rate: ArrayLike, nper: ArrayLike, pv: ArrayLike, fv: ArrayLike = 0, when: Any = "end") -> Any:
+def pmt(
+    rate: ArrayLike, nper: ArrayLike, pv: ArrayLike, fv: ArrayLike = 0, when: Any = "end"
+) -> Any:
     """The payment in each period that pays a loan off.
 
     Parameters
@@ -66,7 +70,9 @@ def pmt(rate: ArrayLike, nper: ArrayLike, pv: ArrayLike, fv: ArrayLike = 0, when
     return -(fv + pv * power) / each
 
 
-def pv(rate: ArrayLike, nper: ArrayLike, pmt: ArrayLike, fv: ArrayLike = 0, when: Any = "end") -> Any:
+def pv(
+    rate: ArrayLike, nper: ArrayLike, pmt: ArrayLike, fv: ArrayLike = 0, when: Any = "end"
+) -> Any:
     """What payments in each period are worth at the beginning; the parameters are those of `pmt`.
 
     Examples
@@ -79,7 +85,14 @@ def pv(rate: ArrayLike, nper: ArrayLike, pmt: ArrayLike, fv: ArrayLike = 0, when
     return -(fv + pmt * each) / power
 
 
-def ppmt(rate: ArrayLike, per: ArrayLike, nper: ArrayLike, pv: ArrayLike, fv: ArrayLike = 0, when: Any = "end") -> Any:
+def ppmt(
+    rate: ArrayLike,
+    per: ArrayLike,
+    nper: ArrayLike,
+    pv: ArrayLike,
+    fv: ArrayLike = 0,
+    when: Any = "end",
+) -> Any:
     """The part of the payment of a period that is no interest.
 
     Parameters
@@ -139,10 +152,14 @@ def mirr(values: ArrayLike, finance_rate: ArrayLike, reinvest_rate: ArrayLike) -
     """
     values = asarray(values)
     if values.ndim != 1 or values.size < 2:
-        raise ValueError(f"mirr: values must be at least 2 cash flows along one axis, got shape {values.shape}")
+        raise ValueError(
+            f"mirr: values must be at least 2 cash flows along one axis, got shape {values.shape}"
+        )
     earned, spent = where(values > 0, values, 0), where(values < 0, values, 0)
     both = logical_and(any_of(values > 0), any_of(values < 0))
-    ratio = absolute(npv(reinvest_rate, earned)) / where(both, absolute(npv(finance_rate, spent)), 1)
+    ratio = absolute(npv(reinvest_rate, earned)) / where(
+        both, absolute(npv(finance_rate, spent)), 1
+    )
     growth = ratio ** (1 / (values.size - 1))
     return where(both, growth * (1 + asarray(reinvest_rate)) - 1, onp.nan)
 
@@ -157,7 +174,8 @@ def rate(
     tol: float | None = None,
     maxiter: int = 100,
 ) -> Any:
-    """The interest rate of a period at which payments pay a loan off, by Newton's method; on the host, without a gradient.
+    """The interest rate of a period at which payments pay a loan off, by Newton's method; on the
+    host, without a gradient.
 
     Parameters
     ----------
@@ -185,8 +203,12 @@ def rate(
     return by_numpy(_rate, args, {}, [a.dtype for a in args[:4] if hasattr(a, "dtype")])
 
 
-def _rate(nper: Any, pmt: Any, pv: Any, fv: Any, when: Any, guess: Any, tol: float, maxiter: int) -> Any:
-    arrays = onp.broadcast_arrays(*[onp.asarray(a, onp.float64) for a in (nper, pmt, pv, fv, when, guess)])
+def _rate(
+    nper: Any, pmt: Any, pv: Any, fv: Any, when: Any, guess: Any, tol: float, maxiter: int
+) -> Any:
+    arrays = onp.broadcast_arrays(
+        *[onp.asarray(a, onp.float64) for a in (nper, pmt, pv, fv, when, guess)]
+    )
     nper, pmt, pv, fv, when, found = arrays
     close = onp.full(found.shape, False)
     for _ in range(maxiter):

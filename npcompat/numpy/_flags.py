@@ -13,7 +13,14 @@ from npcompat._internal.dispatch import dispatch, execution
 from npcompat._internal.indexing import lens
 
 _OTHERS = {"CA": "carray", "FA": "farray", "B": "behaved", "FORTRAN": "f_contiguous"}
-_NAMES = {"C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned", "X": "writebackifcopy"}
+_NAMES = {
+    "C": "c_contiguous",
+    "F": "f_contiguous",
+    "O": "owndata",
+    "W": "writeable",
+    "A": "aligned",
+    "X": "writebackifcopy",
+}
 
 
 class Flags:
@@ -32,7 +39,11 @@ class Flags:
     @writeable.setter
     def writeable(self, wanted: bool) -> None:
         view = self._handle._view
-        if wanted and view is not None and (view.lens.put is None or not Flags(view.parent).writeable):
+        if (
+            wanted
+            and view is not None
+            and (view.lens.put is None or not Flags(view.parent).writeable)
+        ):
             raise ValueError("cannot set WRITEABLE flag to True of this array")
         extra(self._handle).readonly = not wanted
         if view is None:
@@ -133,7 +144,9 @@ class Flat:
     def _over(cls, handle: Any, base: Any = None) -> "Flat":
         """An iterator over an array, which may be another one (`base`) as it is broadcast."""
         if len(handle.shape) > 32:
-            raise RuntimeError(f"this function only supports 32 dimensions but the array has {len(handle.shape)}")
+            raise RuntimeError(
+                f"this function only supports 32 dimensions but the array has {len(handle.shape)}"
+            )
         made = object.__new__(cls)
         made._handle, made._position = handle, 0
         made._base = handle if base is None else base
@@ -168,7 +181,9 @@ class Flat:
         return self[self._position - 1]
 
     def _key(self, key: Any) -> Any:
-        """An index of ours along the one axis, from one that NumPy's own iterator takes; its errors and warnings for others."""
+        """An index of ours along the one axis, from one that NumPy's own iterator takes; its errors
+        and warnings for others.
+        """
         numpys = onp.array(dispatch.to_host(key)) if isinstance(key, Handle) else key
         dispatch.layout(self._handle).flat[numpys]
         if type(key) is tuple:
@@ -183,9 +198,17 @@ class Flat:
             found = host.flat[dispatch.to_host(key) if isinstance(key, Handle) else key]
             if type(found) is onp.ndarray:
                 return dispatch.wrap(Value(found))
-            return dispatch.wrap_scalar(Value(onp.asarray(found))) if dtypes.on_devices(host.dtype) else found
-        found = lens.reshaped(self._handle, (-1,))[key if modes.current().trace is not None else self._key(key)]
-        return found.copy() if type(found) is dispatch.ndarray and found._view is not None else found
+            return (
+                dispatch.wrap_scalar(Value(onp.asarray(found)))
+                if dtypes.on_devices(host.dtype)
+                else found
+            )
+        found = lens.reshaped(self._handle, (-1,))[
+            key if modes.current().trace is not None else self._key(key)
+        ]
+        return (
+            found.copy() if type(found) is dispatch.ndarray and found._view is not None else found
+        )
 
     def __setitem__(self, key: Any, new: Any) -> None:
         if not Flags(self._handle).writeable:
@@ -193,11 +216,18 @@ class Flat:
         target = dispatch.buffer(self._handle)
         if target is not None:
             if isinstance(new, Handle):
-                new = dispatch.to_host(new)[()] if type(new) is dispatch.scalar else dispatch.to_host(new)
+                new = (
+                    dispatch.to_host(new)[()]
+                    if type(new) is dispatch.scalar
+                    else dispatch.to_host(new)
+                )
             target.flat[dispatch.to_host(key) if isinstance(key, Handle) else key] = new
             return
         if isinstance(key, tuple) and not key:
-            raise IndexError("Assigning to a flat iterator with a 0-D index is not supported; use `a.flat[...] = value`")
+            raise IndexError(
+                "Assigning to a flat iterator with a 0-D index is not supported; use `a.flat[...] "
+                "= value`"
+            )
         if modes.current().trace is None:
             key = self._key(key)
         flat = lens.reshaped(self._handle, (-1,))
@@ -205,7 +235,9 @@ class Flat:
         if not isinstance(new, Handle) and not onp.isscalar(new):
             new = dispatch.array_of(dispatch.host_array(new, flat.dtype))
         if isinstance(new, Handle) and not wanted.size:
-            onp.empty(0, dispatch.layout(new).dtype).astype(flat.dtype)  # which raises where that can't be
+            onp.empty(0, dispatch.layout(new).dtype).astype(
+                flat.dtype
+            )  # which raises where that can't be
             return
         if type(wanted) is onp.bool_ and onp.shape(new):
             raise ValueError("Error setting single item of array.")

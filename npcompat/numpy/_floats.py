@@ -406,7 +406,17 @@ def frexp(
     >>> np.frexp([1.0, 8.0])
     (array([0.5, 0.5]), array([1, 4], dtype=int32))
     """
-    return call(_frexp, (x,), positional_outs(out1, out2, out), where, casting, order, dtype, subok, signature)
+    return call(
+        _frexp,
+        (x,),
+        positional_outs(out1, out2, out),
+        where,
+        casting,
+        order,
+        dtype,
+        subok,
+        signature,
+    )
 
 
 _modf = elementwise("_npi_modf", onp.modf)
@@ -434,7 +444,17 @@ def modf(
     >>> np.modf([1.5, -2.25])
     (array([ 0.5 , -0.25]), array([ 1., -2.]))
     """
-    return call(_modf, (x,), positional_outs(out1, out2, out), where, casting, order, dtype, subok, signature)
+    return call(
+        _modf,
+        (x,),
+        positional_outs(out1, out2, out),
+        where,
+        casting,
+        order,
+        dtype,
+        subok,
+        signature,
+    )
 
 
 __all__ = [

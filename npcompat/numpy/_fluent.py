@@ -1,4 +1,6 @@
-"""Functions as methods of arrays: those that MXNet has beyond NumPy's, such as `x.exp()` and `x.softmax(axis=1)`."""
+"""Functions as methods of arrays: those that MXNet has beyond NumPy's, such as `x.exp()` and
+`x.softmax(axis=1)`.
+"""
 
 import importlib
 from types import MethodType
@@ -6,7 +8,8 @@ from typing import Any
 
 
 class _Method:
-    """A function of `np` or `npx` as a method: looked up when it is asked for, since those modules need arrays to begin with.
+    """A function of `np` or `npx` as a method: looked up when it is asked for, since those modules
+    need arrays to begin with.
 
     The class gives the function itself, with its signature and documentation.
     """
@@ -28,7 +31,9 @@ _NP, _NPX = "npcompat.numpy", "npcompat.numpy_extension"
 
 
 class Fluent:
-    """The functions of one array that can be called as its methods, by name; the other arguments are the functions'."""
+    """The functions of one array that can be called as its methods, by name; the other arguments
+    are the functions'.
+    """
 
     __slots__ = ()
 

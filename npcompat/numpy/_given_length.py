@@ -1,6 +1,8 @@
-"""Functions whose result is as long as values say, with a length that is given instead: `size=`, which compiled functions need.
+"""Functions whose result is as long as values say, with a length that is given instead: `size=`,
+which compiled functions need.
 
-A result of a given length begins with what was found, in order; what is found beyond that length is left out, and what lacks is filled.
+A result of a given length begins with what was found, in order; what is found beyond that length is
+left out, and what lacks is filled.
 """
 
 import math
@@ -22,10 +24,14 @@ _bool, _int64 = onp.dtype(bool), onp.dtype("int64")
 
 
 def length(what: str, size: Any, fill_value: Any) -> int | None:
-    """The argument `size` of a function as a number, or None if it is not given; `fill_value` is of no use without it."""
+    """The argument `size` of a function as a number, or None if it is not given; `fill_value` is of
+    no use without it.
+    """
     if size is None:
         if fill_value is not None:
-            raise ValueError(f"np.{what}: fill_value fills a result up to size=, which is not given")
+            raise ValueError(
+                f"np.{what}: fill_value fills a result up to size=, which is not given"
+            )
         return None
     count = python.index(size)
     if count < 0:
@@ -36,19 +42,28 @@ def length(what: str, size: Any, fill_value: Any) -> int | None:
 def _filling(what: str, fill_value: Any) -> Any:
     filling = asarray(fill_value)
     if filling.ndim:
-        raise ValueError(f"np.{what}: fill_value must be a single element, got the shape {filling.shape}")
+        raise ValueError(
+            f"np.{what}: fill_value must be a single element, got the shape {filling.shape}"
+        )
     return filling
 
 
 def _first(xp: Any, condition: Any, size: int) -> Any:
-    """The positions of the first elements that hold; where there are no more, the length of the condition."""
+    """The positions of the first elements that hold; where there are no more, the length of the
+    condition.
+    """
     return xp.searchsorted(xp.cumsum(condition), xp.arange(1, size + 1))
 
 
-# --- positions ---------------------------------------------------------------------------------------------------
+# --- positions ------------------------------------------------------------------------------------
 
 
-@operator("_npi_nonzero", keeps_class=False, rule=lambda types, attrs: ([_bool, _int64], _int64), differentiable=False)
+@operator(
+    "_npi_nonzero",
+    keeps_class=False,
+    rule=lambda types, attrs: ([_bool, _int64], _int64),
+    differentiable=False,
+)
 def _nonzero(xp: Any, a: Any, fill_value: Any, *, size: int) -> Any:
     """The positions of so many elements that are not zero, a row for each axis.
 
@@ -69,13 +84,19 @@ def positions(what: str, a: ArrayLike, size: int, fill_value: Any) -> Any:
     """The positions of the first elements that are not zero, a row for each axis."""
     a, filling = asarray(a), asarray(0 if fill_value is None else fill_value)
     if filling.dtype.kind not in "biu":
-        raise TypeError(f"np.{what}: fill_value stands for a position, which is an integer; got the dtype {filling.dtype}")
+        raise TypeError(
+            f"np.{what}: fill_value stands for a position, which is an integer; got the dtype "
+            f"{filling.dtype}"
+        )
     if filling.shape not in ((), (1,), (a.ndim,)):
-        raise ValueError(f"np.{what}: fill_value must be an integer, or one for each of {a.ndim} axes; got the shape {filling.shape}")
+        raise ValueError(
+            f"np.{what}: fill_value must be an integer, or one for each of {a.ndim} axes; got the "
+            f"shape {filling.shape}"
+        )
     return apply(_nonzero, (a, filling), (size,))
 
 
-# --- elements ----------------------------------------------------------------------------------------------------
+# --- elements -------------------------------------------------------------------------------------
 
 
 def _kept(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -100,10 +121,14 @@ def _compress(xp: Any, condition: Any, a: Any, fill_value: Any, *, axis: int, si
         return xp.broadcast_to(fill_value, (*a.shape[:axis], size, *a.shape[axis + 1 :]))
     found = _first(xp, condition, size)
     picked = xp.take_at(a, (slice(None),) * axis + (xp.minimum(found, count - 1),))
-    return xp.where(xp.reshape(found < count, (size,) + (1,) * (a.ndim - axis - 1)), picked, fill_value)
+    return xp.where(
+        xp.reshape(found < count, (size,) + (1,) * (a.ndim - axis - 1)), picked, fill_value
+    )
 
 
-def slices(what: str, condition: ArrayLike, a: ArrayLike, axis: int, size: int, fill_value: Any) -> Any:
+def slices(
+    what: str, condition: ArrayLike, a: ArrayLike, axis: int, size: int, fill_value: Any
+) -> Any:
     """The first slices along an axis for which a condition holds."""
     condition, a = asarray(condition), asarray(a)
     axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
@@ -111,12 +136,19 @@ def slices(what: str, condition: ArrayLike, a: ArrayLike, axis: int, size: int, 
     if condition.ndim != 1:
         raise ValueError("condition must be a 1-d array")
     if condition.shape[0] > count:
-        message = f"np.{what}: the condition holds at a position that is out of bounds for axis {axis} with size {count}"
+        message = (
+            f"np.{what}: the condition holds at a position that is out of bounds for axis "
+            f"{axis} with size {count}"
+        )
         flagged(condition[count:].any(), IndexError, message)
-    return apply(_compress, (condition, a, _filling(what, 0 if fill_value is None else fill_value)), (axis, size))
+    return apply(
+        _compress,
+        (condition, a, _filling(what, 0 if fill_value is None else fill_value)),
+        (axis, size),
+    )
 
 
-# --- distinct elements -------------------------------------------------------------------------------------------
+# --- distinct elements ----------------------------------------------------------------------------
 
 
 def _unique_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -125,8 +157,11 @@ def _unique_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 
 
 @operator("_npi_unique", rule=_unique_types, outputs=4)
-def _unique(xp: Any, ar: Any, *fill_value: Any, size: int, axis: int | None = None, equal_nan: bool = True) -> Any:
-    """So many distinct elements in ascending order, where each is first, which of them each element is, and how often each occurs.
+def _unique(
+    xp: Any, ar: Any, *fill_value: Any, size: int, axis: int | None = None, equal_nan: bool = True
+) -> Any:
+    """So many distinct elements in ascending order, where each is first, which of them each element
+    is, and how often each occurs.
 
     Parameters
     ----------
@@ -142,9 +177,16 @@ def _unique(xp: Any, ar: Any, *fill_value: Any, size: int, axis: int | None = No
     lines = xp.ravel(ar) if axis is None else xp.moveaxis(ar, axis, 0)
     count, width = lines.shape[0], math.prod(lines.shape[1:])
     if count == 0:
-        values = xp.broadcast_to(fill_value[0] if fill_value else xp.zeros((), ar.dtype), (size, *lines.shape[1:]))
+        values = xp.broadcast_to(
+            fill_value[0] if fill_value else xp.zeros((), ar.dtype), (size, *lines.shape[1:])
+        )
         none = xp.zeros(size, _int64)
-        return xp.moveaxis(values, 0, axis or 0), none, xp.zeros(ar.shape if axis is None else 0, _int64), none
+        return (
+            xp.moveaxis(values, 0, axis or 0),
+            none,
+            xp.zeros(ar.shape if axis is None else 0, _int64),
+            none,
+        )
     rows = xp.reshape(lines, (count, width))
     if width == 1:
         order = xp.argsort(rows[:, 0], stable=True)
@@ -161,18 +203,32 @@ def _unique(xp: Any, ar: Any, *fill_value: Any, size: int, axis: int | None = No
     inverse = xp.take_at(xp.cumsum(is_new) - 1, (xp.argsort(order),))
     values = xp.take_at(lines, (indices,))
     if fill_value:
-        values = xp.where(xp.reshape(exists, (size,) + (1,) * (values.ndim - 1)), values, fill_value[0])
+        values = xp.where(
+            xp.reshape(exists, (size,) + (1,) * (values.ndim - 1)), values, fill_value[0]
+        )
     values = xp.moveaxis(values, 0, axis or 0)
-    return values, indices, xp.reshape(inverse, ar.shape) if axis is None else inverse, begins[1:] - begins[:-1]
+    return (
+        values,
+        indices,
+        xp.reshape(inverse, ar.shape) if axis is None else inverse,
+        begins[1:] - begins[:-1],
+    )
 
 
-def distinct(ar: ArrayLike, axis: Any, equal_nan: bool, size: int, fill_value: Any) -> tuple[Any, ...]:
-    """The least distinct elements, where each is first, which of them each element is, and how often each occurs."""
+def distinct(
+    ar: ArrayLike, axis: Any, equal_nan: bool, size: int, fill_value: Any
+) -> tuple[Any, ...]:
+    """The least distinct elements, where each is first, which of them each element is, and how
+    often each occurs.
+    """
     ar = asarray(ar)
     if axis is not None:
         axis = onp.lib.array_utils.normalize_axis_index(python.index(axis), ar.ndim)
     if fill_value is None and size and not (ar.size if axis is None else ar.shape[axis]):
-        raise ValueError("np.unique: an array without elements has none to fill up to size= with; give fill_value")
+        raise ValueError(
+            "np.unique: an array without elements has none to fill up to size= with; give "
+            "fill_value"
+        )
     filling = () if fill_value is None else (_filling("unique", fill_value),)
     return tuple(apply(_unique, (ar, *filling), (size, axis, bool(equal_nan))))
 

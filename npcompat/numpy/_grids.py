@@ -25,7 +25,9 @@ def _bounds(key: slice) -> slice:
 
 
 class _Grid:
-    """`grid[start:stop:step, ...]`: the coordinates of a grid; an imaginary step says how many, the end included."""
+    """`grid[start:stop:step, ...]`: the coordinates of a grid; an imaginary step says how many, the
+    end included.
+    """
 
     def __init__(self, numpys: Any, doc: str) -> None:
         self._numpys = numpys
@@ -35,8 +37,17 @@ class _Grid:
     def __getitem__(self, key: Any) -> Any:
         slices = tuple(map(_bounds, key)) if isinstance(key, tuple) else _bounds(key)
         made = self._numpys[slices]
-        carried = [b.dtype for s in (slices if isinstance(slices, tuple) else (slices,)) for b in _given(s) if hasattr(b, "dtype")]
-        return tuple([_narrowed(m, carried) for m in made]) if isinstance(made, tuple) else _narrowed(made, carried)
+        carried = [
+            b.dtype
+            for s in (slices if isinstance(slices, tuple) else (slices,))
+            for b in _given(s)
+            if hasattr(b, "dtype")
+        ]
+        return (
+            tuple([_narrowed(m, carried) for m in made])
+            if isinstance(made, tuple)
+            else _narrowed(made, carried)
+        )
 
 
 def _given(key: slice) -> tuple[Any, ...]:
@@ -75,7 +86,7 @@ ogrid = _Grid(
 )
 
 
-# --- one after the other -----------------------------------------------------------------------------------------
+# --- one after the other --------------------------------------------------------------------------
 
 _SCALARS = (bool, int, float, complex, onp.generic)
 
@@ -83,8 +94,8 @@ _SCALARS = (bool, int, float, complex, onp.generic)
 class _Joiner:
     """`joiner[...]`: ranges, scalars and arrays one after the other along an axis.
 
-    `axis` is where they are joined, `ndmin` how many axes each has at least, and `place` where an array's own axes go
-    among those added (-1: last).
+    `axis` is where they are joined, `ndmin` how many axes each has at least, and `place` where an
+    array's own axes go among those added (-1: last).
     """
 
     def __init__(self, axis: int = 0, ndmin: int = 1, place: int = -1, doc: str = "") -> None:
@@ -98,7 +109,9 @@ class _Joiner:
         if isinstance(key, str):
             frame = inspect.currentframe()
             caller = None if frame is None else frame.f_back
-            return onp.bmat(key, *((caller.f_globals, caller.f_locals) if caller is not None else ({}, {})))
+            return onp.bmat(
+                key, *((caller.f_globals, caller.f_locals) if caller is not None else ({}, {}))
+            )
         items = list(key) if isinstance(key, tuple) else [key]
         how = self
         if items and isinstance(items[0], str):
@@ -110,16 +123,29 @@ class _Joiner:
         parts = [how._part(i) for i in items]
         if not parts:
             return concatenate(parts)  # raises what an empty list raises
-        common = result_type(*[p if type(i) in (bool, int, float, complex) else p.dtype for p, i in zip(parts, items, strict=True)])
-        return concatenate([array(p, dtype=common, copy=None, ndmin=how._ndmin) for p in parts], how._axis)
+        common = result_type(
+            *[
+                p if type(i) in (bool, int, float, complex) else p.dtype
+                for p, i in zip(parts, items, strict=True)
+            ]
+        )
+        return concatenate(
+            [array(p, dtype=common, copy=None, ndmin=how._ndmin) for p in parts], how._axis
+        )
 
     def _directed(self, directive: str) -> "_Joiner":
-        """The joiner that a first entry such as `'0,2,1'` asks for: axis, least number of axes, place."""
+        """The joiner that a first entry such as `'0,2,1'` asks for: axis, least number of axes,
+        place.
+        """
         words = directive.split(",")
         try:
             numbers = [int(w) for w in words]
         except ValueError:
-            raise ValueError(f"unknown special directive {directive!r}" if len(words) > 1 else "unknown special directive") from None
+            raise ValueError(
+                f"unknown special directive {directive!r}"
+                if len(words) > 1
+                else "unknown special directive"
+            ) from None
         if len(numbers) > 3:
             numbers = numbers[:2]
         axis, ndmin, place = [*numbers, *[self._axis, self._ndmin, self._place][len(numbers) :]]
@@ -153,7 +179,13 @@ def _range(key: slice) -> Any:
 
 
 def _as_numpys(item: Any) -> Any:
-    return _bounds(item) if isinstance(item, slice) else dispatch.to_host(item) if isinstance(item, Handle) else item
+    return (
+        _bounds(item)
+        if isinstance(item, slice)
+        else dispatch.to_host(item)
+        if isinstance(item, Handle)
+        else item
+    )
 
 
 r_ = _Joiner(

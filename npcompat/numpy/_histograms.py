@@ -21,7 +21,7 @@ from npcompat.numpy._typing import ArrayLike
 _int64, _float64 = onp.dtype("int64"), onp.dtype("float64")
 
 
-# --- counting integers -------------------------------------------------------------------------------------------
+# --- counting integers ----------------------------------------------------------------------------
 
 
 def _counted(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -39,7 +39,10 @@ def _bincount_jax(xp: Any, x: Any, *weights: Any, length: int) -> Any:
     "_npi_bincount",
     keeps_class=False,
     rule=_counted,
-    kernels={"jax": _bincount_jax, "numpy": lambda xp, x, *weights, length: xp.bincount(x, *weights, minlength=length)},
+    kernels={
+        "jax": _bincount_jax,
+        "numpy": lambda xp, x, *weights, length: xp.bincount(x, *weights, minlength=length),
+    },
 )
 def counted(xp: Any, x: Any, *weights: Any, length: int) -> Any:
     """How often each of the numbers below `length` occurs, or the sum of its weights.
@@ -79,16 +82,23 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
         host = host.astype(_int64)
         x = host
     if host.ndim != 1:
-        raise ValueError("object of too small depth for desired array" if host.ndim == 0 else "object too deep for desired array")
+        raise ValueError(
+            "object of too small depth for desired array"
+            if host.ndim == 0
+            else "object too deep for desired array"
+        )
     if not hasattr(x, "dtype") and host.dtype.kind not in "biu":
         warnings.warn(
-            "Non-integer input is deprecated. Passing non-integer sequences is deprecated, and they are cast to int64",
+            "Non-integer input is deprecated. Passing non-integer sequences is deprecated, and "
+            "they are cast to int64",
             DeprecationWarning,
             stacklevel=2,
         )
         x = host = host.astype(_int64)
     if not onp.can_cast(host.dtype, _int64, "safe") and host.dtype.kind != "u":
-        raise TypeError(f"Cannot cast array data from {host.dtype!r} to {_int64!r} according to the rule 'safe'")
+        raise TypeError(
+            f"Cannot cast array data from {host.dtype!r} to {_int64!r} according to the rule 'safe'"
+        )
     minlength = python.index(minlength)
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
@@ -99,13 +109,18 @@ def bincount(x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int =
         return apply(counted, (x,), (length,))
     weights = asarray(weights)
     if weights.dtype.kind == "c":
-        raise TypeError(f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the rule 'safe'")
+        raise TypeError(
+            f"Cannot cast array data from {weights.dtype!r} to dtype('float64') according to the "
+            "rule 'safe'"
+        )
     if weights.shape != host.shape:
-        raise ValueError(f"The weights and list don't have the same length: {weights.shape} and {host.shape}")
+        raise ValueError(
+            f"The weights and list don't have the same length: {weights.shape} and {host.shape}"
+        )
     return apply(counted, (x, weights), (length,))
 
 
-# --- bins --------------------------------------------------------------------------------------------------------
+# --- bins -----------------------------------------------------------------------------------------
 
 
 def _binned(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -163,16 +178,28 @@ def digitize(x: ArrayLike, bins: ArrayLike, right: bool = False) -> Any:
     if x.dtype.kind == "c" or bins.dtype.kind == "c":
         raise TypeError(f"{'x' if x.dtype.kind == 'c' else 'bins'} may not be complex")
     if bins.ndim != 1:
-        raise ValueError("object of too small depth for desired array" if bins.ndim == 0 else "object too deep for desired array")
-    refuse(not_monotonic, (bins,), (), ValueError, "bins must be monotonically increasing or decreasing")
+        raise ValueError(
+            "object of too small depth for desired array"
+            if bins.ndim == 0
+            else "object too deep for desired array"
+        )
+    refuse(
+        not_monotonic,
+        (bins,),
+        (),
+        ValueError,
+        "bins must be monotonically increasing or decreasing",
+    )
     return apply(_digitize, (x, bins), (bool(right),))
 
 
-# --- histograms --------------------------------------------------------------------------------------------------
+# --- histograms -----------------------------------------------------------------------------------
 
 
 def _edge_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    return [onp.result_type(*[t if isinstance(t, onp.dtype) else _float64 for t in types], 1.0)] * 2, attrs["dtype"]
+    return [
+        onp.result_type(*[t if isinstance(t, onp.dtype) else _float64 for t in types], 1.0)
+    ] * 2, attrs["dtype"]
 
 
 @operator("_npi_bin_edges", rule=_edge_types, differentiable=False)
@@ -210,9 +237,13 @@ def _not_finite(xp: Any, low: Any, high: Any) -> Any:
 def _histogram_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     carried, rest = [dtypes.strong(t) for t in types[:2]], types[2:]
     together = onp.result_type(*carried)
-    exact = len(rest) > 1 and carried[0].kind in "iu" and carried[0] != onp.uint64  # integers may lie in bins between integers
+    exact = (
+        len(rest) > 1 and carried[0].kind in "iu" and carried[0] != onp.uint64
+    )  # integers may lie in bins between integers
     kept = [None] * len(rest)
-    return [_int64 if exact else together, together, *kept], dtypes.strong(types[-1]) if len(rest) % 2 else _int64
+    return [_int64 if exact else together, together, *kept], dtypes.strong(types[-1]) if len(
+        rest
+    ) % 2 else _int64
 
 
 def _histogram_on_host(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
@@ -222,11 +253,18 @@ def _histogram_on_host(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
     return xp.histogram(a, edges.shape[0] - 1, rest[:2], weights=weights)[0]
 
 
-@operator("_npi_histogram", rule=_histogram_types, differentiable=False, kernels={"numpy": _histogram_on_host})
+@operator(
+    "_npi_histogram",
+    rule=_histogram_types,
+    differentiable=False,
+    kernels={"numpy": _histogram_on_host},
+)
 def _histogram(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
-    """How many elements lie in each bin, or the sum of their weights; the last bin contains both its edges.
+    """How many elements lie in each bin, or the sum of their weights; the last bin contains both
+    its edges.
 
-    After the edges come both ends of the range, if its bins are of one width, and the weights, if any.
+    After the edges come both ends of the range, if its bins are of one width, and the weights, if
+    any.
 
     Parameters
     ----------
@@ -253,7 +291,9 @@ def _histogram(xp: Any, a: Any, edges: Any, *rest: Any) -> Any:
 
 
 def _bin_of_one_width(xp: Any, a: Any, edges: Any, inside: Any) -> Any:
-    """In which bin an element lies: by division, and by its edges where rounding has led beyond them."""
+    """In which bin an element lies: by division, and by its edges where rounding has led beyond
+    them.
+    """
     last, known = edges.shape[0] - 2, xp.known(edges)
     if a.dtype == onp.int64 and type(known) is onp.ndarray and (width := _whole_width(known)):
         distance = a - int(known[0])
@@ -267,14 +307,18 @@ def _bin_of_one_width(xp: Any, a: Any, edges: Any, inside: Any) -> Any:
 
 
 def _whole_width(edges: onp.ndarray[Any, Any]) -> int:
-    """The width of bins between integers, if all have the same, of which integers need not be rounded; else 0."""
+    """The width of bins between integers, if all have the same, of which integers need not be
+    rounded; else 0.
+    """
     if not (onp.abs(edges) < 2**52).all():  # (nor nan)
         return 0
     width = int(edges[1] - edges[0])
     return width if (edges == int(edges[0]) + width * onp.arange(len(edges))).all() else 0
 
 
-def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+def histogram_bin_edges(
+    a: ArrayLike, bins: Any = 10, range: Any = None, weights: Any = None
+) -> Any:
     """The edges of the bins that `histogram` uses.
 
     Examples
@@ -287,23 +331,41 @@ def histogram_bin_edges(a: ArrayLike, bins: Any = 10, range: Any = None, weights
 
 
 def shown_edges(edges: Any, bins: Any, a: Any) -> Any:
-    """The edges as they are returned: those that were computed in the dtype that the default-float rule gives."""
-    return edges.astype(dtypes.narrow(edges.dtype, [a.dtype])) if isinstance(bins, str | int | onp.integer) else edges
+    """The edges as they are returned: those that were computed in the dtype that the default-float
+    rule gives.
+    """
+    return (
+        edges.astype(dtypes.narrow(edges.dtype, [a.dtype]))
+        if isinstance(bins, str | int | onp.integer)
+        else edges
+    )
 
 
 def _edges(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, list[Any]]:
-    """Edges, of float64 where NumPy would choose that, so that integers are binned exactly; and the ends, of bins of one width."""
+    """Edges, of float64 where NumPy would choose that, so that integers are binned exactly; and the
+    ends, of bins of one width.
+    """
     if isinstance(bins, str):
         if weights is not None:
-            raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
-        return dispatch.array_of(onp.histogram_bin_edges(shaping(a, f"histogram(bins={bins!r})"), bins, range)), []
+            raise TypeError(
+                "Automated estimation of the number of bins is not supported for weighted data"
+            )
+        return dispatch.array_of(
+            onp.histogram_bin_edges(shaping(a, f"histogram(bins={bins!r})"), bins, range)
+        ), []
     if not isinstance(bins, int | onp.integer):
         edges = asarray(bins)
         if edges.ndim == 0:
             raise TypeError("`bins` must be an integer, a string, or an array")
         if edges.ndim != 1:
             raise ValueError("`bins` must be 1d, when an array")
-        refuse(not_monotonic, (edges,), (False,), ValueError, "`bins` must increase monotonically, when an array")
+        refuse(
+            not_monotonic,
+            (edges,),
+            (False,),
+            ValueError,
+            "`bins` must increase monotonically, when an array",
+        )
         return edges, []
     if bins < 1:
         raise ValueError("`bins` must be positive, when an integer")
@@ -318,7 +380,12 @@ def _edges(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, list[Any]]
 def ends_of(a: Any, range: Any) -> list[Any]:
     """The first and the last edge: those given, or the least and the largest element."""
     if range is not None:
-        low, high = (v if type(v) in (int, float) else onp.asarray(dispatch.to_host(v) if isinstance(v, Handle) else v) for v in range)
+        low, high = (
+            v
+            if type(v) in (int, float)
+            else onp.asarray(dispatch.to_host(v) if isinstance(v, Handle) else v)
+            for v in range
+        )
         if low > high:
             raise ValueError("max must be larger than min in range parameter.")
         if not (onp.isfinite(low) and onp.isfinite(high)):
@@ -332,7 +399,11 @@ def ends_of(a: Any, range: Any) -> list[Any]:
 
 
 def histogram(
-    a: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None, weights: ArrayLike | None = None
+    a: ArrayLike,
+    bins: Any = 10,
+    range: Any = None,
+    density: bool | None = None,
+    weights: ArrayLike | None = None,
 ) -> tuple[Any, Any]:
     """How many elements lie in each bin, and the bins' edges.
 
@@ -341,7 +412,8 @@ def histogram(
     a : array_like
         The elements, of any shape.
     bins : int, str or array_like
-        How many bins of one width, the name of a rule that chooses (one of NumPy's; computed on the host), or the edges.
+        How many bins of one width, the name of a rule that chooses (one of NumPy's; computed on the
+        host), or the edges.
     range : (float, float), optional
         First and last edge; the least and the largest element if not given.
     density : bool, optional
@@ -361,12 +433,18 @@ def histogram(
     """
     a = asarray(a)
     if a.dtype == onp.bool_:
-        warnings.warn("Converting input from bool to <class 'numpy.uint8'> for compatibility.", RuntimeWarning, stacklevel=2)
+        warnings.warn(
+            "Converting input from bool to <class 'numpy.uint8'> for compatibility.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
         a = a.astype(onp.uint8)
     if weights is not None:
         weights = asarray(weights)
         if weights.shape != a.shape:
-            raise ValueError(f"weights should have the same shape as a: {a.shape}, got {weights.shape}")
+            raise ValueError(
+                f"weights should have the same shape as a: {a.shape}, got {weights.shape}"
+            )
     edges, ends = _edges(a, bins, range, weights)
     counts = apply(_histogram, (a, edges, *ends, *([] if weights is None else [weights])))
     shown = shown_edges(edges, bins, a)

@@ -17,7 +17,8 @@ def as_numpys(x: Any) -> Any:
     if isinstance(x, Handle):
         if modes.current().recording and dispatch.read(x).node is not None:
             raise TypeError(
-                "the derivative of a function that NumPy or another library runs on the host is not known; "
+                "the derivative of a function that NumPy or another library runs on the host is "
+                "not known; "
                 "give it `x.detach()`, or write it as an autograd.Function"
             )
         return onp.array(dispatch.to_host(x))
@@ -29,19 +30,32 @@ def as_numpys(x: Any) -> Any:
 def given_back(found: Any, carried: Sequence[onp.dtype[Any]] | None = None) -> Any:
     """What NumPy returned, its arrays as arrays; instances of subclasses stay NumPy's.
 
-    With the dtypes that the operands carry, floats of 64 bits that none of them has become the default float.
+    With the dtypes that the operands carry, floats of 64 bits that none of them has become the
+    default float.
     """
     if type(found) is tuple or type(found) is list:
         return type(found)([given_back(f, carried) for f in found])
-    if type(found) is not onp.ndarray and not (isinstance(found, onp.generic) and dtypes.on_devices(found.dtype)):
+    if type(found) is not onp.ndarray and not (
+        isinstance(found, onp.generic) and dtypes.on_devices(found.dtype)
+    ):
         return found
-    made = dispatch.array_of(onp.asarray(found, found.dtype if carried is None else dtypes.narrow(found.dtype, carried)))
+    made = dispatch.array_of(
+        onp.asarray(found, found.dtype if carried is None else dtypes.narrow(found.dtype, carried))
+    )
     return dispatch.as_scalar(made) if isinstance(found, onp.generic) else made
 
 
-def by_numpy(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], carried: Any = None) -> Any:
+def by_numpy(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    carried: Any = None,
+) -> Any:
     """A function of NumPy's on the values of our arrays; `carried` as for `given_back`."""
-    return given_back(function(*map(as_numpys, args), **{name: as_numpys(a) for name, a in kwargs.items()}), carried)
+    return given_back(
+        function(*map(as_numpys, args), **{name: as_numpys(a) for name, a in kwargs.items()}),
+        carried,
+    )
 
 
 def on_host(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -47,7 +47,8 @@ class ndenumerate:
 
 
 class broadcast:
-    """Arrays broadcast against each other: the shape that they have together, and their elements in step.
+    """Arrays broadcast against each other: the shape that they have together, and their elements in
+    step.
 
     Parameters
     ----------
@@ -122,48 +123,69 @@ class broadcast:
         return tuple([next(i) for i in self._running])
 
 
-# --- nditer ------------------------------------------------------------------------------------------------------
+# --- nditer ---------------------------------------------------------------------------------------
 
 
 class _Operands:
-    """The operands of iterators: what was given, what stands for each of them on the host, and what the iterators made."""
+    """The operands of iterators: what was given, what stands for each of them on the host, and what
+    the iterators made.
+    """
 
     def __init__(self, op: Any, op_flags: Any) -> None:
         self.several = isinstance(op, list | tuple)
         self.given: list[Any] = list(op) if self.several else [op]
         self.iterators = 0
         self._lent: list[tuple[Handle, Lent]] = []
-        self._memory: dict[int, onp.ndarray[Any, Any]] = {}  # by the id of the array that owns the memory
+        self._memory: dict[
+            int, onp.ndarray[Any, Any]
+        ] = {}  # by the id of the array that owns the memory
         self._made: dict[int, Any] = {}
         flags = list(op_flags or ())
         each = [flags] * len(self.given) if not flags or isinstance(flags[0], str) else flags
         places = [i for i, g in enumerate(self.given) if isinstance(g, Handle)]
-        written = [i for i in places if i < len(each) and ("readwrite" in each[i] or "writeonly" in each[i])]
+        written = [
+            i
+            for i in places
+            if i < len(each) and ("readwrite" in each[i] or "writeonly" in each[i])
+        ]
         self.changes = bool(written)
         copied = [i for i in written if self._copied(root_of(self.given[i]))]
         for i in places:
-            self._memory.setdefault(id(root_of(self.given[i])), dispatch.to_host(root_of(self.given[i])))
-        self.hosts = [self._host(g, i in written) if isinstance(g, Handle) else g for i, g in enumerate(self.given)]
+            self._memory.setdefault(
+                id(root_of(self.given[i])), dispatch.to_host(root_of(self.given[i]))
+            )
+        self.hosts = [
+            self._host(g, i in written) if isinstance(g, Handle) else g
+            for i, g in enumerate(self.given)
+        ]
         self.written = [(self.given[i], self.hosts[i]) for i in copied]
 
     def _copied(self, root: Handle) -> bool:
-        """Find memory for an array that is written; whether that is a copy, because the array's own can't be lent."""
+        """Find memory for an array that is written; whether that is a copy, because the array's own
+        can't be lent.
+        """
         if id(root) not in self._memory:
             lent = lend(root)
             if lent is not None:
                 self._lent.append((root, lent))
-            self._memory[id(root)] = onp.array(dispatch.to_host(root)) if lent is None else lent.buffer
+            self._memory[id(root)] = (
+                onp.array(dispatch.to_host(root)) if lent is None else lent.buffer
+            )
         return all([root is not lender for lender, _ in self._lent])
 
     def _host(self, handle: Handle, written: bool) -> onp.ndarray[Any, Any]:
-        """A view laid out as the array is, which can be written where the array itself can: views are not asked of what they look at."""
+        """A view laid out as the array is, which can be written where the array itself can: views
+        are not asked of what they look at.
+        """
         found = self._place(handle)
         if not written or (handle._extra is not None and handle._extra.readonly):
             found.flags.writeable = False
         return found
 
     def _place(self, handle: Handle) -> onp.ndarray[Any, Any]:
-        """The part of the memory that an array means; views of one array become views of one memory."""
+        """The part of the memory that an array means; views of one array become views of one
+        memory.
+        """
         if handle._view is None:
             return self._memory[id(handle)][...]
         return handle._view.lens.on_host(self._place(handle._view.parent))
@@ -182,7 +204,9 @@ class _Operands:
             cast("Any", target)[...] = host
 
     def left(self) -> None:
-        """Told by each iterator when it ends: after the last one the arrays have their memory for themselves."""
+        """Told by each iterator when it ends: after the last one the arrays have their memory for
+        themselves.
+        """
         self.write_back()
         self.iterators -= 1
         if self.iterators <= 0:
@@ -190,7 +214,9 @@ class _Operands:
                 take_back(root, lent)
 
     def result(self, i: int, host: onp.ndarray[Any, Any]) -> Any:
-        """An operand: the array that was given, NumPy's where it stands in for it, or the one that the iterator made."""
+        """An operand: the array that was given, NumPy's where it stands in for it, or the one that
+        the iterator made.
+        """
         given = self.given[i]
         if isinstance(given, Handle) or host is given:
             return given if host is self.hosts[i] else host
@@ -203,10 +229,10 @@ class _Operands:
 class nditer:
     """NumPy's iterator over several arrays, run on the host.
 
-    What it yields are NumPy's arrays, which look into the memory of ours, so that both see what is written.  It looks into
-    copies of arrays on XLA, and of those whose writes are recorded: what is written into these reaches the arrays when the
-    iteration ends, which is at its end, at `close`, at the end of a ``with`` block, or when the iterator is dropped.  The
-    results are in `operands`.
+    What it yields are NumPy's arrays, which look into the memory of ours, so that both see what is
+    written. It looks into copies of arrays on XLA, and of those whose writes are recorded: what is
+    written into these reaches the arrays when the iteration ends, which is at its end, at `close`,
+    at the end of a ``with`` block, or when the iterator is dropped. The results are in `operands`.
 
     Parameters
     ----------
@@ -244,9 +270,19 @@ class nditer:
         buffersize: int = 0,
     ) -> None:
         operands = _Operands(op, op_flags)
-        options = {"op_axes": op_axes, "itershape": itershape, "op_flags": op_flags, "op_dtypes": op_dtypes}
+        options = {
+            "op_axes": op_axes,
+            "itershape": itershape,
+            "op_flags": op_flags,
+            "op_dtypes": op_dtypes,
+        }
         given = {name: option for name, option in options.items() if option is not None}
-        self._adopt(operands.iterated(onp.nditer, flags, order=order, casting=casting, buffersize=buffersize, **given), operands)
+        self._adopt(
+            operands.iterated(
+                onp.nditer, flags, order=order, casting=casting, buffersize=buffersize, **given
+            ),
+            operands,
+        )
 
     def _adopt(self, numpys: onp.nditer, operands: _Operands) -> None:
         operands.iterators += 1
@@ -256,7 +292,9 @@ class nditer:
     def operands(self) -> tuple[Any, ...]:
         """The arrays, those made by the iterator among them."""
         self._operands.write_back()
-        return tuple([self._operands.result(i, host) for i, host in enumerate(self._numpys.operands)])
+        return tuple(
+            [self._operands.result(i, host) for i, host in enumerate(self._numpys.operands)]
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -351,7 +389,9 @@ def nested_iters(
     operands = _Operands(op, op_flags)
     options = {"op_flags": op_flags, "op_dtypes": op_dtypes}
     given = {name: option for name, option in options.items() if option is not None}
-    found: Any = operands.iterated(onp.nested_iters, axes, flags, order=order, casting=casting, buffersize=buffersize, **given)
+    found: Any = operands.iterated(
+        onp.nested_iters, axes, flags, order=order, casting=casting, buffersize=buffersize, **given
+    )
     made = []
     for numpys in found:
         one = object.__new__(nditer)

@@ -23,7 +23,7 @@ from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
 from npcompat.numpy._ufunc import _select_where, store
 from npcompat.numpy._unbound import remembering
 
-# --- joining -----------------------------------------------------------------------------------------------------
+# --- joining --------------------------------------------------------------------------------------
 
 
 def _joined_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -33,7 +33,9 @@ def _joined_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 
 @operator("_npi_concatenate", rule=_joined_types, pattern="injective")
 def _concatenate(xp: Any, *arrays: Any, axis: Any = 0, dtype: Any = None, axes: int = 0) -> Any:
-    """Arrays one after the other along an axis, each with at least so many axes, of which `atleast_1d` and its like put those that lack."""
+    """Arrays one after the other along an axis, each with at least so many axes, of which
+    `atleast_1d` and its like put those that lack.
+    """
     raised = arrays if axes == 0 else [getattr(xp, f"atleast_{axes}d")(a) for a in arrays]
     return xp.concatenate(raised, axis=axis)
 
@@ -44,48 +46,79 @@ def _stack(xp: Any, *arrays: Any, axis: int = 0, dtype: Any = None) -> Any:
     return xp.stack(arrays, axis=axis)
 
 
-def _join(op: Any, arrays: Sequence[Any], axis: int | None, out: Any, dtype: DTypeLike, casting: Casting, *others: Any) -> Any:
+def _join(
+    op: Any,
+    arrays: Sequence[Any],
+    axis: int | None,
+    out: Any,
+    dtype: DTypeLike,
+    casting: Casting,
+    *others: Any,
+) -> Any:
     """Join arrays, with the arguments that `concatenate` and `stack` share, and other attributes."""
     what = op.name.removeprefix("_npi_")
     if not arrays:
         raise ValueError(f"need at least one array to {what}")
     if out is not None and dtype is not None:
-        raise TypeError(f"{what}() only takes `out` or `dtype` as an argument, but both were provided.")
+        raise TypeError(
+            f"{what}() only takes `out` or `dtype` as an argument, but both were provided."
+        )
     check_casting(casting)
     wanted = None if dtype is None else dtypes.canonical(dtype)
     if wanted is not None and wanted.subdtype is not None:
         raise TypeError(f"{what}: the dtype of a result can't be a subarray dtype, got {wanted!r}")
-    target = out.dtype if isinstance(out, Handle) else wanted  # type: ignore[attr-defined]
+    target = out.dtype if isinstance(out, Handle) else wanted
     if target is not None:
         for i, a in enumerate(arrays):
             source = a.dtype if hasattr(a, "dtype") else asarray(a).dtype
             if not onp.can_cast(source, target, casting):
                 raise TypeError(
-                    f"Cannot cast array data from {source!r} to {target!r} according to the rule '{casting}' (array {i} of {what})"
+                    f"Cannot cast array data from {source!r} to {target!r} according to the rule "
+                    f"'{casting}' (array {i} of {what})"
                 )
-    result = remembered(op, tuple(arrays), (None if axis is None else python.index(axis), target if out is not None else wanted, *others))
+    result = remembered(
+        op,
+        tuple(arrays),
+        (
+            None if axis is None else python.index(axis),
+            target if out is not None else wanted,
+            *others,
+        ),
+    )
     if out is None:
         return result
     if not isinstance(out, Handle):
         raise TypeError(f"{what}: `out` must be an npcompat ndarray, got {type(out).__name__}")
-    if result.shape != out.shape:  # type: ignore[attr-defined]
-        raise ValueError(f"Output array is the wrong shape: expected {result.shape}, got {out.shape}")  # type: ignore[attr-defined]
+    if result.shape != out.shape:
+        raise ValueError(
+            f"Output array is the wrong shape: expected {result.shape}, got {out.shape}"
+        )
     store(out, dispatch.read(result), True, "unsafe", what)
     return out
 
 
 def _listed(arrays: Any, what: str) -> list[Any]:
     if isinstance(arrays, Handle):
-        arrays = arrays if arrays.shape else None  # type: ignore[attr-defined]
+        arrays = arrays if arrays.shape else None
     elif not hasattr(arrays, "__getitem__"):
-        raise TypeError(f'{what}: arrays to stack must be passed as a "sequence" type such as list or tuple, got {type(arrays).__name__}')
+        raise TypeError(
+            f'{what}: arrays to stack must be passed as a "sequence" type such as list or tuple, got {type(arrays).__name__}'
+        )
     if arrays is None:
         raise TypeError(f"{what}: iteration over a 0-d array")
     return list(arrays)
 
 
 @remembering
-def concatenate(arrays: Any, /, axis: int | None = 0, out: Any = None, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
+def concatenate(
+    arrays: Any,
+    /,
+    axis: int | None = 0,
+    out: Any = None,
+    *,
+    dtype: DTypeLike = None,
+    casting: Casting = "same_kind",
+) -> Any:
     """Arrays one after the other along an axis.
 
     Parameters
@@ -118,7 +151,14 @@ concat = concatenate
 
 
 @remembering
-def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
+def stack(
+    arrays: Any,
+    axis: int = 0,
+    out: Any = None,
+    *,
+    dtype: DTypeLike = None,
+    casting: Casting = "same_kind",
+) -> Any:
     """Arrays of one shape along a new axis; the arguments are those of `concatenate`.
 
     Examples
@@ -130,7 +170,13 @@ def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: DTypeLike = Non
     return _join(_stack, _listed(arrays, "stack"), axis, out, dtype, casting)
 
 
-def _raised(parts: Sequence[Any], axes: int, axis: int, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
+def _raised(
+    parts: Sequence[Any],
+    axes: int,
+    axis: int,
+    dtype: DTypeLike = None,
+    casting: Casting = "same_kind",
+) -> Any:
     """Arrays joined along an axis of those of which each has as many axes, in one operation."""
     lacking = any([a.ndim < axes for a in parts])
     return _join(_concatenate, parts, axis, None, dtype, casting, axes if lacking else 0)
@@ -155,7 +201,11 @@ def vstack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind")
 
 def row_stack(tup: Any, *, dtype: DTypeLike = None, casting: Casting = "same_kind") -> Any:
     """Another name of `vstack`, deprecated as in NumPy."""
-    warnings.warn("`row_stack` alias is deprecated. Use `np.vstack` directly.", DeprecationWarning, stacklevel=2)
+    warnings.warn(
+        "`row_stack` alias is deprecated. Use `np.vstack` directly.",
+        DeprecationWarning,
+        stacklevel=2,
+    )
     return vstack(tup, dtype=dtype, casting=casting)
 
 
@@ -194,12 +244,15 @@ def column_stack(tup: Any) -> Any:
     array([[1, 3],
            [2, 4]])
     """
-    parts = [a if a.ndim >= 2 else a.reshape(-1, 1) for a in map(asarray, _listed(tup, "column_stack"))]
+    parts = [
+        a if a.ndim >= 2 else a.reshape(-1, 1) for a in map(asarray, _listed(tup, "column_stack"))
+    ]
     return concatenate(parts, 1)
 
 
 def block(arrays: Any) -> Any:
-    """An array from nested lists of blocks: the innermost lists are joined along the last axis, the next along the one before.
+    """An array from nested lists of blocks: the innermost lists are joined along the last axis, the
+    next along the one before.
 
     Examples
     --------
@@ -236,7 +289,8 @@ def _depth(part: Any, path: tuple[int, ...], empty: list[str]) -> int:
     where = "arrays" + "".join(f"[{i}]" for i in path)
     if isinstance(part, tuple):
         raise TypeError(
-            f"{where} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow implicit conversion "
+            f"{where} is a tuple. Only lists can be used to arrange blocks, and np.block does not "
+            "allow implicit conversion "
             "from tuple to ndarray."
         )
     if not isinstance(part, list):
@@ -249,17 +303,19 @@ def _depth(part: Any, path: tuple[int, ...], empty: list[str]) -> int:
         if d != depths[0]:
             level = len(path) + 1
             raise ValueError(
-                f"List depths are mismatched. First element was at depth {depths[0] + level}, but there is an element at depth "
+                f"List depths are mismatched. First element was at depth {depths[0] + level}, but "
+                "there is an element at depth "
                 f"{d + level} ({where}[{i}])"
             )
     return depths[0] + 1
 
 
-# --- splitting ---------------------------------------------------------------------------------------------------
+# --- splitting ------------------------------------------------------------------------------------
 
 
 def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Parts along an axis: so many (of lengths that differ by at most one), or cut at positions; views.
+    """Parts along an axis: so many (of lengths that differ by at most one), or cut at positions;
+    views.
 
     Examples
     --------
@@ -367,7 +423,7 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(x[(*(slice(None),) * axis, i)] for i in range(x.shape[axis]))
 
 
-# --- adding and removing elements --------------------------------------------------------------------------------
+# --- adding and removing elements -----------------------------------------------------------------
 
 
 def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Any:
@@ -392,7 +448,10 @@ def _removed(obj: Any, length: int, axis: int) -> onp.ndarray[Any, Any]:
     host = onp.asarray(shaping(obj, "delete"))
     if host.dtype == bool:
         if host.shape != (length,):
-            raise ValueError(f"boolean array argument obj to delete must be one dimensional and match the axis length of {length}")
+            raise ValueError(
+                "boolean array argument obj to delete must be one dimensional and match the axis "
+                f"length of {length}"
+            )
         return ~host
     if host.size == 0 and not hasattr(obj, "dtype"):
         return keep
@@ -400,13 +459,16 @@ def _removed(obj: Any, length: int, axis: int) -> onp.ndarray[Any, Any]:
         raise IndexError("arrays used as indices must be of integer (or boolean) type")
     wrong = host[(host < -length) | (host >= length)]
     if wrong.size:
-        raise IndexError(f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {length}")
+        raise IndexError(
+            f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {length}"
+        )
     keep[host] = False
     return keep
 
 
 def delete(arr: ArrayLike, obj: Any, axis: int | None = None) -> Any:
-    """A new array without the positions that an int, a slice, integers, or a mask names along an axis.
+    """A new array without the positions that an int, a slice, integers, or a mask names along an
+    axis.
 
     Examples
     --------
@@ -460,7 +522,9 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
             raise IndexError("arrays used as indices must be of integer (or boolean) type")
     wrong = positions[(positions < -length) | (positions > length)]
     if wrong.size:
-        raise IndexError(f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {length}")
+        raise IndexError(
+            f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {length}"
+        )
     new: Any = values if isinstance(values, Handle) else asarray(values, arr.dtype)
     count = positions.size
     if count == 1:  # the values may be several slices
@@ -474,10 +538,12 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     return take(concatenate((block_of_new, arr), axis, dtype=arr.dtype), order, axis)
 
 
-# --- copying -----------------------------------------------------------------------------------------------------
+# --- copying --------------------------------------------------------------------------------------
 
 
-def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: ArrayLike = True) -> None:
+def copyto(
+    dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: ArrayLike = True
+) -> None:
     """Write values into an array, where a mask holds; both are broadcast to the array's shape.
 
     Parameters
@@ -499,38 +565,64 @@ def copyto(dst: Any, src: ArrayLike, casting: Casting = "same_kind", where: Arra
     array([1., 0., 3.])
     """
     if not isinstance(dst, Handle):
-        raise TypeError(f"copyto() argument 1 must be an npcompat ndarray, not {type(dst).__name__}")
+        raise TypeError(
+            f"copyto() argument 1 must be an npcompat ndarray, not {type(dst).__name__}"
+        )
     check_casting(casting)
     target: Any = dst
-    mask = None if where is True else asarray(where if hasattr(where, "dtype") else onp.asarray(where, onp.bool_))
+    mask = (
+        None
+        if where is True
+        else asarray(where if hasattr(where, "dtype") else onp.asarray(where, onp.bool_))
+    )
     if mask is not None and mask.dtype != onp.bool_:
-        raise TypeError(f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule 'safe': `where` must be a mask")
-    if src is dst or (isinstance(src, Handle) and root_of(src) is root_of(dst) and _same_elements(src, dst)):
+        raise TypeError(
+            f"Cannot cast array data from {mask.dtype!r} to dtype('bool') according to the rule "
+            "'safe': `where` must be a mask"
+        )
+    if src is dst or (
+        isinstance(src, Handle) and root_of(src) is root_of(dst) and _same_elements(src, dst)
+    ):
         return  # also where it may not be written, as in NumPy
     if type(src) in (bool, int, float, complex):
-        onp.copyto(onp.empty((), target.dtype), src, casting)  # which raises, or warns, where that is due
+        onp.copyto(
+            onp.empty((), target.dtype), src, casting
+        )  # which raises, or warns, where that is due
     else:
         src = asarray(src)
         if not onp.can_cast(src.dtype, target.dtype, casting):
-            raise TypeError(f"Cannot cast array data from {src.dtype!r} to {target.dtype!r} according to the rule '{casting}'")
+            raise TypeError(
+                f"Cannot cast array data from {src.dtype!r} to {target.dtype!r} according to the "
+                f"rule '{casting}'"
+            )
     value = fitted(src, target.shape, target.dtype)
     if mask is None:
         dispatch.write(dst, value)
         return
     if onp.broadcast_shapes(mask.shape, target.shape) != target.shape:
-        raise ValueError(f"could not broadcast where mask from shape {mask.shape} into shape {target.shape}")
-    dispatch.write(dst, execution.run(_select_where, [dispatch.read(mask), value, dispatch.read(dst)]))
+        raise ValueError(
+            f"could not broadcast where mask from shape {mask.shape} into shape {target.shape}"
+        )
+    dispatch.write(
+        dst, execution.run(_select_where, [dispatch.read(mask), value, dispatch.read(dst)])
+    )
 
 
 def _same_elements(a: Handle, b: Handle) -> bool:
-    """Whether two views of one array look at the same elements in the same way; single ones without axes NumPy writes in any case."""
+    """Whether two views of one array look at the same elements in the same way; single ones without
+    axes NumPy writes in any case.
+    """
     first, second = [dispatch.layout(x).__array_interface__ for x in (a, b)]
     if first["data"][0] != second["data"][0]:
         return False
-    return all([first[name] == second[name] for name in ("shape", "strides", "typestr", "descr")]) and first["shape"] != ()
+    return (
+        all([first[name] == second[name] for name in ("shape", "strides", "typestr", "descr")])
+        and first["shape"] != ()
+    )
 
 
 __all__ = [
-    "append", "array_split", "block", "column_stack", "concat", "concatenate", "copyto", "delete", "dsplit", "dstack", "hsplit", "hstack",
-    "insert", "row_stack", "split", "stack", "unstack", "vsplit", "vstack",
+    "append", "array_split", "block", "column_stack", "concat", "concatenate", "copyto", "delete",
+    "dsplit", "dstack", "hsplit", "hstack", "insert", "row_stack", "split", "stack", "unstack",
+    "vsplit", "vstack",
 ]  # fmt: skip

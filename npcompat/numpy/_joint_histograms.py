@@ -44,12 +44,22 @@ def _edges(x: Any, bins: Any, range: Any, i: int) -> Any:
         refuse(not_monotonic, (bins,), (False,), ValueError, message)
         return bins
     exact = x.dtype.kind != "f" or not x.size
-    dtype = onp.result_type(*range, 1.0) if range is not None else onp.dtype("float64") if exact else x.dtype
+    dtype = (
+        onp.result_type(*range, 1.0)
+        if range is not None
+        else onp.dtype("float64")
+        if exact
+        else x.dtype
+    )
     return apply(spaced_edges, ends_of(x, range), (bins, dtype))
 
 
 def histogramdd(
-    sample: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None, weights: ArrayLike | None = None
+    sample: ArrayLike,
+    bins: Any = 10,
+    range: Any = None,
+    density: bool | None = None,
+    weights: ArrayLike | None = None,
 ) -> tuple[Any, list[Any]]:
     """How many points lie in each cell of a grid, and the grid's edges.
 
@@ -76,7 +86,9 @@ def histogramdd(
     points = asarray(sample)
     if not hasattr(sample, "shape") or points.ndim != 2:
         if hasattr(sample, "shape") and points.ndim > 2:
-            raise ValueError(f"too many values to unpack (expected 2): sample of shape {points.shape}")
+            raise ValueError(
+                f"too many values to unpack (expected 2): sample of shape {points.shape}"
+            )
         points = transpose(atleast_2d(points))
     count = points.shape[1]
     bins = list(bins) if _several(bins) else [bins] * count
@@ -99,24 +111,35 @@ def histogramdd(
         edges.append(shown_edges(made, wanted, x))
     cells = int(onp.prod(shape, dtype=int))
     cell = where(inside, cell, cells)
-    counts = apply(counted, (cell,) if weights is None else (cell, ravel(asarray(weights))), (cells + 1,))
+    counts = apply(
+        counted, (cell,) if weights is None else (cell, ravel(asarray(weights))), (cells + 1,)
+    )
     found = counts[:cells].reshape(shape).astype(float if weights is None else counts.dtype)
     if density:
         total = found.sum()
         for i, e in enumerate(edges):
-            found = found / diff(e).reshape([-1 if j == i else 1 for j in onp.arange(count).tolist()])
+            found = found / diff(e).reshape(
+                [-1 if j == i else 1 for j in onp.arange(count).tolist()]
+            )
         found = found / total
     return found, edges
 
 
-def _of_histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> tuple[Any, ...]:
+def _of_histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Any, ...]:
     """The arguments of `histogram2d` that may be arrays."""
     return x, y, weights, *(bins if isinstance(bins, list | tuple) and len(bins) == 2 else (bins,))
 
 
 @asks_classes(_of_histogram2d)
 def histogram2d(
-    x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Any = None, density: bool | None = None, weights: ArrayLike | None = None
+    x: ArrayLike,
+    y: ArrayLike,
+    bins: Any = 10,
+    range: Any = None,
+    density: bool | None = None,
+    weights: ArrayLike | None = None,
 ) -> tuple[Any, Any, Any]:
     """How many points of a plane lie in each cell of a grid, and the edges along both axes.
 

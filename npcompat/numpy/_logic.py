@@ -1,4 +1,6 @@
-"""Questions about arrays and dtypes: equality within tolerances, kinds, shared memory; real and imaginary parts."""
+"""Questions about arrays and dtypes: equality within tolerances, kinds, shared memory; real and
+imaginary parts.
+"""
 
 import warnings
 from collections.abc import Mapping
@@ -18,7 +20,7 @@ from npcompat.numpy._filled import zeros
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
 from npcompat.numpy._unbound import unbound
 
-# --- closeness ---------------------------------------------------------------------------------------------------
+# --- closeness ------------------------------------------------------------------------------------
 
 
 def _close_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -26,7 +28,9 @@ def _close_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolutio
     return [common, common, None, None], onp.dtype(bool)
 
 
-@operator("_npi_isclose", scalars=True, rule=_close_types, pattern="broadcast", differentiable=False)
+@operator(
+    "_npi_isclose", scalars=True, rule=_close_types, pattern="broadcast", differentiable=False
+)
 def _isclose(xp: Any, a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool = False) -> Any:
     """Whether the operands are equal within tolerances.
 
@@ -47,7 +51,13 @@ def _isclose(xp: Any, a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool =
     return close | (xp.isnan(a) & xp.isnan(b)) if equal_nan else close
 
 
-def isclose(a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1.0e-5, atol: ArrayLike = 1.0e-8, equal_nan: bool = False) -> Any:
+def isclose(
+    a: ArrayLike,
+    b: ArrayLike,
+    rtol: ArrayLike = 1.0e-5,
+    atol: ArrayLike = 1.0e-8,
+    equal_nan: bool = False,
+) -> Any:
     """Whether `|a - b| <= atol + rtol * |b|`, element by element.
 
     Examples
@@ -56,7 +66,11 @@ def isclose(a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1.0e-5, atol: ArrayLik
     array([ True, False])
     """
     if not all([0 <= t < onp.inf for t in (rtol, atol) if isinstance(t, int | float)]):
-        warnings.warn(f"One of rtol or atol is not valid, atol: {atol}, rtol: {rtol}", RuntimeWarning, stacklevel=2)
+        warnings.warn(
+            f"One of rtol or atol is not valid, atol: {atol}, rtol: {rtol}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     return apply(_isclose, (a, b, rtol, atol), (bool(equal_nan),))
 
 
@@ -67,8 +81,15 @@ def _answer(holds: Any) -> bool:
     return bool(holds)
 
 
-def allclose(a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1.0e-5, atol: ArrayLike = 1.0e-8, equal_nan: bool = False) -> bool:
-    """Whether all elements are close, see `isclose`; in a compiled function the answer is a 0-d array.
+def allclose(
+    a: ArrayLike,
+    b: ArrayLike,
+    rtol: ArrayLike = 1.0e-5,
+    atol: ArrayLike = 1.0e-8,
+    equal_nan: bool = False,
+) -> bool:
+    """Whether all elements are close, see `isclose`; in a compiled function the answer is a 0-d
+    array.
 
     Examples
     --------
@@ -79,7 +100,8 @@ def allclose(a: ArrayLike, b: ArrayLike, rtol: ArrayLike = 1.0e-5, atol: ArrayLi
 
 
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
-    """Whether both have one shape and the same elements; in a compiled function the answer is a 0-d array.
+    """Whether both have one shape and the same elements; in a compiled function the answer is a 0-d
+    array.
 
     Examples
     --------
@@ -98,7 +120,8 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
 
 
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
-    """Whether both have the same elements once broadcast; in a compiled function the answer is a 0-d array.
+    """Whether both have the same elements once broadcast; in a compiled function the answer is a
+    0-d array.
 
     Examples
     --------
@@ -113,11 +136,13 @@ def array_equiv(a1: ArrayLike, a2: ArrayLike) -> bool:
     return _answer((a1 == a2).all())
 
 
-# --- kinds -------------------------------------------------------------------------------------------------------
+# --- kinds ----------------------------------------------------------------------------------------
 
 
 def _type_of(x: Any) -> Any:
-    """The class of elements: what the dtype says, be it another library's, or what an array of the values has."""
+    """The class of elements: what the dtype says, be it another library's, or what an array of the
+    values has.
+    """
     found = getattr(getattr(x, "dtype", None), "type", None)
     return asarray(x).dtype.type if found is None else found
 
@@ -203,7 +228,12 @@ def imag(val: ArrayLike) -> Any:
 def _angle_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     dtype = dtypes.strong(types[0])
     if not dtypes.is_inexact(dtype):  # arctan2 of it and zero; a bool counts as an int
-        dtype = dtypes.narrow(onp.arctan2.resolve_dtypes((onp.dtype(int) if dtype.kind == "b" else dtype,) * 2 + (None,))[2], types)
+        dtype = dtypes.narrow(
+            onp.arctan2.resolve_dtypes(
+                (onp.dtype(int) if dtype.kind == "b" else dtype,) * 2 + (None,)
+            )[2],
+            types,
+        )
     return [dtype], onp.dtype(f"f{dtype.itemsize // 2}") if dtype.kind == "c" else dtype
 
 
@@ -231,7 +261,9 @@ def angle(z: ArrayLike, deg: bool = False) -> Any:
 
 
 @operator("_npi_nan_to_num", scalars=True, rule=dtypes.first, pattern="elementwise")
-def _nan_to_num(xp: Any, x: Any, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+def _nan_to_num(
+    xp: Any, x: Any, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None
+) -> Any:
     """nan and infinities replaced.
 
     Parameters
@@ -246,7 +278,13 @@ def _nan_to_num(xp: Any, x: Any, *, nan: float = 0.0, posinf: Any = None, neginf
     return xp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
-def nan_to_num(x: ArrayLike, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
+def nan_to_num(
+    x: ArrayLike,
+    copy: bool = True,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Any:
     """nan replaced by a number (zero), infinities by numbers (the largest ones).
 
     With ``copy=False`` the array itself is changed.
@@ -263,7 +301,7 @@ def nan_to_num(x: ArrayLike, copy: bool = True, nan: float = 0.0, posinf: float 
     return x
 
 
-# --- dtypes ------------------------------------------------------------------------------------------------------
+# --- dtypes ---------------------------------------------------------------------------------------
 
 
 def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
@@ -280,7 +318,8 @@ def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
         raise TypeError("can_cast: expected a dtype or an array to cast from, got None")
     if type(from_) in (bool, int, float, complex):
         raise TypeError(
-            "can_cast() does not support Python ints, floats, and complex: whether they fit depends on their value; pass a dtype"
+            "can_cast() does not support Python ints, floats, and complex: whether they fit "
+            "depends on their value; pass a dtype"
         )
     carries = isinstance(from_, Handle | onp.generic | onp.ndarray)
     source: Any = from_.dtype if carries else dtypes.canonical(from_)
@@ -322,17 +361,26 @@ def result_type(*arrays_and_dtypes: Any) -> Any:
     return dtypes.result_type(types)
 
 
-# --- memory ------------------------------------------------------------------------------------------------------
+# --- memory ---------------------------------------------------------------------------------------
 
 
 def _overlap(question: Any, a: Any, b: Any, max_work: int) -> bool:
-    """NumPy's answer; arrays of different owners share nothing, although their values may lie in one buffer until they are written."""
+    """NumPy's answer; arrays of different owners share nothing, although their values may lie in
+    one buffer until they are written.
+    """
     handles = [x for x in (a, b) if isinstance(x, Handle)]
-    lent = all([type(root_of(x)._value) is Lent for x in handles])  # to an iterator, whose arrays are NumPy's
+    lent = all(
+        [type(root_of(x)._value) is Lent for x in handles]
+    )  # to an iterator, whose arrays are NumPy's
     if (len(handles) == 1 and not lent) or len({id(root_of(x)) for x in handles}) > 1:
         return False
     memory = dispatch.lent_view if lent else dispatch.layout
-    return bool(question(*[memory(x) if isinstance(x, Handle) else onp.asarray(x) for x in (a, b)], max_work=max_work))
+    return bool(
+        question(
+            *[memory(x) if isinstance(x, Handle) else onp.asarray(x) for x in (a, b)],
+            max_work=max_work,
+        )
+    )
 
 
 def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
@@ -360,6 +408,7 @@ def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
 
 
 __all__ = [
-    "allclose", "angle", "array_equal", "array_equiv", "can_cast", "imag", "isclose", "iscomplex", "iscomplexobj", "isreal", "isrealobj",
-    "isscalar", "may_share_memory", "nan_to_num", "promote_types", "real", "result_type", "shares_memory",
+    "allclose", "angle", "array_equal", "array_equiv", "can_cast", "imag", "isclose", "iscomplex",
+    "iscomplexobj", "isreal", "isrealobj", "isscalar", "may_share_memory", "nan_to_num",
+    "promote_types", "real", "result_type", "shares_memory",
 ]  # fmt: skip

@@ -17,7 +17,7 @@ from npcompat.numpy._memory_order import letter
 from npcompat.numpy._typing import ArrayLike, AxisLike, Order, ShapeLike
 from npcompat.numpy._unbound import remembering
 
-# --- what an array is --------------------------------------------------------------------------------------------
+# --- what an array is -----------------------------------------------------------------------------
 
 
 def _on_host(a: Any) -> Any:
@@ -62,11 +62,13 @@ def size(a: ArrayLike, axis: AxisLike = None) -> int:
     return count
 
 
-# --- reshape -----------------------------------------------------------------------------------------------------
+# --- reshape --------------------------------------------------------------------------------------
 
 
 @remembering
-def reshape(a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool | None = None) -> Any:
+def reshape(
+    a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool | None = None
+) -> Any:
     """The elements in another shape: a view where NumPy gives one, else a copy.
 
     Parameters
@@ -76,7 +78,8 @@ def reshape(a: ArrayLike, /, shape: ShapeLike, order: Order = "C", *, copy: bool
     shape : int or tuple of int
         The new shape; one length may be -1, and is computed.
     order : {'C', 'F', 'A'}
-        Which index changes fastest as elements are read and placed: the last ('C') or the first ('F').
+        Which index changes fastest as elements are read and placed: the last ('C') or the first
+        ('F').
     copy : bool, optional
         True copies always; False raises ValueError where a view is impossible.
 
@@ -140,10 +143,23 @@ def squeeze(a: ArrayLike, axis: AxisLike = None) -> Any:
     old = a.shape
     if not old and axis in (0, -1):  # NumPy lets a 0-d array have this one axis here
         axis = None
-    chosen = [i for i, n in enumerate(old) if n == 1] if axis is None else normalized_axes(axis, len(old))
+    chosen = (
+        [i for i, n in enumerate(old) if n == 1]
+        if axis is None
+        else normalized_axes(axis, len(old))
+    )
     if any(old[i] != 1 for i in chosen):
-        raise ValueError(f"cannot select an axis to squeeze out which has size not equal to one: shape {old}, axis {axis}")
-    return lens.remembered_view(a, lens.reshape(tuple(n for i, n in enumerate(old) if i not in chosen))) if chosen else a
+        raise ValueError(
+            f"cannot select an axis to squeeze out which has size not equal to one: shape {old}, "
+            f"axis {axis}"
+        )
+    return (
+        lens.remembered_view(
+            a, lens.reshape(tuple(n for i, n in enumerate(old) if i not in chosen))
+        )
+        if chosen
+        else a
+    )
 
 
 @remembering
@@ -159,7 +175,9 @@ def expand_dims(a: ArrayLike, axis: AxisLike) -> Any:
     count = len(tuple(axis)) if isinstance(axis, Iterable) else 1
     new = set(normalized_axes(() if axis is None else axis, a.ndim + count))
     rest = iter(a.shape)
-    return lens.remembered_view(a, lens.reshape(tuple(1 if i in new else next(rest) for i in range(a.ndim + count))))
+    return lens.remembered_view(
+        a, lens.reshape(tuple(1 if i in new else next(rest) for i in range(a.ndim + count)))
+    )
 
 
 def _at_least(arys: tuple[Any, ...], least: int) -> Any:
@@ -169,7 +187,9 @@ def _at_least(arys: tuple[Any, ...], least: int) -> Any:
         if n >= least:
             made.append(a)
         elif least == 3:
-            made.append(lens.view(a, lens.reshape({0: (1, 1, 1), 1: (1, *a.shape, 1), 2: (*a.shape, 1)}[n])))
+            made.append(
+                lens.view(a, lens.reshape({0: (1, 1, 1), 1: (1, *a.shape, 1), 2: (*a.shape, 1)}[n]))
+            )
         else:
             made.append(lens.view(a, lens.reshape((1,) * (least - n) + a.shape)))
     return made[0] if len(made) == 1 else tuple(made)
@@ -208,7 +228,7 @@ def atleast_3d(*arys: ArrayLike) -> Any:
     return _at_least(arys, 3)
 
 
-# --- order of axes -----------------------------------------------------------------------------------------------
+# --- order of axes --------------------------------------------------------------------------------
 
 
 @remembering
@@ -284,7 +304,9 @@ def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Any:
     moved = onp.lib.array_utils.normalize_axis_tuple(source, a.ndim, "source")
     target = onp.lib.array_utils.normalize_axis_tuple(destination, a.ndim, "destination")
     if len(moved) != len(target):
-        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+        raise ValueError(
+            "`source` and `destination` arguments must have the same number of elements"
+        )
     order = [i for i in range(a.ndim) if i not in moved]
     for where, axis in sorted(zip(target, moved, strict=True)):
         order.insert(where, axis)
@@ -303,14 +325,16 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Any:
     n = a.ndim
     moved = onp.lib.array_utils.normalize_axis_index(axis, n)
     if not -n <= start <= n:
-        raise onp.exceptions.AxisError(f"'start' arg requires {-n} <= start < {n + 1}, but {start} was passed in")
+        raise onp.exceptions.AxisError(
+            f"'start' arg requires {-n} <= start < {n + 1}, but {start} was passed in"
+        )
     start += n if start < 0 else 0
     order = [i for i in range(n) if i != moved]
     order.insert(start - 1 if moved < start else start, moved)
     return transpose(a, order)
 
 
-# --- broadcasting ------------------------------------------------------------------------------------------------
+# --- broadcasting ---------------------------------------------------------------------------------
 
 
 def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> Any:
@@ -334,7 +358,9 @@ def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> Any
     array, target = asanyarray(array) if subok else asarray(array), as_shape(shape)
     look = lens.broadcast_to(target)
     if type(array) is not dispatch.symbol:
-        if any(map(is_symbolic, target)):  # lengths of a symbol's axes: the array becomes a constant of the graph
+        if any(
+            map(is_symbolic, target)
+        ):  # lengths of a symbol's axes: the array becomes a constant of the graph
             made = apply(look.get, (array,), look.attrs)
             extra(made).readonly = True
             return made
@@ -355,7 +381,8 @@ def broadcast_shapes(*args: Any) -> tuple[int, ...]:
 
 
 def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[Any, ...]:
-    """The arrays broadcast against each other: read-only views, and as they are those that have the shape already.
+    """The arrays broadcast against each other: read-only views, and as they are those that have the
+    shape already.
 
     Examples
     --------
@@ -366,12 +393,14 @@ def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[Any, ...]:
     """
     arrays = [asanyarray(a) if subok else asarray(a) for a in args]
     target = (
-        onp.broadcast(*[dispatch.layout(a) for a in arrays]).shape if len(arrays) < 32 else broadcast_shapes(*[a.shape for a in arrays])
+        onp.broadcast(*[dispatch.layout(a) for a in arrays]).shape
+        if len(arrays) < 32
+        else broadcast_shapes(*[a.shape for a in arrays])
     )
     return tuple(a if a.shape == target else broadcast_to(a, target, subok) for a in arrays)
 
 
-# --- reversing -------------------------------------------------------------------------------------------------
+# --- reversing ------------------------------------------------------------------------------------
 
 
 def flip(m: ArrayLike, axis: AxisLike = None) -> Any:
@@ -385,7 +414,9 @@ def flip(m: ArrayLike, axis: AxisLike = None) -> Any:
     """
     m = asanyarray(m)
     reversed_axes = normalized_axes(axis, m.ndim)
-    return m[tuple([slice(None, None, -1) if i in reversed_axes else slice(None) for i in range(m.ndim)])]
+    return m[
+        tuple([slice(None, None, -1) if i in reversed_axes else slice(None) for i in range(m.ndim)])
+    ]
 
 
 def flipud(m: ArrayLike) -> Any:
@@ -419,7 +450,8 @@ def fliplr(m: ArrayLike) -> Any:
 
 
 def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
-    """Rotated `k` times by a quarter turn in the plane of two axes, from the first towards the second; a view.
+    """Rotated `k` times by a quarter turn in the plane of two axes, from the first towards the
+    second; a view.
 
     Examples
     --------
@@ -445,7 +477,8 @@ def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
 
 
 __all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "expand_dims", "flip", "fliplr",
-    "flipud", "matrix_transpose", "moveaxis", "ndim", "permute_dims", "ravel", "reshape", "rollaxis", "rot90", "shape", "size", "squeeze",
+    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_shapes",
+    "broadcast_to", "expand_dims", "flip", "fliplr", "flipud", "matrix_transpose", "moveaxis",
+    "ndim", "permute_dims", "ravel", "reshape", "rollaxis", "rot90", "shape", "size", "squeeze",
     "swapaxes", "transpose",
 ]  # fmt: skip

@@ -44,7 +44,9 @@ class Memory(Handle):
 
     @property
     def ctypes(self) -> Any:
-        """What NumPy has for `ctypes`: the address of the values as they are now, which must not be written; shape and strides."""
+        """What NumPy has for `ctypes`: the address of the values as they are now, which must not be
+        written; shape and strides.
+        """
         return _unwritten(self, _Held).ctypes
 
     def _look_through(self: Any, look: lens.Lens) -> None:
@@ -67,7 +69,8 @@ class Memory(Handle):
             return
         if self._view is None:
             raise NotImplementedError(
-                "strides: those of an array that owns its memory can't be changed; use np.lib.stride_tricks.as_strided"
+                "strides: those of an array that owns its memory can't be changed; use "
+                "np.lib.stride_tricks.as_strided"
             )
         found = _buffers.strided(self, wanted)._view
         self._view, self._extra = found, extra(self)
@@ -77,7 +80,9 @@ class Memory(Handle):
         """The array whose memory this one looks at; None if it owns its own."""
         if self._view is None or type(self) is dispatch.ndarray:
             return None if self._view is None else self._view.root
-        found = self._view.parent  # of a class of users', NumPy names the last one along the views of the same class
+        found = (
+            self._view.parent
+        )  # of a class of users', NumPy names the last one along the views of the same class
         while found._view is not None and type(found._view.parent) is type(self):
             found = found._view.parent
         return found
@@ -103,19 +108,22 @@ class Memory(Handle):
         return octets[..., offset : offset + wanted.itemsize].view(wanted)[..., 0]
 
     def setfield(self: Any, val: ArrayLike, /, dtype: DTypeLike, offset: int = 0) -> None:
-        """Write values of another dtype into the bytes at an offset in each element; see `getfield`."""
+        """Write values of another dtype into the bytes at an offset in each element; see
+        `getfield`.
+        """
         self.getfield(dtype, offset)[...] = val
 
     def resize(self: Any, *new_shape: Any, refcheck: bool = True) -> None:
-        """Change shape and size in place: elements are added as zeros, or cut off, at the end of the memory.
+        """Change shape and size in place: elements are added as zeros, or cut off, at the end of
+        the memory.
 
         Parameters
         ----------
         *new_shape : int, or tuple of int
             The new lengths.
         refcheck : bool
-            Whether to refuse if anything but one name refers to the array, which could be a view of it.  As in NumPy, debuggers
-            hold references, too.
+            Whether to refuse if anything but one name refers to the array, which could be a view of
+            it. As in NumPy, debuggers hold references, too.
 
         Raises
         ------
@@ -132,7 +140,9 @@ class Memory(Handle):
         """
         references = sys.getrefcount(self)
         if type(refcheck) is not bool and not hasattr(refcheck, "__index__"):
-            raise TypeError(f"'{type(refcheck).__name__}' object cannot be interpreted as an integer")
+            raise TypeError(
+                f"'{type(refcheck).__name__}' object cannot be interpreted as an integer"
+            )
         if not new_shape or new_shape == (None,):
             return
         shape = _shape(new_shape)
@@ -143,8 +153,10 @@ class Memory(Handle):
                 raise ValueError("cannot resize this array: it does not own its data")
             if refcheck and (references > _ALONE or weakref.getweakrefcount(self)):
                 raise ValueError(
-                    "cannot resize an array that references or is referenced\nby another object in this way.\n"
-                    "Use the np.resize function to get a new resized copy or\n set refcheck=False to disable this check"
+                    "cannot resize an array that references or is referenced\nby another object "
+                    "in this way.\n"
+                    "Use the np.resize function to get a new resized copy or\n set refcheck=False "
+                    "to disable this check"
                 )
         elif self._view is not None:
             self.shape = shape
@@ -157,7 +169,11 @@ class Memory(Handle):
 
     def __sizeof__(self: Any) -> int:
         """Bytes of the object: of the elements, unless it is a view, and of shape and strides."""
-        return object.__sizeof__(self) + 16 * len(self.shape) + (self.nbytes if self._view is None else 0)
+        return (
+            object.__sizeof__(self)
+            + 16 * len(self.shape)
+            + (self.nbytes if self._view is None else 0)
+        )
 
     def __delitem__(self, key: Any) -> None:
         raise ValueError("cannot delete array elements")
@@ -170,16 +186,24 @@ class Memory(Handle):
         dispatch.write(self, execution.constant(host))
         extra(self).layout = None
 
-    def __array_wrap__(self, array: ArrayLike, context: Any = None, return_scalar: bool = False, /) -> Any:
+    def __array_wrap__(
+        self, array: ArrayLike, context: Any = None, return_scalar: bool = False, /
+    ) -> Any:
         """An array that was computed from this one, perhaps by NumPy, as one of this one's class."""
         made: Any = array if isinstance(array, Handle) else dispatch.array_of(onp.array(array))
         if is_subclass(type(self)):
-            return made if type(made) is type(self) else instance(lens.plain_view(made, lens.whole(made)), type(self), self)
+            return (
+                made
+                if type(made) is type(self)
+                else instance(lens.plain_view(made, lens.whole(made)), type(self), self)
+            )
         made = lens.plain(made)
         return dispatch.as_scalar(made) if return_scalar else made
 
     def __array_finalize__(self, obj: Any, /) -> None:
-        """Called for each new instance of a class derived from this one, with what it was made of; does nothing, as in NumPy."""
+        """Called for each new instance of a class derived from this one, with what it was made of;
+        does nothing, as in NumPy.
+        """
 
     __class_getitem__: Any = classmethod(GenericAlias)
 
@@ -195,7 +219,9 @@ class _Held(onp.ndarray[Any, Any]):
     source: Handle
 
 
-def _unwritten(handle: Handle, kind: type[onp.ndarray[Any, Any]] = onp.ndarray) -> onp.ndarray[Any, Any]:
+def _unwritten(
+    handle: Handle, kind: type[onp.ndarray[Any, Any]] = onp.ndarray
+) -> onp.ndarray[Any, Any]:
     shared = dispatch.to_host(handle).view(kind)
     shared.flags.writeable = False
     if isinstance(shared, _Held):

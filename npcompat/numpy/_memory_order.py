@@ -30,7 +30,9 @@ def check_c_or_f(order: str | None) -> Order:
 
 
 def letter(order: str | None, handle: Handle) -> Literal["C", "F"]:
-    """Whether the order in which elements are read, C order for None, means 'C' or 'F' for this array."""
+    """Whether the order in which elements are read, C order for None, means 'C' or 'F' for this
+    array.
+    """
     checked = check_order("C" if order is None else order)
     if checked == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
@@ -48,11 +50,16 @@ def has_order(handle: Handle, order: Order) -> bool:
 
 
 def in_order(made: Any, order: Order, source: Any = None) -> Any:
-    """A new array, which is no view, laid out in an order; for 'K' and 'A' as NumPy lays out a copy of the source.
+    """A new array, which is no view, laid out in an order; for 'K' and 'A' as NumPy lays out a copy
+    of the source.
 
     Without a source, 'K' and 'A' leave it as it is.
     """
-    if not isinstance(made, dispatch.ndarray) or type(made) is dispatch.symbol or len(made.shape) < 2:  # (graphs have no memory)
+    if (
+        not isinstance(made, dispatch.ndarray)
+        or type(made) is dispatch.symbol
+        or len(made.shape) < 2
+    ):  # (graphs have no memory)
         return made
     if order in ("C", "F"):
         if has_order(made, order):
@@ -68,9 +75,15 @@ def in_order(made: Any, order: Order, source: Any = None) -> Any:
 
 
 def common_order(operands: Any) -> Order:
-    """What 'A' means for a result of operands: 'F' if all that are arrays lie in Fortran order only, else 'C'."""
+    """What 'A' means for a result of operands: 'F' if all that are arrays lie in Fortran order
+    only, else 'C'.
+    """
     layouts = [dispatch.layout(a) if isinstance(a, Handle) else onp.asarray(a) for a in operands]
-    return "F" if all([a.flags.f_contiguous for a in layouts]) and any([a.flags.fnc for a in layouts]) else "C"
+    return (
+        "F"
+        if all([a.flags.f_contiguous for a in layouts]) and any([a.flags.fnc for a in layouts])
+        else "C"
+    )
 
 
 __all__ = ["check_c_or_f", "check_order", "common_order", "has_order", "in_order", "letter"]

@@ -1,4 +1,6 @@
-"""Names that MXNet has and NumPy 2 has no more: other names of functions and constants, and lists of dtypes."""
+"""Names that MXNet has and NumPy 2 has no more: other names of functions and constants, and lists
+of dtypes.
+"""
 
 from typing import Any
 
@@ -21,7 +23,16 @@ PINF, NINF = onp.inf, -onp.inf
 PZERO, NZERO = 0.0, -0.0
 
 boolean_dtypes = [onp.bool_]
-integer_dtypes = [onp.int8, onp.int16, onp.int32, onp.int64, onp.uint8, onp.uint16, onp.uint32, onp.uint64]
+integer_dtypes = [
+    onp.int8,
+    onp.int16,
+    onp.int32,
+    onp.int64,
+    onp.uint8,
+    onp.uint16,
+    onp.uint32,
+    onp.uint64,
+]
 floating_dtypes = [onp.float16, onp.float32, onp.float64]
 numeric_dtypes = [*integer_dtypes, *floating_dtypes]
 

@@ -45,7 +45,9 @@ def _warning(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 def _picked(xp: Any, ordered: Any, places: Any) -> Any:
     """The elements at places along the last axis, which may be out of range."""
-    return xp.take_along_axis(ordered, xp.astype(xp.clip(places, 0, ordered.shape[-1] - 1), onp.int64), axis=-1)
+    return xp.take_along_axis(
+        ordered, xp.astype(xp.clip(places, 0, ordered.shape[-1] - 1), onp.int64), axis=-1
+    )
 
 
 def _middle(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
@@ -59,8 +61,15 @@ def _middle(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any
     return xp.reshape(found, kept) if keepdims else found
 
 
-def nanmedian(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = NoValue) -> Any:
-    """The middle one over axes of the elements that are not nan, or the mean of the two middle ones; see `median`.
+def nanmedian(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    keepdims: bool = NoValue,
+) -> Any:
+    """The middle one over axes of the elements that are not nan, or the mean of the two middle
+    ones; see `median`.
 
     Examples
     --------
@@ -80,7 +89,14 @@ def nanmedian(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_in
 
 
 def _between_neighbours(
-    xp: Any, a: Any, q: Any, *, axis: Any = None, method: str = "linear", keepdims: bool = False, dtype: Any = None
+    xp: Any,
+    a: Any,
+    q: Any,
+    *,
+    axis: Any = None,
+    method: str = "linear",
+    keepdims: bool = False,
+    dtype: Any = None,
 ) -> Any:
     """Quantiles over axes of the elements that are not nan; the axes of the fractions come first."""
     lines, kept = lines_of(xp, a, axis)
@@ -88,8 +104,13 @@ def _between_neighbours(
     count = xp.sum(~xp.isnan(lines), axis=-1, keepdims=True)
     n = xp.astype(count, q.dtype)
     below, weight = neighbours(xp, xp.ravel(q), n, method)
-    low, high = (_picked(xp, ordered, xp.clip(place, 0, xp.maximum(n - 1, 0))) for place in (below, below + 1))
-    found = xp.moveaxis(between(xp, low, high, below, weight, n, method in EXACT_METHODS, dtype), -1, 0)
+    low, high = (
+        _picked(xp, ordered, xp.clip(place, 0, xp.maximum(n - 1, 0)))
+        for place in (below, below + 1)
+    )
+    found = xp.moveaxis(
+        between(xp, low, high, below, weight, n, method in EXACT_METHODS, dtype), -1, 0
+    )
     return xp.reshape(found, q.shape + (kept if keepdims else found.shape[1:]))
 
 
@@ -108,7 +129,17 @@ _nanquantile = operator(
 
 
 def _nan_quantiles(
-    of: Any, a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, overwrite: bool, method: str, keepdims: Any, weights: Any
+    of: Any,
+    a: Any,
+    q: Any,
+    scale: int,
+    what: str,
+    axis: Any,
+    out: Any,
+    overwrite: bool,
+    method: str,
+    keepdims: Any,
+    weights: Any,
 ) -> Any:
     a, keep = asanyarray(a), keepdims is not NoValue and bool(keepdims)
     if not dtypes.is_inexact(a.dtype) and a.size:
@@ -123,7 +154,11 @@ def _nan_quantiles(
         chosen = asarray(chosen)
         if not dtypes.is_inexact(chosen.dtype):
             chosen = chosen.astype(float)
-        found = apply(_nanquantile, (a, chosen), (as_axis(axis), method, keep, quantile_dtype(a.dtype, carried, method)))
+        found = apply(
+            _nanquantile,
+            (a, chosen),
+            (as_axis(axis), method, keep, quantile_dtype(a.dtype, carried, method)),
+        )
         warn_of_nan(a, axis, found, "All-NaN slice encountered", each=True)  # as NumPy has it
     return finish(found, out, of.__name__)
 
@@ -146,7 +181,9 @@ def nanquantile(
     >>> np.nanquantile([1, np.nan, 2, 3], 0.5)
     np.float32(2.0)
     """
-    return _nan_quantiles(quantile, a, q, 1, "Quantile", axis, out, overwrite_input, method, keepdims, weights)
+    return _nan_quantiles(
+        quantile, a, q, 1, "Quantile", axis, out, overwrite_input, method, keepdims, weights
+    )
 
 
 def nanpercentile(
@@ -160,14 +197,17 @@ def nanpercentile(
     *,
     weights: Any = None,
 ) -> Any:
-    """Percentiles over axes of the elements that are not nan: as `nanquantile`, with `q` from 0 to 100.
+    """Percentiles over axes of the elements that are not nan: as `nanquantile`, with `q` from 0 to
+    100.
 
     Examples
     --------
     >>> np.nanpercentile([1, np.nan, 2, 3], 50)
     np.float32(2.0)
     """
-    return _nan_quantiles(percentile, a, q, 100, "Percentile", axis, out, overwrite_input, method, keepdims, weights)
+    return _nan_quantiles(
+        percentile, a, q, 100, "Percentile", axis, out, overwrite_input, method, keepdims, weights
+    )
 
 
 __all__ = ["nanmedian", "nanpercentile", "nanquantile"]

@@ -6,7 +6,15 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import Op, normalized_axes
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._empty_slices import is_empty, warn_of_means, warn_of_nan
-from npcompat.numpy._reductions import accumulated, averaged, highest, kept, lowest, reduce, reduction
+from npcompat.numpy._reductions import (
+    accumulated,
+    averaged,
+    highest,
+    kept,
+    lowest,
+    reduce,
+    reduction,
+)
 from npcompat.numpy._typing import ArrayLike, AxisLike, DTypeLike, NoValue
 
 _nansum = reduction("_npi_nansum", "nansum", accumulated)
@@ -54,7 +62,9 @@ def nanprod(
     return reduce(_nanprod, a, axis, dtype, out, keepdims, initial, where)
 
 
-def _nan_extreme(op: Op, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
+def _nan_extreme(
+    op: Op, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, where: Any
+) -> Any:
     a = asanyarray(a)
     result = reduce(op, a, axis, None, out, keepdims, initial, where)
     if dtypes.is_inexact(a.dtype):
@@ -63,7 +73,12 @@ def _nan_extreme(op: Op, a: Any, axis: Any, out: Any, keepdims: Any, initial: An
 
 
 def nanmax(
-    a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
 ) -> Any:
     """Largest element over axes that is not nan; the arguments are those of `sum`.
 
@@ -76,7 +91,12 @@ def nanmax(
 
 
 def nanmin(
-    a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
 ) -> Any:
     """Smallest element over axes that is not nan; the arguments are those of `sum`.
 
@@ -89,7 +109,13 @@ def nanmin(
 
 
 def nanmean(
-    a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    keepdims: Any = NoValue,
+    *,
+    where: Any = NoValue,
 ) -> Any:
     """Mean over axes of the elements that are not nan.
 

@@ -67,7 +67,10 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     def shape(self, shape: Any) -> None:
         reshaped = lens.reshaped(self, _shape((shape,)))
         if reshaped._view is None:
-            raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape.")
+            raise AttributeError(
+                "Incompatible shape for in-place modification. Use `.reshape()` to make a copy "
+                "with the desired shape."
+            )
         if self._view is None:
             layout = dispatch.layout(self).reshape(reshaped.shape)
             dispatch.write(self, dispatch.read(reshaped))
@@ -77,7 +80,9 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     @property
     def dtype(self) -> onp.dtype[Any]:
-        """Type of the elements; setting it reads their bytes as elements of another type, as `view` does."""
+        """Type of the elements; setting it reads their bytes as elements of another type, as `view`
+        does.
+        """
         if self._view is None:
             return onp.dtype(self._value.payload.dtype)
         try:
@@ -122,7 +127,9 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         """Memory layout: `writeable`, `owndata`, `c_contiguous`, `f_contiguous`."""
         return Flags(self)
 
-    def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
+    def setflags(
+        self, write: bool | None = None, align: bool | None = None, uic: bool | None = None
+    ) -> None:
         """Make the array read-only, or writeable again if its base is."""
         if align is not None or uic is not None:
             raise NotImplementedError("setflags: only write= can be set")
@@ -140,7 +147,11 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     @fast_path.remembering
     def T(self) -> "ndarray":
         """The array with its axes reversed, a view."""
-        made: ndarray = lens.remembered_view(self, lens.reversed_axes) if type(self) is ndarray else self.transpose()
+        made: ndarray = (
+            lens.remembered_view(self, lens.reversed_axes)
+            if type(self) is ndarray
+            else self.transpose()
+        )
         return made
 
     @property
@@ -203,17 +214,27 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     def __iter__(self) -> Iterator[Any]:
         if not self.shape:
             raise TypeError("iteration over a 0-d array")
-        return self._elements() if len(self.shape) == 1 and modes.current().direct else (self[i] for i in range(len(self)))
+        return (
+            self._elements()
+            if len(self.shape) == 1 and modes.current().direct
+            else (self[i] for i in range(len(self)))
+        )
 
     def _elements(self) -> Iterator[Any]:
-        """The elements of an array of one axis, which come to the host together, and again if they have changed."""
+        """The elements of an array of one axis, which come to the host together, and again if they
+        have changed.
+        """
         seen: Any = None
         host: Any = None
         for i in range(self.shape[0]):
             payload = dispatch.read(self).payload
             if payload is not seen or type(payload) is onp.ndarray:
                 seen, host = payload, dispatch.to_host(self)
-            yield dispatch.wrap_scalar(Value(onp.array(host[i]))) if dtypes.on_devices(host.dtype) else host[i]
+            yield (
+                dispatch.wrap_scalar(Value(onp.array(host[i])))
+                if dtypes.on_devices(host.dtype)
+                else host[i]
+            )
 
     def __contains__(self, item: Any) -> bool:
         return bool((self == item).any())
@@ -244,7 +265,9 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         if self.ndim == 0:
             return format(dispatch.to_host(self)[()], specification)
         if specification:
-            raise TypeError(f"unsupported format string passed to numpy.{type(self).__name__}.__format__")
+            raise TypeError(
+                f"unsupported format string passed to numpy.{type(self).__name__}.__format__"
+            )
         return str(self)
 
     def __repr__(self) -> str:
@@ -268,7 +291,9 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     def wait_to_read(self) -> None:
         """Wait until the values are computed."""
-        if not isinstance(dispatch.read(root_of(self)).payload, onp.ndarray):  # what a view shows of the host's memory is there
+        if not isinstance(
+            dispatch.read(root_of(self)).payload, onp.ndarray
+        ):  # what a view shows of the host's memory is there
             payload = dispatch.read(self).payload
             if not isinstance(payload, onp.ndarray):
                 xla.wait(payload)
@@ -283,7 +308,14 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         return made if type(self) is ndarray else inherit(made, self)
 
     @fast_path.remembering
-    def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+    def astype(
+        self,
+        dtype: DTypeLike,
+        order: Order = "K",
+        casting: Casting = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Any:
         """The values in another dtype.
 
         Raises
@@ -293,15 +325,25 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         """
         order, wanted, own = check_order(order), dtypes.canonical(dtype), self.dtype
         if type(copy) is not bool and isinstance(copy, _CopyMode):
-            raise ValueError("_CopyMode enum is not allowed for astype function. Use true/false instead.")
+            raise ValueError(
+                "_CopyMode enum is not allowed for astype function. Use true/false instead."
+            )
         by_values = casting == "same_value"
         if by_values:
-            dispatch.to_host(self).astype(wanted, casting=casting)  # NumPy's error where a value would change
+            dispatch.to_host(self).astype(
+                wanted, casting=casting
+            )  # NumPy's error where a value would change
             casting = "unsafe"
         if casting != "unsafe" and not onp.can_cast(own, wanted, casting):
-            raise TypeError(f"Cannot cast array data from {own!r} to {wanted!r} according to the rule '{casting}'")
+            raise TypeError(
+                f"Cannot cast array data from {own!r} to {wanted!r} according to the rule "
+                f"'{casting}'"
+            )
         if wanted.kind == "T" and wanted is not own:  # each of these dtypes has memory of its own
-            return inherit(dispatch.array_of(dispatch.to_host(self).astype(wanted, order)), self if subok else None)
+            return inherit(
+                dispatch.array_of(dispatch.to_host(self).astype(wanted, order)),
+                self if subok else None,
+            )
         if wanted == own:
             stays = not copy and (self.flags.forc if order == "A" else has_order(self, order))
             source = self if subok else lens.plain(self)
@@ -350,7 +392,9 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         """
         if stype is not None:
             raise NotImplementedError("attach_grad(stype=...): gradients are dense")
-        zeros: ndarray = dispatch.wrap(execution.beside(dispatch.read(self).payload, onp.zeros(self.shape, self.dtype)))
+        zeros: ndarray = dispatch.wrap(
+            execution.beside(dispatch.read(self).payload, onp.zeros(self.shape, self.dtype))
+        )
         tape.attach_leaf(self, zeros, grad_req)
 
     @property
@@ -373,7 +417,12 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
             self.grad[...] = 0
 
     def backward(
-        self, out_grad: "ndarray | None" = None, retain_graph: bool = False, train_mode: bool = True, *, create_graph: bool = False
+        self,
+        out_grad: "ndarray | None" = None,
+        retain_graph: bool = False,
+        train_mode: bool = True,
+        *,
+        create_graph: bool = False,
     ) -> None:
         """Compute the gradients of all variables that this array was computed from.
 
@@ -389,7 +438,9 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
             Whether the gradients are recorded, to be differentiated again.
         """
         with modes.changed(training=train_mode):
-            tape.backward([self], None if out_grad is None else [out_grad], retain_graph, create_graph)
+            tape.backward(
+                [self], None if out_grad is None else [out_grad], retain_graph, create_graph
+            )
 
     def detach(self) -> "ndarray":
         """The same values, cut off from the graph."""
@@ -399,14 +450,22 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     # --- shape
 
     @fast_path.remembering
-    def reshape(self, *shape: Any, order: Order = "C", copy: bool | None = None, newshape: Any = NoValue) -> "ndarray":
+    def reshape(
+        self, *shape: Any, order: Order = "C", copy: bool | None = None, newshape: Any = NoValue
+    ) -> "ndarray":
         """The elements in another shape: a view where NumPy gives one."""
-        return _manipulation.reshape(self, _shape(shape) if newshape is NoValue else newshape, order=order, copy=copy)
+        return _manipulation.reshape(
+            self, _shape(shape) if newshape is NoValue else newshape, order=order, copy=copy
+        )
 
     @fast_path.remembering
     def transpose(self, *axes: Any) -> "ndarray":
         """The axes in another order (reversed, if none is given), a view."""
-        order: Any = axes[0] if len(axes) == 1 and (axes[0] is None or onp.iterable(axes[0])) else axes or None
+        order: Any = (
+            axes[0]
+            if len(axes) == 1 and (axes[0] is None or onp.iterable(axes[0]))
+            else axes or None
+        )
         return _manipulation.transpose(self, order)
 
     @fast_path.remembering
@@ -436,13 +495,17 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         """Each element several times."""
         return _repeating.repeat(self, repeats, axis)
 
-    def take(self, indices: ArrayLike, axis: int | None = None, out: Any = None, mode: str = "raise") -> "ndarray":
+    def take(
+        self, indices: ArrayLike, axis: int | None = None, out: Any = None, mode: str = "raise"
+    ) -> "ndarray":
         """The elements at positions along an axis."""
         return _selection.take(self, indices, axis, out, mode)
 
     # --- sorting and rounding
 
-    def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> None:
+    def sort(
+        self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None
+    ) -> None:
         """Sort in place along an axis."""
         self[...] = _sorting.sort(self, axis, kind, order, stable=stable)
 
@@ -458,7 +521,11 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         """The complex conjugate; the array itself if it is real and there is no `out`."""
         if self.dtype.kind in "USMmV" and not dtypes.on_devices(self.dtype):
             raise TypeError("cannot conjugate non-numeric dtype")
-        return _arithmetic.conjugate(self, out=out) if out is not None or self.dtype.kind in "cO" else self
+        return (
+            _arithmetic.conjugate(self, out=out)
+            if out is not None or self.dtype.kind in "cO"
+            else self
+        )
 
     conjugate = conj
 
@@ -469,8 +536,9 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 class ndarray(InPlaceOperators, Array):
     """An array: NumPy's interface over a backend.
 
-    Slices, transposes and reshapes are views, writing is in place, and every operation can be recorded, compiled and
-    placed on an accelerator.  Arrays are made with `np.array`, `np.zeros` and their siblings.
+    Slices, transposes and reshapes are views, writing is in place, and every operation can be
+    recorded, compiled and placed on an accelerator. Arrays are made with `np.array`, `np.zeros` and
+    their siblings.
 
     Parameters
     ----------
@@ -479,7 +547,8 @@ class ndarray(InPlaceOperators, Array):
     dtype : dtype, optional
         Its dtype; the default float if not given.
     buffer, offset, strides : optional
-        An array, of which the new one is a view that begins at an offset in bytes and has strides, or bytes, which are copied.
+        An array, of which the new one is a view that begins at an offset in bytes and has strides,
+        or bytes, which are copied.
     order : {'C', 'F'}, optional
         Memory order.
 
@@ -506,19 +575,34 @@ class ndarray(InPlaceOperators, Array):
     ) -> "ndarray":
         wanted = dtypes.canonical(float if dtype is None else dtype)
         if buffer is not None:
-            made: ndarray = _buffers.over(buffer, as_shape(shape), wanted, offset, strides, check_c_or_f(order))
+            made: ndarray = _buffers.over(
+                buffer, as_shape(shape), wanted, offset, strides, check_c_or_f(order)
+            )
         elif strides is not None:
             if len(strides) != len(as_shape(shape)):
-                raise ValueError(f"strides, if given, must be the same length as shape: got {strides} and {shape}")
-            raise NotImplementedError("ndarray(strides=) without a buffer: memory layout can't be chosen")
+                raise ValueError(
+                    f"strides, if given, must be the same length as shape: got {strides} and "
+                    f"{shape}"
+                )
+            raise NotImplementedError(
+                "ndarray(strides=) without a buffer: memory layout can't be chosen"
+            )
         else:
-            host = onp.ndarray(shape, wanted) if wanted.hasobject or not wanted.itemsize else onp.zeros(shape, wanted)  # None for objects
-            made = in_order(dispatch.array_of(host), check_c_or_f(order))  # NumPy looks at no offset, either
+            host = (
+                onp.ndarray(shape, wanted)
+                if wanted.hasobject or not wanted.itemsize
+                else onp.zeros(shape, wanted)
+            )  # None for objects
+            made = in_order(
+                dispatch.array_of(host), check_c_or_f(order)
+            )  # NumPy looks at no offset, either
         return made if cls is ndarray else instance(made, cls, None)
 
 
 def _from_host(array: onp.ndarray[Any, Any], kind: type | None = None) -> ndarray:
-    made: ndarray = dispatch.array_of(array if array.base is None else array.copy())  # what was sent beside the pickle is shared
+    made: ndarray = dispatch.array_of(
+        array if array.base is None else array.copy()
+    )  # what was sent beside the pickle is shared
     return made if kind is None else instance(made, kind, None)
 
 

@@ -23,7 +23,9 @@ class Reductions:
         where: Any = NoValue,
     ) -> Any:
         """Sum over axes."""
-        return _reductions.reduce(_reductions._sum, self, axis, dtype, out, keepdims, initial, where)
+        return _reductions.reduce(
+            _reductions._sum, self, axis, dtype, out, keepdims, initial, where
+        )
 
     @remembering
     def prod(
@@ -36,21 +38,43 @@ class Reductions:
         where: Any = NoValue,
     ) -> Any:
         """Product over axes."""
-        return _reductions.reduce(_reductions._prod, self, axis, dtype, out, keepdims, initial, where)
+        return _reductions.reduce(
+            _reductions._prod, self, axis, dtype, out, keepdims, initial, where
+        )
 
     @remembering
-    def max(self: Any, axis: AxisLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: Any = NoValue) -> Any:
+    def max(
+        self: Any,
+        axis: AxisLike = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = NoValue,
+        where: Any = NoValue,
+    ) -> Any:
         """Largest element over axes."""
         return _reductions.reduce(_reductions._max, self, axis, None, out, keepdims, initial, where)
 
     @remembering
-    def min(self: Any, axis: AxisLike = None, out: Any = None, keepdims: bool = False, initial: Any = NoValue, where: Any = NoValue) -> Any:
+    def min(
+        self: Any,
+        axis: AxisLike = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = NoValue,
+        where: Any = NoValue,
+    ) -> Any:
         """Smallest element over axes."""
         return _reductions.reduce(_reductions._min, self, axis, None, out, keepdims, initial, where)
 
     @remembering
     def mean(
-        self: Any, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: bool = False, *, where: Any = NoValue
+        self: Any,
+        axis: AxisLike = None,
+        dtype: DTypeLike = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = NoValue,
     ) -> Any:
         """Arithmetic mean over axes."""
         return _reductions.mean_of(self, axis, dtype, out, keepdims, where)
@@ -69,7 +93,9 @@ class Reductions:
         correction: Any = NoValue,
     ) -> Any:
         """Variance over axes."""
-        return _reductions.spread_of(_reductions._var, self, axis, dtype, out, ddof, keepdims, where, mean, correction)
+        return _reductions.spread_of(
+            _reductions._var, self, axis, dtype, out, ddof, keepdims, where, mean, correction
+        )
 
     @remembering
     def std(
@@ -85,15 +111,31 @@ class Reductions:
         correction: Any = NoValue,
     ) -> Any:
         """Standard deviation over axes."""
-        return _reductions.spread_of(_reductions._std, self, axis, dtype, out, ddof, keepdims, where, mean, correction)
+        return _reductions.spread_of(
+            _reductions._std, self, axis, dtype, out, ddof, keepdims, where, mean, correction
+        )
 
     @remembering
-    def all(self: Any, axis: AxisLike = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
+    def all(
+        self: Any,
+        axis: AxisLike = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Any:
         """Whether all elements are true."""
         return _reductions.reduce(_reductions._all, self, axis, None, out, keepdims, NoValue, where)
 
     @remembering
-    def any(self: Any, axis: AxisLike = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Any:
+    def any(
+        self: Any,
+        axis: AxisLike = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Any:
         """Whether any element is true."""
         return _reductions.reduce(_reductions._any, self, axis, None, out, keepdims, NoValue, where)
 
@@ -103,17 +145,23 @@ class Reductions:
         return _reductions.cumsum(self, axis, dtype, out)
 
     @remembering
-    def cumprod(self: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None) -> Any:
+    def cumprod(
+        self: Any, axis: int | None = None, dtype: DTypeLike = None, out: Any = None
+    ) -> Any:
         """Running product."""
         return _reductions.cumprod(self, axis, dtype, out)
 
     @remembering
-    def argmax(self: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    def argmax(
+        self: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False
+    ) -> Any:
         """Position of the largest element."""
         return _sorting.argmax(self, axis, out, keepdims=keepdims)
 
     @remembering
-    def argmin(self: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Any:
+    def argmin(
+        self: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False
+    ) -> Any:
         """Position of the smallest element."""
         return _sorting.argmin(self, axis, out, keepdims=keepdims)
 
@@ -121,7 +169,14 @@ class Reductions:
         """Largest minus smallest element."""
         return _reductions.ptp(self, axis, out, keepdims)
 
-    def trace(self: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: Any = None) -> Any:
+    def trace(
+        self: Any,
+        offset: int = 0,
+        axis1: int = 0,
+        axis2: int = 1,
+        dtype: DTypeLike = None,
+        out: Any = None,
+    ) -> Any:
         """Sum of the diagonal."""
         return _products.trace(self, offset, axis1, axis2, dtype, out)
 

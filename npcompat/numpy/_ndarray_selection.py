@@ -25,15 +25,18 @@ class Selection:
     __slots__ = ()
 
     def view(self: Any, dtype: Any = None, type: Any = None) -> Any:
-        """The same elements as another array object; with a dtype, their bytes read as elements of that dtype.
+        """The same elements as another array object; with a dtype, their bytes read as elements of
+        that dtype.
 
         Parameters
         ----------
         dtype : dtype, optional
-            The dtype to read; the last axis gets shorter or longer if its elements have another size.
+            The dtype to read; the last axis gets shorter or longer if its elements have another
+            size.
         type : type, optional
-            The class of the result: one derived from `np.ndarray`, or from NumPy's own arrays, such as `np.recarray`, of which
-            the result is an instance that holds a copy.  It may also be given as the only argument.
+            The class of the result: one derived from `np.ndarray`, or from NumPy's own arrays, such
+            as `np.recarray`, of which the result is an instance that holds a copy. It may also be
+            given as the only argument.
         """
         if isinstance(dtype, builtins.type) and issubclass(dtype, Handle | onp.ndarray):
             dtype, type = None, dtype
@@ -53,7 +56,14 @@ class Selection:
         return subclasses.instance(made, type, self) if subclasses.is_subclass(type) else made
 
     @remembering
-    def argsort(self: Any, axis: int | None = -1, kind: Any = None, order: Any = None, *, stable: bool | None = None) -> Any:
+    def argsort(
+        self: Any,
+        axis: int | None = -1,
+        kind: Any = None,
+        order: Any = None,
+        *,
+        stable: bool | None = None,
+    ) -> Any:
         """The positions that would sort along an axis."""
         return _sorting.argsort(self, axis, kind, order, stable=stable)
 
@@ -65,20 +75,35 @@ class Selection:
         """Positions of the elements that are not zero, one array for each axis."""
         return _selection.nonzero(self, size=size, fill_value=fill_value)
 
-    def argpartition(self: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+    def argpartition(
+        self: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
+    ) -> Any:
         """The positions that rearrange as `partition` does."""
         return _sorting.argpartition(self, kth, axis, kind, order)
 
-    def partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
-        """Rearrange in place along an axis: the `kth` is where sorting would put it, none larger before it."""
+    def partition(
+        self: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
+    ) -> None:
+        """Rearrange in place along an axis: the `kth` is where sorting would put it, none larger
+        before it.
+        """
         self[...] = _sorting.partition(self, kth, python.index(axis), kind, order)
 
     def choose(self: Any, /, *choices: Any, out: Any = None, mode: str = "raise") -> Any:
-        """At each place, the element of the choice that this array names there; choices may also be given as one sequence."""
+        """At each place, the element of the choice that this array names there; choices may also be
+        given as one sequence.
+        """
         return _selection.choose(self, choices[0] if len(choices) == 1 else choices, out, mode)
 
     def compress(
-        self: Any, /, condition: ArrayLike, axis: int | None = None, out: Any = None, *, size: Any = None, fill_value: ArrayLike = None
+        self: Any,
+        /,
+        condition: ArrayLike,
+        axis: int | None = None,
+        out: Any = None,
+        *,
+        size: Any = None,
+        fill_value: ArrayLike = None,
     ) -> Any:
         """The slices along an axis for which a condition holds."""
         return _selection.compress(condition, self, axis, out, size=size, fill_value=fill_value)
@@ -91,7 +116,9 @@ class Selection:
         """Set every element to one value."""
         if self.dtype.kind == "O" or getattr(value, "shape", ()) or isinstance(value, list | tuple):
             held = onp.empty((), self.dtype)
-            held[()] = dispatch.to_host(value) if isinstance(value, Handle) else value  # NumPy's error for what is no element
+            held[()] = (
+                dispatch.to_host(value) if isinstance(value, Handle) else value
+            )  # NumPy's error for what is no element
             value = dispatch.array_of(held)
         self[...] = value
 

@@ -72,7 +72,9 @@ def norm(x: ArrayLike, ord: Any = None, axis: AxisLike = None, keepdims: bool = 
     return apply(_norm, (x,), (order, chosen, bool(keepdims)))
 
 
-def vector_norm(x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False, ord: Any = 2) -> Any:
+def vector_norm(
+    x: ArrayLike, /, *, axis: AxisLike = None, keepdims: bool = False, ord: Any = 2
+) -> Any:
     """Norm of vectors along one or more axes, all if not given.
 
     Examples

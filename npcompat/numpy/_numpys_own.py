@@ -1,4 +1,6 @@
-"""Names that are NumPy's own: types, constants, and what is done with strings, dates, records and matrices on the host."""
+"""Names that are NumPy's own: types, constants, and what is done with strings, dates, records and
+matrices on the host.
+"""
 
 from typing import Any
 
@@ -100,9 +102,15 @@ from numpy import bool as bool  # the name is np.bool
 
 from npcompat.numpy._host_arrays import on_host
 
-busday_count, busday_offset, is_busday = on_host(onp.busday_count), on_host(onp.busday_offset), on_host(onp.is_busday)
+busday_count, busday_offset, is_busday = (
+    on_host(onp.busday_count),
+    on_host(onp.busday_offset),
+    on_host(onp.is_busday),
+)
 datetime_as_string, fromregex = on_host(onp.datetime_as_string), on_host(onp.fromregex)
-_EXTENDED = [name for name in ("float96", "float128", "complex192", "complex256") if hasattr(onp, name)]
+_EXTENDED = [
+    name for name in ("float96", "float128", "complex192", "complex256") if hasattr(onp, name)
+]
 """Long floats, named by what they are on this machine."""
 _extended: dict[str, Any] = {name: getattr(onp, name) for name in _EXTENDED}
 globals().update(_extended)

@@ -25,23 +25,38 @@ _apply = dispatch.apply
 Kind = TypeVar("Kind", bound=type)
 _OPERANDS = (int, float, bool, complex, list, tuple, onp.ndarray, onp.generic)
 Infix = Callable[..., Any]
-_EXPONENTS = ((2, _arithmetic._square, 0), (-1, _arithmetic._reciprocal, 11), (0.5, _floats._sqrt, 11))
+_EXPONENTS = (
+    (2, _arithmetic._square, 0),
+    (-1, _arithmetic._reciprocal, 11),
+    (0.5, _floats._sqrt, 11),
+)
 
 
 def _on_scalars(op: Op, infix: Infix | None, args: tuple[Any, ...]) -> Any:
-    """What NumPy's infix operator makes of scalars on the host, as which it knows ours; None for other operands, and in other modes."""
+    """What NumPy's infix operator makes of scalars on the host, as which it knows ours; None for
+    other operands, and in other modes.
+    """
     mode = modes.current()
     if infix is None or op.outputs != 1 or not mode.plain:
         return None
     given = []
     for x in args:
-        if type(x) is dispatch.scalar and type(x._value.payload) is onp.ndarray and dtypes.on_devices(x.dtype):
+        if (
+            type(x) is dispatch.scalar
+            and type(x._value.payload) is onp.ndarray
+            and dtypes.on_devices(x.dtype)
+        ):
             given.append(x._value.payload)
         elif type(x) in (int, float, complex):
             given.append(x)
         else:
             return None
-    found = host.quick(op, given, mode.numpy_dtypes, lambda *arrays: infix(*[a[()] if type(a) is onp.ndarray else a for a in arrays]))
+    found = host.quick(
+        op,
+        given,
+        mode.numpy_dtypes,
+        lambda *arrays: infix(*[a[()] if type(a) is onp.ndarray else a for a in arrays]),
+    )
     return None if found is None else dispatch.wrap_scalar(Value(found))
 
 
@@ -50,13 +65,22 @@ def _by_exponent(x: Any, exponent: Any) -> Op | None:
     if type(x) is dispatch.ndarray and type(exponent) in (int, float):
         for number, op, _ in _EXPONENTS:
             if type(number) is type(exponent) and number == exponent:
-                return op if dtypes.is_inexact(x.dtype) or (op is _arithmetic._square and x.dtype.kind in "iub") else None
+                return (
+                    op
+                    if dtypes.is_inexact(x.dtype)
+                    or (op is _arithmetic._square and x.dtype.kind in "iub")
+                    else None
+                )
     return None
 
 
 def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
     """An infix operator; NotImplemented for operands that don't want to meet arrays."""
-    if type(x1) is not dispatch.ndarray and type(x2) is not dispatch.ndarray and (found := _on_scalars(op, infix, (x1, x2))) is not None:
+    if (
+        type(x1) is not dispatch.ndarray
+        and type(x2) is not dispatch.ndarray
+        and (found := _on_scalars(op, infix, (x1, x2))) is not None
+    ):
         return found
     if not (isinstance(x1, Handle) and isinstance(x2, Handle)):
         ours, other = (x1, x2) if isinstance(x1, Handle) else (x2, x1)
@@ -69,11 +93,17 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
 
 def _repeats(x: Any, other: Any) -> bool:
     """Whether the product with a sequence is that sequence, repeated."""
-    return type(x) is dispatch.scalar and isinstance(other, str | bytes | bytearray | list | tuple) and x.dtype.kind in "iu"
+    return (
+        type(x) is dispatch.scalar
+        and isinstance(other, str | bytes | bytearray | list | tuple)
+        and x.dtype.kind in "iu"
+    )
 
 
 def _takes_over(kind: Any) -> bool:
-    """Whether a class wants its own operators: its `__array_ufunc__` is None, or it has a priority and gives no array."""
+    """Whether a class wants its own operators: its `__array_ufunc__` is None, or it has a priority
+    and gives no array.
+    """
     if hasattr(kind, "__array_ufunc__"):
         return kind.__array_ufunc__ is None
     priority = getattr(kind, "__array_priority__", 0)
@@ -83,14 +113,20 @@ def _takes_over(kind: Any) -> bool:
 def _comparison_of(op: Op, infix: Infix, x1: Any, x2: Any, otherwise: bool) -> Any:
     """Whether elements are equal, or not; what can't be compared is unequal."""
     if x2 is None and dtypes.on_devices(x1.dtype):
-        return dispatch.as_scalar(dispatch.array_of(onp.full(x1.shape, otherwise)))  # no number is None, in a compiled function, too
+        return dispatch.as_scalar(
+            dispatch.array_of(onp.full(x1.shape, otherwise))
+        )  # no number is None, in a compiled function, too
     try:
         return _binary(op, infix, x1, x2)
     except _UFuncNoLoopError:
         host1, host2 = [dispatch.to_host(x) if isinstance(x, Handle) else x for x in (x1, x2)]
         found = host1 != host2 if otherwise else host1 == host2  # NumPy compares records itself
         made, chief = dispatch.array_of(onp.asarray(found)), subclasses.leader((x1, x2))
-        return dispatch.as_scalar(made) if chief is None else subclasses.wrapped(chief, made, dispatch.ufuncs[op.name], (x1, x2), 0)
+        return (
+            dispatch.as_scalar(made)
+            if chief is None
+            else subclasses.wrapped(chief, made, dispatch.ufuncs[op.name], (x1, x2), 0)
+        )
 
 
 def _in_place(op: Op, x: Any, *others: Any) -> Any:
@@ -110,7 +146,13 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
     )  # classes that users derive have a say
     rare = x._extra
     free = rare is None or (rare.leaf is None and not rare.readonly)
-    if mode.plain and known and free and x._view is None and type(x._value.payload) is execution.XLA_ARRAY:
+    if (
+        mode.plain
+        and known
+        and free
+        and x._view is None
+        and type(x._value.payload) is execution.XLA_ARRAY
+    ):
         if _keeps_type(op, x, others):
             dispatch.update(x, op, [dispatch.as_value(other) for other in others])
             return x
@@ -127,7 +169,9 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
 
 
 _LARGE = 1 << 20
-"""Bytes from which on an array on XLA is overwritten: another buffer costs more than to find out that there need be none."""
+"""Bytes from which on an array on XLA is overwritten: another buffer costs more than to find out
+that there need be none.
+"""
 
 
 def _keeps_type(op: Op, x: Any, others: tuple[Any, ...]) -> bool:
@@ -138,8 +182,8 @@ def _keeps_type(op: Op, x: Any, others: tuple[Any, ...]) -> bool:
     for other in others:
         if type(other) in execution.SCALARS:
             kinds.append(type(other))
-        elif isinstance(other, Handle) and other.shape in ((), x.shape):  # type: ignore[attr-defined]
-            kinds.append(other.dtype)  # type: ignore[attr-defined]
+        elif isinstance(other, Handle) and other.shape in ((), x.shape):
+            kinds.append(other.dtype)
         else:
             return False
     try:
@@ -149,7 +193,9 @@ def _keeps_type(op: Op, x: Any, others: tuple[Any, ...]) -> bool:
 
 
 def _power(op: Op, infix: Infix, x: Any, exponent: Any) -> Any:
-    """`**`: NumPy takes other operators for some exponents, and refuses integers to negative powers."""
+    """`**`: NumPy takes other operators for some exponents, and refuses integers to negative
+    powers.
+    """
     if (chosen := _by_exponent(x, exponent)) is not None:
         return _apply(chosen, (x,))
     _arithmetic.refuse_negative_powers(x, exponent)
@@ -201,7 +247,9 @@ def _in_place_of(op: Op, do: Callable[..., Any] = _in_place) -> Any:
     def method(self: Handle, other: Any) -> Any:
         return do(op, self, other)
 
-    return fast_path.method("in place", op)(method) if do is _in_place else method  # what is refused shall not have been half written
+    return (
+        fast_path.method("in place", op)(method) if do is _in_place else method
+    )  # what is refused shall not have been half written
 
 
 def _of_equality(op: Op, infix: Infix, otherwise: bool) -> Any:
@@ -218,7 +266,9 @@ def _named(kind: Kind) -> Kind:
         function = getattr(method, "__wrapped__", method)
         if isinstance(function, FunctionType):
             function.__name__, function.__qualname__ = name, f"{kind.__qualname__}.{name}"
-            function.__code__ = function.__code__.replace(co_name=name, co_qualname=function.__qualname__)  # tracebacks, profiles
+            function.__code__ = function.__code__.replace(
+                co_name=name, co_qualname=function.__qualname__
+            )  # tracebacks, profiles
     return kind
 
 
@@ -234,7 +284,9 @@ class Operators(Handle):
     __truediv__, __rtruediv__ = _of_two(_arithmetic._divide, python.truediv)
     __floordiv__, __rfloordiv__ = _of_two(_arithmetic._floor_divide, python.floordiv)
     __mod__, __rmod__ = _of_two(_arithmetic._remainder, python.mod)
-    __pow__, __rpow__ = _of_two(_arithmetic._power, python.pow, _power, only_on_host=True, exponents=_EXPONENTS)
+    __pow__, __rpow__ = _of_two(
+        _arithmetic._power, python.pow, _power, only_on_host=True, exponents=_EXPONENTS
+    )
     __divmod__, __rdivmod__ = _of_two(_arithmetic._divmod, divmod)
     __matmul__, __rmatmul__ = _of_two(_products._matmul, python.matmul)
     __and__, __rand__ = _of_two(_bits._bitwise_and, python.and_)

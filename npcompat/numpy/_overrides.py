@@ -1,4 +1,6 @@
-"""The protocols `__array_ufunc__` and `__array_function__` of other classes: what a class wants done with its objects comes first."""
+"""The protocols `__array_ufunc__` and `__array_function__` of other classes: what a class wants
+done with its objects comes first.
+"""
 
 import functools
 import inspect
@@ -19,7 +21,10 @@ _NUMPYS = onp.ndarray.__array_ufunc__
 def overrides(x: Any) -> bool:
     """Whether the class of an operand has a say in what ufuncs do with it."""
     if isinstance(x, Handle):
-        return is_subclass(type(x)) and getattr(type(x), "__array_ufunc__", None) is not dispatch.ndarray.__array_ufunc__
+        return (
+            is_subclass(type(x))
+            and getattr(type(x), "__array_ufunc__", None) is not dispatch.ndarray.__array_ufunc__
+        )
     if isinstance(x, _NONE_OF_THEM):
         return False
     return getattr(type(x), "__array_ufunc__", _NUMPYS) is not _NUMPYS
@@ -30,13 +35,16 @@ def _in_turn(operands: Sequence[Any]) -> list[Any]:
     found: list[Any] = []
     for x in operands:
         if overrides(x) and type(x) not in map(type, found):
-            place = next((i for i, other in enumerate(found) if isinstance(x, type(other))), len(found))
+            place = next(
+                (i for i, other in enumerate(found) if isinstance(x, type(other))), len(found)
+            )
             found.insert(place, x)
     return found
 
 
 def overridden(op: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """What the first class among the operands that can makes of a call of a ufunc; NotImplemented if no class overrides it.
+    """What the first class among the operands that can makes of a call of a ufunc; NotImplemented
+    if no class overrides it.
 
     Parameters
     ----------
@@ -52,18 +60,32 @@ def overridden(op: Any, method: str, inputs: Sequence[Any], options: Mapping[str
     Raises
     ------
     TypeError
-        If a class refuses all ufuncs (its `__array_ufunc__` is None), or if none of those asked can.
+        If a class refuses all ufuncs (its `__array_ufunc__` is None), or if none of those asked
+        can.
     """
     return _asked(dispatch.ufuncs.get(op.name), method, inputs, options)
 
 
 def reduced_by_class(name: str, a: Any, options: Mapping[str, Any]) -> Any:
-    """What the class of an array makes of a reduction, such as ``'sum'``: it is asked as by the method of the ufunc."""
+    """What the class of an array makes of a reduction, such as ``'sum'``: it is asked as by the
+    method of the ufunc.
+    """
     ufunc = _FOLDS.get(name)
-    return NotImplemented if ufunc is None else _asked(dispatch.ufuncs[f"_npi_{ufunc}"], "reduce", (a,), options)
+    return (
+        NotImplemented
+        if ufunc is None
+        else _asked(dispatch.ufuncs[f"_npi_{ufunc}"], "reduce", (a,), options)
+    )
 
 
-_FOLDS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "all": "logical_and", "any": "logical_or"}
+_FOLDS = {
+    "sum": "add",
+    "prod": "multiply",
+    "max": "maximum",
+    "min": "minimum",
+    "all": "logical_and",
+    "any": "logical_or",
+}
 
 
 def _asked(function: Any, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
@@ -72,27 +94,39 @@ def _asked(function: Any, method: str, inputs: Sequence[Any], options: Mapping[s
         return NotImplemented
     for x in candidates:
         if type(x).__array_ufunc__ is None:
-            raise TypeError(f"operand '{type(x).__name__}' does not support ufuncs (__array_ufunc__=None)")
+            raise TypeError(
+                f"operand '{type(x).__name__}' does not support ufuncs (__array_ufunc__=None)"
+            )
     for x in candidates:
         found = type(x).__array_ufunc__(x, function, method, *inputs, **options)
         if found is not NotImplemented:
             return found
-    shown = ", ".join([*map(repr, inputs), *[f"{name}={value!r}" for name, value in options.items()]])
+    shown = ", ".join(
+        [*map(repr, inputs), *[f"{name}={value!r}" for name, value in options.items()]]
+    )
     kinds = ", ".join(repr(type(x).__name__) for x in (*inputs, *options.get("out", ())))
     raise TypeError(
-        f"operand type(s) all returned NotImplemented from __array_ufunc__(<ufunc '{function.__name__}'>, {method!r}, {shown}): {kinds}"
+        "operand type(s) all returned NotImplemented from __array_ufunc__(<ufunc "
+        f"'{function.__name__}'>, {method!r}, {shown}): {kinds}"
     )
 
 
 def given(out: Any, **options: Any) -> dict[str, Any]:
-    """The arguments of a call that are not their defaults; each option is a pair of value and default."""
-    found = {name: v for name, (v, default) in options.items() if v is not default and not (type(v) is type(default) and v == default)}
+    """The arguments of a call that are not their defaults; each option is a pair of value and
+    default.
+    """
+    found = {
+        name: v
+        for name, (v, default) in options.items()
+        if v is not default and not (type(v) is type(default) and v == default)
+    }
     outs = out if isinstance(out, tuple) else (out,)
     return found if all([o is None for o in outs]) else {"out": outs, **found}
 
 
 def made_like(like: Any, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """What the class of `like` makes of a call of a function that creates arrays; NotImplemented if that is for the function.
+    """What the class of `like` makes of a call of a function that creates arrays; NotImplemented if
+    that is for the function.
 
     Parameters
     ----------
@@ -110,16 +144,21 @@ def made_like(like: Any, function: Callable[..., Any], arguments: Mapping[str, A
     """
     method = getattr(type(like), "__array_function__", None)
     if method is None:
-        raise TypeError("The `like` argument must be an array-like that implements the `__array_function__` protocol.")
+        raise TypeError(
+            "The `like` argument must be an array-like that implements the `__array_function__` "
+            "protocol."
+        )
     if method is dispatch.ndarray.__array_function__:
         return NotImplemented
     return _by_protocol(like, function, *_as_called(function, arguments))
 
 
 def reduced_by(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """What the class of an operand makes of a call of a function that reduces; NotImplemented if that is for the function.
+    """What the class of an operand makes of a call of a function that reduces; NotImplemented if
+    that is for the function.
 
-    Another library's class is asked by `__array_function__`; a class derived from the array has a method of the function's name.
+    Another library's class is asked by `__array_function__`; a class derived from the array has a
+    method of the function's name.
 
     Parameters
     ----------
@@ -138,8 +177,11 @@ def reduced_by(function: Callable[..., Any], arguments: Mapping[str, Any]) -> An
     return getattr(a, name)(**{"axis": None, "out": None, **options})
 
 
-def asks_classes(dispatcher: Callable[..., Iterable[Any]], **_: Any) -> Callable[[Callable[P, Any]], Callable[P, Any]]:
-    """Have a function ask other libraries' classes first, by `__array_function__`; `dispatcher` says which arguments are asked.
+def asks_classes(
+    dispatcher: Callable[..., Iterable[Any]], **_: Any
+) -> Callable[[Callable[P, Any]], Callable[P, Any]]:
+    """Have a function ask other libraries' classes first, by `__array_function__`; `dispatcher`
+    says which arguments are asked.
 
     Parameters
     ----------
@@ -163,22 +205,37 @@ def asks_classes(dispatcher: Callable[..., Iterable[Any]], **_: Any) -> Callable
 
 
 def _is_foreign(x: Any) -> bool:
-    """Whether the class of an object is another library's that wants to be asked what functions do with it."""
-    return hasattr(type(x), "__array_function__") and not isinstance(x, Handle | onp.ndarray | onp.generic)
+    """Whether the class of an object is another library's that wants to be asked what functions do
+    with it.
+    """
+    return hasattr(type(x), "__array_function__") and not isinstance(
+        x, Handle | onp.ndarray | onp.generic
+    )
 
 
-def _by_protocol(x: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """What the class of an object makes of a call by `__array_function__`: of our function, or of NumPy's, which libraries know."""
+def _by_protocol(
+    x: Any, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Any:
+    """What the class of an object makes of a call by `__array_function__`: of our function, or of
+    NumPy's, which libraries know.
+    """
     numpys = getattr(onp, function.__name__, function)
     for asked in (numpys,) if isinstance(x, onp.ndarray | onp.generic) else (function, numpys):
         made = type(x).__array_function__(x, asked, (type(x),), args, kwargs)
         if made is not NotImplemented:
             return made
-    raise TypeError(f"no implementation found for 'numpy.{function.__name__}' on types that implement __array_function__: [{type(x)!r}]")
+    raise TypeError(
+        f"no implementation found for 'numpy.{function.__name__}' on types that implement "
+        f"__array_function__: [{type(x)!r}]"
+    )
 
 
-def _as_called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a call: by position what must be given, by name what is not its default; `like` is left out."""
+def _as_called(
+    function: Callable[..., Any], arguments: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call: by position what must be given, by name what is not its default;
+    `like` is left out.
+    """
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     for name, parameter in inspect.signature(function).parameters.items():
@@ -193,4 +250,12 @@ def _as_called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> tu
 
 dispatch.connect(overridden=overridden)
 
-__all__ = ["asks_classes", "given", "made_like", "overridden", "overrides", "reduced_by", "reduced_by_class"]
+__all__ = [
+    "asks_classes",
+    "given",
+    "made_like",
+    "overridden",
+    "overrides",
+    "reduced_by",
+    "reduced_by_class",
+]

@@ -27,7 +27,9 @@ def _packbits(xp: Any, a: Any, *, axis: int | None = None, bitorder: str = "big"
 
 
 @operator("_npi_unpackbits", rule=lambda types, attrs: ([None], _uint8), differentiable=False)
-def _unpackbits(xp: Any, a: Any, *, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Any:
+def _unpackbits(
+    xp: Any, a: Any, *, axis: int | None = None, count: int | None = None, bitorder: str = "big"
+) -> Any:
     """The bits of each byte as elements."""
     if axis is None:
         a, axis = xp.ravel(a), 0
@@ -50,11 +52,16 @@ def _along(a: Any, axis: Any, bitorder: str) -> int | None:
         raise TypeError(f"bitorder: expected 'big' or 'little', got {type(bitorder).__name__}")
     if bitorder not in ("big", "little"):
         raise ValueError("'order' must be either 'little' or 'big'")
-    return None if axis is None else onp.lib.array_utils.normalize_axis_index(python.index(axis), a.ndim or 1)
+    return (
+        None
+        if axis is None
+        else onp.lib.array_utils.normalize_axis_index(python.index(axis), a.ndim or 1)
+    )
 
 
 def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: BitOrder = "big") -> Any:
-    """Bits, as elements that are zero or not, packed into bytes; the last byte is filled with zeros.
+    """Bits, as elements that are zero or not, packed into bytes; the last byte is filled with
+    zeros.
 
     Parameters
     ----------
@@ -86,7 +93,9 @@ def packbits(a: ArrayLike, /, axis: int | None = None, bitorder: BitOrder = "big
     return apply(_packbits, (a if a.ndim else a.reshape(1),), (axis, bitorder))
 
 
-def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: BitOrder = "big") -> Any:
+def unpackbits(
+    a: ArrayLike, /, axis: int | None = None, count: int | None = None, bitorder: BitOrder = "big"
+) -> Any:
     """The bits of bytes, as elements that are 0 or 1.
 
     Parameters
@@ -96,7 +105,8 @@ def unpackbits(a: ArrayLike, /, axis: int | None = None, count: int | None = Non
     axis : int, optional
         Along which axis one becomes eight; all elements in C order, if not given.
     count : int, optional
-        How many bits to keep; more are added as zeros, and a negative number says how many to leave out at the end.
+        How many bits to keep; more are added as zeros, and a negative number says how many to leave
+        out at the end.
     bitorder : {'big', 'little'}
         Whether the first of eight is the highest bit or the lowest.
 

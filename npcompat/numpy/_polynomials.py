@@ -51,7 +51,7 @@ def _trimmed(c: Any, what: str) -> Any:
     return c[int(present[0]) :] if present[0] else c
 
 
-# --- from points and roots ---------------------------------------------------------------------------------------
+# --- from points and roots ------------------------------------------------------------------------
 
 
 def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Any:
@@ -77,7 +77,10 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Any:
         raise ValueError("x must be a one-dimensional array or sequence.")
     count = x.shape[0] if N is None else N
     x = x.astype(dtypes.narrow(onp.promote_types(x.dtype, onp.int64), [x.dtype]))
-    factors = [ones((x.shape[0], min(count, 1)), x.dtype), broadcast_to(x[:, None], (x.shape[0], max(count - 1, 0)))]
+    factors = [
+        ones((x.shape[0], min(count, 1)), x.dtype),
+        broadcast_to(x[:, None], (x.shape[0], max(count - 1, 0))),
+    ]
     powers = cumprod(concatenate(factors, 1), 1, x.dtype)
     return powers if increasing else powers[:, ::-1].copy()
 
@@ -85,8 +88,8 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Any:
 def poly(seq_of_zeros: ArrayLike) -> Any:
     """The polynomial with the given roots, or whose roots are the eigenvalues of a matrix.
 
-    Roots that are conjugates of each other make real coefficients; in a compiled function, where this is not known,
-    those of complex roots are complex.
+    Roots that are conjugates of each other make real coefficients; in a compiled function, where
+    this is not known, those of complex roots are complex.
 
     Parameters
     ----------
@@ -150,7 +153,13 @@ def roots(p: ArrayLike) -> Any:
 
 
 def polyfit(
-    x: ArrayLike, y: ArrayLike, deg: int, rcond: float | None = None, full: bool = False, w: ArrayLike | None = None, cov: Any = False
+    x: ArrayLike,
+    y: ArrayLike,
+    deg: int,
+    rcond: float | None = None,
+    full: bool = False,
+    w: ArrayLike | None = None,
+    cov: Any = False,
 ) -> Any:
     """The polynomial that fits points with the least squared error.
 
@@ -163,14 +172,15 @@ def polyfit(
     deg : int
         Degree of the polynomial.
     rcond : float, optional
-        Singular values below this fraction of the largest count as zero; the number of points times the machine
-        epsilon if not given.
+        Singular values below this fraction of the largest count as zero; the number of points times
+        the machine epsilon if not given.
     full : bool
         Whether residuals, rank, singular values and `rcond` are returned too.
     w : array_like, optional
         What the error of each point is multiplied with, before it is squared.
     cov : bool or 'unscaled'
-        Whether the covariance matrix of the coefficients is returned too; scaled by the residuals, or as it is.
+        Whether the covariance matrix of the coefficients is returned too; scaled by the residuals,
+        or as it is.
 
     Examples
     --------
@@ -199,7 +209,9 @@ def polyfit(
         if weights.ndim != 1:
             raise TypeError(f"expected a 1-d array for weights, got shape {weights.shape}")
         if weights.shape[0] != count:
-            raise TypeError(f"expected w and y to have the same length, got {weights.shape[0]} and {count}")
+            raise TypeError(
+                f"expected w and y to have the same length, got {weights.shape[0]} and {count}"
+            )
         carried.append(weights.dtype)
 
     def shown(found: Any) -> Any:
@@ -224,7 +236,9 @@ def polyfit(
     if cov == "unscaled":
         return c, shown(base if y.ndim == 1 else base[:, :, None])
     if count <= order:
-        raise ValueError("the number of data points must exceed order to scale the covariance matrix")
+        raise ValueError(
+            "the number of data points must exceed order to scale the covariance matrix"
+        )
     return c, shown((base if y.ndim == 1 else base[:, :, None]) * (residuals / (count - order)))
 
 
@@ -232,7 +246,7 @@ def _wide(x: Any) -> Any:
     return x.astype(onp.promote_types(x.dtype, _float64))
 
 
-# --- arithmetic --------------------------------------------------------------------------------------------------
+# --- arithmetic -----------------------------------------------------------------------------------
 
 
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> Any:
@@ -263,7 +277,10 @@ def _aligned(a1: Any, a2: Any) -> list[Any]:
     """The coefficients of two polynomials, with as many zeros in front as the shorter one lacks."""
     both = [atleast_1d(_coefficients(a)) for a in (a1, a2)]
     length = max(c.shape[0] for c in both)
-    return [c if c.shape[0] == length else concatenate([zeros(length - c.shape[0], c.dtype), c]) for c in both]
+    return [
+        c if c.shape[0] == length else concatenate([zeros(length - c.shape[0], c.dtype), c])
+        for c in both
+    ]
 
 
 def polymul(a1: ArrayLike, a2: ArrayLike) -> Any:
@@ -307,7 +324,9 @@ def _divided(types: tuple[Type, ...]) -> Resolution:
     """What is no float becomes the default one, before a common dtype is chosen."""
     given = [dtypes.strong(t) for t in types]
     common = onp.result_type(*[t if dtypes.is_inexact(t) else _float64 for t in given])
-    wide = onp.promote_types(common, _float64)  # what remains of a step must be nearly zero, however XLA rounds
+    wide = onp.promote_types(
+        common, _float64
+    )  # what remains of a step must be nearly zero, however XLA rounds
     dtype = dtypes.narrow(common, given)
     return [wide, wide], (dtype, dtype)
 
@@ -326,7 +345,7 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
     return _as_given(quotient, u, v), _as_given(rest, u, v)
 
 
-# --- values, derivatives, integrals ------------------------------------------------------------------------------
+# --- values, derivatives, integrals ---------------------------------------------------------------
 
 
 @operator("_npi_polyval", rule=dtypes.promote, pattern="complex")
@@ -383,7 +402,8 @@ def polyder(p: ArrayLike, m: int = 1) -> Any:
 
 
 def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Any:
-    """The `m`-th integral of a polynomial, with the constants `k` of each integration, zero if not given.
+    """The `m`-th integral of a polynomial, with the constants `k` of each integration, zero if not
+    given.
 
     Examples
     --------
@@ -397,14 +417,17 @@ def polyint(p: ArrayLike, m: int = 1, k: ArrayLike | None = None) -> Any:
     if len(constants) == 1 and m > 1:
         constants = constants[0] * ones(m)
     if len(constants) < m:
-        raise ValueError(f"k must be a scalar or a rank-1 array of length 1 or >m, got length {len(constants)} for m = {m}.")
+        raise ValueError(
+            f"k must be a scalar or a rank-1 array of length 1 or >m, got length {len(constants)} "
+            f"for m = {m}."
+        )
     c = _coefficients(p)
     for i in range(m):
         c = concatenate([c / arange(len(c), 0, -1), constants[i : i + 1]])
     return _as_given(c, p)
 
 
-# --- the class ---------------------------------------------------------------------------------------------------
+# --- the class ------------------------------------------------------------------------------------
 
 
 class poly1d:
@@ -527,7 +550,11 @@ class poly1d:
         return poly1d(polysub(poly1d(other)._coeffs, self._coeffs))
 
     def __mul__(self, other: Any) -> "poly1d":
-        return poly1d(self._coeffs * other if _is_number(other) else polymul(self._coeffs, poly1d(other)._coeffs))
+        return poly1d(
+            self._coeffs * other
+            if _is_number(other)
+            else polymul(self._coeffs, poly1d(other)._coeffs)
+        )
 
     __rmul__ = __mul__
 
@@ -548,7 +575,9 @@ class poly1d:
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, poly1d):
             return NotImplemented
-        return self._coeffs.shape == other._coeffs.shape and bool((self._coeffs == other._coeffs).all())
+        return self._coeffs.shape == other._coeffs.shape and bool(
+            (self._coeffs == other._coeffs).all()
+        )
 
     def __ne__(self, other: object) -> Any:
         if not isinstance(other, poly1d):
@@ -568,4 +597,17 @@ def _is_number(x: Any) -> bool:
     return isscalar(x) or (isinstance(x, Handle) and x.ndim == 0)  # type: ignore[attr-defined]
 
 
-__all__ = ["poly", "poly1d", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "roots", "vander"]
+__all__ = [
+    "poly",
+    "poly1d",
+    "polyadd",
+    "polyder",
+    "polydiv",
+    "polyfit",
+    "polyint",
+    "polymul",
+    "polysub",
+    "polyval",
+    "roots",
+    "vander",
+]

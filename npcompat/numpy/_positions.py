@@ -35,7 +35,7 @@ def _shaped(arr: Any) -> _Host:
     return dispatch.layout(asarray(arr))
 
 
-# --- diagonals and triangles -------------------------------------------------------------------------------------
+# --- diagonals and triangles ----------------------------------------------------------------------
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
@@ -70,7 +70,8 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Any, ...]:
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
-    """The positions on and below the `k`-th diagonal of an `n` by `m` matrix (`n` by `n`, if `m` is not given).
+    """The positions on and below the `k`-th diagonal of an `n` by `m` matrix (`n` by `n`, if `m` is
+    not given).
 
     Examples
     --------
@@ -81,7 +82,8 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, ...]:
-    """The positions on and above the `k`-th diagonal of an `n` by `m` matrix (`n` by `n`, if `m` is not given).
+    """The positions on and above the `k`-th diagonal of an `n` by `m` matrix (`n` by `n`, if `m` is
+    not given).
 
     Examples
     --------
@@ -114,7 +116,8 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Any, ...]:
 
 
 def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any, ...]:
-    """The positions that a function such as `np.triu`, called as ``mask_func(ones, k)``, leaves in an `n` by `n` matrix.
+    """The positions that a function such as `np.triu`, called as ``mask_func(ones, k)``, leaves in
+    an `n` by `n` matrix.
 
     Examples
     --------
@@ -127,7 +130,7 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any
     return _arrays(found)
 
 
-# --- several indices and one -------------------------------------------------------------------------------------
+# --- several indices and one ----------------------------------------------------------------------
 
 
 def _weights(dims: tuple[int, ...], order: str) -> list[int]:
@@ -138,11 +141,15 @@ def _weights(dims: tuple[int, ...], order: str) -> list[int]:
 
 
 def _few(a: Any) -> _Host:
-    """Zeros for NumPy to judge in the place of positions: their dtype, their number of axes, whether there are any."""
+    """Zeros for NumPy to judge in the place of positions: their dtype, their number of axes,
+    whether there are any.
+    """
     return onp.zeros([min(n, 1) for n in a.shape], a.dtype)
 
 
-def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: Literal["C", "F"] = "C") -> Any:
+def ravel_multi_index(
+    multi_index: Any, dims: Any, mode: Any = "raise", order: Literal["C", "F"] = "C"
+) -> Any:
     """The positions among all elements of an array, from positions along each of its axes.
 
     Parameters
@@ -152,8 +159,8 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: L
     dims : int or tuple of int
         The array's shape.
     mode : {'raise', 'wrap', 'clip'} or a tuple of them
-        What a position out of range means, for all axes or for each: an error, the position modulo the length, or the
-        nearest valid one.
+        What a position out of range means, for all axes or for each: an error, the position modulo
+        the length, or the nearest valid one.
     order : {'C', 'F'}
         Whether elements are counted with the last index changing fastest, or with the first.
 
@@ -173,9 +180,13 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: L
     """
     parts, shape = list(multi_index), as_shape(dims)
     if not any([isinstance(p, Handle) for p in parts]):
-        return dispatch.as_scalar(dispatch.array_of(onp.asarray(onp.ravel_multi_index(tuple(parts), shape, mode, order))))
+        return dispatch.as_scalar(
+            dispatch.array_of(onp.asarray(onp.ravel_multi_index(tuple(parts), shape, mode, order)))
+        )
     parts = [asarray(p) for p in parts]
-    onp.ravel_multi_index(tuple([_few(p) for p in parts]), shape, "wrap" if mode == "raise" else mode, order)
+    onp.ravel_multi_index(
+        tuple([_few(p) for p in parts]), shape, "wrap" if mode == "raise" else mode, order
+    )
     how = tuple(mode) if isinstance(mode, tuple | list) else (mode,) * len(shape)
     empty = 0 in onp.broadcast_shapes(*[p.shape for p in parts])  # then NumPy looks at no position
     total: Any = asarray(0)
@@ -191,7 +202,9 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: L
     return total
 
 
-def unravel_index(indices: ArrayLike, shape: Any, order: Literal["C", "F"] = "C") -> tuple[Any, ...]:
+def unravel_index(
+    indices: ArrayLike, shape: Any, order: Literal["C", "F"] = "C"
+) -> tuple[Any, ...]:
     """The positions along each axis of an array, from positions among all its elements.
 
     Parameters
@@ -225,12 +238,23 @@ def unravel_index(indices: ArrayLike, shape: Any, order: Literal["C", "F"] = "C"
     if not dims:
         return ()
     size = math.prod(dims)
-    refuse(outside, (indices,), (0, size), ValueError, f"index is out of bounds for array with size {size}")
+    refuse(
+        outside,
+        (indices,),
+        (0, size),
+        ValueError,
+        f"index is out of bounds for array with size {size}",
+    )
     places: Any = asarray(indices, _int64)
-    return tuple([places // max(weight, 1) % max(length, 1) for weight, length in zip(_weights(dims, order), dims, strict=True)])
+    return tuple(
+        [
+            places // max(weight, 1) % max(length, 1)
+            for weight, length in zip(_weights(dims, order), dims, strict=True)
+        ]
+    )
 
 
-# --- without zeros -----------------------------------------------------------------------------------------------
+# --- without zeros --------------------------------------------------------------------------------
 
 
 def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
@@ -266,11 +290,14 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: AxisLike = None) -> Any:
     key = [slice(None)] * host.ndim
     for i in axes:
         first, last = (int(found[:, i].min()), int(found[:, i].max())) if len(found) else (0, -1)
-        key[i] = slice(first if "f" in trim or not len(found) else None, last + 1 if "b" in trim or not len(found) else None)
+        key[i] = slice(
+            first if "f" in trim or not len(found) else None,
+            last + 1 if "b" in trim or not len(found) else None,
+        )
     return filt[key[0]] if len(key) == 1 else filt[tuple(key)]
 
 
 __all__ = [
-    "diag_indices", "diag_indices_from", "mask_indices", "ravel_multi_index", "tril_indices", "tril_indices_from", "trim_zeros",
-    "triu_indices", "triu_indices_from", "unravel_index",
+    "diag_indices", "diag_indices_from", "mask_indices", "ravel_multi_index", "tril_indices",
+    "tril_indices_from", "trim_zeros", "triu_indices", "triu_indices_from", "unravel_index",
 ]  # fmt: skip

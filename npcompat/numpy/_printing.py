@@ -1,4 +1,7 @@
-"""Arrays as text: NumPy's own printing.  In the default policy the default float is left unsaid and float64 is named."""
+"""Arrays as text: NumPy's own printing.
+
+In the default policy the default float is left unsaid and float64 is named.
+"""
 
 import re
 from collections.abc import Iterator
@@ -33,7 +36,9 @@ class _Dots:
 
 @contextmanager
 def _values(a: Any) -> Iterator[onp.ndarray[Any, Any]]:
-    """The values to be shown: dots for an array of objects that is, at some depth, among its own elements."""
+    """The values to be shown: dots for an array of objects that is, at some depth, among its own
+    elements.
+    """
     host = dispatch.to_host(a) if isinstance(a, Handle) else onp.asarray(a)
     key = id(a), get_ident()
     if host.dtype.kind != "O":
@@ -54,7 +59,12 @@ _IMPLIED = ("float32", "complex64")
 _SAID = ("float64", "complex128")
 
 
-def array_repr(arr: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None) -> str:
+def array_repr(
+    arr: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
     """The text that `repr` gives: the values and, where it is not the default, the dtype.
 
     Examples
@@ -63,10 +73,12 @@ def array_repr(arr: Any, max_line_width: int | None = None, precision: int | Non
     'array([1., 1.])'
     """
     if modes.current().trace is not None and isinstance(arr, Handle):
-        return f"array(<traced>, shape={arr.shape}, dtype={arr.dtype})"  # type: ignore[attr-defined]
+        return f"array(<traced>, shape={arr.shape}, dtype={arr.dtype})"
     with _values(arr) as host:
         if isinstance(arr, Handle) and is_subclass(type(arr)):
-            host = host.view(type(type(arr).__name__, (onp.ndarray,), {}))  # NumPy names the class, and aligns lines with the name
+            host = host.view(
+                type(type(arr).__name__, (onp.ndarray,), {})
+            )  # NumPy names the class, and aligns lines with the name
         text = onp.array_repr(host, max_line_width, precision, suppress_small)
     if modes.current().numpy_dtypes or not host.size:
         return text
@@ -76,11 +88,20 @@ def array_repr(arr: Any, max_line_width: int | None = None, precision: int | Non
         said = f"dtype={host.dtype.name})"
         width = max_line_width or onp.get_printoptions()["linewidth"]
         last = len(text) - 1 - (text.rfind("\n") + 1)
-        return f"{text[:-1]}, {said}" if last + len(said) + 1 <= width else f"{text[:-1]},\n      {said}"
+        return (
+            f"{text[:-1]}, {said}"
+            if last + len(said) + 1 <= width
+            else f"{text[:-1]},\n      {said}"
+        )
     return text
 
 
-def array_str(a: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None) -> str:
+def array_str(
+    a: Any,
+    max_line_width: int | None = None,
+    precision: int | None = None,
+    suppress_small: bool | None = None,
+) -> str:
     """The text that `str` gives: the values only.
 
     Examples
@@ -116,12 +137,15 @@ def array2string(
     ----------
     a : array_like
         The values.
-    max_line_width, precision, suppress_small, threshold, edgeitems, sign, floatmode, formatter, legacy
-        As for `set_printoptions`, whose values hold for what is None; `max_line_width` is `linewidth` there.
+    max_line_width, precision, suppress_small, threshold, edgeitems, sign, floatmode, formatter,
+    legacy
+        As for `set_printoptions`, whose values hold for what is None; `max_line_width` is
+        `linewidth` there.
     separator : str
         What is between elements.
     prefix, suffix : str
-        What the text will stand between: lines are broken and indented for it.  It is not part of the result.
+        What the text will stand between: lines are broken and indented for it. It is not part of
+        the result.
 
     Examples
     --------
@@ -136,6 +160,7 @@ def array2string(
 
 
 __all__ = [
-    "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "format_float_positional", "format_float_scientific",
-    "get_printoptions", "printoptions", "set_printoptions",
+    "array2string", "array_repr", "array_str", "base_repr", "binary_repr",
+    "format_float_positional", "format_float_scientific", "get_printoptions", "printoptions",
+    "set_printoptions",
 ]  # fmt: skip

@@ -23,18 +23,23 @@ from npcompat.numpy._unbound import remembering
 
 
 def product_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """Operands are cast to their common dtype, which is the result's; scalars count as arrays of their default dtype."""
+    """Operands are cast to their common dtype, which is the result's; scalars count as arrays of
+    their default dtype.
+    """
     wanted = attrs.get("dtype")
     if isinstance(wanted, tuple):  # all loops are between equal dtypes
         named = {t for t in wanted if t is not None}
         if len(named) > 1:
-            raise TypeError("No loop matching the specified signature and casting was found: products are of one dtype, not of several")
+            raise TypeError(
+                "No loop matching the specified signature and casting was found: products are of "
+                "one dtype, not of several"
+            )
         wanted = named.pop() if named else None
     dtype = wanted or dtypes.result_type([dtypes.strong(t) for t in types])
     return [dtype] * len(types), dtype
 
 
-# --- ufuncs with core dimensions ---------------------------------------------------------------------------------
+# --- ufuncs with core dimensions ------------------------------------------------------------------
 
 
 @operator("_npi_matmul", ufunc=onp.matmul, rule=product_types, pattern="complex")
@@ -61,9 +66,19 @@ def _vecmat(xp: Any, x1: Any, x2: Any, *, dtype: Any = None) -> Any:
     return xp.vecmat(x1, x2)
 
 
-_CORES: dict[Op, tuple[int, int, int]] = {_matmul: (2, 2, 2), _vecdot: (1, 1, 0), _matvec: (2, 1, 1), _vecmat: (1, 2, 1)}
-"""How many axes of the operands and of the result belong to one product; the others are broadcast."""
-_SIGNATURES = {_matmul: "(n?,k),(k,m?)->(n?,m?)", _matvec: "(m,n),(n)->(m)", _vecmat: "(n),(n,m)->(m)"}
+_CORES: dict[Op, tuple[int, int, int]] = {
+    _matmul: (2, 2, 2),
+    _vecdot: (1, 1, 0),
+    _matvec: (2, 1, 1),
+    _vecmat: (1, 2, 1),
+}
+"""How many axes of the operands and of the result belong to one product; the others are broadcast.
+"""
+_SIGNATURES = {
+    _matmul: "(n?,k),(k,m?)->(n?,m?)",
+    _matvec: "(m,n),(n)->(m)",
+    _vecmat: "(n),(n,m)->(m)",
+}
 
 
 def _product(
@@ -88,7 +103,10 @@ def _product(
     for x, where in zip((x1, x2), places, strict=False):
         x = asarray(x)
         if x.ndim < len(where):
-            raise ValueError(f"{name_of(op)}: expected an operand of at least {len(where)} dimensions, got {x.ndim}")
+            raise ValueError(
+                f"{name_of(op)}: expected an operand of at least {len(where)} dimensions, got "
+                f"{x.ndim}"
+            )
         operands.append(moveaxis(x, where, range(-len(where), 0)))
     result = call(op, operands, None, True, casting, order, dtype, subok, signature)
     if keepdims:
@@ -106,11 +124,13 @@ def check_in_place(x1: Any, x2: Any) -> None:
     shapes = onp.shape(x1), onp.shape(x2)
     if not shapes[0] or len(shapes[1]) == 1:
         raise ValueError(
-            "inplace matrix multiplication requires the first operand to have at least one and the second at least two dimensions."
+            "inplace matrix multiplication requires the first operand to have at least one and "
+            "the second at least two dimensions."
         )
     if shapes[1][-2:] not in ((), (shapes[0][-1],) * 2) and shapes[1][-2] == shapes[0][-1]:
         raise ValueError(
-            f"matmul: Output operand 0 has a mismatch in its core dimension {min(len(shapes[0]), 2) - 1}, with gufunc signature "
+            "matmul: Output operand 0 has a mismatch in its core dimension "
+            f"{min(len(shapes[0]), 2) - 1}, with gufunc signature "
             f"{_SIGNATURES[_matmul]} (size {shapes[1][-1]} is different from {shapes[0][-1]})"
         )
 
@@ -119,12 +139,18 @@ def _places(op: Op, axes: Any, axis: Any, keepdims: Any) -> list[tuple[int, ...]
     """Where the core axes of both operands and of the result are."""
     name, cores = name_of(op), _CORES[op]
     if op is not _vecdot and keepdims:
-        raise TypeError(f"{name} does not support keepdims: its signature {_SIGNATURES[op]} requires multiple core dimensions")
+        raise TypeError(
+            f"{name} does not support keepdims: its signature {_SIGNATURES[op]} requires multiple "
+            "core dimensions"
+        )
     if axis is not NoValue:
         if axes is not NoValue:
             raise TypeError("cannot specify both 'axis' and 'axes'")
         if op is not _vecdot:
-            raise TypeError(f"{name}: axis can only be used with a single shared core dimension, not with those of {_SIGNATURES[op]}.")
+            raise TypeError(
+                f"{name}: axis can only be used with a single shared core dimension, not with "
+                f"those of {_SIGNATURES[op]}."
+            )
         place = (python.index(axis),)
         return [place, place, place if keepdims else ()]
     if axes is NoValue:
@@ -139,13 +165,17 @@ def _places(op: Op, axes: Any, axis: Any, keepdims: Any) -> list[tuple[int, ...]
         given.append((-1,))
     if len(given) != 3:
         raise ValueError(
-            "axes should be a list with an entry for all 3 inputs and outputs; entries for outputs can only be omitted if none of "
+            "axes should be a list with an entry for all 3 inputs and outputs; entries for "
+            "outputs can only be omitted if none of "
             "them has core axes."
         )
     for i, (entry, count) in enumerate(zip(given, wanted, strict=True)):
-        if len(entry) != count and not (op is _matmul and len(entry) == 1):  # a vector has one axis, and so has what it leads to
+        if len(entry) != count and not (
+            op is _matmul and len(entry) == 1
+        ):  # a vector has one axis, and so has what it leads to
             raise onp.exceptions.AxisError(
-                f"{name}: operand {i} has {count} core dimensions, but {len(entry)} dimensions are specified by axes tuple."
+                f"{name}: operand {i} has {count} core dimensions, but {len(entry)} dimensions "
+                "are specified by axes tuple."
             )
     return given
 
@@ -191,7 +221,9 @@ def matmul(
     >>> np.matmul([[1, 2], [3, 4]], [1, 1])
     array([3, 7])
     """
-    return _product(_matmul, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature)
+    return _product(
+        _matmul, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature
+    )
 
 
 @instance(_vecdot)
@@ -210,14 +242,17 @@ def vecdot(
     subok: bool = True,
     signature: Any = None,
 ) -> Any:
-    """Inner products of vectors along the last axis (or `axis`), the first operand conjugated; see `matmul`.
+    """Inner products of vectors along the last axis (or `axis`), the first operand conjugated; see
+    `matmul`.
 
     Examples
     --------
     >>> np.vecdot([[1, 2], [3, 4]], [1, 1])
     array([3, 7])
     """
-    return _product(_vecdot, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature)
+    return _product(
+        _vecdot, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature
+    )
 
 
 @instance(_matvec)
@@ -244,7 +279,9 @@ def matvec(
     array([[1, 3],
            [2, 4]])
     """
-    return _product(_matvec, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature)
+    return _product(
+        _matvec, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature
+    )
 
 
 @instance(_vecmat)
@@ -270,10 +307,12 @@ def vecmat(
     >>> np.vecmat([1, 1], [[1, 2], [3, 4]])
     array([4, 6])
     """
-    return _product(_vecmat, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature)
+    return _product(
+        _vecmat, x1, x2, out, axes, axis, keepdims, casting, order, dtype, subok, signature
+    )
 
 
-# --- products by name --------------------------------------------------------------------------------------------
+# --- products by name -----------------------------------------------------------------------------
 
 
 @operator("_npi_dot", rule=product_types, pattern="complex")
@@ -332,11 +371,13 @@ def dot(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
         return result
     if not isinstance(out, Handle):
         raise TypeError(f"dot: `out` must be an npcompat ndarray, got {type(out).__name__}")
-    fits = out.dtype == result.dtype and out.shape == result.shape  # type: ignore[attr-defined]
+    fits = out.dtype == result.dtype and out.shape == result.shape
     if not (fits and out.flags.c_contiguous):  # type: ignore[attr-defined]
         raise ValueError(
-            "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array): expected "
-            f"{result.dtype}{result.shape}, got {out.dtype}{out.shape}"  # type: ignore[attr-defined]
+            "output array is not acceptable (must have the right datatype, number of dimensions, "
+            "and be a C-Array): expected "
+            f"{result.dtype}{result.shape}, got "
+            f"{out.dtype}{out.shape}"
         )
     dispatch.write(out, dispatch.read(result))
     return out
@@ -379,7 +420,8 @@ def outer(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
 
 
 def kron(a: ArrayLike, b: ArrayLike) -> Any:
-    """Kronecker's product: the first operand with each element replaced by its product with the second.
+    """Kronecker's product: the first operand with each element replaced by its product with the
+    second.
 
     Examples
     --------
@@ -426,7 +468,7 @@ def _as_axes(axes: Any) -> tuple[int, ...]:
     return (found,) if isinstance(found, int) else found or ()
 
 
-# --- cross and trace ---------------------------------------------------------------------------------------------
+# --- cross and trace ------------------------------------------------------------------------------
 
 
 @operator("_npi_cross", rule=product_types, pattern="complex", scalars=False)
@@ -446,7 +488,14 @@ def _cross(xp: Any, a: Any, b: Any, *, axisa: int = -1, axisb: int = -1, axisc: 
     return xp.moveaxis(xp.stack(parts, axis=-1), -1, axisc)
 
 
-def cross(a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
+def cross(
+    a: ArrayLike,
+    b: ArrayLike,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> Any:
     """The vector product of vectors with three elements.
 
     Parameters
@@ -472,10 +521,16 @@ def cross(a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: i
     axisb = onp.lib.array_utils.normalize_axis_index(axisb, b.ndim, "axisb")
     lengths = a.shape[axisa], b.shape[axisb]
     if any(n not in (2, 3) for n in lengths):
-        raise ValueError(f"incompatible dimensions for cross product\n(dimension must be 2 or 3, got {lengths[0]} and {lengths[1]})")
+        raise ValueError(
+            "incompatible dimensions for cross product\n(dimension must be 2 or 3, got "
+            f"{lengths[0]} and {lengths[1]})"
+        )
     if 2 in lengths:
         warnings.warn(
-            "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors instead.", DeprecationWarning, stacklevel=2
+            "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors "
+            "instead.",
+            DeprecationWarning,
+            stacklevel=2,
         )
     if lengths != (2, 2):
         axisc = onp.lib.array_utils.normalize_axis_index(axisc, max(a.ndim, b.ndim), "axisc")
@@ -483,12 +538,21 @@ def cross(a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: i
 
 
 @operator("_npi_trace", rule=accumulated, pattern="reduction")
-def _trace(xp: Any, a: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Any:
+def _trace(
+    xp: Any, a: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None
+) -> Any:
     """Sum of a diagonal."""
     return xp.trace(a, offset, axis1, axis2)
 
 
-def trace(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None, out: Any = None) -> Any:
+def trace(
+    a: ArrayLike,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: DTypeLike = None,
+    out: Any = None,
+) -> Any:
     """Sum of the diagonal over two axes.
 
     Examples
@@ -496,10 +560,16 @@ def trace(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: 
     >>> np.trace([[1, 2], [3, 4]])
     np.int64(5)
     """
-    attrs = (python.index(offset), python.index(axis1), python.index(axis2), accumulated_in(dtype, a))
+    attrs = (
+        python.index(offset),
+        python.index(axis1),
+        python.index(axis2),
+        accumulated_in(dtype, a),
+    )
     return finish(apply(_trace, (a,), attrs), out, "trace")
 
 
 __all__ = [
-    "cross", "dot", "inner", "kron", "matmul", "matvec", "outer", "tensordot", "trace", "vdot", "vecdot", "vecmat",
+    "cross", "dot", "inner", "kron", "matmul", "matvec", "outer", "tensordot", "trace", "vdot",
+    "vecdot", "vecmat",
 ]  # fmt: skip

@@ -1,4 +1,6 @@
-"""Protocols: Python's numbers, NumPy's functions called with our arrays, DLPack both ways, the namespace of the array API."""
+"""Protocols: Python's numbers, NumPy's functions called with our arrays, DLPack both ways, the
+namespace of the array API.
+"""
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
@@ -19,20 +21,25 @@ from npcompat.numpy._host_arrays import as_numpys, by_numpy
 from npcompat.numpy._overrides import overrides
 from npcompat.numpy._unbound import unbound
 
-_NO_ADDRESS = "the memory of an array moves when it is written, so that it has no address; take that of `a.asnumpy()`"
+_NO_ADDRESS = (
+    "the memory of an array moves when it is written, so that it has no address; take "
+    "that of `a.asnumpy()`"
+)
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
 class Protocols(Handle):
-    """What `float(ours)`, `numpy.add(ours, theirs)`, `numpy.concatenate([ours])` and `numpy.from_dlpack(ours)` ask for."""
+    """What `float(ours)`, `numpy.add(ours, theirs)`, `numpy.concatenate([ours])` and
+    `numpy.from_dlpack(ours)` ask for.
+    """
 
     __slots__ = ()
 
     def __array_ufunc__(self, ufunc: onp.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """Run the function of the ufunc's name, a ufunc that we have not on the host.
 
-        What it is to write into arrays of NumPy's is copied there.  As NumPy's own method, it leaves operands of other classes
-        that have a say to them.
+        What it is to write into arrays of NumPy's is copied there. As NumPy's own method, it leaves
+        operands of other classes that have a say to them.
         """
         if not hasattr(ufunc, "nin"):
             raise TypeError(f"__array_ufunc__: expected a ufunc, got {type(ufunc).__name__}")
@@ -47,7 +54,9 @@ class Protocols(Handle):
         outs = kwargs.get("out", ())
         if not any([isinstance(o, onp.ndarray) for o in outs]):
             return call(*inputs, **kwargs)
-        return _into_numpys(ufunc, call, inputs, outs, {k: v for k, v in kwargs.items() if k != "out"})
+        return _into_numpys(
+            ufunc, call, inputs, outs, {k: v for k, v in kwargs.items() if k != "out"}
+        )
 
     @fast_path.method("convert", infix=bool)
     def __bool__(self) -> bool:
@@ -93,27 +102,51 @@ class Protocols(Handle):
     def __array_namespace__(self, /, *, api_version: str | None = None) -> Any:
         """The module whose functions take this array: `npcompat.numpy`."""
         if api_version is not None and api_version not in API_VERSIONS:
-            raise ValueError(f"__array_namespace__(api_version={api_version!r}): expected one of {', '.join(API_VERSIONS)}")
+            raise ValueError(
+                f"__array_namespace__(api_version={api_version!r}): expected one of "
+                f"{', '.join(API_VERSIONS)}"
+            )
         return importlib.import_module("npcompat.numpy")
 
-    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any:
-        """A DLPack capsule of the values: memory that must not be written, or a copy for those who know no such memory."""
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: Any = None,
+        dl_device: Any = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule of the values: memory that must not be written, or a copy for those who
+        know no such memory.
+        """
         payload = dispatch.read(self).payload
         if xla.is_tracer(payload):
             raise dispatch.traced_value_error()
         if not isinstance(payload, onp.ndarray):
-            try:  # XLA makes the capsule that every version can read, but knows no numbers of old ones
+            # XLA makes the capsule that every version can read, but knows no numbers of old ones
+            try:
                 return payload.__dlpack__(stream=stream, dl_device=dl_device, copy=copy)
             except RuntimeError as error:
                 if dl_device is None:
                     raise
-                raise BufferError(f"__dlpack__(dl_device={dl_device}): the array can't go to this device: {error}") from error
+                raise BufferError(
+                    f"__dlpack__(dl_device={dl_device}): the array can't go to this device: {error}"
+                ) from error
         shared = payload.view()
         shared.flags.writeable = False
-        if max_version is None or tuple(max_version) < (1, 0):  # which can't say that memory must not be written
-            own = dispatch.buffer(self) if copy is False and not (self._extra is not None and self._extra.readonly) else None
+        if max_version is None or tuple(max_version) < (
+            1,
+            0,
+        ):  # which can't say that memory must not be written
+            own = (
+                dispatch.buffer(self)
+                if copy is False and not (self._extra is not None and self._extra.readonly)
+                else None
+            )
             shared = own if own is not None else shared if copy is False else payload.copy()
-        return shared.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+        return shared.__dlpack__(
+            stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        )
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Kind and number of the device, as DLPack has them."""
@@ -123,11 +156,14 @@ class Protocols(Handle):
         kind, number = payload.__dlpack_device__()
         return int(kind), int(number)
 
-    def __array_function__(self, func: Callable[..., Any], types: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Run our function of the same name and module, or what NumPy has and we have not, on the host.
+    def __array_function__(
+        self, func: Callable[..., Any], types: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """Run our function of the same name and module, or what NumPy has and we have not, on the
+        host.
 
-        As NumPy's own method, it leaves calls with arrays of other classes that have a say to them, and runs what is no function of
-        NumPy's as it is.
+        As NumPy's own method, it leaves calls with arrays of other classes that have a say to them,
+        and runs what is no function of NumPy's as it is.
         """
         if not isinstance(args, tuple):
             raise TypeError("args must be a tuple.")
@@ -146,7 +182,9 @@ class Protocols(Handle):
 
 
 def foreign(ufunc: onp.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A ufunc that is NumPy's or another library's, on the values of our arrays; it gets NumPy's for `out`, which are copied there."""
+    """A ufunc that is NumPy's or another library's, on the values of our arrays; it gets NumPy's
+    for `out`, which are copied there.
+    """
     if method == "at":
         target, *others = inputs
         written = as_numpys(target)
@@ -157,29 +195,49 @@ def foreign(ufunc: onp.ufunc, method: str, inputs: Sequence[Any], kwargs: Mappin
     outs = kwargs.get("out", ())
     copies = tuple(map(as_numpys, outs))
     carried = [a.dtype for a in inputs if hasattr(a, "dtype")]
-    found = by_numpy(getattr(ufunc, method), inputs, {**kwargs, "out": copies} if outs else kwargs, carried)
+    found = by_numpy(
+        getattr(ufunc, method), inputs, {**kwargs, "out": copies} if outs else kwargs, carried
+    )
     for out, copy in zip(outs, copies, strict=True):
         if out is not copy:
             out[...] = copy
     results = found if isinstance(found, tuple) else (found,)
-    results = tuple([r if o is None else o for r, o in zip(results, outs or (None,) * len(results), strict=True)])
+    results = tuple(
+        [
+            r if o is None else o
+            for r, o in zip(results, outs or (None,) * len(results), strict=True)
+        ]
+    )
     return results if isinstance(found, tuple) else results[0]
 
 
-def _into_numpys(ufunc: onp.ufunc, call: Any, inputs: Sequence[Any], outs: Sequence[Any], options: dict[str, Any]) -> Any:
+def _into_numpys(
+    ufunc: onp.ufunc, call: Any, inputs: Sequence[Any], outs: Sequence[Any], options: dict[str, Any]
+) -> Any:
     """A ufunc that writes into NumPy's arrays, some perhaps into ours."""
     if options.get("where", True) is not True:
-        raise NotImplementedError(f"{ufunc.__name__}(out=, where=): with an `out` of NumPy's, where= is not supported; convert `out` first")
+        raise NotImplementedError(
+            f"{ufunc.__name__}(out=, where=): with an `out` of NumPy's, where= is not supported; "
+            "convert `out` first"
+        )
     casting = options.get("casting", "same_kind")
     found = call(*inputs, **options)
     results = found if isinstance(found, tuple) else (found,)
     for result, out in zip(results, outs, strict=True):
         if out is not None and not onp.can_cast(result.dtype, out.dtype, casting):
             raise TypeError(
-                f"Cannot cast ufunc '{ufunc.__name__}' output from {result.dtype!r} to {out.dtype!r} with casting rule '{casting}'"
+                f"Cannot cast ufunc '{ufunc.__name__}' output from {result.dtype!r} to "
+                f"{out.dtype!r} with casting rule '{casting}'"
             )
-        if out is not None and result.shape != out.shape and onp.broadcast_shapes(result.shape, out.shape) != out.shape:
-            raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape {result.shape}")
+        if (
+            out is not None
+            and result.shape != out.shape
+            and onp.broadcast_shapes(result.shape, out.shape) != out.shape
+        ):
+            raise ValueError(
+                f"non-broadcastable output operand with shape {out.shape} doesn't match the "
+                f"broadcast shape {result.shape}"
+            )
     written = []
     for result, out in zip(results, outs, strict=True):
         if out is not None:
@@ -190,13 +248,14 @@ def _into_numpys(ufunc: onp.ufunc, call: Any, inputs: Sequence[Any], outs: Seque
 
 @unbound
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """An array over the memory of another library's array; nothing is copied where that memory fits.
+    """An array over the memory of another library's array; nothing is copied where that memory
+    fits.
 
     Parameters
     ----------
     x : object with ``__dlpack__`` and ``__dlpack_device__``
-        An array of NumPy, torch, JAX or any library that speaks DLPack.  It must not be written while the new array is
-        in use; writing the new one does not change it.
+        An array of NumPy, torch, JAX or any library that speaks DLPack. It must not be written
+        while the new array is in use; writing the new one does not change it.
     device : Device or str, optional
         Where the values go.
     copy : bool, optional
@@ -205,7 +264,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     Raises
     ------
     ValueError
-        With ``copy=False``, if the values have to move: to another device, or to memory that is aligned as XLA wants it.
+        With ``copy=False``, if the values have to move: to another device, or to memory that is
+        aligned as XLA wants it.
     TypeError
         If `x` does not speak DLPack.
 
@@ -215,7 +275,9 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     array([0, 1, 2])
     """
     if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
-        raise TypeError(f"from_dlpack: expected an array that speaks DLPack, got {type(x).__name__}")
+        raise TypeError(
+            f"from_dlpack: expected an array that speaks DLPack, got {type(x).__name__}"
+        )
     with placed_on(device):
         mode = modes.current()
         if mode.trace is not None:
@@ -225,7 +287,10 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
         payload = xla.from_dlpack(x, copy)
         if mode.device is not None and xla.device_of(payload) != mode.device:
             if copy is False:
-                raise ValueError(f"from_dlpack(copy=False): the values are on {xla.device_of(payload)}, and have to move to {mode.device}")
+                raise ValueError(
+                    f"from_dlpack(copy=False): the values are on {xla.device_of(payload)}, and "
+                    f"have to move to {mode.device}"
+                )
             payload = xla.moved(payload, mode.device)
         return dispatch.wrap(execution.fresh(payload))
 
@@ -239,14 +304,19 @@ def _check_device(device: Any) -> None:
         except (TypeError, ValueError):
             known = False
         if not known:
-            raise ValueError(f"Device not understood: {device!r}. Devices are {', '.join(map(str, _Info().devices()))}.")
+            raise ValueError(
+                f"Device not understood: {device!r}. Devices are "
+                f"{', '.join(map(str, _Info().devices()))}."
+            )
 
 
 class _Info:
     """What the array API's inspection asks: see `numpy.__array_namespace_info__`."""
 
     def capabilities(self) -> dict[str, Any]:
-        """Whether boolean indexing and shapes that depend on data are supported (they are, in eager code)."""
+        """Whether boolean indexing and shapes that depend on data are supported (they are, in eager
+        code).
+        """
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> Any:
@@ -272,7 +342,9 @@ class _Info:
 
     def devices(self) -> list[Any]:
         """The devices of this process."""
-        return [Device(kind, i) for kind in ("cpu", "gpu", "tpu") for i in range(len(xla.devices(kind)))]
+        return [
+            Device(kind, i) for kind in ("cpu", "gpu", "tpu") for i in range(len(xla.devices(kind)))
+        ]
 
 
 def __array_namespace_info__() -> _Info:  # noqa: N807 (the standard names it so)

@@ -20,16 +20,16 @@ from npcompat.numpy._unbound import Unbound, unbound
 class vectorize(onp.vectorize):
     """A function of scalars (or, with a signature, of small arrays) made one of arrays.
 
-    It is called once for each element, in Python: it is no faster than a loop, can't be differentiated, and can't be
-    compiled.
+    It is called once for each element, in Python: it is no faster than a loop, can't be
+    differentiated, and can't be compiled.
 
     Parameters
     ----------
     pyfunc : callable, optional
         The function; if not given, the object is a decorator.
     otypes : str or list of dtype, optional
-        Dtypes of the results; if not given, those of the first result, floats being the default float unless an
-        argument is a 64-bit float.
+        Dtypes of the results; if not given, those of the first result, floats being the default
+        float unless an argument is a 64-bit float.
     doc : str, optional
         The docstring; the function's if not given.
     excluded : set of str or int, optional
@@ -37,7 +37,8 @@ class vectorize(onp.vectorize):
     cache : bool
         Whether the call that finds the dtypes is not repeated for the first element.
     signature : str, optional
-        Such as ``'(m,n),(n)->(m)'``: how many axes the function takes of each argument and gives back.
+        Such as ``'(m,n),(n)->(m)'``: how many axes the function takes of each argument and gives
+        back.
 
     Raises
     ------
@@ -75,7 +76,9 @@ class vectorize(onp.vectorize):
         found = super().__call__(*hosts, **named)
         if self.otypes is not None:
             return given_back(found)
-        return given_back(found, [a.dtype for a in (*hosts, *named.values()) if hasattr(a, "dtype")])
+        return given_back(
+            found, [a.dtype for a in (*hosts, *named.values()) if hasattr(a, "dtype")]
+        )
 
 
 class _PythonFunction(ufunc[...]):
@@ -112,7 +115,9 @@ def _called(numpys: onp.ufunc, *args: Any, **kwargs: Any) -> Any:
 
 
 def _on_host(numpys: onp.ufunc, method: str, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-    """A call, or a method, of NumPy's ufunc on the values of our arrays; results for `out` are written there."""
+    """A call, or a method, of NumPy's ufunc on the values of our arrays; results for `out` are
+    written there.
+    """
     if out is not None:
         kwargs["out"] = out if isinstance(out, tuple) else (out,)
     return foreign(numpys, method, args, kwargs)

@@ -32,7 +32,12 @@ def _ranged_by(start: Any, stop: Any, step: Any, dtype: Any) -> Callable[[], Any
     return partial(onp.arange, start, stop, step, dtype)
 
 
-@operator("_npi_arange", rule=lambda types, attrs: ([], attrs["dtype"]), differentiable=False, makes=_ranged_by)
+@operator(
+    "_npi_arange",
+    rule=lambda types, attrs: ([], attrs["dtype"]),
+    differentiable=False,
+    makes=_ranged_by,
+)
 def _arange(xp: Any, *, start: Any, stop: Any, step: Any, dtype: Any) -> Any:
     """Evenly spaced values by step.
 
@@ -83,8 +88,12 @@ def arange(
     >>> np.arange(1, 2, 0.25)
     array([1.  , 1.25, 1.5 , 1.75])
     """
-    if type(start_or_stop) is type(stop) is type(step) is int and dtype is start is like is None:  # what is most frequent
-        return created(_arange, (start_or_stop, stop, step, _int64), ctx if device is None else device)
+    if (
+        type(start_or_stop) is type(stop) is type(step) is int and dtype is start is like is None
+    ):  # what is most frequent
+        return created(
+            _arange, (start_or_stop, stop, step, _int64), ctx if device is None else device
+        )
     if like is not None and (made := made_like(like, arange, locals())) is not NotImplemented:
         return made
     if start is not None and start_or_stop is not None:
@@ -93,11 +102,14 @@ def arange(
     if stop is None and (first is None or start is not None):
         raise TypeError("arange() requires stop to be specified.")
     bounds = [
-        x if type(x) is int else _number(x) for x in ((0, first) if stop is None else (0 if first is None else first, stop)) + (step,)
+        x if type(x) is int else _number(x)
+        for x in ((0, first) if stop is None else (0 if first is None else first, stop)) + (step,)
     ]
     integers = _INTS.issuperset(map(type, bounds))
     wanted = dtypes.canonical(dtype) if dtype is not None else _int64 if integers else None
-    if (wanted is not None and not dtypes.on_devices(wanted)) or (not integers and any([_made_by_numpy(b) for b in bounds])):
+    if (wanted is not None and not dtypes.on_devices(wanted)) or (
+        not integers and any([_made_by_numpy(b) for b in bounds])
+    ):
         return dispatch.array_of(onp.arange(*bounds, dtype=wanted))
     wanted = _range_dtype(bounds) if wanted is None else wanted
     return created(_arange, (*bounds, wanted), ctx if device is None else device)
@@ -105,7 +117,10 @@ def arange(
 
 _shown = inspect.signature(arange)  # `arange(stop=3)` is possible, which NumPy does not show
 arange.__dict__["__signature__"] = _shown.replace(
-    parameters=[p.replace(default=p.empty) if p.name == "start_or_stop" else p for p in _shown.parameters.values()]
+    parameters=[
+        p.replace(default=p.empty) if p.name == "start_or_stop" else p
+        for p in _shown.parameters.values()
+    ]
 )
 
 
@@ -113,12 +128,16 @@ def _number(x: Any) -> Any:
     if not isinstance(x, Handle):
         return x
     host = dispatch.to_host(x)
-    return host.item() if dtypes.on_devices(host.dtype) else host[()]  # dates and durations keep their unit
+    return (
+        host.item() if dtypes.on_devices(host.dtype) else host[()]
+    )  # dates and durations keep their unit
 
 
 def _made_by_numpy(bound: Any) -> bool:
     """Whether a bound is no number: a date, a duration, or what NumPy refuses."""
-    return isinstance(bound, onp.datetime64 | onp.timedelta64 | date | timedelta | list | tuple | str)
+    return isinstance(
+        bound, onp.datetime64 | onp.timedelta64 | date | timedelta | list | tuple | str
+    )
 
 
 def _range_dtype(bounds: list[Any]) -> Any:
@@ -137,7 +156,16 @@ def _spaced_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolutio
 
 
 @operator("_npi_linspace", rule=_spaced_rule)
-def _linspace(xp: Any, start: Any, stop: Any, *, num: int, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
+def _linspace(
+    xp: Any,
+    start: Any,
+    stop: Any,
+    *,
+    num: int,
+    endpoint: bool = True,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
     """Evenly spaced values by number."""
     made = xp.linspace(start, stop, num, endpoint, axis=axis)
     return xp.floor(made) if dtype is not None and dtype.kind in "iu" else made
@@ -232,7 +260,14 @@ def logspace(
         return made if dtype is None else made.astype(dtype)
 
 
-def geomspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, dtype: DTypeLike = None, axis: int = 0) -> Any:
+def geomspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike = None,
+    axis: int = 0,
+) -> Any:
     """Values in geometric progression from `start` to `stop`.
 
     Examples
@@ -240,16 +275,25 @@ def geomspace(start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool =
     >>> np.geomspace(1, 8, 4)
     array([1., 2., 4., 8.])
     """
-    host = [dispatch.to_host(x) if isinstance(x, Handle) else dispatch.host_array(x) for x in (start, stop)]
+    host = [
+        dispatch.to_host(x) if isinstance(x, Handle) else dispatch.host_array(x)
+        for x in (start, stop)
+    ]
     wanted = None if dtype is None else dtypes.canonical(dtype)
     made = onp.geomspace(host[0], host[1], num, endpoint, wanted, axis)
-    return dispatch.array_of(made.astype(dtypes.narrow(made.dtype, [h.dtype for h in host]) if wanted is None else wanted))
+    return dispatch.array_of(
+        made.astype(
+            dtypes.narrow(made.dtype, [h.dtype for h in host]) if wanted is None else wanted
+        )
+    )
 
 
-# --- grids -------------------------------------------------------------------------------------------------------
+# --- grids ----------------------------------------------------------------------------------------
 
 
-def meshgrid(*xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+def meshgrid(
+    *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
+) -> tuple[Any, ...]:
     """Coordinate arrays of a grid, from the coordinates along each axis.
 
     Examples
@@ -265,15 +309,26 @@ def meshgrid(*xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: 
     order = list(range(len(arrays)))
     if indexing == "xy" and len(arrays) > 1:
         order[0], order[1] = 1, 0
-    shaped = [a.reshape([-1 if i == order[k] else 1 for i in range(len(arrays))]) for k, a in enumerate(arrays)]
+    shaped = [
+        a.reshape([-1 if i == order[k] else 1 for i in range(len(arrays))])
+        for k, a in enumerate(arrays)
+    ]
     if not sparse:
         shape = onp.broadcast_shapes(*[s.shape for s in shaped])
         return tuple(full(shape, s) for s in shaped)
     return tuple(copy_of(s) for s in shaped) if copy else tuple(shaped)
 
 
-def indices(dimensions: ShapeLike, dtype: DTypeLike = int, sparse: bool = False, *, device: Any = None, ctx: Any = None) -> Any:
-    """The coordinates of each element of a grid, one array for each axis, stacked (a tuple if `sparse`).
+def indices(
+    dimensions: ShapeLike,
+    dtype: DTypeLike = int,
+    sparse: bool = False,
+    *,
+    device: Any = None,
+    ctx: Any = None,
+) -> Any:
+    """The coordinates of each element of a grid, one array for each axis, stacked (a tuple if
+    `sparse`).
 
     Examples
     --------
@@ -295,10 +350,20 @@ def ix_(*args: ArrayLike) -> tuple[Any, ...]:
     array([[0, 2],
            [3, 5]])
     """
-    return tuple(dispatch.array_of(onp.array(a)) for a in onp.ix_(*[dispatch.to_host(a) if isinstance(a, Handle) else a for a in args]))
+    return tuple(
+        dispatch.array_of(onp.array(a))
+        for a in onp.ix_(*[dispatch.to_host(a) if isinstance(a, Handle) else a for a in args])
+    )
 
 
-def fromfunction(function: Callable[..., Any], shape: ShapeLike, *, dtype: DTypeLike = float, like: Any = None, **kwargs: Any) -> Any:
+def fromfunction(
+    function: Callable[..., Any],
+    shape: ShapeLike,
+    *,
+    dtype: DTypeLike = float,
+    like: Any = None,
+    **kwargs: Any,
+) -> Any:
     """What a function makes of the coordinates of a grid.
 
     Examples
@@ -312,4 +377,13 @@ def fromfunction(function: Callable[..., Any], shape: ShapeLike, *, dtype: DType
     return function(*indices(shape, dtype=dtype), **kwargs)
 
 
-__all__ = ["arange", "fromfunction", "geomspace", "indices", "ix_", "linspace", "logspace", "meshgrid"]
+__all__ = [
+    "arange",
+    "fromfunction",
+    "geomspace",
+    "indices",
+    "ix_",
+    "linspace",
+    "logspace",
+    "meshgrid",
+]

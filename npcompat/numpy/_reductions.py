@@ -23,7 +23,7 @@ from npcompat.numpy._unbound import remembering
 _int64, _uint64 = onp.dtype("int64"), onp.dtype("uint64")
 
 
-# --- types -------------------------------------------------------------------------------------------------------
+# --- types ----------------------------------------------------------------------------------------
 
 
 def accumulated(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -41,16 +41,24 @@ def averaged(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     if attrs["dtype"] is None and not dtypes.is_inexact(dtype) and dtypes.on_devices(dtype):
         dtype = dtypes.default_float()
     working = onp.dtype("float32") if dtypes.is_inexact(dtype) and dtype.itemsize < 4 else dtype
-    return [working, *[None] * (len(types) - 1)], None if dtype.hasobject else dtype  # objects know what their sums are
+    return [
+        working,
+        *[None] * (len(types) - 1),
+    ], None if dtype.hasobject else dtype  # objects know what their sums are
 
 
 def spread(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """Variances: as means, but the result of a complex array is real, unless `dtype` says otherwise."""
+    """Variances: as means, but the result of a complex array is real, unless `dtype` says
+    otherwise.
+    """
     casts, dtype = averaged(types, attrs)
     if dtype is not None and dtype.kind == "c" and attrs["dtype"] is None:
         dtype = onp.dtype(f"float{dtype.itemsize * 4}")
     if dtypes.strong(types[0]).kind == "c" and dtype is not None and dtype.kind == "f":
-        casts = [onp.result_type(dtype, onp.complex64), *casts[1:]]  # the mean is real, if that is asked for; distances from it are not
+        casts = [
+            onp.result_type(dtype, onp.complex64),
+            *casts[1:],
+        ]  # the mean is real, if that is asked for; distances from it are not
     return casts, dtype
 
 
@@ -68,11 +76,16 @@ def boolean(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return casts, onp.dtype(bool)
 
 
-# --- the kind ----------------------------------------------------------------------------------------------------
+# --- the kind -------------------------------------------------------------------------------------
 
 
 _DECIDED_BY: dict[str, Any] = {"all": onp.logical_and, "any": onp.logical_or}
-_REDUCED_BY: dict[str, Any] = {"sum": onp.add, "prod": onp.multiply, "max": onp.maximum, "min": onp.minimum}
+_REDUCED_BY: dict[str, Any] = {
+    "sum": onp.add,
+    "prod": onp.multiply,
+    "max": onp.maximum,
+    "min": onp.minimum,
+}
 
 
 def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
@@ -81,21 +94,47 @@ def reduction(name: str, method: str, rule: Any, **declaration: Any) -> Op:
     ufunc = _REDUCED_BY.get(method)
     folded, folds = (ufunc, "biufc") if ufunc is not None else (_DECIDED_BY.get(method), "b")
 
-    def compute(xp: Any, a: Any, *where: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
-        if not where and initial is None and ufunc is not None and type(a) is onp.ndarray and a.dtype.kind in "biufc":
+    def compute(
+        xp: Any,
+        a: Any,
+        *where: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+    ) -> Any:
+        if (
+            not where
+            and initial is None
+            and ufunc is not None
+            and type(a) is onp.ndarray
+            and a.dtype.kind in "biufc"
+        ):
             return ufunc.reduce(a, axis, None, None, keepdims)  # what NumPy's function comes to
         options: dict[str, Any] = {"where": mask_of(xp, a, where[0])} if where else {}
         if initial is not None:
             options["initial"] = checked_scalar(from_attr(initial), a.dtype)
-        return getattr(xp, method)(a, axis=axis if method == "mean" else reduced_axis(a, axis), keepdims=keepdims, **options)
+        return getattr(xp, method)(
+            a,
+            axis=axis if method == "mean" else reduced_axis(a, axis),
+            keepdims=keepdims,
+            **options,
+        )
 
     def direct(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Any:
         given, wanted = dtypes.strong(types[0]), attrs["dtype"]
-        if folded is None or len(types) > 1 or attrs["initial"] is not None or given.kind not in folds:
+        if (
+            folded is None
+            or len(types) > 1
+            or attrs["initial"] is not None
+            or given.kind not in folds
+        ):
             return None
         if wanted is not None and given.kind == "c" != wanted.kind:
             return None  # NumPy's would warn of imaginary parts
-        return partial(folded.reduce, axis=attrs["axis"], dtype=attrs["dtype"], keepdims=attrs["keepdims"])
+        return partial(
+            folded.reduce, axis=attrs["axis"], dtype=attrs["dtype"], keepdims=attrs["keepdims"]
+        )
 
     return operator(name, rule=rule, pattern="reduction", direct=direct, **declaration)(compute)
 
@@ -110,10 +149,25 @@ def highest(dtype: onp.dtype[Any]) -> Any:
     return True if dtype.kind == "b" else onp.iinfo(dtype).max if dtype.kind in "iu" else onp.inf
 
 
-def reduce(op: Op, a: ArrayLike, axis: Any, dtype: DTypeLike, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
+def reduce(
+    op: Op,
+    a: ArrayLike,
+    axis: Any,
+    dtype: DTypeLike,
+    out: Any,
+    keepdims: Any,
+    initial: Any,
+    where: Any,
+) -> Any:
     """Call a reduction with the arguments that all reductions have."""
     if type(a) not in ordinary:
-        options = given(out, dtype=(dtype, None), keepdims=(keepdims, NoValue), initial=(initial, NoValue), where=(where, NoValue))
+        options = given(
+            out,
+            dtype=(dtype, None),
+            keepdims=(keepdims, NoValue),
+            initial=(initial, NoValue),
+            where=(where, NoValue),
+        )
         made = reduced_by_class(name_of(op), a, {"axis": axis, **options})
         if made is not NotImplemented:
             return made
@@ -127,8 +181,14 @@ def reduce(op: Op, a: ArrayLike, axis: Any, dtype: DTypeLike, out: Any, keepdims
         False if keepdims is NoValue else bool(keepdims),
         initial,
     )
-    result = remembered(op, (a,), attrs) if where is NoValue or where is True else apply(op, (a, where), attrs)
-    return result if out is None else finish(result, out, name_of(op), "unsafe")  # as NumPy, for all reductions
+    result = (
+        remembered(op, (a,), attrs)
+        if where is NoValue or where is True
+        else apply(op, (a, where), attrs)
+    )
+    return (
+        result if out is None else finish(result, out, name_of(op), "unsafe")
+    )  # as NumPy, for all reductions
 
 
 _sum = reduction("_npi_sum", "sum", accumulated)
@@ -212,7 +272,14 @@ def prod(
 
 
 @remembering
-def max(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+def max(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
+) -> Any:
     """Largest element over axes, nan if there is one; the arguments are those of `sum`.
 
     Raises
@@ -231,7 +298,14 @@ def max(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
 
 
 @remembering
-def min(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue) -> Any:
+def min(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: Any = None,
+    keepdims: Any = NoValue,
+    initial: Any = NoValue,
+    where: Any = NoValue,
+) -> Any:
     """Smallest element over axes, nan if there is one; the arguments are those of `sum`.
 
     Raises
@@ -253,7 +327,14 @@ amax, amin = max, min
 
 
 @remembering
-def all(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Any:
+def all(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: Any = None,
+    keepdims: Any = NoValue,
+    *,
+    where: Any = NoValue,
+) -> Any:
     """Whether all elements over axes are true; True if there is none.
 
     Examples
@@ -267,7 +348,14 @@ def all(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
 
 
 @remembering
-def any(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Any:
+def any(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: Any = None,
+    keepdims: Any = NoValue,
+    *,
+    where: Any = NoValue,
+) -> Any:
     """Whether any element over axes is true; False if there is none.
 
     Examples
@@ -282,7 +370,13 @@ def any(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
 
 @remembering
 def mean(
-    a: ArrayLike, axis: AxisLike = None, dtype: DTypeLike = None, out: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
+    a: ArrayLike,
+    axis: AxisLike = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    keepdims: Any = NoValue,
+    *,
+    where: Any = NoValue,
 ) -> Any:
     """Arithmetic mean over axes; integers are averaged as floats.
 
@@ -291,7 +385,10 @@ def mean(
     >>> np.mean([[1, 2], [3, 4]], axis=0)
     array([2., 3.])
     """
-    if not ordinary.issuperset((type(a), type(where))) and (made := reduced_by(mean, locals())) is not NotImplemented:
+    if (
+        not ordinary.issuperset((type(a), type(where)))
+        and (made := reduced_by(mean, locals())) is not NotImplemented
+    ):
         return made
     return mean_of(a, axis, dtype, out, keepdims, where)
 
@@ -308,7 +405,9 @@ def mean_of(a: Any, axis: Any, dtype: Any, out: Any, keepdims: Any, where: Any) 
     return result
 
 
-def _spread_options(xp: Any, a: Any, rest: tuple[Any, ...], given: str, axis: Any, dtype: Any) -> dict[str, Any]:
+def _spread_options(
+    xp: Any, a: Any, rest: tuple[Any, ...], given: str, axis: Any, dtype: Any
+) -> dict[str, Any]:
     """The optional inputs of `var` and `std`, whose initials `given` names: the mean, the mask."""
     found = dict(zip(given, rest, strict=True))
     options = {"where": mask_of(xp, a, found["w"])} if "w" in given else {}
@@ -320,18 +419,59 @@ def _spread_options(xp: Any, a: Any, rest: tuple[Any, ...], given: str, axis: An
 
 
 @operator("_npi_var", rule=spread, pattern="reduction")
-def _var(xp: Any, a: Any, *rest: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ddof: float = 0, given: str = "") -> Any:
+def _var(
+    xp: Any,
+    a: Any,
+    *rest: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    ddof: float = 0,
+    given: str = "",
+) -> Any:
     """Mean squared distance from the mean."""
-    return xp.var(a, axis=axis, ddof=ddof, keepdims=keepdims, **_spread_options(xp, a, rest, given, axis, dtype))
+    return xp.var(
+        a,
+        axis=axis,
+        ddof=ddof,
+        keepdims=keepdims,
+        **_spread_options(xp, a, rest, given, axis, dtype),
+    )
 
 
 @operator("_npi_std", rule=spread, pattern="reduction")
-def _std(xp: Any, a: Any, *rest: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ddof: float = 0, given: str = "") -> Any:
+def _std(
+    xp: Any,
+    a: Any,
+    *rest: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    ddof: float = 0,
+    given: str = "",
+) -> Any:
     """Square root of the mean squared distance from the mean."""
-    return xp.std(a, axis=axis, ddof=ddof, keepdims=keepdims, **_spread_options(xp, a, rest, given, axis, dtype))
+    return xp.std(
+        a,
+        axis=axis,
+        ddof=ddof,
+        keepdims=keepdims,
+        **_spread_options(xp, a, rest, given, axis, dtype),
+    )
 
 
-def spread_of(op: Op, a: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdims: Any, where: Any, mean: Any, correction: Any) -> Any:
+def spread_of(
+    op: Op,
+    a: Any,
+    axis: Any,
+    dtype: Any,
+    out: Any,
+    ddof: float,
+    keepdims: Any,
+    where: Any,
+    mean: Any,
+    correction: Any,
+) -> Any:
     """Call `var` or `std` with all their arguments."""
     if correction is not NoValue:
         if ddof != 0:
@@ -379,7 +519,10 @@ def var(
     >>> np.var([1, 2, 3, 4])
     np.float32(1.25)
     """
-    if not ordinary.issuperset((type(a), type(where))) and (made := reduced_by(var, locals())) is not NotImplemented:
+    if (
+        not ordinary.issuperset((type(a), type(where)))
+        and (made := reduced_by(var, locals())) is not NotImplemented
+    ):
         return made
     return spread_of(_var, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
@@ -404,7 +547,10 @@ def std(
     >>> np.std([1, 3])
     np.float32(1.0)
     """
-    if not ordinary.issuperset((type(a), type(where))) and (made := reduced_by(std, locals())) is not NotImplemented:
+    if (
+        not ordinary.issuperset((type(a), type(where)))
+        and (made := reduced_by(std, locals())) is not NotImplemented
+    ):
         return made
     return spread_of(_std, a, axis, dtype, out, ddof, keepdims, where, mean, correction)
 
@@ -421,7 +567,7 @@ def ptp(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
     return finish(result, out, "ptp")
 
 
-# --- running sums ------------------------------------------------------------------------------------------------
+# --- running sums ---------------------------------------------------------------------------------
 
 
 @for_axis("_npi_cumsum", rule=accumulated)
@@ -446,7 +592,14 @@ def _delayed(xp: Any, running: Any, axis: int, first: int) -> Any:
 
 
 @remembering
-def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, *, exclusive: bool = False) -> Any:
+def cumsum(
+    a: ArrayLike,
+    axis: int | None = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    *,
+    exclusive: bool = False,
+) -> Any:
     """Running sum along an axis, or over all elements if no axis is given.
 
     Parameters
@@ -474,7 +627,14 @@ def cumsum(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: 
 
 
 @remembering
-def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out: Any = None, *, exclusive: bool = False) -> Any:
+def cumprod(
+    a: ArrayLike,
+    axis: int | None = None,
+    dtype: DTypeLike = None,
+    out: Any = None,
+    *,
+    exclusive: bool = False,
+) -> Any:
     """Running product along an axis, or over all elements if no axis is given.
 
     Parameters
@@ -501,4 +661,19 @@ def cumprod(a: ArrayLike, axis: int | None = None, dtype: DTypeLike = None, out:
     return finish(result, out, "cumprod", "unsafe")
 
 
-__all__ = ["all", "amax", "amin", "any", "cumprod", "cumsum", "max", "mean", "min", "prod", "ptp", "std", "sum", "var"]
+__all__ = [
+    "all",
+    "amax",
+    "amin",
+    "any",
+    "cumprod",
+    "cumsum",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "ptp",
+    "std",
+    "sum",
+    "var",
+]

@@ -17,9 +17,12 @@ from npcompat.numpy._typing import ArrayLike, ShapeLike
 from npcompat.numpy._unbound import remembering
 
 
-@operator("_npi_roll", pattern="injective", rule=lambda types, attrs: ([None] * len(types), types[0]))
+@operator(
+    "_npi_roll", pattern="injective", rule=lambda types, attrs: ([None] * len(types), types[0])
+)
 def _roll(xp: Any, a: Any, *shifts: Any, axes: Any = None) -> Any:
-    """The elements shifted along axes; `shifts` are operands, so that shifts by other distances are the same program.
+    """The elements shifted along axes; `shifts` are operands, so that shifts by other distances are
+    the same program.
 
     Parameters
     ----------
@@ -37,7 +40,8 @@ def _roll(xp: Any, a: Any, *shifts: Any, axes: Any = None) -> Any:
 
 @remembering
 def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Any:
-    """The elements shifted along axes (all elements in C order, if none is given); what leaves at one end enters at the other.
+    """The elements shifted along axes (all elements in C order, if none is given); what leaves at
+    one end enters at the other.
 
     Parameters
     ----------
@@ -64,13 +68,20 @@ def roll(a: ArrayLike, shift: Any, axis: Any = None) -> Any:
     axes = onp.lib.array_utils.normalize_axis_tuple(axis, a.ndim, allow_duplicate=True)
     count = max(len(shifts), len(axes)) if min(len(shifts), len(axes)) else 0
     if not all(len(group) in (1, count) for group in (shifts, axes)):
-        raise ValueError(f"'shift' and 'axis' should be scalars or 1D sequences of one length, got {len(shifts)} and {len(axes)} of them")
+        raise ValueError(
+            "'shift' and 'axis' should be scalars or 1D sequences of one length, got "
+            f"{len(shifts)} and {len(axes)} of them"
+        )
     if not count:
         if not axes:
             onp.roll(onp.empty(a.shape, onp.int8), (), axis)  # NumPy's error, if it has one
         return copy_of(a)
     axes = (axes * count)[:count]
-    return apply(_roll, (a, *[_within(s, a, i) for s, i in zip((shifts * count)[:count], axes, strict=True)]), (axes,))
+    return apply(
+        _roll,
+        (a, *[_within(s, a, i) for s, i in zip((shifts * count)[:count], axes, strict=True)]),
+        (axes,),
+    )
 
 
 def _within(shift: Any, a: Any, axis: int | None) -> Any:
@@ -92,7 +103,7 @@ def _distances(shift: Any) -> list[Any]:
     return [int(s) for s in host.reshape(-1)]
 
 
-# --- repeating ---------------------------------------------------------------------------------------------------
+# --- repeating ------------------------------------------------------------------------------------
 
 
 @operator("_npi_repeat", pattern="injective")
@@ -132,7 +143,8 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Any:
         counts = counts.astype(onp.int64)
     if not onp.can_cast(counts.dtype, onp.int64, "safe"):
         raise TypeError(
-            f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the rule 'safe': repeats must be integers"
+            f"Cannot cast array data from {counts.dtype!r} to dtype('int64') according to the "
+            "rule 'safe': repeats must be integers"
         )
     if counts.ndim > 1:
         raise ValueError("object too deep for desired array")
@@ -144,7 +156,10 @@ def repeat(a: ArrayLike, repeats: ArrayLike, axis: int | None = None) -> Any:
     if counts.size == 1:
         return apply(_repeat, (a,), (max(int(counts.reshape(())), 0), axis))
     if counts.size != a.shape[axis]:
-        raise ValueError(f"operands could not be broadcast together with shape ({a.shape[axis]},) ({counts.size},)")
+        raise ValueError(
+            f"operands could not be broadcast together with shape ({a.shape[axis]},) "
+            f"({counts.size},)"
+        )
     return take(a, onp.repeat(onp.arange(counts.size), counts), axis)
 
 
@@ -200,7 +215,7 @@ def resize(a: ArrayLike, new_shape: ShapeLike) -> Any:
     return apply(_resize, (a,), (shape,))
 
 
-# --- padding -----------------------------------------------------------------------------------------------------
+# --- padding --------------------------------------------------------------------------------------
 
 _PAD_OPTIONS: dict[str, tuple[str, ...]] = {
     "constant": ("constant_values",),
@@ -217,9 +232,16 @@ _PAD_OPTIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-@operator("_npi_pad", rule=lambda types, attrs: ([None, *types[: len(types) - 1]], types[0]), pattern="injective")
-def _pad(xp: Any, array: Any, *border: Any, pad_width: Any, mode: str = "constant", option: Any = None) -> Any:
-    """The array with a border: of constants given for both ends of each axis, or with the one setting that a mode has.
+@operator(
+    "_npi_pad",
+    rule=lambda types, attrs: ([None, *types[: len(types) - 1]], types[0]),
+    pattern="injective",
+)
+def _pad(
+    xp: Any, array: Any, *border: Any, pad_width: Any, mode: str = "constant", option: Any = None
+) -> Any:
+    """The array with a border: of constants given for both ends of each axis, or with the one
+    setting that a mode has.
 
     Parameters
     ----------
@@ -243,11 +265,13 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
     pad_width : int, (int, int), one pair for each axis, or dict of axis to one of these
         How many elements to add before and after.
     mode : str or callable
-        What the border holds: 'constant', 'edge', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum', 'reflect',
-        'symmetric', 'wrap', or 'empty' (zeros).  A function is called with each vector along each axis, in which it
-        writes the border in place, the two widths, the axis, and a dict of the other arguments.
+        What the border holds: 'constant', 'edge', 'linear_ramp', 'maximum', 'mean', 'median',
+        'minimum', 'reflect', 'symmetric', 'wrap', or 'empty' (zeros). A function is called with
+        each vector along each axis, in which it writes the border in place, the two widths, the
+        axis, and a dict of the other arguments.
     **kwargs
-        `constant_values`, `end_values`, `stat_length` or `reflect_type`, for the modes that have them.
+        `constant_values`, `end_values`, `stat_length` or `reflect_type`, for the modes that have
+        them.
 
     Examples
     --------
@@ -261,7 +285,10 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
     if callable(mode):
         return _padded_by(mode, apply(_pad, (array,), (widths, "constant", None)), widths, kwargs)
     if mode not in _PAD_OPTIONS:
-        raise ValueError(f"mode '{mode}' is not supported; expected one of {', '.join(_PAD_OPTIONS)}, or a function")
+        raise ValueError(
+            f"mode '{mode}' is not supported; expected one of {', '.join(_PAD_OPTIONS)}, or a "
+            "function"
+        )
     wrong = kwargs.keys() - set(_PAD_OPTIONS[mode])
     if wrong:
         raise ValueError(f"unsupported keyword arguments for mode {mode!r}: {wrong}")
@@ -277,23 +304,35 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
         operands.append(_border(option, array))
         option = None
     elif mode == "linear_ramp" and option is not None:
-        ends = _paired(shaping(option, "pad") if isinstance(option, Handle) else onp.asarray(option), array.ndim, "end_values")
+        ends = _paired(
+            shaping(option, "pad") if isinstance(option, Handle) else onp.asarray(option),
+            array.ndim,
+            "end_values",
+        )
         option = tuple((before, after) for before, after in ends.astype(array.dtype).tolist())
     elif mode in ("maximum", "mean", "median", "minimum") and option is not None:
         option = _pairs(option, array.ndim, "stat_length")
-        if any(n < 1 for pair in option for n in pair) and (mode in ("maximum", "minimum") or dispatch.live(array) is None):
+        if any(n < 1 for pair in option for n in pair) and (
+            mode in ("maximum", "minimum") or dispatch.live(array) is None
+        ):
             raise ValueError("stat_length of 0 yields no value for padding")
     elif option not in (None, "even", "odd"):
         raise ValueError(f"pad: reflect_type: expected 'even' or 'odd', got {option!r}")
     if mode not in ("constant", "empty"):
         for axis, (n, pair) in enumerate(zip(array.shape, widths, strict=True)):
             if n == 0 and any(pair):
-                raise ValueError(f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'")
+                raise ValueError(
+                    f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+                )
     return apply(_pad, operands, (widths, mode, option))
 
 
-def _padded_by(function: Any, padded: Any, widths: Sequence[tuple[int, int]], options: dict[str, Any]) -> Any:
-    """An array with a border of zeros, into which a function writes: it is given each vector along each axis."""
+def _padded_by(
+    function: Any, padded: Any, widths: Sequence[tuple[int, int]], options: dict[str, Any]
+) -> Any:
+    """An array with a border of zeros, into which a function writes: it is given each vector along
+    each axis.
+    """
     for axis, pair in enumerate(widths):
         lines = moveaxis(padded, axis, -1)
         for place in onp.ndindex(lines.shape[:-1]):
@@ -339,7 +378,10 @@ def _paired(host: onp.ndarray[Any, Any], ndim: int, what: str) -> onp.ndarray[An
             if host.ndim < 3
             else "input operand has more dimensions than allowed by the axis remapping"
         )
-        raise ValueError(f"{why}: {what} is a scalar, a pair, or a pair for each of the {ndim} axes; got shape {host.shape}") from None
+        raise ValueError(
+            f"{why}: {what} is a scalar, a pair, or a pair for each of the {ndim} axes; got shape "
+            f"{host.shape}"
+        ) from None
 
 
 __all__ = ["pad", "repeat", "resize", "roll", "tile"]

@@ -21,10 +21,13 @@ def _clip_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution
     return [dtype] * len(types), dtype
 
 
+_numpys_clip: Any = onp._core.umath.clip  # type: ignore[attr-defined]
+
+
 def _clip_directly(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Any:
     """NumPy's ufunc, of arrays that have the result's dtype and of Python's numbers."""
     dtype = attrs["dtype"] or dtypes.result_type(types)
-    return onp._core.umath.clip if all([t == dtype for t in types if isinstance(t, onp.dtype)]) else None  # type: ignore[attr-defined]
+    return _numpys_clip if all([t == dtype for t in types if isinstance(t, onp.dtype)]) else None
 
 
 @operator("_npi_clip", scalars=True, rule=_clip_types, pattern="broadcast", direct=_clip_directly)
@@ -35,7 +38,14 @@ def _clip(xp: Any, a: Any, low: Any, high: Any, *, dtype: Any = None) -> Any:
 
 @remembering
 def clip(
-    a: ArrayLike, a_min: Any = NoValue, a_max: Any = NoValue, out: Any = None, *, min: Any = NoValue, max: Any = NoValue, **kwargs: Any
+    a: ArrayLike,
+    a_min: Any = NoValue,
+    a_max: Any = NoValue,
+    out: Any = None,
+    *,
+    min: Any = NoValue,
+    max: Any = NoValue,
+    **kwargs: Any,
 ) -> Any:
     """The values limited to the interval [a_min, a_max]; None leaves a side open.
 
@@ -67,7 +77,11 @@ def clip(
         return _extremes.minimum(a, high, out, **kwargs)
     if high is None:
         return _extremes.maximum(a, low, out, **kwargs)
-    return remembered(_clip, (a, low, high), ()) if out is None and not kwargs else _clipped(a, low, high, out, **kwargs)
+    return (
+        remembered(_clip, (a, low, high), ())
+        if out is None and not kwargs
+        else _clipped(a, low, high, out, **kwargs)
+    )
 
 
 def _bounds(a_min: Any, a_max: Any, low: Any, high: Any) -> tuple[Any, Any]:
@@ -75,9 +89,15 @@ def _bounds(a_min: Any, a_max: Any, low: Any, high: Any) -> tuple[Any, Any]:
     if a_min is NoValue and a_max is NoValue:
         return None if low is NoValue else low, None if high is NoValue else high
     if a_min is NoValue or a_max is NoValue:
-        raise TypeError(f"clip() missing 1 required positional argument: '{'a_min' if a_min is NoValue else 'a_max'}'")
+        raise TypeError(
+            "clip() missing 1 required positional argument: "
+            f"'{'a_min' if a_min is NoValue else 'a_max'}'"
+        )
     if low is not NoValue or high is not NoValue:
-        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+        raise ValueError(
+            "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is "
+            "forbidden."
+        )
     return a_min, a_max
 
 
@@ -97,7 +117,12 @@ def _clipped(
     return call(_clip, (a, low, high), out, where, casting, order, dtype, subok, signature)
 
 
-@operator("_npi_round", scalars=True, pattern="elementwise", rule=lambda types, attrs: ([dtypes.strong(types[0])], dtypes.strong(types[0])))
+@operator(
+    "_npi_round",
+    scalars=True,
+    pattern="elementwise",
+    rule=lambda types, attrs: ([dtypes.strong(types[0])], dtypes.strong(types[0])),
+)
 def _round(xp: Any, a: Any, *, decimals: int = 0) -> Any:
     """Rounded to a number of decimals, halves to even."""
     return xp.round(a, decimals)

@@ -17,7 +17,8 @@ from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, Orde
 class Scalar(Array):
     """A scalar: what NumPy returns for one element, and for a result without axes.
 
-    It does not change, aliases nothing, and can be hashed; for `isinstance` it is of NumPy's scalar type.
+    It does not change, aliases nothing, and can be hashed; for `isinstance` it is of NumPy's scalar
+    type.
     """
 
     __slots__ = ()
@@ -29,7 +30,11 @@ class Scalar(Array):
     @property  # type: ignore[misc]
     def real(self) -> Any:
         """The real part."""
-        return dispatch.wrap_scalar(execution.run(lens.real.get, [dispatch.read(self)])) if self.dtype.kind == "c" else self
+        return (
+            dispatch.wrap_scalar(execution.run(lens.real.get, [dispatch.read(self)]))
+            if self.dtype.kind == "c"
+            else self
+        )
 
     @property  # type: ignore[misc]
     def imag(self) -> Any:
@@ -43,7 +48,14 @@ class Scalar(Array):
         check_order(order)
         return self
 
-    def astype(self, dtype: DTypeLike, order: Order = "K", casting: Casting = "unsafe", subok: bool = True, copy: bool = True) -> Any:
+    def astype(
+        self,
+        dtype: DTypeLike,
+        order: Order = "K",
+        casting: Casting = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Any:
         """The value in another dtype, as a scalar."""
         return dispatch.as_scalar(super().astype(dtype, order, casting, subok, copy))
 
@@ -60,7 +72,9 @@ class Scalar(Array):
         return dispatch.wrap_scalar(tape.detached(dispatch.read(self)))
 
     def __getattr__(self, name: str) -> Any:
-        """What only NumPy's scalars have, and arrays have not, such as `is_integer` and `as_integer_ratio`."""
+        """What only NumPy's scalars have, and arrays have not, such as `is_integer` and
+        `as_integer_ratio`.
+        """
         if name.startswith("_") or not hasattr(self.dtype.type, name):
             raise AttributeError(f"'numpy.{self.dtype.name}' object has no attribute {name!r}")
         return getattr(dispatch.to_host(self)[()], name)
@@ -69,7 +83,11 @@ class Scalar(Array):
         return hash(dispatch.to_host(self)[()])
 
     def __repr__(self) -> str:
-        return _printing.array_repr(self) if xla.is_tracer(dispatch.read(self).payload) else repr(dispatch.to_host(self)[()])
+        return (
+            _printing.array_repr(self)
+            if xla.is_tracer(dispatch.read(self).payload)
+            else repr(dispatch.to_host(self)[()])
+        )
 
     def __round__(self, ndigits: int | None = None) -> Any:
         return round(self.item()) if ndigits is None else self.round(ndigits)

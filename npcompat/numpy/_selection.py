@@ -27,7 +27,7 @@ _int64, _bool = onp.dtype("int64"), onp.dtype(bool)
 _MODES = ("raise", "wrap", "clip")
 
 
-# --- where -------------------------------------------------------------------------------------------------------
+# --- where ----------------------------------------------------------------------------------------
 
 
 def _chosen_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -43,9 +43,16 @@ def _where(xp: Any, condition: Any, x: Any, y: Any) -> Any:
 
 @remembering
 def where(
-    condition: ArrayLike, x: Any = NoValue, y: Any = NoValue, /, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
+    condition: ArrayLike,
+    x: Any = NoValue,
+    y: Any = NoValue,
+    /,
+    *,
+    size: SupportsIndex | None = None,
+    fill_value: ArrayLike = None,
 ) -> Any:
-    """Elements of `x` where a condition holds, of `y` elsewhere; without them, the positions where it holds.
+    """Elements of `x` where a condition holds, of `y` elsewhere; without them, the positions where
+    it holds.
 
     Parameters
     ----------
@@ -71,11 +78,16 @@ def where(
     if x is NoValue or y is NoValue:
         raise ValueError("either both or neither of x and y should be given")
     if size is not None or fill_value is not None:
-        raise ValueError("np.where: size= and fill_value= are for the positions where the condition holds: without x and y")
+        raise ValueError(
+            "np.where: size= and fill_value= are for the positions where the condition holds: "
+            "without x and y"
+        )
     return remembered(_where, (condition, x, y), ())
 
 
-def nonzero(a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> tuple[Any, ...]:
+def nonzero(
+    a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
+) -> tuple[Any, ...]:
     """Positions of the elements that are not zero, in C order: one array for each axis.
 
     Parameters
@@ -83,9 +95,11 @@ def nonzero(a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: Arra
     a : array_like
         The array.
     size : int, optional
-        How many positions to return, which lets it be compiled; those of further elements are left out.
+        How many positions to return, which lets it be compiled; those of further elements are left
+        out.
     fill_value : array_like of int, optional
-        With `size`, the position where there are no more elements: one, or one for each axis; 0 if not given.
+        With `size`, the position where there are no more elements: one, or one for each axis; 0 if
+        not given.
 
     Raises
     ------
@@ -103,15 +117,19 @@ def nonzero(a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: Arra
     host = shaping(a, "nonzero", "size=") if count is None else asarray(a)
     if host.ndim == 0:
         raise ValueError(
-            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. "
-            "If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`."
+            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() "
+            "instead. "
+            "If the context of this error is of the form `arr[nonzero(cond)]`, just use "
+            "`arr[cond]`."
         )
     if count is not None:
         return tuple(positions("nonzero", host, count, fill_value))
     return tuple(dispatch.array_of(found) for found in host.nonzero())
 
 
-def flatnonzero(a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> Any:
+def flatnonzero(
+    a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
+) -> Any:
     """Positions, among all elements in C order, of those that are not zero.
 
     Parameters
@@ -132,7 +150,9 @@ def flatnonzero(a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: 
     return dispatch.array_of(onp.flatnonzero(shaping(a, "flatnonzero", "size=")))
 
 
-def argwhere(a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> Any:
+def argwhere(
+    a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
+) -> Any:
     """Positions of the elements that are not zero, one in each row.
 
     Parameters
@@ -157,7 +177,7 @@ def argwhere(a: ArrayLike, *, size: SupportsIndex | None = None, fill_value: Arr
     return positions("argwhere", a, count, fill_value).T
 
 
-# --- take --------------------------------------------------------------------------------------------------------
+# --- take -----------------------------------------------------------------------------------------
 
 
 def _positions(indices: Any) -> Any:
@@ -167,7 +187,8 @@ def _positions(indices: Any) -> Any:
         return found.astype(_int64)
     if found.dtype.kind not in "biu":
         raise TypeError(
-            f"Cannot cast array data from {found.dtype!r} to {_int64!r} according to the rule 'safe': positions must be integers"
+            f"Cannot cast array data from {found.dtype!r} to {_int64!r} according to the rule "
+            "'safe': positions must be integers"
         )
     return found.astype(_int64) if found.dtype == _bool else found
 
@@ -194,14 +215,18 @@ def _check_mode(mode: Any) -> str:
     direct=lambda types, attrs: partial(onp.ndarray.take, axis=attrs["axis"], mode=attrs["mode"]),
 )
 def _take(xp: Any, a: Any, indices: Any, *, axis: Any = None, mode: str = "raise") -> Any:
-    """The elements at positions along an axis, or of the raveled array; positions are in range if the mode is 'raise'."""
+    """The elements at positions along an axis, or of the raveled array; positions are in range if
+    the mode is 'raise'.
+    """
     if axis is None:
         a, axis = xp.ravel(a), 0
     return xp.take_at(a, (slice(None),) * axis + (_in_range(xp, indices, a.shape[axis], mode),))
 
 
 @remembering
-def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+def take(
+    a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = None, mode: str = "raise"
+) -> Any:
     """The elements at positions along an axis.
 
     Parameters
@@ -215,7 +240,8 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = N
     out : ndarray, optional
         Where the result is written.
     mode : {'raise', 'wrap', 'clip'}
-        What a position out of range means: an error, the position modulo the length, or the nearest valid one.
+        What a position out of range means: an error, the position modulo the length, or the nearest
+        valid one.
 
     Raises
     ------
@@ -253,16 +279,25 @@ def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, out: Any = N
 
 
 def finish_safely(result: Any, out: Any, what: str) -> Any:
-    """The result, written into `out` if there is one, whose dtype must be one that can be cast safely to the result's."""
+    """The result, written into `out` if there is one, whose dtype must be one that can be cast
+    safely to the result's.
+    """
     if out is None:
         return result
     (target,) = out if isinstance(out, tuple) else (out,)
-    if isinstance(target, Handle) and not onp.can_cast(target.dtype, result.dtype, "safe"):  # type: ignore[attr-defined]
-        raise TypeError(f"Cannot cast array data from {target.dtype!r} to {result.dtype!r} according to the rule 'safe': `out` of {what}")  # type: ignore[attr-defined]
+    if isinstance(target, Handle) and not onp.can_cast(target.dtype, result.dtype, "safe"):
+        raise TypeError(
+            f"Cannot cast array data from {target.dtype!r} to {result.dtype!r} according to the "
+            f"rule 'safe': `out` of {what}"
+        )
     return finish(result.astype(target.dtype), target, what)
 
 
-@operator("_npi_take_along_axis", rule=lambda types, attrs: ([None, _int64], dtypes.strong(types[0])), pattern="injective")
+@operator(
+    "_npi_take_along_axis",
+    rule=lambda types, attrs: ([None, _int64], dtypes.strong(types[0])),
+    pattern="injective",
+)
 def _take_along_axis(xp: Any, a: Any, indices: Any, *, axis: int = -1) -> Any:
     """One element for each position along an axis; positions are in range."""
     size = a.shape[axis]
@@ -285,7 +320,8 @@ def _along(arr: Any, indices: Any, axis: int | None) -> tuple[Any, Any, int]:
 
 
 def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -> Any:
-    """For each line along an axis, its elements at the positions that the same line of `indices` holds.
+    """For each line along an axis, its elements at the positions that the same line of `indices`
+    holds.
 
     Examples
     --------
@@ -299,7 +335,8 @@ def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None = -1) -
 
 
 def put_along_axis(arr: Any, indices: ArrayLike, values: ArrayLike, axis: int | None) -> None:
-    """For each line along an axis, write values at the positions that the same line of `indices` holds.
+    """For each line along an axis, write values at the positions that the same line of `indices`
+    holds.
 
     Examples
     --------
@@ -319,11 +356,13 @@ def put_along_axis(arr: Any, indices: ArrayLike, values: ArrayLike, axis: int | 
     arr, positions, axis = _along(arr, indices, axis)
     key: list[Any] = []
     for i, n in enumerate(arr.shape):
-        key.append(positions if i == axis else onp.arange(n).reshape((-1,) + (1,) * (arr.ndim - 1 - i)))
+        key.append(
+            positions if i == axis else onp.arange(n).reshape((-1,) + (1,) * (arr.ndim - 1 - i))
+        )
     arr[tuple(key)] = values
 
 
-# --- put ---------------------------------------------------------------------------------------------------------
+# --- put ------------------------------------------------------------------------------------------
 
 
 def _check_array(a: Any, what: str) -> None:
@@ -355,7 +394,8 @@ def _put(xp: Any, a: Any, ind: Any, v: Any, *, mode: str = "raise") -> Any:
 
 
 def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
-    """Write values at positions among all elements in C order; values are repeated if there are too few.
+    """Write values at positions among all elements in C order; values are repeated if there are too
+    few.
 
     Examples
     --------
@@ -375,7 +415,9 @@ def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
         return
     if mode == "raise":
         check_bounds(positions, a.size, 0)
-    dispatch.write(a, execution.run(_put, [dispatch.as_value(x) for x in (a, positions, values)], (mode,)))
+    dispatch.write(
+        a, execution.run(_put, [dispatch.as_value(x) for x in (a, positions, values)], (mode,))
+    )
 
 
 def _masked(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -385,7 +427,8 @@ def _masked(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npi_place", rule=_masked, pattern="opaque")
 def _place(xp: Any, arr: Any, mask: Any, vals: Any) -> Any:
-    """The array with the first value at the first place of the mask, the second at the second, again and again.
+    """The array with the first value at the first place of the mask, the second at the second,
+    again and again.
 
     Parameters
     ----------
@@ -394,12 +437,15 @@ def _place(xp: Any, arr: Any, mask: Any, vals: Any) -> Any:
     """
     mask, vals = xp.reshape(mask, arr.shape), xp.ravel(vals)
     rank = xp.cumsum(xp.ravel(mask)) - 1
-    return xp.where(mask, xp.reshape(xp.take_at(vals, (xp.remainder(rank, vals.size),)), arr.shape), arr)
+    return xp.where(
+        mask, xp.reshape(xp.take_at(vals, (xp.remainder(rank, vals.size),)), arr.shape), arr
+    )
 
 
 @operator("_npi_putmask", rule=_masked, pattern="opaque")
 def _putmask(xp: Any, a: Any, mask: Any, values: Any) -> Any:
-    """The array with its n-th element replaced by the n-th value (counted around) where the mask holds.
+    """The array with its n-th element replaced by the n-th value (counted around) where the mask
+    holds.
 
     Parameters
     ----------
@@ -410,7 +456,8 @@ def _putmask(xp: Any, a: Any, mask: Any, values: Any) -> Any:
 
 
 def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
-    """Write the first value at the first place where a mask holds, the second at the second; values are repeated.
+    """Write the first value at the first place where a mask holds, the second at the second; values
+    are repeated.
 
     Examples
     --------
@@ -422,7 +469,9 @@ def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
     _check_array(arr, "place")
     mask, vals = asarray(mask), vals if isinstance(vals, Handle) else asarray(vals, arr.dtype)
     if mask.size != arr.size:
-        raise ValueError(f"place: mask and data must be the same size, got {mask.size} and {arr.size} elements")
+        raise ValueError(
+            f"place: mask and data must be the same size, got {mask.size} and {arr.size} elements"
+        )
     if vals.size == 0:
         if mask.any():
             raise ValueError("Cannot insert from an empty array!")
@@ -431,7 +480,8 @@ def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
 
 
 def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
-    """Where a mask holds, write the value at the same position; values are repeated to the array's size.
+    """Where a mask holds, write the value at the same position; values are repeated to the array's
+    size.
 
     Examples
     --------
@@ -443,12 +493,14 @@ def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
     _check_array(a, "putmask")
     mask, values = asarray(mask), values if isinstance(values, Handle) else asarray(values, a.dtype)
     if mask.size != a.size:
-        raise ValueError(f"putmask: mask and data must be the same size, got {mask.size} and {a.size} elements")
+        raise ValueError(
+            f"putmask: mask and data must be the same size, got {mask.size} and {a.size} elements"
+        )
     if values.size:
         dispatch.write(a, execution.run(_putmask, [dispatch.read(x) for x in (a, mask, values)]))
 
 
-# --- by condition ------------------------------------------------------------------------------------------------
+# --- by condition ---------------------------------------------------------------------------------
 
 
 def compress(
@@ -488,14 +540,22 @@ def compress(
     count = length("compress", size, fill_value)
     if count is not None:
         a, axis = (ravel(asarray(a)), 0) if axis is None else (a, axis)
-        return finish_safely(slices("compress", condition, a, axis, count, fill_value), out, "compress")
+        return finish_safely(
+            slices("compress", condition, a, axis, count, fill_value), out, "compress"
+        )
     host = shaping(condition, "compress", "size=")
     if host.ndim != 1:
         raise ValueError("condition must be a 1-d array")
     return take(a, onp.flatnonzero(host), axis, out)
 
 
-def extract(condition: ArrayLike, arr: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> Any:
+def extract(
+    condition: ArrayLike,
+    arr: ArrayLike,
+    *,
+    size: SupportsIndex | None = None,
+    fill_value: ArrayLike = None,
+) -> Any:
     """The elements for which a condition holds, along one axis.
 
     Parameters
@@ -514,7 +574,9 @@ def extract(condition: ArrayLike, arr: ArrayLike, *, size: SupportsIndex | None 
     """
     count = length("extract", size, fill_value)
     if count is not None:
-        return slices("extract", ravel(asarray(condition)), ravel(asarray(arr)), 0, count, fill_value)
+        return slices(
+            "extract", ravel(asarray(condition)), ravel(asarray(arr)), 0, count, fill_value
+        )
     return take(ravel(arr), onp.flatnonzero(shaping(condition, "extract", "size=")))
 
 
@@ -553,16 +615,34 @@ def choose(a: ArrayLike, choices: Any, out: Any = None, mode: str = "raise") -> 
     if not arrays:
         raise ValueError("choose: expected at least one choice")
     if len(arrays) > 63:
-        raise ValueError(f"Need at least 0 and at most 64 array objects: choose takes an array and 63 choices, got {len(arrays)}")
+        raise ValueError(
+            "Need at least 0 and at most 64 array objects: choose takes an array and 63 choices, "
+            f"got {len(arrays)}"
+        )
     if {int, float, complex} & set(map(type, arrays)):  # NumPy casts them without a check
-        common = dtypes.result_type([x.dtype if hasattr(x, "dtype") else type(x) if type(x) in _WEAK else asarray(x).dtype for x in arrays])
+        common = dtypes.result_type(
+            [
+                x.dtype
+                if hasattr(x, "dtype")
+                else type(x)
+                if type(x) in _WEAK
+                else asarray(x).dtype
+                for x in arrays
+            ]
+        )
         arrays = [onp.asarray(x).astype(common) if type(x) in _WEAK else x for x in arrays]
     if mode == "raise":
-        refuse(outside, (positions,), (0, len(arrays)), ValueError, f"invalid entry in choice array: expected 0 <= entry < {len(arrays)}")
+        refuse(
+            outside,
+            (positions,),
+            (0, len(arrays)),
+            ValueError,
+            f"invalid entry in choice array: expected 0 <= entry < {len(arrays)}",
+        )
     return finish(apply(_choose, (positions, *arrays), (mode,)), out, "choose", "unsafe")
 
 
 __all__ = [
-    "argwhere", "choose", "compress", "extract", "flatnonzero", "nonzero", "place", "put", "put_along_axis", "putmask", "take",
-    "take_along_axis", "where",
+    "argwhere", "choose", "compress", "extract", "flatnonzero", "nonzero", "place", "put",
+    "put_along_axis", "putmask", "take", "take_along_axis", "where",
 ]  # fmt: skip

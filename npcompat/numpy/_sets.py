@@ -15,7 +15,9 @@ from npcompat.numpy._typing import ArrayLike
 
 
 class UniqueAllResult(NamedTuple):
-    """Distinct elements, where each is first, where each element is among them, and how often each occurs."""
+    """Distinct elements, where each is first, where each element is among them, and how often each
+    occurs.
+    """
 
     values: Any
     indices: Any
@@ -49,14 +51,16 @@ def unique(
     size: SupportsIndex | None = None,
     fill_value: ArrayLike = None,
 ) -> Any:
-    """The distinct elements, in ascending order; computed on the host without `size`, as how many there are depends on values.
+    """The distinct elements, in ascending order; computed on the host without `size`, as how many
+    there are depends on values.
 
     Parameters
     ----------
     ar : array_like
         The array.
     return_index, return_inverse, return_counts : bool
-        Whether to return also where each is first, where each element is among them, and how often each occurs.
+        Whether to return also where each is first, where each element is among them, and how often
+        each occurs.
     axis : int, optional
         Compare the slices along this axis; if not given, single elements.
     equal_nan : bool
@@ -64,10 +68,11 @@ def unique(
     sorted : bool
         Whether they must be in order; they always are.
     size : int, optional
-        How many elements to return, which lets it be compiled; greater ones are left out, but not of what says where each
-        element is among them.
+        How many elements to return, which lets it be compiled; greater ones are left out, but not
+        of what says where each element is among them.
     fill_value : scalar, optional
-        With `size`, what stands where there are no more elements, each of which occurs 0 times; the least element if not given.
+        With `size`, what stands where there are no more elements, each of which occurs 0 times; the
+        least element if not given.
 
     Raises
     ------
@@ -84,52 +89,80 @@ def unique(
     count = length("unique", size, fill_value)
     if count is not None:
         values, *more = distinct(ar, axis, equal_nan, count, fill_value)
-        asked = [found for found, wanted in zip(more, (return_index, return_inverse, return_counts), strict=True) if wanted]
+        asked = [
+            found
+            for found, wanted in zip(
+                more, (return_index, return_inverse, return_counts), strict=True
+            )
+            if wanted
+        ]
         return (values, *asked) if asked else values
     find: Any = onp.unique
     host = shaping(ar, "unique", "size=")
-    ordered = sorted or dtypes.on_devices(host.dtype)  # strings of any length may hold what has no order
-    found = find(host, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan, sorted=ordered)
+    ordered = sorted or dtypes.on_devices(
+        host.dtype
+    )  # strings of any length may hold what has no order
+    found = find(
+        host, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan, sorted=ordered
+    )
     if isinstance(found, tuple):
         return tuple(dispatch.array_of(f) for f in found)
     return dispatch.array_of(found)
 
 
-def unique_all(x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> UniqueAllResult:
-    """The distinct elements with all that `unique` can tell; every nan is an element of its own.  `size` and `fill_value` as there.
+def unique_all(
+    x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
+) -> UniqueAllResult:
+    """The distinct elements with all that `unique` can tell; every nan is an element of its own.
+    `size` and `fill_value` as there.
 
     Examples
     --------
     >>> np.unique_all([3, 1, 1]).counts
     array([2, 1])
     """
-    return UniqueAllResult(*unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value))
+    return UniqueAllResult(
+        *unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value)
+    )
 
 
-def unique_counts(x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> UniqueCountsResult:
-    """The distinct elements, and how often each occurs; every nan is an element of its own.  `size` and `fill_value` as for `unique`.
+def unique_counts(
+    x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
+) -> UniqueCountsResult:
+    """The distinct elements, and how often each occurs; every nan is an element of its own. `size`
+    and `fill_value` as for `unique`.
 
     Examples
     --------
     >>> np.unique_counts([3, 1, 1]).counts
     array([2, 1])
     """
-    return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
+    return UniqueCountsResult(
+        *unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value)
+    )
 
 
-def unique_inverse(x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> UniqueInverseResult:
-    """The distinct elements, and which of them each element is; every nan is one of its own.  `size` and `fill_value` as for `unique`.
+def unique_inverse(
+    x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
+) -> UniqueInverseResult:
+    """The distinct elements, and which of them each element is; every nan is one of its own. `size`
+    and `fill_value` as for `unique`.
 
     Examples
     --------
     >>> np.unique_inverse([3, 1, 1]).inverse_indices
     array([1, 0, 0])
     """
-    return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
+    return UniqueInverseResult(
+        *unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value)
+    )
 
 
-def unique_values(x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None) -> Any:
-    """The distinct elements; every nan is an element of its own.  `size` and `fill_value` as for `unique`.
+def unique_values(
+    x: ArrayLike, *, size: SupportsIndex | None = None, fill_value: ArrayLike = None
+) -> Any:
+    """The distinct elements; every nan is an element of its own. `size` and `fill_value` as for
+    `unique`.
 
     Examples
     --------
@@ -140,7 +173,10 @@ def unique_values(x: ArrayLike, *, size: SupportsIndex | None = None, fill_value
 
 
 @operator(
-    "_npi_isin", keeps_class=False, rule=lambda types, attrs: ([dtypes.result_type(types)] * 2, onp.dtype(bool)), differentiable=False
+    "_npi_isin",
+    keeps_class=False,
+    rule=lambda types, attrs: ([dtypes.result_type(types)] * 2, onp.dtype(bool)),
+    differentiable=False,
 )
 def _isin(xp: Any, element: Any, test_elements: Any, *, invert: bool = False) -> Any:
     """Whether each element is among the tested ones."""
@@ -148,7 +184,12 @@ def _isin(xp: Any, element: Any, test_elements: Any, *, invert: bool = False) ->
 
 
 def isin(
-    element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
+    element: ArrayLike,
+    test_elements: ArrayLike,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: str | None = None,
 ) -> Any:
     """Whether each element is among others.
 
@@ -174,19 +215,26 @@ def isin(
         raise ValueError(f"Invalid kind: {kind!r}. Please use None, 'sort' or 'table'.")
     element, test_elements = asarray(element), asarray(test_elements)
     if kind == "table" and not all(a.dtype.kind in "iub" for a in (element, test_elements)):
-        raise ValueError("The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind.")
+        raise ValueError(
+            "The 'table' method is only supported for boolean or integer arrays. Please select "
+            "'sort' or None for kind."
+        )
     return apply(_isin, (element, test_elements), (bool(invert),))
 
 
-# --- of two arrays -----------------------------------------------------------------------------------------------
+# --- of two arrays --------------------------------------------------------------------------------
 
 
-def _elements(ar1: ArrayLike, ar2: ArrayLike, what: str) -> tuple[onp.ndarray[Any, Any], onp.ndarray[Any, Any]]:
+def _elements(
+    ar1: ArrayLike, ar2: ArrayLike, what: str
+) -> tuple[onp.ndarray[Any, Any], onp.ndarray[Any, Any]]:
     """The values of two arrays on the host: how many of them a set has depends on them."""
     return shaping(ar1, what), shaping(ar2, what)
 
 
-def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False) -> Any:
+def intersect1d(
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
     """The distinct elements that two arrays have in common, in ascending order.
 
     Parameters
@@ -201,7 +249,8 @@ def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, ret
     Raises
     ------
     TracedValueError
-        In a compiled function, as all functions on sets: how many elements there are depends on values.
+        In a compiled function, as all functions on sets: how many elements there are depends on
+        values.
 
     Examples
     --------
@@ -210,7 +259,9 @@ def intersect1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, ret
     """
     find: Any = onp.intersect1d
     found = find(*_elements(ar1, ar2, "intersect1d"), assume_unique, return_indices)
-    return tuple([dispatch.array_of(f) for f in found]) if return_indices else dispatch.array_of(found)
+    return (
+        tuple([dispatch.array_of(f) for f in found]) if return_indices else dispatch.array_of(found)
+    )
 
 
 def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Any:
@@ -227,7 +278,8 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Any:
 def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Any:
     """The distinct elements of the first array that the second does not have, in ascending order.
 
-    With `assume_unique`, which promises that the elements of each are distinct, they keep their order.
+    With `assume_unique`, which promises that the elements of each are distinct, they keep their
+    order.
 
     Examples
     --------
@@ -249,6 +301,7 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Any
 
 
 __all__ = [
-    "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult", "intersect1d", "isin", "setdiff1d", "setxor1d", "union1d", "unique",
-    "unique_all", "unique_counts", "unique_inverse", "unique_values",
+    "UniqueAllResult", "UniqueCountsResult", "UniqueInverseResult", "intersect1d", "isin",
+    "setdiff1d", "setxor1d", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse",
+    "unique_values",
 ]  # fmt: skip

@@ -29,12 +29,14 @@ def _as_positions(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
     return [None if isinstance(t, onp.dtype) else dtypes.strong(t) for t in types], _int64
 
 
-# --- sorting -----------------------------------------------------------------------------------------------------
+# --- sorting --------------------------------------------------------------------------------------
 
 
 @operator("_npi_sort", pattern="opaque")
 def _sort(xp: Any, a: Any, *, axis: int | None = -1, descending: bool = False) -> Any:
-    """The elements in order along an axis, or of the raveled array: ascending, nan last, or the other way round."""
+    """The elements in order along an axis, or of the raveled array: ascending, nan last, or the
+    other way round.
+    """
     a, axis = (xp.ravel(a), 0) if axis is None else (a, axis)
     y = xp.sort(a, axis=axis)
     return xp.flip(y, axis) if descending else y
@@ -52,7 +54,10 @@ def _argsort(xp: Any, a: Any, *, axis: int | None = -1, descending: bool = False
 def _by_fields(function: Any, a: Any, *args: Any, order: Any, descending: bool = False) -> Any:
     """What a function of NumPy's makes of an array of records, ordered by some of their fields."""
     if descending:
-        raise ValueError("descending=True and order= can't be given together: records are sorted in ascending order")
+        raise ValueError(
+            "descending=True and order= can't be given together: records are sorted in ascending "
+            "order"
+        )
     return dispatch.array_of(function(dispatch.to_host(asarray(a)), *args, order=order))
 
 
@@ -146,8 +151,11 @@ def _check_kth(a: Any, kth: Any, axis: int, kind: str) -> None:
             raise ValueError(f"kth(={k}) out of bounds ({size})")
 
 
-def partition(a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
-    """The elements rearranged along an axis so that the `kth` is where sorting would put it, none larger before it.
+def partition(
+    a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
+) -> Any:
+    """The elements rearranged along an axis so that the `kth` is where sorting would put it, none
+    larger before it.
 
     Here the result is fully sorted.
 
@@ -166,7 +174,9 @@ def partition(a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "intros
     return sort(a, axis)
 
 
-def argpartition(a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> Any:
+def argpartition(
+    a: ArrayLike, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
+) -> Any:
     """The positions that rearrange as `partition` does; here those that sort.
 
     Examples
@@ -197,7 +207,8 @@ def _lexsort(xp: Any, *keys: Any, axis: int = -1) -> Any:
 
 
 def lexsort(keys: Any, axis: int = -1) -> Any:
-    """The positions that sort by several keys: by the last, where that is equal by the one before, and so on.
+    """The positions that sort by several keys: by the last, where that is equal by the one before,
+    and so on.
 
     Examples
     --------
@@ -214,7 +225,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     return apply(_lexsort, parts, (axis,))
 
 
-# --- searching ---------------------------------------------------------------------------------------------------
+# --- searching ------------------------------------------------------------------------------------
 
 
 def _searched_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -222,13 +233,17 @@ def _searched_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolu
     return [common, common], _int64
 
 
-@operator("_npi_searchsorted", keeps_class=False, scalars=True, rule=_searched_types, differentiable=False)
+@operator(
+    "_npi_searchsorted", keeps_class=False, scalars=True, rule=_searched_types, differentiable=False
+)
 def _searchsorted(xp: Any, a: Any, v: Any, *, side: str = "left") -> Any:
     """Where to insert values into a sorted vector."""
     return xp.searchsorted(a, v, side)
 
 
-def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Any:
+def searchsorted(
+    a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None
+) -> Any:
     """Where to insert values into a sorted vector so that it stays sorted.
 
     Parameters
@@ -251,7 +266,11 @@ def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLi
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
     a = asarray(a)
     if a.ndim != 1:
-        raise ValueError("object of too small depth for desired array" if a.ndim == 0 else "object too deep for desired array")
+        raise ValueError(
+            "object of too small depth for desired array"
+            if a.ndim == 0
+            else "object too deep for desired array"
+        )
     if sorter is not None:
         sorter = asarray(sorter)
         if sorter.dtype.kind not in "iu":
@@ -263,7 +282,7 @@ def searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLi
     return apply(_searchsorted, (a, v), (side,))
 
 
-# --- extremes ----------------------------------------------------------------------------------------------------
+# --- extremes -------------------------------------------------------------------------------------
 
 
 def _extreme(name: str, method: str) -> Op:
@@ -283,14 +302,20 @@ def _axis_of(a: Any, axis: Any) -> Any:
 
 
 def _position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
-    attrs = (None if axis is None else _axis_of(a, python.index(axis)), False if keepdims is NoValue else bool(keepdims))
+    attrs = (
+        None if axis is None else _axis_of(a, python.index(axis)),
+        False if keepdims is NoValue else bool(keepdims),
+    )
     result = remembered(op, (a,), attrs)
     return result if out is None else finish_safely(result, out, name_of(op))
 
 
 @remembering
-def argmax(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue) -> Any:
-    """Position of the largest element along an axis, of the first if there are several; nan counts as largest.
+def argmax(
+    a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue
+) -> Any:
+    """Position of the largest element along an axis, of the first if there are several; nan counts
+    as largest.
 
     Parameters
     ----------
@@ -312,7 +337,9 @@ def argmax(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: 
 
 
 @remembering
-def argmin(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue) -> Any:
+def argmin(
+    a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue
+) -> Any:
     """Position of the smallest element along an axis; the arguments are those of `argmax`.
 
     Examples
@@ -340,12 +367,16 @@ def _nan_position(op: Op, a: Any, axis: Any, out: Any, keepdims: Any, least: flo
     if dtypes.is_inexact(a.dtype):
         axis = None if axis is None else onp.lib.array_utils.normalize_axis_index(axis, a.ndim or 1)
         if a.size:
-            refuse(all_nan, (a,), (axis if a.ndim else None,), ValueError, "All-NaN slice encountered")
+            refuse(
+                all_nan, (a,), (axis if a.ndim else None,), ValueError, "All-NaN slice encountered"
+            )
         a = apply(_nan_replaced, (a,), (least,))
     return _position(op, a, axis, out, keepdims)
 
 
-def nanargmax(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue) -> Any:
+def nanargmax(
+    a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue
+) -> Any:
     """Position of the largest element that is not nan; the arguments are those of `argmax`.
 
     Raises
@@ -361,7 +392,9 @@ def nanargmax(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdim
     return _nan_position(_argmax, a, axis, out, keepdims, -onp.inf)
 
 
-def nanargmin(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue) -> Any:
+def nanargmin(
+    a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdims: Any = NoValue
+) -> Any:
     """Position of the smallest element that is not nan; the arguments are those of `argmax`.
 
     Raises
@@ -377,7 +410,7 @@ def nanargmin(a: ArrayLike, axis: int | None = None, out: Any = None, *, keepdim
     return _nan_position(_argmin, a, axis, out, keepdims, onp.inf)
 
 
-# --- counting ----------------------------------------------------------------------------------------------------
+# --- counting -------------------------------------------------------------------------------------
 
 
 @operator("_npi_count_nonzero", rule=_as_positions, pattern="reduction", differentiable=False)
@@ -389,7 +422,9 @@ def _count_nonzero(xp: Any, a: Any, *where: Any, axis: Any = None, keepdims: boo
     *where : array of bool
         Which elements are counted.
     """
-    return xp.count_nonzero(xp.logical_and(a, where[0]) if where else a, axis=axis, keepdims=keepdims)
+    return xp.count_nonzero(
+        xp.logical_and(a, where[0]) if where else a, axis=axis, keepdims=keepdims
+    )
 
 
 @remembering
@@ -403,11 +438,13 @@ def count_nonzero(a: ArrayLike, axis: AxisLike = None, *, keepdims: bool = False
     """
     axis = as_axis(axis)
     if axis in (0, -1) and ndim(a) == 0:
-        axis = ()  # the one axis that NumPy lets 0-d arrays have; None would count records, which NumPy does without an axis only
+        # the one axis that NumPy lets 0-d arrays have; None would count records, which NumPy does
+        # without an axis only
+        axis = ()
     return remembered(_count_nonzero, (a,), (axis, bool(keepdims)))
 
 
 __all__ = [
-    "argmax", "argmin", "argpartition", "argsort", "count_nonzero", "lexsort", "nanargmax", "nanargmin", "partition", "searchsorted",
-    "sort",
+    "argmax", "argmin", "argpartition", "argsort", "count_nonzero", "lexsort", "nanargmax",
+    "nanargmin", "partition", "searchsorted", "sort",
 ]  # fmt: skip

@@ -25,11 +25,13 @@ from npcompat.numpy._ufunc import finish
 _float64 = onp.dtype("float64")
 
 
-# --- median and quantiles ----------------------------------------------------------------------------------------
+# --- median and quantiles -------------------------------------------------------------------------
 
 
 def lines_of(xp: Any, a: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
-    """The array with the reduced axes joined as the last one; the result's shape with these axes kept."""
+    """The array with the reduced axes joined as the last one; the result's shape with these axes
+    kept.
+    """
     reduced = normalized_axes(axis, a.ndim)
     kept = [i for i in range(a.ndim) if i not in reduced]
     size = 1
@@ -55,7 +57,13 @@ def _median(xp: Any, a: Any, *, axis: Any = None, keepdims: bool = False) -> Any
     return xp.reshape(found, kept) if keepdims else found
 
 
-def median(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+def median(
+    a: ArrayLike,
+    axis: AxisLike = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> Any:
     """The middle element over axes, or the mean of the two middle ones.
 
     Parameters
@@ -77,8 +85,12 @@ def median(a: ArrayLike, axis: AxisLike = None, out: Any = None, overwrite_input
     np.float32(2.5)
     """
     a = asanyarray(a)
-    if a.dtype.kind in "mM" or a.dtype.names or (is_empty(a) and modes.current().trace is None):  # NaT, warnings, refusals of records
-        return finish(by_numpy(onp.median, (a, axis), {"keepdims": keepdims}, [a.dtype]), out, "median")
+    if (
+        a.dtype.kind in "mM" or a.dtype.names or (is_empty(a) and modes.current().trace is None)
+    ):  # NaT, warnings, refusals of records
+        return finish(
+            by_numpy(onp.median, (a, axis), {"keepdims": keepdims}, [a.dtype]), out, "median"
+        )
     return finish(apply(_median, (a,), (as_axis(axis), bool(keepdims))), out, "median")
 
 
@@ -90,15 +102,20 @@ _PLOTTING = {
     "median_unbiased": (1 / 3, 1 / 3),
     "normal_unbiased": (3 / 8, 3 / 8),
 }
-"""The continuous estimators of Hyndman and Fan (1996), by their plotting positions (alpha, beta)."""
+"""The continuous estimators of Hyndman and Fan (1996), by their plotting positions (alpha, beta).
+"""
 EXACT_METHODS = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
 """The estimators whose result is always one of the elements."""
 _METHODS = (*_PLOTTING, *EXACT_METHODS, "averaged_inverted_cdf", "midpoint")
 
 
 def neighbours(xp: Any, q: Any, n: Any, method: str) -> tuple[Any, Any]:
-    """Where the quantiles of n sorted elements are: the position below, and the weight of the element above it."""
-    share = xp.where(q >= 0, n * q, q)  # the choice keeps XLA from contracting `n * q - 1` to one rounding
+    """Where the quantiles of n sorted elements are: the position below, and the weight of the
+    element above it.
+    """
+    share = xp.where(
+        q >= 0, n * q, q
+    )  # the choice keeps XLA from contracting `n * q - 1` to one rounding
     if method in _PLOTTING:
         alpha, beta = _PLOTTING[method]
         place = (n - 1) * q if method == "linear" else share + (alpha + q * (1 - alpha - beta)) - 1
@@ -137,7 +154,9 @@ def _places(xp: Any, q: Any, *, n: int, method: str) -> Any:
     return neighbours(xp, q, n, method)
 
 
-def between(xp: Any, low: Any, high: Any, below: Any, weight: Any, n: Any, exact: bool, dtype: Any) -> Any:
+def between(
+    xp: Any, low: Any, high: Any, below: Any, weight: Any, n: Any, exact: bool, dtype: Any
+) -> Any:
     """The quantile between two neighbours; at the ends there is but one."""
     if exact:
         return xp.where(weight > 0, high, low)
@@ -147,11 +166,24 @@ def between(xp: Any, low: Any, high: Any, below: Any, weight: Any, n: Any, exact
     return xp.where(weight < 0.5, low + step * weight, high - step * (1 - weight))
 
 
-@operator("_npi_quantile", rule=lambda types, attrs: ([dtypes.strong(types[0]), None, None], attrs["dtype"]), scalars=True)
+@operator(
+    "_npi_quantile",
+    rule=lambda types, attrs: ([dtypes.strong(types[0]), None, None], attrs["dtype"]),
+    scalars=True,
+)
 def _quantile(
-    xp: Any, a: Any, below: Any, weight: Any, *, axis: Any = None, exact: bool = False, keepdims: bool = False, dtype: Any = None
+    xp: Any,
+    a: Any,
+    below: Any,
+    weight: Any,
+    *,
+    axis: Any = None,
+    exact: bool = False,
+    keepdims: bool = False,
+    dtype: Any = None,
 ) -> Any:
-    """Quantiles over axes, by their places among the sorted elements; the axes of the places come first.
+    """Quantiles over axes, by their places among the sorted elements; the axes of the places come
+    first.
 
     Parameters
     ----------
@@ -197,8 +229,18 @@ def _weighted_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolu
 
 
 @operator("_npi_weighted_quantile", rule=_weighted_types, outputs=2)
-def _weighted_quantile(xp: Any, a: Any, q: Any, weights: Any, *, axis: Any = None, keepdims: bool = False, skip: bool = False) -> Any:
-    """Quantiles of elements that count by their weights, and whether weights have no sum; with `skip` nan counts nothing.
+def _weighted_quantile(
+    xp: Any,
+    a: Any,
+    q: Any,
+    weights: Any,
+    *,
+    axis: Any = None,
+    keepdims: bool = False,
+    skip: bool = False,
+) -> Any:
+    """Quantiles of elements that count by their weights, and whether weights have no sum; with
+    `skip` nan counts nothing.
 
     Parameters
     ----------
@@ -217,12 +259,19 @@ def _weighted_quantile(xp: Any, a: Any, q: Any, weights: Any, *, axis: Any = Non
     last = xp.full(ordered.shape[:-1], ordered.shape[-1] - 1)
     if dtypes.is_inexact(onp.dtype(a.dtype)) and skip:
         missing = xp.isnan(ordered)
-        weights, last = xp.where(missing, 0.0, weights), xp.maximum(xp.sum(~missing, axis=-1) - 1, 0)
+        weights, last = (
+            xp.where(missing, 0.0, weights),
+            xp.maximum(xp.sum(~missing, axis=-1) - 1, 0),
+        )
     reached = xp.cumsum(weights, axis=-1)
     reached = reached / reached[..., -1:]
     bad = xp.any(xp.isnan(reached[..., -1]) & ~xp.isnan(ordered[..., 0]))
-    reached = xp.astype(xp.where(reached == 0, -1.0, reached), q.dtype if q.dtype.kind == "f" else onp.float64)
-    places = xp.vectorize(lambda line, fractions: xp.searchsorted(line, fractions), signature="(n),(q)->(q)")(reached, xp.ravel(q))
+    reached = xp.astype(
+        xp.where(reached == 0, -1.0, reached), q.dtype if q.dtype.kind == "f" else onp.float64
+    )
+    places = xp.vectorize(
+        lambda line, fractions: xp.searchsorted(line, fractions), signature="(n),(q)->(q)"
+    )(reached, xp.ravel(q))
     found = xp.take_along_axis(ordered, xp.minimum(places, last[..., None]), axis=-1)
     if dtypes.is_inexact(onp.dtype(a.dtype)) and not skip:
         found = xp.where(xp.isnan(ordered[..., -1:]), ordered[..., -1:], found)
@@ -239,7 +288,9 @@ def check_method(method: str, weights: Any) -> None:
 
 
 def fractions_of(a: Any, q: Any, scale: int, what: str) -> tuple[Any, Type, bool]:
-    """The fractions, on the host where they are known; the type they bring to the result; whether they are integers."""
+    """The fractions, on the host where they are known; the type they bring to the result; whether
+    they are integers.
+    """
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
     carried: Type = float
@@ -252,31 +303,53 @@ def fractions_of(a: Any, q: Any, scale: int, what: str) -> tuple[Any, Type, bool
     else:
         chosen = onp.asarray(q, onp.float64) / scale
         carried = float if isinstance(q, int | float) else dtypes.default_float()
-    whole = scale == 1 and onp.result_type(q.dtype if hasattr(q, "dtype") else onp.asarray(q)).kind in "biu"
+    whole = (
+        scale == 1
+        and onp.result_type(q.dtype if hasattr(q, "dtype") else onp.asarray(q)).kind in "biu"
+    )
     refuse(_not_within, (chosen,), (0, 1), ValueError, f"{what}s must be in the range [0, {scale}]")
     return chosen, carried, whole
 
 
-def weighted_quantile(a: Any, chosen: Any, weights: Any, axis: Any, keepdims: bool, skip: bool) -> Any:
+def weighted_quantile(
+    a: Any, chosen: Any, weights: Any, axis: Any, keepdims: bool, skip: bool
+) -> Any:
     """Quantiles of elements that count by their weights."""
     weights = weights_along(a, weights, None if axis is None else normalized_axes(axis, a.ndim))
     flagged((weights < 0).any(), ValueError, "Weights must be non-negative.")
-    found, bad = apply(_weighted_quantile, (a, asarray(chosen), weights), (as_axis(axis), bool(keepdims), skip))
+    found, bad = apply(
+        _weighted_quantile, (a, asarray(chosen), weights), (as_axis(axis), bool(keepdims), skip)
+    )
     flagged(bad, ValueError, "Weights included NaN, inf or were all zero.")
     return found
 
 
 def _of_objects(q: Any) -> bool:
     """Whether fractions are objects, such as those of Python's `fractions`."""
-    return not isinstance(q, int | float) and (q.dtype if hasattr(q, "dtype") else onp.asarray(q).dtype).kind == "O"
+    return (
+        not isinstance(q, int | float)
+        and (q.dtype if hasattr(q, "dtype") else onp.asarray(q).dtype).kind == "O"
+    )
 
 
-def _quantiles(a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, method: str, keepdims: bool, weights: Any) -> Any:
+def _quantiles(
+    a: Any,
+    q: Any,
+    scale: int,
+    what: str,
+    axis: Any,
+    out: Any,
+    method: str,
+    keepdims: bool,
+    weights: Any,
+) -> Any:
     check_method(method, weights)
     a = asanyarray(a)
     if a.dtype.kind in "mMO" or _of_objects(q):
         options = {"method": method, "keepdims": keepdims, "weights": weights}
-        return finish(by_numpy(getattr(onp, what.lower()), (a, q, axis), options), out, what.lower())
+        return finish(
+            by_numpy(getattr(onp, what.lower()), (a, q, axis), options), out, what.lower()
+        )
     chosen, carried, whole = fractions_of(a, q, scale, what)
     if whole and method == "linear":
         method = "lower"  # zero and one are elements, and stay integers
@@ -288,13 +361,24 @@ def _quantiles(a: Any, q: Any, scale: int, what: str, axis: Any, out: Any, metho
     if a.dtype == onp.bool_ and method not in EXACT_METHODS:
         raise TypeError(f"{what.lower()}: bool elements can't be subtracted; use .astype('int64')")
     if weights is not None:
-        return finish(weighted_quantile(a, chosen, weights, axis, keepdims, False), out, what.lower())
+        return finish(
+            weighted_quantile(a, chosen, weights, axis, keepdims, False), out, what.lower()
+        )
     dtype = quantile_dtype(a.dtype, carried, method)
-    # The places among the elements are found on the host where that is possible: nothing is compiled then.
-    places = apply(_places, (chosen,), (size, method)) if isinstance(chosen, Handle) else neighbours(onp, chosen, size, method)
-    result = apply(_quantile, (a, *map(asarray, places)), (as_axis(axis), method in EXACT_METHODS, bool(keepdims), dtype))
+    # The places among the elements are found on the host where that is possible: nothing is
+    # compiled then.
+    places = (
+        apply(_places, (chosen,), (size, method))
+        if isinstance(chosen, Handle)
+        else neighbours(onp, chosen, size, method)
+    )
+    result = apply(
+        _quantile,
+        (a, *map(asarray, places)),
+        (as_axis(axis), method in EXACT_METHODS, bool(keepdims), dtype),
+    )
     if isinstance(out, Handle):
-        result = broadcast_to(result, out.shape)  # type: ignore[attr-defined]
+        result = broadcast_to(result, out.shape)
     return finish(result, out, what.lower())
 
 
@@ -333,7 +417,8 @@ def quantile(
     keepdims : bool
         Whether reduced axes stay, with length 1.
     weights : array_like, optional
-        What each element counts: in the shape of `a`, or of the axes alone; only for method 'inverted_cdf'.
+        What each element counts: in the shape of `a`, or of the axes alone; only for method
+        'inverted_cdf'.
 
     Examples
     --------
@@ -364,7 +449,7 @@ def percentile(
     return _quantiles(a, q, 100, "Percentile", axis, out, method, keepdims, weights)
 
 
-# --- differences and interpolation -------------------------------------------------------------------------------
+# --- differences and interpolation ----------------------------------------------------------------
 
 
 @operator("_npi_diff", pattern="complex", scalars=False)
@@ -377,7 +462,9 @@ def _diff(xp: Any, a: Any, *, n: int = 1, axis: int = -1) -> Any:
     return a
 
 
-def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: Any = NoValue, append: Any = NoValue) -> Any:
+def diff(
+    a: ArrayLike, n: int = 1, axis: int = -1, prepend: Any = NoValue, append: Any = NoValue
+) -> Any:
     """Differences of neighbours along an axis, `n` times.
 
     Parameters
@@ -409,11 +496,15 @@ def diff(a: ArrayLike, n: int = 1, axis: int = -1, prepend: Any = NoValue, appen
         if part is NoValue:
             continue
         part = asarray(part)
-        parts.append(part if part.ndim else broadcast_to(part, (*a.shape[:axis], 1, *a.shape[axis + 1 :])))
+        parts.append(
+            part if part.ndim else broadcast_to(part, (*a.shape[:axis], 1, *a.shape[axis + 1 :]))
+        )
     return apply(_diff, (concatenate(parts, axis) if len(parts) > 1 else a,), (int(n), axis))
 
 
-def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Any:
+def ediff1d(
+    ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None
+) -> Any:
     """Differences of neighbours among all elements, between optional first and last ones.
 
     Examples
@@ -430,7 +521,9 @@ def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike
             continue
         extra = asarray(given)
         if not onp.can_cast(extra.dtype, ary.dtype, "same_kind"):
-            raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
+            raise TypeError(
+                f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
+            )
         parts.insert(0 if name == "to_begin" else len(parts), ravel(extra).astype(ary.dtype))
     return concatenate(parts) if len(parts) > 1 else parts[0]
 
@@ -442,12 +535,28 @@ def _interpolated_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Re
 
 
 @operator("_npi_interp", keeps_class=False, scalars=True, rule=_interpolated_types)
-def _interp(namespace: Any, x: Any, xp: Any, fp: Any, *, left: Any = None, right: Any = None, period: Any = None) -> Any:
+def _interp(
+    namespace: Any,
+    x: Any,
+    xp: Any,
+    fp: Any,
+    *,
+    left: Any = None,
+    right: Any = None,
+    period: Any = None,
+) -> Any:
     """A piecewise linear function through points."""
     return namespace.interp(x, xp, fp, left, right, period)
 
 
-def interp(x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: Any = None, right: Any = None, period: float | None = None) -> Any:
+def interp(
+    x: ArrayLike,
+    xp: ArrayLike,
+    fp: ArrayLike,
+    left: Any = None,
+    right: Any = None,
+    period: float | None = None,
+) -> Any:
     """The values at `x` of the piecewise linear function through the points (xp, fp).
 
     Parameters

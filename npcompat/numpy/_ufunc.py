@@ -1,4 +1,6 @@
-"""What all ufuncs share: `out=`, `where=`, `casting=`, `dtype=`, and writing a result into an array."""
+"""What all ufuncs share: `out=`, `where=`, `casting=`, `dtype=`, and writing a result into an
+array.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -46,13 +48,19 @@ SHARED_PARAMETERS = """
 """
 
 
-@operator("_npi_cast", pattern="elementwise", rule=lambda types, attrs: ([None], attrs["dtype"].base))
+@operator(
+    "_npi_cast", pattern="elementwise", rule=lambda types, attrs: ([None], attrs["dtype"].base)
+)
 def _cast(xp: Any, x: Any, *, dtype: Any) -> Any:
     """The values in another dtype."""
     return xp.astype(x, dtype)
 
 
-@operator("_npi_select_where", pattern="broadcast", rule=lambda types, attrs: ([None, types[2], None], types[2]))
+@operator(
+    "_npi_select_where",
+    pattern="broadcast",
+    rule=lambda types, attrs: ([None, types[2], None], types[2]),
+)
 def _select_where(xp: Any, mask: Any, new: Any, old: Any) -> Any:
     """`new` where the mask is True, `old` elsewhere; the shape and dtype of `old`.
 
@@ -82,16 +90,31 @@ def call(
     signature: Any,
 ) -> Any:
     """Apply a ufunc's operator with the arguments that all ufuncs have."""
-    plain = out is None or (type(out) is tuple and len(out) == op.outputs and all([o is None for o in out]))
-    if plain and where is True and dtype is None and casting == "same_kind" and order == "K" and signature is None and subok:
+    plain = out is None or (
+        type(out) is tuple and len(out) == op.outputs and all([o is None for o in out])
+    )
+    if (
+        plain
+        and where is True
+        and dtype is None
+        and casting == "same_kind"
+        and order == "K"
+        and signature is None
+        and subok
+    ):
         return apply(op, args)
     return _general(op, args, out, where, casting, order, dtype, subok, signature)
 
 
 def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool, where: Any = True) -> bool:
-    """Let NumPy's own function write into an array on the host; False, and nothing done, where that isn't what is meant."""
+    """Let NumPy's own function write into an array on the host; False, and nothing done, where that
+    isn't what is meant.
+    """
     _check_writeable(out)
-    if op.ufunc is None or not (where is True or (type(where) is dispatch.ndarray and where.dtype == onp.bool_ and _on_host(where))):
+    if op.ufunc is None or not (
+        where is True
+        or (type(where) is dispatch.ndarray and where.dtype == onp.bool_ and _on_host(where))
+    ):
         return False
     for a in args:
         if type(a) not in _SCALARS and not (isinstance(a, Handle) and _on_host(a)):
@@ -101,7 +124,10 @@ def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool, where: Any = Tru
     with dispatch.writing(out) as target:
         if target is None:
             return False
-        arrays = [a if type(a) in _SCALARS else a._value.payload if a._view is None else dispatch.live(a) for a in args]
+        arrays = [
+            a if type(a) in _SCALARS else a._value.payload if a._view is None else dispatch.live(a)
+            for a in args
+        ]
         mask = True if where is True else dispatch.live(where)
         if plain and mask is True:
             op.ufunc(*arrays, out=target)
@@ -145,14 +171,30 @@ def positional_outs(out1: Any, out2: Any, out: Any) -> Any:
 
 
 def _general(
-    op: Op, args: Sequence[Any], out: Any, where: Any, casting: Casting, order: str, dtype: Any, subok: bool, signature: Any
+    op: Op,
+    args: Sequence[Any],
+    out: Any,
+    where: Any,
+    casting: Casting,
+    order: str,
+    dtype: Any,
+    subok: bool,
+    signature: Any,
 ) -> Any:
     if op.outputs > 1 and out is not ... and not isinstance(out, tuple):
-        raise TypeError(f"'out' must be a tuple of arrays: {name_of(op)} has {op.outputs} outputs, got {type(out).__name__}")
+        raise TypeError(
+            f"'out' must be a tuple of arrays: {name_of(op)} has {op.outputs} outputs, got "
+            f"{type(out).__name__}"
+        )
     if isinstance(out, tuple) and len(out) != op.outputs:
-        raise ValueError(f"The 'out' tuple must have exactly one entry per ufunc output: expected {op.outputs}, got {len(out)}")
+        raise ValueError(
+            "The 'out' tuple must have exactly one entry per ufunc output: expected "
+            f"{op.outputs}, got {len(out)}"
+        )
     chief = None
-    if not dispatch.ordinary.issuperset(map(type, (*args, *(out if type(out) is tuple else (out,)), where))):
+    if not dispatch.ordinary.issuperset(
+        map(type, (*args, *(out if type(out) is tuple else (out,)), where))
+    ):
         options = given(
             out,
             where=(where, True),
@@ -167,7 +209,9 @@ def _general(
             return made
         chief = subclasses.leader(args) if subok else None
     if out is ...:  # arrays also where there would be scalars
-        made = _general(op, args, (None,) * op.outputs, where, casting, order, dtype, subok, signature)
+        made = _general(
+            op, args, (None,) * op.outputs, where, casting, order, dtype, subok, signature
+        )
         return as_array(made) if op.outputs == 1 else tuple(map(as_array, made))
     order = check_order(order)
     outs: tuple[Any, ...] = out if isinstance(out, tuple) else (out,) + (None,) * (op.outputs - 1)
@@ -175,38 +219,68 @@ def _general(
         return _into_numpys(op, args, outs, where, casting, order, dtype, subok, signature)
     for o in outs:
         if o is not None and (not isinstance(o, Handle) or type(o) is dispatch.scalar):
-            raise TypeError(f"return arrays must be of ArrayType: `out` must be an npcompat ndarray, got {type(o).__name__}")
-    usual = type(outs[0]) is dispatch.ndarray and op.outputs == 1 and dtype is None and signature is None and casting == "same_kind"
+            raise TypeError(
+                "return arrays must be of ArrayType: `out` must be an npcompat ndarray, got "
+                f"{type(o).__name__}"
+            )
+    usual = (
+        type(outs[0]) is dispatch.ndarray
+        and op.outputs == 1
+        and dtype is None
+        and signature is None
+        and casting == "same_kind"
+    )
     mode = modes.current()
     if usual and mode.direct and on_host(op, args, outs[0], mode.plain, where):
         return outs[0]
-    operands = [a if type(a) in (bool, int, float, complex) or isinstance(a, Handle) else dispatch.host_array(a) for a in args]
+    operands = [
+        a
+        if type(a) in (bool, int, float, complex) or isinstance(a, Handle)
+        else dispatch.host_array(a)
+        for a in args
+    ]
     types = tuple([a.dtype if hasattr(a, "dtype") else type(a) for a in operands])
     loop = _loop(op, dtype, signature)
     casts, _ = op.rule(types, {"dtype": loop})
     for i, (operand, wanted) in enumerate(zip(types, casts, strict=True)):
         if loop is None and wanted == onp.bool_:
             continue  # logical functions take the truth of anything
-        if wanted is not None and not (operand is float and signature is not None) and not _may_cast(operand, wanted, casting):
+        if (
+            wanted is not None
+            and not (operand is float and signature is not None)
+            and not _may_cast(operand, wanted, casting)
+        ):
             carried = [dtypes.strong_by_numpy(t) for t in types]
             if op.ufunc is None or all(map(dtypes.on_devices, carried)):
-                raise _UFuncInputCastingError(getattr(onp, name_of(op)), casting, carried[i], wanted, i)
+                raise _UFuncInputCastingError(
+                    getattr(onp, name_of(op)), casting, carried[i], wanted, i
+                )
             _let_numpy_check(op.ufunc, carried, loop, casting)
-    values = execution.run(op, [dispatch.as_value(a) for a in operands], () if loop is None else (loop,))
+    values = execution.run(
+        op, [dispatch.as_value(a) for a in operands], () if loop is None else (loop,)
+    )
     finished = []
-    for i, (value, target) in enumerate(zip(values if op.outputs > 1 else (values,), outs, strict=True)):
+    for i, (value, target) in enumerate(
+        zip(values if op.outputs > 1 else (values,), outs, strict=True)
+    ):
         result = _finish(op, value, target, where, casting)
         if target is None and order != "K":
             result = in_order(result, common_order(operands) if order == "A" else order)
-        wrapping = chief if target is None else target if subclasses.is_subclass(type(target)) else None
+        wrapping = (
+            chief if target is None else target if subclasses.is_subclass(type(target)) else None
+        )
         if wrapping is not None:
             given_arrays = args if all([o is None for o in outs]) else (*args, *outs)
-            result = subclasses.wrapped(wrapping, as_array(result), dispatch.ufuncs.get(op.name), given_arrays, i)
+            result = subclasses.wrapped(
+                wrapping, as_array(result), dispatch.ufuncs.get(op.name), given_arrays, i
+            )
         finished.append(result)
     return finished[0] if op.outputs == 1 else tuple(finished)
 
 
-def _into_numpys(op: Op, args: Sequence[Any], outs: tuple[Any, ...], where: Any, casting: Casting, *rest: Any) -> Any:
+def _into_numpys(
+    op: Op, args: Sequence[Any], outs: tuple[Any, ...], where: Any, casting: Casting, *rest: Any
+) -> Any:
     """Results, of which some are copied into arrays of NumPy's."""
     ours = tuple([None if isinstance(o, onp.ndarray) else o for o in outs])
     made = _general(op, args, ours, True, casting, *rest)
@@ -219,13 +293,21 @@ def _into_numpys(op: Op, args: Sequence[Any], outs: tuple[Any, ...], where: Any,
     return found if op.outputs > 1 else found[0]
 
 
-def copy_into_numpys(out: onp.ndarray[Any, Any], result: Any, where: Any, casting: Casting, what: str) -> None:
+def copy_into_numpys(
+    out: onp.ndarray[Any, Any], result: Any, where: Any, casting: Casting, what: str
+) -> None:
     """Write a result into an array of NumPy's, which a caller gave as `out`."""
     host = dispatch.to_host(result) if isinstance(result, Handle) else onp.asarray(result)
     if not onp.can_cast(host.dtype, out.dtype, casting):
-        raise TypeError(f"Cannot cast {what} output from {host.dtype!r} to {out.dtype!r} with casting rule '{casting}'")
+        raise TypeError(
+            f"Cannot cast {what} output from {host.dtype!r} to {out.dtype!r} with casting rule "
+            f"'{casting}'"
+        )
     if onp.broadcast_shapes(host.shape, out.shape) != out.shape:
-        raise ValueError(f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape {host.shape}")
+        raise ValueError(
+            f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast "
+            f"shape {host.shape}"
+        )
     onp.copyto(out, host, casting, where)
 
 
@@ -234,16 +316,25 @@ _RANKS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
 def _may_cast(operand: Any, wanted: onp.dtype[Any], casting: Casting) -> bool:
-    """Whether an operand of a dtype, or a Python number, may be cast: a number goes into any dtype of its kind."""
+    """Whether an operand of a dtype, or a Python number, may be cast: a number goes into any dtype
+    of its kind.
+    """
     if isinstance(operand, onp.dtype):
         return onp.can_cast(operand, wanted, casting)
     if casting in ("safe", "same_kind") and wanted.kind in _RANKS:
         return _RANKS[onp.dtype(operand).kind] <= _RANKS[wanted.kind]
-    return wanted.kind not in _RANKS or onp.can_cast(onp.dtype(operand), wanted, casting) or (operand is int and wanted.kind in "iufc")
+    return (
+        wanted.kind not in _RANKS
+        or onp.can_cast(onp.dtype(operand), wanted, casting)
+        or (operand is int and wanted.kind in "iufc")
+    )
 
 
-def _let_numpy_check(ufunc: onp.ufunc, types: Sequence[onp.dtype[Any]], loop: Any, casting: Casting) -> None:
-    """Raise what NumPy raises for a cast of objects, strings or bytes that is not allowed; it makes exceptions, for logic.
+def _let_numpy_check(
+    ufunc: onp.ufunc, types: Sequence[onp.dtype[Any]], loop: Any, casting: Casting
+) -> None:
+    """Raise what NumPy raises for a cast of objects, strings or bytes that is not allowed; it makes
+    exceptions, for logic.
 
     It is given dtypes only: where it refuses a Python number's class, NumPy 2.4 crashes.
     """
@@ -252,7 +343,9 @@ def _let_numpy_check(ufunc: onp.ufunc, types: Sequence[onp.dtype[Any]], loop: An
 
 
 def _loop(op: Op, dtype: Any, signature: Any) -> Any:
-    """What `dtype=` and `signature=` ask for: None, a dtype of results, or a tuple with a dtype or None for each operand and result."""
+    """What `dtype=` and `signature=` ask for: None, a dtype of results, or a tuple with a dtype or
+    None for each operand and result.
+    """
     if signature is None:
         return None if dtype is None else dtypes.canonical(dtype)
     if dtype is not None:
@@ -262,18 +355,30 @@ def _loop(op: Op, dtype: Any, signature: Any) -> Any:
     if isinstance(signature, str):
         before, arrow, after = signature.partition("->")
         if not arrow or (len(before), len(after)) != (len(op.inputs), op.outputs):
-            raise ValueError(f"a type-string for {name_of(op)}, {len(op.inputs)} typecode(s) before and {op.outputs} after the -> sign")
+            raise ValueError(
+                f"a type-string for {name_of(op)}, {len(op.inputs)} typecode(s) before and "
+                f"{op.outputs} after the -> sign"
+            )
         unknown = [letter for letter in before + after if letter not in onp.typecodes["All"]]
         if unknown:
-            raise ValueError(f"signature {signature!r}: {', '.join(unknown)} is the character of no dtype")
+            raise ValueError(
+                f"signature {signature!r}: {', '.join(unknown)} is the character of no dtype"
+            )
         signature = (*before, *after)
     if not isinstance(signature, tuple):
-        raise TypeError(f"the signature object to ufunc must be a string or a tuple, got {type(signature).__name__}")
+        raise TypeError(
+            "the signature object to ufunc must be a string or a tuple, got "
+            f"{type(signature).__name__}"
+        )
     if len(signature) == 1:
-        raise TypeError("signature: one dtype is not enough. Use `dtype` or fill the tuple with more than one 'None'.")
+        raise TypeError(
+            "signature: one dtype is not enough. Use `dtype` or fill the tuple with more than one "
+            "'None'."
+        )
     if len(signature) != len(op.inputs) + op.outputs:
         raise ValueError(
-            f"a type-tuple must be specified of length {len(op.inputs) + op.outputs} for ufunc '{name_of(op)}', got {len(signature)}"
+            f"a type-tuple must be specified of length {len(op.inputs) + op.outputs} for ufunc "
+            f"'{name_of(op)}', got {len(signature)}"
         )
     return tuple([None if t is None else dtypes.canonical(t) for t in signature])
 
@@ -296,12 +401,18 @@ def _zeros_for_where(xp: Any, like: Any, *, shape: Any) -> Any:
     return xp.zeros(shape, like.dtype)
 
 
-def store(out: Any, value: Value, where: Any = True, casting: Casting = "same_kind", what: str = "") -> None:
+def store(
+    out: Any, value: Value, where: Any = True, casting: Casting = "same_kind", what: str = ""
+) -> None:
     """Write a result into `out`, where the mask says so; checks come before anything is written."""
     _check_writeable(out)
     have, want = value.payload.dtype, out.dtype
-    if have != want and (want.names is not None or not onp.can_cast(have, want, casting)):  # nothing computes records
-        raise TypeError(f"Cannot cast {what} output from {have!r} to {want!r} with casting rule '{casting}'")
+    if have != want and (
+        want.names is not None or not onp.can_cast(have, want, casting)
+    ):  # nothing computes records
+        raise TypeError(
+            f"Cannot cast {what} output from {have!r} to {want!r} with casting rule '{casting}'"
+        )
     shape = value.payload.shape
     if where is not True:
         mask = dispatch.as_value(where)
@@ -309,7 +420,8 @@ def store(out: Any, value: Value, where: Any = True, casting: Casting = "same_ki
     if shape != out.shape:
         if onp.broadcast_shapes(shape, out.shape) != out.shape:
             raise ValueError(
-                f"non-broadcastable output operand with shape {out.shape} doesn't match the broadcast shape {shape}".replace(", )", ",)")
+                f"non-broadcastable output operand with shape {out.shape} doesn't match the "
+                f"broadcast shape {shape}".replace(", )", ",)")
             )
     if where is not True:
         dispatch.write(out, execution.run(_select_where, [mask, value, dispatch.read(out)]))
@@ -332,7 +444,9 @@ def as_array(result: Any) -> Any:
 
 
 def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> Any:
-    """The result of a function that takes `out=`: itself, or `out` with the result written into it; with `...` always an array."""
+    """The result of a function that takes `out=`: itself, or `out` with the result written into it;
+    with `...` always an array.
+    """
     if out is None:
         return result
     if out is ...:
@@ -345,14 +459,16 @@ def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> 
         result = dispatch.array_of(held.astype(out.dtype) if hasattr(out, "dtype") else held)
     if isinstance(out, onp.ndarray):
         if onp.shape(result) != out.shape:
-            raise ValueError(f"{what}: output array has shape {out.shape}, expected {onp.shape(result)}")
+            raise ValueError(
+                f"{what}: output array has shape {out.shape}, expected {onp.shape(result)}"
+            )
         copy_into_numpys(out, result, True, casting, what)
         return out
     if not isinstance(out, Handle) or type(out) is dispatch.scalar:
         raise TypeError(f"{what}: `out` must be an npcompat ndarray, got {type(out).__name__}")
     result = as_array(result)
-    if result.shape != out.shape:  # type: ignore[attr-defined]
-        raise ValueError(f"{what}: output array has shape {out.shape}, expected {result.shape}")  # type: ignore[attr-defined]
+    if result.shape != out.shape:
+        raise ValueError(f"{what}: output array has shape {out.shape}, expected {result.shape}")
     store(out, dispatch.read(result), True, casting, what)
     return out
 
@@ -363,19 +479,25 @@ def name_of(op: Op) -> str:
 
 
 def mask_of(xp: Any, a: Any, where: Any) -> Any:
-    """What masks a reduction as an array of bool; it is broadcast to the array, never the array to it."""
-    if xp.name != "numpy" and (onp.ndim(where) > a.ndim or onp.broadcast_shapes(onp.shape(where), a.shape) != a.shape):
+    """What masks a reduction as an array of bool; it is broadcast to the array, never the array to
+    it.
+    """
+    if xp.name != "numpy" and (
+        onp.ndim(where) > a.ndim or onp.broadcast_shapes(onp.shape(where), a.shape) != a.shape
+    ):
         raise ValueError(f"where: shape {onp.shape(where)} does not broadcast to {a.shape}")
     return xp.astype(where, onp.bool_)
 
 
 def accumulated_in(dtype: Any, a: Any) -> onp.dtype[Any] | None:
-    """The dtype in which a function over axes is asked to compute, if it is; NumPy's warning where that drops imaginary parts."""
+    """The dtype in which a function over axes is asked to compute, if it is; NumPy's warning where
+    that drops imaginary parts.
+    """
     if dtype is None:
         return None
     wanted = dtypes.canonical(dtype)
     if wanted.kind in "iuf":
-        have = a.dtype if isinstance(a, Handle) else dispatch.host_array(a).dtype  # type: ignore[attr-defined]
+        have = a.dtype if isinstance(a, Handle) else dispatch.host_array(a).dtype
         if have.kind == "c":
             fast_path.unlike()
             dtypes.warn_of_lost_parts(have, wanted, 4)
@@ -383,5 +505,8 @@ def accumulated_in(dtype: Any, a: Any) -> onp.dtype[Any] | None:
 
 
 def reduced_axis(a: Any, axis: Any) -> Any:
-    """The axis of a reduction.  NumPy takes a 0-d array for one of one axis, except where it averages."""
+    """The axis of a reduction.
+
+    NumPy takes a 0-d array for one of one axis, except where it averages.
+    """
     return None if a.ndim == 0 and axis in (0, -1) else axis

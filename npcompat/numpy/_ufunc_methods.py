@@ -1,8 +1,9 @@
-"""Ufuncs: `np.ufunc`, with the methods `reduce`, `accumulate`, `reduceat`, `outer`, `at` and attributes such as `nin`.
+"""Ufuncs: `np.ufunc`, with the methods `reduce`, `accumulate`, `reduceat`, `outer`, `at` and
+attributes such as `nin`.
 
-A ufunc holds a plain function, whose signature and documentation it shows, and which Python calls at once: it costs nothing more
-(`npcompat.numpy._unbound`).  `document` makes one of a function.  There is one operator for each method, whose attribute `ufunc`
-names the function.
+A ufunc holds a plain function, whose signature and documentation it shows, and which Python calls
+at once: it costs nothing more (`npcompat.numpy._unbound`). `document` makes one of a function.
+There is one operator for each method, whose attribute `ufunc` names the function.
 """
 
 import inspect
@@ -16,7 +17,17 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type, in_signature, narrow
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.core.op import REGISTRY, REQUIRED, Kernel, Op, as_attr, as_axis, from_attr, normalized_axes, operator
+from npcompat._internal.core.op import (
+    REGISTRY,
+    REQUIRED,
+    Kernel,
+    Op,
+    as_attr,
+    as_axis,
+    from_attr,
+    normalized_axes,
+    operator,
+)
 from npcompat._internal.dispatch import dispatch, execution
 from npcompat._internal.dispatch.dispatch import apply
 from npcompat._internal.indexing.checks import checked_scalar
@@ -24,19 +35,52 @@ from npcompat._internal.support.errors import OperatorError, user_location
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._overrides import given, overridden
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue
-from npcompat.numpy._ufunc import SHARED_PARAMETERS, accumulated_in, finish, mask_of, name_of, reduced_axis, store
+from npcompat.numpy._ufunc import (
+    SHARED_PARAMETERS,
+    accumulated_in,
+    finish,
+    mask_of,
+    name_of,
+    reduced_axis,
+    store,
+)
 from npcompat.numpy._unbound import P, Unbound
 
 IDENTITY = "identity"
 """The value of the attribute `initial` that means NumPy's default."""
 
-_WHOLE = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
+_WHOLE = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
 _RUNNING = {"add": "cumsum", "multiply": "cumprod"}
-_ASSOCIATIVE = {"add", "multiply", "maximum", "minimum", "fmax", "fmin", "gcd", "hypot", "logaddexp", "logaddexp2"}
-_ASSOCIATIVE |= {"logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor"}
+_ASSOCIATIVE = {
+    "add",
+    "multiply",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "gcd",
+    "hypot",
+    "logaddexp",
+    "logaddexp2",
+}
+_ASSOCIATIVE |= {
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+}
 
 
-# --- operators ---------------------------------------------------------------------------------------------------
+# --- operators ------------------------------------------------------------------------------------
 
 
 def _pairwise(xp: Any, name: str) -> Callable[..., Any]:
@@ -47,13 +91,21 @@ def _pairwise(xp: Any, name: str) -> Callable[..., Any]:
 def _folded(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     """The loop that NumPy chooses: the elements are cast to what the function returns."""
     source = dtypes.strong(types[0])
-    wanted: Any = {} if attrs["dtype"] is None else {"signature": (in_signature(attrs["dtype"]), None, None), "casting": "unsafe"}
-    loop = getattr(onp, attrs["ufunc"]).resolve_dtypes((None, source, None), reduction=True, **wanted)
+    wanted: Any = (
+        {}
+        if attrs["dtype"] is None
+        else {"signature": (in_signature(attrs["dtype"]), None, None), "casting": "unsafe"}
+    )
+    loop = getattr(onp, attrs["ufunc"]).resolve_dtypes(
+        (None, source, None), reduction=True, **wanted
+    )
     dtype = loop[2] if attrs["dtype"] is not None else dtypes.narrow(loop[2], types)
     return [dtype, *[None] * (len(types) - 1)], dtype
 
 
-def _host_reduce(xp: Any, a: Any, *where: Any, ufunc: str, axis: Any, dtype: Any, keepdims: bool, initial: Any) -> Any:
+def _host_reduce(
+    xp: Any, a: Any, *where: Any, ufunc: str, axis: Any, dtype: Any, keepdims: bool, initial: Any
+) -> Any:
     options = {"where": where[0].astype(bool)} if where else {}
     if initial != IDENTITY:
         options["initial"] = from_attr(initial)
@@ -67,28 +119,52 @@ def _chosen(a: Any) -> Any:
 
 @operator("_npi_ufunc_reduce", rule=_folded, pattern="reduction", kernels={"numpy": _host_reduce})
 def _reduce(
-    xp: Any, a: Any, *where: Any, ufunc: str = REQUIRED, axis: Any = 0, dtype: Any = None, keepdims: bool = False, initial: Any = IDENTITY
+    xp: Any,
+    a: Any,
+    *where: Any,
+    ufunc: str = REQUIRED,
+    axis: Any = 0,
+    dtype: Any = None,
+    keepdims: bool = False,
+    initial: Any = IDENTITY,
 ) -> Any:
     """A fold over axes."""
     axes, initial = normalized_axes(reduced_axis(a, axis), a.ndim), from_attr(initial)
     mask = mask_of(xp, a, where[0]) if where else None
-    if ufunc in _WHOLE and (initial == IDENTITY or (initial is not None and not ufunc.startswith("logical"))):
+    if ufunc in _WHOLE and (
+        initial == IDENTITY or (initial is not None and not ufunc.startswith("logical"))
+    ):
         options = {} if mask is None else {"where": mask}
         if initial != IDENTITY:
             options["initial"] = checked_scalar(initial, a.dtype)
         return getattr(xp, _WHOLE[ufunc])(a, axis=axes, keepdims=keepdims, **options)
     identity = getattr(onp, ufunc).identity
     if len(axes) > 1 and ufunc not in _ASSOCIATIVE:
-        raise ValueError(f"reduction operation '{ufunc}' is not reorderable, so at most one axis may be specified")
+        raise ValueError(
+            f"reduction operation '{ufunc}' is not reorderable, so at most one axis may be "
+            "specified"
+        )
     start = None if initial == IDENTITY else initial
-    total = xp.fold(_pairwise(xp, ufunc), a, axes, start, mask, None if initial is None else identity, ufunc in _ASSOCIATIVE)
+    total = xp.fold(
+        _pairwise(xp, ufunc),
+        a,
+        axes,
+        start,
+        mask,
+        None if initial is None else identity,
+        ufunc in _ASSOCIATIVE,
+    )
     return xp.expand_dims(total, axes) if keepdims else total
 
 
 @operator(
     "_npi_ufunc_accumulate",
     rule=_folded,
-    kernels={"numpy": lambda xp, a, *, ufunc, axis, dtype: getattr(onp, ufunc).accumulate(a, axis, _chosen(a))},
+    kernels={
+        "numpy": lambda xp, a, *, ufunc, axis, dtype: getattr(onp, ufunc).accumulate(
+            a, axis, _chosen(a)
+        )
+    },
 )
 def _accumulate(xp: Any, a: Any, *, ufunc: str = REQUIRED, axis: int = 0, dtype: Any = None) -> Any:
     """Folds of growing parts of an axis."""
@@ -103,7 +179,9 @@ def _host_reduceat(xp: Any, a: Any, indices: Any, *, ufunc: str, axis: int, dtyp
 
 
 @operator("_npi_ufunc_reduceat", rule=_folded, kernels={"numpy": _host_reduceat})
-def _reduceat(xp: Any, a: Any, indices: Any, *, ufunc: str = REQUIRED, axis: int = 0, dtype: Any = None) -> Any:
+def _reduceat(
+    xp: Any, a: Any, indices: Any, *, ufunc: str = REQUIRED, axis: int = 0, dtype: Any = None
+) -> Any:
     """Folds of slices of an axis.
 
     Parameters
@@ -122,28 +200,44 @@ def _in_place(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return [None, None, *casts[1:]], target
 
 
-def _host_at(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str, row: tuple[int, ...]) -> Any:
+def _host_at(
+    xp: Any, a: Any, positions: Any, *values: Any, ufunc: str, row: tuple[int, ...]
+) -> Any:
     written = a.copy()
-    rows = [onp.broadcast_to(v, (*positions.shape, *row)).reshape(positions.size, *row) for v in values]
+    rows = [
+        onp.broadcast_to(v, (*positions.shape, *row)).reshape(positions.size, *row) for v in values
+    ]
     getattr(onp, ufunc).at(written if row else written.reshape(-1), positions.reshape(-1), *rows)
     return written
 
 
-def _at_once(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str, row: tuple[int, ...]) -> Any:
-    return xp.scatter_at(ufunc, a, positions, xp.broadcast_to(values[0], (*positions.shape, *row)), row)
+def _at_once(
+    xp: Any, a: Any, positions: Any, *values: Any, ufunc: str, row: tuple[int, ...]
+) -> Any:
+    return xp.scatter_at(
+        ufunc, a, positions, xp.broadcast_to(values[0], (*positions.shape, *row)), row
+    )
 
 
 def _is_scatter(arrays: Sequence[Any], attrs: Mapping[str, Any]) -> bool:
     """Whether XLA applies the function at all positions in one step, in the array's own dtype."""
     a, _, *values = [onp.dtype(x.dtype) for x in arrays]
-    if attrs["ufunc"] not in ("add", "subtract", "multiply", "maximum", "minimum") or a == onp.bool_:
+    if (
+        attrs["ufunc"] not in ("add", "subtract", "multiply", "maximum", "minimum")
+        or a == onp.bool_
+    ):
         return False
     if a.kind == "c" and attrs["ufunc"] in ("maximum", "minimum"):
         return False
     return bool(REGISTRY[f"_npi_{attrs['ufunc']}"].rule((a, *values), {"dtype": None})[1] == a)
 
 
-@operator("_npi_ufunc_at", rule=_in_place, kernels={"numpy": _host_at}, strategy=(Kernel("jax", _at_once, condition=_is_scatter),))
+@operator(
+    "_npi_ufunc_at",
+    rule=_in_place,
+    kernels={"numpy": _host_at},
+    strategy=(Kernel("jax", _at_once, condition=_is_scatter),),
+)
 def _at(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str = REQUIRED, row: Any = ()) -> Any:
     """`a` with the function applied at positions of the flattened array, or of its rows.
 
@@ -159,8 +253,12 @@ def _at(xp: Any, a: Any, positions: Any, *values: Any, ufunc: str = REQUIRED, ro
     value = xp.broadcast_to(values[0], (*positions.shape, *row)) if values else None
     if row:
         length = math.prod(row)
-        positions = xp.reshape(positions, (*positions.shape, *[1] * len(row))) * length + xp.reshape(xp.arange(length), row)
-    casts, _ = REGISTRY[f"_npi_{ufunc}"].rule((onp.dtype(a.dtype), *[onp.dtype(v.dtype) for v in values]), {"dtype": None})
+        positions = xp.reshape(
+            positions, (*positions.shape, *[1] * len(row))
+        ) * length + xp.reshape(xp.arange(length), row)
+    casts, _ = REGISTRY[f"_npi_{ufunc}"].rule(
+        (onp.dtype(a.dtype), *[onp.dtype(v.dtype) for v in values]), {"dtype": None}
+    )
     function = _pairwise(xp, ufunc)
     return xp.apply_at(lambda x, *v: function(xp.astype(x, casts[0]), *v), a, positions, value)
 
@@ -177,20 +275,23 @@ def _not_a_start(xp: Any, indices: Any, *, size: int = REQUIRED) -> Any:
     return xp.any((indices < 0) | (indices >= size))
 
 
-# --- methods -----------------------------------------------------------------------------------------------------
+# --- methods --------------------------------------------------------------------------------------
 
 
 class _Kind(type):
     """The class of `ufunc`, which takes the ufuncs of NumPy and other libraries for instances, too."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return type.__instancecheck__(cls, instance) or (cls is ufunc and issubclass(type(instance), onp.ufunc))
+        return type.__instancecheck__(cls, instance) or (
+            cls is ufunc and issubclass(type(instance), onp.ufunc)
+        )
 
 
 class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
     """The class of functions that work element by element, such as `np.add`.
 
-    They are called as any function; `out`, `where`, `casting`, `dtype` and `signature` are explained there.
+    They are called as any function; `out`, `where`, `casting`, `dtype` and `signature` are
+    explained there.
 
     Examples
     --------
@@ -205,7 +306,9 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
     __signature__ = inspect.Signature()  # of the class; each ufunc has its own
 
     def __new__(cls) -> "ufunc[P]":
-        raise TypeError("cannot create 'numpy.ufunc' instances: frompyfunc makes one from a function")
+        raise TypeError(
+            "cannot create 'numpy.ufunc' instances: frompyfunc makes one from a function"
+        )
 
     def __repr__(self) -> str:
         return f"<ufunc {self.__name__!r}>"
@@ -227,7 +330,9 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
 
     @property
     def types(self) -> list[str]:
-        """The dtypes between which it works, as characters: those of operands before, those of results after the arrow."""
+        """The dtypes between which it works, as characters: those of operands before, those of
+        results after the arrow.
+        """
         return list(self._numpys.types)
 
     @property
@@ -237,12 +342,16 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
 
     @property
     def identity(self) -> Any:
-        """What leaves an operand as it is, with which reductions begin; None if there is no such thing."""
+        """What leaves an operand as it is, with which reductions begin; None if there is no such
+        thing.
+        """
         return self._numpys.identity
 
     @property
     def signature(self) -> Any:
-        """Which axes of the operands belong together, such as ``'(n),(n)->()'``; None for what works element by element."""
+        """Which axes of the operands belong together, such as ``'(n),(n)->()'``; None for what
+        works element by element.
+        """
         return self._numpys.signature
 
     def reduce(
@@ -281,7 +390,12 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         np.int64(5)
         """
         options = given(
-            out, axis=(axis, 0), dtype=(dtype, None), keepdims=(keepdims, False), initial=(initial, NoValue), where=(where, True)
+            out,
+            axis=(axis, 0),
+            dtype=(dtype, None),
+            keepdims=(keepdims, False),
+            initial=(initial, NoValue),
+            where=(where, True),
         )
         made = overridden(self._op, "reduce", (array,), options)
         if made is not NotImplemented:
@@ -290,10 +404,23 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         if isinstance(initial, Handle | onp.generic | onp.ndarray):
             initial = initial.item()  # type: ignore[union-attr]
         initial = IDENTITY if initial is NoValue else initial
-        attrs = (name_of(self._op), as_axis(axis), accumulated_in(dtype, array), bool(keepdims), as_attr(initial))
-        return finish(apply(_reduce, (array,) if where is True else (array, where), attrs), out, f"{name_of(self._op)}.reduce", "unsafe")
+        attrs = (
+            name_of(self._op),
+            as_axis(axis),
+            accumulated_in(dtype, array),
+            bool(keepdims),
+            as_attr(initial),
+        )
+        return finish(
+            apply(_reduce, (array,) if where is True else (array, where), attrs),
+            out,
+            f"{name_of(self._op)}.reduce",
+            "unsafe",
+        )
 
-    def accumulate(self, array: ArrayLike, /, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:
+    def accumulate(
+        self, array: ArrayLike, /, axis: int = 0, dtype: DTypeLike = None, out: Any = None
+    ) -> Any:
         """What `reduce` has after the first element along the axis, after the second, and so on.
 
         Examples
@@ -301,14 +428,26 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         >>> np.maximum.accumulate([1, 3, 2, 5])
         array([1, 3, 3, 5])
         """
-        made = overridden(self._op, "accumulate", (array,), given(out, axis=(axis, 0), dtype=(dtype, None)))
+        made = overridden(
+            self._op, "accumulate", (array,), given(out, axis=(axis, 0), dtype=(dtype, None))
+        )
         if made is not NotImplemented:
             return made
         _check_binary(self, "accumulate")
         attrs = (name_of(self._op), as_axis(axis), accumulated_in(dtype, array))
-        return finish(apply(_accumulate, (array,), attrs), out, f"{name_of(self._op)}.accumulate", "unsafe")
+        return finish(
+            apply(_accumulate, (array,), attrs), out, f"{name_of(self._op)}.accumulate", "unsafe"
+        )
 
-    def reduceat(self, array: ArrayLike, /, indices: ArrayLike, axis: int = 0, dtype: DTypeLike = None, out: Any = None) -> Any:
+    def reduceat(
+        self,
+        array: ArrayLike,
+        /,
+        indices: ArrayLike,
+        axis: int = 0,
+        dtype: DTypeLike = None,
+        out: Any = None,
+    ) -> Any:
         """Reduce the slices that begin at the indices, each up to the next one.
 
         Where the next index is not larger, the element at the index stands for the slice.
@@ -323,17 +462,28 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         >>> np.add.reduceat([1, 2, 3, 4], [0, 2])
         array([3, 7])
         """
-        made = overridden(self._op, "reduceat", (array, indices), given(out, axis=(axis, 0), dtype=(dtype, None)))
+        made = overridden(
+            self._op, "reduceat", (array, indices), given(out, axis=(axis, 0), dtype=(dtype, None))
+        )
         if made is not NotImplemented:
             return made
         _check_binary(self, "reduceat")
         array = asanyarray(array)
         (checked,) = normalized_axes(axis, array.ndim)
         if not isinstance(indices, Handle):
-            indices = dispatch.host_array(indices) if onp.size(indices) else onp.asarray(indices, onp.intp)
+            indices = (
+                dispatch.host_array(indices)
+                if onp.size(indices)
+                else onp.asarray(indices, onp.intp)
+            )
         _check_starts(name_of(self._op), indices, array.shape[checked])
         attrs = (name_of(self._op), checked, accumulated_in(dtype, array))
-        return finish(apply(_reduceat, (array, indices), attrs), out, f"{name_of(self._op)}.reduceat", "unsafe")
+        return finish(
+            apply(_reduceat, (array, indices), attrs),
+            out,
+            f"{name_of(self._op)}.reduceat",
+            "unsafe",
+        )
 
     def outer(self, A: ArrayLike, B: ArrayLike, /, **kwargs: Any) -> Any:
         """Apply the function to all pairs of an element of `A` and an element of `B`.
@@ -374,42 +524,72 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         >>> a
         array([2., 0., 1.])
         """
-        if overridden(self._op, "at", (a, indices) if b is None else (a, indices, b), {}) is not NotImplemented:
+        if (
+            overridden(self._op, "at", (a, indices) if b is None else (a, indices, b), {})
+            is not NotImplemented
+        ):
             return
         if not isinstance(a, Handle):
-            raise TypeError(f"first operand must be array: `a` must be an npcompat ndarray, got {type(a).__name__}")
+            raise TypeError(
+                "first operand must be array: `a` must be an npcompat ndarray, got "
+                f"{type(a).__name__}"
+            )
         name = name_of(self._op)
         if self._numpys.signature is not None:
-            raise TypeError(f"{name}.at does not support ufunc with non-trivial signature: {name} has signature {self._numpys.signature}.")
+            raise TypeError(
+                f"{name}.at does not support ufunc with non-trivial signature: {name} has "
+                f"signature {self._numpys.signature}."
+            )
         if self._op.outputs != 1:
-            raise ValueError(f"{name}.at: only single output ufuncs are supported, this one has {self._op.outputs}")
+            raise ValueError(
+                f"{name}.at: only single output ufuncs are supported, this one has "
+                f"{self._op.outputs}"
+            )
         if b is not None and len(self._op.inputs) == 1:
             raise ValueError(f"second operand provided when ufunc is unary: {name}")
         if b is None and len(self._op.inputs) == 2:
             raise ValueError(f"second operand needed for ufunc: {name}")
         target: Any = a
         row = target.shape[1:] if _are_positions(indices) else ()
-        positions = dispatch.array_of(onp.arange(len(target)) if row else onp.arange(target.size).reshape(target.shape))[indices]
+        positions = dispatch.array_of(
+            onp.arange(len(target)) if row else onp.arange(target.size).reshape(target.shape)
+        )[indices]
         shape = (*positions.shape, *row)
         if b is not None and onp.broadcast_shapes(onp.shape(b), shape) != shape:
             raise ValueError(
-                f"array is not broadcastable to correct shape: the second operand of {name}.at has shape {onp.shape(b)}, "
+                f"array is not broadcastable to correct shape: the second operand of {name}.at "
+                f"has shape {onp.shape(b)}, "
                 f"which does not broadcast to {shape}, the shape of a[indices]"
             )
-        if type(b) is bool or (type(b) is int and target.dtype.kind in "iu"):  # an integer is cast as an array is, and not looked at
+        if type(b) is bool or (
+            type(b) is int and target.dtype.kind in "iu"
+        ):  # an integer is cast as an array is, and not looked at
             b = onp.asarray(b).astype(target.dtype if type(b) is int else bool)
-        store(target, dispatch.read(apply(_at, (target, positions) if b is None else (target, positions, b), (name, row))))
+        store(
+            target,
+            dispatch.read(
+                apply(
+                    _at, (target, positions) if b is None else (target, positions, b), (name, row)
+                )
+            ),
+        )
 
     def resolve_dtypes(
-        self, dtypes: Sequence[Any], *, signature: Any = None, casting: Casting | None = None, reduction: bool = False
+        self,
+        dtypes: Sequence[Any],
+        *,
+        signature: Any = None,
+        casting: Casting | None = None,
+        reduction: bool = False,
     ) -> tuple[onp.dtype[Any], ...]:
-        """The dtypes in which the function computes: those to which it casts operands, and those of results.
+        """The dtypes in which the function computes: those to which it casts operands, and those of
+        results.
 
         Parameters
         ----------
         dtypes : tuple of dtype, type or None
-            Of operands and results.  `int`, `float` and `complex` stand for Python's numbers; None for a result that
-            is not given.
+            Of operands and results. `int`, `float` and `complex` stand for Python's numbers; None
+            for a result that is not given.
         signature, casting
             As in a call; ``'same_kind'`` if not given.
         reduction : bool
@@ -420,11 +600,17 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         >>> np.add.resolve_dtypes((np.dtype("int32"), float, None))
         (dtype('float32'), dtype('float32'), dtype('float32'))
         """
-        options = {name: given for name, given in (("casting", casting), ("signature", signature)) if given is not None}
+        options = {
+            name: given
+            for name, given in (("casting", casting), ("signature", signature))
+            if given is not None
+        }
         found = self._numpys.resolve_dtypes(tuple(dtypes), reduction=reduction, **options)
         if signature is not None:
             return cast("tuple[onp.dtype[Any], ...]", found)
-        return tuple([narrow(dtype, [t for t in dtypes if isinstance(t, onp.dtype)]) for dtype in found])
+        return tuple(
+            [narrow(dtype, [t for t in dtypes if isinstance(t, onp.dtype)]) for dtype in found]
+        )
 
 
 def _are_positions(indices: Any) -> bool:
@@ -444,8 +630,14 @@ def _check_binary(function: ufunc[P], method: str) -> None:
 
 def _check_starts(name: str, indices: Handle | onp.ndarray[Any, Any], size: int) -> None:
     trace = modes.current().trace
-    if trace is not None and isinstance(indices, Handle) and xla.is_tracer((value := dispatch.read(indices)).payload):
-        message = f"index out-of-bounds in {name}.reduceat [0, {size}) (compiled at {user_location()})"
+    if (
+        trace is not None
+        and isinstance(indices, Handle)
+        and xla.is_tracer((value := dispatch.read(indices)).payload)
+    ):
+        message = (
+            f"index out-of-bounds in {name}.reduceat [0, {size}) (compiled at {user_location()})"
+        )
         trace.expect(execution.run(_not_a_start, [value], (size,)).payload, IndexError, message)
         return
     host = dispatch.to_host(indices) if isinstance(indices, Handle) else indices
@@ -457,7 +649,8 @@ def _check_starts(name: str, indices: Handle | onp.ndarray[Any, Any], size: int)
 def instance(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, Any]], ufunc[P]]:
     """Make a public function, the one that wraps the operator, a ufunc.
 
-    Given operands alone, it does no more than apply the operator; or, with `only_on_host`, what NumPy's own function does there itself.
+    Given operands alone, it does no more than apply the operator; or, with `only_on_host`, what
+    NumPy's own function does there itself.
     """
 
     def complete(function: Callable[P, Any]) -> ufunc[P]:
@@ -469,7 +662,9 @@ def instance(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, Any]],
         made._short(op, only_on_host)
         shown = inspect.signature(function)
         if op.outputs > 1:  # outputs can be given by position, too, which NumPy does not show
-            shown = shown.replace(parameters=[p for p in shown.parameters.values() if p.name not in ("out1", "out2")])
+            shown = shown.replace(
+                parameters=[p for p in shown.parameters.values() if p.name not in ("out1", "out2")]
+            )
         made.__signature__ = function.__dict__["__signature__"] = shown
         dispatch.ufuncs[op.name] = made
         return cast("ufunc[P]", made)

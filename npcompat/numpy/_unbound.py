@@ -1,10 +1,11 @@
-"""Functions that are not bound: what NumPy writes in C stays a function where a class has it as an attribute.
+"""Functions that are not bound: what NumPy writes in C stays a function where a class has it as an
+attribute.
 
     class Layer:
         activation = np.tanh
 
-`Layer().activation(x)` is `np.tanh(x)`, where a function of Python's would take the layer for its first argument.  Calling such an
-object costs no frame of Python's.
+`Layer().activation(x)` is `np.tanh(x)`, where a function of Python's would take the layer for its
+first argument. Calling such an object costs no frame of Python's.
 """
 
 import functools
@@ -44,7 +45,9 @@ class Unbound(fast_path.Function, Generic[P]):  # type: ignore[misc]
 
 
 class Remembering(Unbound[P]):
-    """A function whose calls are remembered, where it says so, and which is a method where a class has it as an attribute."""
+    """A function whose calls are remembered, where it says so, and which is a method where a class
+    has it as an attribute.
+    """
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)

@@ -58,13 +58,15 @@ def sinc(x: ArrayLike) -> Any:
     return apply(_sinc, (asarray(x),))
 
 
-# --- windows -----------------------------------------------------------------------------------------------------
+# --- windows --------------------------------------------------------------------------------------
 
 
 def _window(of: Any, M: Any) -> Any:
     """A window that its length alone decides."""
     made = of(shaping(M, of.__name__)[()])
-    return dispatch.array_of(made.astype(dtypes.narrow(made.dtype, [M.dtype] if hasattr(M, "dtype") else [])))
+    return dispatch.array_of(
+        made.astype(dtypes.narrow(made.dtype, [M.dtype] if hasattr(M, "dtype") else []))
+    )
 
 
 def bartlett(M: Any) -> Any:
@@ -129,7 +131,8 @@ def kaiser(M: Any, beta: Any) -> Any:
     M : int
         How many points; none if it is less than 1.
     beta : scalar
-        Its shape: 0 is a rectangle, 5 is like Hamming's window, 6 like von Hann's, 8.6 like Blackman's.
+        Its shape: 0 is a rectangle, 5 is like Hamming's window, 6 like von Hann's, 8.6 like
+        Blackman's.
 
     Examples
     --------

@@ -1,6 +1,7 @@
 """np.emath: functions that return complex numbers where real ones have no result.
 
-Whether they do depends on values; in a compiled function, where these are not known, results are always complex.
+Whether they do depends on values; in a compiled function, where these are not known, results are
+always complex.
 """
 
 from typing import Any

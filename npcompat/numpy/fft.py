@@ -29,7 +29,7 @@ _SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward":
 Sizes = Sequence[int] | None
 
 
-# --- one axis ----------------------------------------------------------------------------------------------------
+# --- one axis -------------------------------------------------------------------------------------
 
 
 def _real_of(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
@@ -41,14 +41,21 @@ def _real_of(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
 
 
 def _types(operand: str, result: str) -> Any:
-    """A rule by letters: 'r' real, 'c' complex, 'a' any of the two, as what is given: NumPy transforms reals in half of the time."""
+    """A rule by letters: 'r' real, 'c' complex, 'a' any of the two, as what is given: NumPy
+    transforms reals in half of the time.
+    """
 
     def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
         given = dtypes.strong(types[0])
         real = _real_of(given)
         of = {"r": real, "c": onp.dtype(f"c{real.itemsize * 2}")}
         of["a"] = of["c" if given.kind == "c" else "r"]
-        half = result == "r" and len(attrs["axes"]) == 1 and dtypes.is_inexact(given) and given.itemsize == 2
+        half = (
+            result == "r"
+            and len(attrs["axes"]) == 1
+            and dtypes.is_inexact(given)
+            and given.itemsize == 2
+        )
         return [of[operand]], given if half else of[result]
 
     return rule
@@ -61,10 +68,16 @@ _KINDS = {"r": "f", "c": "c", "a": "fc"}
 def _transform(name: str, operand: str, result: str, what: str) -> Op:
     """The operator of a transform, by the name of NumPy's function and the letters of its rule."""
 
-    def compute(xp: Any, a: Any, *, s: Any = None, axes: Any = (-1,), norm: str | None = None) -> Any:
-        if result == "r" and any(a.shape[axis] == 0 for axis in axes):  # NumPy leaves the result as it finds the memory
+    def compute(
+        xp: Any, a: Any, *, s: Any = None, axes: Any = (-1,), norm: str | None = None
+    ) -> Any:
+        if result == "r" and any(
+            a.shape[axis] == 0 for axis in axes
+        ):  # NumPy leaves the result as it finds the memory
             lengths = dict(zip(axes, s, strict=True))
-            return xp.zeros(tuple([lengths.get(i, size) for i, size in enumerate(a.shape)]), onp.float64)
+            return xp.zeros(
+                tuple([lengths.get(i, size) for i, size in enumerate(a.shape)]), onp.float64
+            )
         if len(axes) == 1:
             return getattr(xp.fft, name)(a, None if s is None else s[0], axes[0], norm)
         return getattr(xp.fft, name + "n")(a, s, axes, norm)
@@ -72,7 +85,13 @@ def _transform(name: str, operand: str, result: str, what: str) -> Op:
     def numpys(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Any:
         """NumPy's own function along one axis, of floats that need not be cast."""
         given, axes = types[0], attrs["axes"]
-        if not isinstance(given, onp.dtype) or given not in _FLOATS or given.kind not in _KINDS[operand] or len(axes) != 1 or attrs["s"]:
+        if (
+            not isinstance(given, onp.dtype)
+            or given not in _FLOATS
+            or given.kind not in _KINDS[operand]
+            or len(axes) != 1
+            or attrs["s"]
+        ):
             return None
         return partial(getattr(onp.fft, name), axis=axes[0], norm=attrs["norm"])
 
@@ -92,7 +111,13 @@ def _transform(name: str, operand: str, result: str, what: str) -> Op:
 
 _fft = _transform("fft", "a", "c", "Discrete Fourier transform.")
 _ifft = _transform("ifft", "a", "c", "Inverse discrete Fourier transform.")
-_rfft = _transform("rfft", "r", "c", "Discrete Fourier transform of reals: the half that is not redundant along the last of the axes.")
+_rfft = _transform(
+    "rfft",
+    "r",
+    "c",
+    "Discrete Fourier transform of reals: the half that is not redundant along the last of the "
+    "axes.",
+)
 _irfft = _transform("irfft", "c", "r", "Inverse of the transform of reals.")
 _COMPLEX = {_rfft: _fft, _irfft: _ifft}
 """What a transform of reals is along the other axes."""
@@ -100,10 +125,12 @@ _COMPLEX = {_rfft: _fft, _irfft: _ifft}
 
 def _written(result: Any, out: Any, what: str) -> Any:
     """The result, written into `out` if that is given."""
-    if isinstance(out, Handle) and out.shape != result.shape:  # type: ignore[attr-defined]
-        raise ValueError(f"output array has wrong shape: expected {result.shape}, got {out.shape}")  # type: ignore[attr-defined]
+    if isinstance(out, Handle) and out.shape != result.shape:
+        raise ValueError(f"output array has wrong shape: expected {result.shape}, got {out.shape}")
     if out is not None and not isinstance(out, Handle | tuple):
-        raise TypeError(f"return arrays must be of ArrayType: `out` must be an npcompat ndarray, got {type(out).__name__}")
+        raise TypeError(
+            f"return arrays must be of ArrayType: `out` must be an npcompat ndarray, got {type(out).__name__}"
+        )
     return finish(result, out, what)
 
 
@@ -117,7 +144,11 @@ def _along(op: Any, a: Any, n: Any, axis: Any, norm: Any, out: Any) -> Any:
             n = (n - 1) * 2
     n = _checked(op, a, python.index(n), norm)
     axis = onp.lib.array_utils.normalize_axis_index(axis, a.ndim)
-    result = remembered(op, (a,), (None, (axis,), norm)) if whole else apply(op, (a,), ((n,), (axis,), norm))
+    result = (
+        remembered(op, (a,), (None, (axis,), norm))
+        if whole
+        else apply(op, (a,), ((n,), (axis,), norm))
+    )
     return _written(result, out, op.name.removeprefix("_npi_"))
 
 
@@ -133,7 +164,9 @@ def _checked(op: Any, a: Any, n: int, norm: Any) -> int:
 
 
 @remembering
-def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
+def fft(
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
+) -> Any:
     """Discrete Fourier transform along an axis.
 
     Parameters
@@ -145,8 +178,8 @@ def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = N
     axis : int
         The axis.
     norm : {None, 'backward', 'ortho', 'forward'}
-        Which of the transform and its inverse is divided by the length: the inverse, each by the root of it, or the
-        transform.  None is 'backward'.
+        Which of the transform and its inverse is divided by the length: the inverse, each by the
+        root of it, or the transform. None is 'backward'.
     out : ndarray, optional
         Where the result is written.
 
@@ -164,7 +197,9 @@ def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = N
 
 
 @remembering
-def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
+def ifft(
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
+) -> Any:
     """Inverse of `fft`.
 
     Examples
@@ -176,8 +211,11 @@ def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = 
 
 
 @remembering
-def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
-    """The first half, `n // 2 + 1` elements, of the transform of a real array; the rest is its mirrored conjugate.
+def rfft(
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
+) -> Any:
+    """The first half, `n // 2 + 1` elements, of the transform of a real array; the rest is its
+    mirrored conjugate.
 
     Examples
     --------
@@ -187,7 +225,9 @@ def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = 
     return _along(_rfft, a, n, axis, norm, out)
 
 
-def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
+def irfft(
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
+) -> Any:
     """Inverse of `rfft`; `n` is the length of the result, an even one if not given.
 
     Examples
@@ -198,8 +238,11 @@ def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
     return _along(_irfft, a, n, axis, norm, out)
 
 
-def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
-    """Transform of a signal whose second half, not given, is the mirrored conjugate of the first: a real spectrum.
+def hfft(
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
+) -> Any:
+    """Transform of a signal whose second half, not given, is the mirrored conjugate of the first: a
+    real spectrum.
 
     Examples
     --------
@@ -207,10 +250,18 @@ def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = 
     array([1., 1., 1., 1.])
     """
     a = asarray(a)
-    return irfft(conjugate(a), (a.shape[axis] - 1) * 2 if n is None else n, axis, _SWAPPED.get(norm, norm), out)
+    return irfft(
+        conjugate(a),
+        (a.shape[axis] - 1) * 2 if n is None else n,
+        axis,
+        _SWAPPED.get(norm, norm),
+        out,
+    )
 
 
-def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None) -> Any:
+def ihfft(
+    a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
+) -> Any:
     """Inverse of `hfft`.
 
     Examples
@@ -221,7 +272,7 @@ def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
     return _written(conjugate(rfft(a, n, axis, _SWAPPED.get(norm, norm))), out, "ihfft")
 
 
-# --- several axes ------------------------------------------------------------------------------------------------
+# --- several axes ---------------------------------------------------------------------------------
 
 
 def _sizes(a: Any, s: Any, axes: Any, halved: bool = False) -> tuple[list[int], list[int]]:
@@ -232,13 +283,21 @@ def _sizes(a: Any, s: Any, axes: Any, halved: bool = False) -> tuple[list[int], 
     s = list(s)
     if axes is None:
         if given:
-            warnings.warn("`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0).", DeprecationWarning, stacklevel=4)
+            warnings.warn(
+                "`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0).",
+                DeprecationWarning,
+                stacklevel=4,
+            )
         axes = range(-len(s), 0)
     axes = list(axes)
     if len(s) != len(axes):
         raise ValueError("Shape and axes have different lengths.")
     if None in s:
-        warnings.warn("Passing an array containing `None` values to `s` is deprecated in NumPy 2.0.", DeprecationWarning, stacklevel=4)
+        warnings.warn(
+            "Passing an array containing `None` values to `s` is deprecated in NumPy 2.0.",
+            DeprecationWarning,
+            stacklevel=4,
+        )
     if halved and (not given or s[-1] is None):
         s[-1] = (a.shape[axes[-1]] - 1) * 2
     return [a.shape[i] if n == -1 or n is None else n for n, i in zip(s, axes, strict=True)], axes
@@ -253,7 +312,10 @@ def _over(op: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
     steps = [(python.index(n), axis) for n, axis in zip(sizes, axes, strict=True)]
     if op is not _irfft:
         steps.reverse()
-    found = {onp.lib.array_utils.normalize_axis_index(axis, a.ndim): _checked(op, a, n, norm) for n, axis in steps}
+    found = {
+        onp.lib.array_utils.normalize_axis_index(axis, a.ndim): _checked(op, a, n, norm)
+        for n, axis in steps
+    }
     if steps and len(found) == len(steps):
         found = dict(reversed(found.items())) if op is not _irfft else found
         a = apply(op, (a,), (tuple(found.values()), tuple(found), norm))
@@ -264,7 +326,9 @@ def _over(op: Any, a: Any, s: Any, axes: Any, norm: Any, out: Any) -> Any:
     return _written(a, out, op.name.removeprefix("_npi_"))
 
 
-def fftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None) -> Any:
+def fftn(
+    a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None
+) -> Any:
     """Discrete Fourier transform over several axes.
 
     Parameters
@@ -287,7 +351,9 @@ def fftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None 
     return _over(_fft, a, s, axes, norm, out)
 
 
-def ifftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None) -> Any:
+def ifftn(
+    a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None
+) -> Any:
     """Inverse of `fftn`.
 
     Examples
@@ -299,8 +365,11 @@ def ifftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None
     return _over(_ifft, a, s, axes, norm, out)
 
 
-def rfftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None) -> Any:
-    """Transform of a real array over several axes, of which the last is halved as by `rfft`; see `fftn`.
+def rfftn(
+    a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None
+) -> Any:
+    """Transform of a real array over several axes, of which the last is halved as by `rfft`; see
+    `fftn`.
 
     Examples
     --------
@@ -310,7 +379,9 @@ def rfftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None
     return _over(_rfft, a, s, axes, norm, out)
 
 
-def irfftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None) -> Any:
+def irfftn(
+    a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | None = None, out: Any = None
+) -> Any:
     """Inverse of `rfftn`; the last length is an even one if not given.
 
     Examples
@@ -321,7 +392,13 @@ def irfftn(a: ArrayLike, s: Sizes = None, axes: AxisLike = None, norm: str | Non
     return _over(_irfft, a, s, axes, norm, out)
 
 
-def fft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
+def fft2(
+    a: ArrayLike,
+    s: Sizes = None,
+    axes: AxisLike = (-2, -1),
+    norm: str | None = None,
+    out: Any = None,
+) -> Any:
     """`fftn` over two axes, the last ones if not given.
 
     Examples
@@ -333,7 +410,13 @@ def fft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | N
     return _over(_fft, a, s, axes, norm, out)
 
 
-def ifft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
+def ifft2(
+    a: ArrayLike,
+    s: Sizes = None,
+    axes: AxisLike = (-2, -1),
+    norm: str | None = None,
+    out: Any = None,
+) -> Any:
     """Inverse of `fft2`.
 
     Examples
@@ -345,7 +428,13 @@ def ifft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | 
     return _over(_ifft, a, s, axes, norm, out)
 
 
-def rfft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
+def rfft2(
+    a: ArrayLike,
+    s: Sizes = None,
+    axes: AxisLike = (-2, -1),
+    norm: str | None = None,
+    out: Any = None,
+) -> Any:
     """`rfftn` over two axes, the last ones if not given.
 
     Examples
@@ -356,7 +445,13 @@ def rfft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | 
     return rfftn(a, s, axes, norm, out)
 
 
-def irfft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str | None = None, out: Any = None) -> Any:
+def irfft2(
+    a: ArrayLike,
+    s: Sizes = None,
+    axes: AxisLike = (-2, -1),
+    norm: str | None = None,
+    out: Any = None,
+) -> Any:
     """Inverse of `rfft2`.
 
     Examples
@@ -367,7 +462,7 @@ def irfft2(a: ArrayLike, s: Sizes = None, axes: AxisLike = (-2, -1), norm: str |
     return irfftn(a, s, axes, norm, out)
 
 
-# --- frequencies -------------------------------------------------------------------------------------------------
+# --- frequencies ----------------------------------------------------------------------------------
 
 
 def _frequencies(n: Any, d: Any, device: Any, dtype: DTypeLike, *ranges: tuple[int, int]) -> Any:
@@ -398,7 +493,8 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: DTypeLike = None
     device : Device or str, optional
         Where to place the result.
     dtype : dtype, optional
-        A dtype of floats; the default float if not given. (Not in NumPy, but in the array API standard.)
+        A dtype of floats; the default float if not given. (Not in NumPy, but in the array API
+        standard.)
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """np.linalg: norms, decompositions, linear systems.
 
-What NumPy raises for values (a singular matrix) is raised at once where values are known, and by the next read of an
-array where the call is part of a compiled program.
+What NumPy raises for values (a singular matrix) is raised at once where values are known, and by
+the next read of an array where the call is part of a compiled program.
 """
 
 import operator as python
@@ -52,13 +52,15 @@ class SlogdetResult(NamedTuple):
     logabsdet: Any
 
 
-# --- determinants and inverses -----------------------------------------------------------------------------------
+# --- determinants and inverses --------------------------------------------------------------------
 
 
 @operator("_npi_det", scalars=True, rule=linear_types("s"))
 def _det(xp: Any, a: Any) -> Any:
     """Determinants."""
-    return xp.linalg.det(a) if a.shape[-1] else xp.ones(a.shape[:-2], a.dtype)  # JAX has no gradient of empty ones
+    return (
+        xp.linalg.det(a) if a.shape[-1] else xp.ones(a.shape[:-2], a.dtype)
+    )  # JAX has no gradient of empty ones
 
 
 @operator("_npi_slogdet", scalars=True, rule=linear_types("sr"), outputs=2)
@@ -145,7 +147,8 @@ def solve(a: ArrayLike, b: ArrayLike) -> Any:
     rows = b.shape[0 if b.ndim == 1 else -2] if b.ndim else None
     if rows != a.shape[-1]:
         raise ValueError(
-            f"solve: expected right-hand sides of {a.shape[-1]} rows, as the matrix of shape {a.shape} has; got shape {b.shape}"
+            f"solve: expected right-hand sides of {a.shape[-1]} rows, as the matrix of shape "
+            f"{a.shape} has; got shape {b.shape}"
         )
     found, singular = apply(_solve, (a, b))
     flagged(singular, LinAlgError, "Singular matrix")
@@ -225,12 +228,13 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: AxisLike = None) -> Any:
         columns *= n
     if a.size != columns * columns:
         raise LinAlgError(
-            f"Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim]), got shape {a.shape}"
+            "Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == "
+            f"prod(a.shape[:b.ndim]), got shape {a.shape}"
         )
     return solve(a.reshape(columns, columns), b.reshape(-1)).reshape(shape)
 
 
-# --- least squares and what singular values tell -----------------------------------------------------------------
+# --- least squares and what singular values tell --------------------------------------------------
 
 
 @operator("_npi_pinv", rule=linear_types("sb"), outputs=2)
@@ -257,9 +261,9 @@ def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any 
     a : array_like
         The matrices.
     rcond, rtol : float or array_like, optional
-        Singular values below this fraction of the largest count as zero; if not given, 1e-15 in float64 and as many
-        machine epsilons in float32 (where NumPy's 1e-15 would count noise); the larger side times the machine epsilon
-        for ``rtol=None``.
+        Singular values below this fraction of the largest count as zero; if not given, 1e-15 in
+        float64 and as many machine epsilons in float32 (where NumPy's 1e-15 would count noise); the
+        larger side times the machine epsilon for ``rtol=None``.
     hermitian : bool
         Whether `a` is Hermitian, which is faster.
 
@@ -272,7 +276,9 @@ def pinv(a: ArrayLike, rcond: Any = None, hermitian: bool = False, *, rtol: Any 
     a = stacked(a, hermitian)
     if rcond is not None and rtol is not NoValue:
         raise ValueError("`rtol` and `rcond` can't be both set.")
-    if 0 in a.shape[-2:] and a.dtype.char not in "fdFD":  # NumPy computes nothing here, so that no dtype is refused
+    if (
+        0 in a.shape[-2:] and a.dtype.char not in "fdFD"
+    ):  # NumPy computes nothing here, so that no dtype is refused
         return zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
     epsilon = _epsilon(working_dtype([a.dtype]))
     if rcond is None:
@@ -302,14 +308,15 @@ def lstsq(a: ArrayLike, b: ArrayLike, rcond: float | None = None) -> tuple[Any, 
     b : array_like
         One right-hand side of m elements, or several as columns.
     rcond : float, optional
-        Singular values below this fraction of the largest count as zero; the larger side times the machine epsilon if
-        not given, half the epsilon for -1.
+        Singular values below this fraction of the largest count as zero; the larger side times the
+        machine epsilon if not given, half the epsilon for -1.
 
     Returns
     -------
     tuple of ndarray
-        Solution; squared residuals, which are empty if `a` has not full rank or m <= n; rank; singular values.
-        In a compiled function, where the rank is not known, the residuals of a deficient matrix are nan instead.
+        Solution; squared residuals, which are empty if `a` has not full rank or m <= n; rank;
+        singular values. In a compiled function, where the rank is not known, the residuals of a
+        deficient matrix are nan instead.
 
     Examples
     --------
@@ -351,8 +358,8 @@ def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol:
     hermitian : bool
         Whether `A` is Hermitian, which is faster.
     rtol : float or array_like, optional
-        The tolerance as a fraction of the largest singular value; if neither is given, the larger side times the
-        machine epsilon.
+        The tolerance as a fraction of the largest singular value; if neither is given, the larger
+        side times the machine epsilon.
 
     Examples
     --------
@@ -366,7 +373,9 @@ def matrix_rank(A: ArrayLike, tol: Any = None, hermitian: bool = False, *, rtol:
         return (A != 0).any().astype("int64")
     s = svd(A, compute_uv=False, hermitian=hermitian)
     if tol is None:
-        fraction = max(A.shape[-2:]) * _epsilon(s.dtype) if rtol is None else asarray(rtol)[..., None]
+        fraction = (
+            max(A.shape[-2:]) * _epsilon(s.dtype) if rtol is None else asarray(rtol)[..., None]
+        )
         tol = s.max(axis=-1, keepdims=True, initial=0) * fraction
     else:
         tol = asarray(tol)[..., None]
@@ -402,7 +411,7 @@ def cond(x: ArrayLike, p: Any = None) -> Any:
     return dispatch.as_scalar(where(undefined, full((), onp.inf, found.dtype), found))
 
 
-# --- products ----------------------------------------------------------------------------------------------------
+# --- products -------------------------------------------------------------------------------------
 
 
 def multi_dot(arrays: Sequence[ArrayLike], *, out: Any = None) -> Any:
@@ -432,7 +441,9 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: Any = None) -> Any:
         shapes[-1] = (*shapes[-1], 1)
     for i, s in enumerate(shapes):
         if len(s) != 2:
-            raise LinAlgError(f"{parts[i].ndim}-dimensional array given. Array must be two-dimensional")
+            raise LinAlgError(
+                f"{parts[i].ndim}-dimensional array given. Array must be two-dimensional"
+            )
     split = _cheapest([s[0] for s in shapes] + [shapes[-1][1]])
 
     def product(first: int, last: int) -> Any:
@@ -445,14 +456,24 @@ def multi_dot(arrays: Sequence[ArrayLike], *, out: Any = None) -> Any:
 
 
 def _cheapest(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """For each chain of factors behind which of them to split it; factor i has the shape (sizes[i], sizes[i + 1])."""
+    """For each chain of factors behind which of them to split it; factor i has the shape (sizes[i],
+    sizes[i + 1]).
+    """
     count = len(sizes) - 1
     cost = {(i, i): 0 for i in range(count)}
     split: dict[tuple[int, int], int] = {}
     for length in range(2, count + 1):
         for first in range(count - length + 1):
             last = first + length - 1
-            options = [(cost[first, k] + cost[k + 1, last] + sizes[first] * sizes[k + 1] * sizes[last + 1], k) for k in range(first, last)]
+            options = [
+                (
+                    cost[first, k]
+                    + cost[k + 1, last]
+                    + sizes[first] * sizes[k + 1] * sizes[last + 1],
+                    k,
+                )
+                for k in range(first, last)
+            ]
             cost[first, last], split[first, last] = min(options)
     return split
 
@@ -501,7 +522,10 @@ def outer(x1: ArrayLike, x2: ArrayLike, /) -> Any:
     """
     x1, x2 = asarray(x1), asarray(x2)
     if x1.ndim != 1 or x2.ndim != 1:
-        raise ValueError(f"Input arrays must be one-dimensional, but they are x1.ndim={x1.ndim} and x2.ndim={x2.ndim}.")
+        raise ValueError(
+            f"Input arrays must be one-dimensional, but they are x1.ndim={x1.ndim} and "
+            f"x2.ndim={x2.ndim}."
+        )
     return _products.outer(x1, x2)
 
 
@@ -516,7 +540,8 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Any:
     x1, x2 = asarray(x1), asarray(x2)
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError(
-            f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {x1.shape[axis]} and {x2.shape[axis]} "
+            "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+            f"{x1.shape[axis]} and {x2.shape[axis]} "
             "dimensional instead."
         )
     return _products.cross(x1, x2, axis=axis)
@@ -545,8 +570,9 @@ def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Any:
 
 
 __all__ = [
-    "EigResult", "EighResult", "LinAlgError", "QRResult", "SVDResult", "SlogdetResult", "cholesky", "cond", "cross", "det", "diagonal",
-    "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose",
-    "multi_dot", "norm", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace",
-    "vecdot", "vector_norm",
+    "EigResult", "EighResult", "LinAlgError", "QRResult", "SVDResult", "SlogdetResult",
+    "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
+    "lstsq", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose",
+    "multi_dot", "norm", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot",
+    "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip

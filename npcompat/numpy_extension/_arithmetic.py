@@ -28,12 +28,15 @@ def add_n(*args: ArrayLike) -> Any:
     if not arrays:
         raise TypeError("add_n: expected at least one array")
     if len({a.shape for a in arrays}) > 1:
-        raise ValueError(f"add_n: arrays must have one shape, got {', '.join(str(a.shape) for a in arrays)}")
+        raise ValueError(
+            f"add_n: arrays must have one shape, got {', '.join(str(a.shape) for a in arrays)}"
+        )
     return functools.reduce(np.add, arrays[1:], arrays[0].copy())
 
 
 def broadcast_greater(lhs: ArrayLike, rhs: ArrayLike) -> Any:
-    """Where the first array is greater: ones and zeros in the common dtype, as MXNet has it.  (`np.greater` gives bools.)
+    """Where the first array is greater: ones and zeros in the common dtype, as MXNet has it.
+    (`np.greater` gives bools.)
 
     Parameters
     ----------
@@ -68,7 +71,8 @@ def cast(data: ArrayLike, dtype: DTypeLike) -> Any:
 
 
 def nonzero(x: ArrayLike) -> Any:
-    """The positions of elements that are not zero, a row for each.  (`np.nonzero` gives an array for each axis.)
+    """The positions of elements that are not zero, a row for each. (`np.nonzero` gives an array for
+    each axis.)
 
     Not in a compiled function: how many there are depends on the values.
 
@@ -92,16 +96,22 @@ def nonzero(x: ArrayLike) -> Any:
 
 
 def norm(
-    data: ArrayLike, ord: int = 2, axis: int | Sequence[int] | None = None, out_dtype: DTypeLike = None, keepdims: bool = False
+    data: ArrayLike,
+    ord: int = 2,
+    axis: int | Sequence[int] | None = None,
+    out_dtype: DTypeLike = None,
+    keepdims: bool = False,
 ) -> Any:
-    """The 1- or 2-norm of the elements, over all or some axes; where the 2-norm is zero, so is its derivative.
+    """The 1- or 2-norm of the elements, over all or some axes; where the 2-norm is zero, so is its
+    derivative.
 
     Parameters
     ----------
     data : array_like
         Operand.
     ord : {1, 2}
-        Sum of absolute values, or root of the sum of squares.  Over two axes it is that of their elements, too.
+        Sum of absolute values, or root of the sum of squares. Over two axes it is that of their
+        elements, too.
     axis : int or sequence of int, optional
         Axes; all if not given.
     out_dtype : dtype, optional

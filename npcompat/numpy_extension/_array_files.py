@@ -19,7 +19,8 @@ def _host(value: Any, what: str) -> onp.ndarray[Any, Any]:
 
 
 def save(file: str | os.PathLike[str], arr: Any) -> None:
-    """Write an array, a list of arrays or a dict of them into a file; an interruption leaves an older file as it was.
+    """Write an array, a list of arrays or a dict of them into a file; an interruption leaves an
+    older file as it was.
 
     Parameters
     ----------
@@ -42,13 +43,16 @@ def save(file: str | os.PathLike[str], arr: Any) -> None:
             raise TypeError(f"save: names of arrays must be strings, got {bad[0]!r}")
         array_file.write(file, "dict", {name: _host(a, f"save: {name}") for name, a in arr.items()})
     elif isinstance(arr, list | tuple):
-        array_file.write(file, "list", {f"arr_{i}": _host(a, f"save: array {i}") for i, a in enumerate(arr)})
+        array_file.write(
+            file, "list", {f"arr_{i}": _host(a, f"save: array {i}") for i, a in enumerate(arr)}
+        )
     else:
         array_file.write(file, "array", {"arr_0": _host(arr, "save")})
 
 
 def savez(file: str | os.PathLike[str], *args: ArrayLike, **kwds: ArrayLike) -> None:
-    """Write several arrays into a file of NumPy's `.npz` format; an interruption leaves an older file as it was.
+    """Write several arrays into a file of NumPy's `.npz` format; an interruption leaves an older
+    file as it was.
 
     Parameters
     ----------
@@ -69,7 +73,9 @@ def savez(file: str | os.PathLike[str], *args: ArrayLike, **kwds: ArrayLike) -> 
     twice = arrays.keys() & kwds.keys()
     if twice:
         raise ValueError(f"savez: {min(twice)} is the name of an array without one, and a keyword")
-    array_file.write(file, "dict", {name: _host(a, f"savez: {name}") for name, a in {**arrays, **kwds}.items()})
+    array_file.write(
+        file, "dict", {name: _host(a, f"savez: {name}") for name, a in {**arrays, **kwds}.items()}
+    )
 
 
 def load(file: str | os.PathLike[str]) -> Any:
@@ -78,7 +84,8 @@ def load(file: str | os.PathLike[str]) -> Any:
     Parameters
     ----------
     file : path
-        A file of NumPy's formats, safetensors, or a list of dense arrays of MXNet; the content says which.
+        A file of NumPy's formats, safetensors, or a list of dense arrays of MXNet; the content says
+        which.
 
     Returns
     -------
@@ -92,7 +99,13 @@ def load(file: str | os.PathLike[str]) -> Any:
     """
     kind, arrays = array_file.read(file)
     found = {name: array(a) for name, a in arrays.items()}
-    return found if kind == "dict" else list(found.values()) if kind == "list" else next(iter(found.values()))
+    return (
+        found
+        if kind == "dict"
+        else list(found.values())
+        if kind == "list"
+        else next(iter(found.values()))
+    )
 
 
 __all__ = ["load", "save", "savez"]

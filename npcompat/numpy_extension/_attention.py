@@ -15,7 +15,7 @@ from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import int64
 
-# --- fused -------------------------------------------------------------------------------------------------------
+# --- fused ----------------------------------------------------------------------------------------
 
 
 def _with_mask(types: tuple[Type, ...], masked: bool) -> tuple[list[Any], Any]:
@@ -34,7 +34,9 @@ def _apart(rest: tuple[Any, ...], masked: bool) -> tuple[Any, Any]:
     return (rest[0] if len(rest) > masked else None), (rest[-1] if masked else None)
 
 
-def _attention_compute(xp: Any, query: Any, key: Any, value: Any, *rest: Any, masked: bool, scale: float, causal: bool) -> Any:
+def _attention_compute(
+    xp: Any, query: Any, key: Any, value: Any, *rest: Any, masked: bool, scale: float, causal: bool
+) -> Any:
     """Values weighted by the softmax of scaled products.
 
     Parameters
@@ -52,9 +54,13 @@ def _attention_compute(xp: Any, query: Any, key: Any, value: Any, *rest: Any, ma
     return xp.attended(query, key, value, bias, mask, scale, causal)
 
 
-_attention = operator("_npx_attention", rule=_attention_rule, pattern="complex", heavy=True, kernels={"jax": _attention_compute})(
-    _attention_compute
-)
+_attention = operator(
+    "_npx_attention",
+    rule=_attention_rule,
+    pattern="complex",
+    heavy=True,
+    kernels={"jax": _attention_compute},
+)(_attention_compute)
 
 
 def _dropped_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -63,7 +69,17 @@ def _dropped_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 
 
 def _attention_dropout_compute(
-    xp: Any, at: Any, counter: Any, query: Any, key: Any, value: Any, *rest: Any, masked: bool, scale: float, causal: bool, p: float
+    xp: Any,
+    at: Any,
+    counter: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    *rest: Any,
+    masked: bool,
+    scale: float,
+    causal: bool,
+    p: float,
 ) -> Any:
     """The same, with weights zeroed at random.
 
@@ -112,7 +128,8 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     dropout: float = 0.0,
 ) -> Any:
-    """Values weighted by how well keys fit queries: `softmax(query @ key.T * scale) @ value` (Vaswani et al., 2017).
+    """Values weighted by how well keys fit queries: `softmax(query @ key.T * scale) @ value`
+    (Vaswani et al., 2017).
 
     One operator, which XLA fuses.  A query that may see no key gives zeros.
 
@@ -121,8 +138,8 @@ def scaled_dot_product_attention(
     query : array_like, shape (batch, time, heads, features)
         Queries.
     key, value : array_like, shape (batch, length, key_heads, features)
-        Keys and values.  `key_heads` divides `heads`: groups of heads share keys and values (Ainslie et al., 2023).
-        Values may have another number of features than keys.
+        Keys and values. `key_heads` divides `heads`: groups of heads share keys and values (Ainslie
+        et al., 2023). Values may have another number of features than keys.
     mask : array_like of bool, optional
         Which queries see which keys: broadcasts to (batch, heads, time, length).
     bias : array_like, optional
@@ -134,7 +151,8 @@ def scaled_dot_product_attention(
     scale : float, optional
         `1 / sqrt(features)` if not given.
     dropout : float
-        Probability of a weight to be zeroed in training mode; the others are scaled so that the expected sum stays.
+        Probability of a weight to be zeroed in training mode; the others are scaled so that the
+        expected sum stays.
 
     Returns
     -------
@@ -157,64 +175,93 @@ def scaled_dot_product_attention(
     query, key, value = asarray(query), asarray(key), asarray(value)
     if not (query.ndim == key.ndim == value.ndim == 4):
         raise ValueError(
-            "scaled_dot_product_attention: query, key and value must have axes (batch, time, heads, features), "
+            "scaled_dot_product_attention: query, key and value must have axes (batch, time, "
+            "heads, features), "
             f"got shapes {query.shape}, {key.shape}, {value.shape}"
         )
     batch, time, heads, features = query.shape
     length, key_heads = key.shape[1:3]
-    if key.shape != (batch, length, key_heads, features) or value.shape[:3] != key.shape[:3] or key_heads == 0 or heads % key_heads:
+    if (
+        key.shape != (batch, length, key_heads, features)
+        or value.shape[:3] != key.shape[:3]
+        or key_heads == 0
+        or heads % key_heads
+    ):
         raise ValueError(
-            f"scaled_dot_product_attention: query of shape {query.shape} expects keys and values of shape ({batch}, length, key_heads, "
+            f"scaled_dot_product_attention: query of shape {query.shape} expects keys and values "
+            f"of shape ({batch}, length, key_heads, "
             f"{features}), key_heads dividing {heads}; got {key.shape} and {value.shape}"
         )
     if not 0 <= dropout < 1:
-        raise ValueError(f"scaled_dot_product_attention: dropout is a probability less than 1, got {dropout}")
+        raise ValueError(
+            f"scaled_dot_product_attention: dropout is a probability less than 1, got {dropout}"
+        )
     seen = _visible(mask, valid_length, (batch, heads, time, length))
     operands = [query, key, value]
     if bias is not None:
         operands.append(_fitting("bias", bias, (batch, heads, time, length)))
     if seen is not None:
         operands.append(seen)
-    attrs = (seen is not None, 1 / math.sqrt(max(features, 1)) if scale is None else float(scale), bool(is_causal))
+    attrs = (
+        seen is not None,
+        1 / math.sqrt(max(features, 1)) if scale is None else float(scale),
+        bool(is_causal),
+    )
     if dropout and modes.current().training:
-        return dispatch.wrap(stream.default.draw(_attention_dropout, tuple(operands), (*attrs, float(dropout))))
+        return dispatch.wrap(
+            stream.default.draw(_attention_dropout, tuple(operands), (*attrs, float(dropout)))
+        )
     return apply(_attention, operands, attrs)
 
 
 def _fitting(name: str, given: ArrayLike, shape: tuple[int, ...]) -> Any:
     """An array that broadcasts to the shape of the products, with as many axes."""
     array = asarray(given)
-    if array.ndim > 4 or any(n not in (1, m) for n, m in zip(array.shape[::-1], shape[::-1], strict=False)):
-        raise ValueError(f"scaled_dot_product_attention: {name} must broadcast to (batch, heads, time, length) {shape}, got {array.shape}")
+    if array.ndim > 4 or any(
+        n not in (1, m) for n, m in zip(array.shape[::-1], shape[::-1], strict=False)
+    ):
+        raise ValueError(
+            f"scaled_dot_product_attention: {name} must broadcast to (batch, heads, time, length) "
+            f"{shape}, got {array.shape}"
+        )
     return array.reshape((1,) * (4 - array.ndim) + array.shape)
 
 
-def _visible(mask: ArrayLike | None, valid_length: ArrayLike | None, shape: tuple[int, int, int, int]) -> Any:
+def _visible(
+    mask: ArrayLike | None, valid_length: ArrayLike | None, shape: tuple[int, int, int, int]
+) -> Any:
     """Which keys are seen, of four axes; None if all are."""
     batch, _, time, length = shape
     seen = None
     if mask is not None:
         seen = _fitting("mask", mask, shape)
         if seen.dtype != bool:
-            raise TypeError(f"scaled_dot_product_attention: mask must be of bool, got {seen.dtype}; numbers to add are the argument bias")
+            raise TypeError(
+                f"scaled_dot_product_attention: mask must be of bool, got {seen.dtype}; numbers "
+                "to add are the argument bias"
+            )
     if valid_length is not None:
         lengths = asarray(valid_length)
         if lengths.shape not in ((batch,), (batch, time)):
             raise ValueError(
-                f"scaled_dot_product_attention: valid_length must have shape ({batch},) or ({batch}, {time}), got {lengths.shape}"
+                f"scaled_dot_product_attention: valid_length must have shape ({batch},) or "
+                f"({batch}, {time}), got {lengths.shape}"
             )
         within = np.arange(length) < lengths.reshape(batch, 1, -1 if lengths.ndim == 2 else 1, 1)
         seen = within if seen is None else np.logical_and(seen, within)
     return seen
 
 
-# --- MXNet's interleaved products --------------------------------------------------------------------------------
+# --- MXNet's interleaved products -----------------------------------------------------------------
 
 
 def _projections(name: str, array: Any, heads: int, count: int) -> list[Any]:
     """The parts of interleaved projections, each of axes (length, batch, heads, features)."""
     if array.ndim != 3 or heads < 1 or array.shape[2] % (heads * count):
-        raise ValueError(f"{name}: expected shape (length, batch, {heads} heads x {count} x features), got {array.shape}")
+        raise ValueError(
+            f"{name}: expected shape (length, batch, {heads} heads x {count} x features), got "
+            f"{array.shape}"
+        )
     parts = array.reshape(*array.shape[:2], heads, count, array.shape[2] // (heads * count))
     return [parts[:, :, :, i] for i in range(count)]
 
@@ -229,14 +276,18 @@ def _weighted(name: str, attention: ArrayLike, value: Any) -> Any:
     length, batch, heads, features = value.shape
     weights = asarray(attention)
     if weights.ndim != 3 or weights.shape[0] != batch * heads or weights.shape[2] != length:
-        raise ValueError(f"{name}: attention must have shape ({batch * heads}, time, {length}), got {weights.shape}")
+        raise ValueError(
+            f"{name}: attention must have shape ({batch * heads}, time, {length}), got "
+            f"{weights.shape}"
+        )
     time = weights.shape[1]
     found = np.einsum("bhts,sbhd->tbhd", weights.reshape(batch, heads, time, length), value)
     return found.reshape(time, batch, heads * features)
 
 
 def interleaved_matmul_selfatt_qk(queries_keys_values: ArrayLike, heads: int) -> Any:
-    """Products of the queries and keys of self-attention, divided by the root of the number of features.
+    """Products of the queries and keys of self-attention, divided by the root of the number of
+    features.
 
     Parameters
     ----------
@@ -255,11 +306,15 @@ def interleaved_matmul_selfatt_qk(queries_keys_values: ArrayLike, heads: int) ->
     >>> npx.interleaved_matmul_selfatt_qk(np.ones((4, 2, 3 * 3 * 5)), heads=3).shape
     (6, 4, 4)
     """
-    query, key, _ = _projections("interleaved_matmul_selfatt_qk", asarray(queries_keys_values), heads, 3)
+    query, key, _ = _projections(
+        "interleaved_matmul_selfatt_qk", asarray(queries_keys_values), heads, 3
+    )
     return _products(query, key)
 
 
-def interleaved_matmul_selfatt_valatt(queries_keys_values: ArrayLike, attention: ArrayLike, heads: int) -> Any:
+def interleaved_matmul_selfatt_valatt(
+    queries_keys_values: ArrayLike, attention: ArrayLike, heads: int
+) -> Any:
     """The values of self-attention, weighted.
 
     Parameters
@@ -286,7 +341,8 @@ def interleaved_matmul_selfatt_valatt(queries_keys_values: ArrayLike, attention:
 
 
 def interleaved_matmul_encdec_qk(queries: ArrayLike, keys_values: ArrayLike, heads: int) -> Any:
-    """Products of queries with the keys of another sequence, divided by the root of the number of features.
+    """Products of queries with the keys of another sequence, divided by the root of the number of
+    features.
 
     Parameters
     ----------
@@ -311,11 +367,16 @@ def interleaved_matmul_encdec_qk(queries: ArrayLike, keys_values: ArrayLike, hea
     (query,) = _projections(name, asarray(queries), heads, 1)
     key, _ = _projections(name, asarray(keys_values), heads, 2)
     if (query.shape[1], query.shape[3]) != (key.shape[1], key.shape[3]):
-        raise ValueError(f"{name}: queries of {query.shape[1:]} (batch, heads, features) do not fit keys of {key.shape[1:]}")
+        raise ValueError(
+            f"{name}: queries of {query.shape[1:]} (batch, heads, features) do not fit keys of "
+            f"{key.shape[1:]}"
+        )
     return _products(query, key)
 
 
-def interleaved_matmul_encdec_valatt(keys_values: ArrayLike, attention: ArrayLike, heads: int) -> Any:
+def interleaved_matmul_encdec_valatt(
+    keys_values: ArrayLike, attention: ArrayLike, heads: int
+) -> Any:
     """The values of another sequence, weighted.
 
     Parameters

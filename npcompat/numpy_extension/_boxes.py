@@ -1,6 +1,8 @@
-"""Boxes: how far they overlap, which of them stay, which belong together, and how they are encoded for learning.
+"""Boxes: how far they overlap, which of them stay, which belong together, and how they are encoded
+for learning.
 
-Boxes stand along the last axis: as corners (left, top, right, bottom), or as centre and size (x, y, width, height).
+Boxes stand along the last axis: as corners (left, top, right, bottom), or as centre and size (x, y,
+width, height).
 """
 
 import math
@@ -24,7 +26,7 @@ def check_format(name: str, argument: str, given: str) -> None:
         raise ValueError(f"{name}: {argument} must be 'corner' or 'center', got {given!r}")
 
 
-# --- geometry over an array namespace ------------------------------------------------------------------------------
+# --- geometry over an array namespace -------------------------------------------------------------
 
 
 def _half(xp: Any, x: Any) -> Any:
@@ -44,13 +46,17 @@ def to_centers(xp: Any, boxes: Any) -> Any:
 
 
 def overlap(xp: Any, a: Any, b: Any) -> Any:
-    """Area of the intersection over that of the union of boxes given by corners, which broadcast; 0 where both are empty."""
+    """Area of the intersection over that of the union of boxes given by corners, which broadcast; 0
+    where both are empty.
+    """
     low, high = xp.maximum(a[..., :2], b[..., :2]), xp.minimum(a[..., 2:], b[..., 2:])
     sides = xp.maximum(high - low, xp.zeros_like(high))
     shared = sides[..., 0] * sides[..., 1]
     union = _area(a) + _area(b) - shared
     empty = union <= 0
-    return xp.where(empty, xp.zeros_like(union), shared / xp.where(empty, xp.ones_like(union), union))
+    return xp.where(
+        empty, xp.zeros_like(union), shared / xp.where(empty, xp.ones_like(union), union)
+    )
 
 
 def _area(boxes: Any) -> Any:
@@ -58,7 +64,9 @@ def _area(boxes: Any) -> Any:
 
 
 def encoded(xp: Any, anchors: Any, boxes: Any, means: Any, stds: Any) -> Any:
-    """What leads from anchors to boxes, both by corners: shifts in units of the anchor, and logarithms of relative sizes."""
+    """What leads from anchors to boxes, both by corners: shifts in units of the anchor, and
+    logarithms of relative sizes.
+    """
     a, g = to_centers(xp, anchors), to_centers(xp, boxes)
     shift = (g[..., :2] - a[..., :2]) / a[..., 2:]
     return (xp.concatenate([shift, xp.log(g[..., 2:] / a[..., 2:])], axis=-1) - means) / stds
@@ -68,12 +76,19 @@ def decoded(xp: Any, codes: Any, anchors: Any, stds: Any, limit: float = math.in
     """The corners of the boxes that codes lead to from anchors, which are given by centre and size."""
     steps = codes * stds
     middle = steps[..., :2] * anchors[..., 2:] + anchors[..., :2]
-    growth = xp.exp(steps[..., 2:] if limit == math.inf else xp.minimum(steps[..., 2:], xp.asarray(limit, steps.dtype)))
+    growth = xp.exp(
+        steps[..., 2:]
+        if limit == math.inf
+        else xp.minimum(steps[..., 2:], xp.asarray(limit, steps.dtype))
+    )
     return to_corners(xp, xp.concatenate([middle, growth * anchors[..., 2:]], axis=-1))
 
 
-def not_suppressed(xp: Any, boxes: Any, alive: Any, ids: Any, threshold: float, at_threshold: bool) -> Any:
-    """Which boxes stay if each, in order, removes those after it that it overlaps with, of its own id (None: of all).
+def not_suppressed(
+    xp: Any, boxes: Any, alive: Any, ids: Any, threshold: float, at_threshold: bool
+) -> Any:
+    """Which boxes stay if each, in order, removes those after it that it overlaps with, of its own
+    id (None: of all).
 
     `boxes` (batch, n, 4) are corners.  Memory is linear in n.
     """
@@ -85,14 +100,17 @@ def not_suppressed(xp: Any, boxes: Any, alive: Any, ids: Any, threshold: float, 
         close = shared >= threshold if at_threshold else shared > threshold
         if ids is not None:
             close = xp.logical_and(close, ids == xp.expand_dims(xp.take(ids, i, axis=1), 1))
-        removed = xp.logical_and(xp.logical_and(close, after > i), xp.expand_dims(xp.take(kept, i, axis=1), 1))
+        removed = xp.logical_and(
+            xp.logical_and(close, after > i), xp.expand_dims(xp.take(kept, i, axis=1), 1)
+        )
         return xp.logical_and(kept, xp.logical_not(removed))
 
     return xp.for_range(count, step, alive)
 
 
 def paired(xp: Any, scores: Any, threshold: float, limit: int) -> tuple[Any, Any]:
-    """For each row its column and for each column its row, -1 if none: the best pair first, then the best of what is left.
+    """For each row its column and for each column its row, -1 if none: the best pair first, then
+    the best of what is left.
 
     `scores` are (batch, rows, columns); pairs score more than the threshold.
     """
@@ -108,14 +126,18 @@ def paired(xp: Any, scores: Any, threshold: float, limit: int) -> tuple[Any, Any
         in_row = xp.logical_and(xp.arange(rows) == row, good)
         in_column = xp.logical_and(xp.arange(columns) == column, good)
         taken = xp.logical_or(xp.expand_dims(in_row, 2), xp.expand_dims(in_column, 1))
-        return xp.where(taken, lowest, left), xp.where(in_row, column, by_row), xp.where(in_column, row, by_column)
+        return (
+            xp.where(taken, lowest, left),
+            xp.where(in_row, column, by_row),
+            xp.where(in_column, row, by_column),
+        )
 
     none = [xp.full((batch, n), -1, dtype=int64) for n in (rows, columns)]
     _, by_row, by_column = xp.for_range(min(rows, columns, limit), step, (scores, *none))
     return by_row, by_column
 
 
-# --- operators ---------------------------------------------------------------------------------------------------
+# --- operators ------------------------------------------------------------------------------------
 
 
 @operator("_npx_box_iou", rule=dtypes.floating, pattern="complex", scalars=False)
@@ -151,7 +173,10 @@ def box_iou(lhs: ArrayLike, rhs: ArrayLike, format: str = "corner") -> Any:
     lhs, rhs = asarray(lhs), asarray(rhs)
     for name, boxes in (("lhs", lhs), ("rhs", rhs)):
         if boxes.ndim < 1 or boxes.shape[-1] != 4:
-            raise ValueError(f"box_iou: {name} must have boxes of 4 numbers along its last axis, got shape {boxes.shape}")
+            raise ValueError(
+                f"box_iou: {name} must have boxes of 4 numbers along its last axis, got shape "
+                f"{boxes.shape}"
+            )
     return apply(_box_iou, (lhs, rhs), (format,))
 
 
@@ -205,12 +230,16 @@ def _box_nms(
     boxes = fixed[..., start : start + 4]
     ids = None if force or id is None else fixed[..., id]
     alive = xp.take_along(valid, order, 1)
-    kept = not_suppressed(xp, to_corners(xp, boxes) if out_center else boxes, alive, ids, overlap_thresh, False)
+    kept = not_suppressed(
+        xp, to_corners(xp, boxes) if out_center else boxes, alive, ids, overlap_thresh, False
+    )
     first = xp.argsort(xp.logical_not(kept), axis=-1, stable=True)
     shown = xp.take_along(rows, _everywhere(xp, first, x.shape[-1]), 1)
     stays = xp.expand_dims(xp.take_along(kept, first, 1), -1)
     found = xp.where(stays, shown, xp.asarray(-1, x.dtype))
-    return xp.concatenate([found, xp.full((x.shape[0], x.shape[1] - count, x.shape[2]), -1, dtype=x.dtype)], axis=1)
+    return xp.concatenate(
+        [found, xp.full((x.shape[0], x.shape[1] - count, x.shape[2]), -1, dtype=x.dtype)], axis=1
+    )
 
 
 def _everywhere(xp: Any, positions: Any, length: int) -> Any:
@@ -251,7 +280,8 @@ def box_nms(
     force_suppress : bool
         Whether boxes are removed by those of other ids, too.
     in_format, out_format : {'corner', 'center'}
-        Whether boxes are (left, top, right, bottom) or (x, y, width, height), in `data` and in the result.
+        Whether boxes are (left, top, right, bottom) or (x, y, width, height), in `data` and in the
+        result.
 
     Returns
     -------
@@ -270,9 +300,14 @@ def box_nms(
     check_format("box_nms", "out_format", out_format)
     data = asarray(data)
     width = data.shape[-1] if data.ndim > 1 else 0
-    if not 0 <= coord_start <= width - 4 or not 0 <= score_index < width or not -1 <= id_index < width:
+    if (
+        not 0 <= coord_start <= width - 4
+        or not 0 <= score_index < width
+        or not -1 <= id_index < width
+    ):
         raise ValueError(
-            f"box_nms: rows of shape {data.shape} do not hold a box at {coord_start}, a score at {score_index} and an id at {id_index}"
+            f"box_nms: rows of shape {data.shape} do not hold a box at {coord_start}, a score at "
+            f"{score_index} and an id at {id_index}"
         )
     attrs = (
         float(overlap_thresh),
@@ -304,8 +339,11 @@ def _bipartite_matching(xp: Any, scores: Any, *, threshold: float, ascend: bool,
     return paired(xp, scores, threshold, topk)
 
 
-def bipartite_matching(data: ArrayLike, is_ascend: bool = False, threshold: float | None = None, topk: int = -1) -> tuple[Any, Any]:
-    """Pairs of rows and columns, greedily: the pair with the best score, then the best of the rows and columns left.
+def bipartite_matching(
+    data: ArrayLike, is_ascend: bool = False, threshold: float | None = None, topk: int = -1
+) -> tuple[Any, Any]:
+    """Pairs of rows and columns, greedily: the pair with the best score, then the best of the rows
+    and columns left.
 
     Parameters
     ----------
@@ -334,12 +372,18 @@ def bipartite_matching(data: ArrayLike, is_ascend: bool = False, threshold: floa
         raise TypeError("bipartite_matching: threshold, the limit of scores, must be given")
     scores = asarray(data)
     if scores.ndim < 2:
-        raise ValueError(f"bipartite_matching: data must have at least 2 axes, got shape {scores.shape}")
+        raise ValueError(
+            f"bipartite_matching: data must have at least 2 axes, got shape {scores.shape}"
+        )
     *batch, n, m = scores.shape
     limit = int(topk) if topk > 0 else max(n, m)
     if 0 in (n, m):
         limit = 0
-    rows, columns = apply(_bipartite_matching, (scores.reshape(math.prod(batch), n, m),), (float(threshold), bool(is_ascend), limit))
+    rows, columns = apply(
+        _bipartite_matching,
+        (scores.reshape(math.prod(batch), n, m),),
+        (float(threshold), bool(is_ascend), limit),
+    )
     return rows.reshape(*batch, n), columns.reshape(*batch, m)
 
 
@@ -349,17 +393,28 @@ def _encode_rule(types: tuple[Type, ...], attrs: Any) -> Resolution:
 
 
 @operator("_npx_box_encode", rule=_encode_rule, outputs=2)
-def _box_encode(xp: Any, samples: Any, matches: Any, anchors: Any, refs: Any, means: Any, stds: Any) -> Any:
+def _box_encode(
+    xp: Any, samples: Any, matches: Any, anchors: Any, refs: Any, means: Any, stds: Any
+) -> Any:
     """Codes of the boxes that anchors are matched to, and a mask of the positive ones."""
     positive = xp.broadcast_to(xp.expand_dims(samples > 0.5, -1), (*samples.shape, 4))
-    place = xp.broadcast_to(xp.expand_dims(xp.clip(matches, 0, max(refs.shape[1] - 1, 0)), -1), positive.shape)
-    boxes = xp.where(positive, xp.take_along(refs, place, 1), anchors)  # others encode themselves: no logarithm of nothing
+    place = xp.broadcast_to(
+        xp.expand_dims(xp.clip(matches, 0, max(refs.shape[1] - 1, 0)), -1), positive.shape
+    )
+    boxes = xp.where(
+        positive, xp.take_along(refs, place, 1), anchors
+    )  # others encode themselves: no logarithm of nothing
     codes = encoded(xp, xp.broadcast_to(anchors, positive.shape), boxes, means, stds)
     return xp.where(positive, codes, xp.zeros_like(codes)), positive
 
 
 def box_encode(
-    samples: ArrayLike, matches: ArrayLike, anchors: ArrayLike, refs: ArrayLike, means: ArrayLike, stds: ArrayLike
+    samples: ArrayLike,
+    matches: ArrayLike,
+    anchors: ArrayLike,
+    refs: ArrayLike,
+    means: ArrayLike,
+    stds: ArrayLike,
 ) -> tuple[Any, Any]:
     """What a network learns of the boxes that anchors are matched to (Girshick, 2015).
 
@@ -379,7 +434,8 @@ def box_encode(
     Returns
     -------
     targets : ndarray, shape (batch, n, 4)
-        Shifts of centres in units of the anchor's size, and logarithms of relative sizes; zeros of anchors that are not positive.
+        Shifts of centres in units of the anchor's size, and logarithms of relative sizes; zeros of
+        anchors that are not positive.
     masks : ndarray, shape (batch, n, 4)
         1 of positive anchors, else 0.
 
@@ -392,10 +448,21 @@ def box_encode(
     arrays = [asarray(a) for a in (samples, matches, anchors, refs, means, stds)]
     batch = arrays[0].shape
     shapes = [a.shape for a in arrays]
-    fits = len(batch) == 2 and shapes[1] == batch and shapes[2] in ((*batch, 4), (1, *batch[1:], 4)) and shapes[4] == shapes[5] == (4,)
-    if not fits or len(shapes[3]) != 3 or (shapes[3][0], shapes[3][2]) != (batch[0], 4) or shapes[3][1] == 0:
+    fits = (
+        len(batch) == 2
+        and shapes[1] == batch
+        and shapes[2] in ((*batch, 4), (1, *batch[1:], 4))
+        and shapes[4] == shapes[5] == (4,)
+    )
+    if (
+        not fits
+        or len(shapes[3]) != 3
+        or (shapes[3][0], shapes[3][2]) != (batch[0], 4)
+        or shapes[3][1] == 0
+    ):
         raise ValueError(
-            "box_encode: expected samples and matches (batch, n), anchors (batch, n, 4), refs (batch, m, 4), means and stds (4,), "
+            "box_encode: expected samples and matches (batch, n), anchors (batch, n, 4), refs "
+            "(batch, m, 4), means and stds (4,), "
             f"got shapes {', '.join(map(str, shapes))}"
         )
     codes, masks = apply(_box_encode, arrays)
@@ -412,7 +479,9 @@ def _box_decode(xp: Any, codes: Any, anchors: Any, *, stds: Any, clip: float, fo
         What codes are multiplied with.
     """
     anchors = anchors if format == "center" else to_centers(xp, anchors)
-    return decoded(xp, codes, anchors, xp.asarray(stds, codes.dtype), clip if clip > 0 else math.inf)
+    return decoded(
+        xp, codes, anchors, xp.asarray(stds, codes.dtype), clip if clip > 0 else math.inf
+    )
 
 
 def box_decode(
@@ -452,8 +521,15 @@ def box_decode(
     """
     check_format("box_decode", "format", format)
     data, anchors = asarray(data), asarray(anchors)
-    if data.ndim != 3 or data.shape[2] != 4 or anchors.shape not in ((1, *data.shape[1:]), data.shape):
-        raise ValueError(f"box_decode: expected data (batch, n, 4) and anchors (1, n, 4), got shapes {data.shape} and {anchors.shape}")
+    if (
+        data.ndim != 3
+        or data.shape[2] != 4
+        or anchors.shape not in ((1, *data.shape[1:]), data.shape)
+    ):
+        raise ValueError(
+            "box_decode: expected data (batch, n, 4) and anchors (1, n, 4), got shapes "
+            f"{data.shape} and {anchors.shape}"
+        )
     stds: Sequence[float] = tuple(map(float, (std0, std1, std2, std3)))
     return apply(_box_decode, (data, anchors), (stds, float(clip), format))
 

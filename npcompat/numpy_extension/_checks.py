@@ -1,4 +1,6 @@
-"""Conditions on values, which raise where they do not hold: at once, or when what was computed is next read."""
+"""Conditions on values, which raise where they do not hold: at once, or when what was computed is
+next read.
+"""
 
 from typing import Any
 
@@ -15,8 +17,8 @@ from npcompat.numpy._typing import ArrayLike
 def expect(holds: Any, kind: type[Exception], message: str) -> None:
     """Raise an error unless a 0-d condition holds.
 
-    On the host it raises at once; on XLA, and in a compiled function, at the next read of any array.  Graphs of symbols
-    carry no conditions: there nothing is raised.
+    On the host it raises at once; on XLA, and in a compiled function, at the next read of any
+    array. Graphs of symbols carry no conditions: there nothing is raised.
     """
     payload = dispatch.read(logical_not(holds)).payload
     trace = modes.current().trace
@@ -29,8 +31,9 @@ def expect(holds: Any, kind: type[Exception], message: str) -> None:
 def constraint_check(input: ArrayLike, msg: str = "Constraint violated.") -> Any:
     """Check that all elements are true.
 
-    Nothing waits for the values: on the host the error is raised at once; on XLA, and from a compiled function, when an
-    array is next read (or by `npx.waitall()`).  A symbol gives a symbol, and its graph raises nothing.
+    Nothing waits for the values: on the host the error is raised at once; on XLA, and from a
+    compiled function, when an array is next read (or by `npx.waitall()`). A symbol gives a symbol,
+    and its graph raises nothing.
 
     Parameters
     ----------

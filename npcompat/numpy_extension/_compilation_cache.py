@@ -6,16 +6,18 @@ from npcompat._internal.backend.jax import compilation_cache as jax_cache
 
 
 def compilation_cache(path: str | os.PathLike[str] | None) -> str | None:
-    """Keep compiled programs in a folder, where this process and later ones find them, in place of compiling them again.
+    """Keep compiled programs in a folder, where this process and later ones find them, in place of
+    compiling them again.
 
-    For the whole process, other users of JAX included.  The environment variable ``NPCOMPAT_CACHE_DIR`` does the same from the
-    beginning.  Functions are still traced, so compile logs look as before; what is spared is XLA's part.
+    For the whole process, other users of JAX included. The environment variable
+    ``NPCOMPAT_CACHE_DIR`` does the same from the beginning. Functions are still traced, so compile
+    logs look as before; what is spared is XLA's part.
 
     Parameters
     ----------
     path : path or None
-        The folder, which is made if it is not there; None to keep no programs.  Whoever may write there can have this process run
-        any code.
+        The folder, which is made if it is not there; None to keep no programs. Whoever may write
+        there can have this process run any code.
 
     Returns
     -------

@@ -1,4 +1,7 @@
-"""Branches and loops that compiled functions keep: `cond`, `while_loop`, `foreach`.  Eager, they are Python's own."""
+"""Branches and loops that compiled functions keep: `cond`, `while_loop`, `foreach`.
+
+Eager, they are Python's own.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +16,13 @@ from npcompat.numpy._filled import zeros
 from npcompat.numpy._joining import concatenate, stack
 
 
-def cond(pred: Any, then_func: Callable[..., Any], else_func: Callable[..., Any], inputs: Any = None, name: str = "cond") -> Any:
+def cond(
+    pred: Any,
+    then_func: Callable[..., Any],
+    else_func: Callable[..., Any],
+    inputs: Any = None,
+    name: str = "cond",
+) -> Any:
     """One of two functions, chosen by a condition on values.
 
     Parameters
@@ -21,8 +30,8 @@ def cond(pred: Any, then_func: Callable[..., Any], else_func: Callable[..., Any]
     pred : array_like of bool, or callable
         The condition, of one element; a function is called with the inputs.
     then_func, else_func : callable
-        Functions of the inputs (of nothing, if there are none); in a compiled function both are traced, and both must
-        return the same structure, shapes and dtypes.
+        Functions of the inputs (of nothing, if there are none); in a compiled function both are
+        traced, and both must return the same structure, shapes and dtypes.
     inputs : ndarray or sequence of ndarray, optional
         Their arguments.
     name : str
@@ -43,12 +52,22 @@ def cond(pred: Any, then_func: Callable[..., Any], else_func: Callable[..., Any]
     """
     given = () if inputs is None else _tuple(inputs)
     condition = pred(*given) if callable(pred) else pred
-    if modes.current().trace is not None and isinstance(condition, Handle) and xla.is_tracer(dispatch.read(condition).payload):
+    if (
+        modes.current().trace is not None
+        and isinstance(condition, Handle)
+        and xla.is_tracer(dispatch.read(condition).payload)
+    ):
         return control_flow.branch(condition, lambda: then_func(*given), lambda: else_func(*given))
     return then_func(*given) if bool(condition) else else_func(*given)
 
 
-def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states: Any, *, name: str = "foreach") -> tuple[Any, Any]:
+def foreach(
+    body: Callable[[Any, Any], tuple[Any, Any]],
+    data: Any,
+    init_states: Any,
+    *,
+    name: str = "foreach",
+) -> tuple[Any, Any]:
     """A loop over the leading axis that carries states.
 
     Parameters
@@ -90,18 +109,27 @@ def foreach(body: Callable[[Any, Any], tuple[Any, Any]], data: Any, init_states:
     if len(lengths) != 1:
         raise ValueError(f"npx.foreach: data: expected arrays of one length, got {sorted(lengths)}")
     if not lengths.pop():
-        raise ValueError("npx.foreach: data has no elements, so the shape of the outputs is unknown")
+        raise ValueError(
+            "npx.foreach: data has no elements, so the shape of the outputs is unknown"
+        )
     collected: list[list[Any]] = []
     now = xla.unflatten(tree, [copy_of(s) for s in states])
     for row in zip(*pieces, strict=True):  # copies: what the body writes into them is its own
         out, now = step([r.copy() for r in row], xla.flatten(now)[0])
         flat, out_tree = xla.flatten(out)
         collected.append([asarray(x) for x in flat])
-    return xla.unflatten(out_tree, [stack(list(column)) for column in zip(*collected, strict=True)]), now
+    return xla.unflatten(
+        out_tree, [stack(list(column)) for column in zip(*collected, strict=True)]
+    ), now
 
 
 def while_loop(
-    cond: Callable[..., Any], func: Callable[..., Any], loop_vars: Any, max_iterations: int | None = None, *, name: str = "while_loop"
+    cond: Callable[..., Any],
+    func: Callable[..., Any],
+    loop_vars: Any,
+    max_iterations: int | None = None,
+    *,
+    name: str = "while_loop",
 ) -> tuple[Any, Any]:
     """A loop that runs while a condition on its variables holds.
 
@@ -121,7 +149,8 @@ def while_loop(
     Returns
     -------
     outputs : ndarray or nested containers of ndarray
-        The outputs of the steps, stacked, and padded with zeros up to `max_iterations` if it is given.
+        The outputs of the steps, stacked, and padded with zeros up to `max_iterations` if it is
+        given.
     loop_vars : list of ndarray
         The last variables.
 
@@ -158,7 +187,11 @@ def _listed(step: Any) -> tuple[Any, list[Any]]:
 
 
 def _tuple(arrays: Any) -> tuple[Any, ...]:
-    return (arrays,) if isinstance(arrays, Handle) or not isinstance(arrays, list | tuple) else tuple(arrays)
+    return (
+        (arrays,)
+        if isinstance(arrays, Handle) or not isinstance(arrays, list | tuple)
+        else tuple(arrays)
+    )
 
 
 __all__ = ["cond", "foreach", "while_loop"]

@@ -1,4 +1,6 @@
-"""Custom operators: functions that users write, with types, gradients and registration of their own."""
+"""Custom operators: functions that users write, with types, gradients and registration of their
+own.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -34,30 +36,37 @@ class Custom:
     func : callable or str
         What computes; its type says what it takes and returns.
     out_shape : tuple, function, or list of them, optional
-        Shape of the output, or a function of the inputs' shapes that returns it; a list for several outputs.  What `func`
-        returns must be so.  Needed unless `func` is a function over `np` or JAX.
+        Shape of the output, or a function of the inputs' shapes that returns it; a list for several
+        outputs. What `func` returns must be so. Needed unless `func` is a function over `np` or
+        JAX.
     out_dtype : dtype, function, or list of them, optional
         Its dtype in the same way, functions of the inputs' dtypes.
     func_type : str
         - 'hybrid': a function over `np` and `npx`, of arrays;
         - 'jax': a function of JAX arrays;
-        - 'pyfunc': a Python function of NumPy arrays, run on the host, by a callback in compiled functions;
-        - 'pallas': a kernel for `jax.experimental.pallas`, of references to the inputs and to the outputs;
-        - 'aot': a function of a compiled shared library, named ``"./lib.so:function"``, with the signature ``int f(int
-          nparam, void **params, int *ndims, int64_t **shapes, const char **dtypes, void *stream, void *extra)``.
+        - 'pyfunc': a Python function of NumPy arrays, run on the host, by a callback in compiled
+          functions;
+        - 'pallas': a kernel for `jax.experimental.pallas`, of references to the inputs and to the
+          outputs;
+        - 'aot': a function of a compiled shared library, named ``"./lib.so:function"``, with the
+          signature ``int f(int nparam, void **params, int *ndims, int64_t **shapes, const char
+          **dtypes, void *stream, void *extra)``.
     bprop : callable, optional
-        ``bprop(*inputs, out, dout)`` returns a tuple of one gradient (or None: zero) for each input; `out` and `dout` are tuples if
-        there are several outputs.  Without it, functions over `np` and JAX have their own derivative, the others none.
+        ``bprop(*inputs, out, dout)`` returns a tuple of one gradient (or None: zero) for each
+        input; `out` and `dout` are tuples if there are several outputs. Without it, functions over
+        `np` and JAX have their own derivative, the others none.
     reg_info : dict, CustomRegOp, or sequence of them, optional
-        Which types and attributes are allowed where, from `CustomRegOp`; in place of what `custom_info_register` attached.
+        Which types and attributes are allowed where, from `CustomRegOp`; in place of what
+        `custom_info_register` attached.
     name : str, optional
-        The name under which graphs with this operator are written and read; a graph is read where an operator of the
-        same name exists.
+        The name under which graphs with this operator are written and read; a graph is read where
+        an operator of the same name exists.
 
     Notes
     -----
-    The instance is called with the inputs, and with attributes by name, which `func` and `bprop` get by name, too.  In a
-    compiled function JAX functions and host functions run as part of the program, and must not have side effects.
+    The instance is called with the inputs, and with attributes by name, which `func` and `bprop`
+    get by name, too. In a compiled function JAX functions and host functions run as part of the
+    program, and must not have side effects.
 
     Examples
     --------
@@ -83,17 +92,31 @@ class Custom:
         name: str | None = None,
     ) -> None:
         if func_type not in FUNC_TYPES:
-            raise ValueError(f"func_type: expected one of {', '.join(FUNC_TYPES)}, got {func_type!r}")
+            raise ValueError(
+                f"func_type: expected one of {', '.join(FUNC_TYPES)}, got {func_type!r}"
+            )
         if func_type == "aot" and not isinstance(func, str):
-            raise TypeError(f"func of an 'aot' operator: expected a path such as './lib.so:add', got {type(func).__name__}")
+            raise TypeError(
+                "func of an 'aot' operator: expected a path such as './lib.so:add', got "
+                f"{type(func).__name__}"
+            )
         if func_type != "aot" and not callable(func):
-            raise TypeError(f"func of a {func_type!r} operator: expected a function, got {type(func).__name__}")
+            raise TypeError(
+                f"func of a {func_type!r} operator: expected a function, got {type(func).__name__}"
+            )
         if func_type not in _OWN_DERIVATIVE and (out_shape is None or out_dtype is None):
             missing = "out_shape" if out_shape is None else "out_dtype"
-            raise ValueError(f"{missing} is missing: a {func_type!r} operator's types don't follow from its function")
+            raise ValueError(
+                f"{missing} is missing: a {func_type!r} operator's types don't follow from its "
+                "function"
+            )
         if bprop is not None and not callable(bprop):
             raise TypeError(f"bprop: expected a function, got {type(bprop).__name__}")
-        own_name = func.rpartition(":")[2] if isinstance(func, str) else getattr(func, "__name__", type(func).__name__)
+        own_name = (
+            func.rpartition(":")[2]
+            if isinstance(func, str)
+            else getattr(func, "__name__", type(func).__name__)
+        )
         self.name: str = name or own_name
         self.func, self.func_type, self.bprop = func, func_type, bprop
         self._out_shape, self._out_dtype = out_shape, out_dtype
@@ -104,7 +127,9 @@ class Custom:
         self._with_jax = custom_ops.jax_function(func) if func_type == "jax" else None
         self._ops: dict[Any, Op] = {}
         self._counts: dict[Any, int] = {}
-        self.overwrites: tuple[tuple[int, int], ...] = ()  # as that of operators; who sets it writes what is overwritten
+        self.overwrites: tuple[
+            tuple[int, int], ...
+        ] = ()  # as that of operators; who sets it writes what is overwritten
         if name is not None:
             op_serialization.name_custom(name, self)
 
@@ -122,24 +147,35 @@ class Custom:
             return self._forward(attrs)(*arrays)
         if self.bprop is None and modes.current().trace is not None:
             return self._run(values, attrs, symbolic=False)
-        return custom_gradient.call(self.name, self._forward(attrs), self._backward(attrs), arrays, "bprop")
+        return custom_gradient.call(
+            self.name, self._forward(attrs), self._backward(attrs), arrays, "bprop"
+        )
 
     # --- a call taken apart
 
-    def _arguments(self, args: Sequence[Any], attrs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    def _arguments(
+        self, args: Sequence[Any], attrs: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
         """The inputs as arrays, and the attributes, both checked against what is registered."""
         attrs = {key: _custom_info.hashable(value) for key, value in attrs.items()}
         if not self._infos:
             self._check_attrs(attrs)
             return [x if isinstance(x, Handle) else asarray(x) for x in args], attrs
-        info = self._infos[0] if len(self._infos) == 1 and self._infos[0]["target"] is None else self._info_here()
+        info = (
+            self._infos[0]
+            if len(self._infos) == 1 and self._infos[0]["target"] is None
+            else self._info_here()
+        )
         inputs = len(info["inputs"])
         for entry, value in zip(info["attr"], args[inputs:], strict=False):
             if entry["name"] in attrs:
                 raise OperatorError(f"{self.name}: attribute {entry['name']} is given twice")
             attrs[entry["name"]] = _custom_info.hashable(value)
         if len(args) > inputs + len(info["attr"]):
-            raise OperatorError(f"{self.name}: expected {inputs} inputs and {len(info['attr'])} attributes, got {len(args)} arguments")
+            raise OperatorError(
+                f"{self.name}: expected {inputs} inputs and {len(info['attr'])} attributes, got "
+                f"{len(args)} arguments"
+            )
         attrs = _custom_info.bound_attrs(self.name, info, attrs)
         self._check_attrs(attrs)
         arrays = [x if isinstance(x, Handle) else asarray(x) for x in args[:inputs]]
@@ -152,16 +188,26 @@ class Custom:
 
     def _check_attrs(self, attrs: Mapping[str, Any]) -> None:
         if attrs and self.func_type == "aot":
-            raise NotImplementedError(f"{self.name}: attributes ({', '.join(attrs)}) of an 'aot' operator: give them as inputs")
+            raise NotImplementedError(
+                f"{self.name}: attributes ({', '.join(attrs)}) of an 'aot' operator: give them as "
+                "inputs"
+            )
         try:
             hash(tuple(attrs.values()))
         except TypeError:
-            raise OperatorError(f"{self.name}: attributes must be hashable, got {attrs}; arrays are inputs, given by position") from None
+            raise OperatorError(
+                f"{self.name}: attributes must be hashable, got {attrs}; arrays are inputs, given "
+                "by position"
+            ) from None
 
     def _info_here(self) -> dict[str, Any]:
         device = modes.current().device
         platform = (device if device is not None else xla.default_device()).platform
-        found = _custom_info.chosen(self.name, self._infos, {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU"}.get(platform, platform.upper()))
+        found = _custom_info.chosen(
+            self.name,
+            self._infos,
+            {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU"}.get(platform, platform.upper()),
+        )
         assert found is not None
         return found
 
@@ -172,23 +218,41 @@ class Custom:
         found_shapes = None if self._out_shape is None else _shapes(self._out_shape, shapes)
         found_dtypes = None if self._out_dtype is None else _dtypes(self._out_dtype, kinds)
         if found_shapes is None or found_dtypes is None:
-            return [(s, None) for s in found_shapes] if found_shapes is not None else [(None, d) for d in found_dtypes or ()]
+            return (
+                [(s, None) for s in found_shapes]
+                if found_shapes is not None
+                else [(None, d) for d in found_dtypes or ()]
+            )
         if len(found_shapes) != len(found_dtypes):
-            raise ValueError(f"{self.name}: out_shape declares {len(found_shapes)} outputs, and out_dtype {len(found_dtypes)}")
+            raise ValueError(
+                f"{self.name}: out_shape declares {len(found_shapes)} outputs, and out_dtype "
+                f"{len(found_dtypes)}"
+            )
         return list(zip(found_shapes, found_dtypes, strict=True))
 
     def _check(self, arrays: Sequence[Any], outs: Sequence[Any]) -> None:
         """Raise unless the function returned what is declared for these inputs."""
-        declared = self._declared([tuple(a.shape) for a in arrays], [onp.dtype(a.dtype) for a in arrays])
+        declared = self._declared(
+            [tuple(a.shape) for a in arrays], [onp.dtype(a.dtype) for a in arrays]
+        )
         if declared is None:
             return
         if len(declared) != len(outs):
-            raise ValueError(f"{self.name}: {len(declared)} outputs are declared, but the function returned {len(outs)}")
+            raise ValueError(
+                f"{self.name}: {len(declared)} outputs are declared, but the function returned "
+                f"{len(outs)}"
+            )
         for i, ((shape, dtype), out) in enumerate(zip(declared, outs, strict=True)):
             if shape is not None and tuple(out.shape) != shape:
-                raise ValueError(f"{self.name}: output {i}: out_shape declares {shape}, but the function returned {tuple(out.shape)}")
+                raise ValueError(
+                    f"{self.name}: output {i}: out_shape declares {shape}, but the function "
+                    f"returned {tuple(out.shape)}"
+                )
             if dtype is not None and out.dtype != dtype:
-                raise TypeError(f"{self.name}: output {i}: out_dtype declares {dtype}, but the function returned {out.dtype}")
+                raise TypeError(
+                    f"{self.name}: output {i}: out_dtype declares {dtype}, but the function "
+                    f"returned {out.dtype}"
+                )
 
     # --- forward and backward, on arrays
 
@@ -198,7 +262,12 @@ class Custom:
             return lambda *arrays: _unpacked(self._hybrid(attrs, arrays))
         if self.func_type in _ON_HOST and modes.current().trace is None:
             return lambda *arrays: _unpacked(
-                [dispatch.array_of(o) for o in self._host([execution.host_payload(dispatch.read(a)) for a in arrays], attrs)]
+                [
+                    dispatch.array_of(o)
+                    for o in self._host(
+                        [execution.host_payload(dispatch.read(a)) for a in arrays], attrs
+                    )
+                ]
             )
         return lambda *arrays: self._run(list(map(dispatch.read, arrays)), attrs, symbolic=False)
 
@@ -207,14 +276,19 @@ class Custom:
         outs = list(result) if isinstance(result, list | tuple) else [result]
         for i, out in enumerate(outs):
             if not isinstance(out, Handle):
-                raise TypeError(f"{self.name}: output {i}: expected an npcompat ndarray, but the function returned {type(out).__name__}")
+                raise TypeError(
+                    f"{self.name}: output {i}: expected an npcompat ndarray, but the function "
+                    f"returned {type(out).__name__}"
+                )
         self._check(arrays, outs)
         return outs
 
     def _host(self, arrays: Sequence[Any], attrs: Mapping[str, Any]) -> list[onp.ndarray[Any, Any]]:
         given = [onp.asarray(a) for a in arrays]
         if self._library is not None:
-            return self._library(given, self._declared([a.shape for a in given], [a.dtype for a in given]) or [])
+            return self._library(
+                given, self._declared([a.shape for a in given], [a.dtype for a in given]) or []
+            )
         result = self.func(*given, **attrs)
         outs = [onp.asarray(r) for r in (result if isinstance(result, list | tuple) else [result])]
         self._check(given, outs)
@@ -229,7 +303,8 @@ class Custom:
             returned = self.bprop(*xs, _unpacked(outs), _unpacked(grads), **attrs)
             if not isinstance(returned, tuple):
                 raise TypeError(
-                    f"{self.name}.bprop: expected a tuple of {len(xs)} gradients, one for each input, got {type(returned).__name__}"
+                    f"{self.name}.bprop: expected a tuple of {len(xs)} gradients, one for each "
+                    f"input, got {type(returned).__name__}"
                 )
             return returned
 
@@ -237,7 +312,10 @@ class Custom:
 
     @property
     def _no_derivative(self) -> str:
-        return f"custom operator {self.name} ({self.func_type}) has no derivative: give npx.Custom a bprop"
+        return (
+            f"custom operator {self.name} ({self.func_type}) has no derivative: give "
+            "npx.Custom a bprop"
+        )
 
     # --- as an operator of programs and graphs
 
@@ -258,11 +336,17 @@ class Custom:
         key = (tuple(types), tuple(sorted(attrs.items())))
         if key not in self._counts:
             declared = self._declared([s for s, _ in types], [d for _, d in types])
-            self._counts[key] = custom_ops.output_count(self._function(attrs), types) if declared is None else len(declared)
+            self._counts[key] = (
+                custom_ops.output_count(self._function(attrs), types)
+                if declared is None
+                else len(declared)
+            )
         return self._counts[key]
 
     def operator(self, outputs: int, names: tuple[str, ...], symbolic: bool = True) -> Op:
-        """The operator with so many outputs and attributes of these names; as a node of graphs it has `bprop` in it."""
+        """The operator with so many outputs and attributes of these names; as a node of graphs it
+        has `bprop` in it.
+        """
         key = (outputs, names, symbolic)
         if key not in self._ops:
             ending = "" if outputs == 1 else f":{outputs}"
@@ -291,7 +375,9 @@ class Custom:
                 function = custom_ops.differentiated(function, self._pullback(attrs, len(arrays)))
             elif self.func_type not in _OWN_DERIVATIVE and self.bprop is None:
                 function = custom_ops.not_differentiated(function, self._no_derivative)
-            elif self.bprop is not None:  # the gradient stands around the operator: this is never differentiated
+            elif (
+                self.bprop is not None
+            ):  # the gradient stands around the operator: this is never differentiated
                 arrays = xla.stop_gradient(arrays)
             return self._results(function(*arrays), outputs)
 
@@ -311,14 +397,21 @@ class Custom:
     def _function(self, attrs: dict[str, Any]) -> custom_ops.Function:
         """The operator as a function of XLA's arrays, without its gradient."""
         if self.func_type == "hybrid":
-            return custom_gradient.of_payloads(self.name, lambda *arrays: self._hybrid(attrs, arrays))
+            return custom_gradient.of_payloads(
+                self.name, lambda *arrays: self._hybrid(attrs, arrays)
+            )
 
         def function(*arrays: Any) -> Sequence[Any]:
             if self._with_jax is not None:
                 outs = self._with_jax(*arrays, **attrs)
                 self._check(arrays, outs)
                 return outs
-            types = self._declared([tuple(a.shape) for a in arrays], [onp.dtype(a.dtype) for a in arrays]) or []
+            types = (
+                self._declared(
+                    [tuple(a.shape) for a in arrays], [onp.dtype(a.dtype) for a in arrays]
+                )
+                or []
+            )
             if self.func_type == "pallas":
                 return custom_ops.pallas(lambda *refs: self.func(*refs, **attrs), types, arrays)
             return custom_ops.callback(lambda *given: self._host(given, attrs), types, arrays)
@@ -330,9 +423,15 @@ class Custom:
 
         def pull(*arrays: Handle) -> list[Any]:
             outputs = (len(arrays) - inputs) // 2
-            xs, outs, grads = arrays[:inputs], arrays[inputs : inputs + outputs], arrays[inputs + outputs :]
+            xs, outs, grads = (
+                arrays[:inputs],
+                arrays[inputs : inputs + outputs],
+                arrays[inputs + outputs :],
+            )
             returned = self._backward(attrs)(xs, outs, grads)
-            return list(map(dispatch.wrap, custom_gradient.gradients(f"{self.name}.bprop", returned, xs)))
+            return list(
+                map(dispatch.wrap, custom_gradient.gradients(f"{self.name}.bprop", returned, xs))
+            )
 
         return custom_gradient.of_payloads(f"{self.name}.bprop", pull)
 
@@ -362,7 +461,11 @@ def _fixed_count(declared: Any) -> int:
     """How many outputs a declaration says there are; 0 if only a call shows it."""
     if declared is None or (callable(declared) and not isinstance(declared, type)):
         return 0
-    return len(declared) if isinstance(declared, list | tuple) and not all(map(_is_dim, declared)) else 1
+    return (
+        len(declared)
+        if isinstance(declared, list | tuple) and not all(map(_is_dim, declared))
+        else 1
+    )
 
 
 def _shapes(declared: Any, shapes: Sequence[Any]) -> list[tuple[Any, ...]]:

@@ -1,4 +1,6 @@
-"""What is registered of custom operators: inputs, outputs, the types that are allowed together, attributes, targets."""
+"""What is registered of custom operators: inputs, outputs, the types that are allowed together,
+attributes, targets.
+"""
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -10,13 +12,19 @@ from npcompat._internal.support.errors import OperatorError
 TARGETS = ("CPU", "GPU", "TPU", "Ascend")
 DEFAULT_FORMATS = ("DefaultFormat", "ND")
 _VALUE_TYPES: Mapping[str, Any] = {"int": int, "float": (int, float), "bool": bool, "str": str}
-_SCALARS: Mapping[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": lambda text: text == "true", "str": str}
+_SCALARS: Mapping[str, Callable[[str], Any]] = {
+    "int": int,
+    "float": float,
+    "bool": lambda text: text == "true",
+    "str": str,
+}
 _F = TypeVar("_F", bound=Callable[..., Any])
 _registered: "weakref.WeakKeyDictionary[Any, list[dict[str, Any]]]" = weakref.WeakKeyDictionary()
 
 
 class CustomRegOp:
-    """Builds the registration information of a custom operator; every method returns the builder itself.
+    """Builds the registration information of a custom operator; every method returns the builder
+    itself.
 
     Parameters
     ----------
@@ -57,18 +65,31 @@ class CustomRegOp:
         """Declare the next output, as `input` does."""
         return self._declare(self._outputs, "output", index, name, param_type)
 
-    def _declare(self, table: list[dict[str, Any]], what: str, index: int, name: str, param_type: str) -> "CustomRegOp":
+    def _declare(
+        self, table: list[dict[str, Any]], what: str, index: int, name: str, param_type: str
+    ) -> "CustomRegOp":
         if index != len(table):
-            raise ValueError(f"{self._name}: {what} {name!r}: expected index {len(table)}, as {what}s are declared in order, got {index}")
+            raise ValueError(
+                f"{self._name}: {what} {name!r}: expected index {len(table)}, as {what}s are "
+                f"declared in order, got {index}"
+            )
         self._check_new(table, what, name, param_type)
         if param_type == "required" and table and table[-1]["param_type"] == "optional":
-            raise ValueError(f"{self._name}: {what} {name!r} is required, but follows the optional {what} {table[-1]['name']!r}")
+            raise ValueError(
+                f"{self._name}: {what} {name!r} is required, but follows the optional {what} "
+                f"{table[-1]['name']!r}"
+            )
         table.append({"index": index, "name": name, "param_type": param_type})
         return self
 
-    def _check_new(self, table: Sequence[Mapping[str, Any]], what: str, name: str, param_type: str) -> None:
+    def _check_new(
+        self, table: Sequence[Mapping[str, Any]], what: str, name: str, param_type: str
+    ) -> None:
         if param_type not in ("required", "optional"):
-            raise ValueError(f"{self._name}: {what} {name!r}: param_type: expected 'required' or 'optional', got {param_type!r}")
+            raise ValueError(
+                f"{self._name}: {what} {name!r}: param_type: expected 'required' or 'optional', "
+                f"got {param_type!r}"
+            )
         if name in [entry["name"] for entry in table]:
             raise ValueError(f"{self._name}: {what} {name!r} is declared twice")
 
@@ -78,8 +99,9 @@ class CustomRegOp:
         Parameters
         ----------
         *args : str or tuple of str
-            For each input, then each output: a dtype, or a pair of dtype and format, such as `npx.DataType.F32_NCHW`.  A format
-            of letters (``"NCHW"``) asks for as many axes; ``"DefaultFormat"`` and ``"ND"`` take any.
+            For each input, then each output: a dtype, or a pair of dtype and format, such as
+            `npx.DataType.F32_NCHW`. A format of letters (``"NCHW"``) asks for as many axes;
+            ``"DefaultFormat"`` and ``"ND"`` take any.
         """
         self._formats.append(tuple([self._pair(a) for a in args]))
         return self
@@ -89,9 +111,13 @@ class CustomRegOp:
             dtype, layout = given
         else:
             dtype, layout = given, "DefaultFormat"
-        if layout not in DEFAULT_FORMATS and not (isinstance(layout, str) and layout.isalpha() and layout.isupper()):
+        if layout not in DEFAULT_FORMATS and not (
+            isinstance(layout, str) and layout.isalpha() and layout.isupper()
+        ):
             expected = f"{', '.join(DEFAULT_FORMATS)}, or a letter for each axis, such as 'NCHW'"
-            raise ValueError(f"{self._name}: dtype_format: unknown format {layout!r}; expected {expected}")
+            raise ValueError(
+                f"{self._name}: dtype_format: unknown format {layout!r}; expected {expected}"
+            )
         return dtypes.canonical(dtype).name, layout
 
     def attr(
@@ -121,22 +147,36 @@ class CustomRegOp:
         element = None if value_type is None else _element_of(value_type)
         if element is not None and element not in _VALUE_TYPES:
             expected = ", ".join([*_VALUE_TYPES, *[f"list{t.capitalize()}" for t in _VALUE_TYPES]])
-            raise ValueError(f"{self._name}: attribute {name!r}: value_type: expected one of {expected}, got {value_type!r}")
+            raise ValueError(
+                f"{self._name}: attribute {name!r}: value_type: expected one of {expected}, got "
+                f"{value_type!r}"
+            )
         allowed = None
         if isinstance(value, str) and value != "all":
             allowed = tuple([_SCALARS[element or "str"](part.strip()) for part in value.split(",")])
         elif not isinstance(value, str):
             allowed = tuple(value) if isinstance(value, list | tuple) else (value,)
-        entry = {"name": name, "param_type": param_type, "value_type": value_type, "value": allowed, "default_value": default_value}
+        entry = {
+            "name": name,
+            "param_type": param_type,
+            "value_type": value_type,
+            "value": allowed,
+            "default_value": default_value,
+        }
         if default_value is not None:
             _check_attr(self._name, entry, hashable(default_value))
         self._attrs.append(entry)
         return self
 
     def target(self, target: str) -> "CustomRegOp":
-        """Say where this information holds: 'CPU', 'GPU', 'TPU' or 'Ascend'.  Without it, it holds everywhere."""
+        """Say where this information holds: 'CPU', 'GPU', 'TPU' or 'Ascend'.
+
+        Without it, it holds everywhere.
+        """
         if target not in TARGETS:
-            raise ValueError(f"{self._name}: target: expected one of {', '.join(TARGETS)}, got {target!r}")
+            raise ValueError(
+                f"{self._name}: target: expected one of {', '.join(TARGETS)}, got {target!r}"
+            )
         if self._target is not None:
             raise ValueError(f"{self._name}: target is {self._target} already")
         self._target = target
@@ -147,9 +187,12 @@ class CustomRegOp:
         least = sum([e["param_type"] == "required" for e in (*self._inputs, *self._outputs)])
         most = len(self._inputs) + len(self._outputs)
         for combination in self._formats:
-            if not least <= len(combination) <= most or (len(combination) != most and len(self._outputs) != 1 and least != most):
+            if not least <= len(combination) <= most or (
+                len(combination) != most and len(self._outputs) != 1 and least != most
+            ):
                 raise ValueError(
-                    f"{self._name}: dtype_format{combination}: expected {most} entries, for {len(self._inputs)} inputs and "
+                    f"{self._name}: dtype_format{combination}: expected {most} entries, for "
+                    f"{len(self._inputs)} inputs and "
                     f"{len(self._outputs)} outputs, got {len(combination)}"
                 )
         return {
@@ -169,7 +212,8 @@ def _element_of(value_type: str) -> str:
 class DataType:
     """Pairs of dtype and format for `CustomRegOp.dtype_format`.
 
-    ``F32_Default`` is float32 in any format; a layout's letters may stand in the place of ``Default``.
+    ``F32_Default`` is float32 in any format; a layout's letters may stand in the place of
+    ``Default``.
 
     Examples
     --------
@@ -183,7 +227,12 @@ _SHORT = {
     "U64": "uint64", "F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64", "C64": "complex64", "C128": "complex128",
 }  # fmt: skip
 for _short, _dtype in _SHORT.items():
-    for _suffix, _format in (("Default", "DefaultFormat"), ("NCHW", "NCHW"), ("NHWC", "NHWC"), ("ND", "ND")):
+    for _suffix, _format in (
+        ("Default", "DefaultFormat"),
+        ("NCHW", "NCHW"),
+        ("NHWC", "NHWC"),
+        ("ND", "ND"),
+    ):
         setattr(DataType, f"{_short}_{_suffix}", (_dtype, _format))
 
 
@@ -224,8 +273,14 @@ def as_info(given: Any) -> dict[str, Any]:
     """Registration information as a dict."""
     if isinstance(given, CustomRegOp):
         return given.get_op_info()
-    if not isinstance(given, dict) or not {"op_name", "inputs", "outputs", "attr", "dtype_format", "target"} <= given.keys():
-        raise TypeError(f"registration information is what CustomRegOp(...).get_op_info() returns, got {given!r}")
+    if (
+        not isinstance(given, dict)
+        or not {"op_name", "inputs", "outputs", "attr", "dtype_format", "target"} <= given.keys()
+    ):
+        raise TypeError(
+            "registration information is what CustomRegOp(...).get_op_info() returns, got "
+            f"{given!r}"
+        )
     return given
 
 
@@ -246,7 +301,10 @@ def chosen(name: str, infos: Sequence[dict[str, Any]], target: str) -> dict[str,
             if info["target"] == wanted:
                 return info
     if infos:
-        raise OperatorError(f"{name} is registered for {', '.join([i['target'] for i in infos])}, but the inputs are on {target}")
+        raise OperatorError(
+            f"{name} is registered for {', '.join([i['target'] for i in infos])}, but the inputs "
+            f"are on {target}"
+        )
     return None
 
 
@@ -255,7 +313,10 @@ def bound_attrs(name: str, info: Mapping[str, Any], given: Mapping[str, Any]) ->
     declared = {entry["name"]: entry for entry in info["attr"]}
     unknown = given.keys() - declared.keys()
     if unknown:
-        raise OperatorError(f"{name} has no attribute {', '.join(sorted(unknown))}; it has {', '.join(declared) or 'none'}")
+        raise OperatorError(
+            f"{name} has no attribute {', '.join(sorted(unknown))}; it has "
+            f"{', '.join(declared) or 'none'}"
+        )
     found = {}
     for key, entry in declared.items():
         if key in given:
@@ -274,11 +335,21 @@ def _check_attr(name: str, entry: Mapping[str, Any], value: Any) -> None:
         listed = kind.startswith("list")
         expected = _VALUE_TYPES[_element_of(kind)]
         elements = value if listed and isinstance(value, tuple) else (value,)
-        right = all([isinstance(v, expected) and (expected is bool or not isinstance(v, bool)) for v in elements])
+        right = all(
+            [
+                isinstance(v, expected) and (expected is bool or not isinstance(v, bool))
+                for v in elements
+            ]
+        )
         if not right or listed != isinstance(value, tuple):
-            raise OperatorError(f"{name}: attribute {entry['name']}: expected {kind}, got {value!r}")
+            raise OperatorError(
+                f"{name}: attribute {entry['name']}: expected {kind}, got {value!r}"
+            )
     if allowed is not None and value not in allowed:
-        raise OperatorError(f"{name}: attribute {entry['name']}: expected one of {', '.join(map(repr, allowed))}, got {value!r}")
+        raise OperatorError(
+            f"{name}: attribute {entry['name']}: expected one of {', '.join(map(repr, allowed))}, "
+            f"got {value!r}"
+        )
 
 
 def hashable(value: Any) -> Any:
@@ -286,24 +357,47 @@ def hashable(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def check_types(name: str, info: Mapping[str, Any], types: Sequence[tuple[Any, Any]], outs: Sequence[tuple[Any, Any]] = ()) -> None:
-    """Raise OperatorError unless a combination allows inputs (and outputs) of these shapes and dtypes; None is what is not known."""
+def check_types(
+    name: str,
+    info: Mapping[str, Any],
+    types: Sequence[tuple[Any, Any]],
+    outs: Sequence[tuple[Any, Any]] = (),
+) -> None:
+    """Raise OperatorError unless a combination allows inputs (and outputs) of these shapes and
+    dtypes; None is what is not known.
+    """
     required = sum([e["param_type"] == "required" for e in info["inputs"]])
     if not required <= len(types) <= len(info["inputs"]):
         names = ", ".join([f"{e['name']} ({e['param_type']})" for e in info["inputs"]])
-        raise OperatorError(f"{name}: expected the inputs {names or 'none'}; {len(types)} are given")
-    if not info["dtype_format"] or any([_allows(c, types, outs, len(info["outputs"])) for c in info["dtype_format"]]):
+        raise OperatorError(
+            f"{name}: expected the inputs {names or 'none'}; {len(types)} are given"
+        )
+    if not info["dtype_format"] or any(
+        [_allows(c, types, outs, len(info["outputs"])) for c in info["dtype_format"]]
+    ):
         return
-    table = "\n".join(["  " + ", ".join([f"{d} {layout}" for d, layout in c]) for c in info["dtype_format"]])
+    table = "\n".join(
+        ["  " + ", ".join([f"{d} {layout}" for d, layout in c]) for c in info["dtype_format"]]
+    )
     given = ", ".join([f"{d}{list(s) if s is not None else '?'}" for s, d in (*types, *outs)])
     header = ", ".join([e["name"] for e in (*info["inputs"], *info["outputs"])])
     what = "inputs and outputs" if outs else "inputs"
-    raise OperatorError(f"{name}: no registered combination allows the {what} {given}; allowed are, for {header}:\n{table}")
+    raise OperatorError(
+        f"{name}: no registered combination allows the {what} {given}; allowed are, for "
+        f"{header}:\n{table}"
+    )
 
 
-def _allows(combination: Sequence[tuple[str, str]], types: Sequence[Any], outs: Sequence[Any], outputs: int) -> bool:
-    operands = [*zip(types, combination, strict=False), *zip(outs, combination[len(combination) - outputs :], strict=False)]
-    return all([_fits(shape, dtype, expected, layout) for (shape, dtype), (expected, layout) in operands])
+def _allows(
+    combination: Sequence[tuple[str, str]], types: Sequence[Any], outs: Sequence[Any], outputs: int
+) -> bool:
+    operands = [
+        *zip(types, combination, strict=False),
+        *zip(outs, combination[len(combination) - outputs :], strict=False),
+    ]
+    return all(
+        [_fits(shape, dtype, expected, layout) for (shape, dtype), (expected, layout) in operands]
+    )
 
 
 def _fits(shape: Any, dtype: Any, expected: str, layout: str) -> bool:

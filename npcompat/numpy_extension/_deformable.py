@@ -12,18 +12,28 @@ from npcompat.numpy_extension._nn_types import int64, widened
 
 
 def _sampled(xp: Any, x: Any, y_at: Any, x_at: Any) -> Any:
-    """Bilinear interpolation: `x` (..., height, width) flattened along the last axis, positions (..., points); zero outside."""
+    """Bilinear interpolation: `x` (..., height, width) flattened along the last axis, positions
+    (..., points); zero outside.
+    """
     flat, height, width = x
     top, left = xp.floor(y_at), xp.floor(x_at)
     total: Any = None
     for below in (0, 1):
         for beside in (0, 1):
             row, column = top + below, left + beside
-            inside = xp.logical_and(xp.logical_and(row >= 0, row < height), xp.logical_and(column >= 0, column < width))
-            share = (y_at - top if below else 1 - (y_at - top)) * (x_at - left if beside else 1 - (x_at - left))
+            inside = xp.logical_and(
+                xp.logical_and(row >= 0, row < height), xp.logical_and(column >= 0, column < width)
+            )
+            share = (y_at - top if below else 1 - (y_at - top)) * (
+                x_at - left if beside else 1 - (x_at - left)
+            )
             place = xp.clip(row, 0, height - 1) * width + xp.clip(column, 0, width - 1)
-            place = xp.broadcast_to(xp.expand_dims(xp.astype(place, int64), 2), (*flat.shape[:-1], place.shape[-1]))
-            part = xp.take_along(flat, place, -1) * xp.expand_dims(xp.where(inside, share, xp.zeros_like(share)), 2)
+            place = xp.broadcast_to(
+                xp.expand_dims(xp.astype(place, int64), 2), (*flat.shape[:-1], place.shape[-1])
+            )
+            part = xp.take_along(flat, place, -1) * xp.expand_dims(
+                xp.where(inside, share, xp.zeros_like(share)), 2
+            )
             total = part if total is None else total + part
     return total
 
@@ -69,15 +79,27 @@ def _deformable_convolution(
     for axis in (0, 1):
         window = xp.arange(kernel[axis]) * dilate[axis]
         begin = xp.arange(out[axis]) * stride[axis] - pad[axis]
-        window = xp.reshape(xp.broadcast_to(xp.reshape(window, (-1, 1) if axis == 0 else (1, -1)), kernel), (points, 1, 1))
+        window = xp.reshape(
+            xp.broadcast_to(xp.reshape(window, (-1, 1) if axis == 0 else (1, -1)), kernel),
+            (points, 1, 1),
+        )
         place = xp.astype(window + xp.reshape(begin, (-1, 1) if axis == 0 else (1, -1)), x.dtype)
-        grid.append(xp.reshape(moved[:, :, :, axis] + place, (batch, offset_groups, points * math.prod(out))))
+        grid.append(
+            xp.reshape(
+                moved[:, :, :, axis] + place, (batch, offset_groups, points * math.prod(out))
+            )
+        )
     flat = xp.reshape(x, (batch, offset_groups, channels // offset_groups, height * width))
-    columns = xp.reshape(_sampled(xp, (flat, height, width), *grid), (batch, offset_groups, channels // offset_groups, points, *out))
+    columns = xp.reshape(
+        _sampled(xp, (flat, height, width), *grid),
+        (batch, offset_groups, channels // offset_groups, points, *out),
+    )
     if mask is not None:
         columns = columns * xp.reshape(mask, (batch, offset_groups, 1, points, *out))
     columns = xp.reshape(columns, (batch, groups, channels // groups * points, math.prod(out)))
-    y = xp.matmul(xp.reshape(weight, (groups, filters // groups, channels // groups * points)), columns)
+    y = xp.matmul(
+        xp.reshape(weight, (groups, filters // groups, channels // groups * points)), columns
+    )
     y = xp.reshape(y, (batch, filters, *out))
     return y if bias is None else y + xp.reshape(bias, (-1, 1, 1))
 
@@ -100,31 +122,53 @@ def _convolved(
     if layout not in (None, "NCHW"):
         raise NotImplementedError(f"{name}: layout={layout!r}: only NCHW is supported")
     if data.ndim != 4 or 0 in data.shape[1:] or weight.ndim != 4:
-        raise ValueError(f"{name}: data and weight must have four axes, got shapes {data.shape} and {weight.shape}")
+        raise ValueError(
+            f"{name}: data and weight must have four axes, got shapes {data.shape} and "
+            f"{weight.shape}"
+        )
     filters, per_group, *sizes = weight.shape
     channels = data.shape[1]
     if channels != per_group * num_group or filters % num_group or channels % num_deformable_group:
         raise ValueError(
-            f"{name}: data of shape {data.shape} does not fit weight of shape {weight.shape} with {num_group} groups, which must divide "
-            f"the filters, and {num_deformable_group} deformable groups, which must divide the channels"
+            f"{name}: data of shape {data.shape} does not fit weight of shape {weight.shape} with "
+            f"{num_group} groups, which must divide "
+            f"the filters, and {num_deformable_group} deformable groups, which must divide the "
+            "channels"
         )
     if kernel is not None and _per_axis(name, "kernel", kernel, 2, 1) != tuple(sizes):
-        raise ValueError(f"{name}: kernel={kernel}, but weight of shape {weight.shape} has kernel {tuple(sizes)}")
+        raise ValueError(
+            f"{name}: kernel={kernel}, but weight of shape {weight.shape} has kernel {tuple(sizes)}"
+        )
     if num_filter is not None and num_filter != filters:
-        raise ValueError(f"{name}: num_filter={num_filter}, but weight of shape {weight.shape} has {filters} filters")
+        raise ValueError(
+            f"{name}: num_filter={num_filter}, but weight of shape {weight.shape} has {filters} "
+            "filters"
+        )
     if no_bias and bias is not None:
         raise ValueError(f"{name}: bias is given, but no_bias=True")
     if bias is not None and bias.shape != (filters,):
-        raise ValueError(f"{name}: bias must have shape ({filters},), one entry for each filter, got {bias.shape}")
+        raise ValueError(
+            f"{name}: bias must have shape ({filters},), one entry for each filter, got "
+            f"{bias.shape}"
+        )
     steps, gaps = _per_axis(name, "stride", stride, 2, 1), _per_axis(name, "dilate", dilate, 2, 1)
     border = _per_axis(name, "pad", pad, 2, 0)
-    out = tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, p, d, k, s in zip(data.shape[2:], border, gaps, sizes, steps, strict=True))
+    out = tuple(
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, p, d, k, s in zip(data.shape[2:], border, gaps, sizes, steps, strict=True)
+    )
     points = num_deformable_group * math.prod(sizes)
     for what, array, each in (("offset", offset, 2 * points), ("mask", mask, points)):
         if array is not None and array.shape != (data.shape[0], each, *out):
-            raise ValueError(f"{name}: {what} must have shape {(data.shape[0], each, *out)}, got {array.shape}")
+            raise ValueError(
+                f"{name}: {what} must have shape {(data.shape[0], each, *out)}, got {array.shape}"
+            )
     operands = [data, offset, weight, *[a for a in (mask, bias) if a is not None]]
-    return apply(_deformable_convolution, operands, (mask is not None, steps, gaps, border, int(num_group), int(num_deformable_group)))
+    return apply(
+        _deformable_convolution,
+        operands,
+        (mask is not None, steps, gaps, border, int(num_group), int(num_deformable_group)),
+    )
 
 
 def deformable_convolution(
@@ -143,7 +187,8 @@ def deformable_convolution(
     no_bias: bool = False,
     layout: str | None = None,
 ) -> Any:
-    """Convolution over two axes whose window elements look beside their place, by offsets (Dai et al., 2017).
+    """Convolution over two axes whose window elements look beside their place, by offsets (Dai et
+    al., 2017).
 
     Between pixels the data is interpolated bilinearly; outside it is zero.
 
@@ -152,8 +197,8 @@ def deformable_convolution(
     data : array_like, shape (N, C, H, W)
         Batch.
     offset : array_like, shape (N, 2 * num_deformable_group * elements of the kernel, H', W')
-        How far each element of the window is moved at each place of the result: down and to the right, for one element
-        after the other.
+        How far each element of the window is moved at each place of the result: down and to the
+        right, for one element after the other.
     weight : array_like, shape (num_filter, C / num_group, height, width)
         Filters.
     bias : array_like, shape (num_filter,), optional
@@ -189,7 +234,17 @@ def deformable_convolution(
     """
     arrays = (data, offset, None, weight, bias)
     return _convolved(
-        "deformable_convolution", arrays, kernel, stride, dilate, pad, num_filter, num_group, num_deformable_group, no_bias, layout
+        "deformable_convolution",
+        arrays,
+        kernel,
+        stride,
+        dilate,
+        pad,
+        num_filter,
+        num_group,
+        num_deformable_group,
+        no_bias,
+        layout,
     )
 
 
@@ -217,7 +272,8 @@ def modulated_deformable_convolution(
     ----------
     mask : array_like, shape (N, num_deformable_group * elements of the kernel, H', W')
         What each element of the window is multiplied with at each place of the result.
-    data, offset, weight, bias, kernel, stride, dilate, pad, num_filter, num_group, num_deformable_group, no_bias, layout
+    data, offset, weight, bias, kernel, stride, dilate, pad, num_filter, num_group,
+    num_deformable_group, no_bias, layout
         As for `deformable_convolution`.
     workspace, im2col_step
         Hints to MXNet's implementation; they change nothing.
@@ -230,7 +286,19 @@ def modulated_deformable_convolution(
              [1. , 1.5]]]])
     """
     name, arrays = "modulated_deformable_convolution", (data, offset, mask, weight, bias)
-    return _convolved(name, arrays, kernel, stride, dilate, pad, num_filter, num_group, num_deformable_group, no_bias, layout)
+    return _convolved(
+        name,
+        arrays,
+        kernel,
+        stride,
+        dilate,
+        pad,
+        num_filter,
+        num_group,
+        num_deformable_group,
+        no_bias,
+        layout,
+    )
 
 
 __all__ = ["deformable_convolution", "modulated_deformable_convolution"]

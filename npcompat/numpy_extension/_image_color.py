@@ -14,9 +14,17 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import dispatch
 from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy._typing import ArrayLike
-from npcompat.numpy_extension._image_layout import LUMA, beside, coloured, pictures, saturated, uniform, working
+from npcompat.numpy_extension._image_layout import (
+    LUMA,
+    beside,
+    coloured,
+    pictures,
+    saturated,
+    uniform,
+    working,
+)
 
-# --- tensors -----------------------------------------------------------------------------------------------------
+# --- tensors --------------------------------------------------------------------------------------
 
 _float32 = onp.dtype("float32")
 
@@ -51,22 +59,31 @@ def to_tensor(data: ArrayLike) -> Any:
 def _normalize(xp: Any, x: Any, *, mean: tuple[float, ...], std: tuple[float, ...]) -> Any:
     """Each channel minus its mean, over its deviation."""
     shape = (-1, 1, 1)
-    return (x - xp.reshape(xp.asarray(mean, x.dtype), shape)) / xp.reshape(xp.asarray(std, x.dtype), shape)
+    return (x - xp.reshape(xp.asarray(mean, x.dtype), shape)) / xp.reshape(
+        xp.asarray(std, x.dtype), shape
+    )
 
 
 def channel_values(value: ArrayLike) -> tuple[float, ...]:
     """One number, or one for each channel, as a tuple of Python's."""
-    return tuple(map(float, onp.ravel(dispatch.to_host(value) if isinstance(value, Handle) else value)))
+    return tuple(
+        map(float, onp.ravel(dispatch.to_host(value) if isinstance(value, Handle) else value))
+    )
 
 
 def _per_channel(value: ArrayLike, channels: int, name: str) -> tuple[float, ...]:
     found = channel_values(value)
     if len(found) not in (1, channels):
-        raise ValueError(f"normalize: expected one {name}, or one for each of {channels} channels, got {len(found)}")
+        raise ValueError(
+            f"normalize: expected one {name}, or one for each of {channels} channels, got "
+            f"{len(found)}"
+        )
     return found
 
 
-def normalize(data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0) -> Any:
+def normalize(
+    data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0
+) -> Any:
     """Float pictures with each channel's mean taken away, and divided by its standard deviation.
 
     Parameters
@@ -83,20 +100,26 @@ def normalize(data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float |
     """
     data = np.asarray(data)
     if data.ndim not in (3, 4):
-        raise ValueError(f"normalize: expected pictures (C, H, W) or (N, C, H, W), got shape {data.shape}")
+        raise ValueError(
+            f"normalize: expected pictures (C, H, W) or (N, C, H, W), got shape {data.shape}"
+        )
     if not dtypes.is_float(onp.dtype(data.dtype)):
-        raise TypeError(f"normalize: expected float pictures, as to_tensor makes them, got dtype {data.dtype}")
+        raise TypeError(
+            f"normalize: expected float pictures, as to_tensor makes them, got dtype {data.dtype}"
+        )
     deviations = _per_channel(std, data.shape[-3], "std")
     if 0 in deviations:
         raise ValueError(f"normalize: std must not be 0, got {std}")
     return apply(_normalize, (data,), (_per_channel(mean, data.shape[-3], "mean"), deviations))
 
 
-# --- colours -----------------------------------------------------------------------------------------------------
+# --- colours --------------------------------------------------------------------------------------
 
 
 def _recoloured(xp: Any, x: Any, matrix: Any, offset: Any) -> Any:
-    """Each pixel as a row times a matrix (..., C, C), plus an offset (..., C); integers are rounded and kept in range."""
+    """Each pixel as a row times a matrix (..., C, C), plus an offset (..., C); integers are rounded
+    and kept in range.
+    """
     dtype = onp.dtype(x.dtype)
     colours = xp.matmul(xp.astype(x, working(dtype)), xp.expand_dims(matrix, -3))
     return saturated(xp, colours + xp.expand_dims(offset, (-2, -3)), dtype)
@@ -123,7 +146,9 @@ def _recolor(xp: Any, x: Any, matrix: Any, offset: Any) -> Any:
 
 def recolored(data: Any, matrix: Any, offset: Any = None) -> Any:
     """Pictures with their colours, as rows, times a matrix (..., C, C), plus an offset (..., C)."""
-    return apply(_recolor, (data, matrix, onp.zeros(data.shape[-1], "float32") if offset is None else offset))
+    return apply(
+        _recolor, (data, matrix, onp.zeros(data.shape[-1], "float32") if offset is None else offset)
+    )
 
 
 _GREY = onp.tile(onp.array(LUMA)[:, None], (1, 3))
@@ -131,13 +156,19 @@ _TO_YIQ = onp.array([LUMA, (0.5959, -0.2746, -0.3213), (0.2115, -0.5227, 0.3112)
 _FROM_YIQ = onp.linalg.inv(_TO_YIQ)
 _STAYS, _COSINE, _SINE = (
     (_FROM_YIQ @ onp.array(part) @ _TO_YIQ).T
-    for part in ([[1, 0, 0], [0, 0, 0], [0, 0, 0]], [[0, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 0, 0], [0, 0, -1], [0, 1, 0]])
+    for part in (
+        [[1, 0, 0], [0, 0, 0], [0, 0, 0]],
+        [[0, 0, 0], [0, 1, 0], [0, 0, 1]],
+        [[0, 0, 0], [0, 0, -1], [0, 1, 0]],
+    )
 )
 BRIGHTNESS, CONTRAST, SATURATION, HUE = range(4)
 
 
 def _matrix(xp: Any, kind: int, factor: Any, channels: int) -> Any:
-    """The matrix by which one kind of adjustment, by factors of any shape, multiplies colours as rows."""
+    """The matrix by which one kind of adjustment, by factors of any shape, multiplies colours as
+    rows.
+    """
     factor = xp.expand_dims(factor, (-1, -2))
 
     def known(values: Any) -> Any:
@@ -161,7 +192,8 @@ def _ordered(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npx_image_adjust", rule=_ordered)
 def _adjust(xp: Any, x: Any, factors: Any, order: Any, *, kinds: tuple[int, ...]) -> Any:
-    """Some kinds of adjustments by factors (..., kinds), one after another in an order (..., kinds).
+    """Some kinds of adjustments by factors (..., kinds), one after another in an order (...,
+    kinds).
 
     Parameters
     ----------
@@ -173,7 +205,9 @@ def _adjust(xp: Any, x: Any, factors: Any, order: Any, *, kinds: tuple[int, ...]
         Which adjustments.
     """
     channels = x.shape[-1]
-    matrices = xp.stack([_matrix(xp, kind, factors[..., i], channels) for i, kind in enumerate(kinds)], axis=-3)
+    matrices = xp.stack(
+        [_matrix(xp, kind, factors[..., i], channels) for i, kind in enumerate(kinds)], axis=-3
+    )
     luma = xp.asarray(LUMA if channels == 3 else (1.0,), factors.dtype)
     for step in range(len(kinds)):
         now = order[..., step, None]
@@ -182,7 +216,9 @@ def _adjust(xp: Any, x: Any, factors: Any, order: Any, *, kinds: tuple[int, ...]
         if CONTRAST in kinds:
             mean = xp.mean(xp.matmul(xp.astype(x, factors.dtype), luma), axis=(-1, -2))
             factor = factors[..., kinds.index(CONTRAST)]
-            offset = xp.expand_dims(xp.where(now[..., 0] == kinds.index(CONTRAST), (1 - factor) * mean, 0), -1)
+            offset = xp.expand_dims(
+                xp.where(now[..., 0] == kinds.index(CONTRAST), (1 - factor) * mean, 0), -1
+            )
         x = _recoloured(xp, x, matrix, offset)
     return x
 
@@ -190,7 +226,11 @@ def _adjust(xp: Any, x: Any, factors: Any, order: Any, *, kinds: tuple[int, ...]
 def adjusted(data: Any, kind: int, factor: Any) -> Any:
     """Pictures with one kind of adjustment by factors, one for each picture; 1 changes nothing."""
     with beside(data):
-        return apply(_adjust, (data, np.expand_dims(factor, -1), onp.zeros((*data.shape[:-3], 1), "int64")), ((kind,),))
+        return apply(
+            _adjust,
+            (data, np.expand_dims(factor, -1), onp.zeros((*data.shape[:-3], 1), "int64")),
+            ((kind,),),
+        )
 
 
 def _jittered(data: ArrayLike, kind: int, low: float, high: float, what: str) -> Any:
@@ -206,7 +246,8 @@ def random_brightness(data: ArrayLike, min_factor: float, max_factor: float) -> 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
-        Pictures of 1 or 3 channels; the result has their dtype, and integers are rounded and kept in range.
+        Pictures of 1 or 3 channels; the result has their dtype, and integers are rounded and kept
+        in range.
     min_factor, max_factor : float
         Between which numbers.
 
@@ -237,7 +278,8 @@ def random_contrast(data: ArrayLike, min_factor: float, max_factor: float) -> An
 
 
 def random_saturation(data: ArrayLike, min_factor: float, max_factor: float) -> Any:
-    """Pictures whose pixels' distance from their own luma (ITU-R BT.601) is multiplied by a random number.
+    """Pictures whose pixels' distance from their own luma (ITU-R BT.601) is multiplied by a random
+    number.
 
     Parameters
     ----------
@@ -255,7 +297,8 @@ def random_saturation(data: ArrayLike, min_factor: float, max_factor: float) -> 
 
 
 def random_hue(data: ArrayLike, min_factor: float, max_factor: float) -> Any:
-    """Pictures whose colours are turned about the grey axis of YIQ (NTSC's colours) by a random share of a full turn.
+    """Pictures whose colours are turned about the grey axis of YIQ (NTSC's colours) by a random
+    share of a full turn.
 
     Parameters
     ----------
@@ -272,7 +315,13 @@ def random_hue(data: ArrayLike, min_factor: float, max_factor: float) -> Any:
     return _jittered(data, HUE, min_factor, max_factor, "random_hue")
 
 
-def random_color_jitter(data: ArrayLike, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0) -> Any:
+def random_color_jitter(
+    data: ArrayLike,
+    brightness: float = 0,
+    contrast: float = 0,
+    saturation: float = 0,
+    hue: float = 0,
+) -> Any:
     """Brightness, contrast, saturation and hue changed at random, in random order.
 
     Parameters
@@ -291,7 +340,10 @@ def random_color_jitter(data: ArrayLike, brightness: float = 0, contrast: float 
     data = coloured(data, "random_color_jitter")
     asked = {BRIGHTNESS: brightness, CONTRAST: contrast, SATURATION: saturation, HUE: hue}
     if min(asked.values()) < 0:
-        raise ValueError(f"random_color_jitter: expected numbers that are not negative, got {list(asked.values())}")
+        raise ValueError(
+            "random_color_jitter: expected numbers that are not negative, got "
+            f"{list(asked.values())}"
+        )
     kinds = [kind for kind, amount in asked.items() if amount]
     if not kinds:
         return data.copy()
@@ -303,7 +355,7 @@ def random_color_jitter(data: ArrayLike, brightness: float = 0, contrast: float 
         return apply(_adjust, (data, factors, np.argsort(drawn[..., 1, :], -1)), (tuple(kinds),))
 
 
-# --- lighting ----------------------------------------------------------------------------------------------------
+# --- lighting -------------------------------------------------------------------------------------
 
 EIGENVALUES = (55.46, 4.794, 1.148)
 EIGENVECTORS = ((-0.5675, 0.7192, 0.4009), (-0.5808, -0.0045, -0.8140), (-0.5836, -0.6948, 0.4203))
@@ -320,7 +372,8 @@ def lit(data: Any, alpha: Any) -> Any:
 
 
 def adjust_lighting(data: ArrayLike, alpha: ArrayLike) -> Any:
-    """Pictures with principal components of the colours of ImageNet added (Krizhevsky et al., 2012).
+    """Pictures with principal components of the colours of ImageNet added (Krizhevsky et al.,
+    2012).
 
     Parameters
     ----------
@@ -337,7 +390,10 @@ def adjust_lighting(data: ArrayLike, alpha: ArrayLike) -> Any:
     data = coloured(data, "adjust_lighting")
     alpha = np.asarray(alpha, dtype=None if hasattr(alpha, "dtype") else "float32")
     if alpha.shape not in ((3,), (*data.shape[:-3], 3)):
-        raise ValueError(f"adjust_lighting: expected alpha of shape (3,), or 3 numbers for each picture, got shape {alpha.shape}")
+        raise ValueError(
+            "adjust_lighting: expected alpha of shape (3,), or 3 numbers for each picture, got "
+            f"shape {alpha.shape}"
+        )
     return lit(data, alpha)
 
 
@@ -364,7 +420,9 @@ def random_lighting(data: ArrayLike, alpha_std: float = 0.05) -> Any:
 
 
 def greyed(data: Any, p: float, shares: Sequence[float] = LUMA) -> Any:
-    """Pictures of 3 channels, each made grey with a probability: all channels are the sum of shares of them."""
+    """Pictures of 3 channels, each made grey with a probability: all channels are the sum of shares
+    of them.
+    """
     chosen = uniform(data, 0.0, 1.0, (1, 1)) < p
     with beside(data):
         grey = onp.tile(onp.array(shares, "float32")[:, None], (1, 3))

@@ -13,9 +13,15 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._image_layout import beside, pictures, uniform
-from npcompat.numpy_extension._image_resampling import by_short_edge, interpolation, pair, resampled, resized
+from npcompat.numpy_extension._image_resampling import (
+    by_short_edge,
+    interpolation,
+    pair,
+    resampled,
+    resized,
+)
 
-# --- flips and crops ---------------------------------------------------------------------------------------------
+# --- flips and crops ------------------------------------------------------------------------------
 
 
 def flip_left_right(data: ArrayLike) -> Any:
@@ -114,19 +120,26 @@ def crop(data: ArrayLike, x: int, y: int, width: int, height: int) -> Any:
     data = pictures(data, "crop")
     across, down = data.shape[-2], data.shape[-3]
     if min(x, y) < 0 or min(width, height) < 1 or x + width > across or y + height > down:
-        raise ValueError(f"crop: {width} x {height} pixels at ({x}, {y}) are not within a picture of {across} x {down}")
+        raise ValueError(
+            f"crop: {width} x {height} pixels at ({x}, {y}) are not within a picture of {across} "
+            f"x {down}"
+        )
     return data[..., y : y + height, x : x + width, :].copy()
 
 
 def window_at(data: Any, left: Any, top: Any, width: int, height: int) -> Any:
-    """A window of each picture whose left and upper edges are arrays, of the shape of the batch, and lie within the picture."""
+    """A window of each picture whose left and upper edges are arrays, of the shape of the batch,
+    and lie within the picture.
+    """
     rows = np.expand_dims(top, -1) + onp.arange(height)
     columns = np.expand_dims(left, -1) + onp.arange(width)
     index = (np.expand_dims(rows, -1), np.expand_dims(columns, -2))
     return data[(onp.arange(len(data))[:, None, None], *index)] if data.ndim == 4 else data[index]
 
 
-def resize(data: ArrayLike, size: int | tuple[int, int], keep_ratio: bool = False, interp: int = 1) -> Any:
+def resize(
+    data: ArrayLike, size: int | tuple[int, int], keep_ratio: bool = False, interp: int = 1
+) -> Any:
     """Pictures in another size.
 
     Parameters
@@ -138,9 +151,10 @@ def resize(data: ArrayLike, size: int | tuple[int, int], keep_ratio: bool = Fals
     keep_ratio : bool
         Whether one number is the length of the shorter edge.
     interp : {0, 1, 2, 3, 4, 9, 10}
-        0: the nearest pixel; 1: bilinear; 2: bicubic (Keys, a = -1/2); 3: mean of the area; 4: Lanczos (3 lobes); 9: bicubic
-        to enlarge, area to shrink, else bilinear; 10: one of 0 to 4 at random, not in compiled functions.  When shrinking, 1, 2
-        and 4 take in all pixels (antialiasing), as Pillow does.  On the host Pillow resizes 8-bit pictures; other arrays and
+        0: the nearest pixel; 1: bilinear; 2: bicubic (Keys, a = -1/2); 3: mean of the area; 4:
+        Lanczos (3 lobes); 9: bicubic to enlarge, area to shrink, else bilinear; 10: one of 0 to 4
+        at random, not in compiled functions. When shrinking, 1, 2 and 4 take in all pixels
+        (antialiasing), as Pillow does. On the host Pillow resizes 8-bit pictures; other arrays and
         compiled functions compute the same weights.
 
     Examples
@@ -156,11 +170,14 @@ def resize(data: ArrayLike, size: int | tuple[int, int], keep_ratio: bool = Fals
     return resized(data, width, height, interp, "resize")
 
 
-def random_windows(data: Any, area: tuple[float, float], ratio: tuple[float, float], trials: int) -> Any:
+def random_windows(
+    data: Any, area: tuple[float, float], ratio: tuple[float, float], trials: int
+) -> Any:
     """For each picture a random window (left, top, width, height).
 
-    Its share of the area is uniform, its width over height uniform on a logarithmic scale (Szegedy et al., 2015).  The first
-    of several trials that fits into the picture counts; if none does, the largest central window of an admitted shape.
+    Its share of the area is uniform, its width over height uniform on a logarithmic scale (Szegedy
+    et al., 2015). The first of several trials that fits into the picture counts; if none does, the
+    largest central window of an admitted shape.
     """
     height, width = data.shape[-3:-1]
     drawn = uniform(data, 0.0, 1.0, (trials, 4))
@@ -170,14 +187,34 @@ def random_windows(data: Any, area: tuple[float, float], ratio: tuple[float, flo
         shape = np.exp(low + (high - low) * drawn[..., 1])
         across, down = np.rint(np.sqrt(pixels * shape)), np.rint(np.sqrt(pixels / shape))
         fits = (across >= 1) & (down >= 1) & (across <= width) & (down <= height)
-        found = [np.floor(drawn[..., 2] * (width - across + 1)), np.floor(drawn[..., 3] * (height - down + 1)), across, down]
-        windows = np.stack([np.minimum(found[0], width - across), np.minimum(found[1], height - down), across, down], -1)
+        found = [
+            np.floor(drawn[..., 2] * (width - across + 1)),
+            np.floor(drawn[..., 3] * (height - down + 1)),
+            across,
+            down,
+        ]
+        windows = np.stack(
+            [
+                np.minimum(found[0], width - across),
+                np.minimum(found[1], height - down),
+                across,
+                down,
+            ],
+            -1,
+        )
         shaped = min(max(width / height, ratio[0]), ratio[1])
-        widest, highest = min(width, max(1, round(height * shaped))), min(height, max(1, round(width / shaped)))
+        widest, highest = (
+            min(width, max(1, round(height * shaped))),
+            min(height, max(1, round(width / shaped))),
+        )
         central = onp.array([(width - widest) // 2, (height - highest) // 2, widest, highest])
         first = np.argmax(fits, -1)[..., None, None]
-        chosen = np.take_along_axis(windows, np.broadcast_to(first, (*first.shape[:-1], 4)), -2)[..., 0, :]
-        return np.where(np.any(fits, -1)[..., None], chosen, central.astype("float32")).astype("int64")
+        chosen = np.take_along_axis(windows, np.broadcast_to(first, (*first.shape[:-1], 4)), -2)[
+            ..., 0, :
+        ]
+        return np.where(np.any(fits, -1)[..., None], chosen, central.astype("float32")).astype(
+            "int64"
+        )
 
 
 def random_resized_crop(
@@ -204,7 +241,8 @@ def random_resized_crop(
     interp : {0, 1, 2, 3, 4, 9, 10}
         As for `resize`; 9 compares the sizes of the picture and the result.
     max_trial : int
-        How many windows are drawn; if none lies in the picture, it is the largest central one of an admitted shape.
+        How many windows are drawn; if none lies in the picture, it is the largest central one of an
+        admitted shape.
 
     Examples
     --------
@@ -221,18 +259,21 @@ def random_resized_crop(
         raise ValueError(f"random_resized_crop: pictures of shape {data.shape} have no pixels")
     size = pair((width, height), "random_resized_crop")
     windows = random_windows(data, area, ratio, int(max_trial))
-    return resampled(data, windows, size, interpolation(interp, (data.shape[-2], data.shape[-3]), size))
+    return resampled(
+        data, windows, size, interpolation(interp, (data.shape[-2], data.shape[-3]), size)
+    )
 
 
 def check_range(what: str, name: str, limits: Any, most: float = math.inf) -> None:
     """Raise unless the limits are two positive numbers in order."""
     if len(limits) != 2 or not 0 < limits[0] <= limits[1] <= most:
         raise ValueError(
-            f"{what}: expected {name}=(low, high) with 0 < low <= high{f' <= {most}' if most < math.inf else ''}, got {limits}"
+            f"{what}: expected {name}=(low, high) with 0 < low <= "
+            f"high{f' <= {most}' if most < math.inf else ''}, got {limits}"
         )
 
 
-# --- rotation ----------------------------------------------------------------------------------------------------
+# --- rotation -------------------------------------------------------------------------------------
 
 
 def _turned(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -242,7 +283,8 @@ def _turned(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npx_image_rotate", rule=_turned)
 def _rotate(xp: Any, x: Any, degrees: Any, *, zoom_in: bool, zoom_out: bool) -> Any:
-    """Each picture (C, H, W) turned about its centre: what stands at a pixel is read, bilinearly, where it came from.
+    """Each picture (C, H, W) turned about its centre: what stands at a pixel is read, bilinearly,
+    where it came from.
 
     Parameters
     ----------
@@ -250,7 +292,9 @@ def _rotate(xp: Any, x: Any, degrees: Any, *, zoom_in: bool, zoom_out: bool) -> 
         Angles, counterclockwise.
     """
     height, width = x.shape[-2:]
-    angle = xp.reshape(xp.broadcast_to(degrees * (math.pi / 180), x.shape[:-3]), (*x.shape[:-3], 1, 1))
+    angle = xp.reshape(
+        xp.broadcast_to(degrees * (math.pi / 180), x.shape[:-3]), (*x.shape[:-3], 1, 1)
+    )
     cos, sin = xp.cos(angle), xp.sin(angle)
     down = xp.asarray(onp.arange(height)[:, None] - (height - 1) / 2, x.dtype)
     across = xp.asarray(onp.arange(width) - (width - 1) / 2, x.dtype)
@@ -276,7 +320,9 @@ def _rotate(xp: Any, x: Any, degrees: Any, *, zoom_in: bool, zoom_out: bool) -> 
     return total
 
 
-def imrotate(src: ArrayLike, rotation_degrees: ArrayLike, zoom_in: bool = False, zoom_out: bool = False) -> Any:
+def imrotate(
+    src: ArrayLike, rotation_degrees: ArrayLike, zoom_in: bool = False, zoom_out: bool = False
+) -> Any:
     """Float pictures turned about their centres, in the same size; what came from outside is 0.
 
     Parameters
@@ -305,16 +351,25 @@ def imrotate(src: ArrayLike, rotation_degrees: ArrayLike, zoom_in: bool = False,
     if zoom_in and zoom_out:
         raise ValueError("imrotate: zoom_in and zoom_out exclude each other")
     if src.ndim not in (3, 4):
-        raise ValueError(f"imrotate: expected pictures (C, H, W) or (N, C, H, W), got shape {src.shape}")
+        raise ValueError(
+            f"imrotate: expected pictures (C, H, W) or (N, C, H, W), got shape {src.shape}"
+        )
     if not dtypes.is_float(onp.dtype(src.dtype)):
-        raise TypeError(f"imrotate: expected float pictures, as ToTensor makes them, got dtype {src.dtype}")
+        raise TypeError(
+            f"imrotate: expected float pictures, as ToTensor makes them, got dtype {src.dtype}"
+        )
     if np.shape(rotation_degrees) not in ((), src.shape[:-3]):
-        raise ValueError(f"imrotate: expected one angle, or one for each of {src.shape[:-3]} pictures, got {np.shape(rotation_degrees)}")
+        raise ValueError(
+            f"imrotate: expected one angle, or one for each of {src.shape[:-3]} pictures, got "
+            f"{np.shape(rotation_degrees)}"
+        )
     with beside(src):
         return apply(_rotate, (src, rotation_degrees), (bool(zoom_in), bool(zoom_out)))
 
 
-def random_rotate(src: ArrayLike, angle_limits: tuple[float, float], zoom_in: bool = False, zoom_out: bool = False) -> Any:
+def random_rotate(
+    src: ArrayLike, angle_limits: tuple[float, float], zoom_in: bool = False, zoom_out: bool = False
+) -> Any:
     """Float pictures turned by random angles, each of a batch by its own.
 
     Parameters
@@ -334,7 +389,9 @@ def random_rotate(src: ArrayLike, angle_limits: tuple[float, float], zoom_in: bo
     src = np.asarray(src)
     low, high = angle_limits
     if low > high:
-        raise ValueError(f"random_rotate: expected angle_limits=(low, high) in order, got {angle_limits}")
+        raise ValueError(
+            f"random_rotate: expected angle_limits=(low, high) in order, got {angle_limits}"
+        )
     return imrotate(src, uniform(src, float(low), float(high)), zoom_in, zoom_out)
 
 

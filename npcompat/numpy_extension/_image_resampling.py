@@ -1,8 +1,8 @@
 """Resizing pictures: one operator, which cuts a window out of each picture and brings it to a size.
 
-A pixel of the result is a weighted mean of the pixels around its place in the window; when a picture shrinks, the weights
-reach as much further, so that nothing is skipped.  This is Pillow's definition (Pillow handbook, "Concepts: Filters"); on
-the host Pillow itself resizes 8-bit pictures.
+A pixel of the result is a weighted mean of the pixels around its place in the window; when a
+picture shrinks, the weights reach as much further, so that nothing is skipped. This is Pillow's
+definition (Pillow handbook, "Concepts: Filters"); on the host Pillow itself resizes 8-bit pictures.
 """
 
 import math
@@ -22,7 +22,7 @@ from npcompat.numpy_extension._image_layout import beside, saturated, working
 NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS, AUTOMATIC, RANDOM = 0, 1, 2, 3, 4, 9, 10
 
 
-# --- weights -----------------------------------------------------------------------------------------------------
+# --- weights --------------------------------------------------------------------------------------
 
 
 def _triangle(xp: Any, t: Any) -> Any:
@@ -42,7 +42,9 @@ def _box(xp: Any, t: Any) -> Any:
 
 def _lanczos(xp: Any, t: Any) -> Any:
     """Lanczos' window of three lobes."""
-    angle = math.pi * xp.where(xp.abs(t) < 1e-6, 1e-6, t)  # there is no limit to be taken where t is not quite 0
+    angle = math.pi * xp.where(
+        xp.abs(t) < 1e-6, 1e-6, t
+    )  # there is no limit to be taken where t is not quite 0
     return xp.where(xp.abs(t) < 3, 3 * xp.sin(angle) * xp.sin(angle / 3) / (angle * angle), 0.0)
 
 
@@ -50,7 +52,9 @@ _FILTERS: tuple[Callable[[Any, Any], Any], ...] = (_box, _triangle, _cubic, _box
 
 
 def _weights(xp: Any, start: Any, length: Any, size: int, result: int, interp: int) -> Any:
-    """A matrix (..., result, size): how much each pixel of an axis counts in each pixel of the result."""
+    """A matrix (..., result, size): how much each pixel of an axis counts in each pixel of the
+    result.
+    """
     start, length = xp.expand_dims(start, (-1, -2)), xp.expand_dims(length, (-1, -2))
     pixels, results = xp.arange(size), xp.arange(result)[:, None]
     if interp == NEAREST:
@@ -58,7 +62,10 @@ def _weights(xp: Any, start: Any, length: Any, size: int, result: int, interp: i
     inside = (pixels >= start) & (pixels < start + length)
     scale = xp.astype(length, onp.float64) / result
     centres = (xp.astype(results, onp.float64) + 0.5) * scale
-    weights = _FILTERS[interp](xp, (xp.astype(pixels - start, onp.float64) - centres + 0.5) * (1.0 / xp.maximum(scale, 1.0)))
+    weights = _FILTERS[interp](
+        xp,
+        (xp.astype(pixels - start, onp.float64) - centres + 0.5) * (1.0 / xp.maximum(scale, 1.0)),
+    )
     weights = xp.where(inside, weights, 0.0)
     return weights * (1.0 / xp.sum(weights, axis=-1, keepdims=True))
 
@@ -67,7 +74,7 @@ def _in_fixed_point(xp: Any, weights: Any) -> Any:
     return xp.sign(weights) * xp.floor(xp.abs(weights) * 2**22 + 0.5) / 2**22
 
 
-# --- the operator ------------------------------------------------------------------------------------------------
+# --- the operator ---------------------------------------------------------------------------------
 
 
 def _kept(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -82,7 +89,9 @@ def _resample_on_host(xp: Any, x: Any, window: Any, *, width: int, height: int, 
     out = onp.empty((*x.shape[:-3], height, width, x.shape[-1]), onp.uint8)
     for index in onp.ndindex(x.shape[:-3]):
         left, top, across, down = window[index]
-        out[index] = pillow.resized(x[index][top : top + down, left : left + across], width, height, interp)
+        out[index] = pillow.resized(
+            x[index][top : top + down, left : left + across], width, height, interp
+        )
     return out
 
 
@@ -103,7 +112,9 @@ def _resample_compute(xp: Any, x: Any, window: Any, *, width: int, height: int, 
     dtype = onp.dtype(x.dtype)
     across = _weights(xp, window[..., 0], window[..., 2], x.shape[-2], width, interp)
     down = _weights(xp, window[..., 1], window[..., 3], x.shape[-3], height, interp)
-    if dtype == onp.uint8:  # Pillow's weights have 22 bits after the point: with the same ones, float64 gives the same sums
+    if (
+        dtype == onp.uint8
+    ):  # Pillow's weights have 22 bits after the point: with the same ones, float64 gives the same sums
         across, down = _in_fixed_point(xp, across), _in_fixed_point(xp, down)
         within = onp.dtype("float64")
     else:
@@ -117,14 +128,18 @@ def _resample_compute(xp: Any, x: Any, window: Any, *, width: int, height: int, 
     return saturated(xp, xp.reshape(whole, (*lead, height, width, channels)), dtype)
 
 
-_resample = operator("_npx_image_resample", rule=_kept, kernels={"numpy": _resample_on_host})(_resample_compute)
+_resample = operator("_npx_image_resample", rule=_kept, kernels={"numpy": _resample_on_host})(
+    _resample_compute
+)
 
 
-# --- its callers -------------------------------------------------------------------------------------------------
+# --- its callers ----------------------------------------------------------------------------------
 
 
 def interpolation(interp: int, old: tuple[int, int], new: tuple[int, int]) -> int:
-    """The interpolation that a code means: 9 chooses one by the sizes (width, height), 10 draws one."""
+    """The interpolation that a code means: 9 chooses one by the sizes (width, height), 10 draws
+    one.
+    """
     if interp == AUTOMATIC:
         if new[0] > old[0] and new[1] > old[1]:
             return BICUBIC
@@ -140,7 +155,9 @@ def interpolation(interp: int, old: tuple[int, int], new: tuple[int, int]) -> in
 
 
 def resampled(data: Any, window: Any, size: tuple[int, int], interp: int) -> Any:
-    """The windows (left, top, width, height) of pictures, in the size (width, height); `interp` is 0 to 4."""
+    """The windows (left, top, width, height) of pictures, in the size (width, height); `interp` is
+    0 to 4.
+    """
     with beside(data):
         return apply(_resample, (data, window), (*size, interp))
 
@@ -158,7 +175,9 @@ def resized(data: Any, width: int, height: int, interp: int, what: str) -> Any:
         raise ValueError(f"{what}: expected a positive width and height, got {width} and {height}")
     if 0 in old:
         raise ValueError(f"{what}: a picture of {old[0]} x {old[1]} pixels can't be resized")
-    return resampled(data, whole(data), (int(width), int(height)), interpolation(interp, old, (width, height)))
+    return resampled(
+        data, whole(data), (int(width), int(height)), interpolation(interp, old, (width, height))
+    )
 
 
 def pair(size: Any, what: str) -> tuple[int, int]:
@@ -173,7 +192,11 @@ def by_short_edge(data: Any, size: Any, what: str) -> tuple[int, int]:
     """The (width, height) of pictures whose shorter edge gets a length, and whose shape stays."""
     size, _ = pair(size, what)
     height, width = data.shape[-3:-1]
-    return (size, max(1, height * size // width)) if height > width else (max(1, width * size // max(height, 1)), size)
+    return (
+        (size, max(1, height * size // width))
+        if height > width
+        else (max(1, width * size // max(height, 1)), size)
+    )
 
 
 __all__ = ["by_short_edge", "interpolation", "pair", "resampled", "resized", "whole"]

@@ -31,8 +31,8 @@ def from_numpy(ndarray: onp.ndarray[Any, Any], zero_copy: bool = True) -> Any:
     ndarray : numpy.ndarray
         The array.
     zero_copy : bool
-        With MXNet True means shared memory that NumPy must not write.  Here the values are copied either way, and both
-        arrays may be written.
+        With MXNet True means shared memory that NumPy must not write. Here the values are copied
+        either way, and both arrays may be written.
 
     Examples
     --------
@@ -50,8 +50,8 @@ def from_dlpack(dlpack: Any) -> Any:
     Parameters
     ----------
     dlpack : object with ``__dlpack__``, or a capsule
-        An array of another library; or what `to_dlpack_for_read` or its like gave, which can be used once, and must be of
-        memory of the CPU.
+        An array of another library; or what `to_dlpack_for_read` or its like gave, which can be
+        used once, and must be of memory of the CPU.
 
     Examples
     --------
@@ -82,10 +82,11 @@ def to_dlpack_for_read(data: Any) -> Any:
 
 
 def to_dlpack_for_write(data: Any) -> Any:
-    """A DLPack capsule of an array's memory: what is written there changes the array, until the array is written itself.
+    """A DLPack capsule of an array's memory: what is written there changes the array, until the
+    array is written itself.
 
-    What was computed from the array must not be differentiated afterwards.  Only of arrays on the host: values on XLA
-    never change, and raise NotImplementedError.
+    What was computed from the array must not be differentiated afterwards. Only of arrays on the
+    host: values on XLA never change, and raise NotImplementedError.
 
     Parameters
     ----------
@@ -101,7 +102,10 @@ def to_dlpack_for_write(data: Any) -> Any:
     """
     memory = dispatch.buffer(_checked("to_dlpack_for_write", data))
     if memory is None:
-        raise NotImplementedError("to_dlpack_for_write: values on XLA can't be written; use npx.backend('numpy'), or to_dlpack_for_read")
+        raise NotImplementedError(
+            "to_dlpack_for_write: values on XLA can't be written; use npx.backend('numpy'), or "
+            "to_dlpack_for_read"
+        )
     return memory.__dlpack__()
 
 

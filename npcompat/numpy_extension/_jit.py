@@ -35,26 +35,27 @@ def jit(
 ) -> Any:
     """A function that runs as one compiled program and means the same.
 
-    The function is run once on tracers for each kind of call.  Arrays that it reads outside (parameters, a moving
-    mean, the random counter) become inputs of the program; those that it writes become outputs, also if they are
-    arguments.  So a whole training step can be compiled.
+    The function is run once on tracers for each kind of call. Arrays that it reads outside
+    (parameters, a moving mean, the random counter) become inputs of the program; those that it
+    writes become outputs, also if they are arguments. So a whole training step can be compiled.
 
     Parameters
     ----------
     function : callable
-        Takes arrays and nested containers of arrays; everything else among its arguments is part of the program, but for ints
-        and floats, NumPy's among them, from the call on in which nothing else differs from an earlier one, if nothing asks for
-        their values.
+        Takes arrays and nested containers of arrays; everything else among its arguments is part of
+        the program, but for ints and floats, NumPy's among them, from the call on in which nothing
+        else differs from an earlier one, if nothing asks for their values.
     static_argnums, static_argnames : int, str, or sequences of them
         Arguments that are hashable as a whole and part of the program.
     bucket : int or sequence of int, optional
-        Lengths to which arrays are padded along one axis, so that calls of any length share few programs; an int stands
-        for its multiples.  The result is that of the true rows: element-wise functions, matrix products, convolutions,
-        attention and recurrences over other axes, reductions, normalization, losses and their gradients know which rows
-        are true; what does not is refused.
+        Lengths to which arrays are padded along one axis, so that calls of any length share few
+        programs; an int stands for its multiples. The result is that of the true rows: element-wise
+        functions, matrix products, convolutions, attention and recurrences over other axes,
+        reductions, normalization, losses and their gradients know which rows are true; what does
+        not is refused.
     bucket_axis : int, sequence or mapping, optional
-        The axis to pad: of all arguments, by position, or by position and name; None is for arguments of a fixed shape.  The
-        first if not given.
+        The axis to pad: of all arguments, by position, or by position and name; None is for
+        arguments of a fixed shape. The first if not given.
 
     Returns
     -------
@@ -64,11 +65,11 @@ def jit(
     Raises
     ------
     TracedValueError
-        At the call, if Python branches on the value of an array, or if with `bucket` rows are put together in a way that padding
-        would change.
+        At the call, if Python branches on the value of an array, or if with `bucket` rows are put
+        together in a way that padding would change.
     ValueError
-        If `bucket` holds no lengths, or there is a `bucket_axis` without it; at the call, if the arrays to pad have several
-        lengths, or one beyond the last of `bucket`.
+        If `bucket` holds no lengths, or there is a `bucket_axis` without it; at the call, if the
+        arrays to pad have several lengths, or one beyond the last of `bucket`.
 
     Examples
     --------

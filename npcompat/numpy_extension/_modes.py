@@ -28,7 +28,9 @@ def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
     >>> npx.reset_np()
     """
     if not shape or not array:
-        raise NotImplementedError("set_np(shape=False) and set_np(array=False): there are no other semantics than NumPy's")
+        raise NotImplementedError(
+            "set_np(shape=False) and set_np(array=False): there are no other semantics than NumPy's"
+        )
     modes.set_default(numpy_dtypes=int(bool(dtype)))
 
 
@@ -115,7 +117,8 @@ def np_default_dtype(active: bool = True) -> AbstractContextManager[None]:
 
 
 def use_np(func: Callable[..., Any]) -> Callable[..., Any]:
-    """MXNet's decorator for functions and classes with NumPy's semantics, which are always on: returns its argument.
+    """MXNet's decorator for functions and classes with NumPy's semantics, which are always on:
+    returns its argument.
 
     Examples
     --------
@@ -134,8 +137,9 @@ def backend(name: str) -> AbstractContextManager[None]:
     Parameters
     ----------
     name : {'auto', 'jax', 'numpy'}
-        `auto`, the default: the host where the device is a CPU, but XLA for compiled functions and for what is convolved
-        or pooled, whose results stay there; `jax`: XLA; `numpy`: the host.  What an operation runs on follows from its operands.
+        `auto`, the default: the host where the device is a CPU, but XLA for compiled functions and
+        for what is convolved or pooled, whose results stay there; `jax`: XLA; `numpy`: the host.
+        What an operation runs on follows from its operands.
 
     Examples
     --------
@@ -183,7 +187,8 @@ def gpu(device_id: int = 0) -> Device:
 
 
 def cpu_pinned(device_id: int = 0) -> Device:
-    """The CPU as a device: which of its memory is pinned, for faster copies to a GPU, XLA decides itself.
+    """The CPU as a device: which of its memory is pinned, for faster copies to a GPU, XLA decides
+    itself.
 
     Examples
     --------
@@ -273,7 +278,8 @@ def waitall() -> None:
 
 
 __all__ = [
-    "Device", "backend", "cpu", "cpu_pinned", "current_backend", "current_device", "device", "device_of", "get_cuda_compute_capability",
-    "gpu", "gpu_memory_info", "is_np_array", "is_np_default_dtype", "is_np_shape", "np_default_dtype", "num_gpus", "reset_np", "set_np",
+    "Device", "backend", "cpu", "cpu_pinned", "current_backend", "current_device", "device",
+    "device_of", "get_cuda_compute_capability", "gpu", "gpu_memory_info", "is_np_array",
+    "is_np_default_dtype", "is_np_shape", "np_default_dtype", "num_gpus", "reset_np", "set_np",
     "set_np_default_dtype", "use_np", "waitall",
 ]  # fmt: skip

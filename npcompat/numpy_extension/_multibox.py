@@ -1,4 +1,6 @@
-"""Single-shot detection (Liu et al., 2016): anchors at each position, what they learn, and what they find."""
+"""Single-shot detection (Liu et al., 2016): anchors at each position, what they learn, and what
+they find.
+"""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +14,14 @@ from npcompat._internal.dispatch import dispatch
 from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
-from npcompat.numpy_extension._boxes import decoded, encoded, not_suppressed, overlap, paired, to_centers
+from npcompat.numpy_extension._boxes import (
+    decoded,
+    encoded,
+    not_suppressed,
+    overlap,
+    paired,
+    to_centers,
+)
 from npcompat.numpy_extension._nn_types import float32
 
 VARIANCES = (0.1, 0.1, 0.2, 0.2)
@@ -26,7 +35,8 @@ def multibox_prior(
     steps: Sequence[float] = (-1.0, -1.0),
     offsets: Sequence[float] = (0.5, 0.5),
 ) -> Any:
-    """Anchors centred at each position of an image: all sizes with the first ratio, then the first size with the other ratios.
+    """Anchors centred at each position of an image: all sizes with the first ratio, then the first
+    size with the other ratios.
 
     Parameters
     ----------
@@ -39,7 +49,8 @@ def multibox_prior(
     clip : bool
         Whether anchors are cut off at the border of the image.
     steps : sequence of two float
-        Distance between positions along height and width, relative to the image; evenly spread if not positive.
+        Distance between positions along height and width, relative to the image; evenly spread if
+        not positive.
     offsets : sequence of two float
         Where in its step a position is.
 
@@ -56,17 +67,27 @@ def multibox_prior(
     """
     data = asarray(data)
     if data.ndim != 4 or 0 in data.shape[2:]:
-        raise ValueError(f"multibox_prior: data must have shape (batch, channels, height, width), got {data.shape}")
+        raise ValueError(
+            "multibox_prior: data must have shape (batch, channels, height, width), got "
+            f"{data.shape}"
+        )
     given = {"sizes": sizes, "ratios": ratios, "steps": steps, "offsets": offsets}
     chosen = {name: onp.asarray(v, float).reshape(-1) for name, v in given.items()}
     for name in ("sizes", "ratios"):
         if not chosen[name].size or (chosen[name] <= 0).any():
-            raise ValueError(f"multibox_prior: {name} must be positive, at least one, got {given[name]}")
+            raise ValueError(
+                f"multibox_prior: {name} must be positive, at least one, got {given[name]}"
+            )
     for name in ("steps", "offsets"):
         if chosen[name].size != 2:
-            raise ValueError(f"multibox_prior: {name} must be two numbers, for height and width, got {given[name]}")
+            raise ValueError(
+                f"multibox_prior: {name} must be two numbers, for height and width, got "
+                f"{given[name]}"
+            )
     height, width = data.shape[2:]
-    down, across = (s if s > 0 else 1 / n for s, n in zip(chosen["steps"], (height, width), strict=True))
+    down, across = (
+        s if s > 0 else 1 / n for s, n in zip(chosen["steps"], (height, width), strict=True)
+    )
     y = (onp.arange(height) + chosen["offsets"][0]) * down
     x = (onp.arange(width) + chosen["offsets"][1]) * across
     each, first = chosen["sizes"], chosen["sizes"][:1]
@@ -80,7 +101,7 @@ def multibox_prior(
     return dispatch.array_of((onp.clip(anchors, 0, 1) if clip else anchors).astype(dtype))
 
 
-# --- what anchors learn ------------------------------------------------------------------------------------------
+# --- what anchors learn ---------------------------------------------------------------------------
 
 
 @operator("_npx_multibox_target", rule=dtypes.floating, outputs=3, differentiable=False)
@@ -128,7 +149,14 @@ def _multibox_target(
         shifted = scores - xp.max(scores, axis=1, keepdims=True)
         certainty = background - xp.max(scores, axis=1) - xp.log(xp.sum(xp.exp(shifted), axis=1))
         candidate = xp.logical_and(xp.logical_not(positive), most < mining)
-        rank = xp.argsort(xp.argsort(xp.where(candidate, certainty, xp.asarray(math.inf, certainty.dtype)), axis=-1, stable=True), axis=-1)
+        rank = xp.argsort(
+            xp.argsort(
+                xp.where(candidate, certainty, xp.asarray(math.inf, certainty.dtype)),
+                axis=-1,
+                stable=True,
+            ),
+            axis=-1,
+        )
         found = xp.sum(positive, axis=-1, keepdims=True)
         wanted = xp.minimum(xp.maximum(xp.floor(found * ratio), minimum), count - found)
         negative = xp.logical_and(candidate, rank < wanted)
@@ -137,7 +165,9 @@ def _multibox_target(
     any_real = xp.any(real, axis=1, keepdims=True)  # an image without boxes teaches nothing
     positive = xp.logical_and(positive, any_real)
     negative = xp.logical_and(negative, any_real)
-    row = xp.take_along(labels, xp.broadcast_to(xp.expand_dims(match, -1), (batch, count, labels.shape[2])), 1)
+    row = xp.take_along(
+        labels, xp.broadcast_to(xp.expand_dims(match, -1), (batch, count, labels.shape[2])), 1
+    )
     marked = xp.broadcast_to(xp.expand_dims(positive, -1), (batch, count, 4))
     target = xp.where(marked, row[..., 1:5], anchors)  # others encode themselves
     stds = xp.asarray(variances, anchors.dtype)
@@ -161,8 +191,8 @@ def multibox_target(
 ) -> tuple[Any, Any, Any]:
     """What anchors learn of the boxes of images.
 
-    Each box gets the anchor that it overlaps with most; then each anchor left the box that it overlaps with most, if that
-    is enough.  Nothing flows back to the arguments.
+    Each box gets the anchor that it overlaps with most; then each anchor left the box that it
+    overlaps with most, if that is enough. Nothing flows back to the arguments.
 
     Parameters
     ----------
@@ -173,12 +203,13 @@ def multibox_target(
     cls_pred : array_like, shape (batch, classes + 1, n)
         Predicted scores, background first: what negative mining looks at.
     overlap_threshold : float
-        Anchors with a larger intersection over union are positive; only each box's best if it is not positive.
+        Anchors with a larger intersection over union are positive; only each box's best if it is
+        not positive.
     ignore_label : float
         The class of anchors that are ignored.  In an image without boxes these are all.
     negative_mining_ratio : float
-        How many negative anchors are kept for each positive one, the least certain ones; the others are ignored.  All are
-        kept if it is not positive.
+        How many negative anchors are kept for each positive one, the least certain ones; the others
+        are ignored. All are kept if it is not positive.
     negative_mining_thresh : float
         Negative anchors that are kept overlap less than this.
     minimum_negative_samples : int
@@ -206,10 +237,18 @@ def multibox_target(
     if anchor.ndim != 3 or anchor.shape[0] != 1 or anchor.shape[2] != 4:
         raise ValueError(f"multibox_target: anchor must have shape (1, n, 4), got {anchor.shape}")
     if label.ndim != 3 or label.shape[1] == 0 or label.shape[2] < 5:
-        raise ValueError(f"multibox_target: label must have shape (batch, m, 5 or more), m at least 1, got {label.shape}")
-    if scores.ndim != 3 or scores.shape[1] == 0 or (scores.shape[0], scores.shape[2]) != (label.shape[0], anchor.shape[1]):
         raise ValueError(
-            f"multibox_target: cls_pred must have shape ({label.shape[0]}, classes + 1, {anchor.shape[1]}), got {scores.shape}"
+            "multibox_target: label must have shape (batch, m, 5 or more), m at least 1, got "
+            f"{label.shape}"
+        )
+    if (
+        scores.ndim != 3
+        or scores.shape[1] == 0
+        or (scores.shape[0], scores.shape[2]) != (label.shape[0], anchor.shape[1])
+    ):
+        raise ValueError(
+            f"multibox_target: cls_pred must have shape ({label.shape[0]}, classes + 1, "
+            f"{anchor.shape[1]}), got {scores.shape}"
         )
     attrs = (
         float(overlap_threshold),
@@ -230,7 +269,7 @@ def _four(name: str, variances: Sequence[float]) -> tuple[float, ...]:
     return found
 
 
-# --- what anchors find -------------------------------------------------------------------------------------------
+# --- what anchors find ----------------------------------------------------------------------------
 
 
 @operator("_npx_multibox_detection", rule=dtypes.floating, differentiable=False, heavy=True)
@@ -265,8 +304,15 @@ def _multibox_detection(
     isolated = xp.reshape(xp.arange(classes) == background, (1, -1, 1))
     others = xp.where(isolated, xp.asarray(-1, scores.dtype), scores)
     best, most = xp.argmax(others, axis=1), xp.max(others, axis=1)
-    ids = xp.astype(xp.where(best > background, best - 1, best) if background >= 0 else best, scores.dtype)
-    boxes = decoded(xp, xp.reshape(codes, (batch, count, 4)), to_centers(xp, anchors), xp.asarray(variances, scores.dtype))
+    ids = xp.astype(
+        xp.where(best > background, best - 1, best) if background >= 0 else best, scores.dtype
+    )
+    boxes = decoded(
+        xp,
+        xp.reshape(codes, (batch, count, 4)),
+        to_centers(xp, anchors),
+        xp.asarray(variances, scores.dtype),
+    )
     if clip:
         boxes = xp.clip(boxes, xp.asarray(0, boxes.dtype), xp.asarray(1, boxes.dtype))
     valid = most >= threshold
@@ -277,7 +323,9 @@ def _multibox_detection(
     alive = xp.take_along(valid, order, 1)
     if 0 < nms <= 1:
         head = rows[:, :kept_count]
-        stays = not_suppressed(xp, head[..., 2:], alive[:, :kept_count], None if force else head[..., 0], nms, True)
+        stays = not_suppressed(
+            xp, head[..., 2:], alive[:, :kept_count], None if force else head[..., 0], nms, True
+        )
         stays = xp.concatenate([stays, xp.zeros((batch, count - kept_count), bool)], axis=1)
     else:
         stays = alive
@@ -299,7 +347,8 @@ def multibox_detection(
     variances: Sequence[float] = VARIANCES,
     nms_topk: int = -1,
 ) -> Any:
-    """The boxes that anchors find: decoded, ranked, and without those that overlap with better ones of their class.
+    """The boxes that anchors find: decoded, ranked, and without those that overlap with better ones
+    of their class.
 
     Parameters
     ----------
@@ -316,7 +365,8 @@ def multibox_detection(
     background_id : int
         The class that is no object; -1 if there is none.
     nms_threshold : float
-        Boxes whose intersection over union with a better one is not smaller are removed; none are if it is not in (0, 1].
+        Boxes whose intersection over union with a better one is not smaller are removed; none are
+        if it is not in (0, 1].
     force_suppress : bool
         Whether boxes are removed by those of other classes, too.
     variances : sequence of four float
@@ -327,8 +377,9 @@ def multibox_detection(
     Returns
     -------
     ndarray, shape (batch, n, 6)
-        Rows of class (counted from 0 without the background), probability, left, top, right, bottom, by descending
-        probability.  The class of what was removed is -1; what is below the threshold is -1 as a whole.
+        Rows of class (counted from 0 without the background), probability, left, top, right,
+        bottom, by descending probability. The class of what was removed is -1; what is below the
+        threshold is -1 as a whole.
 
     Examples
     --------
@@ -339,14 +390,22 @@ def multibox_detection(
             [-1. , -1. , -1. , -1. , -1. , -1. ]]])
     """
     scores, codes, anchor = asarray(cls_prob), asarray(loc_pred), asarray(anchor)
-    if scores.ndim != 3 or anchor.shape != (1, scores.shape[2], 4) or codes.shape != (scores.shape[0], 4 * scores.shape[2]):
+    if (
+        scores.ndim != 3
+        or anchor.shape != (1, scores.shape[2], 4)
+        or codes.shape != (scores.shape[0], 4 * scores.shape[2])
+    ):
         raise ValueError(
-            "multibox_detection: expected cls_prob (batch, classes + 1, n), loc_pred (batch, 4 n) and anchor (1, n, 4), "
+            "multibox_detection: expected cls_prob (batch, classes + 1, n), loc_pred (batch, 4 n) "
+            "and anchor (1, n, 4), "
             f"got shapes {scores.shape}, {codes.shape} and {anchor.shape}"
         )
-    if not -1 <= background_id < scores.shape[1] or scores.shape[1] < (1 if background_id == -1 else 2):
+    if not -1 <= background_id < scores.shape[1] or scores.shape[1] < (
+        1 if background_id == -1 else 2
+    ):
         raise ValueError(
-            f"multibox_detection: background_id={background_id} must be one of {scores.shape[1]} classes, beside others, or -1"
+            f"multibox_detection: background_id={background_id} must be one of {scores.shape[1]} "
+            "classes, beside others, or -1"
         )
     attrs = (
         bool(clip),

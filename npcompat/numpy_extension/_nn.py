@@ -17,7 +17,7 @@ from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import declared, int64
 
-# --- products ----------------------------------------------------------------------------------------------------
+# --- products -------------------------------------------------------------------------------------
 
 
 def _rows(xp: Any, x: Any) -> Any:
@@ -27,7 +27,9 @@ def _rows(xp: Any, x: Any) -> Any:
 
 
 def _features(types: Sequence[Any], attrs: Mapping[str, Any]) -> list[Any]:
-    """The number of features, which the data decides, in the type of the weight; the number of units in that of the bias."""
+    """The number of features, which the data decides, in the type of the weight; the number of
+    units in that of the bias.
+    """
     x, weight, *bias = types
     features = None
     if x.shape and None not in x.shape[1:]:
@@ -43,13 +45,17 @@ def _fully_connected(xp: Any, x: Any, weight: Any, *bias: Any, flatten: bool = T
         x = _rows(xp, x)
     if weight.ndim != 2 or x.ndim == 0 or x.shape[-1] != weight.shape[1]:
         raise ValueError(
-            f"fully_connected: data of shape {x.shape} does not fit weight of shape {weight.shape}; expected (units, {x.shape[-1:]})"
+            f"fully_connected: data of shape {x.shape} does not fit weight of shape "
+            f"{weight.shape}; expected (units, {x.shape[-1:]})"
         )
     y = xp.matmul(x, weight.T)
     if not bias:
         return y
     if bias[0].shape != weight.shape[:1]:
-        raise ValueError(f"fully_connected: bias must have shape {weight.shape[:1]}, one entry for each unit, got {bias[0].shape}")
+        raise ValueError(
+            f"fully_connected: bias must have shape {weight.shape[:1]}, one entry for each unit, "
+            f"got {bias[0].shape}"
+        )
     return y + bias[0]
 
 
@@ -89,20 +95,39 @@ def fully_connected(
     array([[3.5, 6.5]])
     """
     if no_bias != (bias is None):
-        raise ValueError(f"fully_connected: no_bias={no_bias}, but bias is {'missing' if bias is None else 'given'}")
-    if num_hidden is not None and not declared(weight, (num_hidden, None)) and num_hidden != len(asarray(weight)):
-        raise ValueError(f"fully_connected: num_hidden={num_hidden}, but weight has {len(asarray(weight))} rows")
-    return apply(_fully_connected, (x, weight) if bias is None else (x, weight, bias), (bool(flatten),))
+        raise ValueError(
+            f"fully_connected: no_bias={no_bias}, but bias is "
+            f"{'missing' if bias is None else 'given'}"
+        )
+    if (
+        num_hidden is not None
+        and not declared(weight, (num_hidden, None))
+        and num_hidden != len(asarray(weight))
+    ):
+        raise ValueError(
+            f"fully_connected: num_hidden={num_hidden}, but weight has {len(asarray(weight))} rows"
+        )
+    return apply(
+        _fully_connected, (x, weight) if bias is None else (x, weight, bias), (bool(flatten),)
+    )
 
 
 @operator("_npx_batch_dot", rule=dtypes.promote, pattern="complex")
-def _batch_dot(xp: Any, a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+def _batch_dot(
+    xp: Any, a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False
+) -> Any:
     """Matrix products over leading batch axes."""
-    return xp.matmul(xp.swapaxes(a, -1, -2) if transpose_a else a, xp.swapaxes(b, -1, -2) if transpose_b else b)
+    return xp.matmul(
+        xp.swapaxes(a, -1, -2) if transpose_a else a, xp.swapaxes(b, -1, -2) if transpose_b else b
+    )
 
 
 def batch_dot(
-    a: ArrayLike, b: ArrayLike, transpose_a: bool = False, transpose_b: bool = False, forward_stype: str | None = "default"
+    a: ArrayLike,
+    b: ArrayLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    forward_stype: str | None = "default",
 ) -> Any:
     """Matrix product of each pair in two batches.
 
@@ -154,7 +179,7 @@ def batch_flatten(data: ArrayLike) -> Any:
     return apply(_batch_flatten, (data,))
 
 
-# --- dropout -----------------------------------------------------------------------------------------------------
+# --- dropout --------------------------------------------------------------------------------------
 
 
 def _dropped(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -162,21 +187,36 @@ def _dropped(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     return [None, None, dtype], (dtype, int64)
 
 
-def _dropout_compute(xp: Any, key: Any, counter: Any, x: Any, *, p: float, axes: tuple[int, ...]) -> Any:
-    """Elements zeroed with probability p, the others divided by 1 - p; one choice for all along the axes given."""
+def _dropout_compute(
+    xp: Any, key: Any, counter: Any, x: Any, *, p: float, axes: tuple[int, ...]
+) -> Any:
+    """Elements zeroed with probability p, the others divided by 1 - p; one choice for all along the
+    axes given.
+    """
     if p == 1:
         return xp.zeros_like(x), xp.next_counter(counter)
     shared = {a % x.ndim for a in axes}
     shape = tuple(1 if i in shared else n for i, n in enumerate(x.shape))
     kept = xp.keep_mask(key, counter, 1 - p, shape)
-    return xp.where(kept, x / xp.asarray(1 - p, x.dtype), xp.zeros_like(x)), xp.next_counter(counter)
+    return xp.where(kept, x / xp.asarray(1 - p, x.dtype), xp.zeros_like(x)), xp.next_counter(
+        counter
+    )
 
 
-_dropout = operator("_npx_dropout", rule=_dropped, outputs=2, kernels={"jax": _dropout_compute})(_dropout_compute)
+_dropout = operator("_npx_dropout", rule=_dropped, outputs=2, kernels={"jax": _dropout_compute})(
+    _dropout_compute
+)
 
 
-def dropout(data: ArrayLike, p: float = 0.5, mode: str = "training", axes: Sequence[int] | None = None, cudnn_off: bool = False) -> Any:
-    """Zero elements at random, and scale the others so that the expected sum stays (Srivastava et al., 2014).
+def dropout(
+    data: ArrayLike,
+    p: float = 0.5,
+    mode: str = "training",
+    axes: Sequence[int] | None = None,
+    cudnn_off: bool = False,
+) -> Any:
+    """Zero elements at random, and scale the others so that the expected sum stays (Srivastava et
+    al., 2014).
 
     Parameters
     ----------
@@ -213,10 +253,14 @@ def dropout(data: ArrayLike, p: float = 0.5, mode: str = "training", axes: Seque
     data = asarray(data)
     if p == 0 or not (mode == "always" or modes.current().training):
         return data.copy()
-    return dispatch.wrap(stream.default.draw(_dropout, (data,), (float(p), normalized_axes(tuple(axes or ()), data.ndim))))
+    return dispatch.wrap(
+        stream.default.draw(
+            _dropout, (data,), (float(p), normalized_axes(tuple(axes or ()), data.ndim))
+        )
+    )
 
 
-# --- others ------------------------------------------------------------------------------------------------------
+# --- others ---------------------------------------------------------------------------------------
 
 
 @unary("_npx_smooth_l1")

@@ -15,7 +15,7 @@ from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 from npcompat.numpy_extension._nn_types import int64, working_dtype
 
-# --- one function each -------------------------------------------------------------------------------------------
+# --- one function each ----------------------------------------------------------------------------
 
 
 @unary("_npx_relu", rule=dtypes.promote)
@@ -68,7 +68,9 @@ def _silu(xp: Any, x: Any, *, beta: float = 1.0) -> Any:
 def _gelu(xp: Any, x: Any, *, approximation: str = "erf") -> Any:
     """x times the normal distribution function at x."""
     if approximation == "tanh":
-        inner = xp.asarray(math.sqrt(2 / math.pi), x.dtype) * (x + xp.asarray(0.044715, x.dtype) * x * x * x)
+        inner = xp.asarray(math.sqrt(2 / math.pi), x.dtype) * (
+            x + xp.asarray(0.044715, x.dtype) * x * x * x
+        )
         return x * xp.asarray(0.5, x.dtype) * (1 + xp.tanh(inner))
     return x * xp.asarray(0.5, x.dtype) * (1 + xp.erf(x * xp.asarray(math.sqrt(0.5), x.dtype)))
 
@@ -89,7 +91,9 @@ def _prelu(xp: Any, x: Any, slope: Any) -> Any:
 
 def _elu_of(xp: Any, x: Any, alpha: float) -> Any:
     positive = x > 0
-    below = xp.where(positive, xp.zeros_like(x), x)  # where x is large, neither exp nor its derivative may overflow
+    below = xp.where(
+        positive, xp.zeros_like(x), x
+    )  # where x is large, neither exp nor its derivative may overflow
     return xp.where(positive, x, xp.asarray(alpha, x.dtype) * xp.expm1(below))
 
 
@@ -234,7 +238,8 @@ def silu(data: ArrayLike, beta: float = 1.0) -> Any:
 
 
 def gelu(data: ArrayLike, approximation: str = "erf") -> Any:
-    """Gaussian error linear unit: x times the normal distribution function at x (Hendrycks and Gimpel, 2016).
+    """Gaussian error linear unit: x times the normal distribution function at x (Hendrycks and
+    Gimpel, 2016).
 
     Parameters
     ----------
@@ -274,7 +279,8 @@ def activation(data: ArrayLike, act_type: str = "relu") -> Any:
     ----------
     data : array_like
         Operand.
-    act_type : {'relu', 'sigmoid', 'log_sigmoid', 'tanh', 'softrelu', 'softplus', 'softsign', 'mish', 'gelu', 'silu'}
+    act_type : {'relu', 'sigmoid', 'log_sigmoid', 'tanh', 'softrelu', 'softplus', 'softsign',
+    'mish', 'gelu', 'silu'}
         Its name; softrelu and softplus are the same.
 
     Raises
@@ -288,7 +294,9 @@ def activation(data: ArrayLike, act_type: str = "relu") -> Any:
     array([0., 2.])
     """
     if act_type not in _ACTIVATIONS:
-        raise ValueError(f"activation: act_type must be one of {', '.join(_ACTIVATIONS)}; got {act_type!r}")
+        raise ValueError(
+            f"activation: act_type must be one of {', '.join(_ACTIVATIONS)}; got {act_type!r}"
+        )
     return _ACTIVATIONS[act_type](data)
 
 
@@ -309,8 +317,8 @@ def leaky_relu(
     gamma : array_like, optional
         Slopes of `prelu`: one for each channel (axis 1), or one for all.
     act_type : {'leaky', 'prelu', 'rrelu', 'elu', 'selu', 'gelu', 'gelu_erf', 'gelu_tanh'}
-        `leaky` and `prelu` multiply negative elements by a slope, `rrelu` by a random one when training (its mean when
-        predicting), `elu` and `selu` bend exponentially, `gelu` is smooth.
+        `leaky` and `prelu` multiply negative elements by a slope, `rrelu` by a random one when
+        training (its mean when predicting), `elu` and `selu` bend exponentially, `gelu` is smooth.
     slope : float
         Slope of `leaky`, alpha of `elu`.
     lower_bound, upper_bound : float
@@ -327,7 +335,10 @@ def leaky_relu(
     array([-0.1,  2. ])
     """
     if (gamma is not None) != (act_type == "prelu"):
-        raise ValueError(f"leaky_relu: gamma is the slopes of act_type='prelu' and of nothing else; got {act_type!r}")
+        raise ValueError(
+            "leaky_relu: gamma is the slopes of act_type='prelu' and of nothing else; got "
+            f"{act_type!r}"
+        )
     if act_type == "leaky":
         return apply(_leaky, (data,), (float(slope),))
     if act_type == "prelu":
@@ -343,10 +354,13 @@ def leaky_relu(
         return apply(_selu, (data,))
     if act_type in ("gelu", "gelu_erf", "gelu_tanh"):
         return gelu(data, "tanh" if act_type == "gelu_tanh" else "erf")
-    raise ValueError(f"leaky_relu: act_type must be one of leaky, prelu, rrelu, elu, selu, gelu, gelu_erf, gelu_tanh; got {act_type!r}")
+    raise ValueError(
+        "leaky_relu: act_type must be one of leaky, prelu, rrelu, elu, selu, gelu, gelu_erf, "
+        f"gelu_tanh; got {act_type!r}"
+    )
 
 
-# --- softmax -----------------------------------------------------------------------------------------------------
+# --- softmax --------------------------------------------------------------------------------------
 
 
 def _normalized(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -368,7 +382,9 @@ def _kept(xp: Any, x: Any, where: tuple[Any, ...], axis: int, length: bool) -> A
     return positions < xp.expand_dims(where[0], axis)
 
 
-def _shifted(xp: Any, x: Any, kept: Any, axis: int, temperature: float | None, normalize: bool) -> Any:
+def _shifted(
+    xp: Any, x: Any, kept: Any, axis: int, temperature: float | None, normalize: bool
+) -> Any:
     """The logits less their largest, so that exp can't overflow; -inf where they do not take part."""
     if temperature is not None and temperature != 1:
         x = x / xp.asarray(temperature, x.dtype)
@@ -437,16 +453,33 @@ def _log_softmax(
         return xp.zeros_like(x)
     shifted = _shifted(xp, x, _kept(xp, x, where, axis, length), axis, temperature, normalize)
     total = xp.sum(xp.exp(shifted), axis=axis, keepdims=True)
-    return shifted - xp.log(total if not where else xp.where(total == 0, xp.ones_like(total), total))
+    return shifted - xp.log(
+        total if not where else xp.where(total == 0, xp.ones_like(total), total)
+    )
 
 
-def _apply_softmax(op: Any, data: ArrayLike, length: Any, axis: int, temperature: float | None, use_length: bool, dtype: DTypeLike) -> Any:
+def _apply_softmax(
+    op: Any,
+    data: ArrayLike,
+    length: Any,
+    axis: int,
+    temperature: float | None,
+    use_length: bool,
+    dtype: DTypeLike,
+) -> Any:
     if use_length != (length is not None):
         raise ValueError(
-            f"{op.name.removeprefix('_npx_')}: use_length={use_length}, but length is {'missing' if length is None else 'given'}"
+            f"{op.name.removeprefix('_npx_')}: use_length={use_length}, but length is "
+            f"{'missing' if length is None else 'given'}"
         )
     wanted = None if dtype is None else dtypes.canonical(dtype)
-    attrs = (int(axis), None if temperature is None else float(temperature), use_length, True, wanted)
+    attrs = (
+        int(axis),
+        None if temperature is None else float(temperature),
+        use_length,
+        True,
+        wanted,
+    )
     return apply(op, (data, length) if use_length else (data,), attrs)
 
 
@@ -465,7 +498,8 @@ def softmax(
     data : array_like
         Logits.
     length : array_like of int, optional
-        How many elements along the axis take part, in the shape of `data` without it; the others become 0.
+        How many elements along the axis take part, in the shape of `data` without it; the others
+        become 0.
     axis : int
         The axis that sums to one.
     temperature : float, optional
@@ -504,7 +538,13 @@ def log_softmax(
     return _apply_softmax(_log_softmax, data, length, axis, temperature, use_length, dtype)
 
 
-def masked_softmax(data: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: float | None = 1.0, normalize: bool = True) -> Any:
+def masked_softmax(
+    data: ArrayLike,
+    mask: ArrayLike,
+    axis: int = -1,
+    temperature: float | None = 1.0,
+    normalize: bool = True,
+) -> Any:
     """Softmax over the elements where a mask is true; the others become 0.
 
     Parameters
@@ -525,10 +565,26 @@ def masked_softmax(data: ArrayLike, mask: ArrayLike, axis: int = -1, temperature
     >>> npx.masked_softmax([1.0, 1.0, 5.0], [True, True, False])
     array([0.5, 0.5, 0. ])
     """
-    return apply(_softmax, (data, mask), (int(axis), None if temperature is None else float(temperature), False, bool(normalize), None))
+    return apply(
+        _softmax,
+        (data, mask),
+        (
+            int(axis),
+            None if temperature is None else float(temperature),
+            False,
+            bool(normalize),
+            None,
+        ),
+    )
 
 
-def masked_log_softmax(data: ArrayLike, mask: ArrayLike, axis: int = -1, temperature: float | None = 1.0, normalize: bool = True) -> Any:
+def masked_log_softmax(
+    data: ArrayLike,
+    mask: ArrayLike,
+    axis: int = -1,
+    temperature: float | None = 1.0,
+    normalize: bool = True,
+) -> Any:
     """Logarithm of `masked_softmax`: -inf where the mask is false.
 
     Examples
@@ -536,7 +592,17 @@ def masked_log_softmax(data: ArrayLike, mask: ArrayLike, axis: int = -1, tempera
     >>> [round(v, 3) for v in npx.masked_log_softmax([1.0, 1.0, 5.0], [True, True, False]).tolist()]
     [-0.693, -0.693, -inf]
     """
-    return apply(_log_softmax, (data, mask), (int(axis), None if temperature is None else float(temperature), False, bool(normalize), None))
+    return apply(
+        _log_softmax,
+        (data, mask),
+        (
+            int(axis),
+            None if temperature is None else float(temperature),
+            False,
+            bool(normalize),
+            None,
+        ),
+    )
 
 
 __all__ = [

@@ -1,4 +1,6 @@
-"""Connectionist temporal classification: how probable labels are when their places in time are unknown."""
+"""Connectionist temporal classification: how probable labels are when their places in time are
+unknown.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +13,9 @@ from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import int64, working_dtype
 
 _IMPOSSIBLE = -1e30
-"""The logarithm of the probability of what can't be; finite, so that its derivative is zero and not nan."""
+"""The logarithm of the probability of what can't be; finite, so that its derivative is zero and not
+nan.
+"""
 
 
 def _types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -21,11 +25,13 @@ def _types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 
 @operator("_npx_ctc_loss", rule=_types, heavy=True)
-def _ctc_loss(xp: Any, data: Any, label: Any, *lengths: Any, measured: tuple[bool, bool], blank_first: bool) -> Any:
+def _ctc_loss(
+    xp: Any, data: Any, label: Any, *lengths: Any, measured: tuple[bool, bool], blank_first: bool
+) -> Any:
     """Minus the logarithm of the probability of the labels.
 
-    The states are: nothing seen yet, then blank, first label, blank, second label, ..., blank.  A step stays, goes to the next
-    state, or over a blank that stands between different labels.
+    The states are: nothing seen yet, then blank, first label, blank, second label, ..., blank. A
+    step stays, goes to the next state, or over a blank that stands between different labels.
 
     Parameters
     ----------
@@ -38,26 +44,42 @@ def _ctc_loss(xp: Any, data: Any, label: Any, *lengths: Any, measured: tuple[boo
     """
     if data.ndim != 3 or label.ndim != 2 or label.shape[0] != data.shape[1] or not data.shape[2]:
         raise ValueError(
-            f"ctc_loss: expected data with axes time, batch and class, and labels with axes batch and place; got shapes {data.shape} "
+            "ctc_loss: expected data with axes time, batch and class, and labels with axes batch "
+            f"and place; got shapes {data.shape} "
             f"and {label.shape}"
         )
     if any(n.shape != label.shape[:1] for n in lengths):
-        raise ValueError(f"ctc_loss: lengths must have shape {label.shape[:1]}, got {' and '.join(str(n.shape) for n in lengths)}")
+        raise ValueError(
+            f"ctc_loss: lengths must have shape {label.shape[:1]}, got "
+            f"{' and '.join(str(n.shape) for n in lengths)}"
+        )
     steps, samples, classes = data.shape
     blank, padding = (0, 0) if blank_first else (classes - 1, -1)
     given = iter(lengths)
     ends = next(given) if measured[0] else xp.full((samples,), steps)
-    counts = next(given) if measured[1] else xp.sum(xp.cumsum(label == padding, axis=1) == 0, axis=1)
+    counts = (
+        next(given) if measured[1] else xp.sum(xp.cumsum(label == padding, axis=1) == 0, axis=1)
+    )
 
-    pairs = xp.reshape(xp.stack([xp.full_like(label, blank), label], axis=2), (samples, 2 * label.shape[1]))
+    pairs = xp.reshape(
+        xp.stack([xp.full_like(label, blank), label], axis=2), (samples, 2 * label.shape[1])
+    )
     states = xp.concatenate([pairs, xp.full((samples, 1), blank, label.dtype)], axis=1)
-    over = xp.concatenate([xp.ones_like(states[:, :2], dtype=bool), (states[:, 2:] != states[:, :-2]) & (states[:, 2:] != blank)], axis=1)
+    over = xp.concatenate(
+        [
+            xp.ones_like(states[:, :2], dtype=bool),
+            (states[:, 2:] != states[:, :-2]) & (states[:, 2:] != blank),
+        ],
+        axis=1,
+    )
     over = xp.concatenate([xp.zeros_like(over[:, :1]), over], axis=1)
 
     low = xp.asarray(_IMPOSSIBLE, data.dtype)
     scores = data - xp.max(data, axis=2, keepdims=True)
     scores = scores - xp.log(xp.sum(xp.exp(scores), axis=2, keepdims=True))
-    scores = xp.take_along(scores, xp.broadcast_to(xp.clip(states, 0, classes - 1), (steps, *states.shape)), 2)
+    scores = xp.take_along(
+        scores, xp.broadcast_to(xp.clip(states, 0, classes - 1), (steps, *states.shape)), 2
+    )
     scores = xp.where((states >= 0) & (states < classes), scores, low)
     scores = xp.concatenate([xp.full_like(scores[:, :, :1], low), scores], axis=2)
     never = xp.full_like(scores[0, :, :1], low) if steps else xp.full((samples, 1), low)
@@ -85,10 +107,12 @@ def ctc_loss(
     use_label_lengths: bool = False,
     blank_label: str = "first",
 ) -> Any:
-    """How improbable labels are, given scores of classes in time (connectionist temporal classification; Graves et al., 2006).
+    """How improbable labels are, given scores of classes in time (connectionist temporal
+    classification; Graves et al., 2006).
 
-    A path gives each step a class, or blank; it stands for the labels that are left when equal neighbours are joined and
-    blanks are taken out.  The loss is minus the logarithm of the probability of all paths of the labels.
+    A path gives each step a class, or blank; it stands for the labels that are left when equal
+    neighbours are joined and blanks are taken out. The loss is minus the logarithm of the
+    probability of all paths of the labels.
 
     Parameters
     ----------
@@ -103,12 +127,14 @@ def ctc_loss(
     use_data_lengths, use_label_lengths : bool
         Must be True if these lengths are given.
     blank_label : {'first', 'last'}
-        Whether the blank is class 0 and labels are padded with 0, or class K - 1 and labels are padded with -1.
+        Whether the blank is class 0 and labels are padded with 0, or class K - 1 and labels are
+        padded with -1.
 
     Returns
     -------
     ndarray, shape (N,)
-        The losses; infinite, with gradient zero, where there is no path, as there are too few steps or no such class.
+        The losses; infinite, with gradient zero, where there is no path, as there are too few steps
+        or no such class.
 
     Examples
     --------
@@ -117,11 +143,21 @@ def ctc_loss(
     """
     if blank_label not in ("first", "last"):
         raise ValueError(f"ctc_loss: blank_label must be 'first' or 'last', got {blank_label!r}")
-    for name, used, lengths in (("data", use_data_lengths, data_lengths), ("label", use_label_lengths, label_lengths)):
+    for name, used, lengths in (
+        ("data", use_data_lengths, data_lengths),
+        ("label", use_label_lengths, label_lengths),
+    ):
         if used != (lengths is not None):
-            raise ValueError(f"ctc_loss: use_{name}_lengths={used}, but {name}_lengths is {'missing' if lengths is None else 'given'}")
+            raise ValueError(
+                f"ctc_loss: use_{name}_lengths={used}, but {name}_lengths is "
+                f"{'missing' if lengths is None else 'given'}"
+            )
     given = [lengths for lengths in (data_lengths, label_lengths) if lengths is not None]
-    return apply(_ctc_loss, [data, label, *given], ((bool(use_data_lengths), bool(use_label_lengths)), blank_label == "first"))
+    return apply(
+        _ctc_loss,
+        [data, label, *given],
+        ((bool(use_data_lengths), bool(use_label_lengths)), blank_label == "first"),
+    )
 
 
 __all__ = ["ctc_loss"]

@@ -21,15 +21,23 @@ Sizes = int | Sequence[int] | None
 
 def _layout(name: str, given: str | None, spatial: int) -> str:
     if spatial not in _LAYOUTS:
-        raise ValueError(f"{name}: data must have 3, 4 or 5 axes (batch, channel, 1 to 3 spatial ones), got {spatial + 2}")
+        raise ValueError(
+            f"{name}: data must have 3, 4 or 5 axes (batch, channel, 1 to 3 spatial ones), got "
+            f"{spatial + 2}"
+        )
     if given is None:
         return _LAYOUTS[spatial][0]
     if given not in _LAYOUTS[spatial]:
-        raise ValueError(f"{name}: layout must be one of {', '.join(_LAYOUTS[spatial])} for {spatial + 2} axes, got {given!r}")
+        raise ValueError(
+            f"{name}: layout must be one of {', '.join(_LAYOUTS[spatial])} for {spatial + 2} "
+            f"axes, got {given!r}"
+        )
     return given
 
 
-def _per_axis(name: str, argument: str, sizes: Sizes, spatial: int, default: int) -> tuple[int, ...]:
+def _per_axis(
+    name: str, argument: str, sizes: Sizes, spatial: int, default: int
+) -> tuple[int, ...]:
     """A size for each spatial axis, from None, one for all, or one for each."""
     if sizes is None or (not isinstance(sizes, int) and len(sizes) == 0):
         return (default,) * spatial
@@ -37,27 +45,50 @@ def _per_axis(name: str, argument: str, sizes: Sizes, spatial: int, default: int
     if isinstance(sizes, int):
         found *= spatial
     if len(found) != spatial:
-        raise ValueError(f"{name}: {argument} needs one entry for each of the {spatial} spatial axes, got {sizes}")
+        raise ValueError(
+            f"{name}: {argument} needs one entry for each of the {spatial} spatial axes, got "
+            f"{sizes}"
+        )
     if any(n < default for n in found):
         raise ValueError(f"{name}: entries of {argument} must be at least {default}, got {sizes}")
     return found
 
 
-# --- convolution -------------------------------------------------------------------------------------------------
+# --- convolution ----------------------------------------------------------------------------------
 
 
 def _filters(types: Sequence[TensorType], attrs: Mapping[str, Any]) -> list[TensorType]:
-    """The channels of each filter, which the data decides, in the type of the weight; the number of filters in that of the bias."""
+    """The channels of each filter, which the data decides, in the type of the weight; the number of
+    filters in that of the bias.
+    """
     x, weight, *bias = types
     layout, groups = attrs["layout"], attrs["groups"]
     channels = length(x, layout.index("C"))
-    each = channels if groups == 1 else channels // groups if type(channels) is int and channels % groups == 0 else None
+    each = (
+        channels
+        if groups == 1
+        else channels // groups
+        if type(channels) is int and channels % groups == 0
+        else None
+    )
     filters = tuple([each if letter == "C" else None for letter in layout])
     return [TensorType(), TensorType(filters), *[TensorType((length(weight, 0),)) for _ in bias]]
 
 
-@operator("_npx_convolution", rule=dtypes.floating, pattern="complex", heavy=True, complete=_filters)
-def _convolution(xp: Any, x: Any, weight: Any, *bias: Any, stride: Any, dilate: Any, pad: Any, groups: int, layout: str) -> Any:
+@operator(
+    "_npx_convolution", rule=dtypes.floating, pattern="complex", heavy=True, complete=_filters
+)
+def _convolution(
+    xp: Any,
+    x: Any,
+    weight: Any,
+    *bias: Any,
+    stride: Any,
+    dilate: Any,
+    pad: Any,
+    groups: int,
+    layout: str,
+) -> Any:
     """Cross-correlation of a batch with filters.
 
     Parameters
@@ -75,13 +106,16 @@ def _convolution(xp: Any, x: Any, weight: Any, *bias: Any, stride: Any, dilate: 
     spatial = [i for i, letter in enumerate(layout) if letter not in "NC"]
     if x.shape[channel] != weight.shape[channel] * groups or weight.shape[0] % groups:
         raise ValueError(
-            f"convolution: data of shape {x.shape} has {x.shape[channel]} channels; weight of shape {weight.shape} with {groups} groups "
-            f"expects {weight.shape[channel] * groups}, and a number of filters that the groups divide"
+            f"convolution: data of shape {x.shape} has {x.shape[channel]} channels; weight of "
+            f"shape {weight.shape} with {groups} groups "
+            f"expects {weight.shape[channel] * groups}, and a number of filters that the groups "
+            "divide"
         )
     for axis, s, d, p in zip(spatial, stride, dilate, pad, strict=True):
         if x.shape[axis] + 2 * p < (weight.shape[axis] - 1) * d + 1:
             raise ValueError(
-                f"convolution: the kernel covers {(weight.shape[axis] - 1) * d + 1} elements along axis {axis}; data of shape {x.shape} "
+                f"convolution: the kernel covers {(weight.shape[axis] - 1) * d + 1} elements "
+                f"along axis {axis}; data of shape {x.shape} "
                 f"has {x.shape[axis]} there, with padding {x.shape[axis] + 2 * p}"
             )
         if s < 1:
@@ -90,18 +124,31 @@ def _convolution(xp: Any, x: Any, weight: Any, *bias: Any, stride: Any, dilate: 
     if not bias:
         return y
     if bias[0].shape != weight.shape[:1]:
-        raise ValueError(f"convolution: bias must have shape {weight.shape[:1]}, one entry for each filter, got {bias[0].shape}")
+        raise ValueError(
+            f"convolution: bias must have shape {weight.shape[:1]}, one entry for each filter, "
+            f"got {bias[0].shape}"
+        )
     return y + xp.reshape(bias[0], tuple(-1 if letter == "C" else 1 for letter in layout))
 
 
-def _check_weight(weight: Any, layout: str, kernel: tuple[int, ...] | None, num_filter: int | None) -> None:
+def _check_weight(
+    weight: Any, layout: str, kernel: tuple[int, ...] | None, num_filter: int | None
+) -> None:
     if weight.ndim != len(layout):
-        raise ValueError(f"convolution: weight must have {len(layout)} axes, as data has, got shape {weight.shape}")
+        raise ValueError(
+            f"convolution: weight must have {len(layout)} axes, as data has, got shape "
+            f"{weight.shape}"
+        )
     sizes = tuple(n for n, letter in zip(weight.shape, layout, strict=True) if letter not in "NC")
     if kernel is not None and kernel != sizes:
-        raise ValueError(f"convolution: kernel={kernel}, but weight of shape {weight.shape} has kernel {sizes}")
+        raise ValueError(
+            f"convolution: kernel={kernel}, but weight of shape {weight.shape} has kernel {sizes}"
+        )
     if num_filter is not None and num_filter != weight.shape[0]:
-        raise ValueError(f"convolution: num_filter={num_filter}, but weight of shape {weight.shape} has {weight.shape[0]} filters")
+        raise ValueError(
+            f"convolution: num_filter={num_filter}, but weight of shape {weight.shape} has "
+            f"{weight.shape[0]} filters"
+        )
 
 
 def convolution(
@@ -167,7 +214,10 @@ def convolution(
     layout = _layout("convolution", layout, spatial)
     sizes = None if kernel is None else _per_axis("convolution", "kernel", kernel, spatial, 1)
     lengths = iter(sizes or ())
-    if sizes is None or not declared(weight, tuple([num_filter if n == "N" else None if n == "C" else next(lengths) for n in layout])):
+    if sizes is None or not declared(
+        weight,
+        tuple([num_filter if n == "N" else None if n == "C" else next(lengths) for n in layout]),
+    ):
         _check_weight(weight, layout, sizes, num_filter)
     if no_bias and bias is not None:
         raise ValueError("convolution: bias is given, but no_bias=True")
@@ -181,7 +231,7 @@ def convolution(
     return apply(_convolution, (data, weight) if bias is None else (data, weight, bias), attrs)
 
 
-# --- pooling -----------------------------------------------------------------------------------------------------
+# --- pooling --------------------------------------------------------------------------------------
 
 
 def _pooled(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -189,7 +239,19 @@ def _pooled(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 
 @operator("_npx_pooling", rule=_pooled, pattern="complex", scalars=False, heavy=True)
-def _pooling(xp: Any, x: Any, *, kind: str, kernel: Any, stride: Any, pad: Any, ceil: bool, count_pad: bool, power: int, axes: Any) -> Any:
+def _pooling(
+    xp: Any,
+    x: Any,
+    *,
+    kind: str,
+    kernel: Any,
+    stride: Any,
+    pad: Any,
+    ceil: bool,
+    count_pad: bool,
+    power: int,
+    axes: Any,
+) -> Any:
     """Maximum, sum, mean or p-norm of windows over the spatial axes.
 
     Parameters
@@ -216,29 +278,49 @@ def _pooling(xp: Any, x: Any, *, kind: str, kernel: Any, stride: Any, pad: Any, 
     for axis, k, s, p in zip(axes, kernel, stride, pad, strict=True):
         size = x.shape[axis]
         if size + 2 * p < k:
-            raise ValueError(f"pooling: a window of {k} does not fit into axis {axis} of data of shape {x.shape} with padding {p}")
+            raise ValueError(
+                f"pooling: a window of {k} does not fit into axis {axis} of data of shape "
+                f"{x.shape} with padding {p}"
+            )
         spare = size + 2 * p - k
         length = (-(-spare // s) if ceil else spare // s) + 1
         window[axis], steps[axis] = k, s
         padding[axis] = (p, max(0, (length - 1) * s + k - size - p))
-        counts = counts * _window_counts(size, p, k, s, length, count_pad).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+        counts = counts * _window_counts(size, p, k, s, length, count_pad).reshape(
+            [-1 if i == axis else 1 for i in range(x.ndim)]
+        )
     if kind == "max":
         return xp.pool_nd(x, "max", window, steps, padding)
-    whole = all(x.shape[a] == k and p == (0, 0) for a, k, p in zip(axes, kernel, [padding[a] for a in axes], strict=True))
+    whole = all(
+        x.shape[a] == k and p == (0, 0)
+        for a, k, p in zip(axes, kernel, [padding[a] for a in axes], strict=True)
+    )
 
     def summed(a: Any) -> Any:
-        return xp.sum(a, axis=axes, keepdims=True) if whole else xp.pool_nd(a, "sum", window, steps, padding)
+        return (
+            xp.sum(a, axis=axes, keepdims=True)
+            if whole
+            else xp.pool_nd(a, "sum", window, steps, padding)
+        )
 
     if kind == "lp":
         total = summed(xp.abs(x) ** power)
         zero = total == 0  # there the root has no derivative
-        return xp.where(zero, xp.zeros_like(total), xp.where(zero, xp.ones_like(total), total) ** xp.asarray(1 / power, x.dtype))
+        return xp.where(
+            zero,
+            xp.zeros_like(total),
+            xp.where(zero, xp.ones_like(total), total) ** xp.asarray(1 / power, x.dtype),
+        )
     total = summed(x)
     return total if kind == "sum" else total / xp.asarray(counts, x.dtype)
 
 
-def _window_counts(size: int, pad: int, kernel: int, stride: int, length: int, count_pad: bool) -> Any:
-    """How many elements each window along an axis is the mean of; what lies beyond the padding never counts."""
+def _window_counts(
+    size: int, pad: int, kernel: int, stride: int, length: int, count_pad: bool
+) -> Any:
+    """How many elements each window along an axis is the mean of; what lies beyond the padding
+    never counts.
+    """
     first = onp.arange(length) * stride - pad
     low, high = (-pad, size + pad) if count_pad else (0, size)
     return onp.maximum(onp.minimum(first + kernel, high) - onp.maximum(first, low), 1)
@@ -302,13 +384,22 @@ def pooling(
     spatial = data.ndim - 2
     layout = _layout("pooling", layout, spatial)
     if pool_type not in ("max", "avg", "sum", "lp"):
-        raise ValueError(f"pooling: pool_type must be 'max', 'avg', 'sum' or 'lp', got {pool_type!r}")
+        raise ValueError(
+            f"pooling: pool_type must be 'max', 'avg', 'sum' or 'lp', got {pool_type!r}"
+        )
     if pooling_convention not in ("valid", "full"):
         if pooling_convention == "same":
-            raise NotImplementedError("pooling: pooling_convention='same' is not supported; give pad instead")
-        raise ValueError(f"pooling: pooling_convention must be 'valid' or 'full', got {pooling_convention!r}")
+            raise NotImplementedError(
+                "pooling: pooling_convention='same' is not supported; give pad instead"
+            )
+        raise ValueError(
+            f"pooling: pooling_convention must be 'valid' or 'full', got {pooling_convention!r}"
+        )
     if p_value is not None and (pool_type != "lp" or p_value < 1):
-        raise ValueError(f"pooling: p_value is a positive int for pool_type='lp', got {p_value} for {pool_type!r}")
+        raise ValueError(
+            f"pooling: p_value is a positive int for pool_type='lp', got {p_value} for "
+            f"{pool_type!r}"
+        )
     axes = tuple(i for i, letter in enumerate(layout) if letter not in "NC")
     if global_pool:
         sizes = tuple(max(data.shape[i], 1) for i in axes)

@@ -1,4 +1,6 @@
-"""Special functions that cumulative distributions are made of, under SciPy's names; computed by XLA on every backend."""
+"""Special functions that cumulative distributions are made of, under SciPy's names; computed by XLA
+on every backend.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +15,9 @@ def _special(name: str) -> Op:
     def unary(xp: Any, x: Any) -> Any:
         return getattr(xp, name)(x)
 
-    declare: Callable[[Any], Op] = operator(f"_npx_{name}", rule=widened, pattern="elementwise", kernels={"jax": unary})
+    declare: Callable[[Any], Op] = operator(
+        f"_npx_{name}", rule=widened, pattern="elementwise", kernels={"jax": unary}
+    )
     return declare(unary)
 
 
@@ -21,7 +25,9 @@ def _incomplete_gamma(name: str) -> Op:
     def binary(xp: Any, a: Any, x: Any) -> Any:
         return getattr(xp, name)(a, x)
 
-    declare: Callable[[Any], Op] = operator(f"_npx_{name}", rule=widened, pattern="broadcast", kernels={"jax": binary})
+    declare: Callable[[Any], Op] = operator(
+        f"_npx_{name}", rule=widened, pattern="broadcast", kernels={"jax": binary}
+    )
     return declare(binary)
 
 
@@ -36,7 +42,9 @@ def _betainc_on_xla(xp: Any, a: Any, b: Any, x: Any) -> Any:
     return xp.betainc(a, b, x)
 
 
-_betainc = operator("_npx_betainc", rule=widened, pattern="broadcast", kernels={"jax": _betainc_on_xla})(_betainc_on_xla)
+_betainc = operator(
+    "_npx_betainc", rule=widened, pattern="broadcast", kernels={"jax": _betainc_on_xla}
+)(_betainc_on_xla)
 
 
 def erfc(data: ArrayLike) -> Any:

@@ -14,16 +14,35 @@ from npcompat.numpy_extension._nn_types import length
 
 
 def _filters(types: Sequence[TensorType], attrs: Mapping[str, Any]) -> list[TensorType]:
-    """The number of filters, one for each channel of the data, in the weight; the channels that they make in the bias."""
+    """The number of filters, one for each channel of the data, in the weight; the channels that
+    they make in the bias.
+    """
     x, weight, *bias = types
     layout, groups = attrs["layout"], attrs["groups"]
     each = length(weight, layout.index("C"))
     filters = (length(x, layout.index("C")), *[None] * (len(layout) - 1))
-    return [TensorType(), TensorType(filters), *[TensorType((None if each is None else each * groups,)) for _ in bias]]
+    return [
+        TensorType(),
+        TensorType(filters),
+        *[TensorType((None if each is None else each * groups,)) for _ in bias],
+    ]
 
 
-@operator("_npx_deconvolution", rule=dtypes.floating, pattern="complex", heavy=True, complete=_filters)
-def _deconvolution(xp: Any, x: Any, weight: Any, *bias: Any, stride: Any, dilate: Any, pad: Any, adj: Any, groups: int, layout: str) -> Any:
+@operator(
+    "_npx_deconvolution", rule=dtypes.floating, pattern="complex", heavy=True, complete=_filters
+)
+def _deconvolution(
+    xp: Any,
+    x: Any,
+    weight: Any,
+    *bias: Any,
+    stride: Any,
+    dilate: Any,
+    pad: Any,
+    adj: Any,
+    groups: int,
+    layout: str,
+) -> Any:
     """The adjoint of a convolution in its data.
 
     Parameters
@@ -42,15 +61,27 @@ def _deconvolution(xp: Any, x: Any, weight: Any, *bias: Any, stride: Any, dilate
     channel = layout.index("C")
     if x.shape[channel] != weight.shape[0] or weight.shape[0] % groups:
         raise ValueError(
-            f"deconvolution: data of shape {x.shape} has {x.shape[channel]} channels; weight of shape {weight.shape} expects "
+            f"deconvolution: data of shape {x.shape} has {x.shape[channel]} channels; weight of "
+            f"shape {weight.shape} expects "
             f"{weight.shape[0]}, which {groups} groups must divide"
         )
-    y = xp.conv_transpose_nd(x, weight, stride, [(p, p - a) for p, a in zip(pad, adj, strict=True)], dilate, groups, layout)
+    y = xp.conv_transpose_nd(
+        x,
+        weight,
+        stride,
+        [(p, p - a) for p, a in zip(pad, adj, strict=True)],
+        dilate,
+        groups,
+        layout,
+    )
     if not bias:
         return y
     filters = weight.shape[channel] * groups
     if bias[0].shape != (filters,):
-        raise ValueError(f"deconvolution: bias must have shape ({filters},), one entry for each filter, got {bias[0].shape}")
+        raise ValueError(
+            f"deconvolution: bias must have shape ({filters},), one entry for each filter, got "
+            f"{bias[0].shape}"
+        )
     return y + xp.reshape(bias[0], tuple(-1 if letter == "C" else 1 for letter in layout))
 
 
@@ -72,9 +103,11 @@ def deconvolution(
     cudnn_off: bool = False,
     layout: str | None = None,
 ) -> Any:
-    """Transposed convolution: what turns the result of a convolution back into the shape of its data (Zeiler et al., 2010).
+    """Transposed convolution: what turns the result of a convolution back into the shape of its
+    data (Zeiler et al., 2010).
 
-    It is the gradient of `convolution`, with the same weight, stride, dilation and padding, in its data.
+    It is the gradient of `convolution`, with the same weight, stride, dilation and padding, in its
+    data.
 
     Parameters
     ----------
@@ -91,10 +124,11 @@ def deconvolution(
     pad : int or sequence of int, optional
         How much is cut off at both ends of each spatial axis.
     adj : int or sequence of int, optional
-        How much is added at the end of each spatial axis: several lengths have the same convolved length, and this
-        chooses one.  Less than `stride` or `dilate`.
+        How much is added at the end of each spatial axis: several lengths have the same convolved
+        length, and this chooses one. Less than `stride` or `dilate`.
     target_shape : int or sequence of int, optional
-        Lengths of the spatial axes of the result, from which `pad` and `adj`, which must not be given, follow.
+        Lengths of the spatial axes of the result, from which `pad` and `adj`, which must not be
+        given, follow.
     num_group : int
         Groups of channels that are treated separately.
     no_bias : bool
@@ -127,14 +161,20 @@ def deconvolution(
     spatial = data.ndim - 2
     layout = _layout("deconvolution", layout, spatial)
     if weight.ndim != data.ndim:
-        raise ValueError(f"deconvolution: weight must have {data.ndim} axes, as data has, got shape {weight.shape}")
+        raise ValueError(
+            f"deconvolution: weight must have {data.ndim} axes, as data has, got shape "
+            f"{weight.shape}"
+        )
     sizes = tuple(n for n, letter in zip(weight.shape, layout, strict=True) if letter not in "NC")
     if kernel is not None and _per_axis("deconvolution", "kernel", kernel, spatial, 1) != sizes:
-        raise ValueError(f"deconvolution: kernel={kernel}, but weight of shape {weight.shape} has kernel {sizes}")
+        raise ValueError(
+            f"deconvolution: kernel={kernel}, but weight of shape {weight.shape} has kernel {sizes}"
+        )
     filters = weight.shape[layout.index("C")] * int(num_group)
     if num_filter is not None and num_filter != filters:
         raise ValueError(
-            f"deconvolution: num_filter={num_filter}, but weight of shape {weight.shape} and {num_group} groups have {filters}"
+            f"deconvolution: num_filter={num_filter}, but weight of shape {weight.shape} and "
+            f"{num_group} groups have {filters}"
         )
     if no_bias and bias is not None:
         raise ValueError("deconvolution: bias is given, but no_bias=True")
@@ -143,16 +183,26 @@ def deconvolution(
     cut = _per_axis("deconvolution", "pad", pad, spatial, 0)
     added = _per_axis("deconvolution", "adj", adj, spatial, 0)
     lengths = tuple(n for n, letter in zip(data.shape, layout, strict=True) if letter not in "NC")
-    whole = [s * (n - 1) + d * (k - 1) + 1 for n, s, d, k in zip(lengths, steps, gaps, sizes, strict=True)]
+    whole = [
+        s * (n - 1) + d * (k - 1) + 1
+        for n, s, d, k in zip(lengths, steps, gaps, sizes, strict=True)
+    ]
     if target_shape is not None and target_shape != ():
         if any(cut) or any(added):
-            raise ValueError(f"deconvolution: pad={pad} and adj={adj} follow from target_shape={target_shape}; give one or the other")
+            raise ValueError(
+                f"deconvolution: pad={pad} and adj={adj} follow from target_shape={target_shape}; "
+                "give one or the other"
+            )
         wanted = _per_axis("deconvolution", "target_shape", target_shape, spatial, 1)
         cut, added = _to_reach(wanted, whole)
     if any(a and a >= max(s, d) for a, s, d in zip(added, steps, gaps, strict=True)):
-        raise ValueError(f"deconvolution: adj must be less than stride {steps} or dilate {gaps}, got {adj}")
+        raise ValueError(
+            f"deconvolution: adj must be less than stride {steps} or dilate {gaps}, got {adj}"
+        )
     if any(n + a <= 2 * p for n, p, a in zip(whole, cut, added, strict=True)):
-        raise ValueError(f"deconvolution: pad={cut} cuts off all of a result of {tuple(whole)} elements")
+        raise ValueError(
+            f"deconvolution: pad={cut} cuts off all of a result of {tuple(whole)} elements"
+        )
     attrs = (steps, gaps, cut, added, int(num_group), layout)
     return apply(_deconvolution, (data, weight) if bias is None else (data, weight, bias), attrs)
 
@@ -160,7 +210,10 @@ def deconvolution(
 def _to_reach(wanted: tuple[int, ...], whole: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Padding and adjustment that leave the lengths wanted of those that there are."""
     if any(w > n for w, n in zip(wanted, whole, strict=True)):
-        raise ValueError(f"deconvolution: target_shape {wanted} is larger than the {tuple(whole)} elements that stride and kernel give")
+        raise ValueError(
+            f"deconvolution: target_shape {wanted} is larger than the {tuple(whole)} elements "
+            "that stride and kernel give"
+        )
     spare = [n - w for n, w in zip(whole, wanted, strict=True)]
     return tuple((n + 1) // 2 for n in spare), tuple(n % 2 for n in spare)
 

@@ -16,16 +16,21 @@ from npcompat._internal.dispatch.dispatch import apply
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import per_channel, widened, working_dtype
 
-# --- what the operators share ------------------------------------------------------------------------------------
+# --- what the operators share ---------------------------------------------------------------------
 
 
 def _with_statistics(outputs: int, operands: int | None = None) -> Any:
-    """The result has the data's dtype; statistics are as wide as they are computed.  Masks follow so many operands."""
+    """The result has the data's dtype; statistics are as wide as they are computed.
+
+    Masks follow so many operands.
+    """
 
     def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
         dtype = dtypes.floating(types[:1])[1]
         others = types[1:operands]
-        working = dtypes.result_type([working_dtype(dtype), *[working_dtype(dtypes.floating((t,))[1]) for t in others]])
+        working = dtypes.result_type(
+            [working_dtype(dtype), *[working_dtype(dtypes.floating((t,))[1]) for t in others]]
+        )
         found = dtype if outputs == 1 else (dtype, *[working] * (outputs - 1))
         return [working] * (1 + len(others)) + [None] * (len(types) - 1 - len(others)), found
 
@@ -35,9 +40,10 @@ def _with_statistics(outputs: int, operands: int | None = None) -> Any:
 def _moments(xp: Any, x: Any, axes: tuple[int, ...], where: Any = True) -> tuple[Any, Any]:
     """Mean and variance over axes; of the elements that a mask selects.
 
-    Where it is differentiated, squares are taken about the mean's value as a constant, and put right by the distance from there, which
-    is 0: the result is the same about whatever constant, so that its derivatives of all orders are right, and none of them goes through
-    all elements for the mean's sake.
+    Where it is differentiated, squares are taken about the mean's value as a constant, and put
+    right by the distance from there, which is 0: the result is the same about whatever constant, so
+    that its derivatives of all orders are right, and none of them goes through all elements for the
+    mean's sake.
     """
     if where is True:
         count = xp.asarray(max(math.prod([x.shape[a] for a in axes]), 1), x.dtype)
@@ -59,8 +65,20 @@ def _normalizing(xp: Any, variance: Any, eps: float) -> Any:
     return xp.rsqrt(variance + xp.asarray(eps, variance.dtype))
 
 
-def _scaled(xp: Any, x: Any, mean: Any, variance: Any, gamma: Any, beta: Any, eps: float, axes: tuple[int, ...], given: bool) -> Any:
-    """Normalized over axes, where there is a variance for each gamma; about a constant, as in `_moments`, but by `given` moments."""
+def _scaled(
+    xp: Any,
+    x: Any,
+    mean: Any,
+    variance: Any,
+    gamma: Any,
+    beta: Any,
+    eps: float,
+    axes: tuple[int, ...],
+    given: bool,
+) -> Any:
+    """Normalized over axes, where there is a variance for each gamma; about a constant, as in
+    `_moments`, but by `given` moments.
+    """
     scale = gamma * _normalizing(xp, variance, eps)
     centre, distance = (mean, None) if given else xp.about(mean)
     shift = beta if distance is None else beta - distance * scale
@@ -76,7 +94,10 @@ def _along(xp: Any, vector: Any, axis: int, ndim: int, what: str, length: int) -
 
 def _check_length(vector: Any, axis: int, what: str, length: int) -> None:
     if vector.shape != (length,):
-        raise ValueError(f"{what}: expected shape ({length},), one entry for each position along axis {axis}, got {vector.shape}")
+        raise ValueError(
+            f"{what}: expected shape ({length},), one entry for each position along axis {axis}, "
+            f"got {vector.shape}"
+        )
 
 
 def _others(axis: int, ndim: int) -> tuple[int, ...]:
@@ -84,7 +105,9 @@ def _others(axis: int, ndim: int) -> tuple[int, ...]:
 
 
 def _variants(name: str, statistics: int) -> Callable[[Callable[..., Any]], tuple[Op, Op]]:
-    """Declare two operators: one that gives the normalized data only, and one that gives statistics too."""
+    """Declare two operators: one that gives the normalized data only, and one that gives statistics
+    too.
+    """
 
     def declare(compute: Callable[..., Any]) -> tuple[Op, Op]:
         @wraps(compute)
@@ -92,25 +115,63 @@ def _variants(name: str, statistics: int) -> Callable[[Callable[..., Any]], tupl
             return compute(xp, *arrays, **attrs)[0]
 
         outputs = 1 + statistics
-        full = from_function(f"{name}_statistics", compute, rule=_with_statistics(outputs), outputs=outputs, complete=per_channel)
-        only = replace(full, name=name, compute=alone, rule=_with_statistics(1), outputs=1, programs=from_function(name, compute).programs)
+        full = from_function(
+            f"{name}_statistics",
+            compute,
+            rule=_with_statistics(outputs),
+            outputs=outputs,
+            complete=per_channel,
+        )
+        only = replace(
+            full,
+            name=name,
+            compute=alone,
+            rule=_with_statistics(1),
+            outputs=1,
+            programs=from_function(name, compute).programs,
+        )
         return register(only), register(full)
 
     return declare
 
 
-# --- batch -------------------------------------------------------------------------------------------------------
+# --- batch ----------------------------------------------------------------------------------------
 
 
 def _batch_norm_with(
-    xp: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, axis: int, eps: float, fix_gamma: bool, given: bool
+    xp: Any,
+    x: Any,
+    gamma: Any,
+    beta: Any,
+    mean: Any,
+    variance: Any,
+    axis: int,
+    eps: float,
+    fix_gamma: bool,
+    given: bool,
 ) -> Any:
     for name, vector in {"gamma": gamma, "beta": beta, "mean": mean, "variance": variance}.items():
         _check_length(vector, axis, f"batch_norm: {name}", x.shape[axis])
-    return _scaled(xp, x, mean, variance, xp.asarray(1, x.dtype) if fix_gamma else gamma, beta, eps, _others(axis, x.ndim), given)
+    return _scaled(
+        xp,
+        x,
+        mean,
+        variance,
+        xp.asarray(1, x.dtype) if fix_gamma else gamma,
+        beta,
+        eps,
+        _others(axis, x.ndim),
+        given,
+    )
 
 
-@operator("_npx_batch_norm", rule=_with_statistics(5, 5), outputs=5, complete=per_channel, overwrites=((3, 3), (4, 4)))
+@operator(
+    "_npx_batch_norm",
+    rule=_with_statistics(5, 5),
+    outputs=5,
+    complete=per_channel,
+    overwrites=((3, 3), (4, 4)),
+)
 def _batch_norm(
     xp: Any,
     x: Any,
@@ -124,7 +185,8 @@ def _batch_norm(
     fix_gamma: bool,
     axis: int,
 ) -> Any:
-    """Normalized with the batch's statistics: the result, mean, variance, and the running ones moved towards them.
+    """Normalized with the batch's statistics: the result, mean, variance, and the running ones
+    moved towards them.
 
     Parameters
     ----------
@@ -136,14 +198,30 @@ def _batch_norm(
         mean, variance = running_mean, running_var
     else:
         mean, variance = _moments(xp, x, _others(axis, x.ndim), *where)
-    y = _batch_norm_with(xp, x, gamma, beta, mean, variance, axis, eps, fix_gamma, given=x.size == 0)
+    y = _batch_norm_with(
+        xp, x, gamma, beta, mean, variance, axis, eps, fix_gamma, given=x.size == 0
+    )
     keep, add = xp.asarray(momentum, x.dtype), xp.asarray(1 - momentum, x.dtype)
-    moved = [running * keep + xp.stop_gradient(m) * add for running, m in ((running_mean, mean), (running_var, variance))]
+    moved = [
+        running * keep + xp.stop_gradient(m) * add
+        for running, m in ((running_mean, mean), (running_var, variance))
+    ]
     return y, mean, variance, *moved
 
 
 @operator("_npx_batch_norm_predict", rule=_with_statistics(1), complete=per_channel)
-def _batch_norm_predict(xp: Any, x: Any, gamma: Any, beta: Any, mean: Any, variance: Any, *, eps: float, fix_gamma: bool, axis: int) -> Any:
+def _batch_norm_predict(
+    xp: Any,
+    x: Any,
+    gamma: Any,
+    beta: Any,
+    mean: Any,
+    variance: Any,
+    *,
+    eps: float,
+    fix_gamma: bool,
+    axis: int,
+) -> Any:
     """Normalized with given statistics.
 
     Parameters
@@ -153,7 +231,9 @@ def _batch_norm_predict(xp: Any, x: Any, gamma: Any, beta: Any, mean: Any, varia
     variance : array
         Variance of each channel.
     """
-    return _batch_norm_with(xp, x, gamma, beta, mean, variance, axis % x.ndim, eps, fix_gamma, given=True)
+    return _batch_norm_with(
+        xp, x, gamma, beta, mean, variance, axis % x.ndim, eps, fix_gamma, given=True
+    )
 
 
 def batch_norm(
@@ -174,8 +254,9 @@ def batch_norm(
 ) -> Any:
     """Normalize each channel over the batch (Ioffe and Szegedy, 2015).
 
-    In training mode the batch's own mean and (biased) variance are used, and the running ones, which must be arrays of
-    npcompat, are moved towards them in place; in prediction mode the running ones are used.
+    In training mode the batch's own mean and (biased) variance are used, and the running ones,
+    which must be arrays of npcompat, are moved towards them in place; in prediction mode the
+    running ones are used.
 
     Parameters
     ----------
@@ -219,14 +300,23 @@ def batch_norm(
     array([0.2])
     """
     if min_calib_range is not None or max_calib_range is not None:
-        raise NotImplementedError("batch_norm: min_calib_range and max_calib_range (quantization) are not supported")
+        raise NotImplementedError(
+            "batch_norm: min_calib_range and max_calib_range (quantization) are not supported"
+        )
     attrs = (float(eps), float(momentum), bool(fix_gamma), int(axis))
     if use_global_stats or not modes.current().training:
-        y = apply(_batch_norm_predict, (x, gamma, beta, running_mean, running_var), (attrs[0], attrs[2], attrs[3]))
+        y = apply(
+            _batch_norm_predict,
+            (x, gamma, beta, running_mean, running_var),
+            (attrs[0], attrs[2], attrs[3]),
+        )
         return (y, running_mean, running_var) if output_mean_var else y
     for what, running in (("running_mean", running_mean), ("running_var", running_var)):
         if not isinstance(running, Handle):
-            raise TypeError(f"batch_norm: {what} is written in training mode and must be an npcompat ndarray, got {type(running).__name__}")
+            raise TypeError(
+                f"batch_norm: {what} is written in training mode and must be an npcompat ndarray, "
+                f"got {type(running).__name__}"
+            )
     operands = (x, gamma, beta, running_mean, running_var)
     results = apply(_batch_norm, operands, attrs)
     for output, operand in _batch_norm.overwrites:
@@ -253,16 +343,19 @@ def sync_batch_norm(
     *,
     axis: int = 1,
 ) -> Any:
-    """Batch normalization with the statistics of the batches of several devices: here of one, which is `batch_norm`.
+    """Batch normalization with the statistics of the batches of several devices: here of one, which
+    is `batch_norm`.
 
     Parameters
     ----------
-    data, gamma, beta, moving_mean, moving_var, eps, momentum, fix_gamma, use_global_stats, output_mean_var, axis
+    data, gamma, beta, moving_mean, moving_var, eps, momentum, fix_gamma, use_global_stats,
+    output_mean_var, axis
         As for `batch_norm`.
     ndev : int
         Number of devices.  Training is on one: more raise NotImplementedError.
     key : str
-        Name of the layer, by which MXNet's devices find each other; one device has no other to find.
+        Name of the layer, by which MXNet's devices find each other; one device has no other to
+        find.
 
     Examples
     --------
@@ -271,11 +364,25 @@ def sync_batch_norm(
            [2.]])
     """
     if ndev != 1:
-        raise NotImplementedError(f"sync_batch_norm: ndev={ndev}: training on several devices is not supported")
-    return batch_norm(data, gamma, beta, moving_mean, moving_var, eps, momentum, fix_gamma, use_global_stats, output_mean_var, axis)
+        raise NotImplementedError(
+            f"sync_batch_norm: ndev={ndev}: training on several devices is not supported"
+        )
+    return batch_norm(
+        data,
+        gamma,
+        beta,
+        moving_mean,
+        moving_var,
+        eps,
+        momentum,
+        fix_gamma,
+        use_global_stats,
+        output_mean_var,
+        axis,
+    )
 
 
-# --- layers, groups, instances -----------------------------------------------------------------------------------
+# --- layers, groups, instances --------------------------------------------------------------------
 
 
 @_variants("_npx_layer_norm", 2)
@@ -283,11 +390,25 @@ def _layer_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, axis: int, eps: float
     """Normalized over one axis: the result, mean, and standard deviation."""
     (axis,) = normalized_axes(axis, x.ndim)
     mean, variance = [xp.unsqueeze(m, (axis,)) for m in _moments(xp, x, (axis,))]
-    gamma, beta = (_along(xp, v, axis, x.ndim, f"layer_norm: {n}", x.shape[axis]) for v, n in ((gamma, "gamma"), (beta, "beta")))
-    return (x - mean) * _normalizing(xp, variance, eps) * gamma + beta, mean, _deviation(xp, variance, eps)
+    gamma, beta = (
+        _along(xp, v, axis, x.ndim, f"layer_norm: {n}", x.shape[axis])
+        for v, n in ((gamma, "gamma"), (beta, "beta"))
+    )
+    return (
+        (x - mean) * _normalizing(xp, variance, eps) * gamma + beta,
+        mean,
+        _deviation(xp, variance, eps),
+    )
 
 
-def layer_norm(data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, axis: int = -1, eps: float = 1e-5, output_mean_var: bool = False) -> Any:
+def layer_norm(
+    data: ArrayLike,
+    gamma: ArrayLike,
+    beta: ArrayLike,
+    axis: int = -1,
+    eps: float = 1e-5,
+    output_mean_var: bool = False,
+) -> Any:
     """Normalize over one axis (Ba et al., 2016).
 
     Parameters
@@ -315,19 +436,30 @@ def layer_norm(data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, axis: int = -
 def _group_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, num_groups: int, eps: float) -> Any:
     """Normalized over groups of channels: the result, mean, and standard deviation of each group."""
     if x.ndim < 2 or x.shape[1] % num_groups:
-        raise ValueError(f"group_norm: data of shape {x.shape} must have channels (axis 1) that {num_groups} groups divide")
+        raise ValueError(
+            f"group_norm: data of shape {x.shape} must have channels (axis 1) that {num_groups} "
+            "groups divide"
+        )
     channels = x.shape[1]
     grouped = xp.reshape(x, (x.shape[0], num_groups, channels // num_groups, *x.shape[2:]))
     inner = tuple(range(2, grouped.ndim))
     mean, variance = _moments(xp, grouped, inner)
     centre, scale = [xp.unsqueeze(v, inner) for v in (mean, _normalizing(xp, variance, eps))]
     y = xp.reshape((grouped - centre) * scale, x.shape)
-    gamma, beta = (_along(xp, v, 1, x.ndim, f"group_norm: {n}", channels) for v, n in ((gamma, "gamma"), (beta, "beta")))
+    gamma, beta = (
+        _along(xp, v, 1, x.ndim, f"group_norm: {n}", channels)
+        for v, n in ((gamma, "gamma"), (beta, "beta"))
+    )
     return y * gamma + beta, mean, _deviation(xp, variance, eps)
 
 
 def group_norm(
-    data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, num_groups: int = 1, eps: float = 1e-3, output_mean_var: bool = False
+    data: ArrayLike,
+    gamma: ArrayLike,
+    beta: ArrayLike,
+    num_groups: int = 1,
+    eps: float = 1e-3,
+    output_mean_var: bool = False,
 ) -> Any:
     """Normalize each group of channels over the group (Wu and He, 2018).
 
@@ -349,14 +481,19 @@ def group_norm(
     >>> npx.group_norm([[1.0, 3.0, 5.0, 9.0]], np.ones(4), np.zeros(4), num_groups=2).round(2)
     array([[-1.,  1., -1.,  1.]])
     """
-    return apply(_group_norm[bool(output_mean_var)], (data, gamma, beta), (int(num_groups), float(eps)))
+    return apply(
+        _group_norm[bool(output_mean_var)], (data, gamma, beta), (int(num_groups), float(eps))
+    )
 
 
 @operator("_npx_instance_norm", rule=_with_statistics(1), complete=per_channel)
 def _instance_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, eps: float) -> Any:
     """Each channel of each sample normalized over the spatial axes."""
     if x.ndim < 3:
-        raise ValueError(f"instance_norm: data must have at least 3 axes (batch, channel, space), got shape {x.shape}")
+        raise ValueError(
+            "instance_norm: data must have at least 3 axes (batch, channel, space), got shape "
+            f"{x.shape}"
+        )
     spatial = tuple(range(2, x.ndim))
     for name, vector in {"gamma": gamma, "beta": beta}.items():
         _check_length(vector, 1, f"instance_norm: {name}", x.shape[1])
@@ -387,14 +524,21 @@ def instance_norm(data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: float
 @operator("_npx_l2_normalization", rule=widened)
 def _l2_normalization(xp: Any, x: Any, *, eps: float, mode: str) -> Any:
     """Divided by the 2-norm over a part of the axes."""
-    axes = {"instance": tuple(range(1, x.ndim)), "channel": (1,), "spatial": tuple(range(2, x.ndim))}[mode]
+    axes = {
+        "instance": tuple(range(1, x.ndim)),
+        "channel": (1,),
+        "spatial": tuple(range(2, x.ndim)),
+    }[mode]
     if x.ndim < {"instance": 2, "channel": 2, "spatial": 3}[mode]:
-        raise ValueError(f"l2_normalization: mode={mode!r} needs more axes than data of shape {x.shape} has")
+        raise ValueError(
+            f"l2_normalization: mode={mode!r} needs more axes than data of shape {x.shape} has"
+        )
     return x / xp.sqrt(xp.sum(x * x, axis=axes, keepdims=True) + xp.asarray(eps, x.dtype))
 
 
 def l2_normalization(data: ArrayLike, eps: float = 1e-10, mode: str = "instance") -> Any:
-    """Divide by the 2-norm: of each sample, of each position over the channels, or of each channel over space.
+    """Divide by the 2-norm: of each sample, of each position over the channels, or of each channel
+    over space.
 
     Parameters
     ----------
@@ -411,10 +555,19 @@ def l2_normalization(data: ArrayLike, eps: float = 1e-10, mode: str = "instance"
     array([[0.6, 0.8]])
     """
     if mode not in ("instance", "channel", "spatial"):
-        raise ValueError(f"l2_normalization: mode must be 'instance', 'channel' or 'spatial', got {mode!r}")
+        raise ValueError(
+            f"l2_normalization: mode must be 'instance', 'channel' or 'spatial', got {mode!r}"
+        )
     if not math.isfinite(eps):
         raise ValueError(f"l2_normalization: eps must be finite, got {eps}")
     return apply(_l2_normalization, (data,), (float(eps), mode))
 
 
-__all__ = ["batch_norm", "group_norm", "instance_norm", "l2_normalization", "layer_norm", "sync_batch_norm"]
+__all__ = [
+    "batch_norm",
+    "group_norm",
+    "instance_norm",
+    "l2_normalization",
+    "layer_norm",
+    "sync_batch_norm",
+]

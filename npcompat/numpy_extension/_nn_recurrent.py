@@ -37,7 +37,9 @@ class Network(NamedTuple):
         return self.size if self.projection is None else self.projection
 
     def parameters(self, inputs: int) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Names and shapes of the parameters, in the order in which the vector of all of them has them."""
+        """Names and shapes of the parameters, in the order in which the vector of all of them has
+        them.
+        """
         rows = GATES[self.mode] * self.size
         for kind in ("weight", "bias"):
             columns = inputs
@@ -47,7 +49,10 @@ class Network(NamedTuple):
                     if self.projection is not None and kind == "weight":
                         shapes["h2r"] = (self.projection, self.size)
                     for part, shape in shapes.items():
-                        yield f"{direction}{layer}_{part}_{kind}", shape if kind == "weight" else shape[:1]
+                        yield (
+                            f"{direction}{layer}_{part}_{kind}",
+                            shape if kind == "weight" else shape[:1],
+                        )
                 columns = self.output * self.directions
 
     def count(self, inputs: int) -> int:
@@ -60,15 +65,17 @@ class Network(NamedTuple):
         rest = count - self.count(0)
         if rest < 0 or rest % rows:
             raise ValueError(
-                f"{count} parameters do not fit {self}: expected {self.count(0)}, and {rows} more for each number of the input"
+                f"{count} parameters do not fit {self}: expected {self.count(0)}, and {rows} more "
+                "for each number of the input"
             )
         return rest // rows
 
 
-# --- one step ----------------------------------------------------------------------------------------------------
+# --- one step -------------------------------------------------------------------------------------
 #
-# A cell gets the arguments of its gates side by side in one row.  The logistic function is written as a hyperbolic tangent,
-# sigmoid(x) = (1 + tanh(x / 2)) / 2, and applied to the whole row: XLA's CPU compiler does not vectorise what is sliced.
+# A cell gets the arguments of its gates side by side in one row.  The logistic function is written
+# as a hyperbolic tangent, sigmoid(x) = (1 + tanh(x / 2)) / 2, and applied to the whole row: XLA's
+# CPU compiler does not vectorise what is sliced.
 
 
 def _sum(x: Any, u: Any) -> Any:
@@ -76,9 +83,13 @@ def _sum(x: Any, u: Any) -> Any:
 
 
 def _gru_arguments(xp: Any, x: Any, u: Any) -> Any:
-    """Of the reset and the update gate the sums; of the new state both parts, as the reset gate stands between them."""
+    """Of the reset and the update gate the sums; of the new state both parts, as the reset gate
+    stands between them.
+    """
     gates = 2 * (x.shape[-1] // 3)
-    return xp.concatenate([x[..., :gates] + u[..., :gates], x[..., gates:], u[..., gates:]], axis=-1)
+    return xp.concatenate(
+        [x[..., :gates] + u[..., :gates], x[..., gates:], u[..., gates:]], axis=-1
+    )
 
 
 def _relu_cell(xp: Any, z: Any, h: Any, c: Any) -> tuple[Any, Any]:
@@ -111,13 +122,27 @@ def _gru_cell(xp: Any, z: Any, h: Any, c: Any) -> tuple[Any, Any]:
     return new + update * (h - new), None
 
 
-_CELLS: dict[str, Callable[..., tuple[Any, Any]]] = {"rnn_relu": _relu_cell, "rnn_tanh": _tanh_cell, "lstm": _lstm_cell, "gru": _gru_cell}
+_CELLS: dict[str, Callable[..., tuple[Any, Any]]] = {
+    "rnn_relu": _relu_cell,
+    "rnn_tanh": _tanh_cell,
+    "lstm": _lstm_cell,
+    "gru": _gru_cell,
+}
 
-# --- the network -------------------------------------------------------------------------------------------------
+# --- the network ----------------------------------------------------------------------------------
 
 
 def _direction(
-    xp: Any, net: Network, clip: Clip, reverse: bool, data: Any, lengths: Any, h: Any, c: Any, weights: Sequence[Any], biases: Sequence[Any]
+    xp: Any,
+    net: Network,
+    clip: Clip,
+    reverse: bool,
+    data: Any,
+    lengths: Any,
+    h: Any,
+    c: Any,
+    weights: Sequence[Any],
+    biases: Sequence[Any],
 ) -> tuple[Any, Any, Any]:
     """One layer in one direction: all outputs, and the last states."""
     cell = _CELLS[net.mode] if clip is None else partial(_lstm_cell, clip=clip)
@@ -175,12 +200,14 @@ def _compute(
     measured: bool = False,
     noisy: bool = False,
 ) -> tuple[Any, ...]:
-    """Outputs and last states; after the first states come lengths and what dropout multiplies with, if told so, then parameters.
+    """Outputs and last states; after the first states come lengths and what dropout multiplies
+    with, if told so, then parameters.
 
     Parameters
     ----------
     *others : array
-        The cell state of an LSTM, lengths, what dropout multiplies with, and weights and biases, in one vector or one by one.
+        The cell state of an LSTM, lengths, what dropout multiplies with, and weights and biases, in
+        one vector or one by one.
     size : int
         Length of a state.
     layers : int
@@ -215,10 +242,17 @@ def _compute(
             at = layer * net.directions + direction
             prefix = f"{'lr'[direction]}{layer}_"
             weights, biases = (
-                [a for name, a in parameters.items() if name.startswith(prefix) and name.endswith(kind)] for kind in ("weight", "bias")
+                [
+                    a
+                    for name, a in parameters.items()
+                    if name.startswith(prefix) and name.endswith(kind)
+                ]
+                for kind in ("weight", "bias")
             )
             c = None if cell is None else cell[at]
-            out, h, c = _direction(xp, net, clip, direction == 1, data, lengths, state[at], c, weights, biases)
+            out, h, c = _direction(
+                xp, net, clip, direction == 1, data, lengths, state[at], c, weights, biases
+            )
             outs.append(out)
             last_h.append(h)
             last_c.append(c)
@@ -230,21 +264,35 @@ def _compute(
 def _parameters(xp: Any, net: Network, data: Any, given: Sequence[Any]) -> dict[str, Any]:
     """The parameters by name, from the vector of all or one by one."""
     if data.ndim != 3:
-        raise ValueError(f"rnn: data must have the axes time, batch and feature, got shape {data.shape}")
+        raise ValueError(
+            f"rnn: data must have the axes time, batch and feature, got shape {data.shape}"
+        )
     wanted = dict(net.parameters(data.shape[2]))
     if len(given) == 1:
         (vector,) = given
         count = net.count(data.shape[2])
         if vector.shape != (count,):
-            raise ValueError(f"rnn: parameters must have shape ({count},) for data of shape {data.shape} and {net}, got {vector.shape}")
+            raise ValueError(
+                f"rnn: parameters must have shape ({count},) for data of shape {data.shape} and "
+                f"{net}, got {vector.shape}"
+            )
         ends = onp.cumsum([int(onp.prod(shape)) for shape in wanted.values()])[:-1]
         pieces = xp.split(vector, ends.tolist())
-        return {name: xp.reshape(piece, shape) for (name, shape), piece in zip(wanted.items(), pieces, strict=True)}
+        return {
+            name: xp.reshape(piece, shape)
+            for (name, shape), piece in zip(wanted.items(), pieces, strict=True)
+        }
     if len(given) != len(wanted):
-        raise ValueError(f"rnn: parameters must be one vector, or {len(wanted)} arrays ({', '.join(wanted)}), got {len(given)}")
+        raise ValueError(
+            f"rnn: parameters must be one vector, or {len(wanted)} arrays ({', '.join(wanted)}), "
+            f"got {len(given)}"
+        )
     for (name, shape), piece in zip(wanted.items(), given, strict=True):
         if piece.shape != shape:
-            raise ValueError(f"rnn: {name} must have shape {shape} for data of shape {data.shape}, got {piece.shape}")
+            raise ValueError(
+                f"rnn: {name} must have shape {shape} for data of shape {data.shape}, got "
+                f"{piece.shape}"
+            )
     return dict(zip(wanted, given, strict=True))
 
 
@@ -292,38 +340,43 @@ def rnn(
 ) -> Any:
     """A recurrent network of several layers over whole sequences.
 
-    With the input `x` and the state `h` of the step before, `a` and `b` being products with the layer's weights plus biases
-    (`a = W_i2h x + b_i2h`, `b = W_h2h h + b_h2h`, of which each gate has its rows), the next state is
+    With the input `x` and the state `h` of the step before, `a` and `b` being products with the
+    layer's weights plus biases (`a = W_i2h x + b_i2h`, `b = W_h2h h + b_h2h`, of which each gate
+    has its rows), the next state is
 
     - `rnn_relu`, `rnn_tanh`: `relu(a + b)`, `tanh(a + b)`;
-    - `lstm`, rows in the order input, forget, cell, output: `c' = sigmoid(a_f + b_f) c + sigmoid(a_i + b_i) tanh(a_c + b_c)`,
-      `h' = sigmoid(a_o + b_o) tanh(c')`; with a projection, `h' = W_h2r sigmoid(a_o + b_o) tanh(c')`;
-    - `gru`, rows in the order reset, update, new: `r = sigmoid(a_r + b_r)`, `z = sigmoid(a_z + b_z)`,
-      `h' = (1 - z) tanh(a_n + r b_n) + z h`.
+    - `lstm`, rows in the order input, forget, cell, output: `c' = sigmoid(a_f + b_f) c +
+      sigmoid(a_i + b_i) tanh(a_c + b_c)`, `h' = sigmoid(a_o + b_o) tanh(c')`; with a projection,
+      `h' = W_h2r sigmoid(a_o + b_o) tanh(c')`;
+    - `gru`, rows in the order reset, update, new: `r = sigmoid(a_r + b_r)`, `z = sigmoid(a_z +
+      b_z)`, `h' = (1 - z) tanh(a_n + r b_n) + z h`.
 
-    This is the order of cuDNN and torch, too.  Keras has the update gate of a GRU first; TensorFlow's LSTM cells have input,
-    cell, forget, output.
+    This is the order of cuDNN and torch, too. Keras has the update gate of a GRU first;
+    TensorFlow's LSTM cells have input, cell, forget, output.
 
     Parameters
     ----------
     data : array_like, shape (T, N, C)
         A batch of N sequences of T steps.
     parameters : array_like, or sequence of array_like
-        A vector: first the weights of all layers and directions, `i2h`, `h2h` and (with a projection) `h2r` of each, then the
-        biases `i2h` and `h2h` of each.  Or the arrays that it is made of, which saves joining them.
+        A vector: first the weights of all layers and directions, `i2h`, `h2h` and (with a
+        projection) `h2r` of each, then the biases `i2h` and `h2h` of each. Or the arrays that it is
+        made of, which saves joining them.
     state : array_like, shape (L * D, N, H)
         First states of L layers in D directions; H is `state_size`, or `projection_size` if given.
     state_cell : array_like, shape (L * D, N, state_size)
         First cell states, of `lstm` only.
     sequence_length : array_like of int, shape (N,), optional
-        Lengths of the sequences.  What comes after them is not looked at, and zero in the output; the last states are those
-        at their ends, and the other direction begins there.  More than T means T.
+        Lengths of the sequences. What comes after them is not looked at, and zero in the output;
+        the last states are those at their ends, and the other direction begins there. More than T
+        means T.
     mode : {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'}
         The kind of network.
     state_size, num_layers : int
         Size of the states, number of layers.
     bidirectional : bool
-        Whether a second network in each layer reads the sequences backwards; its output stands behind that of the first.
+        Whether a second network in each layer reads the sequences backwards; its output stands
+        behind that of the first.
     state_outputs : bool
         Whether the last states are returned.
     p : float
@@ -340,7 +393,8 @@ def rnn(
     Returns
     -------
     ndarray, shape (T, N, D * H)
-        The states of the last layer; if asked for, also the last states, and the last cell states of an `lstm`.
+        The states of the last layer; if asked for, also the last states, and the last cell states
+        of an `lstm`.
 
     Raises
     ------
@@ -355,20 +409,30 @@ def rnn(
     """
     net = network("rnn", mode, state_size, num_layers, bidirectional, projection_size)
     if (state_cell is not None) != (net.mode == "lstm"):
-        raise ValueError(f"rnn: state_cell is for mode='lstm' and needed there; got mode={mode!r} and state_cell={_given(state_cell)}")
+        raise ValueError(
+            f"rnn: state_cell is for mode='lstm' and needed there; got mode={mode!r} and "
+            f"state_cell={_given(state_cell)}"
+        )
     if use_sequence_length != (sequence_length is not None):
-        raise ValueError(f"rnn: use_sequence_length={use_sequence_length}, but sequence_length is {_given(sequence_length)}")
+        raise ValueError(
+            f"rnn: use_sequence_length={use_sequence_length}, but sequence_length is "
+            f"{_given(sequence_length)}"
+        )
     if not 0 <= p <= 1:
         raise ValueError(f"rnn: p is a probability, got {p}")
     clip = state_bounds("rnn", lstm_state_clip_min, lstm_state_clip_max, lstm_state_clip_nan)
     if clip is not None and net.mode != "lstm":
-        raise ValueError(f"rnn: lstm_state_clip_min, _max and _nan are for mode='lstm', got mode={mode!r}")
+        raise ValueError(
+            f"rnn: lstm_state_clip_min, _max and _nan are for mode='lstm', got mode={mode!r}"
+        )
     data = asarray(data)
     noise = None
     if p > 0 and net.layers > 1 and modes.current().training and data.ndim == 3:
         shape = (net.layers - 1, *data.shape[:2], net.output * net.directions)
         noise = dropout(ones(shape, data.dtype if dtypes.is_float(data.dtype) else None), p)
-    separate = isinstance(parameters, list | tuple) and any([getattr(a, "ndim", 0) for a in parameters])
+    separate = isinstance(parameters, list | tuple) and any(
+        [getattr(a, "ndim", 0) for a in parameters]
+    )
     pieces = list(parameters) if separate else [parameters]
     optional = [a for a in (state_cell, sequence_length, noise) if a is not None]
     attrs = (*net, clip, bool(use_sequence_length), noise is not None)
@@ -380,15 +444,33 @@ def _given(argument: Any) -> str:
     return "missing" if argument is None else "given"
 
 
-def network(owner: str, mode: str | None, size: int | None, layers: int | None, bidirectional: bool, projection: int | None) -> Network:
+def network(
+    owner: str,
+    mode: str | None,
+    size: int | None,
+    layers: int | None,
+    bidirectional: bool,
+    projection: int | None,
+) -> Network:
     """A network from arguments of the user, checked."""
     if mode not in GATES:
         raise ValueError(f"{owner}: mode must be one of {', '.join(GATES)}, got {mode!r}")
     if size is None or layers is None or min(size, layers) < 1:
-        raise ValueError(f"{owner}: state_size and num_layers must be positive numbers, got {size} and {layers}")
+        raise ValueError(
+            f"{owner}: state_size and num_layers must be positive numbers, got {size} and {layers}"
+        )
     if projection is not None and (mode != "lstm" or projection < 1):
-        raise ValueError(f"{owner}: projection_size must be positive, and is for mode='lstm'; got {projection} for mode={mode!r}")
-    return Network(mode, int(size), int(layers), 2 if bidirectional else 1, None if projection is None else int(projection))
+        raise ValueError(
+            f"{owner}: projection_size must be positive, and is for mode='lstm'; got {projection} "
+            f"for mode={mode!r}"
+        )
+    return Network(
+        mode,
+        int(size),
+        int(layers),
+        2 if bidirectional else 1,
+        None if projection is None else int(projection),
+    )
 
 
 def state_bounds(owner: str, low: float | None, high: float | None, nan_too: bool | None) -> Clip:
@@ -397,7 +479,8 @@ def state_bounds(owner: str, low: float | None, high: float | None, nan_too: boo
         return None
     if low is None or high is None or not low <= high:
         raise ValueError(
-            f"{owner}: the lower and the upper bound of cell states are given together, in this order; got {low} and {high}"
+            f"{owner}: the lower and the upper bound of cell states are given together, in this "
+            f"order; got {low} and {high}"
             f"{', with nan clipped, too' if nan_too else ''}"
         )
     return float(low), float(high), bool(nan_too)

@@ -16,7 +16,7 @@ from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 from npcompat.numpy_extension._nn_types import float32, int64, positioned
 
-# --- positions ---------------------------------------------------------------------------------------------------
+# --- positions ------------------------------------------------------------------------------------
 
 
 def _positions(data: ArrayLike) -> Any:
@@ -67,11 +67,17 @@ def embedding(
            [0. , 0.1]])
     """
     if sparse_grad:
-        raise NotImplementedError("embedding: sparse_grad=True is not supported; gradients are dense")
+        raise NotImplementedError(
+            "embedding: sparse_grad=True is not supported; gradients are dense"
+        )
     weight = asarray(weight)
-    if weight.ndim != 2 or (input_dim or weight.shape[0], output_dim or weight.shape[1]) != weight.shape:
+    if (
+        weight.ndim != 2
+        or (input_dim or weight.shape[0], output_dim or weight.shape[1]) != weight.shape
+    ):
         raise ValueError(
-            f"embedding: weight must have shape ({input_dim or 'input_dim'}, {output_dim or 'output_dim'}), got {weight.shape}"
+            f"embedding: weight must have shape ({input_dim or 'input_dim'}, "
+            f"{output_dim or 'output_dim'}), got {weight.shape}"
         )
     if dtype is not None and dtypes.canonical(dtype) != weight.dtype:
         raise TypeError(f"embedding: dtype={dtype}, but weight has dtype {weight.dtype}")
@@ -105,7 +111,10 @@ def gather_nd(data: ArrayLike, indices: ArrayLike) -> Any:
     """
     data, found = asarray(data), _positions(indices)
     if found.ndim < 1 or found.shape[0] > data.ndim:
-        raise IndexError(f"gather_nd: indices of shape {found.shape} hold coordinates along their first axis; data has {data.ndim} axes")
+        raise IndexError(
+            f"gather_nd: indices of shape {found.shape} hold coordinates along their first axis; "
+            f"data has {data.ndim} axes"
+        )
     return entry.getitem(data, tuple(found[i] for i in range(found.shape[0])))
 
 
@@ -124,10 +133,18 @@ def _one_hot(xp: Any, x: Any, *, depth: int, on: float, off: float, dtype: Any) 
     off : float
         What stands elsewhere.
     """
-    return xp.where(xp.expand_dims(x, -1) == xp.arange(depth), xp.asarray(on, dtype), xp.asarray(off, dtype))
+    return xp.where(
+        xp.expand_dims(x, -1) == xp.arange(depth), xp.asarray(on, dtype), xp.asarray(off, dtype)
+    )
 
 
-def one_hot(data: ArrayLike, depth: int | None = None, on_value: float = 1.0, off_value: float = 0.0, dtype: DTypeLike = "float32") -> Any:
+def one_hot(
+    data: ArrayLike,
+    depth: int | None = None,
+    on_value: float = 1.0,
+    off_value: float = 0.0,
+    dtype: DTypeLike = "float32",
+) -> Any:
     """Positions as vectors that are 1 there and 0 elsewhere.
 
     Parameters
@@ -153,23 +170,44 @@ def one_hot(data: ArrayLike, depth: int | None = None, on_value: float = 1.0, of
 
 
 @operator("_npx_pick", rule=positioned, pattern="injective")
-def _pick(xp: Any, x: Any, positions: Any, *, axis: int | None = -1, mode: str = "clip", keepdims: bool = False) -> Any:
+def _pick(
+    xp: Any,
+    x: Any,
+    positions: Any,
+    *,
+    axis: int | None = -1,
+    mode: str = "clip",
+    keepdims: bool = False,
+) -> Any:
     """One element along an axis for each position."""
 
     def in_range(size: int) -> Any:
         return xp.clip(positions, 0, size - 1) if mode == "clip" else positions % size
 
     if axis is None:
-        return xp.reshape(xp.take_along(xp.reshape(x, -1), xp.reshape(in_range(x.size), -1), 0), positions.shape)
+        return xp.reshape(
+            xp.take_along(xp.reshape(x, -1), xp.reshape(in_range(x.size), -1), 0), positions.shape
+        )
     axis = onp.lib.array_utils.normalize_axis_index(axis, x.ndim)
     rest = x.shape[:axis] + x.shape[axis + 1 :]
     if positions.shape not in (rest, (*x.shape[:axis], 1, *x.shape[axis + 1 :])):
-        raise ValueError(f"pick: index must have shape {rest}, that of data {x.shape} without axis {axis}, got {positions.shape}")
-    picked = xp.take_one(x, xp.reshape(in_range(x.shape[axis]), (*x.shape[:axis], 1, *x.shape[axis + 1 :])), axis)
+        raise ValueError(
+            f"pick: index must have shape {rest}, that of data {x.shape} without axis {axis}, got "
+            f"{positions.shape}"
+        )
+    picked = xp.take_one(
+        x, xp.reshape(in_range(x.shape[axis]), (*x.shape[:axis], 1, *x.shape[axis + 1 :])), axis
+    )
     return picked if keepdims else xp.squeeze(picked, axis)
 
 
-def pick(data: ArrayLike, index: ArrayLike, axis: int | None = -1, mode: str = "clip", keepdims: bool = False) -> Any:
+def pick(
+    data: ArrayLike,
+    index: ArrayLike,
+    axis: int | None = -1,
+    mode: str = "clip",
+    keepdims: bool = False,
+) -> Any:
     """One element along an axis for each position over the others.
 
     Parameters
@@ -177,7 +215,8 @@ def pick(data: ArrayLike, index: ArrayLike, axis: int | None = -1, mode: str = "
     data : array_like
         What is picked from.
     index : array_like
-        Positions, in the shape of `data` without the axis (or with length 1 there); floats are cut off to integers.
+        Positions, in the shape of `data` without the axis (or with length 1 there); floats are cut
+        off to integers.
     axis : int or None
         The axis; with None, positions are in the flattened array.
     mode : {'clip', 'wrap'}
@@ -195,7 +234,7 @@ def pick(data: ArrayLike, index: ArrayLike, axis: int | None = -1, mode: str = "
     return apply(_pick, (data, index), (None if axis is None else int(axis), mode, bool(keepdims)))
 
 
-# --- the largest -------------------------------------------------------------------------------------------------
+# --- the largest ----------------------------------------------------------------------------------
 
 
 def _ranked(xp: Any, x: Any, axis: int | None, k: int, ascending: bool) -> tuple[Any, Any, int]:
@@ -206,11 +245,17 @@ def _ranked(xp: Any, x: Any, axis: int | None, k: int, ascending: bool) -> tuple
     last = xp.moveaxis(x, axis, -1)
     count = last.shape[-1] if k < 1 else k
     if count > last.shape[-1]:
-        raise ValueError(f"topk: k={k}, but axis {axis} of shape {x.shape} has only {last.shape[-1]} elements")
+        raise ValueError(
+            f"topk: k={k}, but axis {axis} of shape {x.shape} has only {last.shape[-1]} elements"
+        )
     return last, xp.astype(xp.top_positions(last, count, ascending), int64), axis
 
 
-@operator("_npx_topk", rule=lambda types, attrs: (dtypes.keep(types)[0], attrs["dtype"]), differentiable=False)
+@operator(
+    "_npx_topk",
+    rule=lambda types, attrs: (dtypes.keep(types)[0], attrs["dtype"]),
+    differentiable=False,
+)
 def _topk(xp: Any, x: Any, *, axis: int | None, k: int, ascending: bool, dtype: Any) -> Any:
     """Positions of the largest elements along an axis.
 
@@ -252,7 +297,12 @@ def _topk_mask(xp: Any, x: Any, *, axis: int | None, k: int, ascending: bool) ->
 
 
 def topk(
-    data: ArrayLike, axis: int | None = -1, k: int = 1, ret_typ: str = "indices", is_ascend: bool = False, dtype: DTypeLike = "float32"
+    data: ArrayLike,
+    axis: int | None = -1,
+    k: int = 1,
+    ret_typ: str = "indices",
+    is_ascend: bool = False,
+    dtype: DTypeLike = "float32",
 ) -> Any:
     """The k largest elements along an axis, in order.
 
@@ -265,11 +315,13 @@ def topk(
     k : int
         How many; all, if it is less than 1.
     ret_typ : {'indices', 'value', 'both', 'mask'}
-        Positions, elements, elements and positions, or an array in the shape of `data` that is 1 at the positions.
+        Positions, elements, elements and positions, or an array in the shape of `data` that is 1 at
+        the positions.
     is_ascend : bool
         Whether the smallest are meant, in ascending order.
     dtype : dtype
-        Dtype of positions: a float by default, as MXNet has it; ask for an integer to index with them.
+        Dtype of positions: a float by default, as MXNet has it; ask for an integer to index with
+        them.
 
     Examples
     --------
@@ -279,7 +331,9 @@ def topk(
     array([3., 2.])
     """
     if ret_typ not in ("indices", "value", "both", "mask"):
-        raise ValueError(f"topk: ret_typ must be 'indices', 'value', 'both' or 'mask', got {ret_typ!r}")
+        raise ValueError(
+            f"topk: ret_typ must be 'indices', 'value', 'both' or 'mask', got {ret_typ!r}"
+        )
     attrs = (None if axis is None else int(axis), int(k), bool(is_ascend))
     if ret_typ == "mask":
         return apply(_topk_mask, (data,), attrs)
@@ -289,7 +343,7 @@ def topk(
     return positions if ret_typ == "indices" else (apply(_topk_value, (data,), attrs), positions)
 
 
-# --- sequences and shapes ----------------------------------------------------------------------------------------
+# --- sequences and shapes -------------------------------------------------------------------------
 
 
 @operator("_npx_sequence_mask", rule=positioned, pattern="broadcast")
@@ -297,11 +351,17 @@ def _sequence_mask(xp: Any, x: Any, lengths: Any, *, value: float, axis: int) ->
     """The elements, a value at positions beyond the sequence's length."""
     time = xp.reshape(xp.arange(x.shape[axis]), (-1, 1) if axis == 0 else (1, -1))
     kept = time < xp.expand_dims(lengths, axis)
-    return xp.where(xp.reshape(kept, kept.shape + (1,) * (x.ndim - 2)), x, xp.asarray(value, x.dtype))
+    return xp.where(
+        xp.reshape(kept, kept.shape + (1,) * (x.ndim - 2)), x, xp.asarray(value, x.dtype)
+    )
 
 
 def sequence_mask(
-    data: ArrayLike, sequence_length: ArrayLike | None = None, use_sequence_length: bool = False, value: float = 0.0, axis: int = 0
+    data: ArrayLike,
+    sequence_length: ArrayLike | None = None,
+    use_sequence_length: bool = False,
+    value: float = 0.0,
+    axis: int = 0,
 ) -> Any:
     """Overwrite what lies beyond the end of each sequence of a batch.
 
@@ -326,14 +386,31 @@ def sequence_mask(
     """
     if use_sequence_length != (sequence_length is not None):
         given = "missing" if sequence_length is None else "given"
-        raise ValueError(f"sequence_mask: use_sequence_length={use_sequence_length}, but sequence_length is {given}")
+        raise ValueError(
+            f"sequence_mask: use_sequence_length={use_sequence_length}, but sequence_length is "
+            f"{given}"
+        )
     data = asarray(data)
     if axis not in (0, 1) or data.ndim < 2:
-        raise ValueError(f"sequence_mask: data needs two axes, time being 0 or 1; got shape {data.shape}, axis={axis}")
-    return apply(_sequence_mask, (data, sequence_length), (float(value), axis)) if use_sequence_length else data.copy()
+        raise ValueError(
+            f"sequence_mask: data needs two axes, time being 0 or 1; got shape {data.shape}, "
+            f"axis={axis}"
+        )
+    return (
+        apply(_sequence_mask, (data, sequence_length), (float(value), axis))
+        if use_sequence_length
+        else data.copy()
+    )
 
 
-def arange_like(data: ArrayLike, start: float = 0.0, step: float = 1.0, repeat: int = 1, ctx: Any = None, axis: int | None = None) -> Any:
+def arange_like(
+    data: ArrayLike,
+    start: float = 0.0,
+    step: float = 1.0,
+    repeat: int = 1,
+    ctx: Any = None,
+    axis: int | None = None,
+) -> Any:
     """Evenly spaced values in the shape of an array, or as many as one of its axes is long.
 
     Parameters
@@ -376,7 +453,8 @@ def reshape_like(
     rhs_begin: int | None = None,
     rhs_end: int | None = None,
 ) -> Any:
-    """An array in the shape of another one, or with a stretch of its axes replaced by a stretch of the other's.
+    """An array in the shape of another one, or with a stretch of its axes replaced by a stretch of
+    the other's.
 
     Parameters
     ----------
@@ -397,8 +475,21 @@ def reshape_like(
     lhs, rhs = asarray(lhs), asarray(rhs)
     replaced = range(lhs.ndim)[slice(lhs_begin, lhs_end)]
     begin = replaced.start if len(replaced) or lhs.ndim else 0
-    shape = lhs.shape[:begin] + rhs.shape[slice(rhs_begin, rhs_end)] + lhs.shape[begin + len(replaced) :]
+    shape = (
+        lhs.shape[:begin]
+        + rhs.shape[slice(rhs_begin, rhs_end)]
+        + lhs.shape[begin + len(replaced) :]
+    )
     return lens.reshaped(lhs, shape)
 
 
-__all__ = ["arange_like", "embedding", "gather_nd", "one_hot", "pick", "reshape_like", "sequence_mask", "topk"]
+__all__ = [
+    "arange_like",
+    "embedding",
+    "gather_nd",
+    "one_hot",
+    "pick",
+    "reshape_like",
+    "sequence_mask",
+    "topk",
+]

@@ -13,7 +13,9 @@ def _special(name: str) -> Op:
     def compute(xp: Any, x: Any) -> Any:
         return getattr(xp, name)(x)
 
-    declare: Callable[[Any], Op] = operator(f"_npx_{name}", rule=dtypes.floating, pattern="elementwise")
+    declare: Callable[[Any], Op] = operator(
+        f"_npx_{name}", rule=dtypes.floating, pattern="elementwise"
+    )
     return declare(compute)
 
 

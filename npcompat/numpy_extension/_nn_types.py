@@ -15,12 +15,16 @@ int64 = onp.dtype("int64")
 
 
 def working_dtype(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
-    """The dtype in which sums over many elements are made: floats of 16 bits or less are summed in float32."""
+    """The dtype in which sums over many elements are made: floats of 16 bits or less are summed in
+    float32.
+    """
     return float32 if dtypes.is_float(dtype) and dtype.itemsize < 4 else dtype
 
 
 def widened(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """All inputs are floats of one dtype; 16-bit ones are computed with in float32, and the result has 16 bits again."""
+    """All inputs are floats of one dtype; 16-bit ones are computed with in float32, and the result
+    has 16 bits again.
+    """
     dtype = dtypes.floating(types)[1]
     return [working_dtype(dtype)] * len(types), dtype
 
@@ -33,16 +37,25 @@ def positioned(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 def length(of: TensorType, axis: int) -> Any:
     """The length of an axis, None if it is not known."""
-    return None if of.shape is None or not -len(of.shape) <= axis < len(of.shape) else of.shape[axis]
+    return (
+        None if of.shape is None or not -len(of.shape) <= axis < len(of.shape) else of.shape[axis]
+    )
 
 
 def per_channel(types: Sequence[TensorType], attrs: Mapping[str, Any]) -> list[TensorType]:
-    """All inputs but the data, whose channels lie along `axis` (1), are vectors with an entry for each channel."""
-    return [TensorType(), *[TensorType((length(types[0], attrs.get("axis", 1)),)) for _ in types[1:]]]
+    """All inputs but the data, whose channels lie along `axis` (1), are vectors with an entry for
+    each channel.
+    """
+    return [
+        TensorType(),
+        *[TensorType((length(types[0], attrs.get("axis", 1)),)) for _ in types[1:]],
+    ]
 
 
 def declared(parameter: Any, shape: tuple[int | None, ...]) -> bool:
-    """Whether a parameter is a variable of a graph whose shape is not known; it becomes this one (None: follows from the data)."""
+    """Whether a parameter is a variable of a graph whose shape is not known; it becomes this one
+    (None: follows from the data).
+    """
     if type(parameter) is not dispatch.symbol or parameter.type.shape is not None:
         return False
     known: bool = dispatch.read(parameter).payload.refine(TensorType(shape))

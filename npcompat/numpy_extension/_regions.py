@@ -16,7 +16,9 @@ from npcompat.numpy_extension._nn_types import working_dtype
 
 
 def _cells(xp: Any, first: Any, last: Any, count: int, length: int) -> Any:
-    """For each of the cells that a stretch of pixels is divided into which pixels it covers: (cells, pixels)."""
+    """For each of the cells that a stretch of pixels is divided into which pixels it covers:
+    (cells, pixels).
+    """
     size = xp.maximum(last - first + 1, xp.ones_like(first))
     number = xp.asarray(range(count), size.dtype)
     step = size / xp.asarray(count, size.dtype)
@@ -26,7 +28,9 @@ def _cells(xp: Any, first: Any, last: Any, count: int, length: int) -> Any:
 
 
 def _of_data(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """The result has the data's dtype; corners are numbers of pixels, for which 16 bits are too few."""
+    """The result has the data's dtype; corners are numbers of pixels, for which 16 bits are too
+    few.
+    """
     dtype = dtypes.floating(types[:1])[1]
     return [dtype, working_dtype(dtypes.floating(types[1:])[1])], dtype
 
@@ -43,14 +47,18 @@ def _roi_pooling(xp: Any, x: Any, rois: Any, *, size: tuple[int, int], scale: fl
         What coordinates are multiplied with.
     """
     lowest = xp.asarray(-math.inf, x.dtype)
-    rounded = xp.floor(xp.stop_gradient(rois[:, 1:]) * xp.asarray(scale, rois.dtype) + xp.asarray(0.5, rois.dtype))
+    rounded = xp.floor(
+        xp.stop_gradient(rois[:, 1:]) * xp.asarray(scale, rois.dtype) + xp.asarray(0.5, rois.dtype)
+    )
     images = xp.clip(xp.astype(xp.stop_gradient(rois[:, 0]), "int64"), 0, x.shape[0] - 1)
 
     def pooled(image: Any, region: Any) -> Any:
         left, top, right, bottom = (region[i] for i in range(4))
         across = _cells(xp, left, right, size[1], x.shape[3])
         down = _cells(xp, top, bottom, size[0], x.shape[2])
-        rows = xp.max(xp.where(across, xp.expand_dims(xp.take(x, image, axis=0), 2), lowest), axis=-1)  # (channels, height, cells)
+        rows = xp.max(
+            xp.where(across, xp.expand_dims(xp.take(x, image, axis=0), 2), lowest), axis=-1
+        )  # (channels, height, cells)
         cells = xp.max(xp.where(xp.expand_dims(down, -1), xp.expand_dims(rows, 1), lowest), axis=-2)
         some = xp.logical_and(xp.expand_dims(xp.any(down, axis=-1), -1), xp.any(across, axis=-1))
         return xp.where(some, cells, xp.zeros_like(cells))
@@ -58,11 +66,13 @@ def _roi_pooling(xp: Any, x: Any, rois: Any, *, size: tuple[int, int], scale: fl
     return xp.for_each(pooled, images, rounded)
 
 
-def roi_pooling(data: ArrayLike, rois: ArrayLike, pooled_size: int | Sequence[int], spatial_scale: float) -> Any:
+def roi_pooling(
+    data: ArrayLike, rois: ArrayLike, pooled_size: int | Sequence[int], spatial_scale: float
+) -> Any:
     """The largest element in each cell of a grid that is laid over each region (Girshick, 2015).
 
-    Regions are rounded to whole pixels and their corners belong to them; a cell that covers no pixel gives zero.  Nothing
-    flows back to the regions.
+    Regions are rounded to whole pixels and their corners belong to them; a cell that covers no
+    pixel gives zero. Nothing flows back to the regions.
 
     Parameters
     ----------
@@ -73,7 +83,8 @@ def roi_pooling(data: ArrayLike, rois: ArrayLike, pooled_size: int | Sequence[in
     pooled_size : int or sequence of two int
         Height and width of the grid.
     spatial_scale : float
-        What corners are multiplied with: height of `data` over height of what they were measured in.
+        What corners are multiplied with: height of `data` over height of what they were measured
+        in.
 
     Returns
     -------
@@ -95,11 +106,15 @@ def roi_pooling(data: ArrayLike, rois: ArrayLike, pooled_size: int | Sequence[in
     data, rois = asarray(data), asarray(rois)
     size = as_shape(pooled_size) * (2 if isinstance(pooled_size, int) else 1)
     if data.ndim != 4 or 0 in data.shape:
-        raise ValueError(f"roi_pooling: data must have shape (batch, channels, height, width), got {data.shape}")
+        raise ValueError(
+            f"roi_pooling: data must have shape (batch, channels, height, width), got {data.shape}"
+        )
     if rois.ndim != 2 or rois.shape[1] != 5:
         raise ValueError(f"roi_pooling: rois must have shape (n, 5), got {rois.shape}")
     if len(size) != 2 or min(size) < 1:
-        raise ValueError(f"roi_pooling: pooled_size must be a positive height and width, got {pooled_size}")
+        raise ValueError(
+            f"roi_pooling: pooled_size must be a positive height and width, got {pooled_size}"
+        )
     if not rois.shape[0]:
         return data[:0, :, :1, :1].repeat(size[0], 2).repeat(size[1], 3)
     images = rois[:, 0]

@@ -11,21 +11,32 @@ from npcompat.numpy_extension._checks import expect
 from npcompat.numpy_extension._nn_types import int64, positioned
 
 
-def _checked(name: str, data: ArrayLike, lengths: ArrayLike | None, use: bool, axis: int) -> tuple[Any, Any]:
+def _checked(
+    name: str, data: ArrayLike, lengths: ArrayLike | None, use: bool, axis: int
+) -> tuple[Any, Any]:
     """The data and the lengths (None: all as long as the axis), which must fit."""
     if use != (lengths is not None):
         given = "missing" if lengths is None else "given"
         raise ValueError(f"{name}: use_sequence_length={use}, but sequence_length is {given}")
     data = asarray(data)
     if axis not in (0, 1) or data.ndim < 2:
-        raise ValueError(f"{name}: data needs two axes, time being 0 or 1; got shape {data.shape}, axis={axis}")
+        raise ValueError(
+            f"{name}: data needs two axes, time being 0 or 1; got shape {data.shape}, axis={axis}"
+        )
     if lengths is None:
         return data, None
     found = asarray(lengths).astype(int64, copy=False)
     batch, time = data.shape[1 - axis], data.shape[axis]
     if found.shape != (batch,):
-        raise ValueError(f"{name}: sequence_length must have shape ({batch},), one entry for each sequence, got {found.shape}")
-    expect(((found >= 1) & (found <= time)).all(), ValueError, f"{name}: sequence_length must be between 1 and {time}")
+        raise ValueError(
+            f"{name}: sequence_length must have shape ({batch},), one entry for each sequence, "
+            f"got {found.shape}"
+        )
+    expect(
+        ((found >= 1) & (found <= time)).all(),
+        ValueError,
+        f"{name}: sequence_length must be between 1 and {time}",
+    )
     return data, found
 
 
@@ -33,7 +44,9 @@ def _checked(name: str, data: ArrayLike, lengths: ArrayLike | None, use: bool, a
 def _sequence_last(xp: Any, x: Any, lengths: Any, *, axis: int) -> Any:
     """The element at the end of each sequence."""
     last = xp.reshape(xp.clip(lengths, 1, x.shape[axis]) - 1, _beside(axis, x.ndim))
-    return xp.squeeze(xp.take_along(x, xp.broadcast_to(last, _with_length(x.shape, axis, 1)), axis), axis)
+    return xp.squeeze(
+        xp.take_along(x, xp.broadcast_to(last, _with_length(x.shape, axis, 1)), axis), axis
+    )
 
 
 @operator("_npx_sequence_reverse", rule=positioned, pattern="injective")
@@ -42,7 +55,9 @@ def _sequence_reverse(xp: Any, x: Any, lengths: Any, *, axis: int) -> Any:
     ends = xp.reshape(lengths, _beside(axis, x.ndim))
     time = xp.reshape(xp.arange(x.shape[axis]), _with_length((1,) * x.ndim, axis, -1))
     places = xp.where(time < ends, ends - 1 - time, time)
-    return xp.take_along(x, xp.broadcast_to(xp.clip(places, 0, max(x.shape[axis] - 1, 0)), x.shape), axis)
+    return xp.take_along(
+        x, xp.broadcast_to(xp.clip(places, 0, max(x.shape[axis] - 1, 0)), x.shape), axis
+    )
 
 
 def _beside(axis: int, ndim: int) -> tuple[int, ...]:
@@ -54,7 +69,12 @@ def _with_length(shape: tuple[int, ...], axis: int, length: int) -> tuple[int, .
     return (*shape[:axis], length, *shape[axis + 1 :])
 
 
-def sequence_last(data: ArrayLike, sequence_length: ArrayLike | None = None, use_sequence_length: bool = False, axis: int = 0) -> Any:
+def sequence_last(
+    data: ArrayLike,
+    sequence_length: ArrayLike | None = None,
+    use_sequence_length: bool = False,
+    axis: int = 0,
+) -> Any:
     """The last element of each sequence of a batch.
 
     Parameters
@@ -85,13 +105,20 @@ def sequence_last(data: ArrayLike, sequence_length: ArrayLike | None = None, use
     """
     data, lengths = _checked("sequence_last", data, sequence_length, use_sequence_length, axis)
     if data.shape[axis] == 0:
-        raise ValueError(f"sequence_last: sequences of shape {data.shape} have no last element along axis {axis}")
+        raise ValueError(
+            f"sequence_last: sequences of shape {data.shape} have no last element along axis {axis}"
+        )
     if lengths is None:
         return np.take(data, -1, axis)
     return apply(_sequence_last, (data, lengths), (axis,))
 
 
-def sequence_reverse(data: ArrayLike, sequence_length: ArrayLike | None = None, use_sequence_length: bool = False, axis: int = 0) -> Any:
+def sequence_reverse(
+    data: ArrayLike,
+    sequence_length: ArrayLike | None = None,
+    use_sequence_length: bool = False,
+    axis: int = 0,
+) -> Any:
     """Each sequence of a batch backwards; what lies beyond its end stays where it is.
 
     Parameters

@@ -12,7 +12,7 @@ from npcompat.numpy._typing import ArrayLike
 Slice = slice  # the function of that name stands below
 Places = int | None | Sequence[int | None]
 
-# --- reshape -----------------------------------------------------------------------------------------------------
+# --- reshape --------------------------------------------------------------------------------------
 
 
 def _decoded(shape: tuple[int, ...], codes: tuple[int, ...]) -> tuple[int, ...]:
@@ -67,7 +67,9 @@ def _split(length: int, first: int, second: int, wrong: Any) -> tuple[int, int]:
     return first, second
 
 
-def reshape(a: ArrayLike, newshape: int | Sequence[int], reverse: bool = False, order: str = "C") -> Any:
+def reshape(
+    a: ArrayLike, newshape: int | Sequence[int], reverse: bool = False, order: str = "C"
+) -> Any:
     """The elements in another shape, which can be given by codes that refer to the axes there are.
 
     Parameters
@@ -75,9 +77,10 @@ def reshape(a: ArrayLike, newshape: int | Sequence[int], reverse: bool = False, 
     a : array_like
         What is reshaped: a view where NumPy gives one.
     newshape : int or sequence of int
-        Lengths, which each stand for one axis of `a`, or codes: -1 is what is left over (once); -2 copies the length of
-        the axis; -3 leaves out the axis, of length 1; -4 copies all remaining axes; -5 merges two axes; -6 splits the axis
-        into the two lengths that follow, one of which may be -1.
+        Lengths, which each stand for one axis of `a`, or codes: -1 is what is left over (once); -2
+        copies the length of the axis; -3 leaves out the axis, of length 1; -4 copies all remaining
+        axes; -5 merges two axes; -6 splits the axis into the two lengths that follow, one of which
+        may be -1.
     reverse : bool
         Whether shape and codes are read from right to left.
     order : {'C'}
@@ -105,7 +108,7 @@ def reshape(a: ArrayLike, newshape: int | Sequence[int], reverse: bool = False, 
     return lens.reshaped(a, shape)
 
 
-# --- cutting -----------------------------------------------------------------------------------------------------
+# --- cutting --------------------------------------------------------------------------------------
 
 
 def _each(what: str, places: Places, count: int | None = None) -> tuple[int | None, ...]:
@@ -123,7 +126,8 @@ def slice(data: ArrayLike, begin: Places, end: Places, step: Places = None) -> A
     data : array_like
         What is cut.
     begin, end : int, None, or sequence of them
-        For each axis the first position, and the one after the last; None and negative ones as in Python.
+        For each axis the first position, and the one after the last; None and negative ones as in
+        Python.
     step : int, None, or sequence of them, optional
         Steps; 1 if not given.
 
@@ -181,15 +185,25 @@ def slice_like(data: ArrayLike, shape_like: ArrayLike, axes: Sequence[int] | int
     data, example = asarray(data), asarray(shape_like)
     chosen = (axes,) if isinstance(axes, int) else tuple(axes)
     if not chosen and data.ndim != example.ndim:
-        raise ValueError(f"slice_like: shapes {data.shape} and {example.shape} must have as many axes, or axes be given")
+        raise ValueError(
+            f"slice_like: shapes {data.shape} and {example.shape} must have as many axes, or axes "
+            "be given"
+        )
     cut = normalized_axes(chosen or None, data.ndim)
-    lengths = {i: example.shape[a if chosen else i] for i, a in zip(cut, chosen or cut, strict=True)}
+    lengths = {
+        i: example.shape[a if chosen else i] for i, a in zip(cut, chosen or cut, strict=True)
+    }
     if any(n > data.shape[i] for i, n in lengths.items()):
-        raise ValueError(f"slice_like: shape_like of shape {example.shape} is longer than data of shape {data.shape}")
+        raise ValueError(
+            f"slice_like: shape_like of shape {example.shape} is longer than data of shape "
+            f"{data.shape}"
+        )
     return data[tuple(Slice(lengths.get(i)) for i in range(data.ndim))].copy()
 
 
-def slice_channel(data: ArrayLike, num_outputs: int, axis: int = 1, squeeze_axis: bool = False) -> list[Any]:
+def slice_channel(
+    data: ArrayLike, num_outputs: int, axis: int = 1, squeeze_axis: bool = False
+) -> list[Any]:
     """An array cut into equal parts along an axis.
 
     Parameters
@@ -216,19 +230,28 @@ def slice_channel(data: ArrayLike, num_outputs: int, axis: int = 1, squeeze_axis
     data = asarray(data)
     (axis,) = normalized_axes(axis, data.ndim)
     if num_outputs < 1 or data.shape[axis] % num_outputs:
-        raise ValueError(f"slice_channel: num_outputs={num_outputs} must divide the length of axis {axis} of shape {data.shape}")
+        raise ValueError(
+            f"slice_channel: num_outputs={num_outputs} must divide the length of axis {axis} of "
+            f"shape {data.shape}"
+        )
     if squeeze_axis and data.shape[axis] != num_outputs:
         raise ValueError(
-            f"slice_channel: squeeze_axis=True needs parts of length 1: shape {data.shape} along axis {axis} into {num_outputs}"
+            f"slice_channel: squeeze_axis=True needs parts of length 1: shape {data.shape} along "
+            f"axis {axis} into {num_outputs}"
         )
     parts = [part.copy() for part in np.split(data, num_outputs, axis)]
     return [part.squeeze(axis) for part in parts] if squeeze_axis else parts
 
 
-# --- by example, and padding -------------------------------------------------------------------------------------
+# --- by example, and padding ----------------------------------------------------------------------
 
 
-def broadcast_like(lhs: ArrayLike, rhs: ArrayLike, lhs_axes: Sequence[int] | None = None, rhs_axes: Sequence[int] | None = None) -> Any:
+def broadcast_like(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    lhs_axes: Sequence[int] | None = None,
+    rhs_axes: Sequence[int] | None = None,
+) -> Any:
     """An array repeated to the shape of another one.
 
     Parameters
@@ -253,14 +276,24 @@ def broadcast_like(lhs: ArrayLike, rhs: ArrayLike, lhs_axes: Sequence[int] | Non
         raise ValueError("broadcast_like: lhs_axes and rhs_axes are given together, or not at all")
     if lhs_axes is None or rhs_axes is None:
         return np.broadcast_to(lhs, rhs.shape).copy()
-    ours, theirs = normalized_axes(tuple(lhs_axes), lhs.ndim), normalized_axes(tuple(rhs_axes), rhs.ndim)
+    ours, theirs = (
+        normalized_axes(tuple(lhs_axes), lhs.ndim),
+        normalized_axes(tuple(rhs_axes), rhs.ndim),
+    )
     if len(ours) != len(theirs):
-        raise ValueError(f"broadcast_like: lhs_axes={lhs_axes} and rhs_axes={rhs_axes} must name as many axes")
+        raise ValueError(
+            f"broadcast_like: lhs_axes={lhs_axes} and rhs_axes={rhs_axes} must name as many axes"
+        )
     lengths = dict(zip(ours, [rhs.shape[a] for a in theirs], strict=True))
     return np.broadcast_to(lhs, tuple(lengths.get(i, n) for i, n in enumerate(lhs.shape))).copy()
 
 
-def pad(data: ArrayLike, mode: str = "constant", pad_width: Sequence[int] = (), constant_value: float = 0.0) -> Any:
+def pad(
+    data: ArrayLike,
+    mode: str = "constant",
+    pad_width: Sequence[int] = (),
+    constant_value: float = 0.0,
+) -> Any:
     """An array with elements added around it.
 
     Parameters
@@ -270,7 +303,8 @@ def pad(data: ArrayLike, mode: str = "constant", pad_width: Sequence[int] = (), 
     mode : {'constant', 'edge', 'reflect'}
         Whether a value is added, the outermost element, or what lies mirrored within.
     pad_width : sequence of int
-        For each axis two numbers, one after the other: how many elements before and after it.  (`np.pad` takes pairs.)
+        For each axis two numbers, one after the other: how many elements before and after it.
+        (`np.pad` takes pairs.)
     constant_value : float
         The value that is added.
 
@@ -284,9 +318,16 @@ def pad(data: ArrayLike, mode: str = "constant", pad_width: Sequence[int] = (), 
     if mode not in ("constant", "edge", "reflect"):
         raise ValueError(f"pad: mode must be 'constant', 'edge' or 'reflect', got {mode!r}")
     if len(widths) != 2 * data.ndim or any(n < 0 for n in widths):
-        raise ValueError(f"pad: pad_width needs two numbers for each of {data.ndim} axes, none negative, got {pad_width}")
+        raise ValueError(
+            f"pad: pad_width needs two numbers for each of {data.ndim} axes, none negative, got "
+            f"{pad_width}"
+        )
     pairs = tuple(zip(widths[::2], widths[1::2], strict=True))
-    return np.pad(data, pairs, mode, constant_values=constant_value) if mode == "constant" else np.pad(data, pairs, mode)
+    return (
+        np.pad(data, pairs, mode, constant_values=constant_value)
+        if mode == "constant"
+        else np.pad(data, pairs, mode)
+    )
 
 
 def shape_array(data: ArrayLike) -> Any:

@@ -1,4 +1,6 @@
-"""Steps with the derivative of the identity, which quantized networks are trained with (Bengio et al., 2013)."""
+"""Steps with the derivative of the identity, which quantized networks are trained with (Bengio et
+al., 2013).
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +15,9 @@ def _straight(name: str, step: Callable[[Any, Any], Any]) -> Op:
     def compute(xp: Any, x: Any) -> Any:
         return xp.straight_through(x, step(xp, x)) if dtypes.is_inexact(x.dtype) else step(xp, x)
 
-    declare: Callable[[Any], Op] = operator(name, rule=dtypes.promote, pattern="elementwise", kernels={"numpy": step})
+    declare: Callable[[Any], Op] = operator(
+        name, rule=dtypes.promote, pattern="elementwise", kernels={"numpy": step}
+    )
     return declare(compute)
 
 
@@ -24,7 +28,11 @@ def _rounded(xp: Any, x: Any) -> Any:
     finite = xp.isfinite(x)
     known = xp.where(finite, x, xp.zeros_like(x))
     whole = xp.trunc(known)  # (to add a half and cut off is not exact)
-    return xp.where(finite, xp.where(xp.abs(known - whole) >= xp.asarray(0.5, x.dtype), whole + xp.sign(known), whole), x)
+    return xp.where(
+        finite,
+        xp.where(xp.abs(known - whole) >= xp.asarray(0.5, x.dtype), whole + xp.sign(known), whole),
+        x,
+    )
 
 
 def _sign(xp: Any, x: Any) -> Any:
@@ -36,7 +44,8 @@ _sign_ste = _straight("_npx_sign_ste", _sign)
 
 
 def round_ste(data: ArrayLike) -> Any:
-    """Round to the nearest integer, halves away from zero; the derivative is 1 (straight-through estimator).
+    """Round to the nearest integer, halves away from zero; the derivative is 1 (straight-through
+    estimator).
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """Attention within a window that slides along the sequence (Beltagy et al., 2020: Longformer).
 
-Entry `k` of a window of head `h` stands for the position `i + dilation[h] * (k - w)` of the sequence, as seen from `i`.
+Entry `k` of a window of head `h` stands for the position `i + dilation[h] * (k - w)` of the
+sequence, as seen from `i`.
 """
 
 from collections.abc import Mapping
@@ -31,13 +32,17 @@ def _offsets(xp: Any, w: int, symmetric: bool) -> Any:
 
 
 def _seen(xp: Any, offset: Any, dilation: Any, length: int) -> tuple[Any, Any]:
-    """For each position and head the position that an offset leads to, clipped, and whether it exists."""
+    """For each position and head the position that an offset leads to, clipped, and whether it
+    exists.
+    """
     places = xp.reshape(xp.arange(length), (-1, 1)) + dilation * offset
     return xp.clip(places, 0, max(length - 1, 0)), xp.logical_and(places >= 0, places < length)
 
 
 def _gathered(xp: Any, x: Any, offset: Any, dilation: Any) -> Any:
-    """The elements (batch, length, heads, features) that an offset leads to; zeros where there are none."""
+    """The elements (batch, length, heads, features) that an offset leads to; zeros where there are
+    none.
+    """
     places, exist = _seen(xp, offset, dilation, x.shape[1])
     found = xp.take_along(x, xp.broadcast_to(places[None, :, :, None], x.shape), 1)
     return xp.where(exist[None, :, :, None], found, xp.zeros_like(found))
@@ -84,10 +89,14 @@ def _fit(name: str, shapes: Mapping[str, tuple[int, ...]], dilation: Any, w: int
         raise ValueError(f"{name}: w must not be negative, got {w}")
     for other, found in others:
         if len(shape) != 4 or len(found) != 4 or found[:3] != shape[:3]:
-            raise ValueError(f"{name}: {first} and {other} must agree in (batch, length, heads) of four axes, got {shape} and {found}")
+            raise ValueError(
+                f"{name}: {first} and {other} must agree in (batch, length, heads) of four axes, "
+                f"got {shape} and {found}"
+            )
     if len(shape) != 4 or dilation.shape != (shape[2],) or dilation.dtype.kind not in "iu":
         raise ValueError(
-            f"{name}: {first} must have four axes, and dilation be an int for each head, got {shape}, and {dilation.dtype} "
+            f"{name}: {first} must have four axes, and dilation be an int for each head, got "
+            f"{shape}, and {dilation.dtype} "
             f"of {dilation.shape}"
         )
 
@@ -96,10 +105,14 @@ def _width(w: int, symmetric: bool) -> int:
     return 2 * w + 1 if symmetric else w + 1
 
 
-def sldwin_atten_score(query: ArrayLike, key: ArrayLike, dilation: ArrayLike, w: int, symmetric: bool = True) -> Any:
-    """Products of each query with the keys in its window; zero where the window reaches beyond the sequence.
+def sldwin_atten_score(
+    query: ArrayLike, key: ArrayLike, dilation: ArrayLike, w: int, symmetric: bool = True
+) -> Any:
+    """Products of each query with the keys in its window; zero where the window reaches beyond the
+    sequence.
 
-    Time grows with length times window; memory, also of the gradient, is that of the operands and the result.
+    Time grows with length times window; memory, also of the gradient, is that of the operands and
+    the result.
 
     Parameters
     ----------
@@ -128,11 +141,16 @@ def sldwin_atten_score(query: ArrayLike, key: ArrayLike, dilation: ArrayLike, w:
     query, key, dilation = asarray(query), asarray(key), asarray(dilation)
     _fit("sldwin_atten_score", {"query": query.shape, "key": key.shape}, dilation, w)
     if query.shape != key.shape:
-        raise ValueError(f"sldwin_atten_score: query and key must have one shape, got {query.shape} and {key.shape}")
+        raise ValueError(
+            f"sldwin_atten_score: query and key must have one shape, got {query.shape} and "
+            f"{key.shape}"
+        )
     return apply(_score, (query, key, dilation), (int(w), bool(symmetric)))
 
 
-def sldwin_atten_context(score: ArrayLike, value: ArrayLike, dilation: ArrayLike, w: int, symmetric: bool = True) -> Any:
+def sldwin_atten_context(
+    score: ArrayLike, value: ArrayLike, dilation: ArrayLike, w: int, symmetric: bool = True
+) -> Any:
     """The sum of the values in each window, weighted.
 
     Parameters
@@ -161,7 +179,9 @@ def sldwin_atten_context(score: ArrayLike, value: ArrayLike, dilation: ArrayLike
     return apply(_context, (score, value, dilation), (int(w), bool(symmetric)))
 
 
-def sldwin_atten_mask_like(score: ArrayLike, dilation: ArrayLike, valid_length: ArrayLike, w: int, symmetric: bool = True) -> Any:
+def sldwin_atten_mask_like(
+    score: ArrayLike, dilation: ArrayLike, valid_length: ArrayLike, w: int, symmetric: bool = True
+) -> Any:
     """Ones where both the position and the one in its window are in the sequence, else zeros.
 
     Parameters
@@ -186,14 +206,18 @@ def sldwin_atten_mask_like(score: ArrayLike, dilation: ArrayLike, valid_length: 
     _fit("sldwin_atten_mask_like", {"score": score.shape}, dilation, w)
     _check_width("sldwin_atten_mask_like", score.shape, w, symmetric)
     if lengths.shape != score.shape[:1]:
-        raise ValueError(f"sldwin_atten_mask_like: valid_length must have shape {score.shape[:1]}, got {lengths.shape}")
+        raise ValueError(
+            f"sldwin_atten_mask_like: valid_length must have shape {score.shape[:1]}, got "
+            f"{lengths.shape}"
+        )
     return apply(_mask, (score, dilation, lengths), (int(w), bool(symmetric)))
 
 
 def _check_width(name: str, shape: tuple[int, ...], w: int, symmetric: bool) -> None:
     if shape[3] != _width(w, symmetric):
         raise ValueError(
-            f"{name}: windows of w={w}, symmetric={symmetric} have {_width(w, symmetric)} elements, got scores of shape {shape}"
+            f"{name}: windows of w={w}, symmetric={symmetric} have {_width(w, symmetric)} "
+            f"elements, got scores of shape {shape}"
         )
 
 

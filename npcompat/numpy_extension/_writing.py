@@ -10,23 +10,31 @@ from npcompat.numpy._typing import ArrayLike
 def _key(what: str, ind: Any, ndim: int) -> Any:
     """The index that positions mean: along the first axis, or of several axes, one row for each."""
     if ind.dtype.kind not in "iu" or ind.ndim > 2:
-        raise ValueError(f"{what}: ind must hold integers along at most 2 axes, got {ind.dtype} of shape {ind.shape}")
+        raise ValueError(
+            f"{what}: ind must hold integers along at most 2 axes, got {ind.dtype} of shape "
+            f"{ind.shape}"
+        )
     if ind.ndim < 2:
         return (ind,)
     if not 0 < ind.shape[0] <= ndim:
-        raise IndexError(f"{what}: ind of shape {ind.shape} has a row for each axis that is indexed; the array has {ndim} axes")
+        raise IndexError(
+            f"{what}: ind of shape {ind.shape} has a row for each axis that is indexed; the array "
+            f"has {ndim} axes"
+        )
     return tuple(ind[i] for i in range(ind.shape[0]))
 
 
 def index_add(a: ArrayLike, ind: ArrayLike, val: ArrayLike) -> Any:
-    """A copy of an array, with values added at positions; where a position comes twice, both are added.
+    """A copy of an array, with values added at positions; where a position comes twice, both are
+    added.
 
     Parameters
     ----------
     a : array_like
         The array.
     ind : array_like of int
-        Positions along the first axis, of shape () or (n,); or of shape (m, n), the positions along each of the first m axes.
+        Positions along the first axis, of shape () or (n,); or of shape (m, n), the positions along
+        each of the first m axes.
     val : array_like
         What is added; broadcast to shape `(n, *a.shape[m:])`.
 
@@ -47,14 +55,16 @@ def index_add(a: ArrayLike, ind: ArrayLike, val: ArrayLike) -> Any:
 
 
 def index_update(a: ArrayLike, ind: ArrayLike, val: ArrayLike) -> Any:
-    """A copy of an array, with the elements at positions replaced; of equal positions one of the values is taken.
+    """A copy of an array, with the elements at positions replaced; of equal positions one of the
+    values is taken.
 
     Parameters
     ----------
     a : array_like
         The array.
     ind : array_like of int
-        Positions along the first axis, of shape () or (n,); or of shape (m, n), the positions along each of the first m axes.
+        Positions along the first axis, of shape () or (n,); or of shape (m, n), the positions along
+        each of the first m axes.
     val : array_like
         What stands there instead; broadcast to shape `(n, *a.shape[m:])`.
 

@@ -33,7 +33,9 @@ def seed(seed: int | None = None, device: Any = "all") -> None:
     True
     """
     if device != "all":
-        raise NotImplementedError(f"npx.random.seed(device={device!r}): all devices draw from one stream; expected 'all'")
+        raise NotImplementedError(
+            f"npx.random.seed(device={device!r}): all devices draw from one stream; expected 'all'"
+        )
     np_random.seed(seed)
 
 
@@ -69,7 +71,9 @@ def uniform_n(
     >>> npx.random.uniform_n(np.zeros(2), 1.0, batch_shape=(3, 4)).shape
     (3, 4, 2)
     """
-    return np_random.uniform(low, high, _batched(batch_shape, low, high), dtype=dtype, device=device, ctx=ctx)
+    return np_random.uniform(
+        low, high, _batched(batch_shape, low, high), dtype=dtype, device=device, ctx=ctx
+    )
 
 
 def normal_n(
@@ -81,7 +85,8 @@ def normal_n(
     *,
     ctx: Any = None,
 ) -> Any:
-    """Normal with a mean and a standard deviation: samples of their shape, as many as `batch_shape` says.
+    """Normal with a mean and a standard deviation: samples of their shape, as many as `batch_shape`
+    says.
 
     Parameters
     ----------
@@ -99,7 +104,9 @@ def normal_n(
     >>> npx.random.normal_n(np.zeros(2), 1.0, batch_shape=5).shape
     (5, 2)
     """
-    return np_random.normal(loc, scale, _batched(batch_shape, loc, scale), dtype=dtype, device=device, ctx=ctx)
+    return np_random.normal(
+        loc, scale, _batched(batch_shape, loc, scale), dtype=dtype, device=device, ctx=ctx
+    )
 
 
 def bernoulli(
@@ -170,7 +177,8 @@ def categorical(
     shape : int or tuple of int, optional
         How many are drawn from each; one if not given.
     get_prob : bool
-        Whether the logarithms of the probabilities of what was drawn are returned, too; they are differentiable in `data`.
+        Whether the logarithms of the probabilities of what was drawn are returned, too; they are
+        differentiable in `data`.
     dtype : dtype
         Of the positions.
     device, ctx : Device or str, optional
@@ -189,7 +197,9 @@ def categorical(
     """
     data = np.asarray(data)
     if not data.ndim or not data.shape[-1]:
-        raise ValueError(f"categorical: data: expected probabilities along the last axis, got shape {data.shape}")
+        raise ValueError(
+            f"categorical: data: expected probabilities along the last axis, got shape {data.shape}"
+        )
     check("data", "probabilities", data)
     more = () if shape is None else as_shape(shape)
     batch = data.shape[:-1]
@@ -204,7 +214,13 @@ def categorical(
 
 
 def multinomial(
-    n: ArrayLike, p: ArrayLike, shape: ShapeLike | None = None, ctx: Any = None, dtype: DTypeLike = "int32", *, device: Any = None
+    n: ArrayLike,
+    p: ArrayLike,
+    shape: ShapeLike | None = None,
+    ctx: Any = None,
+    dtype: DTypeLike = "int32",
+    *,
+    device: Any = None,
 ) -> Any:
     """How often each outcome occurs in a number of trials.
 
@@ -238,7 +254,9 @@ def multinomial(
     ones = [1] * len(more)
     p = np.broadcast_to(p, (*batch, p.shape[-1])).reshape((*batch, *ones, p.shape[-1]))
     n = np.broadcast_to(n, batch).reshape((*batch, *ones))
-    drawn = np_random.Generator(np_random.get_bit_generator()).multinomial(n, p, (*batch, *more), device=device, ctx=ctx)
+    drawn = np_random.Generator(np_random.get_bit_generator()).multinomial(
+        n, p, (*batch, *more), device=device, ctx=ctx
+    )
     return drawn.astype(dtype)
 
 

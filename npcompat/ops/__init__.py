@@ -1,10 +1,11 @@
-"""Operators as objects: parametrised by attributes, called on arrays or symbols, compared by content, written as JSON.
+"""Operators as objects: parametrised by attributes, called on arrays or symbols, compared by
+content, written as JSON.
 
     op = ops.Cumsum(axis=1)
     (y,) = op(x)
 
-Every registered operator has a class here: `_npi_cumsum` is `ops.Cumsum`; where two would share a name, the extension's
-begins with `Npx`.
+Every registered operator has a class here: `_npi_cumsum` is `ops.Cumsum`; where two would share a
+name, the extension's begins with `Npx`.
 """
 
 from npcompat._internal.core.tensor_type import TensorType
@@ -19,7 +20,10 @@ __all__ = ["Declaration", "Operator", "TensorType", "from_json", "get", "list"]
 def __getattr__(name: str) -> type[Operator]:
     found = classes().get(name)
     if found is None:
-        raise AttributeError(f"npcompat.ops has no operator {name!r}{nearest(name, classes())}; ops.list() gives them all")
+        raise AttributeError(
+            f"npcompat.ops has no operator {name!r}{nearest(name, classes())}; ops.list() gives "
+            "them all"
+        )
     return found
 
 

@@ -1,4 +1,5 @@
-"""The manual of the operators: `python -m npcompat.ops cumsum`, `--list --level 1`, `--write docs/operators`.
+"""The manual of the operators: `python -m npcompat.ops cumsum`, `--list --level 1`, `--write
+docs/operators`.
 
 `--numpy-names docs/numpy_names.md` writes the status of every name of NumPy.
 """
@@ -17,15 +18,27 @@ from npcompat.ops._manual import page, write
 
 def main() -> int:
     """Print pages or the list, or write the manual; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m npcompat.ops", description="Manual pages of the operators.")
-    parser.add_argument("names", nargs="*", help="operators or functions, such as cumsum, _npx_softmax or np.random.beta")
+    parser = argparse.ArgumentParser(
+        prog="python -m npcompat.ops", description="Manual pages of the operators."
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        help="operators or functions, such as cumsum, _npx_softmax or np.random.beta",
+    )
     parser.add_argument("--list", action="store_true", help="list the operators")
     levels = "; ".join(f"{level}: {meaning}" for level, meaning in LEVELS.items())
-    parser.add_argument("--level", type=int, choices=tuple(LEVELS), help=f"list those of a support level ({levels})")
+    parser.add_argument(
+        "--level", type=int, choices=tuple(LEVELS), help=f"list those of a support level ({levels})"
+    )
     parser.add_argument("--pattern", choices=PATTERNS, help="list those of a pattern")
-    parser.add_argument("--backend", choices=("jax", "numpy"), help="list those that have a kernel on a backend")
+    parser.add_argument(
+        "--backend", choices=("jax", "numpy"), help="list those that have a kernel on a backend"
+    )
     parser.add_argument("--write", metavar="FOLDER", help="write the manual into a folder")
-    parser.add_argument("--numpy-names", metavar="FILE", help="write the status of every name of NumPy into a file")
+    parser.add_argument(
+        "--numpy-names", metavar="FILE", help="write the status of every name of NumPy into a file"
+    )
     asked = parser.parse_args()
     if asked.numpy_names:
         atomic_file.write(asked.numpy_names, _numpy_names.page().encode())
@@ -47,7 +60,9 @@ def main() -> int:
 
 def _class_of(name: str) -> type[ops.Operator]:
     """The operator of a registered name, of a name without its prefix, or of a public function."""
-    names = [prefix + name for prefix in PREFIXES] + [d.name for d in ops.list() if d.public == name]
+    names = [prefix + name for prefix in PREFIXES] + [
+        d.name for d in ops.list() if d.public == name
+    ]
     return ops.get(next((n for n in names if n in REGISTRY), name))
 
 

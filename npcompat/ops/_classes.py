@@ -39,7 +39,9 @@ class Operator:
     declaration: ClassVar[Op]
 
     def __init__(self, **attrs: Any) -> None:
-        self._attrs = self.declaration.bind(**{name: _hashable(value) for name, value in attrs.items()})
+        self._attrs = self.declaration.bind(
+            **{name: _hashable(value) for name, value in attrs.items()}
+        )
 
     @property
     def name(self) -> str:
@@ -57,8 +59,8 @@ class Operator:
         Parameters
         ----------
         *operands : array_like or Symbol
-            As many as the operator has inputs.  On arrays it runs, under `autograd.record` it is recorded, on symbols
-            it gives symbols.
+            As many as the operator has inputs. On arrays it runs, under `autograd.record` it is
+            recorded, on symbols it gives symbols.
         """
         op = self.declaration
         op.check_inputs(len(operands))
@@ -71,12 +73,14 @@ class Operator:
         Parameters
         ----------
         types : iterable of TensorType
-            One for each input; the class of a Python scalar (`float`, for example) stands for a scalar.
+            One for each input; the class of a Python scalar (`float`, for example) stands for a
+            scalar.
 
         Returns
         -------
         Inference
-            `inputs`, completed where the others determine them, and `outputs`; what can't be said is unknown in them.
+            `inputs`, completed where the others determine them, and `outputs`; what can't be said
+            is unknown in them.
 
         Raises
         ------
@@ -107,7 +111,11 @@ class Operator:
     def __repr__(self) -> str:
         op = self.declaration
         pairs = zip(op.attrs.items(), op.named(self._attrs).values(), strict=True)
-        given = [f"{name}={value!r}" for (name, default), value in pairs if value is not default and repr(value) != repr(default)]
+        given = [
+            f"{name}={value!r}"
+            for (name, default), value in pairs
+            if value is not default and repr(value) != repr(default)
+        ]
         return f"{type(self).__name__}({', '.join(given)})"
 
 
@@ -121,7 +129,10 @@ def _as_type(given: Any) -> Any:
         return given
     if hasattr(given, "shape") and hasattr(given, "dtype"):
         return TensorType(given.shape, given.dtype)
-    raise TypeError(f"infer: expected a TensorType, an array, or the class of a Python scalar, got {type(given).__name__}")
+    raise TypeError(
+        "infer: expected a TensorType, an array, or the class of a Python scalar, got "
+        f"{type(given).__name__}"
+    )
 
 
 @lru_cache(maxsize=1)
@@ -133,11 +144,22 @@ def _made(count: int) -> Mapping[str, type[Operator]]:
         if title in found:
             title = prefix.capitalize() + title
         parameters = [
-            inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=inspect.Parameter.empty if d is REQUIRED else d)
+            inspect.Parameter(
+                n,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if d is REQUIRED else d,
+            )
             for n, d in op.attrs.items()
         ]
-        namespace = {"__slots__": (), "__doc__": op.doc, "__module__": "npcompat.ops", "declaration": op}
-        found[title] = type(title, (Operator,), {**namespace, "__signature__": inspect.Signature(parameters)})
+        namespace = {
+            "__slots__": (),
+            "__doc__": op.doc,
+            "__module__": "npcompat.ops",
+            "declaration": op,
+        }
+        found[title] = type(
+            title, (Operator,), {**namespace, "__signature__": inspect.Signature(parameters)}
+        )
     return found
 
 
@@ -162,7 +184,8 @@ def get(name: str) -> type[Operator]:
     found = next((c for title, c in classes().items() if name in (title, c.declaration.name)), None)
     if found is None:
         raise OperatorError(
-            f"no operator {name!r}{op_serialization.nearest(name, [*classes(), *REGISTRY])}; ops.list() gives all {len(REGISTRY)}"
+            f"no operator {name!r}{op_serialization.nearest(name, [*classes(), *REGISTRY])}; "
+            f"ops.list() gives all {len(REGISTRY)}"
         )
     return found
 
@@ -178,7 +201,10 @@ def from_json(text: str | Mapping[str, Any]) -> Operator:
     try:
         found = json.loads(text) if isinstance(text, str) else text
     except json.JSONDecodeError as error:
-        raise DefinitionError(f"the definition's JSON ends, or is damaged, at character {error.pos} of {len(text)}: {error.msg}") from error
+        raise DefinitionError(
+            f"the definition's JSON ends, or is damaged, at character {error.pos} of {len(text)}: "
+            f"{error.msg}"
+        ) from error
     op, attrs = op_serialization.from_definition(found)
     return get(op.name)(**op.named(attrs))
 

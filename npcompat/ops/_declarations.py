@@ -20,7 +20,9 @@ LEVELS = {
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute of an operator: its default (`<required>` if there is none), its type, and what it says."""
+    """An attribute of an operator: its default (`<required>` if there is none), its type, and what
+    it says.
+    """
 
     name: str
     default: Any
@@ -32,9 +34,10 @@ class Attribute:
 class Declaration:
     """What is declared of one operator.
 
-    `level` says how far it is supported: 1 is the operator of a public function on all backends, 2 on one of them, 3 a part
-    of public functions.  `inputs` are the names of the arrays it takes (the last one any number of times if `variadic`),
-    with what they are.  `public` is the function of the operator's name, if there is one, `users` are all that call it.
+    `level` says how far it is supported: 1 is the operator of a public function on all backends, 2
+    on one of them, 3 a part of public functions. `inputs` are the names of the arrays it takes (the
+    last one any number of times if `variadic`), with what they are. `public` is the function of the
+    operator's name, if there is one, `users` are all that call it.
     """
 
     name: str
@@ -51,7 +54,9 @@ class Declaration:
     doc: str
 
 
-def listed(pattern: str | None = None, level: int | None = None, backend: str | None = None) -> builtins.list[Declaration]:
+def listed(
+    pattern: str | None = None, level: int | None = None, backend: str | None = None
+) -> builtins.list[Declaration]:
     """The declarations of the registered operators, by name.
 
     Parameters
@@ -68,14 +73,22 @@ def listed(pattern: str | None = None, level: int | None = None, backend: str | 
     >>> [d.name for d in ops.list(pattern="reduction", backend="numpy")][:2]
     ['_npi_all', '_npi_all_nan']
     """
-    for argument, given, known in (("pattern", pattern, PATTERNS), ("level", level, tuple(LEVELS)), ("backend", backend, ("jax", "numpy"))):
+    for argument, given, known in (
+        ("pattern", pattern, PATTERNS),
+        ("level", level, tuple(LEVELS)),
+        ("backend", backend, ("jax", "numpy")),
+    ):
         if given is not None and given not in known:
-            raise ValueError(f"ops.list({argument}={given!r}): expected one of {', '.join(map(str, known))}")
+            raise ValueError(
+                f"ops.list({argument}={given!r}): expected one of {', '.join(map(str, known))}"
+            )
     found = [declaration(REGISTRY[name]) for name in sorted(REGISTRY)]
     return [
         d
         for d in found
-        if (pattern is None or d.pattern == pattern) and (level is None or d.level == level) and (backend is None or backend in d.backends)
+        if (pattern is None or d.pattern == pattern)
+        and (level is None or d.level == level)
+        and (backend is None or backend in d.backends)
     ]
 
 
@@ -108,8 +121,12 @@ def backends_of(op: Op) -> tuple[str, ...]:
 
 
 def _attribute(name: str, default: Any, said: _descriptions.Said) -> Attribute:
-    """An attribute; what a public function says of leaving an argument out is not so of an attribute without a default."""
-    kind = said.type.replace("sequence of", "tuple of") or ("any" if default in (None, REQUIRED) else type(default).__name__)
+    """An attribute; what a public function says of leaving an argument out is not so of an
+    attribute without a default.
+    """
+    kind = said.type.replace("sequence of", "tuple of") or (
+        "any" if default in (None, REQUIRED) else type(default).__name__
+    )
     if default is not REQUIRED:
         return Attribute(name, default, kind, said.text)
     text = re.sub(r"; [^;]*\bif (not given|None)(?=\.)|, if not given", "", said.text)

@@ -1,8 +1,8 @@
 """What the arguments of an operator are.
 
-A description is looked for in the operator's own docstring, in that of the public function, among the arrays that this one
-takes by another name, in what the name means everywhere, and in the docstring of the function that the public one refers
-to ("the arguments are those of `sum`").
+A description is looked for in the operator's own docstring, in that of the public function, among
+the arrays that this one takes by another name, in what the name means everywhere, and in the
+docstring of the function that the public one refers to ("the arguments are those of `sum`").
 """
 
 import inspect
@@ -28,7 +28,11 @@ def of_arguments(op: Op) -> Mapping[str, Said]:
     names = (*op.inputs, *op.attrs)
     function = _function_of(op)
     own = parameters(inspect.cleandoc(op.doc))
-    theirs, others = ({}, {}) if function is None else (parameters(inspect.getdoc(function) or ""), _referred(function))
+    theirs, others = (
+        ({}, {})
+        if function is None
+        else (parameters(inspect.getdoc(function) or ""), _referred(function))
+    )
     by_position = {} if function is None else _by_position(op, function, names)
     meanings = {n: Said(*meaning) for n, meaning in MEANINGS.items()}
     for said in (own, theirs, by_position, meanings, others):
@@ -39,7 +43,9 @@ def of_arguments(op: Op) -> Mapping[str, Said]:
 
 
 def _function_of(op: Op) -> Callable[..., Any] | None:
-    """The function whose docstring tells of the operator's arguments: that of its name, or the only one that calls it itself."""
+    """The function whose docstring tells of the operator's arguments: that of its name, or the only
+    one that calls it itself.
+    """
     face = _usage.public_face(op)
     if face is not None:
         return face[1]
@@ -52,15 +58,32 @@ def _referred(function: Callable[..., Any]) -> Mapping[str, Said]:
     doc = inspect.getdoc(function) or ""
     named = re.findall(r"(?:those of|see|as) `(\w+)`", doc.split("\n\n")[0])
     others = [vars(inspect.getmodule(function)).get(name) for name in named]
-    return {n: said for other in others if callable(other) for n, said in parameters(inspect.getdoc(other) or "").items()}
+    return {
+        n: said
+        for other in others
+        if callable(other)
+        for n, said in parameters(inspect.getdoc(other) or "").items()
+    }
 
 
-def _by_position(op: Op, function: Callable[..., Any], names: tuple[str, ...]) -> Mapping[str, Said]:
+def _by_position(
+    op: Op, function: Callable[..., Any], names: tuple[str, ...]
+) -> Mapping[str, Said]:
     """The inputs that the function calls otherwise: the arrays that it takes, in order."""
-    arrays = [(n, said) for n, said in parameters(inspect.getdoc(function) or "").items() if re.match("array|ndarray", said.type)]
-    if op.name.split("_", 2)[2] != getattr(function, "__name__", "") or len(arrays) < len(op.inputs):
+    arrays = [
+        (n, said)
+        for n, said in parameters(inspect.getdoc(function) or "").items()
+        if re.match("array|ndarray", said.type)
+    ]
+    if op.name.split("_", 2)[2] != getattr(function, "__name__", "") or len(arrays) < len(
+        op.inputs
+    ):
         return {}
-    return {n: said for n, (theirs, said) in zip(op.inputs, arrays, strict=False) if n != theirs and theirs not in names and said.text}
+    return {
+        n: said
+        for n, (theirs, said) in zip(op.inputs, arrays, strict=False)
+        if n != theirs and theirs not in names and said.text
+    }
 
 
 def parameters(doc: str) -> Mapping[str, Said]:

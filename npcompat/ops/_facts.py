@@ -1,4 +1,6 @@
-"""What follows from a declaration and is not written in it: types, how the gradient is made, what NumPy has otherwise."""
+"""What follows from a declaration and is not written in it: types, how the gradient is made, what
+NumPy has otherwise.
+"""
 
 import inspect
 import re
@@ -15,11 +17,13 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core.op import Op
 from npcompat.ops._usage import names_in, public_face
 
-_DTYPES = tuple([onp.dtype(name) for name in ("bool", "int8", "int64", "float16", "float32", "complex64")])
+_DTYPES = tuple(
+    [onp.dtype(name) for name in ("bool", "int8", "int64", "float16", "float32", "complex64")]
+)
 _BY_HAND = ("custom_jvp", "custom_vjp")
 
 
-# --- types -------------------------------------------------------------------------------------------------------
+# --- types ----------------------------------------------------------------------------------------
 
 
 def types(op: Op) -> str:
@@ -33,12 +37,21 @@ def types(op: Op) -> str:
         said += [] if own else ["The result has the dtype of the operands."]
     elif made:
         results = dict.fromkeys(result for _, result in made)
-        said.append("; ".join(f"{', '.join(s for s, r in made if r == result)} → {result}" for result in results) + ".")
-    return " ".join(said) or ("the dtype that is asked for." if "dtype" in op.attrs else "what the computation gives.")
+        said.append(
+            "; ".join(
+                f"{', '.join(s for s, r in made if r == result)} → {result}" for result in results
+            )
+            + "."
+        )
+    return " ".join(said) or (
+        "the dtype that is asked for." if "dtype" in op.attrs else "what the computation gives."
+    )
 
 
 def _made(op: Op, count: int) -> Iterator[tuple[str, str]]:
-    """Of the usual dtypes those that the rule takes for all of so many operands, and the dtype of the result."""
+    """Of the usual dtypes those that the rule takes for all of so many operands, and the dtype of
+    the result.
+    """
     if not count or "key" in op.inputs:
         return
     for dtype in _DTYPES:
@@ -51,7 +64,7 @@ def _made(op: Op, count: int) -> Iterator[tuple[str, str]]:
             yield dtype.name, " and ".join(o.name for o in dict.fromkeys(outs))
 
 
-# --- the gradient, and inference ---------------------------------------------------------------------------------
+# --- the gradient, and inference ------------------------------------------------------------------
 
 
 def gradient(op: Op) -> str:
@@ -65,7 +78,9 @@ def gradient(op: Op) -> str:
 
 
 def _has_rule(function: Any, module: str, seen: set[int], kernels: Iterable[str] = ()) -> bool:
-    """Whether a function of the operator's module, or a kernel of XLA's that it calls, has a derivative by hand."""
+    """Whether a function of the operator's module, or a kernel of XLA's that it calls, has a
+    derivative by hand.
+    """
     home = getattr(function, "__module__", None) or ""
     if not home.startswith(("npcompat._internal.backend.jax.", module)) or id(function) in seen:
         return False
@@ -74,7 +89,9 @@ def _has_rule(function: Any, module: str, seen: set[int], kernels: Iterable[str]
     if code is None:
         return type(function).__name__ in _BY_HAND
     names = (*names_in(code), *kernels)
-    mentioned = [cell.cell_contents for cell in function.__closure__ or ()] + [function.__globals__.get(name) for name in names]
+    mentioned = [cell.cell_contents for cell in function.__closure__ or ()] + [
+        function.__globals__.get(name) for name in names
+    ]
     if home == module:
         mentioned += [getattr(xla.xp, name, None) for name in names]
     return any(_has_rule(found, module, seen) for found in mentioned)
@@ -83,14 +100,20 @@ def _has_rule(function: Any, module: str, seen: set[int], kernels: Iterable[str]
 def inferred(op: Op) -> str:
     """How inference is made."""
     ufunc = "the computation, run on types"
-    return f"{ufunc}; a rule by hand completes the types of inputs." if op.complete is not None else f"{ufunc}."
+    return (
+        f"{ufunc}; a rule by hand completes the types of inputs."
+        if op.complete is not None
+        else f"{ufunc}."
+    )
 
 
-# --- NumPy -------------------------------------------------------------------------------------------------------
+# --- NumPy ----------------------------------------------------------------------------------------
 
 
 def differences(op: Op) -> list[str]:
-    """In what the public function differs from NumPy's: arguments of its own, and what docs/known_gaps.md says of it."""
+    """In what the public function differs from NumPy's: arguments of its own, and what
+    docs/known_gaps.md says of it.
+    """
     face = public_face(op)
     if face is None or not _numpys(face[0]):
         return []
@@ -109,7 +132,11 @@ def added_arguments(name: str, function: Callable[..., Any]) -> list[str]:
         return []
     places = sum(p.kind is not p.KEYWORD_ONLY for p in theirs.values())
     mine = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
-    return [p.name for i, p in enumerate(mine) if p.name not in theirs and (i >= places or p.kind is p.KEYWORD_ONLY)]
+    return [
+        p.name
+        for i, p in enumerate(mine)
+        if p.name not in theirs and (i >= places or p.kind is p.KEYWORD_ONLY)
+    ]
 
 
 def not_supported(op: Op) -> list[str]:
@@ -125,12 +152,18 @@ def gaps_of(functions: Iterable[FunctionType]) -> list[str]:
 
 
 def _numpys(name: str) -> Mapping[str, inspect.Parameter]:
-    """The parameters of NumPy's function of a name, such as `np.fft.fft`; none if there is no such function."""
+    """The parameters of NumPy's function of a name, such as `np.fft.fft`; none if there is no such
+    function.
+    """
     found: Any = onp
     for part in name.split(".")[1:]:
         found = getattr(found, part, None)
     try:
-        shown = {} if found is None or not name.startswith("np.") else inspect.signature(found).parameters
+        shown = (
+            {}
+            if found is None or not name.startswith("np.")
+            else inspect.signature(found).parameters
+        )
     except (TypeError, ValueError):
         return {}
     return {n: p for n, p in shown.items() if n != "self"}
@@ -141,14 +174,32 @@ _Listed = list[tuple[frozenset[str], str]]
 
 @lru_cache(maxsize=1)
 def _listed() -> tuple[_Listed, _Listed]:
-    """What docs/known_gaps.md lists, where the sources are at hand: the gaps by their places in the code, the differences by names."""
+    """What docs/known_gaps.md lists, where the sources are at hand: the gaps by their places in the
+    code, the differences by names.
+    """
     path = Path(npcompat.__file__).parents[1] / "docs" / "known_gaps.md"
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     rows = re.findall(r"^\| (.*`.*) \| (.*) \| (`npcompat/.*`) \|$", text, flags=re.MULTILINE)
-    gaps = [(frozenset(re.findall("`([^`]+)`", places)), f"{what}: {why}.") for what, why, places in rows]
+    gaps = [
+        (frozenset(re.findall("`([^`]+)`", places)), f"{what}: {why}.")
+        for what, why, places in rows
+    ]
     bullets = re.split(r"^- ", text.partition("## Different on purpose")[2], flags=re.MULTILINE)[1:]
-    names = [[n.rsplit(".", 1)[-1].partition("(")[0] for n in re.findall("`([^`]+)`", bullet)] for bullet in bullets]
-    return gaps, [(frozenset(n), " ".join(bullet.split())) for n, bullet in zip(names, bullets, strict=True)]
+    names = [
+        [n.rsplit(".", 1)[-1].partition("(")[0] for n in re.findall("`([^`]+)`", bullet)]
+        for bullet in bullets
+    ]
+    return gaps, [
+        (frozenset(n), " ".join(bullet.split())) for n, bullet in zip(names, bullets, strict=True)
+    ]
 
 
-__all__ = ["added_arguments", "differences", "gaps_of", "gradient", "inferred", "not_supported", "types"]
+__all__ = [
+    "added_arguments",
+    "differences",
+    "gaps_of",
+    "gradient",
+    "inferred",
+    "not_supported",
+    "types",
+]

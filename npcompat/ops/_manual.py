@@ -1,4 +1,6 @@
-"""The manual of the operators, from their declarations: one page each, gathered into a chapter for each module."""
+"""The manual of the operators, from their declarations: one page each, gathered into a chapter for
+each module.
+"""
 
 import inspect
 import os
@@ -25,7 +27,7 @@ PATTERN_MEANINGS = {
 }
 _MOST = 8
 
-# --- a page ------------------------------------------------------------------------------------------------------
+# --- a page ---------------------------------------------------------------------------------------
 
 
 def page(op: Op) -> str:
@@ -60,7 +62,9 @@ def _section(doc: str, title: str) -> list[str]:
 
 
 def _call(found: Declaration) -> str:
-    attrs = ", ".join(n if a.default is REQUIRED else f"{n}={a.default!r}" for n, a in found.attrs.items())
+    attrs = ", ".join(
+        n if a.default is REQUIRED else f"{n}={a.default!r}" for n, a in found.attrs.items()
+    )
     names = list(found.inputs)
     inputs = ", ".join([*names[:-1], f"*{names[-1]}"] if found.variadic else names)
     said = f"`ops.{get(found.name).__name__}({attrs})({inputs})`"
@@ -75,7 +79,10 @@ def _arguments(found: Declaration) -> Iterator[str]:
     yield from ("| argument | type | default | |", "| --- | --- | --- | --- |")
     for i, (name, text) in enumerate(found.inputs.items()):
         several = found.variadic and i == len(found.inputs) - 1
-        yield f"| `{'*' if several else ''}{name}` | array{', any number' if several else ''} | | {_cell(text)} |"
+        yield (
+            f"| `{'*' if several else ''}{name}` | array{', any number' if several else ''} | | "
+            f"{_cell(text)} |"
+        )
     for a in found.attrs.values():
         default = "required" if a.default is REQUIRED else f"`{_cell(repr(a.default))}`"
         yield f"| `{a.name}` | {_cell(a.type)} | {default} | {_cell(a.description)} |"
@@ -86,7 +93,9 @@ def _properties(op: Op, found: Declaration) -> Iterator[tuple[str, str]]:
     if found.outputs != 1:
         yield "Results", str(found.outputs)
     if op.overwrites:
-        names = ", ".join([f"`{op.inputs[operand]}` by result {output}" for output, operand in op.overwrites])
+        names = ", ".join(
+            [f"`{op.inputs[operand]}` by result {output}" for output, operand in op.overwrites]
+        )
         yield "Overwrites", f"{names}, counted from 0: auxiliary states of graphs."
     yield "Pattern", found.pattern
     yield "Support level", f"{found.level} ({', '.join(found.backends)})"
@@ -94,27 +103,42 @@ def _properties(op: Op, found: Declaration) -> Iterator[tuple[str, str]]:
         yield "Strategy", "; ".join(map(_chosen, sorted(op.strategy, key=lambda k: -k.priority)))
     yield "Gradient", _facts.gradient(op)
     yield "Inference", _facts.inferred(op)
-    for name, found_of in (("Different from NumPy", _facts.differences(op)), ("Not supported", _facts.not_supported(op))):
+    for name, found_of in (
+        ("Different from NumPy", _facts.differences(op)),
+        ("Not supported", _facts.not_supported(op)),
+    ):
         if found_of:
             yield name, " ".join(found_of)
 
 
 def _chosen(kernel: Kernel) -> str:
     """A kernel of a strategy, and where it is taken."""
-    place = kernel.backend if kernel.platform is None else f"{kernel.backend}, platform {kernel.platform}"
-    condition = "" if kernel.condition is None else f": {inspect.getdoc(kernel.condition) or kernel.condition.__name__}"
-    return f"`{kernel.compute.__name__.strip('_')}` on {place} (priority {kernel.priority}){condition}"
+    place = (
+        kernel.backend
+        if kernel.platform is None
+        else f"{kernel.backend}, platform {kernel.platform}"
+    )
+    condition = (
+        ""
+        if kernel.condition is None
+        else f": {inspect.getdoc(kernel.condition) or kernel.condition.__name__}"
+    )
+    return (
+        f"`{kernel.compute.__name__.strip('_')}` on {place} (priority {kernel.priority}){condition}"
+    )
 
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-# --- the manual --------------------------------------------------------------------------------------------------
+# --- the manual -----------------------------------------------------------------------------------
 
 
 def chapter_of(op: Op) -> str:
-    """The module in which a reader looks for an operator: that of its public function, or of its computation."""
+    """The module in which a reader looks for an operator: that of its public function, or of its
+    computation.
+    """
     face = public_face(op)
     return op.compute.__module__ if face is None else face[1].__module__
 
@@ -127,14 +151,18 @@ def file_of(module: str) -> str:
 
 
 def manual() -> Mapping[str, str]:
-    """The files of the manual by name: an index, and a chapter for each module that declares operators of this package."""
+    """The files of the manual by name: an index, and a chapter for each module that declares
+    operators of this package.
+    """
     chapters: dict[str, list[Op]] = {}
     for name in sorted(REGISTRY):
         module = chapter_of(REGISTRY[name])
         if module.startswith("npcompat."):
             chapters.setdefault(module, []).append(REGISTRY[name])
     files = {file_of(module): (_title(module), ops) for module, ops in chapters.items()}
-    pages = {name: "\n".join([f"# {title}\n", *map(page, ops)]) for name, (title, ops) in files.items()}
+    pages = {
+        name: "\n".join([f"# {title}\n", *map(page, ops)]) for name, (title, ops) in files.items()
+    }
     return {"README.md": "\n".join(_index(files)), **pages}
 
 
@@ -145,33 +173,59 @@ def _title(module: str) -> str:
 
 def _index(files: Mapping[str, tuple[str, list[Op]]]) -> Iterator[str]:
     yield "# Operators\n"
-    yield "Made from the declarations by `python -m npcompat.ops --write docs/operators`.  `python -m npcompat.ops cumsum` prints a page.\n"
-    yield "A page says how the operator is called as an object (`ops.Cumsum(axis=1)(x)` returns a tuple), and:\n"
-    yield "- **Types**: which dtypes results have, and what becomes of operands of one dtype.  The default float is float32;"
+    yield (
+        "Made from the declarations by `python -m npcompat.ops --write docs/operators`.  "
+        "`python -m npcompat.ops cumsum` prints a page.\n"
+    )
+    yield (
+        "A page says how the operator is called as an object (`ops.Cumsum(axis=1)(x)` returns a "
+        "tuple), and:\n"
+    )
+    yield (
+        "- **Types**: which dtypes results have, and what becomes of operands of one dtype.  "
+        "The default float is float32;"
+    )
     yield "  under `npx.set_np(dtype=True)` all types are NumPy's."
-    yield "- **Pattern**: how results depend on operands, and so what can be computed together (`Symbol.fusable_groups`)."
+    yield (
+        "- **Pattern**: how results depend on operands, and so what can be computed together "
+        "(`Symbol.fusable_groups`)."
+    )
     yield from [f"  - {name}: {PATTERN_MEANINGS[name]}." for name in PATTERNS]
     yield "- **Support level**, and on which backends the operator is computed."
     yield from [f"  - {level}: {meaning}." for level, meaning in LEVELS.items()]
     yield "- **Gradient**: how it is made."
-    yield "- **Inference**: how types of results follow from types of which not everything is known.\n"
+    yield (
+        "- **Inference**: how types of results follow from types of which not everything is "
+        "known.\n"
+    )
     for name in sorted(files):
         title, ops = files[name]
         yield f"## [{title}]({name})\n"
-        yield from ("| operator | function | pattern | level | |", "| --- | --- | --- | --- | --- |")
+        yield from (
+            "| operator | function | pattern | level | |",
+            "| --- | --- | --- | --- | --- |",
+        )
         for op in ops:
             found = declaration(op)
             summary = " ".join(next(_described(found)).split())
             public = f"`{found.public}`" if found.public else ""
-            yield f"| [{op.name}]({name}#{op.name}) | {public} | {found.pattern} | {found.level} | {_cell(summary)} |"
+            yield (
+                f"| [{op.name}]({name}#{op.name}) | {public} | {found.pattern} | {found.level} "
+                f"| {_cell(summary)} |"
+            )
         yield ""
 
 
 def write(folder: str | os.PathLike[str]) -> list[str]:
-    """Write the manual into a folder, and remove chapters that it no longer has; returns the names of files that changed."""
+    """Write the manual into a folder, and remove chapters that it no longer has; returns the names
+    of files that changed.
+    """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    wanted, before = manual(), {path.name: path.read_text(encoding="utf-8") for path in target.glob("*.md")}
+    wanted, before = (
+        manual(),
+        {path.name: path.read_text(encoding="utf-8") for path in target.glob("*.md")},
+    )
     for name in before.keys() - wanted.keys():
         (target / name).unlink()
     changed = [name for name, text in wanted.items() if before.get(name) != text]

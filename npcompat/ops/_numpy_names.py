@@ -1,7 +1,8 @@
-"""The status of every public name of NumPy, as a page: what it is here, where it runs, whether it compiles and differentiates.
+"""The status of every public name of NumPy, as a page: what it is here, where it runs, whether it
+compiles and differentiates.
 
-What an operator's declaration says is taken from there.  What is composed of operators is tried, on the host, with the
-first example of its docstring.
+What an operator's declaration says is taken from there. What is composed of operators is tried, on
+the host, with the first example of its docstring.
 """
 
 import ast
@@ -76,32 +77,42 @@ class Status:
 
 _COLUMNS = (
     "",
-    "- **more arguments**: those that NumPy's function has not.  Every function has NumPy's, with their names, order and defaults.",
-    "- **runs on**: the backends that compute all of its operators.  With `jax` alone, what is on the host goes to XLA and back.",
+    "- **more arguments**: those that NumPy's function has not.  Every function has NumPy's, with "
+    "their names, order and defaults.",
+    "- **runs on**: the backends that compute all of its operators.  With `jax` alone, what is on "
+    "the host goes to XLA and back.",
     "- **compiled**: whether it runs in `npx.jit` and in hybridized blocks.",
-    "  - partly: some arguments (positions, counts) decide the shape of the result; their values must be known.",
-    "  - needs values: the shape of the result, or what Python does, depends on values; a compiled function refuses it.",
+    "  - partly: some arguments (positions, counts) decide the shape of the result; their values "
+    "must be known.",
+    "  - needs values: the shape of the result, or what Python does, depends on values; a "
+    "compiled function refuses it.",
     "  - no: it lives on the host.",
-    "- **gradient**: whether results have one with respect to operands of floats; empty where that is no question, or was not tried.",
+    "- **gradient**: whether results have one with respect to operands of floats; empty where "
+    "that is no question, or was not tried.",
     "- **not supported**: what raises `NotImplementedError`.",
     "",
 )
 
-# --- one name ----------------------------------------------------------------------------------------------------
+# --- one name -------------------------------------------------------------------------------------
 
 
 def statuses(space: str, known: Mapping[str, "Tried"] | None = None) -> list[Status]:
     """The status of every public name of a namespace or class of NumPy.
 
-    `known` says of functions, by names such as `np.fft.fftn`, what became of their examples, so that these are not tried again.
+    `known` says of functions, by names such as `np.fft.fftn`, what became of their examples, so
+    that these are not tried again.
     """
     return [_status(space, name, known or {}) for name in names(space)]
 
 
 def names(space: str) -> list[str]:
-    """The public names of a namespace or class of NumPy, and those of arrays that Python's syntax and protocols call."""
+    """The public names of a namespace or class of NumPy, and those of arrays that Python's syntax
+    and protocols call.
+    """
     theirs = _at(onp, space)
-    listed = getattr(theirs, "__all__", None) or [n for n in dir(theirs) if n[0] != "_" or (theirs is onp.ndarray and n[:2] == "__")]
+    listed = getattr(theirs, "__all__", None) or [
+        n for n in dir(theirs) if n[0] != "_" or (theirs is onp.ndarray and n[:2] == "__")
+    ]
     return sorted(set(listed), key=lambda name: (name[0] == "_", name.lower(), name))
 
 
@@ -113,13 +124,22 @@ def _at(root: Any, space: str) -> Any:
 
 def _status(space: str, name: str, known: Mapping[str, "Tried"]) -> Status:
     theirs, ours = _at(onp, space), _at(np, space)
-    its, mine = (inspect.getattr_static(owner, name) if isinstance(owner, type) else getattr(owner, name) for owner in (theirs, ours))
-    if isinstance(ours, type) and not any(name in vars(c) for c in ours.__mro__ if c.__module__.startswith("npcompat.")):
+    its, mine = (
+        inspect.getattr_static(owner, name) if isinstance(owner, type) else getattr(owner, name)
+        for owner in (theirs, ours)
+    )
+    if isinstance(ours, type) and not any(
+        name in vars(c) for c in ours.__mro__ if c.__module__.startswith("npcompat.")
+    ):
         return Status(name, "Python's")
     function = _usage.plain(mine.fget if isinstance(mine, property) else mine)
     kind = _kind(mine, its)
     if kind or function is None or name in ("__init_subclass__", "__class_getitem__"):
-        return Status(name, "host", backends="host", compiled="no") if kind == "host" else Status(name, kind or "object")
+        return (
+            Status(name, "host", backends="host", compiled="no")
+            if kind == "host"
+            else Status(name, kind or "object")
+        )
     return _of_function(space, name, function, isinstance(mine, property), known)
 
 
@@ -128,15 +148,23 @@ def _kind(mine: Any, its: Any) -> str:
     if mine is its:
         return "NumPy's"
     if isinstance(mine, ModuleType | type):
-        written = (getattr(mine, "__file__", "") or "") if isinstance(mine, ModuleType) else inspect.getsourcefile(mine) or ""
+        written = (
+            (getattr(mine, "__file__", "") or "")
+            if isinstance(mine, ModuleType)
+            else inspect.getsourcefile(mine) or ""
+        )
         noun = "module" if isinstance(mine, ModuleType) else "class"
         return "NumPy's source" if written.startswith(onp.__path__[0]) else noun
-    if callable(mine) and (getattr(inspect.unwrap(mine), "__module__", "") or "").startswith("numpy"):
+    if callable(mine) and (getattr(inspect.unwrap(mine), "__module__", "") or "").startswith(
+        "numpy"
+    ):
         return "host"
     return ""
 
 
-def _of_function(space: str, name: str, function: FunctionType, attribute: bool, known: Mapping[str, "Tried"]) -> Status:
+def _of_function(
+    space: str, name: str, function: FunctionType, attribute: bool, known: Mapping[str, "Tried"]
+) -> Status:
     call = f"{space}.{name}"
     face = _faces().get(function)
     owner = None if face is None else face.owner
@@ -149,7 +177,9 @@ def _of_function(space: str, name: str, function: FunctionType, attribute: bool,
     added = () if attribute else tuple(_facts.added_arguments(call, function))
     gaps = tuple(_facts.gaps_of([function, *[f for f in own if isinstance(f, FunctionType)]]))
     if space == "np.ndarray" and not attribute and name in np.__all__:
-        return replace(_status("np", name, known), kind="method", operator=None, added=added, gaps=gaps)
+        return replace(
+            _status("np", name, known), kind="method", operator=None, added=added, gaps=gaps
+        )
     kind = "operator" if found else "attribute" if attribute else "function" if used else "plain"
     if found and shaping not in own:
         tried = Tried("yes", "yes" if found[0].differentiable else "no")
@@ -188,18 +218,27 @@ def _operators_of() -> Mapping[str, list[Op]]:
 def _backends(used: Iterable[Op]) -> str:
     """The backends on which all of some operators are computed."""
     found = {backends_of(op) for op in used}
-    return ", ".join(b for b in ("jax", "numpy") if all(b in of_one for of_one in found)) if found else ""
+    return (
+        ", ".join(b for b in ("jax", "numpy") if all(b in of_one for of_one in found))
+        if found
+        else ""
+    )
 
 
 @cache
 def _mentioned(function: FunctionType, owner: type | None) -> list[Op | FunctionType]:
     """The operators and functions that a function's code names."""
-    found = [one if isinstance(one, Op | type) else _usage.plain(one) for one in _usage.mentioned(function, owner)]
+    found = [
+        one if isinstance(one, Op | type) else _usage.plain(one)
+        for one in _usage.mentioned(function, owner)
+    ]
     return [one for one in found if isinstance(one, Op | FunctionType)]
 
 
 def _reached(function: FunctionType, owner: type | None, public: bool) -> list[Op | FunctionType]:
-    """The operators and functions of this package that a function calls, by public functions too, or by others alone."""
+    """The operators and functions of this package that a function calls, by public functions too,
+    or by others alone.
+    """
     found: dict[Op | FunctionType, None] = {}
     waiting = [(function, owner)]
     while waiting:
@@ -217,21 +256,25 @@ def _reached(function: FunctionType, owner: type | None, public: bool) -> list[O
     return list(found)
 
 
-# --- trying ------------------------------------------------------------------------------------------------------
+# --- trying ---------------------------------------------------------------------------------------
 
 _Example = tuple[Any, list[Any], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What became of an example: whether it compiles, and whether its result has a derivative, in the words of the page."""
+    """What became of an example: whether it compiles, and whether its result has a derivative, in
+    the words of the page.
+    """
 
     compiled: str = ""
     gradient: str = ""
 
 
 def _tried(function: FunctionType, call: str) -> Tried:
-    """The first call in a docstring's examples, with arrays in the place of lists, on the host: traced, and recorded."""
+    """The first call in a docstring's examples, with arrays in the place of lists, on the host:
+    traced, and recorded.
+    """
     state = np.random.get_state()
     try:
         with npx.backend("numpy"), contextlib.redirect_stdout(io.StringIO()):
@@ -247,11 +290,21 @@ def _tried(function: FunctionType, call: str) -> Tried:
 
 def _example(function: FunctionType, call: str) -> _Example | None:
     """The first call of a function in its docstring's examples: what is called, and with what."""
-    scope: dict[str, Any] = {"np": np, "npx": npx, "autograd": autograd, "onp": onp, "npcompat": npcompat}
+    scope: dict[str, Any] = {
+        "np": np,
+        "npx": npx,
+        "autograd": autograd,
+        "onp": onp,
+        "npcompat": npcompat,
+    }
     method = isinstance(_at(np, call.rpartition(".")[0]), type)
     for example in doctest.DocTestParser().get_examples(inspect.getdoc(function) or ""):
         for node in ast.walk(ast.parse(example.source)):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == function.__name__:
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr == function.__name__
+            ):
                 with contextlib.suppress(Exception):  # it uses what is defined around it
                     return _parts(node, node.func, method, scope)
         with contextlib.suppress(Exception):  # an example that shows an error
@@ -263,10 +316,21 @@ def _parts(node: ast.Call, target: ast.Attribute, method: bool, scope: dict[str,
     def value(part: ast.expr) -> Any:
         return eval(ast.unparse(part), scope)
 
-    args, kwargs = [value(a) for a in node.args], {str(k.arg): value(k.value) for k in node.keywords}
+    args, kwargs = (
+        [value(a) for a in node.args],
+        {str(k.arg): value(k.value) for k in node.keywords},
+    )
     if method:
-        return (lambda x, *a, **k: getattr(x, target.attr)(*a, **k)), [value(target.value), *args], kwargs
-    return value(target), args if _arrays_in(args) else [*map(_as_arrays, args[:1]), *args[1:]], kwargs
+        return (
+            (lambda x, *a, **k: getattr(x, target.attr)(*a, **k)),
+            [value(target.value), *args],
+            kwargs,
+        )
+    return (
+        value(target),
+        args if _arrays_in(args) else [*map(_as_arrays, args[:1]), *args[1:]],
+        kwargs,
+    )
 
 
 def _arrays_in(given: Any) -> list[Handle]:
@@ -294,8 +358,12 @@ def _traced(function: Any, args: list[Any], kwargs: dict[str, Any]) -> Tried:
         return Tried("yes")
 
 
-def _result_is_recorded(function: Any, args: list[Any], kwargs: dict[str, Any], made: Callable[[Any], Any]) -> str:
-    """Whether the result of a call that is traced has a derivative; nothing if it has no arrays as operands."""
+def _result_is_recorded(
+    function: Any, args: list[Any], kwargs: dict[str, Any], made: Callable[[Any], Any]
+) -> str:
+    """Whether the result of a call that is traced has a derivative; nothing if it has no arrays as
+    operands.
+    """
     operands = [made(array) for array in _arrays_in([args, *kwargs.values()])]
 
     def body(proxies: list[Any], _: Any) -> tuple[list[Any], bool]:
@@ -304,7 +372,9 @@ def _result_is_recorded(function: Any, args: list[Any], kwargs: dict[str, Any], 
         before = [dispatch.read(p) for p in proxies]
         result = function(*given, **dict(zip(kwargs, named, strict=True)))
         if result is None:
-            return [], any(dispatch.read(p) is not was for p, was in zip(proxies, before, strict=True))
+            return [], any(
+                dispatch.read(p) is not was for p, was in zip(proxies, before, strict=True)
+            )
         listed = result if isinstance(result, list | tuple) else [result]
         return [], any(isinstance(r, Handle) and dispatch.read(r).node is not None for r in listed)
 
@@ -317,7 +387,11 @@ def _with_arrays(given: Any, replaced: Callable[[Any], Any]) -> Any:
     """A value with another one in the place of each array, also in lists and tuples."""
     if isinstance(given, Handle):
         return replaced(given)
-    return type(given)([_with_arrays(g, replaced) for g in given]) if type(given) in (list, tuple) else given
+    return (
+        type(given)([_with_arrays(g, replaced) for g in given])
+        if type(given) in (list, tuple)
+        else given
+    )
 
 
 def _variable(array: Any) -> Any:
@@ -329,7 +403,7 @@ def _variable(array: Any) -> Any:
     return made
 
 
-# --- the page ----------------------------------------------------------------------------------------------------
+# --- the page -------------------------------------------------------------------------------------
 
 
 def page(known: Mapping[str, Tried] | None = None) -> str:
@@ -339,22 +413,46 @@ def page(known: Mapping[str, Tried] | None = None) -> str:
 
 def _lines(found: Mapping[str, list[Status]]) -> Iterator[str]:
     yield "# NumPy's names\n"
-    yield f"Every public name of NumPy {onp.__version__}, and what it is here.  [numpy.md](numpy.md) says in words what is the same and"
-    yield "what differs.  This page is written by `python -m npcompat.ops --numpy-names docs/numpy_names.md`.\n"
+    yield (
+        f"Every public name of NumPy {onp.__version__}, and what it is here.  "
+        "[numpy.md](numpy.md) says in words what is the same and"
+    )
+    yield (
+        "what differs.  This page is written by `python -m npcompat.ops --numpy-names "
+        "docs/numpy_names.md`.\n"
+    )
     yield from ("| what a name is | | names |", "| --- | --- | --- |")
     for kind, meaning in MEANINGS.items():
-        yield f"| {kind} | {meaning} | {sum(s.kind == kind for of_space in found.values() for s in of_space)} |"
+        yield (
+            f"| {kind} | {meaning} | "
+            f"{sum(s.kind == kind for of_space in found.values() for s in of_space)} |"
+        )
     yield from _COLUMNS
     for space, title in SPACES.items():
         yield f"## {title}\n"
-        yield from ("| name | is | more arguments | runs on | compiled | gradient | not supported |", "| --- " * 7 + "|")
+        yield from (
+            "| name | is | more arguments | runs on | compiled | gradient | not supported |",
+            "| --- " * 7 + "|",
+        )
         yield from map(_row, found[space])
         yield ""
 
 
 def _row(s: Status) -> str:
-    is_ = s.kind if s.operator is None else f"[operator](operators/{file_of(s.chapter)}#{s.operator.name})"
-    cells = (f"`{s.name}`", is_, ", ".join(f"`{a}`" for a in s.added), s.backends, s.compiled, s.gradient, " ".join(s.gaps))
+    is_ = (
+        s.kind
+        if s.operator is None
+        else f"[operator](operators/{file_of(s.chapter)}#{s.operator.name})"
+    )
+    cells = (
+        f"`{s.name}`",
+        is_,
+        ", ".join(f"`{a}`" for a in s.added),
+        s.backends,
+        s.compiled,
+        s.gradient,
+        " ".join(s.gaps),
+    )
     return "| " + " | ".join(cells) + " |"
 
 

@@ -23,9 +23,26 @@ _NAMESPACES = {
     "npx.random": "numpy_extension.random",
     "gluon.utils": "gluon.utils",
 }
-INDEXING = tuple([f"npcompat._internal.indexing.{name}" for name in ("advanced", "basic", "assigned_value", "host", "entry")])
-_READERS = ("npcompat._internal.dispatch.devices", "npcompat._internal.indexing.lens", "npcompat._internal.autograd.tape")
-_FOLLOWED = ("npcompat.numpy", "npcompat.gluon.utils", *INDEXING, *_READERS)
+INDEXING = tuple(
+    [
+        f"npcompat._internal.indexing.{name}"
+        for name in ("advanced", "basic", "assigned_value", "host", "entry")
+    ]
+)
+_READERS = (
+    "npcompat._internal.dispatch.devices",
+    "npcompat._internal.indexing.lens",
+    "npcompat._internal.autograd.tape",
+)
+_FOLLOWED = (
+    "npcompat.numpy",
+    "npcompat.gluon.utils",
+    *INDEXING,
+    *[
+        f"npcompat._internal.{name}"
+        for name in ("dispatch.devices", "indexing.lens", "autograd.tape")
+    ],
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +60,34 @@ def faces() -> dict[FunctionType, Face]:
     for short, module_name in _NAMESPACES.items():
         module = import_module(f"npcompat.{module_name}")
         for exported in sorted(module.__all__):
-            member = vars(module).get(exported)  # what is imported when it is asked for has no operators
+            member = vars(module).get(
+                exported
+            )  # what is imported when it is asked for has no operators
             function = plain(member)
             if isinstance(member, type):
                 classes[f"{short}.{exported}"] = member
             elif function is not None and (function not in found or exported == function.__name__):
                 bound = getattr(member, "__self__", None)
-                found[function] = Face(f"{short}.{exported}", None if bound is None else type(bound))
+                found[function] = Face(
+                    f"{short}.{exported}", None if bound is None else type(bound)
+                )
     for module_name in sorted({op.compute.__module__ for op in REGISTRY.values()}):
-        if not module_name.startswith("npcompat.") and module_name in sys.modules:  # operators of other packages
+        if (
+            not module_name.startswith("npcompat.") and module_name in sys.modules
+        ):  # operators of other packages
             for name, member in vars(sys.modules[module_name]).items():
-                if isinstance(member, FunctionType) and member.__module__ == module_name and not name.startswith("_"):
+                if (
+                    isinstance(member, FunctionType)
+                    and member.__module__ == module_name
+                    and not name.startswith("_")
+                ):
                     found[member] = Face(f"{module_name}.{name}")
     classes = {"ndarray": classes.pop("np.ndarray"), **classes}
     for short, cls in classes.items():
         for base in cls.__mro__:
-            for name, member in vars(base).items() if base.__module__.startswith("npcompat.numpy.") else ():
+            for name, member in (
+                vars(base).items() if base.__module__.startswith("npcompat.numpy.") else ()
+            ):
                 function = plain(member.fget if isinstance(member, property) else member)
                 if function is not None and (not name.startswith("_") or name.startswith("__")):
                     found.setdefault(function, Face(f"{short}.{name}", cls))
@@ -78,10 +107,14 @@ def names_in(code: CodeType) -> set[str]:
 
 
 def mentioned(function: FunctionType, owner: type | None) -> Iterator[Any]:
-    """The objects that a function's code names: globals, what it takes from modules and closures, private methods, and what these hold."""
+    """The objects that a function's code names: globals, what it takes from modules and closures,
+    private methods, and what these hold.
+    """
     names = sorted(names_in(function.__code__))
     found = [function.__globals__.get(name) for name in names]
-    for module in [m for m in found if isinstance(m, ModuleType) and m.__name__.startswith(_FOLLOWED)]:
+    for module in [
+        m for m in found if isinstance(m, ModuleType) and m.__name__.startswith(_FOLLOWED)
+    ]:
         found += [vars(module).get(name) for name in names]
     found += [getattr(owner, name, None) for name in names if name.startswith("_")]
     found += [cell.cell_contents for cell in function.__closure__ or ()]
@@ -95,7 +128,10 @@ def mentioned(function: FunctionType, owner: type | None) -> Iterator[Any]:
 
 
 def _operators(
-    function: FunctionType, owner: type | None, public: Mapping[FunctionType, Face], seen: set[FunctionType]
+    function: FunctionType,
+    owner: type | None,
+    public: Mapping[FunctionType, Face],
+    seen: set[FunctionType],
 ) -> Iterator[tuple[Op, bool]]:
     """The operators that a function calls, and whether itself, or by functions that are not public."""
     seen.add(function)
@@ -104,7 +140,12 @@ def _operators(
             yield found, True
             continue
         called = plain(found)
-        if called is not None and called not in public and called not in seen and called.__module__.startswith(_FOLLOWED):
+        if (
+            called is not None
+            and called not in public
+            and called not in seen
+            and called.__module__.startswith(_FOLLOWED)
+        ):
             yield from [(op, False) for op, _ in _operators(called, owner, public, seen)]
 
 
@@ -114,12 +155,19 @@ def _users(count: int) -> Mapping[str, list[tuple[str, FunctionType]]]:
     found: dict[str, dict[str, tuple[bool, FunctionType]]] = {}
     for function, face in public.items():
         for op, direct in _operators(function, face.owner, public, set()):
-            own = function.__module__.startswith("npcompat.") or not op.compute.__module__.startswith("npcompat.")
+            own = function.__module__.startswith(
+                "npcompat."
+            ) or not op.compute.__module__.startswith("npcompat.")
             if own and REGISTRY.get(op.name) is op:
                 of_op = found.setdefault(op.name, {})
                 of_op[face.name] = (direct or of_op.get(face.name, (False, function))[0], function)
     return {
-        op: [(name, function) for name, (direct, function) in sorted(users.items(), key=lambda u: (not u[1][0], _is_method(u[0]), u[0]))]
+        op: [
+            (name, function)
+            for name, (direct, function) in sorted(
+                users.items(), key=lambda u: (not u[1][0], _is_method(u[0]), u[0])
+            )
+        ]
         for op, users in found.items()
     }
 
@@ -129,12 +177,16 @@ def _is_method(name: str) -> bool:
 
 
 def users(op: Op) -> list[tuple[str, FunctionType]]:
-    """The public functions that call an operator, by name; first those whose own code does, functions before methods."""
+    """The public functions that call an operator, by name; first those whose own code does,
+    functions before methods.
+    """
     return _users(len(REGISTRY)).get(op.name, [])
 
 
 def public_face(op: Op) -> tuple[str, FunctionType] | None:
-    """The public function that has an operator's name, such as `np.random.beta` for `_npi_random_beta`."""
+    """The public function that has an operator's name, such as `np.random.beta` for
+    `_npi_random_beta`.
+    """
     short = op.name.split("_", 2)[2]
     for exact in (True, False):
         for name, function in users(op):

@@ -1,8 +1,13 @@
-"""What the name of an argument means in every operator that says nothing else of it: its type, and what it is."""
+"""What the name of an argument means in every operator that says nothing else of it: its type, and
+what it is.
+"""
 
 _OPERAND = ("array", "The operand.")
 _FIRST, _SECOND = ("array", "First operand."), ("array", "Second operand.")
-_DIAGONAL = ("int", "Which diagonal: 0 is the main one, positive ones lie above it, negative ones below.")
+_DIAGONAL = (
+    "int",
+    "Which diagonal: 0 is the main one, positive ones lie above it, negative ones below.",
+)
 
 MEANINGS: dict[str, tuple[str, str]] = {
     # inputs
@@ -23,7 +28,10 @@ MEANINGS: dict[str, tuple[str, str]] = {
     "indices": ("array of int", "Positions along an axis."),
     "key": ("array of uint32", "Key of the random stream, two words."),
     "counter": ("array of int64", "Number of the draw; the last output is that of the next one."),
-    "parameters": ("array", "Parameters of the distribution, in the order of the public function's."),
+    "parameters": (
+        "array",
+        "Parameters of the distribution, in the order of the public function's.",
+    ),
     "rest": ("array", "Optional inputs."),
     # attributes
     "axis": ("int or tuple of int, optional", "Along which axis or axes; None: all elements."),
@@ -32,16 +40,28 @@ MEANINGS: dict[str, tuple[str, str]] = {
     "axis2": ("int", "The axis of columns."),
     "dtype": ("dtype, optional", "Dtype of the result; by the types of the inputs if None."),
     "keepdims": ("bool", "Whether the axes that are summed up stay, with length 1."),
-    "initial": ("scalar, optional", "What the result begins with, and is where there is no element."),
+    "initial": (
+        "scalar, optional",
+        "What the result begins with, and is where there is no element.",
+    ),
     "shape": ("tuple of int", "Shape of the result."),
-    "size": ("tuple of int, optional", "Shape of the sample; that of the parameters together if None."),
+    "size": (
+        "tuple of int, optional",
+        "Shape of the sample; that of the parameters together if None.",
+    ),
     "device": ("Device", "Where the result is."),
     "k": _DIAGONAL,
     "offset": _DIAGONAL,
     "N": ("int", "Number of rows."),
     "M": ("int, optional", "Number of columns; that of rows if None."),
-    "n": ("int, optional", "Length of the axis that is transformed, cut off or filled with zeros; None: as it is."),
-    "norm": ("{'backward', 'ortho', 'forward'}", "Which direction is scaled: back, both, or forth."),
+    "n": (
+        "int, optional",
+        "Length of the axis that is transformed, cut off or filled with zeros; None: as it is.",
+    ),
+    "norm": (
+        "{'backward', 'ortho', 'forward'}",
+        "Which direction is scaled: back, both, or forth.",
+    ),
     "UPLO": ("{'L', 'U'}", "Which triangle is read, the lower or the upper one."),
     "ddof": ("float", "What the divisor is less than the number of elements by."),
     "decimals": ("int", "How many digits after the point are kept; negative ones are before it."),

@@ -8,11 +8,12 @@ from npcompat.optimizer._rules import Adam, AdamW, Hyper
 
 @register
 class AdaBelief(AdamW):
-    """AdaBelief (Zhuang et al., 2020, https://arxiv.org/abs/2010.07468): Adam with the variance about the running mean.
+    """AdaBelief (Zhuang et al., 2020, https://arxiv.org/abs/2010.07468): Adam with the variance
+    about the running mean.
 
-    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, `m = beta1 * m + (1 - beta1) * g`,
-    `s = beta2 * s + (1 - beta2) * (g - m)**2 + epsilon` and `weight -= rate * m / (sqrt(s) + epsilon)`, where
-    `rate = lr * sqrt(1 - beta2**t) / (1 - beta1**t)` at step `t`.
+    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, `m = beta1 * m + (1 - beta1) *
+    g`, `s = beta2 * s + (1 - beta2) * (g - m)**2 + epsilon` and `weight -= rate * m / (sqrt(s) +
+    epsilon)`, where `rate = lr * sqrt(1 - beta2**t) / (1 - beta1**t)` at step `t`.
 
     Parameters
     ----------
@@ -80,9 +81,11 @@ class AdaDelta(Optimizer):
 
 @register
 class Adamax(Optimizer):
-    """AdaMax (Kingma and Ba, 2015, section 7), on `optax.scale_by_adamax`: Adam with the largest gradient for the second moment.
+    """AdaMax (Kingma and Ba, 2015, section 7), on `optax.scale_by_adamax`: Adam with the largest
+    gradient for the second moment.
 
-    To the absolute value of each gradient 1e-8 is added, so that one which was always zero gives no nan.
+    To the absolute value of each gradient 1e-8 is added, so that one which was always zero gives no
+    nan.
 
     Parameters
     ----------
@@ -120,8 +123,9 @@ class Adamax(Optimizer):
 class Nadam(Adam):
     """Adam with Nesterov's momentum (Dozat, 2016), whose momentum grows from half of `beta1`.
 
-    At step `t` the momentum is `beta1 * (1 - 0.96**(t * schedule_decay) / 2)`.  Memories are corrected by the product of a
-    parameter's own momenta; MXNet multiplies those of all parameters together.
+    At step `t` the momentum is `beta1 * (1 - 0.96**(t * schedule_decay) / 2)`. Memories are
+    corrected by the product of a parameter's own momenta; MXNet multiplies those of all parameters
+    together.
 
     Parameters
     ----------
@@ -160,11 +164,12 @@ class Nadam(Adam):
 
 @register
 class FTML(Adam):
-    """Follow the moving leader (Zheng and Kwok, 2017, http://proceedings.mlr.press/v70/zheng17a/zheng17a.pdf).
+    """Follow the moving leader (Zheng and Kwok, 2017,
+    http://proceedings.mlr.press/v70/zheng17a/zheng17a.pdf).
 
-    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, at step `t`: `v = beta2 * v + (1 - beta2) * g**2`,
-    `d = (1 - beta1**t) / lr * (sqrt(v / (1 - beta2**t)) + epsilon)`,
-    `z = beta1 * z + (1 - beta1) * g - (d - beta1 * d_before) * weight` and `weight = -z / d`.
+    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, at step `t`: `v = beta2 * v +
+    (1 - beta2) * g**2`, `d = (1 - beta1**t) / lr * (sqrt(v / (1 - beta2**t)) + epsilon)`, `z =
+    beta1 * z + (1 - beta1) * g - (d - beta1 * d_before) * weight` and `weight = -z / d`.
 
     Parameters
     ----------
@@ -196,10 +201,12 @@ class FTML(Adam):
 
 @register
 class Ftrl(Optimizer):
-    """Follow the regularized leader (McMahan et al., 2013, https://doi.org/10.1145/2487575.2488200), which makes weights zero.
+    """Follow the regularized leader (McMahan et al., 2013,
+    https://doi.org/10.1145/2487575.2488200), which makes weights zero.
 
-    With the gradient `g = clip(rescale_grad * grad)`: `z += g - (sqrt(n + g**2) - sqrt(n)) * weight / lr`, `n += g**2` and
-    `weight = -sign(z) * max(abs(z) - lamda1, 0) / ((beta + sqrt(n)) / lr + wd)`.
+    With the gradient `g = clip(rescale_grad * grad)`: `z += g - (sqrt(n + g**2) - sqrt(n)) * weight
+    / lr`, `n += g**2` and `weight = -sign(z) * max(abs(z) - lamda1, 0) / ((beta + sqrt(n)) / lr +
+    wd)`.
 
     Parameters
     ----------

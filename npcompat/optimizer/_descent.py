@@ -13,10 +13,11 @@ from npcompat.optimizer._rules import Hyper
 
 @register
 class DCASGD(Optimizer):
-    """Gradient descent that compensates for gradients that come late (Zheng et al., 2017, https://arxiv.org/abs/1609.08326).
+    """Gradient descent that compensates for gradients that come late (Zheng et al., 2017,
+    https://arxiv.org/abs/1609.08326).
 
-    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, and the weight `w` that it was the last time,
-    `m = momentum * m - lr * (g + lamda * g**2 * (weight - w))` and `weight += m`.
+    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, and the weight `w` that it was
+    the last time, `m = momentum * m - lr * (g + lamda * g**2 * (weight - w))` and `weight += m`.
 
     Parameters
     ----------
@@ -58,10 +59,12 @@ class DCASGD(Optimizer):
 
 @register
 class Signum(Optimizer):
-    """Steps by the sign of the averaged gradient (Bernstein et al., 2018, https://arxiv.org/abs/1802.04434).
+    """Steps by the sign of the averaged gradient (Bernstein et al., 2018,
+    https://arxiv.org/abs/1802.04434).
 
-    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, `m = momentum * m + (1 - momentum) * g` and
-    `weight -= lr * (sign(m) + wd_lh * weight)`.  Without momentum, `weight -= lr * (sign(grad) + (wd + wd_lh) * weight)`.
+    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, `m = momentum * m + (1 -
+    momentum) * g` and `weight -= lr * (sign(m) + wd_lh * weight)`. Without momentum, `weight -= lr
+    * (sign(grad) + (wd + wd_lh) * weight)`.
 
     Parameters
     ----------
@@ -104,7 +107,8 @@ class Signum(Optimizer):
 
 @register
 class SGLD(Optimizer):
-    """Langevin dynamics (Welling and Teh, 2011): half a step of gradient descent, and noise whose variance is the rate.
+    """Langevin dynamics (Welling and Teh, 2011): half a step of gradient descent, and noise whose
+    variance is the rate.
 
     The noise is drawn from the stream of `np.random`, so it follows from its seed.
 
@@ -118,10 +122,21 @@ class SGLD(Optimizer):
         As for `Optimizer`.
     """
 
-    def __init__(self, learning_rate: float | None = DefaultRate(0.1), use_fused_step: bool = False, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        learning_rate: float | None = DefaultRate(0.1),
+        use_fused_step: bool = False,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
 
-    def step(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any], states: Sequence[Any]) -> None:
+    def step(
+        self,
+        indices: Sequence[Any],
+        weights: Sequence[Any],
+        grads: Sequence[Any],
+        states: Sequence[Any],
+    ) -> None:
         """Update parameters in place; the arguments are those of `Optimizer.step`."""
         for index, weight, grad in zip(indices, weights, grads, strict=True):
             self._update_count(index)
@@ -136,7 +151,8 @@ class SGLD(Optimizer):
 
 @register
 class Test(Optimizer):
-    """Plain gradient descent, for tests: `weight -= lr * (clip(rescale_grad * grad) + wd * weight)`.
+    """Plain gradient descent, for tests: `weight -= lr * (clip(rescale_grad * grad) + wd *
+    weight)`.
 
     Parameters
     ----------

@@ -25,14 +25,20 @@ class _Trusting(Adam):
         self.upper_bound = None if upper_bound is None else float(upper_bound)
 
     def _hyper(self) -> Hyper:
-        return (*super()._hyper(), ("lower_bound", self.lower_bound), ("upper_bound", self.upper_bound))
+        return (
+            *super()._hyper(),
+            ("lower_bound", self.lower_bound),
+            ("upper_bound", self.upper_bound),
+        )
 
 
 @register
 class LAMB(_Trusting):
-    """LAMB (You et al., 2020, https://arxiv.org/abs/1904.00962): AdamW with steps as large as the parameter.
+    """LAMB (You et al., 2020, https://arxiv.org/abs/1904.00962): AdamW with steps as large as the
+    parameter.
 
-    Adam's direction plus `wd * weight` is multiplied with `norm(weight) / norm(direction)`; with 1 where one of them is zero.
+    Adam's direction plus `wd * weight` is multiplied with `norm(weight) / norm(direction)`; with 1
+    where one of them is zero.
 
     Parameters
     ----------
@@ -84,10 +90,12 @@ class LAMB(_Trusting):
 
 @register
 class LANS(_Trusting):
-    """LANS (Zheng et al., 2020, https://arxiv.org/abs/2006.13484): LAMB with normalized gradients and Nesterov's momentum.
+    """LANS (Zheng et al., 2020, https://arxiv.org/abs/2006.13484): LAMB with normalized gradients
+    and Nesterov's momentum.
 
-    Each gradient is divided by its norm, and then clipped.  A step is `beta1` parts of LAMB's, and `1 - beta1` parts of that
-    which the gradient alone, in the place of the first moment, would make.
+    Each gradient is divided by its norm, and then clipped. A step is `beta1` parts of LAMB's, and
+    `1 - beta1` parts of that which the gradient alone, in the place of the first moment, would
+    make.
 
     Parameters
     ----------
@@ -127,10 +135,12 @@ class LANS(_Trusting):
 
 @register
 class LARS(SGD):
-    """LARS (You et al., 2017, https://arxiv.org/abs/1708.03888): SGD whose rate follows the norms of parameter and gradient.
+    """LARS (You et al., 2017, https://arxiv.org/abs/1708.03888): SGD whose rate follows the norms
+    of parameter and gradient.
 
-    The rate is multiplied with `eta * norm(weight) / (norm(grad) + wd * norm(weight) + epsilon)`, where the gradient is
-    rescaled and not clipped yet; with 1 where a norm is zero, and for parameters whose name ends in gamma, beta or bias.
+    The rate is multiplied with `eta * norm(weight) / (norm(grad) + wd * norm(weight) + epsilon)`,
+    where the gradient is rescaled and not clipped yet; with 1 where a norm is zero, and for
+    parameters whose name ends in gamma, beta or bias.
 
     Parameters
     ----------
@@ -167,7 +177,12 @@ class LARS(SGD):
         self.eta, self.epsilon = float(eta), float(epsilon)
 
     def _hyper(self) -> Hyper:
-        return (("momentum", self.momentum), ("eta", self.eta), ("epsilon", self.epsilon), ("clip", self.clip_gradient))
+        return (
+            ("momentum", self.momentum),
+            ("eta", self.eta),
+            ("epsilon", self.epsilon),
+            ("clip", self.clip_gradient),
+        )
 
     def _mark(self, index: Any) -> Hashable:
         """Whether the rate of a parameter is left as it is."""

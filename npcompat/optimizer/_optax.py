@@ -9,7 +9,14 @@ from npcompat._internal.compile.trace import outside, value_outside
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op
 from npcompat._internal.dispatch import dispatch
-from npcompat.optimizer._optimizer import DefaultRate, Optimizer, is_narrow, kept_unless, run_in_place, step_types
+from npcompat.optimizer._optimizer import (
+    DefaultRate,
+    Optimizer,
+    is_narrow,
+    kept_unless,
+    run_in_place,
+    step_types,
+)
 
 
 def _step(
@@ -24,7 +31,9 @@ def _step(
     clip: float | None,
     guarded: bool,
 ) -> Any:
-    """Learning rate, gradient scale, counts, factors, weights, gradients, copies in float32, state -> weights, copies, state, counts."""
+    """Learning rate, gradient scale, counts, factors, weights, gradients, copies in float32, state
+    -> weights, copies, state, counts.
+    """
     rest = iter(arrays)
     lr, rescale = next(rest), next(rest)
     usable = next(rest) if guarded else None
@@ -32,15 +41,32 @@ def _step(
     weights, grads = ([next(rest) for _ in places] for _ in range(2))
     copies = [next(rest) if master else None for master in masters]
     kept = [next(rest) for _ in range(state)]
-    new = xp.optax_step(lr, rescale, counts, factors, weights, grads, copies, kept, places, transformation, names, clip)
-    return tuple(kept_unless(xp, usable, new, [*weights, *[c for c in copies if c is not None], *kept, *counts]))
+    new = xp.optax_step(
+        lr,
+        rescale,
+        counts,
+        factors,
+        weights,
+        grads,
+        copies,
+        kept,
+        places,
+        transformation,
+        names,
+        clip,
+    )
+    return tuple(
+        kept_unless(
+            xp, usable, new, [*weights, *[c for c in copies if c is not None], *kept, *counts]
+        )
+    )
 
 
 class Optax(Optimizer):
     """An optax transformation as an optimizer; what `Trainer` makes of one.
 
-    The parameters are given to it together, in a dict by name, so that transformations of the whole (`clip_by_global_norm`)
-    and of a part by name (`multi_transform`) mean what they mean in optax.
+    The parameters are given to it together, in a dict by name, so that transformations of the whole
+    (`clip_by_global_norm`) and of a part by name (`multi_transform`) mean what they mean in optax.
 
     Parameters
     ----------
@@ -80,7 +106,10 @@ class Optax(Optimizer):
         param_dict: Mapping[Any, Any] | None = None,
     ) -> None:
         if not is_transformation(transformation):
-            raise TypeError(f"Optax: expected an optax transformation (init and update), got {type(transformation).__name__}")
+            raise TypeError(
+                "Optax: expected an optax transformation (init and update), got "
+                f"{type(transformation).__name__}"
+            )
         super().__init__(
             rescale_grad,
             param_idx2name,
@@ -117,7 +146,10 @@ class Optax(Optimizer):
         now = [value_outside(w).payload for w in full]
         with outside():
             paths, leaves = xla.xp.optax_state(self.transformation, self._names(), now)
-            self._state = {path: np.array(dispatch.array_of(leaf)) for path, leaf in zip(paths, leaves, strict=True)}
+            self._state = {
+                path: np.array(dispatch.array_of(leaf))
+                for path, leaf in zip(paths, leaves, strict=True)
+            }
 
     def _shared_memory(self) -> dict[str, Any]:
         return {f"state{path}": array for path, array in (self._state or {}).items()}
@@ -133,7 +165,13 @@ class Optax(Optimizer):
         """As `update`, with states that `create_state_multi_precision` gave."""
         self.update(indices, weights, grads, states)
 
-    def step(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any], states: Sequence[Any]) -> None:
+    def step(
+        self,
+        indices: Sequence[Any],
+        weights: Sequence[Any],
+        grads: Sequence[Any],
+        states: Sequence[Any],
+    ) -> None:
         """Update parameters in place; the arguments are those of `Optimizer.step`.
 
         Raises
@@ -144,7 +182,8 @@ class Optax(Optimizer):
         self._known(indices)
         if list(indices) != list(self._places):
             raise ValueError(
-                f"an optax transformation updates all its parameters together: expected {list(self._places)}, got {list(indices)}"
+                "an optax transformation updates all its parameters together: expected "
+                f"{list(self._places)}, got {list(indices)}"
             )
         self._begin(indices, weights, states)
         memory = list((self._state or {}).values())
@@ -173,9 +212,21 @@ class Optax(Optimizer):
             dispatch.write(handle, value)
 
     def _operator(self, outputs: int) -> Op:
-        """The operator, which is this optimizer's own: what it compiled is freed with it.  There are always a weight and a count."""
+        """The operator, which is this optimizer's own: what it compiled is freed with it.
+
+        There are always a weight and a count.
+        """
         if self._op is None or self._op.outputs != outputs:
-            names = ("places", "groups", "masters", "state", "transformation", "names", "clip", "guarded")
+            names = (
+                "places",
+                "groups",
+                "masters",
+                "state",
+                "transformation",
+                "names",
+                "clip",
+                "guarded",
+            )
             self._op = Op(
                 "_npx_optax_step",
                 _step,
@@ -191,8 +242,14 @@ class Optax(Optimizer):
 
 
 def is_transformation(candidate: Any) -> bool:
-    """Whether something is an optax transformation: a pair of functions `init` and `update`; optax need not be imported for that."""
-    return isinstance(candidate, tuple) and callable(getattr(candidate, "init", None)) and callable(getattr(candidate, "update", None))
+    """Whether something is an optax transformation: a pair of functions `init` and `update`; optax
+    need not be imported for that.
+    """
+    return (
+        isinstance(candidate, tuple)
+        and callable(getattr(candidate, "init", None))
+        and callable(getattr(candidate, "update", None))
+    )
 
 
 __all__ = ["Optax"]

@@ -1,7 +1,9 @@
-"""The base of optimizers: learning rates, counts of updates, and the step, which is one operator over all parameters.
+"""The base of optimizers: learning rates, counts of updates, and the step, which is one operator
+over all parameters.
 
-Whatever a step reads and writes (weights, states, counts, the learning rate, factors of single parameters) is an array,
-written in place.  So a step can be compiled with the rest of training, and changing the learning rate compiles nothing.
+Whatever a step reads and writes (weights, states, counts, the learning rate, factors of single
+parameters) is an array, written in place. So a step can be compiled with the rest of training, and
+changing the learning rate compiles nothing.
 """
 
 import pickle
@@ -27,12 +29,14 @@ _float64 = onp.dtype("float64")
 
 
 class DefaultRate(float):
-    """The default of a `learning_rate`: unlike one that a user gives, it leaves that of a scheduler as it is."""
+    """The default of a `learning_rate`: unlike one that a user gives, it leaves that of a scheduler
+    as it is.
+    """
 
     __slots__ = ()
 
 
-# --- the operator ------------------------------------------------------------------------------------------------
+# --- the operator ---------------------------------------------------------------------------------
 
 
 def step_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -52,20 +56,41 @@ def _step(
     marks: Any,
     guarded: bool,
 ) -> Any:
-    """Learning rate, gradient scale, counts, factors, decays, weights, gradients, states -> weights, states, counts."""
+    """Learning rate, gradient scale, counts, factors, decays, weights, gradients, states ->
+    weights, states, counts.
+    """
     rest = iter(arrays)
     lr, rescale = next(rest), next(rest)
     usable = next(rest) if guarded else None
     counts, factors, decays = ([next(rest) for _ in range(groups)] for _ in range(3))
     weights, grads = ([next(rest) for _ in places] for _ in range(2))
     states = [[next(rest) for _ in range(size)] for size in sizes]
-    new = xp.optimizer_step(lr, rescale, counts, factors, decays, weights, grads, states, places, rule, hyper, clip, masters, marks)
-    return tuple(kept_unless(xp, usable, new, [*weights, *[a for state in states for a in state], *counts]))
+    new = xp.optimizer_step(
+        lr,
+        rescale,
+        counts,
+        factors,
+        decays,
+        weights,
+        grads,
+        states,
+        places,
+        rule,
+        hyper,
+        clip,
+        masters,
+        marks,
+    )
+    return tuple(
+        kept_unless(xp, usable, new, [*weights, *[a for state in states for a in state], *counts])
+    )
 
 
 def kept_unless(xp: Any, usable: Any, new: Sequence[Any], old: Sequence[Any]) -> Sequence[Any]:
     """What a step writes; what was there before if its gradients are not usable."""
-    return new if usable is None else [xp.where(usable, a, b) for a, b in zip(new, old, strict=True)]
+    return (
+        new if usable is None else [xp.where(usable, a, b) for a, b in zip(new, old, strict=True)]
+    )
 
 
 @cache
@@ -90,8 +115,9 @@ def _step_op(outputs: int) -> Op:
 class _Group:
     """Parameters that were made known together.
 
-    Each array is a scalar while it is the same for all of them, then a vector; so the usual program is that of one
-    parameter, and a compiled step is compiled anew when that changes, as the shape does.
+    Each array is a scalar while it is the same for all of them, then a vector; so the usual program
+    is that of one parameter, and a compiled step is compiled anew when that changes, as the shape
+    does.
     """
 
     indices: list[Any]
@@ -114,7 +140,10 @@ class _Group:
         """Count each parameter for itself from now on."""
         if self.counts.ndim == 0:
             with nullcontext() if in_trace(self.counts) else outside():
-                _replace(self.counts, dispatch.read(np.broadcast_to(self.counts, (len(self.indices),)).copy()))
+                _replace(
+                    self.counts,
+                    dispatch.read(np.broadcast_to(self.counts, (len(self.indices),)).copy()),
+                )
 
 
 def _shortest(values: Sequence[float], neutral: float) -> onp.ndarray[Any, Any]:
@@ -132,7 +161,7 @@ def _replace(handle: Handle, value: Value) -> None:
     extra(handle).layout = None
 
 
-# --- the registry ------------------------------------------------------------------------------------------------
+# --- the registry ---------------------------------------------------------------------------------
 
 _REGISTRY: dict[str, type["Optimizer"]] = {}
 _Class = TypeVar("_Class", bound="type[Optimizer]")
@@ -177,18 +206,21 @@ def create(name: Any, **kwargs: Any) -> "Optimizer":
     if isinstance(name, Optimizer):
         return name
     if not isinstance(name, str) or name.lower() not in _REGISTRY:
-        raise ValueError(f"optimizer {name!r}: expected an Optimizer, or one of {', '.join(sorted(_REGISTRY))}")
+        raise ValueError(
+            f"optimizer {name!r}: expected an Optimizer, or one of {', '.join(sorted(_REGISTRY))}"
+        )
     return _REGISTRY[name.lower()](**kwargs)
 
 
-# --- the base ----------------------------------------------------------------------------------------------------
+# --- the base -------------------------------------------------------------------------------------
 
 
 class Optimizer:
     """Base of optimizers.
 
-    A subclass of your own defines `create_state(index, weight)` and `step(indices, weights, grads, states)`; in `step` it
-    calls `_update_count(index)`, and gets rates with `_get_lr(index)` and `_get_wd(index)`.
+    A subclass of your own defines `create_state(index, weight)` and `step(indices, weights, grads,
+    states)`; in `step` it calls `_update_count(index)`, and gets rates with `_get_lr(index)` and
+    `_get_wd(index)`.
 
     Parameters
     ----------
@@ -213,7 +245,8 @@ class Optimizer:
     param_dict : dict of int to Parameter, optional
         The parameters, for their factors `lr_mult` and `wd_mult`.
     aggregate_num, use_fused_step
-        Hints to MXNet's implementation, which change nothing: all parameters are updated in one program.
+        Hints to MXNet's implementation, which change nothing: all parameters are updated in one
+        program.
     """
 
     rule: ClassVar[str | None] = None
@@ -238,7 +271,9 @@ class Optimizer:
         **unknown: Any,
     ) -> None:
         for name in unknown:
-            raise argument_errors.unknown(type(self).__name__, name, argument_errors.of_constructors(type(self)))
+            raise argument_errors.unknown(
+                type(self).__name__, name, argument_errors.of_constructors(type(self))
+            )
         if sym is not None:
             raise NotImplementedError("Optimizer(sym=...): there is no symbol interface yet")
         self.rescale_grad: Any = rescale_grad
@@ -255,16 +290,24 @@ class Optimizer:
         self.lr_mult: dict[Any, float] = {}
         self.wd_mult: dict[Any, float] = {}
         self._wd = argument_errors.number(type(self).__name__, "wd", wd)
-        self._usable: Any = None  # an array that says whether gradients are finite; without, nobody asks
+        self._usable: Any = (
+            None  # an array that says whether gradients are finite; without, nobody asks
+        )
         self._groups: list[_Group] = []
         self._places: dict[Any, tuple[int, int]] = {}
         with outside():
-            rate = 0.01 if learning_rate is None else argument_errors.number(type(self).__name__, "learning_rate", learning_rate)
+            rate = (
+                0.01
+                if learning_rate is None
+                else argument_errors.number(type(self).__name__, "learning_rate", learning_rate)
+            )
             self._lr = np.array(rate, dtype=_float64)
 
     @property
     def decides_itself(self) -> bool:
-        """Whether a step asks itself if its gradients are usable, in the program that makes it; others must not be called then."""
+        """Whether a step asks itself if its gradients are usable, in the program that makes it;
+        others must not be called then.
+        """
         return self.rule is not None
 
     # --- rates
@@ -285,7 +328,9 @@ class Optimizer:
             If there is a scheduler.
         """
         if self.lr_scheduler is not None:
-            raise UserWarning("set_learning_rate: there is an lr_scheduler, which gives the learning rate")
+            raise UserWarning(
+                "set_learning_rate: there is an lr_scheduler, which gives the learning rate"
+            )
         self._lr[...] = lr
 
     lr = property(lambda self: self.learning_rate, set_learning_rate, doc="The learning rate.")
@@ -316,13 +361,17 @@ class Optimizer:
         given: dict[Any, float] = getattr(self, attribute)
         return float(given.get(index, given.get(self.idx2name.get(index), 1.0)))
 
-    def _multipliers(self, indices: Sequence[Any]) -> tuple[onp.ndarray[Any, Any], onp.ndarray[Any, Any]]:
+    def _multipliers(
+        self, indices: Sequence[Any]
+    ) -> tuple[onp.ndarray[Any, Any], onp.ndarray[Any, Any]]:
         factors = _shortest([self._factor(i, "lr_mult") for i in indices], 1.0)
         return factors, _shortest([self._wd * self._factor(i, "wd_mult") for i in indices], 0.0)
 
     def _multipliers_changed(self) -> None:
         for group in self._groups:
-            for array, new in zip((group.factors, group.decays), self._multipliers(group.indices), strict=True):
+            for array, new in zip(
+                (group.factors, group.decays), self._multipliers(group.indices), strict=True
+            ):
                 with nullcontext() if in_trace(array) else outside():
                     _replace(array, execution.constant(new))
 
@@ -361,7 +410,11 @@ class Optimizer:
     def _get_lr(self, index: Any) -> Any:
         """Learning rate of a parameter, an array."""
         group, at = self._place(index)
-        lr = self._lr if self.lr_scheduler is None else np.asarray(self.lr_scheduler(group.at(group.counts, at, 0)))
+        lr = (
+            self._lr
+            if self.lr_scheduler is None
+            else np.asarray(self.lr_scheduler(group.at(group.counts, at, 0)))
+        )
         return (lr * group.at(group.factors, at, 1.0)).astype("float32")
 
     def _get_wd(self, index: Any) -> Any:
@@ -380,7 +433,9 @@ class Optimizer:
             return tuple([np.zeros(shape, dtype=dtype) for shape, dtype in memory])
 
     def create_state_multi_precision(self, index: Any, weight: Any) -> Any:
-        """As `create_state`; a parameter of 16 bits that is updated in float32 has its copy in front."""
+        """As `create_state`; a parameter of 16 bits that is updated in float32 has its copy in
+        front.
+        """
         if not (self.multi_precision and is_narrow(weight.dtype)):
             return self.create_state(index, weight)
         now = value_outside(weight)
@@ -389,7 +444,9 @@ class Optimizer:
         return (master, *(self.create_state(index, master) or ()))
 
     def _hyper(self) -> tuple[tuple[str, Any], ...]:
-        """The hyperparameters of the rule, which are part of the program; with `clip`, it clips gradients itself."""
+        """The hyperparameters of the rule, which are part of the program; with `clip`, it clips
+        gradients itself.
+        """
         return ()
 
     def _mark(self, index: Any) -> Hashable:
@@ -405,7 +462,13 @@ class Optimizer:
 
     # --- steps
 
-    def step(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any], states: Sequence[Any]) -> None:
+    def step(
+        self,
+        indices: Sequence[Any],
+        weights: Sequence[Any],
+        grads: Sequence[Any],
+        states: Sequence[Any],
+    ) -> None:
         """Update parameters in place.
 
         Parameters
@@ -418,15 +481,25 @@ class Optimizer:
             What `create_state` gave for each.
         """
         if self.rule is None:
-            raise NotImplementedError(f"{type(self).__name__} must define step(self, indices, weights, grads, states)")
+            raise NotImplementedError(
+                f"{type(self).__name__} must define step(self, indices, weights, grads, states)"
+            )
         self._apply_rule(indices, weights, grads, states)
 
-    def fused_step(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any], states: Sequence[Any]) -> None:
+    def fused_step(
+        self,
+        indices: Sequence[Any],
+        weights: Sequence[Any],
+        grads: Sequence[Any],
+        states: Sequence[Any],
+    ) -> None:
         """Update parameters in place, as `step`."""
         self.step(indices, weights, grads, states)
 
     def update(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
-        """Update one parameter, or several; the arguments are those of `step`, or lists of one entry left out."""
+        """Update one parameter, or several; the arguments are those of `step`, or lists of one
+        entry left out.
+        """
         if not isinstance(indices, list | tuple):
             indices, weights, grads, states = [indices], [weights], [grads], [states]
         self._known(indices)
@@ -458,11 +531,19 @@ class Optimizer:
         return dispatch.as_value(self.lr_scheduler(latest + 1))
 
     def _given(self) -> list[Value]:
-        """The first operands of a step: learning rate, scale of gradients, and whether these are usable, if that is asked."""
+        """The first operands of a step: learning rate, scale of gradients, and whether these are
+        usable, if that is asked.
+        """
         usable = [] if self._usable is None else [dispatch.read(self._usable)]
         return [self._scheduled(), dispatch.as_value(self.rescale_grad), *usable]
 
-    def _apply_rule(self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any], states: Sequence[Any]) -> None:
+    def _apply_rule(
+        self,
+        indices: Sequence[Any],
+        weights: Sequence[Any],
+        grads: Sequence[Any],
+        states: Sequence[Any],
+    ) -> None:
         """The step of an optimizer that has a rule: one operator."""
         self._known(indices)
         kept, hyper = [tuple(s) if s is not None else () for s in states], self._hyper()
@@ -471,7 +552,10 @@ class Optimizer:
         for which, group in enumerate(self._groups):
             if touched.count(which) not in (0, len(group.indices)):
                 group.separate()
-        counts, scalars = [g.counts for g in self._groups], [*[g.factors for g in self._groups], *[g.decays for g in self._groups]]
+        counts, scalars = (
+            [g.counts for g in self._groups],
+            [*[g.factors for g in self._groups], *[g.decays for g in self._groups]],
+        )
         flat = [a for state in kept for a in state]
         attrs = (
             tuple([self._places[i] for i in indices]),
@@ -505,16 +589,27 @@ def is_narrow(dtype: onp.dtype[Any]) -> bool:
     return dtypes.is_float(dtype) and dtype.itemsize < 4
 
 
-def run_in_place(op: Op, values: list[Value], attrs: Any, written: Sequence[Handle], positions: tuple[int, ...]) -> Any:
-    """Run an operator, giving it the buffers of what it writes; of those that somebody else holds too, copies."""
-    if modes.current().trace is not None or any(h._view is not None or isinstance(h._value.payload, onp.ndarray) for h in written):
+def run_in_place(
+    op: Op, values: list[Value], attrs: Any, written: Sequence[Handle], positions: tuple[int, ...]
+) -> Any:
+    """Run an operator, giving it the buffers of what it writes; of those that somebody else holds
+    too, copies.
+    """
+    if modes.current().trace is not None or any(
+        h._view is not None or isinstance(h._value.payload, onp.ndarray) for h in written
+    ):
         return execution.run(op, values, attrs)
     payloads = [v.payload for v in values]
     dispatch.release(values, payloads, [i in positions for i in range(len(values))])
-    return execution.run(op, [Value(p) if v is None else v for v, p in zip(values, payloads, strict=True)], attrs, positions)
+    return execution.run(
+        op,
+        [Value(p) if v is None else v for v, p in zip(values, payloads, strict=True)],
+        attrs,
+        positions,
+    )
 
 
-# --- updater -----------------------------------------------------------------------------------------------------
+# --- updater --------------------------------------------------------------------------------------
 
 
 class Updater:
@@ -552,7 +647,10 @@ class Updater:
         return pickle.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
 
     def set_states(self, states: bytes) -> None:
-        """Take over what `get_states` gave.  Reading can run code (it is pickle's format): only take what you trust."""
+        """Take over what `get_states` gave.
+
+        Reading can run code (it is pickle's format): only take what you trust.
+        """
         found = pickle.loads(states)
         self.states, self.optimizer = found if isinstance(found, tuple) else (found, self.optimizer)
 

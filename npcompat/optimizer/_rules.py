@@ -11,7 +11,8 @@ Hyper = tuple[tuple[str, Any], ...]
 class SGD(Optimizer):
     """Stochastic gradient descent, with momentum.
 
-    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, `m = momentum * m - lr * g` and `weight += m`.
+    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, `m = momentum * m - lr * g` and
+    `weight += m`.
 
     Parameters
     ----------
@@ -62,7 +63,8 @@ class SGD(Optimizer):
 class NAG(SGD):
     """Stochastic gradient descent with Nesterov's momentum.
 
-    As `SGD`, but the weight changes by what momentum would make of the step: `weight += momentum * m - lr * g`.
+    As `SGD`, but the weight changes by what momentum would make of the step: `weight += momentum *
+    m - lr * g`.
 
     Parameters
     ----------
@@ -95,7 +97,8 @@ class NAG(SGD):
 class Adam(Optimizer):
     """Adam (Kingma and Ba, 2015), on `optax.scale_by_adam`.
 
-    The weight decay is added to the gradient.  `epsilon` is added to the root of the bias-corrected second moment.
+    The weight decay is added to the gradient. `epsilon` is added to the root of the bias-corrected
+    second moment.
 
     Parameters
     ----------
@@ -143,7 +146,8 @@ class Adam(Optimizer):
 
 @register
 class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019): the weight shrinks by `lr * wd` beside the step.
+    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019): the weight shrinks by `lr *
+    wd` beside the step.
 
     Parameters
     ----------
@@ -182,7 +186,8 @@ class AdamW(Adam):
 
 @register
 class RMSProp(Optimizer):
-    """Steps divided by a running root mean square (Tieleman and Hinton, 2012; centered: Graves, 2013).
+    """Steps divided by a running root mean square (Tieleman and Hinton, 2012; centered: Graves,
+    2013).
 
     Parameters
     ----------
@@ -220,15 +225,26 @@ class RMSProp(Optimizer):
         if clip_weights is not None:
             raise NotImplementedError("RMSProp(clip_weights=...) is not supported")
         super().__init__(learning_rate=learning_rate, **kwargs)
-        self.rho, self.momentum, self.epsilon, self.centered = float(rho), float(momentum), float(epsilon), bool(centered)
+        self.rho, self.momentum, self.epsilon, self.centered = (
+            float(rho),
+            float(momentum),
+            float(epsilon),
+            bool(centered),
+        )
 
     def _hyper(self) -> Hyper:
-        return (("rho", self.rho), ("momentum", self.momentum), ("epsilon", self.epsilon), ("centered", self.centered))
+        return (
+            ("rho", self.rho),
+            ("momentum", self.momentum),
+            ("epsilon", self.epsilon),
+            ("centered", self.centered),
+        )
 
 
 @register
 class AdaGrad(Optimizer):
-    """Steps divided by the root of the sum of all squared gradients (Duchi et al., 2011), on `optax.scale_by_rss`.
+    """Steps divided by the root of the sum of all squared gradients (Duchi et al., 2011), on
+    `optax.scale_by_rss`.
 
     The square of `epsilon` is added under the root, where MXNet adds `epsilon` to the root.
 
@@ -247,7 +263,11 @@ class AdaGrad(Optimizer):
     rule: ClassVar[str | None] = "adagrad"
 
     def __init__(
-        self, learning_rate: float | None = DefaultRate(0.01), epsilon: float = 1e-6, use_fused_step: bool = True, **kwargs: Any
+        self,
+        learning_rate: float | None = DefaultRate(0.01),
+        epsilon: float = 1e-6,
+        use_fused_step: bool = True,
+        **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
         self.epsilon = float(epsilon)
@@ -258,7 +278,9 @@ class AdaGrad(Optimizer):
 
 def _dense(optimizer: Optimizer, lazy_update: bool) -> None:
     if lazy_update:
-        raise NotImplementedError(f"{type(optimizer).__name__}(lazy_update=True): gradients are dense")
+        raise NotImplementedError(
+            f"{type(optimizer).__name__}(lazy_update=True): gradients are dense"
+        )
 
 
 __all__ = ["NAG", "SGD", "AdaGrad", "Adam", "AdamW", "RMSProp"]

@@ -1,4 +1,5 @@
-"""Symbols: the functions of `np` and `npx`, and blocks, applied to arrays that have no values build a graph.
+"""Symbols: the functions of `np` and `npx`, and blocks, applied to arrays that have no values build
+a graph.
 
     x = symbol.var("x", shape=("batch", 8), dtype="float32")
     y = np.tanh(np.matmul(x, symbol.var("w")))

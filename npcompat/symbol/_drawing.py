@@ -24,19 +24,29 @@ def dot(heads: Sequence[Symbolic]) -> str:
     lines = ["digraph {", "  node [shape=box];"]
     for node in nodes:
         shape = "" if node.op is not None else ", shape=oval"
-        lines.append(f"  n{numbers[id(node)]} [label={_quoted(f'{node.name}{chr(10)}{_what(node, False)}')}{shape}];")
+        lines.append(
+            f"  n{numbers[id(node)]} "
+            f"[label={_quoted(f'{node.name}{chr(10)}{_what(node, False)}')}{shape}];"
+        )
     for node in nodes:
         for p in node.inputs:
             if type(p) is Symbolic:
-                lines.append(f"  n{numbers[id(p.node)]} -> n{numbers[id(node)]} [label={_quoted(_kind(p.type))}];")
+                lines.append(
+                    f"  n{numbers[id(p.node)]} -> n{numbers[id(node)]} "
+                    f"[label={_quoted(_kind(p.type))}];"
+                )
     return "\n".join([*lines, "}"])
 
 
 def _what(node: Node, operands: bool = True) -> str:
     if node.op is None:
-        return "variable" if node.is_variable else "random state" if node.value is None else "constant"
+        return (
+            "variable" if node.is_variable else "random state" if node.value is None else "constant"
+        )
     given = [
-        f"{n}={v!r}" for (n, d), v in zip(node.op.attrs.items(), node.op.named(node.attrs).values(), strict=True) if repr(v) != repr(d)
+        f"{n}={v!r}"
+        for (n, d), v in zip(node.op.attrs.items(), node.op.named(node.attrs).values(), strict=True)
+        if repr(v) != repr(d)
     ]
     inputs = [_name(p) if type(p) is Symbolic else repr(p) for p in node.inputs] if operands else []
     return f"{node.op.name}({', '.join([*inputs, *given])})"

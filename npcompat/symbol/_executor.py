@@ -22,7 +22,8 @@ class Executor:
     Attributes
     ----------
     arg_dict, grad_dict, aux_dict : dict of str to ndarray
-        The arrays of the arguments, where their gradients go, and the arrays of the auxiliary states.
+        The arrays of the arguments, where their gradients go, and the arrays of the auxiliary
+        states.
     outputs : list of ndarray
         What the last `forward` returned.
 
@@ -37,24 +38,58 @@ class Executor:
     array([1., 2.])
     """
 
-    def __init__(self, heads: Sequence[Symbolic], device: Any, args: Any, args_grad: Any, grad_req: Any, aux_states: Any) -> None:
+    def __init__(
+        self,
+        heads: Sequence[Symbolic],
+        device: Any,
+        args: Any,
+        args_grad: Any,
+        grad_req: Any,
+        aux_states: Any,
+    ) -> None:
         overwritten = _graph.overwritten(heads)
         self._heads, self._next = list(heads), list(overwritten.values())
         variables = [n.name for n in _graph.variables(heads)]
         names = [n for n in variables if n not in overwritten]
         self.arg_dict = _arrays("args", names, args, device)
-        states = _arrays("aux_states", [n for n in variables if n in overwritten], aux_states, device)
+        states = _arrays(
+            "aux_states", [n for n in variables if n in overwritten], aux_states, device
+        )
         self.aux_dict = {n: states[n] for n in overwritten}
-        _graph.inferred(heads, {n: TensorType(a.shape, a.dtype) for n, a in {**self.arg_dict, **self.aux_dict}.items()})
-        requests = dict.fromkeys(names, grad_req) if isinstance(grad_req, str) else _by_name("grad_req", names, grad_req)
+        _graph.inferred(
+            heads,
+            {
+                n: TensorType(a.shape, a.dtype)
+                for n, a in {**self.arg_dict, **self.aux_dict}.items()
+            },
+        )
+        requests = (
+            dict.fromkeys(names, grad_req)
+            if isinstance(grad_req, str)
+            else _by_name("grad_req", names, grad_req)
+        )
         wrong = {r for r in requests.values() if r not in ("write", "add", "null")}
         if wrong:
-            raise ValueError(f"bind: grad_req must be 'write', 'add' or 'null', got {', '.join(map(repr, sorted(wrong)))}")
-        grads = {} if args_grad is None else {n: a for n, a in _by_name("args_grad", names, args_grad).items() if a is not None}
+            raise ValueError(
+                "bind: grad_req must be 'write', 'add' or 'null', got "
+                f"{', '.join(map(repr, sorted(wrong)))}"
+            )
+        grads = (
+            {}
+            if args_grad is None
+            else {n: a for n, a in _by_name("args_grad", names, args_grad).items() if a is not None}
+        )
         for name, grad in grads.items():
             if grad.shape != self.arg_dict[name].shape:
-                raise ValueError(f"bind: args_grad of {name} has shape {grad.shape}, expected {self.arg_dict[name].shape}")
-        wanted = [n for n in names if dtypes.is_inexact(self.arg_dict[n].dtype) and (args_grad is None or n in grads)]
+                raise ValueError(
+                    f"bind: args_grad of {name} has shape {grad.shape}, expected "
+                    f"{self.arg_dict[name].shape}"
+                )
+        wanted = [
+            n
+            for n in names
+            if dtypes.is_inexact(self.arg_dict[n].dtype) and (args_grad is None or n in grads)
+        ]
         self._requests = {n: requests.get(n, "null") for n in wanted}
         self.grad_dict = {
             n: grads[n] if n in grads else zeros(self.arg_dict[n].shape, self.arg_dict[n].dtype)
@@ -66,21 +101,30 @@ class Executor:
         self._program = Compiled(self._evaluate, name="symbol")
 
     @classmethod
-    def of_zeros(cls, heads: Sequence[Symbolic], device: Any, shapes: Mapping[str, Any], grad_req: Any) -> "Executor":
+    def of_zeros(
+        cls, heads: Sequence[Symbolic], device: Any, shapes: Mapping[str, Any], grad_req: Any
+    ) -> "Executor":
         """An executor on arrays of zeros; shapes that are not given must follow."""
         nodes = _graph.variables(heads)
         found = _graph.inferred(heads, {n: TensorType(s) for n, s in shapes.items()})
         types = {n.name: found[id(n)][0] for n in nodes}
-        open_ones = [n for n, t in types.items() if not TensorType(t.shape, t.dtype or "float32").known]
+        open_ones = [
+            n for n, t in types.items() if not TensorType(t.shape, t.dtype or "float32").known
+        ]
         if open_ones:
-            raise ValueError(f"simple_bind: the shapes of {', '.join(open_ones)} don't follow from those given; give them, too")
+            raise ValueError(
+                f"simple_bind: the shapes of {', '.join(open_ones)} don't follow from those "
+                "given; give them, too"
+            )
         arrays = {n: zeros(t.shape or (), t.dtype or "float32") for n, t in types.items()}
         states = {n: arrays.pop(n) for n in _graph.overwritten(heads)}
         return cls(heads, device, arrays, None, grad_req, states)
 
     def _evaluate(self, *arrays: Any) -> tuple[list[Any], list[Any]]:
         """The outputs, and what the auxiliary states are after them."""
-        values = dict(zip([*self.arg_dict, *self.aux_dict], map(dispatch.as_value, arrays), strict=True))
+        values = dict(
+            zip([*self.arg_dict, *self.aux_dict], map(dispatch.as_value, arrays), strict=True)
+        )
         found = [dispatch.wrap(v) for v in _graph.evaluated([*self._heads, *self._next], values)]
         return found[: len(self._heads)], found[len(self._heads) :]
 
@@ -97,14 +141,20 @@ class Executor:
         for name, new in kwargs.items():
             arrays = self.aux_dict if name in self.aux_dict else self.arg_dict
             if name not in arrays:
-                raise TypeError(f"forward: there is no argument {name}; there are {', '.join([*self.arg_dict, *self.aux_dict])}")
+                raise TypeError(
+                    f"forward: there is no argument {name}; there are "
+                    f"{', '.join([*self.arg_dict, *self.aux_dict])}"
+                )
             arrays[name][...] = new
         self._recorded = is_train
         if not is_train:
             self.outputs, _ = self._program(*self.arg_dict.values(), *self.aux_dict.values())
             return self.outputs
         leaves = []
-        for name, array in self.arg_dict.items():  # the arrays themselves may be variables of somebody else's
+        for (
+            name,
+            array,
+        ) in self.arg_dict.items():  # the arrays themselves may be variables of somebody else's
             leaf = dispatch.wrap(Value(dispatch.read(array).payload))
             if name in self.grad_dict:
                 autograd.mark_variables([leaf], [self.grad_dict[name]], self._requests[name])
@@ -125,7 +175,9 @@ class Executor:
         """
         if not self._recorded:
             raise AutogradError("backward: call forward(is_train=True) first")
-        heads = out_grads if out_grads is None or isinstance(out_grads, list | tuple) else [out_grads]
+        heads = (
+            out_grads if out_grads is None or isinstance(out_grads, list | tuple) else [out_grads]
+        )
         autograd.backward(self.outputs, heads)
         self._recorded = False
 
@@ -144,13 +196,24 @@ class Executor:
         """The arrays of the auxiliary states, in order."""
         return list(self.aux_dict.values())
 
-    def copy_params_from(self, arg_params: Mapping[str, Any], aux_params: Any = None, allow_extra_params: bool = False) -> None:
+    def copy_params_from(
+        self,
+        arg_params: Mapping[str, Any],
+        aux_params: Any = None,
+        allow_extra_params: bool = False,
+    ) -> None:
         """Write values into the arrays of arguments, and of auxiliary states, by name."""
-        parts = (("argument", self.arg_dict, arg_params), ("auxiliary state", self.aux_dict, aux_params or {}))
+        parts = (
+            ("argument", self.arg_dict, arg_params),
+            ("auxiliary state", self.aux_dict, aux_params or {}),
+        )
         for what, arrays, given in parts:
             unknown = [n for n in given if n not in arrays]
             if unknown and not allow_extra_params:
-                raise ValueError(f"copy_params_from: there is no {what} {', '.join(unknown)}; there are {', '.join(arrays) or 'none'}")
+                raise ValueError(
+                    f"copy_params_from: there is no {what} {', '.join(unknown)}; there are "
+                    f"{', '.join(arrays) or 'none'}"
+                )
         for _, arrays, given in parts:
             for name in arrays.keys() & given.keys():
                 arrays[name][...] = given[name]
@@ -161,7 +224,10 @@ def _arrays(what: str, names: Sequence[str], given: Any, device: Any) -> dict[st
     found = {n: asarray(a) for n, a in _by_name(what, names, given).items()}
     missing = [n for n in names if n not in found]
     if missing:
-        raise ValueError(f"bind: no array is given for {', '.join(missing)}{'' if what == 'args' else f' in {what}'}")
+        raise ValueError(
+            "bind: no array is given for "
+            f"{', '.join(missing)}{'' if what == 'args' else f' in {what}'}"
+        )
     return {n: found[n] if device is None else devices.moved(found[n], device) for n in names}
 
 
@@ -170,10 +236,15 @@ def _by_name(what: str, names: Sequence[str], given: Any) -> dict[str, Any]:
     if isinstance(given, Mapping):
         unknown = given.keys() - set(names)
         if unknown:
-            raise ValueError(f"bind: {what} names {', '.join(sorted(unknown))}, but is for {', '.join(names) or 'nothing'}")
+            raise ValueError(
+                f"bind: {what} names {', '.join(sorted(unknown))}, but is for "
+                f"{', '.join(names) or 'nothing'}"
+            )
         return dict(given)
     if len(given) != len(names):
-        raise ValueError(f"bind: {what} has {len(given)} entries, but is for {', '.join(names) or 'nothing'}")
+        raise ValueError(
+            f"bind: {what} has {len(given)} entries, but is for {', '.join(names) or 'nothing'}"
+        )
     return dict(zip(names, given, strict=True))
 
 

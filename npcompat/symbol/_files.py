@@ -28,7 +28,9 @@ def to_json(heads: Sequence[Symbolic]) -> str:
         "nodes": [_written(n, numbers) for n in nodes],
         "heads": [[numbers[id(h.node)], h.index] for h in heads],
     }
-    return json.dumps({"format": FORMAT, "version": VERSION, "checksum": _checksum(content), **content})
+    return json.dumps(
+        {"format": FORMAT, "version": VERSION, "checksum": _checksum(content), **content}
+    )
 
 
 def from_json(text: str, source: str = "the text") -> list[Symbolic]:
@@ -43,17 +45,27 @@ def from_json(text: str, source: str = "the text") -> list[Symbolic]:
         found = json.loads(text)
     except json.JSONDecodeError as error:
         where = f"character {error.pos} of {len(text)}"
-        raise DefinitionError(f"{source} is no graph: its JSON ends, or is damaged, at {where}: {error.msg}") from error
+        raise DefinitionError(
+            f"{source} is no graph: its JSON ends, or is damaged, at {where}: {error.msg}"
+        ) from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise DefinitionError(f"{source} is no graph: expected an object whose format is {FORMAT!r}")
+        raise DefinitionError(
+            f"{source} is no graph: expected an object whose format is {FORMAT!r}"
+        )
     if found.get("version") != VERSION:
-        raise DefinitionError(f"{source}: version {found.get('version')!r} of graphs is not known; this is version {VERSION}")
+        raise DefinitionError(
+            f"{source}: version {found.get('version')!r} of graphs is not known; this is version "
+            f"{VERSION}"
+        )
     missing = {"nodes", "heads", "checksum"} - found.keys()
     if missing:
         raise DefinitionError(f"{source} is damaged: {', '.join(sorted(missing))} is missing")
     content = {"nodes": found["nodes"], "heads": found["heads"]}
     if _checksum(content) != found["checksum"]:
-        raise DefinitionError(f"{source} is damaged: its content does not have the checksum {found['checksum']} that was written with it")
+        raise DefinitionError(
+            f"{source} is damaged: its content does not have the checksum {found['checksum']} "
+            "that was written with it"
+        )
     for part in content:
         if not isinstance(content[part], list):
             raise DefinitionError(f"{source} is damaged: {part} is no list")
@@ -85,19 +97,26 @@ def load(path: str | os.PathLike[str]) -> list[Symbolic]:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise DefinitionError(f"{source} is no graph: it is no text, at byte {error.start}") from error
+        raise DefinitionError(
+            f"{source} is no graph: it is no text, at byte {error.start}"
+        ) from error
     return from_json(text, source)
 
 
 def _output(found: Any, nodes: Sequence[Node]) -> Symbolic:
     """The output of a node before that a reference means: the numbers of both."""
     if not isinstance(found, list) or len(found) != 2 or not all(type(n) is int for n in found):
-        raise ValueError(f"an output is given by the numbers of its node and of itself, got {found!r}")
+        raise ValueError(
+            f"an output is given by the numbers of its node and of itself, got {found!r}"
+        )
     node, index = found
     if not 0 <= node < len(nodes):
         raise ValueError(f"there is no node {node} before, only {len(nodes)}")
     if not 0 <= index < len(nodes[node].outputs):
-        raise ValueError(f"node {node} ({nodes[node].name}) has no output {index}, only {len(nodes[node].outputs)}")
+        raise ValueError(
+            f"node {node} ({nodes[node].name}) has no output {index}, only "
+            f"{len(nodes[node].outputs)}"
+        )
     return Symbolic(nodes[node], index)
 
 
@@ -107,7 +126,12 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 def _written(node: Node, numbers: Mapping[int, int]) -> dict[str, Any]:
     if node.op is not None:
-        inputs = [[numbers[id(p.node)], p.index] if type(p) is Symbolic else {"scalar": op_serialization.to_json(p)} for p in node.inputs]
+        inputs = [
+            [numbers[id(p.node)], p.index]
+            if type(p) is Symbolic
+            else {"scalar": op_serialization.to_json(p)}
+            for p in node.inputs
+        ]
         return {
             "name": node.name,
             **op_serialization.definition(node.op, node.attrs),
@@ -117,26 +141,47 @@ def _written(node: Node, numbers: Mapping[int, int]) -> dict[str, Any]:
     if node.value is not None:
         data = base64.b64encode(onp.ascontiguousarray(node.value).tobytes()).decode()
         return {"name": node.name, "constant": data, "type": node.outputs[0].to_json()}
-    return {"name": node.name, "type": node.outputs[0].to_json(), **({"stream": STREAM.index(node)} if node in STREAM else {})}
+    return {
+        "name": node.name,
+        "type": node.outputs[0].to_json(),
+        **({"stream": STREAM.index(node)} if node in STREAM else {}),
+    }
 
 
 def _read(written: Mapping[str, Any], nodes: Sequence[Node]) -> Node:
     name = written["name"]
     if "op" in written:
-        op, attrs = op_serialization.from_definition({key: written[key] for key in ("op", "version", "attrs")})
-        inputs = tuple([op_serialization.from_json(p["scalar"]) if isinstance(p, dict) else _output(p, nodes) for p in written["inputs"]])
+        op, attrs = op_serialization.from_definition(
+            {key: written[key] for key in ("op", "version", "attrs")}
+        )
+        inputs = tuple(
+            [
+                op_serialization.from_json(p["scalar"])
+                if isinstance(p, dict)
+                else _output(p, nodes)
+                for p in written["inputs"]
+            ]
+        )
         op.check_inputs(len(inputs))
         if len(written["outputs"]) != op.outputs:
-            raise ValueError(f"{op.name} has {op.outputs} outputs, {len(written['outputs'])} are given")
+            raise ValueError(
+                f"{op.name} has {op.outputs} outputs, {len(written['outputs'])} are given"
+            )
         return Node(name, tuple(map(TensorType.from_json, written["outputs"])), op, attrs, inputs)
     kind = TensorType.from_json(written["type"])
     if "stream" in written:
         if written["stream"] not in range(len(STREAM)):
-            raise ValueError(f"the state of a random stream has the parts 0 and 1, got {written['stream']!r}")
+            raise ValueError(
+                f"the state of a random stream has the parts 0 and 1, got {written['stream']!r}"
+            )
         return STREAM[written["stream"]]
     if "constant" not in written:
         return Node(name, (kind,))
-    value = onp.frombuffer(base64.b64decode(written["constant"]), kind.dtype).reshape(kind.shape or ()).copy()
+    value = (
+        onp.frombuffer(base64.b64decode(written["constant"]), kind.dtype)
+        .reshape(kind.shape or ())
+        .copy()
+    )
     return Node(name, (kind,), value=value)
 
 

@@ -1,4 +1,6 @@
-"""Walks over graphs: their order, their types once variables have types, and their values once variables have values."""
+"""Walks over graphs: their order, their types once variables have types, and their values once
+variables have values.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -36,12 +38,17 @@ def variables(heads: Iterable[Symbolic]) -> list[Node]:
     names = [n.name for n in found]
     twice = {n for n in names if names.count(n) > 1}
     if twice:
-        raise ValueError(f"several variables are named {', '.join(sorted(twice))}; the variables of a graph are told apart by name")
+        raise ValueError(
+            f"several variables are named {', '.join(sorted(twice))}; the variables of a graph "
+            "are told apart by name"
+        )
     return found
 
 
 def overwritten(heads: Iterable[Symbolic]) -> dict[str, Symbolic]:
-    """The variables that operators of the graph overwrite, by name, and the values that they have afterwards."""
+    """The variables that operators of the graph overwrite, by name, and the values that they have
+    afterwards.
+    """
     found: dict[str, Symbolic] = {}
     for node in ordered(heads):
         for output, operand in () if node.op is None else node.op.overwrites:
@@ -64,13 +71,21 @@ def stands_for(operand: Any) -> Node | None:
     return None
 
 
-def inferred(heads: Sequence[Symbolic], given: Mapping[str, TensorType]) -> dict[int, tuple[TensorType, ...]]:
-    """The types of each node's outputs, by the node's id, where variables have the types given by name.
+def inferred(
+    heads: Sequence[Symbolic], given: Mapping[str, TensorType]
+) -> dict[int, tuple[TensorType, ...]]:
+    """The types of each node's outputs, by the node's id, where variables have the types given by
+    name.
 
-    Types of variables that follow from the others are found, too.  Raises InferenceError at a contradiction.
+    Types of variables that follow from the others are found, too. Raises InferenceError at a
+    contradiction.
     """
     nodes = ordered(heads)
-    known = {n.name: n.outputs[0].joined(given.get(n.name, TensorType()), f"variable {n.name}") for n in nodes if n.is_variable}
+    known = {
+        n.name: n.outputs[0].joined(given.get(n.name, TensorType()), f"variable {n.name}")
+        for n in nodes
+        if n.is_variable
+    }
     while True:
         types: dict[int, tuple[TensorType, ...]] = {}
         before = dict(known)
@@ -79,7 +94,9 @@ def inferred(heads: Sequence[Symbolic], given: Mapping[str, TensorType]) -> dict
                 types[id(node)] = (known[node.name],) if node.is_variable else node.outputs
                 continue
             lengths = lengths_of(nodes, known)
-            inputs = [types[id(p.node)][p.index] if type(p) is Symbolic else type(p) for p in node.inputs]
+            inputs = [
+                types[id(p.node)][p.index] if type(p) is Symbolic else type(p) for p in node.inputs
+            ]
             try:
                 found = type_inference.infer(node.op, inputs, substituted(node.attrs, lengths))
             except InferenceError as error:
@@ -87,7 +104,9 @@ def inferred(heads: Sequence[Symbolic], given: Mapping[str, TensorType]) -> dict
             types[id(node)] = found.outputs
             for p, completed in zip(node.inputs, found.inputs, strict=True):
                 if type(p) is Symbolic and p.node.is_variable and isinstance(completed, TensorType):
-                    known[p.node.name] = known[p.node.name].joined(completed, f"variable {p.node.name}")
+                    known[p.node.name] = known[p.node.name].joined(
+                        completed, f"variable {p.node.name}"
+                    )
         if known == before:
             return types
 
@@ -102,25 +121,43 @@ def lengths_of(nodes: Iterable[Node], types: Mapping[str, TensorType]) -> dict[s
     """
     found: dict[str, int] = {}
     for node in nodes:
-        if not node.is_variable or (shape := types[node.name].shape) is None or node.outputs[0].shape is None:
+        if (
+            not node.is_variable
+            or (shape := types[node.name].shape) is None
+            or node.outputs[0].shape is None
+        ):
             continue
         for declared, actual in zip(node.outputs[0].shape, shape, strict=True):
             name = str(declared)
-            if type(declared) is int or declared is None or type(actual) is not int or not name.isidentifier():
+            if (
+                type(declared) is int
+                or declared is None
+                or type(actual) is not int
+                or not name.isidentifier()
+            ):
                 continue
             if found.setdefault(name, actual) != actual:
-                raise InferenceError(f"variable {node.name}: {name} is {found[name]} elsewhere, given {actual}")
+                raise InferenceError(
+                    f"variable {node.name}: {name} is {found[name]} elsewhere, given {actual}"
+                )
     return found
 
 
 def evaluated(heads: Sequence[Symbolic], values: Mapping[str, Value]) -> list[Value]:
-    """The values of the heads, where variables have the values given by name; the operators run as they do on any values.
+    """The values of the heads, where variables have the values given by name; the operators run as
+    they do on any values.
 
-    Random draws are those that the same functions would make now, in the order in which the graph was built.
+    Random draws are those that the same functions would make now, in the order in which the graph
+    was built.
     """
     nodes = ordered(heads)
-    lengths = lengths_of(nodes, {name: TensorType(v.payload.shape, v.payload.dtype) for name, v in values.items()})
-    draws = sorted([n for n in nodes if n.op is stream.position_of_draw and _counts_from_stream(n)], key=lambda n: n.attrs)
+    lengths = lengths_of(
+        nodes, {name: TensorType(v.payload.shape, v.payload.dtype) for name, v in values.items()}
+    )
+    draws = sorted(
+        [n for n in nodes if n.op is stream.position_of_draw and _counts_from_stream(n)],
+        key=lambda n: n.attrs,
+    )
     order = {id(n): (i,) for i, n in enumerate(draws)}
 
     def call(node: Node, op: Op, inputs: Sequence[Value]) -> Any:
@@ -128,7 +165,10 @@ def evaluated(heads: Sequence[Symbolic], values: Mapping[str, Value]) -> list[Va
 
     if not draws:
         return _computed(heads, nodes, values, execution.constant, Value, call)
-    state = {n.name: dispatch.read(handle) for n, handle in zip(STREAM, stream.default.state(), strict=True)}
+    state = {
+        n.name: dispatch.read(handle)
+        for n, handle in zip(STREAM, stream.default.state(), strict=True)
+    }
     found = _computed(heads, nodes, {**values, **state}, execution.constant, Value, call)
     stream.default.advance(len(draws))
     return found
@@ -143,7 +183,10 @@ def as_function(heads: Sequence[Symbolic]) -> Callable[[Mapping[str, Any]], list
     """The graph as a plain function of XLA arrays or tracers, given by the names of the variables."""
     nodes = ordered(heads)
     if any([n in STREAM for n in nodes]):
-        raise NotImplementedError("a program without npcompat can't draw random numbers: export the graph in prediction mode")
+        raise NotImplementedError(
+            "a program without npcompat can't draw random numbers: export the graph in prediction "
+            "mode"
+        )
 
     def call(node: Node, op: Op, inputs: Sequence[Any]) -> Any:
         return xla.function(op, node.attrs)(*inputs)
@@ -165,7 +208,14 @@ def _computed(
         if node.op is None:
             made[id(node)] = (values[node.name] if node.value is None else of_constant(node.value),)
             continue
-        out = call(node, node.op, [made[id(p.node)][p.index] if type(p) is Symbolic else of_number(p) for p in node.inputs])
+        out = call(
+            node,
+            node.op,
+            [
+                made[id(p.node)][p.index] if type(p) is Symbolic else of_number(p)
+                for p in node.inputs
+            ],
+        )
         made[id(node)] = (out,) if node.op.outputs == 1 else out
     return [made[id(h.node)][h.index] for h in heads]
 
@@ -174,11 +224,26 @@ def fusable(heads: Sequence[Symbolic]) -> list[list[Node]]:
     """The groups of nodes that can be computed together, by the patterns of their operators."""
     called = [(n, n.op) for n in ordered(heads) if n.op is not None]
     numbers = {id(n): i for i, (n, _) in enumerate(called)}
-    sources = [[numbers.get(id(p.node)) for p in n.inputs if type(p) is Symbolic] for n, _ in called]
+    sources = [
+        [numbers.get(id(p.node)) for p in n.inputs if type(p) is Symbolic] for n, _ in called
+    ]
     step = fusion_groups.Step
-    steps = [step(op.pattern, tuple([i for i in found if i is not None])) for (_, op), found in zip(called, sources, strict=True)]
+    steps = [
+        step(op.pattern, tuple([i for i in found if i is not None]))
+        for (_, op), found in zip(called, sources, strict=True)
+    ]
     results = [numbers[id(h.node)] for h in heads if id(h.node) in numbers]
     return [[called[i][0] for i in group] for group in fusion_groups.groups(steps, results)]
 
 
-__all__ = ["as_function", "evaluated", "fusable", "inferred", "lengths_of", "ordered", "overwritten", "stands_for", "variables"]
+__all__ = [
+    "as_function",
+    "evaluated",
+    "fusable",
+    "inferred",
+    "lengths_of",
+    "ordered",
+    "overwritten",
+    "stands_for",
+    "variables",
+]

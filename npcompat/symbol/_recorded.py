@@ -15,16 +15,26 @@ from npcompat._internal.support.errors import AutogradError
 
 
 def of_recorded(array: Handle) -> Any:
-    """A symbol for an array that was recorded: variables named `var0`, `var1`, ... in the order of need; the rest is constant."""
+    """A symbol for an array that was recorded: variables named `var0`, `var1`, ...
+
+    in the order of need; the rest is constant.
+    """
     head = dispatch.read(array)
     if head.node is None:
-        raise AutogradError("get_symbol: the array was not recorded: compute it inside `with autograd.record():` from a variable")
+        raise AutogradError(
+            "get_symbol: the array was not recorded: compute it inside `with autograd.record():` "
+            "from a variable"
+        )
     nodes, leaves = _ordered(head)
     made: dict[int, Node] = {}
     for i, value in enumerate(leaves):
-        made[id(value.node)] = Node(f"var{i}", (TensorType(value.payload.shape, value.payload.dtype),))
+        made[id(value.node)] = Node(
+            f"var{i}", (TensorType(value.payload.shape, value.payload.dtype),)
+        )
     for node in nodes:
-        made[id(node)] = symbolic.call(node.op, symbolic.operands([_operand(v, made) for v in node.inputs]), node.attrs)
+        made[id(node)] = symbolic.call(
+            node.op, symbolic.operands([_operand(v, made) for v in node.inputs]), node.attrs
+        )
     return dispatch.wrap(Value(Symbolic(made[id(head.node)], head.index)))
 
 
@@ -35,7 +45,9 @@ def _operand(value: Value, made: dict[int, Node]) -> Any:
 
 
 def _ordered(head: Value) -> tuple[Sequence[Recorded], list[Value]]:
-    """The recorded nodes, each after those that it needs, and a value of each variable, in the order of need."""
+    """The recorded nodes, each after those that it needs, and a value of each variable, in the
+    order of need.
+    """
     found: dict[int, Recorded] = {}
     leaves: dict[int, Value] = {}
     waiting: list[tuple[Value, bool]] = [(head, False)]
@@ -49,10 +61,13 @@ def _ordered(head: Value) -> tuple[Sequence[Recorded], list[Value]]:
                 found[id(node)] = node
                 continue
             if node.released:
-                raise AutogradError("get_symbol: backward has used this graph: call it with retain_graph=True")
+                raise AutogradError(
+                    "get_symbol: backward has used this graph: call it with retain_graph=True"
+                )
             if REGISTRY.get(node.op.name) is not node.op:
                 raise NotImplementedError(
-                    f"get_symbol: {node.op.name} is a compiled function or has a gradient written in Python, and is no operator of a graph"
+                    f"get_symbol: {node.op.name} is a compiled function or has a gradient written "
+                    "in Python, and is no operator of a graph"
                 )
             waiting.append((value, True))
             waiting.extend([(v, False) for v in reversed(node.inputs)])

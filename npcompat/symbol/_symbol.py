@@ -19,7 +19,9 @@ _numbers = itertools.count()
 
 
 class Graph:
-    """What symbols and groups of symbols have in common: a graph, and the outputs that are asked of it."""
+    """What symbols and groups of symbols have in common: a graph, and the outputs that are asked of
+    it.
+    """
 
     __slots__ = ()
 
@@ -36,7 +38,8 @@ class Graph:
         return ", ".join(dict.fromkeys(h.node.name for h in self.heads))
 
     def list_arguments(self) -> list[str]:
-        """The names of the variables but for the auxiliary states, in the order in which they are needed.
+        """The names of the variables but for the auxiliary states, in the order in which they are
+        needed.
 
         Examples
         --------
@@ -56,7 +59,8 @@ class Graph:
         return [_output_name(h) for h in self.heads]
 
     def list_auxiliary_states(self) -> list[str]:
-        """The names of the variables that the graph overwrites, as normalisation its running statistics in training mode.
+        """The names of the variables that the graph overwrites, as normalisation its running
+        statistics in training mode.
 
         Examples
         --------
@@ -71,7 +75,14 @@ class Graph:
 
     def get_internals(self) -> "Group":
         """All outputs of all nodes, as one group."""
-        return Group([Symbolic(n, i) for n in _graph.ordered(self.heads) for i in range(len(n.outputs)) if n.value is None])
+        return Group(
+            [
+                Symbolic(n, i)
+                for n in _graph.ordered(self.heads)
+                for i in range(len(n.outputs))
+                if n.value is None
+            ]
+        )
 
     def get_children(self) -> "Group | None":
         """What the node is computed from; None for a variable."""
@@ -85,7 +96,11 @@ class Graph:
 
     def attr_dict(self) -> dict[str, dict[str, Any]]:
         """The attributes of all nodes that have some, by name."""
-        return {n.name: n.op.named(n.attrs) for n in _graph.ordered(self.heads) if n.op is not None and n.op.attrs}
+        return {
+            n.name: n.op.named(n.attrs)
+            for n in _graph.ordered(self.heads)
+            if n.op is not None and n.op.attrs
+        }
 
     # --- types
 
@@ -115,13 +130,17 @@ class Graph:
         >>> np.sum(x, axis=0).infer_shape(x=(4, 3))
         ([(4, 3)], [(3,)], [])
         """
-        found = self._types({n: TensorType(s) for n, s in self._by_name(args, kwargs, "infer_shape").items()})
+        found = self._types(
+            {n: TensorType(s) for n, s in self._by_name(args, kwargs, "infer_shape").items()}
+        )
         shapes = [[t.shape for t in types] for types in found]
         if any([s is None or None in s for part in shapes for s in part]):
             return None, None, None
         return tuple(shapes)  # type: ignore[return-value]
 
-    def infer_shape_partial(self, *args: Any, **kwargs: Any) -> tuple[list[Shape], list[Shape], list[Shape]]:
+    def infer_shape_partial(
+        self, *args: Any, **kwargs: Any
+    ) -> tuple[list[Shape], list[Shape], list[Shape]]:
         """As `infer_shape`; what is not known is None, a length or a whole shape.
 
         Examples
@@ -129,14 +148,26 @@ class Graph:
         >>> (np.exp(symbol.var("x"))).infer_shape_partial()
         ([None], [None], [])
         """
-        found = self._types({n: TensorType(s) for n, s in self._by_name(args, kwargs, "infer_shape_partial").items()})
+        found = self._types(
+            {
+                n: TensorType(s)
+                for n, s in self._by_name(args, kwargs, "infer_shape_partial").items()
+            }
+        )
         return tuple([[t.shape for t in types] for types in found])  # type: ignore[return-value]
 
     def infer_type(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
-        """The dtypes of arguments, outputs and auxiliary states, from those of some variables; three times None if not enough is known."""
-        found = self._types({n: TensorType(None, d) for n, d in self._by_name(args, kwargs, "infer_type").items()})
+        """The dtypes of arguments, outputs and auxiliary states, from those of some variables;
+        three times None if not enough is known.
+        """
+        found = self._types(
+            {n: TensorType(None, d) for n, d in self._by_name(args, kwargs, "infer_type").items()}
+        )
         kinds = [[t.dtype for t in types] for types in found]
-        return (None, None, None) if any([d is None for part in kinds for d in part]) else tuple(kinds)  # type: ignore[return-value]
+        if any([d is None for part in kinds for d in part]):
+            return None, None, None
+        arguments, outputs, states = kinds
+        return arguments, outputs, states
 
     def infer(self, **types: TensorType) -> tuple[dict[str, TensorType], list[TensorType]]:
         """What is known of the types of the variables, by name, and of the outputs.
@@ -147,22 +178,39 @@ class Graph:
             Types of variables by name, as far as they are known.
         """
         found = _graph.inferred(self.heads, self._by_name((), types, "infer"))
-        return {n.name: found[id(n)][0] for n in _graph.variables(self.heads)}, [found[id(h.node)][h.index] for h in self.heads]
+        return {n.name: found[id(n)][0] for n in _graph.variables(self.heads)}, [
+            found[id(h.node)][h.index] for h in self.heads
+        ]
 
-    def _types(self, given: Mapping[str, TensorType]) -> tuple[list[TensorType], list[TensorType], list[TensorType]]:
+    def _types(
+        self, given: Mapping[str, TensorType]
+    ) -> tuple[list[TensorType], list[TensorType], list[TensorType]]:
         """The types of arguments, outputs and auxiliary states."""
         inputs, outputs = self.infer(**given)
-        return [inputs[n] for n in self.list_arguments()], outputs, [inputs[n] for n in self.list_auxiliary_states()]
+        return (
+            [inputs[n] for n in self.list_arguments()],
+            outputs,
+            [inputs[n] for n in self.list_auxiliary_states()],
+        )
 
     def _by_name(self, args: Sequence[Any], kwargs: Mapping[str, Any], what: str) -> dict[str, Any]:
         names, known = self.list_arguments(), self.list_inputs()
         if len(args) > len(names):
-            raise TypeError(f"{what}: there are {len(names)} arguments ({', '.join(names)}), {len(args)} are given")
+            raise TypeError(
+                f"{what}: there are {len(names)} arguments ({', '.join(names)}), {len(args)} are "
+                "given"
+            )
         unknown = kwargs.keys() - set(known)
         if unknown:
-            raise TypeError(f"{what}: there is no argument {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+            raise TypeError(
+                f"{what}: there is no argument {', '.join(sorted(unknown))}; there are "
+                f"{', '.join(known)}"
+            )
         positional = zip(names, args, strict=False)
-        return {**{n: a for n, a in positional if a is not None}, **{n: a for n, a in kwargs.items() if a is not None}}
+        return {
+            **{n: a for n, a in positional if a is not None},
+            **{n: a for n, a in kwargs.items() if a is not None},
+        }
 
     # --- values
 
@@ -196,11 +244,27 @@ class Graph:
         InferenceError
             If the types of the arrays contradict each other or the graph.
         """
-        return Executor(self.heads, device if device is not None else ctx, args or {}, args_grad, grad_req, aux_states or {})
+        return Executor(
+            self.heads,
+            device if device is not None else ctx,
+            args or {},
+            args_grad,
+            grad_req,
+            aux_states or {},
+        )
 
-    def simple_bind(self, device: Any = None, grad_req: Any = "write", *, ctx: Any = None, **shapes: Any) -> Executor:
-        """As `bind`, with arrays of zeros for variables of these shapes; auxiliary states are zeros, too."""
-        return Executor.of_zeros(self.heads, device if device is not None else ctx, self._by_name((), shapes, "simple_bind"), grad_req)
+    def simple_bind(
+        self, device: Any = None, grad_req: Any = "write", *, ctx: Any = None, **shapes: Any
+    ) -> Executor:
+        """As `bind`, with arrays of zeros for variables of these shapes; auxiliary states are
+        zeros, too.
+        """
+        return Executor.of_zeros(
+            self.heads,
+            device if device is not None else ctx,
+            self._by_name((), shapes, "simple_bind"),
+            grad_req,
+        )
 
     def eval(self, device: Any = None, *, ctx: Any = None, **kwargs: Any) -> list[Any]:
         """The values of the outputs, where variables have these.
@@ -214,7 +278,13 @@ class Graph:
         states = self.list_auxiliary_states()
         given = self._by_name((), kwargs, "eval")
         args = {n: a for n, a in given.items() if n not in states}
-        return self.bind(device, args, grad_req="null", aux_states={n: given[n] for n in states if n in given}, ctx=ctx).forward()
+        return self.bind(
+            device,
+            args,
+            grad_req="null",
+            aux_states={n: given[n] for n in states if n in given},
+            ctx=ctx,
+        ).forward()
 
     # --- other forms
 
@@ -237,10 +307,11 @@ class Graph:
         return _drawing.listing(self.heads)
 
     def fusable_groups(self) -> list[list[str]]:
-        """The names of nodes that can be computed together, by the patterns of their operators: groups of two or more.
+        """The names of nodes that can be computed together, by the patterns of their operators:
+        groups of two or more.
 
-        Elementwise and broadcasting operators and rearrangements join each other, and a reduction that ends the group; elementwise
-        ones join the product or convolution that they follow.
+        Elementwise and broadcasting operators and rearrangements join each other, and a reduction
+        that ends the group; elementwise ones join the product or convolution that they follow.
 
         Examples
         --------
@@ -257,10 +328,11 @@ class Graph:
 
 
 class Symbol(Graph, ndarray):
-    """An array without a value: what functions do with it is noted in a graph, with the types as far as they are known.
+    """An array without a value: what functions do with it is noted in a graph, with the types as
+    far as they are known.
 
-    Made by `symbol.var` and by every function of `np` and `npx` that a symbol is given to.  It has the methods of arrays;
-    writing it, or a view of it, makes it stand for what was written.
+    Made by `symbol.var` and by every function of `np` and `npx` that a symbol is given to. It has
+    the methods of arrays; writing it, or a view of it, makes it stand for what was written.
     """
 
     __slots__ = ()
@@ -277,7 +349,9 @@ class Symbol(Graph, ndarray):
 
     @property
     def shape(self) -> tuple[Dim, ...]:
-        """Length of each axis, an int or a symbol; InferenceError if the number of axes is not known."""
+        """Length of each axis, an int or a symbol; InferenceError if the number of axes is not
+        known.
+        """
         return self.heads[0].shape
 
     @shape.setter
@@ -309,21 +383,32 @@ class Symbol(Graph, ndarray):
         try:
             return super().__getitem__(key)
         except dims.Inconclusive as error:
-            raise InferenceError(f"symbol {self.name!r} of type {self.type!r}: which elements are meant is not known: {error}") from error
+            raise InferenceError(
+                f"symbol {self.name!r} of type {self.type!r}: which elements are meant is not "
+                f"known: {error}"
+            ) from error
 
     def __iter__(self) -> Any:
         if not self.shape or type(self.shape[0]) is not int:
-            raise TypeError(f"symbol {self.name!r} of type {self.type!r} can't be iterated: the length of its first axis is not known")
+            raise TypeError(
+                f"symbol {self.name!r} of type {self.type!r} can't be iterated: the length of its "
+                "first axis is not known"
+            )
         return (self[i] for i in range(self.shape[0]))
 
     def __len__(self) -> int:
         if self.shape and type(self.shape[0]) is not int:
-            raise TypeError(f"symbol {self.name!r} of type {self.type!r} has no len(): take its first axis by shape[0], which is a symbol")
+            raise TypeError(
+                f"symbol {self.name!r} of type {self.type!r} has no len(): take its first axis by "
+                "shape[0], which is a symbol"
+            )
         return super().__len__()
 
     def __repr__(self) -> str:
         kind = self.heads[0].type
-        return f"<Symbol {self.name}: {shown(kind.shape)} {'?' if kind.dtype is None else kind.dtype}>"
+        return (
+            f"<Symbol {self.name}: {shown(kind.shape)} {'?' if kind.dtype is None else kind.dtype}>"
+        )
 
     __str__ = __repr__
 
@@ -383,7 +468,10 @@ def _output_name(head: Symbolic) -> str:
 def _composed(heads: Sequence[Symbolic], given: Mapping[str, Any]) -> list[Symbolic]:
     wrong = [n for n, s in given.items() if not isinstance(s, Symbol)]
     if wrong:
-        raise TypeError(f"composition: expected symbols, got {type(given[wrong[0]]).__name__} for {wrong[0]}; bind takes arrays")
+        raise TypeError(
+            f"composition: expected symbols, got {type(given[wrong[0]]).__name__} for {wrong[0]}; "
+            "bind takes arrays"
+        )
     made: dict[int, list[Symbolic]] = {}
     for node in _graph.ordered(heads):
         if node.is_variable and node.name in given:
@@ -391,8 +479,13 @@ def _composed(heads: Sequence[Symbolic], given: Mapping[str, Any]) -> list[Symbo
         elif node.op is None:
             made[id(node)] = [Symbolic(node)]
         else:
-            inputs = tuple([made[id(p.node)][p.index] if type(p) is Symbolic else p for p in node.inputs])
-            same = all(a is b or (type(a) is Symbolic and a.node is b.node) for a, b in zip(inputs, node.inputs, strict=True))
+            inputs = tuple(
+                [made[id(p.node)][p.index] if type(p) is Symbolic else p for p in node.inputs]
+            )
+            same = all(
+                a is b or (type(a) is Symbolic and a.node is b.node)
+                for a, b in zip(inputs, node.inputs, strict=True)
+            )
             again = node if same else symbolic.call(node.op, inputs, node.attrs, node.name)
             made[id(node)] = [Symbolic(again, i) for i in range(len(node.outputs))]
     return [made[id(h.node)][h.index] for h in heads]
@@ -406,8 +499,8 @@ def var(name: str, shape: Any = None, dtype: Any = None) -> Symbol:
     name : str
         Its name; the variables of a graph are told apart by name.
     shape : tuple, optional
-        A length is an int, a name such as "batch" (the same name is the same length everywhere), or None (or -1) if it is
-        not known.  Without a shape the number of axes is unknown, too.
+        A length is an int, a name such as "batch" (the same name is the same length everywhere), or
+        None (or -1) if it is not known. Without a shape the number of axes is unknown, too.
     dtype : dtype, optional
         Type of the elements; unknown if not given.
 
@@ -421,8 +514,15 @@ def var(name: str, shape: Any = None, dtype: Any = None) -> Symbol:
         raise TypeError(f"var: expected a name, got {name!r}")
     if isinstance(shape, int):
         shape = (shape,)
-    if shape is not None:  # a length that is not known has a name of its own, so that it is the same wherever it goes
-        shape = tuple([dims.parse(f"_d{next(_numbers)}") if n is None or n == -1 else dimension(n) for n in shape])
+    if (
+        shape is not None
+    ):  # a length that is not known has a name of its own, so that it is the same wherever it goes
+        shape = tuple(
+            [
+                dims.parse(f"_d{next(_numbers)}") if n is None or n == -1 else dimension(n)
+                for n in shape
+            ]
+        )
     return dispatch.wrap(Value(Symbolic(Node(name, (TensorType(shape, dtype),)))))  # type: ignore[no-any-return]
 
 

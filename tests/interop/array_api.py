@@ -1,8 +1,10 @@
-"""Run the array API standard's own tests: `python -m tests.interop.array_api CHECKOUT [--backend B] [pytest's options]`.
+"""Run the array API standard's own tests: `python -m tests.interop.array_api CHECKOUT [--backend B]
+[pytest's options]`.
 
-CHECKOUT is a clone, with submodules, of https://github.com/data-apis/array-api-tests, whose requirements.txt must be installed.
-The run is in NumPy mode (the default float is float64).  Where the standard and NumPy disagree, NumPy wins: what fails for that
-is listed in `array_api.toml` with its reason, and everything else must pass.
+CHECKOUT is a clone, with submodules, of https://github.com/data-apis/array-api-tests, whose
+requirements.txt must be installed. The run is in NumPy mode (the default float is float64). Where
+the standard and NumPy disagree, NumPy wins: what fails for that is listed in `array_api.toml` with
+its reason, and everything else must pass.
 """
 
 import argparse
@@ -15,7 +17,11 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-LISTED = {test: group["reason"] for group in tomllib.loads((HERE / "array_api.toml").read_text())["group"] for test in group["tests"]}
+LISTED = {
+    test: group["reason"]
+    for group in tomllib.loads((HERE / "array_api.toml").read_text())["group"]
+    for test in group["tests"]
+}
 
 
 def command(backend, options):
@@ -25,10 +31,23 @@ def command(backend, options):
         "ARRAY_API_TESTS_VERSION": "2025.12",
         "NPCOMPAT_BACKEND": backend,
         "NPCOMPAT_DEFAULT_DTYPE": "numpy",
-        "PYTHONPATH": os.pathsep.join([str(HERE.parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "PYTHONPATH": os.pathsep.join(
+            [str(HERE.parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        ),
     }
     plugins = ["-p", "tests.interop.array_api", "-p", "no:xdist", "-p", "no:cacheprovider"]
-    return [sys.executable, "-m", "pytest", "array_api_tests", "-q", "-W", "ignore", "--disable-deadline", *plugins, *options], environment
+    return [
+        sys.executable,
+        "-m",
+        "pytest",
+        "array_api_tests",
+        "-q",
+        "-W",
+        "ignore",
+        "--disable-deadline",
+        *plugins,
+        *options,
+    ], environment
 
 
 def main():
@@ -41,7 +60,7 @@ def main():
     return subprocess.run(arguments, cwd=given.checkout, env=environment).returncode
 
 
-# --- within that process, a plugin -------------------------------------------------------------------------------
+# --- within that process, a plugin ----------------------------------------------------------------
 
 
 class Verdict:
@@ -65,7 +84,9 @@ class Verdict:
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("the array API on npcompat")
-        terminalreporter.line(f"{len(self.failed)} failed, of which {len(self.unlisted)} are not listed")
+        terminalreporter.line(
+            f"{len(self.failed)} failed, of which {len(self.unlisted)} are not listed"
+        )
         for test in self.unlisted:
             terminalreporter.line(f"  {test}")
 

@@ -1,4 +1,6 @@
-"""One of NumPy's test files, named by the environment: what `tests.interop.measure` gives to pytest."""
+"""One of NumPy's test files, named by the environment: what `tests.interop.measure` gives to
+pytest.
+"""
 
 import os
 

@@ -1,9 +1,10 @@
 """The pytest plugin that holds NumPy's own tests to what they are known to do on npcompat.
 
-`exclusions.toml` lists what is not run, with reasons; `failing.txt` what fails: these tests are expected to fail, and
-one that passes must be struck from the list; `pass_counts.toml` how many pass, which may only rise.  The counts are
-printed at the end of the run.  `slow.txt` lists what takes longest: it is run by `python -m tests.interop`, not with all the
-other tests.  `python -m tests.interop --update` rewrites `failing.txt` and `pass_counts.toml`.
+`exclusions.toml` lists what is not run, with reasons; `failing.txt` what fails: these tests are
+expected to fail, and one that passes must be struck from the list; `pass_counts.toml` how many
+pass, which may only rise. The counts are printed at the end of the run. `slow.txt` lists what takes
+longest: it is run by `python -m tests.interop`, not with all the other tests. `python -m
+tests.interop --update` rewrites `failing.txt` and `pass_counts.toml`.
 """
 
 import json
@@ -20,21 +21,38 @@ from npcompat import npx
 from tests.interop.rewriting import placed
 
 HERE = Path(__file__).parent
-EXCLUSIONS, FAILING, PASS_COUNTS = HERE / "exclusions.toml", HERE / "failing.txt", HERE / "pass_counts.toml"
+EXCLUSIONS, FAILING, PASS_COUNTS = (
+    HERE / "exclusions.toml",
+    HERE / "failing.txt",
+    HERE / "pass_counts.toml",
+)
 SLOW = HERE / "slow.txt"
 SECONDS_PER_TEST = 600  # the slowest take one or two minutes
-NUMPYS_MARKERS = ("slow", "slow_pypy", "thread_unsafe", "valgrind_error", "leaks_references", "parallel_threads", "iterations")
+NUMPYS_MARKERS = (
+    "slow",
+    "slow_pypy",
+    "thread_unsafe",
+    "valgrind_error",
+    "leaks_references",
+    "parallel_threads",
+    "iterations",
+)
 MADE_FOR_A_CPU = re.compile(r"(::Test_SIMD_[A-Z0-9]+?)_\d+_\w+(?=::)")
 RUN = pytest.StashKey["Run"]()
 
 
-# --- the lists ---------------------------------------------------------------------------------------------------
+# --- the lists ------------------------------------------------------------------------------------
 
 
 def exclusion_rules():
     """(rule, pattern) for each pattern of `file::test` that is not run."""
     groups = tomllib.loads(EXCLUSIONS.read_text())
-    return [(rule, f"{file}::{test}") for rule, group in groups.items() for file, tests in group["tests"].items() for test in tests]
+    return [
+        (rule, f"{file}::{test}")
+        for rule, group in groups.items()
+        for file, tests in group["tests"].items()
+        for test in tests
+    ]
 
 
 def matches(test, pattern):
@@ -45,7 +63,8 @@ def matches(test, pattern):
 def function_of(test):
     """The test function of a case.
 
-    The classes that `test_simd.py` makes of each of its own for every type and set of instructions, as many as the CPU has, are cases, too.
+    The classes that `test_simd.py` makes of each of its own for every type and set of instructions,
+    as many as the CPU has, are cases, too.
     """
     return MADE_FOR_A_CPU.sub(r"\1", test.split("[", 1)[0])
 
@@ -56,7 +75,10 @@ def spread(tests, most):
     for test in tests if most is None else sorted(tests):
         cases[function_of(test)].append(test)
     chosen = [
-        found if most is None or len(found) <= most else [found[i * len(found) // most] for i in range(most)] for found in cases.values()
+        found
+        if most is None or len(found) <= most
+        else [found[i * len(found) // most] for i in range(most)]
+        for found in cases.values()
     ]
     return {test for found in chosen for test in found}
 
@@ -74,7 +96,11 @@ def slow():
 def pass_counts():
     """How many tests pass, by "backend file"."""
     recorded = tomllib.loads(PASS_COUNTS.read_text())
-    return {f"{backend} {file}": count for file, counts in recorded["passed"].items() for backend, count in counts.items()}
+    return {
+        f"{backend} {file}": count
+        for file, counts in recorded["passed"].items()
+        for backend, count in counts.items()
+    }
 
 
 def recorded_numpy():
@@ -86,29 +112,51 @@ def write_lists(run):
     """Replace what the lists say about the files that were run."""
     kept = {line for line in failing() if line.split("::")[0] not in run.outcomes}
     FAILING.write_text("".join(f"{line}\n" for line in sorted(kept | run.failed)))
-    counts = {**pass_counts(), **{suite: outcomes["passed"] for suite, outcomes in run.outcomes.items()}}
+    counts = {
+        **pass_counts(),
+        **{suite: outcomes["passed"] for suite, outcomes in run.outcomes.items()},
+    }
     by_file = defaultdict(dict)
     for suite, count in sorted(counts.items()):
         backend, file = suite.split()
         by_file[file][backend] = count
-    lines = [f'"{file}" = {{ {", ".join(f"{b} = {n}" for b, n in found.items())} }}' for file, found in sorted(by_file.items())]
-    PASS_COUNTS.write_text(f'numpy = "{onp.__version__}"\n\n[passed]\n' + "".join(f"{line}\n" for line in lines))
+    lines = [
+        f'"{file}" = {{ {", ".join(f"{b} = {n}" for b, n in found.items())} }}'
+        for file, found in sorted(by_file.items())
+    ]
+    PASS_COUNTS.write_text(
+        f'numpy = "{onp.__version__}"\n\n[passed]\n' + "".join(f"{line}\n" for line in lines)
+    )
 
 
-# --- collecting --------------------------------------------------------------------------------------------------
+# --- collecting -----------------------------------------------------------------------------------
 
 
 def pytest_addoption(parser):
     """The option behind `python -m tests.interop --update`."""
     parser.addoption(
-        "--update-interop", action="store_true", help="rewrite the lists of failing tests and the pass counts of tests/interop"
+        "--update-interop",
+        action="store_true",
+        help="rewrite the lists of failing tests and the pass counts of tests/interop",
     )
-    parser.addoption("--interop-cases", metavar="N", type=int, help="of each of NumPy's test functions run at most N cases, spread evenly")
+    parser.addoption(
+        "--interop-cases",
+        metavar="N",
+        type=int,
+        help="of each of NumPy's test functions run at most N cases, spread evenly",
+    )
     parser.addoption("--interop-slow", action="store_true", help="run NumPy's slowest tests, too")
     parser.addoption(
-        "--interop-only", metavar="TESTS", type=json.loads, help="run these of NumPy's tests (a list in JSON), also what is excluded"
+        "--interop-only",
+        metavar="TESTS",
+        type=json.loads,
+        help="run these of NumPy's tests (a list in JSON), also what is excluded",
     )
-    parser.addoption("--interop-record", metavar="FILE", help="append the outcome of each of NumPy's tests to a file, a line of JSON each")
+    parser.addoption(
+        "--interop-record",
+        metavar="FILE",
+        help="append the outcome of each of NumPy's tests to a file, a line of JSON each",
+    )
 
 
 def _name(item, file):
@@ -120,10 +168,16 @@ def pytest_collection_modifyitems(config, items):
     """Leave out what is excluded or not asked for, and mark what is known to fail."""
     patterns, known = [pattern for _, pattern in exclusion_rules()], failing()
     only = config.getoption("interop_only")
-    recording, most = config.getoption("interop_record") is not None, config.getoption("interop_cases")
+    recording, most = (
+        config.getoption("interop_record") is not None,
+        config.getoption("interop_cases"),
+    )
     later = set() if recording or config.getoption("interop_slow") else slow()
     files = [getattr(getattr(item, "module", None), "NUMPYS_FILE", None) for item in items]
-    chosen = spread([_name(item, file) for item, file in zip(items, files, strict=True) if file is not None], most)
+    chosen = spread(
+        [_name(item, file) for item, file in zip(items, files, strict=True) if file is not None],
+        most,
+    )
     kept, excluded = [], []
     for item, file in zip(items, files, strict=True):
         if file is None:
@@ -135,7 +189,11 @@ def pytest_collection_modifyitems(config, items):
             test not in chosen
             or name in later
             or (only is not None and test.split("::", 1)[1] not in only)
-            or (only is None and item.module.BACKEND != "reference" and any(matches(test, pattern) for pattern in patterns))
+            or (
+                only is None
+                and item.module.BACKEND != "reference"
+                and any(matches(test, pattern) for pattern in patterns)
+            )
         ):
             excluded.append(item)
             continue
@@ -145,10 +203,20 @@ def pytest_collection_modifyitems(config, items):
         if not recording:
             item.add_marker(pytest.mark.timeout(SECONDS_PER_TEST))
         item.add_marker(pytest.mark.filterwarnings("error"), append=False)
-        item.add_marker(pytest.mark.filterwarnings("ignore:the matrix subclass is not:PendingDeprecationWarning"))  # as NumPy's pytest.ini
-        item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestRemovedIn10Warning"))  # how its fixtures are written
+        item.add_marker(
+            pytest.mark.filterwarnings(
+                "ignore:the matrix subclass is not:PendingDeprecationWarning"
+            )
+        )  # as NumPy's pytest.ini
+        item.add_marker(
+            pytest.mark.filterwarnings("ignore::pytest.PytestRemovedIn10Warning")
+        )  # how its fixtures are written
         if name in known and not config.getoption("update_interop") and not recording:
-            item.add_marker(pytest.mark.xfail(strict=True, reason="passes now: remove it from tests/interop/failing.txt"))
+            item.add_marker(
+                pytest.mark.xfail(
+                    strict=True, reason="passes now: remove it from tests/interop/failing.txt"
+                )
+            )
     if excluded:
         config.hook.pytest_deselected(items=excluded)
         items[:] = kept
@@ -161,7 +229,7 @@ def numpys_semantics(request):
         yield
 
 
-# --- counting ----------------------------------------------------------------------------------------------------
+# --- counting -------------------------------------------------------------------------------------
 
 
 class Run:
@@ -211,9 +279,14 @@ class _Recording:
         name = dict(report.user_properties).get("numpys_test")
         if name is None or (report.when != "call" and report.outcome == "passed"):
             return
-        record = {"test": name.split(" ", 1)[1], "outcome": f"x{report.outcome}" if hasattr(report, "wasxfail") else report.outcome}
+        record = {
+            "test": name.split(" ", 1)[1],
+            "outcome": f"x{report.outcome}" if hasattr(report, "wasxfail") else report.outcome,
+        }
         if report.failed:
-            message = getattr(getattr(report.longrepr, "reprcrash", None), "message", str(report.longrepr))
+            message = getattr(
+                getattr(report.longrepr, "reprcrash", None), "message", str(report.longrepr)
+            )
             record["message"] = " ".join(message.split())[:200]
         with Path(self.path).open("a") as file:
             file.write(json.dumps(record) + "\n")
@@ -235,8 +308,16 @@ def _whole(config):
 
 def _fallen(config):
     recorded, run = pass_counts(), config.stash[RUN]
-    left_out = Counter() if config.getoption("interop_slow") else Counter(test.split("::")[0] for test in slow())
-    fewer = [s for s, outcomes in run.outcomes.items() if outcomes["passed"] < recorded.get(s, 0) - left_out[s]]
+    left_out = (
+        Counter()
+        if config.getoption("interop_slow")
+        else Counter(test.split("::")[0] for test in slow())
+    )
+    fewer = [
+        s
+        for s, outcomes in run.outcomes.items()
+        if outcomes["passed"] < recorded.get(s, 0) - left_out[s]
+    ]
     return fewer if _whole(config) else []
 
 
@@ -244,7 +325,10 @@ def _fallen(config):
 def pytest_sessionfinish(session, exitstatus):
     """Fail if a pass count has fallen; on request, rewrite the lists."""
     config = session.config
-    if hasattr(config, "workerinput") or exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+    if hasattr(config, "workerinput") or exitstatus not in (
+        pytest.ExitCode.OK,
+        pytest.ExitCode.TESTS_FAILED,
+    ):
         return
     if config.getoption("update_interop"):
         write_lists(config.stash[RUN])
@@ -260,6 +344,12 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.section("NumPy's own tests on npcompat")
     for suite, outcomes in sorted(run.outcomes.items(), key=lambda pair: pair[0].split()[::-1]):
         backend, file = suite.split()
-        counts = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items(), reverse=True))
-        note = f"; FEWER PASS than the {recorded[suite]} recorded in pass_counts.toml" if suite in fallen else ""
+        counts = ", ".join(
+            f"{count} {outcome}" for outcome, count in sorted(outcomes.items(), reverse=True)
+        )
+        note = (
+            f"; FEWER PASS than the {recorded[suite]} recorded in pass_counts.toml"
+            if suite in fallen
+            else ""
+        )
         terminalreporter.line(f"{file} on {backend}: {counts}{note}")

@@ -1,13 +1,15 @@
 """NumPy's own test files, loaded so that what they import as NumPy is npcompat.
 
-The source is read from the installed NumPy and executed as it is; only its import statements are answered otherwise
-(`__import__` is what they call), so that line numbers and tracebacks stay NumPy's.  Three rules say what they get:
+The source is read from the installed NumPy and executed as it is; only its import statements are
+answered otherwise (`__import__` is what they call), so that line numbers and tracebacks stay
+NumPy's. Three rules say what they get:
 
 - a name that `npcompat.numpy` has is npcompat's;
 - types, constants and testing tools, which compute nothing on arrays, are NumPy's (`BORROWED`);
 - any other name raises AttributeError when it is used, not when it is imported, so that one gap does not hide a file.
 
-The assertions of `numpy.testing` compare the values, dtypes and shapes of npcompat arrays as NumPy arrays.
+The assertions of `numpy.testing` compare the values, dtypes and shapes of npcompat arrays as NumPy
+arrays.
 """
 
 import ast
@@ -113,10 +115,16 @@ class Missing:
 
 
 def on_host(x):
-    """An argument with the npcompat arrays in it made NumPy arrays, at any depth of lists, tuples and dicts."""
+    """An argument with the npcompat arrays in it made NumPy arrays, at any depth of lists, tuples
+    and dicts.
+    """
     if isinstance(x, npcompat.numpy.ndarray):
         return x.asnumpy()
-    if hasattr(type(x), "__array__") and not isinstance(x, onp.ndarray | onp.generic) and isinstance(x.__array__(), npcompat.numpy.ndarray):
+    if (
+        hasattr(type(x), "__array__")
+        and not isinstance(x, onp.ndarray | onp.generic)
+        and isinstance(x.__array__(), npcompat.numpy.ndarray)
+    ):
         return x.__array__().asnumpy()
     if type(x) in (list, tuple):
         return type(x)(map(on_host, x))
@@ -126,10 +134,18 @@ def on_host(x):
 
 
 class Testing:
-    """`numpy.testing`, or `numpy.ma.testutils`, whose assertions take npcompat arrays; those that call a function are NumPy's own."""
+    """`numpy.testing`, or `numpy.ma.testutils`, whose assertions take npcompat arrays; those that
+    call a function are NumPy's own.
+    """
 
     HAS_REFCOUNT = False  # what tests count are the references to NumPy's own C objects
-    CALLING = ("assert_raises", "assert_raises_regex", "assert_warns", "assert_no_warnings", "assert_no_gc_cycles")
+    CALLING = (
+        "assert_raises",
+        "assert_raises_regex",
+        "assert_warns",
+        "assert_no_warnings",
+        "assert_no_gc_cycles",
+    )
 
     def __init__(self, module):
         self._module = module
@@ -142,13 +158,17 @@ class Testing:
         @functools.wraps(found)
         def compare(*args, **kwargs):
             __tracebackhide__ = True
-            return found(*map(on_host, args), **{key: on_host(value) for key, value in kwargs.items()})
+            return found(
+                *map(on_host, args), **{key: on_host(value) for key, value in kwargs.items()}
+            )
 
         return compare
 
 
 class Marks:
-    """`pytest.mark`, with the values that tests are parametrized with made at once, while the modes of `load` hold."""
+    """`pytest.mark`, with the values that tests are parametrized with made at once, while the modes
+    of `load` hold.
+    """
 
     def __getattr__(self, name):
         return getattr(pytest.mark, name)
@@ -168,13 +188,19 @@ class Pytest:
 
 
 class Settings:
-    """Some variables of one of NumPy's private modules, which tests set, and which what we have of it obeys."""
+    """Some variables of one of NumPy's private modules, which tests set, and which what we have of
+    it obeys.
+    """
 
     def __init__(self, module, names):
         self.__dict__.update(_module=module, _names=names)
 
     def __getattr__(self, name):
-        return getattr(self._module, name) if name in self._names else Missing(f"{self._module.__name__}.{name}".removeprefix("numpy."))
+        return (
+            getattr(self._module, name)
+            if name in self._names
+            else Missing(f"{self._module.__name__}.{name}".removeprefix("numpy."))
+        )
 
     def __setattr__(self, name, value):
         setattr(self._module, name, value)
@@ -190,7 +216,11 @@ class Namespace:
         for module in self._modules:
             if hasattr(module, name):
                 found = getattr(module, name)
-                ours = isinstance(found, types.ModuleType) and found.__name__.startswith("npcompat") and name != "dtypes"
+                ours = (
+                    isinstance(found, types.ModuleType)
+                    and found.__name__.startswith("npcompat")
+                    and name != "dtypes"
+                )
                 return Namespace(f"{self._name}.{name}", (found,)) if ours else found
         if name in BORROWED:
             return getattr(onp, name, None) or getattr(onp._core, name)
@@ -206,9 +236,22 @@ class Core(Namespace):
     """`numpy._core` and its parts: the same functions under other names."""
 
     def __getattr__(self, name):
-        if name in ("_umath_tests", "_multiarray_tests", "_rational_tests", "_operand_flag_tests", "_struct_ufunc_tests"):
+        if name in (
+            "_umath_tests",
+            "_multiarray_tests",
+            "_rational_tests",
+            "_operand_flag_tests",
+            "_struct_ufunc_tests",
+        ):
             return importlib.import_module(f"numpy._core.{name}")
-        if name in ("umath", "numeric", "multiarray", "fromnumeric", "shape_base", "_multiarray_umath"):
+        if name in (
+            "umath",
+            "numeric",
+            "multiarray",
+            "fromnumeric",
+            "shape_base",
+            "_multiarray_umath",
+        ):
             return self
         if name == "records":
             return ROOT.rec
@@ -223,9 +266,13 @@ class Core(Namespace):
 
     @property
     def __dict__(self):
-        ufuncs = {name for name, found in vars(onp._core.umath).items() if isinstance(found, onp.ufunc)}
+        ufuncs = {
+            name for name, found in vars(onp._core.umath).items() if isinstance(found, onp.ufunc)
+        }
         return {
-            name: found for name, found in vars(npcompat.numpy).items() if name in ufuncs or not isinstance(found, npcompat.numpy.ufunc)
+            name: found
+            for name, found in vars(npcompat.numpy).items()
+            if name in ufuncs or not isinstance(found, npcompat.numpy.ufunc)
         }
 
 
@@ -242,7 +289,9 @@ class Root(Namespace):
         if name == "lib":
             return Core("numpy.lib", (npcompat.numpy.lib, npcompat.numpy))
         if not name.startswith("_") and name not in dir(onp) and name not in BORROWED:
-            return getattr(npcompat.numpy, name)  # what NumPy has not, either, is an error at once, as there
+            return getattr(
+                npcompat.numpy, name
+            )  # what NumPy has not, either, is an error at once, as there
         return super().__getattr__(name)
 
     @property
@@ -267,7 +316,9 @@ def _import(name, globals=None, locals=None, fromlist=(), level=0):
     if fromlist:
         for part in name.split(".")[1:]:
             found = getattr(found, part)
-            if isinstance(found, Missing):  # a module of NumPy's that is private, with functions that may be public
+            if isinstance(
+                found, Missing
+            ):  # a module of NumPy's that is private, with functions that may be public
                 found = Core(name, (npcompat.numpy, npcompat.numpy.lib.stride_tricks))
     return found
 
@@ -290,7 +341,8 @@ def load(file, backend, rewritten=None, names=None):
     file : str
         Path below `site-packages`, as "numpy/_core/tests/test_indexing.py".
     backend : {'jax', 'numpy', 'reference'}
-        Where new arrays are placed, while the file is loaded and while its tests run; with 'reference', NumPy is NumPy.
+        Where new arrays are placed, while the file is loaded and while its tests run; with
+        'reference', NumPy is NumPy.
     rewritten : function, optional
         What becomes of the source, as a tree.
     names : dict, optional
@@ -298,10 +350,19 @@ def load(file, backend, rewritten=None, names=None):
     """
     path = Path(onp.__file__).parent.parent / file
     imports = _import_numpy if backend == "reference" else _import
-    namespace = {"__name__": path.stem, "__file__": str(path), "__builtins__": {**vars(builtins), "__import__": imports}} | (names or {})
+    namespace = {
+        "__name__": path.stem,
+        "__file__": str(path),
+        "__builtins__": {**vars(builtins), "__import__": imports},
+    } | (names or {})
     source = ast.parse(path.read_text(encoding="utf-8"))
     # NumPy's own run of its tests has the same settings: no deadline, nothing random.
-    quiet = hypothesis.settings(deadline=None, database=None, derandomize=True, suppress_health_check=list(hypothesis.HealthCheck))
+    quiet = hypothesis.settings(
+        deadline=None,
+        database=None,
+        derandomize=True,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
     hypothesis.settings.register_profile("numpy", quiet)
     before = hypothesis.settings.get_current_profile_name()
     hypothesis.settings.load_profile("numpy")

@@ -1,4 +1,6 @@
-"""The array API standard's own suite, with few examples, where a clone of it is at hand: its path in ARRAY_API_TESTS."""
+"""The array API standard's own suite, with few examples, where a clone of it is at hand: its path
+in ARRAY_API_TESTS.
+"""
 
 import os
 import subprocess
@@ -8,12 +10,21 @@ import pytest
 from tests.interop.array_api import LISTED, command
 
 
-@pytest.mark.skipif("ARRAY_API_TESTS" not in os.environ, reason="ARRAY_API_TESTS does not name a clone of data-apis/array-api-tests")
+@pytest.mark.skipif(
+    "ARRAY_API_TESTS" not in os.environ,
+    reason="ARRAY_API_TESTS does not name a clone of data-apis/array-api-tests",
+)
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("backend", ["numpy", "jax"])
 def test_what_fails_is_what_numpy_does_in_another_way(backend):
     arguments, environment = command(backend, ["--max-examples=2"])
-    done = subprocess.run(arguments, cwd=os.environ["ARRAY_API_TESTS"], env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        arguments,
+        cwd=os.environ["ARRAY_API_TESTS"],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
 
 

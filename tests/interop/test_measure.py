@@ -19,29 +19,49 @@ def cases(outcome_of, *names):
 
 def test_a_parametrised_function_counts_by_the_share_of_its_cases():
     reference = cases("passed", "test_a", "test_b[0]", "test_b[1]", "test_b[a-[2]]", "T::test_b")
-    found = cases("passed", "test_a", "test_b[a-[2]]") | cases("failed", "test_b[0]", "T::test_b")  # test_b[1] was not reached
+    found = cases("passed", "test_a", "test_b[a-[2]]") | cases(
+        "failed", "test_b[0]", "T::test_b"
+    )  # test_b[1] was not reached
     assert tally(reference, found) == Tally(functions=3, passed=1 + 1 / 3)
 
 
 def test_only_what_numpy_passes_is_counted():
     reference = (
-        cases("passed", "test_a[0]") | cases("failed", "test_a[1]", "test_b") | cases("skipped", "test_c") | cases("xpassed", "test_d")
+        cases("passed", "test_a[0]")
+        | cases("failed", "test_a[1]", "test_b")
+        | cases("skipped", "test_c")
+        | cases("xpassed", "test_d")
     )
-    assert tally(reference, cases("passed", "test_a[0]", "test_b", "test_c", "test_d")) == Tally(functions=1, passed=1)
+    assert tally(reference, cases("passed", "test_a[0]", "test_b", "test_c", "test_d")) == Tally(
+        functions=1, passed=1
+    )
     assert tally(cases("passed", "test_a"), cases("skipped", "test_a")).rate == 0
 
 
 def test_classes_made_for_each_cpu_are_cases():
-    reference = cases("passed", "Test_SIMD_FP32_128_baseline_f32::test_a", "Test_SIMD_FP32_512_X86_V4_f32::test_a", "TestX_1_a::test_a")
-    assert tally(reference, cases("passed", "Test_SIMD_FP32_512_X86_V4_f32::test_a")) == Tally(functions=2, passed=0.5)
+    reference = cases(
+        "passed",
+        "Test_SIMD_FP32_128_baseline_f32::test_a",
+        "Test_SIMD_FP32_512_X86_V4_f32::test_a",
+        "TestX_1_a::test_a",
+    )
+    assert tally(reference, cases("passed", "Test_SIMD_FP32_512_X86_V4_f32::test_a")) == Tally(
+        functions=2, passed=0.5
+    )
 
 
 def test_of_many_cases_some_stand_for_all():
     names = [f"{F}::test_a[{i}]" for i in range(10, 90)] + [f"{F}::test_b"]
     assert spread(names, None) == set(names)
-    assert spread(names, 4) == {f"{F}::test_a[{i}]" for i in (10, 30, 50, 70)} | {f"{F}::test_b"} == spread(names[::-1], 4)
+    assert (
+        spread(names, 4)
+        == {f"{F}::test_a[{i}]" for i in (10, 30, 50, 70)} | {f"{F}::test_b"}
+        == spread(names[::-1], 4)
+    )
     reference = dict.fromkeys(names, "passed")
-    found = cases("passed", "test_a[10]", "test_a[30]", "test_b") | cases("failed", "test_a[50]", "test_a[70]")
+    found = cases("passed", "test_a[10]", "test_a[30]", "test_b") | cases(
+        "failed", "test_a[50]", "test_a[70]"
+    )
     assert tally(reference, found, most=4) == Tally(functions=2, passed=1.5)
 
 
@@ -54,14 +74,21 @@ def test_a_function_is_excluded_with_its_last_case():
 
 
 def test_totals():
-    total = Tally(4, Counter(slow=1), 1.5) + Tally(2, Counter(slow=1, private=1), 0) + Tally(3, passed=3)
+    total = (
+        Tally(4, Counter(slow=1), 1.5)
+        + Tally(2, Counter(slow=1, private=1), 0)
+        + Tally(3, passed=3)
+    )
     assert total == Tally(9, Counter(slow=2, private=1), 4.5)
     assert total.rate == 0.75
     assert Tally().rate == 1 and Tally().share_excluded == 0
 
 
 def test_the_table_has_a_row_for_each_file_and_the_totals():
-    table = table_of({F: {"numpy": Tally(4, Counter(slow=2), 1), "jax": Tally(4, Counter(slow=2), 2)}}, ["jax", "numpy"])
+    table = table_of(
+        {F: {"numpy": Tally(4, Counter(slow=2), 1), "jax": Tally(4, Counter(slow=2), 2)}},
+        ["jax", "numpy"],
+    )
     columns = {column.header: list(column.cells) for column in table.columns}
     assert columns["file"] == ["lib/tests/test_x.py", "total on jax", "total on numpy"]
     assert columns["by rule"][0] == "slow 2"
@@ -76,7 +103,9 @@ def kept(tmp_path, monkeypatch):
 
     def keep(suite, *lines, numpy=onp.__version__):
         suite.log.parent.mkdir(parents=True, exist_ok=True)
-        suite.log.write_text("".join(f"{json.dumps(line)}\n" for line in ({"numpy": numpy}, *lines)))
+        suite.log.write_text(
+            "".join(f"{json.dumps(line)}\n" for line in ({"numpy": numpy}, *lines))
+        )
         return suite
 
     return keep
@@ -98,15 +127,30 @@ def test_an_error_after_a_test_passed_is_a_failure(kept):
 
 
 def test_causes_are_counted_by_function(kept):
-    kept(Suite(F, REFERENCE), *[{"test": t, "outcome": "passed"} for t in cases("", "test_a[0]", "test_a[1]", "test_b", "test_c")])
-    lines = [{"test": t, "outcome": "failed", "message": "TypeError: no"} for t in cases("", "test_a[0]", "test_a[1]", "test_b", "test_d")]
-    suite = kept(Suite(F, "numpy"), *lines, {"test": f"{F}::test_c", "outcome": "failed", "message": "slow"})
-    assert causes([suite], [("slow", f"{F}::test_c")]) == [("TypeError: no", {f"{F}::test_a", f"{F}::test_b"})]
+    kept(
+        Suite(F, REFERENCE),
+        *[
+            {"test": t, "outcome": "passed"}
+            for t in cases("", "test_a[0]", "test_a[1]", "test_b", "test_c")
+        ],
+    )
+    lines = [
+        {"test": t, "outcome": "failed", "message": "TypeError: no"}
+        for t in cases("", "test_a[0]", "test_a[1]", "test_b", "test_d")
+    ]
+    suite = kept(
+        Suite(F, "numpy"), *lines, {"test": f"{F}::test_c", "outcome": "failed", "message": "slow"}
+    )
+    assert causes([suite], [("slow", f"{F}::test_c")]) == [
+        ("TypeError: no", {f"{F}::test_a", f"{F}::test_b"})
+    ]
 
 
 @pytest.mark.usefixtures("kept")
 def test_a_run_records_what_each_test_does():
-    suite = Suite("numpy/linalg/tests/test_deprecations.py", REFERENCE)  # on NumPy itself, and quick
+    suite = Suite(
+        "numpy/linalg/tests/test_deprecations.py", REFERENCE
+    )  # on NumPy itself, and quick
     suite.run(minutes=2)
     assert suite.ended == "exit status 0" and suite.most is None
     assert set(suite.outcomes().values()) == {"passed"}

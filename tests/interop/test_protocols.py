@@ -1,4 +1,6 @@
-"""NumPy's protocols both ways: its functions called with our arrays return ours, and mixed operands work in any order."""
+"""NumPy's protocols both ways: its functions called with our arrays return ours, and mixed operands
+work in any order.
+"""
 
 import numpy as onp
 import pytest
@@ -82,7 +84,9 @@ def test_ufuncs_that_are_not_ours_run_on_the_host():
     x = np.array([1, 2])
     onp.frompyfunc(lambda x: 2 * x, 1, 1).at(x, 0)
     assert x.tolist() == [2, 2]
-    with pytest.raises(TypeError, match="ufunc 'isnat'"):  # NumPy's own function, which takes dates only
+    with pytest.raises(
+        TypeError, match="ufunc 'isnat'"
+    ):  # NumPy's own function, which takes dates only
         onp.isnat(np.array(A))
 
 
@@ -98,7 +102,7 @@ def test_numpys_testing_takes_ours():
         onp.testing.assert_allclose(a[0], 2.0)
 
 
-# --- DLPack, the array API's namespace ---------------------------------------------------------------------------
+# --- DLPack, the array API's namespace ------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int8", "bool", "complex64"])
@@ -155,14 +159,21 @@ def test_dlpack_refuses():
 
 
 def test_the_namespace_is_ours():
-    assert np.array(A).__array_namespace__() is np and np.array(A)[0, 0].__array_namespace__(api_version="2025.12") is np
+    assert (
+        np.array(A).__array_namespace__() is np
+        and np.array(A)[0, 0].__array_namespace__(api_version="2025.12") is np
+    )
     with pytest.raises(ValueError, match="api_version='1999'"):
         np.array(A).__array_namespace__(api_version="1999")
     info = np.__array_namespace_info__()
     assert info.default_dtypes() == onp.__array_namespace_info__().default_dtypes()
     assert info.dtypes(kind="integral") == onp.__array_namespace_info__().dtypes(kind="integral")
     assert np.__array_api_version__ == "2025.12"
-    assert npx.cpu(0) in info.devices() and info.default_device() in info.devices() and info.capabilities()["data-dependent shapes"]
+    assert (
+        npx.cpu(0) in info.devices()
+        and info.default_device() in info.devices()
+        and info.capabilities()["data-dependent shapes"]
+    )
 
 
 def test_memory_without_a_mark_is_the_arrays_own():
@@ -223,7 +234,12 @@ def test_other_classes_come_first_in_ufuncs():
     assert np.add(2, t, dtype=float) == (np.add, "__call__", [2], {"dtype": float})
     assert np.sin(1.0, out=t) == (np.sin, "__call__", [1.0], {"out": (t,)})
     assert np.matmul(t, a) == (np.matmul, "__call__", [a], {})
-    assert np.add.reduce(t, 1, keepdims=True) == (np.add, "reduce", [], {"axis": 1, "keepdims": True})
+    assert np.add.reduce(t, 1, keepdims=True) == (
+        np.add,
+        "reduce",
+        [],
+        {"axis": 1, "keepdims": True},
+    )
     assert np.add.accumulate(t, out=(a,)) == (np.add, "accumulate", [], {"out": (a,)})
     assert np.add.reduceat(t, [0, 1]) == (np.add, "reduceat", [[0, 1]], {})
     assert np.add.outer(t, 3, dtype=int) == (np.add, "outer", [3], {"dtype": int})
@@ -246,7 +262,9 @@ def test_other_classes_may_refuse_ufuncs():
     assert a + Refusing() == "added" and a @ Prior() == "multiplied"
     with pytest.raises(TypeError, match="'Refusing' does not support ufuncs"):
         np.add(a, Refusing())
-    with pytest.raises(TypeError, match="all returned NotImplemented from __array_ufunc__.*: 'ndarray', 'Unable'"):
+    with pytest.raises(
+        TypeError, match="all returned NotImplemented from __array_ufunc__.*: 'ndarray', 'Unable'"
+    ):
         a * Unable()
     with pytest.raises(TypeError, match="unsupported operand"):
         a -= Refusing()

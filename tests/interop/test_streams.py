@@ -39,6 +39,13 @@ def test_assertions_that_fail_are_noted_and_ignored():
 
 def test_patterns_are_of_the_tests_and_of_no_others():
     tests = {"A::f", "A::f_more[1]", "A::f_more[2]", "g[x-1]", "g[x-2]"}
-    assert cases_by_function({"A::f", "A::f_more[1]", "A::f_more[2]", "g[x-1]"}, tests) == ["A::f", "A::f_more[[]*", "g?x-1?"]
+    assert cases_by_function({"A::f", "A::f_more[1]", "A::f_more[2]", "g[x-1]"}, tests) == [
+        "A::f",
+        "A::f_more[[]*",
+        "g?x-1?",
+    ]
     patterns = cases_by_function({"A::f_more[1]", "A::f_more[2]"}, tests)
-    assert {test for test in tests if any(matches(test, pattern) for pattern in patterns)} == {"A::f_more[1]", "A::f_more[2]"}
+    assert {test for test in tests if any(matches(test, pattern) for pattern in patterns)} == {
+        "A::f_more[1]",
+        "A::f_more[2]",
+    }

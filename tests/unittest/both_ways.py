@@ -10,7 +10,9 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import dispatch
 from npcompat._internal.native import fast_path
 
-NEEDED = pytest.mark.skipif(fast_path.native is None, reason="the short way is not compiled, or not wanted")
+NEEDED = pytest.mark.skipif(
+    fast_path.native is None, reason="the short way is not compiled, or not wanted"
+)
 
 
 KINDS = {
@@ -43,7 +45,11 @@ def operands(backend):
         found["transposed"] = np.array(KINDS["int32"]).T
         found["bfloat16"] = np.array([1, 2, 3], dtype="bfloat16")
         found["derived"] = np.array(KINDS["float32"]).view(Derived)
-    return found | {repr(n): n for n in NUMBERS} | {"list": [1, 2, 3], "numpys": onp.ones(3), "numpys scalar": onp.float64(2)}
+    return (
+        found
+        | {repr(n): n for n in NUMBERS}
+        | {"list": [1, 2, 3], "numpys": onp.ones(3), "numpys scalar": onp.float64(2)}
+    )
 
 
 class Derived(np.ndarray):
@@ -67,4 +73,9 @@ def described(found):
     if not isinstance(found, Handle):
         return type(found), repr(found)
     host = onp.asarray(dispatch.to_host(found))
-    return type(found), host.dtype, host.shape, host.tobytes() if host.dtype != object else repr(host.tolist())
+    return (
+        type(found),
+        host.dtype,
+        host.shape,
+        host.tobytes() if host.dtype != object else repr(host.tolist()),
+    )

@@ -1,4 +1,6 @@
-"""Fixtures of the unit tests: the backend that new arrays are placed on, a fixed random stream, JAX's settings as they were, and loops."""
+"""Fixtures of the unit tests: the backend that new arrays are placed on, a fixed random stream,
+JAX's settings as they were, and loops.
+"""
 
 from contextlib import nullcontext
 
@@ -18,7 +20,9 @@ def backend(request):
 
 @pytest.fixture(autouse=True)
 def known_state(request):
-    """Every test begins with the same random stream and the default dtype policy; its module may say that arrays are placed on XLA."""
+    """Every test begins with the same random stream and the default dtype policy; its module may
+    say that arrays are placed on XLA.
+    """
     np.random.seed(20260101)
     npx.reset_np()
     placement = getattr(request.module, "PLACEMENT", None)

@@ -1,6 +1,8 @@
-"""How functions that are made of others are compared with NumPy: eager on both backends and compiled.
+"""How functions that are made of others are compared with NumPy: eager on both backends and
+compiled.
 
-The host runs in both policies of dtypes, eager XLA in NumPy's, and one compiled program has all calls in the default one.
+The host runs in both policies of dtypes, eager XLA in NumPy's, and one compiled program has all
+calls in the default one.
 """
 
 import contextlib
@@ -58,13 +60,19 @@ def outcome(run):
 
 def assert_as_numpy(calls, mode):
     """Assert that calls do what they do on NumPy."""
-    expected = [outcome(lambda call=call: call.on(onp, [a.copy() for a in call.arrays])) for call in calls]
+    expected = [
+        outcome(lambda call=call: call.on(onp, [a.copy() for a in call.arrays])) for call in calls
+    ]
     if mode == "compiled":
-        chosen = [(c, e) for c, e in zip(calls, expected, strict=True) if c.compiled and not isinstance(e, Exception)]
+        chosen = [
+            (c, e)
+            for c, e in zip(calls, expected, strict=True)
+            if c.compiled and not isinstance(e, Exception)
+        ]
         with quiet():
-            results = npx.jit(lambda batch: [c.on(np, given) for (c, _), given in zip(chosen, batch, strict=True)])(
-                [[np.array(a) for a in c.arrays] for c, _ in chosen]
-            )
+            results = npx.jit(
+                lambda batch: [c.on(np, given) for (c, _), given in zip(chosen, batch, strict=True)]
+            )([[np.array(a) for a in c.arrays] for c, _ in chosen])
         for i, ((call, wanted), found) in enumerate(zip(chosen, results, strict=True)):
             verify(call, [onp.asarray(f) for f in found], wanted, False, f"compiled, {i}")
         return
@@ -78,7 +86,9 @@ def assert_as_numpy(calls, mode):
 def verify(call, found, expected, numpy_policy, where):
     """Compare results, or an exception, with NumPy's."""
     if isinstance(expected, Exception):
-        assert isinstance(found, public(type(expected))), f"{where}: expected {expected!r}, got {found!r}"
+        assert isinstance(found, public(type(expected))), (
+            f"{where}: expected {expected!r}, got {found!r}"
+        )
         return
     if isinstance(found, Exception):
         raise AssertionError(f"{where}: NumPy returns {expected}, this raised {found!r}") from found
@@ -88,9 +98,14 @@ def verify(call, found, expected, numpy_policy, where):
         wanted = theirs.dtype if wide else NARROW.get(theirs.dtype, theirs.dtype)
         assert (mine.dtype, mine.shape) == (wanted, theirs.shape), where
         rtol, atol = (
-            call.loose * t for t in test_utils.tolerances(mine.dtype, wanted, *[a.dtype for a in call.arrays if a.dtype.itemsize == 2])
+            call.loose * t
+            for t in test_utils.tolerances(
+                mine.dtype, wanted, *[a.dtype for a in call.arrays if a.dtype.itemsize == 2]
+            )
         )
-        test_utils.assert_almost_equal(mine, theirs.astype(wanted), rtol, atol, names=(f"{where}: this", "NumPy's"))
+        test_utils.assert_almost_equal(
+            mine, theirs.astype(wanted), rtol, atol, names=(f"{where}: this", "NumPy's")
+        )
 
 
 ADDED = {"exclusive", "descending", "dtype"}
@@ -98,10 +113,17 @@ ADDED = {"exclusive", "descending", "dtype"}
 
 
 def assert_signature(mine, theirs):
-    """Assert that two functions take the same arguments (names, order, kinds, defaults), but for what we added."""
-    found, expected = ([(p.name, p.kind, p.default) for p in inspect.signature(f).parameters.values()] for f in (mine, theirs))
+    """Assert that two functions take the same arguments (names, order, kinds, defaults), but for
+    what we added.
+    """
+    found, expected = (
+        [(p.name, p.kind, p.default) for p in inspect.signature(f).parameters.values()]
+        for f in (mine, theirs)
+    )
     added = ADDED - {name for name, *_ in expected}
-    assert [p for p in found if p[0] not in added or p[1] != inspect.Parameter.KEYWORD_ONLY] == expected
+    assert [
+        p for p in found if p[0] not in added or p[1] != inspect.Parameter.KEYWORD_ONLY
+    ] == expected
 
 
 def assert_gradient(loss, *arrays, rtol=1e-6):

@@ -1,7 +1,9 @@
-"""NumPy as the oracle: one program runs on NumPy, eager on both backends, and compiled; all must agree.
+"""NumPy as the oracle: one program runs on NumPy, eager on both backends, and compiled; all must
+agree.
 
-A program is a function `program(xp, *arrays)` that may write its arrays; it returns anything made of arrays, numbers
-and strings.  Values, dtypes, shapes, what became of the arrays, and exceptions are compared.
+A program is a function `program(xp, *arrays)` that may write its arrays; it returns anything made
+of arrays, numbers and strings. Values, dtypes, shapes, what became of the arrays, and exceptions
+are compared.
 """
 
 import copy
@@ -35,7 +37,8 @@ def execute(program, arrays, mode):
 
 
 def agrees(program, *arrays, modes=MODES, rtol=0.0, message=False):
-    """Assert that the program does on npcompat, in every mode, what it does on NumPy; returns NumPy's result.
+    """Assert that the program does on npcompat, in every mode, what it does on NumPy; returns
+    NumPy's result.
 
     With `message`, the text of an exception must be the same, too.
     """
@@ -43,7 +46,9 @@ def agrees(program, *arrays, modes=MODES, rtol=0.0, message=False):
     for mode in modes:
         found, changed = execute(program, arrays, mode)
         if isinstance(expected, Exception):
-            assert isinstance(found, public(type(expected))), f"{mode}: expected {expected!r}, got {found!r}"
+            assert isinstance(found, public(type(expected))), (
+                f"{mode}: expected {expected!r}, got {found!r}"
+            )
             if message:
                 assert str(found) == str(expected), f"{mode}: expected {expected}, got {found}"
         else:
@@ -58,9 +63,11 @@ def agrees(program, *arrays, modes=MODES, rtol=0.0, message=False):
 
 
 def both(make, rtol=0.0, scalars=True):
-    """Assert that a program means the same compiled: `make(jit)` makes its arrays, runs, and returns what to compare.
+    """Assert that a program means the same compiled: `make(jit)` makes its arrays, runs, and
+    returns what to compare.
 
-    Without `scalars`, an array without axes is as good as a scalar: where values decide which it is.
+    Without `scalars`, an array without axes is as good as a scalar: where values decide which it
+    is.
     """
     eager = make(lambda f, **options: f)
     compiled = make(npx.jit)
@@ -87,25 +94,41 @@ def on_host(x):
 
 
 def public(kind):
-    """The exception class that users know: NumPy's private subclasses of TypeError count as TypeError."""
-    return next(k for k in kind.__mro__ if k.__module__ in ("builtins", "numpy.exceptions", "numpy.linalg"))
+    """The exception class that users know: NumPy's private subclasses of TypeError count as
+    TypeError.
+    """
+    return next(
+        k for k in kind.__mro__ if k.__module__ in ("builtins", "numpy.exceptions", "numpy.linalg")
+    )
 
 
 def assert_alike(found, expected, rtol=0.0, what="result"):
     """Assert that nested containers agree in structure, dtypes, shapes and values."""
     if isinstance(expected, list | tuple):
-        assert isinstance(found, list | tuple), f"{what}: expected a {type(expected).__name__}, got {found!r}"
-        assert len(found) == len(expected), f"{what}: expected {len(expected)} items, got {len(found)}"
+        assert isinstance(found, list | tuple), (
+            f"{what}: expected a {type(expected).__name__}, got {found!r}"
+        )
+        assert len(found) == len(expected), (
+            f"{what}: expected {len(expected)} items, got {len(found)}"
+        )
         for i, (f, e) in enumerate(zip(found, expected, strict=True)):
             assert_alike(f, e, rtol, f"{what}[{i}]")
         return
     if not isinstance(expected, onp.ndarray | onp.generic):
-        assert type(found) is type(expected) and found == expected, f"{what}: expected {expected!r}, got {found!r}"
+        assert type(found) is type(expected) and found == expected, (
+            f"{what}: expected {expected!r}, got {found!r}"
+        )
         return
     kind = onp.generic if isinstance(expected, onp.generic) else np.ndarray
-    assert isinstance(found, Handle) and isinstance(found, kind), f"{what}: expected {expected!r}, got {found!r}"
-    assert found.dtype == expected.dtype, f"{what}: expected dtype {expected.dtype}, got {found.dtype}"
-    assert found.shape == expected.shape, f"{what}: expected shape {expected.shape}, got {found.shape}"
+    assert isinstance(found, Handle) and isinstance(found, kind), (
+        f"{what}: expected {expected!r}, got {found!r}"
+    )
+    assert found.dtype == expected.dtype, (
+        f"{what}: expected dtype {expected.dtype}, got {found.dtype}"
+    )
+    assert found.shape == expected.shape, (
+        f"{what}: expected shape {expected.shape}, got {found.shape}"
+    )
     if rtol:
         onp.testing.assert_allclose(found.asnumpy(), expected, rtol=rtol, atol=rtol, err_msg=what)
     else:

@@ -1,4 +1,6 @@
-"""Mixed precision: which operators compute in 16 bits, dynamic scaling of losses, blocks converted for prediction."""
+"""Mixed precision: which operators compute in 16 bits, dynamic scaling of losses, blocks converted
+for prediction.
+"""
 
 import numpy as onp
 import pytest
@@ -18,7 +20,7 @@ def as_before():
     amp.reset()
 
 
-# --- which operators -------------------------------------------------------------------------------------------------
+# --- which operators ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -32,7 +34,9 @@ def test_products_are_computed_in_16_bits(dtype, backend):
     assert npx.fully_connected(a, a, no_bias=True, num_hidden=8).dtype == np.dtype(dtype)
     assert npx.softmax(product).dtype == product.sum().dtype == "float32"
     assert (product + a[:, :1]).dtype == (a * 2).dtype == "float32"
-    assert (a.astype("float64") @ a.T).dtype == "float64" and (np.arange(4).reshape(2, 2) @ np.arange(2)).dtype == "int64"
+    assert (a.astype("float64") @ a.T).dtype == "float64" and (
+        np.arange(4).reshape(2, 2) @ np.arange(2)
+    ).dtype == "int64"
     amp.reset()
     onp.testing.assert_array_equal((a @ a.T).asnumpy(), before)
     assert npx.softmax(a.astype(dtype)).dtype == np.dtype(dtype)
@@ -50,12 +54,28 @@ def test_operators_can_be_chosen():
     assert np.dot(a.astype("bfloat16"), a.T.astype("bfloat16")).dtype == "float32"
     assert npx.softmax(a, axis=-1).dtype == "bfloat16" and npx.softmax(a, axis=0).dtype == "float32"
     names = set(amp.list_lp16_ops()) | set(amp.list_fp32_ops())
-    assert names <= REGISTRY.keys() and {"_npx_convolution", "_npx_batch_dot", "_npi_einsum"} <= set(amp.list_lp16_ops())
+    assert names <= REGISTRY.keys() and {
+        "_npx_convolution",
+        "_npx_batch_dot",
+        "_npi_einsum",
+    } <= set(amp.list_lp16_ops())
     for arguments, kind, text in (
         ({"target_dtype": "int8"}, ValueError, "must be 'float16' or 'bfloat16', got 'int8'"),
-        ({"fp32_ops": ["FullyConnected"]}, ValueError, r"fp32_ops=...\): there are no operators FullyConnected"),
-        ({"conditional_fp32_ops": [("_npx_softmax", "mode", [1])]}, ValueError, "_npx_softmax has no attribute 'mode'; it has axis"),
-        ({"target_precision_ops": ["_npi_dot"], "fp32_ops": ["_npi_dot"]}, ValueError, "in target_precision_ops and in fp32_ops"),
+        (
+            {"fp32_ops": ["FullyConnected"]},
+            ValueError,
+            r"fp32_ops=...\): there are no operators FullyConnected",
+        ),
+        (
+            {"conditional_fp32_ops": [("_npx_softmax", "mode", [1])]},
+            ValueError,
+            "_npx_softmax has no attribute 'mode'; it has axis",
+        ),
+        (
+            {"target_precision_ops": ["_npi_dot"], "fp32_ops": ["_npi_dot"]},
+            ValueError,
+            "in target_precision_ops and in fp32_ops",
+        ),
         ({"layout_optimization": True}, NotImplementedError, "XLA chooses layouts"),
     ):
         with pytest.raises(kind, match=text):
@@ -64,7 +84,11 @@ def test_operators_can_be_chosen():
 
 def network():
     net = nn.HybridSequential()
-    net.add(nn.Dense(16, activation="relu", in_units=5), nn.BatchNorm(in_channels=16), nn.Dense(3, in_units=16))
+    net.add(
+        nn.Dense(16, activation="relu", in_units=5),
+        nn.BatchNorm(in_channels=16),
+        nn.Dense(3, in_units=16),
+    )
     np.random.seed(4)
     net.initialize()
     return net
@@ -109,7 +133,7 @@ def test_training_in_16_bits_follows_that_in_32(mode):
     assert (found[-1][0] != weights[-1][0]).any()
 
 
-# --- scaling ---------------------------------------------------------------------------------------------------------
+# --- scaling --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("clip", [False, True])
@@ -122,7 +146,9 @@ def test_scaling_changes_nothing_but_range(clip):
                 loss = LOSS(net(np.array(X)), np.array(Y))
             loss.backward()
             if clip:
-                gluon.utils.clip_global_norm([p.grad() for p in net.collect_params().values() if p.grad_req != "null"], 0.5)
+                gluon.utils.clip_global_norm(
+                    [p.grad() for p in net.collect_params().values() if p.grad_req != "null"], 0.5
+                )
             trainer.step(8)
         return net[0].weight.data().asnumpy()
 
@@ -133,10 +159,14 @@ def test_scaling_changes_nothing_but_range(clip):
         assert trainer._scaler.loss_scale == 2.0**16
 
 
-@pytest.mark.parametrize(("mode", "rule"), [("eager", "adam"), ("jit", "adam"), ("eager", "sgld"), ("jit", "sgld")])
+@pytest.mark.parametrize(
+    ("mode", "rule"), [("eager", "adam"), ("jit", "adam"), ("eager", "sgld"), ("jit", "sgld")]
+)
 def test_a_step_with_nan_is_left_out_and_the_scale_falls(mode, rule):
     losses, found, trainer = train(mode, spoil=2, rule=rule)
-    assert onp.isnan(losses[2]) and not any(onp.isnan(a).any() for weights in found for a in weights)
+    assert onp.isnan(losses[2]) and not any(
+        onp.isnan(a).any() for weights in found for a in weights
+    )
     for after, before in zip(found[2], found[1], strict=True):
         onp.testing.assert_array_equal(after, before)
     assert (found[3][0] != found[2][0]).any()
@@ -160,7 +190,9 @@ def test_gradients_that_vanish_in_float16_do_not_when_scaled():
         net = nn.Dense(1, in_units=1, use_bias=False, weight_initializer="ones")
         net.initialize()
         net.cast("float16")
-        trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 1e6, "multi_precision": True})
+        trainer = gluon.Trainer(
+            net.collect_params(), "sgd", {"learning_rate": 1e6, "multi_precision": True}
+        )
         if scaled:
             amp.init_trainer(trainer, amp.LossScaler(2.0**14))
         for _ in range(3):
@@ -182,8 +214,13 @@ def test_overflow_and_unscale_can_be_asked_for():
     net = nn.Dense(1, in_units=1, use_bias=False, weight_initializer="ones")
     net.initialize()
     trainer = gluon.Trainer(net.collect_params(), "sgd")
-    for call in (lambda: amp.unscale(trainer), lambda: amp.scale_loss(np.ones(1), trainer).__enter__()):
-        with pytest.raises(ValueError, match=r"call amp.init_trainer on the trainer first, got Trainer"):
+    for call in (
+        lambda: amp.unscale(trainer),
+        lambda: amp.scale_loss(np.ones(1), trainer).__enter__(),
+    ):
+        with pytest.raises(
+            ValueError, match=r"call amp.init_trainer on the trainer first, got Trainer"
+        ):
             call()
     with pytest.raises(TypeError, match=r"expected a gluon.Trainer, got Dense"):
         amp.init_trainer(net)
@@ -218,14 +255,17 @@ def test_skipped_steps_with_an_optax_transformation():
     amp.init_trainer(trainer)
     for x in (X, X * onp.float32(onp.nan)):
         before = net[0].weight.data().asnumpy()
-        with autograd.record(), amp.scale_loss(LOSS(net(np.array(x)), np.array(Y)), trainer) as scaled:
+        with (
+            autograd.record(),
+            amp.scale_loss(LOSS(net(np.array(x)), np.array(Y)), trainer) as scaled,
+        ):
             autograd.backward(scaled)
         trainer.step(8)
     onp.testing.assert_array_equal(net[0].weight.data().asnumpy(), before)
     assert trainer.optimizer.num_update == 1 and trainer.optimizer.state["[0].count"].item() == 1
 
 
-# --- conversion ------------------------------------------------------------------------------------------------------
+# --- conversion -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
@@ -233,10 +273,19 @@ def test_converted_blocks_predict_in_16_bits(dtype):
     net = network()
     half = amp.convert_hybrid_block(net, [np.array(X)], dtype)
     y = half(np.array(X))
-    assert y.dtype == "float32" and str(half.block[0].weight.dtype) == dtype and net[0].weight.dtype == "float32"
+    assert (
+        y.dtype == "float32"
+        and str(half.block[0].weight.dtype) == dtype
+        and net[0].weight.dtype == "float32"
+    )
     assert half.block[1].running_mean.dtype == "float32"
     onp.testing.assert_allclose(y.asnumpy(), net(np.array(X)).asnumpy(), atol=0.03)
-    with pytest.raises(NotImplementedError, match=r"convert_hybrid_block\(excluded_sym_names=...\)"):
+    with pytest.raises(
+        NotImplementedError, match=r"convert_hybrid_block\(excluded_sym_names=...\)"
+    ):
         amp.convert_hybrid_block(net, excluded_sym_names=["a"])
-    with pytest.raises(TypeError, match="expected a HybridBlock, got Dropout|expected a HybridBlock, got Sequential"):
+    with pytest.raises(
+        TypeError,
+        match="expected a HybridBlock, got Dropout|expected a HybridBlock, got Sequential",
+    ):
         amp.convert_hybrid_block(nn.Sequential())

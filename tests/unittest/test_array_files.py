@@ -9,7 +9,17 @@ import pytest
 from npcompat import np, npx
 from npcompat.gluon import nn
 
-FLAGS = {"float32": 0, "float64": 1, "float16": 2, "uint8": 3, "int32": 4, "int8": 5, "int64": 6, "bool": 7, "int16": 8}
+FLAGS = {
+    "float32": 0,
+    "float64": 1,
+    "float16": 2,
+    "uint8": 3,
+    "int32": 4,
+    "int8": 5,
+    "int64": 6,
+    "bool": 7,
+    "int16": 8,
+}
 FLAGS |= {"uint16": 9, "uint32": 10, "uint64": 11, "bfloat16": 12}
 
 
@@ -19,23 +29,40 @@ def stored(array, version=2):
     if version == 0:
         head = struct.pack(f"<I{axes}I", axes, *array.shape)
     else:
-        magic = struct.pack("<I", 0xF993FAC7 + version) + (struct.pack("<i", 0) if version > 1 else b"")
+        magic = struct.pack("<I", 0xF993FAC7 + version) + (
+            struct.pack("<i", 0) if version > 1 else b""
+        )
         head = magic + struct.pack(f"<i{axes}q", axes, *array.shape)
     return head + struct.pack("<iii", 1, 0, FLAGS[str(array.dtype)]) + array.tobytes()
 
 
 def listed(arrays, names=(), version=2):
-    content = struct.pack("<QQQ", 0x112, 0, len(arrays)) + b"".join([stored(a, version) for a in arrays])
-    return content + struct.pack("<Q", len(names)) + b"".join([struct.pack("<Q", len(n)) + n.encode() for n in names])
+    content = struct.pack("<QQQ", 0x112, 0, len(arrays)) + b"".join(
+        [stored(a, version) for a in arrays]
+    )
+    return (
+        content
+        + struct.pack("<Q", len(names))
+        + b"".join([struct.pack("<Q", len(n)) + n.encode() for n in names])
+    )
 
 
-# --- npx -----------------------------------------------------------------------------------------------------------
+# --- npx ------------------------------------------------------------------------------------------
 
 
 def test_arrays_lists_and_dicts_come_back_as_they_were(tmp_path, backend):
     path = tmp_path / "x-file"
     one, two = np.arange(6).reshape(2, 3), np.zeros((0, 2), dtype="float16")
-    for given in (one, np.array(2.5), [one, two], [one], [], {"a": one, "b/c": two, "": np.ones(1)}, {}, (one, two)):
+    for given in (
+        one,
+        np.array(2.5),
+        [one, two],
+        [one],
+        [],
+        {"a": one, "b/c": two, "": np.ones(1)},
+        {},
+        (one, two),
+    ):
         npx.save(path, given)
         got = npx.load(path)
         wanted = list(given) if isinstance(given, tuple) else given
@@ -58,7 +85,11 @@ def test_dtypes_that_numpy_does_not_know(tmp_path):
     for given in (narrow, [narrow, np.ones(1)], {"n": narrow}):
         npx.save(path, given)
         got = npx.load(path)
-        got = got if isinstance(got, np.ndarray) else next(iter(got.values() if isinstance(got, dict) else got))
+        got = (
+            got
+            if isinstance(got, np.ndarray)
+            else next(iter(got.values() if isinstance(got, dict) else got))
+        )
         assert got.dtype == ml_dtypes.bfloat16 and got.tolist() == [1.5, -2.0]
 
 
@@ -113,7 +144,7 @@ def test_an_interrupted_save_leaves_the_older_file(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 
-# --- MXNet's lists -------------------------------------------------------------------------------------------------
+# --- MXNet's lists --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 3])
@@ -156,7 +187,10 @@ def test_damaged_lists_of_mxnet_say_where(tmp_path):
     path.write_bytes(sparse)
     with pytest.raises(NotImplementedError, match="array 0 is sparse"):
         npx.load(path)
-    for position, value, text in ((24, 0xFF, "expected the number of axes"), (60, 99, "dtype number 99 is not known")):
+    for position, value, text in (
+        (24, 0xFF, "expected the number of axes"),
+        (60, 99, "dtype number 99 is not known"),
+    ):
         wrong = bytearray(whole)
         wrong[position] = value
         path.write_bytes(wrong)
@@ -165,7 +199,11 @@ def test_damaged_lists_of_mxnet_say_where(tmp_path):
     path.write_bytes(listed([onp.ones(1), onp.ones(1)], ["one"]))
     with pytest.raises(ValueError, match="2 arrays and 1 names"):
         npx.load(path)
-    path.write_bytes(struct.pack("<QQQ", 0x112, 0, 1) + struct.pack("<Iii", 0xF993FAC9, 0, 0) + struct.pack("<Q", 0))
+    path.write_bytes(
+        struct.pack("<QQQ", 0x112, 0, 1)
+        + struct.pack("<Iii", 0xF993FAC9, 0, 0)
+        + struct.pack("<Q", 0)
+    )
     with pytest.raises(ValueError, match="array 0 was never given a value"):
         npx.load(path)
 
@@ -191,5 +229,8 @@ def test_blocks_load_files_of_mxnet_and_of_numpy(prefix, tmp_path):
     with pytest.raises(ValueError, match="expected arrays with names, got 1 without"):
         net.load_parameters(path)
     path.write_bytes(listed([weight], ["other"]))
-    with pytest.raises(ValueError, match=r"(?s)do not fit HybridSequential; nothing was loaded:.*other: not a parameter"):
+    with pytest.raises(
+        ValueError,
+        match=r"(?s)do not fit HybridSequential; nothing was loaded:.*other: not a parameter",
+    ):
         net.load_parameters(path)

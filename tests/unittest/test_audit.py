@@ -27,7 +27,10 @@ def test_operands_that_are_cast_because_of_others():
         a + a.astype("float64")
         np.sqrt(b), b / (b + 1), b.mean(), a + 1, a * np.ones(1, dtype="float64")[0]
 
-    casts = [("cast", "__add__", "add: int64[3] to float32"), ("cast", "__add__", "add: float32[3] to float64")]
+    casts = [
+        ("cast", "__add__", "add: int64[3] to float32"),
+        ("cast", "__add__", "add: float32[3] to float64"),
+    ]
     casts.append(("cast", "__mul__", "multiply: float32[3] to float64"))
     assert found("numpy", program, "cast") == casts
     assert found("jax", program, "cast") == casts
@@ -67,11 +70,30 @@ def test_reading_is_asked_for_or_not():
         a = np.arange(4.0)
         total = a.sum()
         with npx.audit("sync") as events:
-            total.item(), float(total), int(total), a.tolist(), repr(a), f"{total:.1f}", a.asnumpy(), a.wait_to_read(), npx.waitall()
+            (
+                total.item(),
+                float(total),
+                int(total),
+                a.tolist(),
+                repr(a),
+                f"{total:.1f}",
+                a.asnumpy(),
+                a.wait_to_read(),
+                npx.waitall(),
+            )
             asked = len(events)
             bool(total), onp.asarray(a), list(a), a[0] in a
     assert asked >= 9 and all(e.asked for e in events[:asked])
-    assert {e.call for e in events[:asked]} >= {"item", "__float__", "__int__", "tolist", "__repr__", "asnumpy", "wait_to_read", "waitall"}
+    assert {e.call for e in events[:asked]} >= {
+        "item",
+        "__float__",
+        "__int__",
+        "tolist",
+        "__repr__",
+        "asnumpy",
+        "wait_to_read",
+        "waitall",
+    }
     assert not any(e.asked for e in events[asked:])
     assert [e.call for e in events[asked:]][:2] == ["__bool__", "__array__"]
     assert events[0].bytes == 4 and events[0].seconds > 0
@@ -92,7 +114,10 @@ def test_functions_that_compute_on_the_host_are_fallbacks():
         a[mask]
         np.unique(a)
 
-    assert {(kind, call) for kind, call, _ in found("jax", program, "fallback")} == {("fallback", "__getitem__"), ("fallback", "unique")}
+    assert {(kind, call) for kind, call, _ in found("jax", program, "fallback")} == {
+        ("fallback", "__getitem__"),
+        ("fallback", "unique"),
+    }
 
 
 def test_an_operator_that_the_host_lacks_is_a_fallback():
@@ -100,7 +125,9 @@ def test_an_operator_that_the_host_lacks_is_a_fallback():
         npx.betainc(np.ones(3), np.ones(3), np.zeros(3))
         np.ones(3) + np.ones(3)
 
-    assert found("numpy", program, "fallback") == [("fallback", "betainc", "betainc is computed by XLA: float32[3]")]
+    assert found("numpy", program, "fallback") == [
+        ("fallback", "betainc", "betainc is computed by XLA: float32[3]")
+    ]
 
 
 def test_copies_of_what_is_held_elsewhere():
@@ -131,7 +158,9 @@ def test_copies_in_front_of_compiled_functions():
             step()
             held = state._value.payload
             step()
-    assert [(e.call, e.what) for e in events] == [("__call__", "held elsewhere, when a compiled function overwrites it: float32[100]")]
+    assert [(e.call, e.what) for e in events] == [
+        ("__call__", "held elsewhere, when a compiled function overwrites it: float32[100]")
+    ]
     assert float(held[0]) == 2 and state[0] == 3
 
 
@@ -150,7 +179,9 @@ def test_transfers_of_operands():
         x = np.ones(3)
         with npx.audit("transfer") as events:
             x + onp.ones(3, "float32")
-    assert [(e.what, e.asked) for e in events] == [("operand that is no array of npcompat: float32[3]", False)]
+    assert [(e.what, e.asked) for e in events] == [
+        ("operand that is no array of npcompat: float32[3]", False)
+    ]
 
 
 def test_compilations_have_reasons_and_times():
@@ -161,7 +192,10 @@ def test_compilations_have_reasons_and_times():
         f(np.ones(3))
         f(np.ones(4))
     named = [e for e in events if e.what.startswith("f(")]
-    assert [e.what for e in named] == ["f(float32[3]): first call", "f(float32[4]): argument 0: shape (3,) became (4,)"]
+    assert [e.what for e in named] == [
+        "f(float32[3]): first call",
+        "f(float32[4]): argument 0: shape (3,) became (4,)",
+    ]
     assert all(0 < e.seconds < 60 and e.location.startswith(__file__) for e in named)
 
 
@@ -188,16 +222,29 @@ def test_lines_are_the_users():
 def test_strict_raises_before_it_happens():
     with npx.backend("jax"):
         a, b = np.arange(4.0), np.arange(4)
-        with pytest.raises(AuditError, match=r"test_audit.py:\d+: cast in __add__: add: int64\[4\] to float32"), npx.audit(strict=True):
+        with (
+            pytest.raises(
+                AuditError, match=r"test_audit.py:\d+: cast in __add__: add: int64\[4\] to float32"
+            ),
+            npx.audit(strict=True),
+        ):
             a + b
         f, total = npx.jit(lambda x: x * 1.5), a.sum()
-        with pytest.raises(AuditError, match=r"compilation in __call__: <lambda>\(float32\[4\]\): first call"), npx.audit(strict=True):
+        with (
+            pytest.raises(
+                AuditError, match=r"compilation in __call__: <lambda>\(float32\[4\]\): first call"
+            ),
+            npx.audit(strict=True),
+        ):
             f(a)
         assert f(a).tolist() == f(a).tolist() == [0, 1.5, 3, 4.5]
         with npx.audit(strict=True) as events:
             assert f(a).tolist()[-1] == 4.5
         assert [e.kind for e in events] == ["sync"]
-        with pytest.raises(AuditError, match="sync in __bool__: values are read"), npx.audit("sync", strict=True):
+        with (
+            pytest.raises(AuditError, match="sync in __bool__: values are read"),
+            npx.audit("sync", strict=True),
+        ):
             bool(total)
         held = a._value
         with pytest.raises(AuditError, match="copy in __setitem__"), npx.audit("copy", strict=True):
@@ -221,7 +268,12 @@ def test_a_refused_compilation_leaves_states_as_they_were():
 
 
 def test_kinds_are_checked():
-    with pytest.raises(ValueError, match="audit: unknown kind 'copies'; expected some of fallback, sync"), npx.audit("copy", "copies"):
+    with (
+        pytest.raises(
+            ValueError, match="audit: unknown kind 'copies'; expected some of fallback, sync"
+        ),
+        npx.audit("copy", "copies"),
+    ):
         pass
 
 
@@ -263,7 +315,12 @@ def test_results_are_the_same():
     def program(rounds=3):
         np.random.seed(3)
         net = nn.HybridSequential()
-        net.add(nn.Dense(4, activation="tanh", in_units=2), nn.BatchNorm(in_channels=4), nn.Dropout(0.5), nn.Dense(1, in_units=4))
+        net.add(
+            nn.Dense(4, activation="tanh", in_units=2),
+            nn.BatchNorm(in_channels=4),
+            nn.Dropout(0.5),
+            nn.Dense(1, in_units=4),
+        )
         net.initialize()
         net.hybridize()
         trainer = gluon.Trainer(net.collect_params(), "adam")
@@ -295,12 +352,30 @@ def test_the_table():
             np.ones(300) + np.arange(300)
         np.ones(3).tolist()
     lines = str(events).splitlines()
-    assert lines[0].split() == ["kind", "times", "bytes", "time", "line", "call", "what"] and len(lines) == 4
-    assert lines[2].startswith("sync (asked for)") and lines[3].split()[:4] == ["cast", "3", "7.2", "kB"]
+    assert (
+        lines[0].split() == ["kind", "times", "bytes", "time", "line", "call", "what"]
+        and len(lines) == 4
+    )
+    assert lines[2].startswith("sync (asked for)") and lines[3].split()[:4] == [
+        "cast",
+        "3",
+        "7.2",
+        "kB",
+    ]
     assert str(events[0]).endswith("cast in __add__: add: int64[300] to float32 (2.4 kB, 0.0 us)")
 
 
 def test_amounts_and_durations():
-    assert [amount(n) for n in (0, 999, 1500, 2.5e6, 3e9, 4e13)] == ["0 B", "999 B", "1.5 kB", "2.5 MB", "3.0 GB", "40.0 TB"]
+    assert [amount(n) for n in (0, 999, 1500, 2.5e6, 3e9, 4e13)] == [
+        "0 B",
+        "999 B",
+        "1.5 kB",
+        "2.5 MB",
+        "3.0 GB",
+        "40.0 TB",
+    ]
     assert [duration(s) for s in (0.0000025, 0.0025, 2.5)] == ["2.5 us", "2.50 ms", "2.50 s"]
-    assert table(("a", "bb"), [("x", "1"), ("yy", "100")], right=[1]) == "a    bb\n--  ---\nx     1\nyy  100"
+    assert (
+        table(("a", "bb"), [("x", "1"), ("yy", "100")], right=[1])
+        == "a    bb\n--  ---\nx     1\nyy  100"
+    )

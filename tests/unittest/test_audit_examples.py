@@ -1,4 +1,6 @@
-"""The training loops of the examples say all that happens in them, once their programs are compiled."""
+"""The training loops of the examples say all that happens in them, once their programs are
+compiled.
+"""
 
 import argparse
 import sys
@@ -69,7 +71,10 @@ def test_the_loop_of_the_digits(mode):
     loop = Strict(20)
     with loop.stack:
         digits.train_one("mlp", mode, 1, loop.step)
-    assert {event.kind for event in loop.found if event.what != "_conversion, no operator"} == {"sync", "transfer"}
+    assert {event.kind for event in loop.found if event.what != "_conversion, no operator"} == {
+        "sync",
+        "transfer",
+    }
 
 
 def test_the_loop_of_the_transformer(monkeypatch):
@@ -102,7 +107,11 @@ def test_the_loop_of_an_estimator_whose_metrics_read_each_batch():
     net.initialize()
     net.hybridize()
     data = gluon.data.ArrayDataset(np.ones((32, 3)), np.zeros(32, dtype="int64"))
-    estimator = Estimator(net, gluon.loss.SoftmaxCrossEntropyLoss(), trainer=gluon.Trainer(net.collect_params(), "adam"))
+    estimator = Estimator(
+        net,
+        gluon.loss.SoftmaxCrossEntropyLoss(),
+        trainer=gluon.Trainer(net.collect_params(), "adam"),
+    )
     estimator.logger.setLevel("WARNING")
     with loop.stack:
         estimator.fit(gluon.data.DataLoader(data, 4), epochs=1, event_handlers=[Ends()])

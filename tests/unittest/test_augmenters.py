@@ -21,14 +21,20 @@ def png(pixels):
     return stream.getvalue()
 
 
-# --- pictures ----------------------------------------------------------------------------------------------------
+# --- pictures -------------------------------------------------------------------------------------
 
 
 def test_sizes_and_windows():
     x = host_picture(PICTURE)
-    assert image.ResizeAug(5)(x).shape == (5, 6, 3) and image.ForceResizeAug((5, 7), 1)(x).shape == (7, 5, 3)
+    assert image.ResizeAug(5)(x).shape == (5, 6, 3) and image.ForceResizeAug((5, 7), 1)(
+        x
+    ).shape == (7, 5, 3)
     onp.testing.assert_array_equal(image.CenterCropAug((4, 6))(x).asnumpy(), PICTURE[2:8, 4:8])
-    assert image.RandomCropAug(5)(x).shape == (5, 5, 3) == image.RandomSizedCropAug((5, 5), (0.3, 0.6), (0.5, 2))(x).shape
+    assert (
+        image.RandomCropAug(5)(x).shape
+        == (5, 5, 3)
+        == image.RandomSizedCropAug((5, 5), (0.3, 0.6), (0.5, 2))(x).shape
+    )
     onp.testing.assert_array_equal(image.HorizontalFlipAug(1)(x).asnumpy(), PICTURE[:, ::-1])
     onp.testing.assert_array_equal(image.HorizontalFlipAug(0)(x).asnumpy(), PICTURE)
 
@@ -55,17 +61,25 @@ def test_colours():
     ):
         found = factors(augmenter, wide, base)
         assert len(set(found.round(6))) == 8 and 0.5 <= found.min() < 1 < found.max() <= 1.5
-    onp.testing.assert_allclose(image.HueJitterAug(0.4)(x).asnumpy() @ LUMA, luma, rtol=1e-3, atol=0.1)
+    onp.testing.assert_allclose(
+        image.HueJitterAug(0.4)(x).asnumpy() @ LUMA, luma, rtol=1e-3, atol=0.1
+    )
     eigvec = onp.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 0]])
     added = image.LightingAug(2.0, [1.0, 10.0, 100.0], eigvec)(x).asnumpy() - wide
-    assert added.reshape(-1, 3).std(0).max() < 1e-3 and abs(added[0, 0, 2]) < 1e-3 and added[0, 0, 0] != 0
+    assert (
+        added.reshape(-1, 3).std(0).max() < 1e-3
+        and abs(added[0, 0, 2]) < 1e-3
+        and added[0, 0, 0] != 0
+    )
     grey = image.RandomGrayAug(1)(x).asnumpy()
     onp.testing.assert_allclose(grey[..., 1], wide @ [0.21, 0.72, 0.07], rtol=1e-5)
     onp.testing.assert_array_equal(image.RandomGrayAug(0)(x).asnumpy(), wide)
     normal = image.ColorNormalizeAug([1, 2, 3], [2, 2, 4])(x).asnumpy()
     onp.testing.assert_allclose(normal, (wide - [1, 2, 3]) / [2, 2, 4], rtol=1e-5)
     assert image.CastAug("float16")(x).dtype == "float16"
-    with pytest.raises(ValueError, match="BrightnessJitterAug: expected a number that is not negative, got -1"):
+    with pytest.raises(
+        ValueError, match="BrightnessJitterAug: expected a number that is not negative, got -1"
+    ):
         image.BrightnessJitterAug(-1)
 
 
@@ -82,34 +96,62 @@ def test_orders_and_dumps():
     assert image.SequentialAug(letters)("") == "abc"
     orders = {image.RandomOrderAug(letters)("") for _ in range(60)}
     assert len(orders) == 6 and all(sorted(o) == ["a", "b", "c"] for o in orders)
-    assert image.SequentialAug(letters[:1]).dumps() == ["sequentialaug", ['["append", {"name": "a"}]']]
+    assert image.SequentialAug(letters[:1]).dumps() == [
+        "sequentialaug",
+        ['["append", {"name": "a"}]'],
+    ]
     lighting = json.loads(image.LightingAug(0.1, np.array([1.0, 2.0, 3.0]), onp.eye(3)).dumps())
-    assert lighting == ["lightingaug", {"alphastd": 0.1, "eigval": [1, 2, 3], "eigvec": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}]
+    assert lighting == [
+        "lightingaug",
+        {"alphastd": 0.1, "eigval": [1, 2, 3], "eigvec": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]},
+    ]
     assert len(image.ColorJitterAug(0.1, 0, 0.1).ts) == 2
 
 
 def test_the_usual_augmenters_follow_the_seed():
     augmenters = image.CreateAugmenter(
-        (3, 6, 5), 8, True, True, True, True, True, brightness=0.1, contrast=0.1, saturation=0.1, hue=0.1, pca_noise=0.1, rand_gray=0.2
+        (3, 6, 5),
+        8,
+        True,
+        True,
+        True,
+        True,
+        True,
+        brightness=0.1,
+        contrast=0.1,
+        saturation=0.1,
+        hue=0.1,
+        pca_noise=0.1,
+        rand_gray=0.2,
     )
     names = "ResizeAug RandomSizedCropAug HorizontalFlipAug CastAug ColorJitterAug HueJitterAug LightingAug RandomGrayAug ColorNormalizeAug"
     assert [type(a).__name__ for a in augmenters] == names.split()
 
     def some():
         np.random.seed(6)
-        return onp.stack([image.SequentialAug(augmenters)(host_picture(PICTURE)).asnumpy() for _ in range(3)])
+        return onp.stack(
+            [image.SequentialAug(augmenters)(host_picture(PICTURE)).asnumpy() for _ in range(3)]
+        )
 
     first = some()
-    assert first.shape == (3, 6, 5, 3) and first.dtype == "float32" and abs(first).max() < 5 and (first[0] != first[1]).any()
+    assert (
+        first.shape == (3, 6, 5, 3)
+        and first.dtype == "float32"
+        and abs(first).max() < 5
+        and (first[0] != first[1]).any()
+    )
     onp.testing.assert_array_equal(some(), first)
-    assert [type(a).__name__ for a in image.CreateAugmenter((3, 6, 5), rand_crop=True)] == ["RandomCropAug", "CastAug"]
+    assert [type(a).__name__ for a in image.CreateAugmenter((3, 6, 5), rand_crop=True)] == [
+        "RandomCropAug",
+        "CastAug",
+    ]
     with pytest.raises(ValueError, match="rand_resize=True needs rand_crop=True"):
         image.CreateAugmenter((3, 6, 5), rand_resize=True)
     with pytest.raises(ValueError, match="expected mean=True, one number or three"):
         image.CreateAugmenter((3, 6, 5), mean=(1, 2))
 
 
-# --- pictures with objects ---------------------------------------------------------------------------------------
+# --- pictures with objects ------------------------------------------------------------------------
 
 
 def marked(boxes, height=40, width=60):
@@ -140,7 +182,9 @@ def test_boxes_move_with_their_objects():
     check(flipped, turned)
     assert (turned != label.astype("float32")).any() and label[0, 1] == onp.float64(5 / 60)
     for _ in range(10):
-        padded, moved = image.DetRandomPadAug(area_range=(1.5, 3), pad_val=(9, 9, 9))(picture, np.array(label))
+        padded, moved = image.DetRandomPadAug(area_range=(1.5, 3), pad_val=(9, 9, 9))(
+            picture, np.array(label)
+        )
         check(padded, moved)
         assert 1.4 < padded.size / picture.size < 3.1 and 9 in padded.asnumpy()
     crop = image.DetRandomCropAug(0.6, (0.5, 2.0), (0.1, 0.7), 0.5)
@@ -151,9 +195,13 @@ def test_boxes_move_with_their_objects():
         check(window, moved)
         kept.add(len(moved))
     assert kept == {1, 2}
-    everything = image.DetRandomCropAug(0.999, area_range=(0.01, 0.02), max_attempts=5)(picture, label)
+    everything = image.DetRandomCropAug(0.999, area_range=(0.01, 0.02), max_attempts=5)(
+        picture, label
+    )
     assert everything[0].shape == picture.shape and len(everything[1]) == 2
-    with pytest.raises(ValueError, match=r"expected a label of shape \(objects, 5 or more\), got \(4,\)"):
+    with pytest.raises(
+        ValueError, match=r"expected a label of shape \(objects, 5 or more\), got \(4,\)"
+    ):
         crop(picture, [0, 0, 1, 1])
     with pytest.raises(ValueError, match=r"DetRandomCropAug: expected area_range=\(low, high\)"):
         image.DetRandomCropAug(area_range=(0.1, 2))
@@ -172,17 +220,22 @@ def test_choices_of_augmenters():
         image.DetBorrowAug(3)
     with pytest.raises(TypeError, match="DetRandomSelectAug: expected DetAugmenters, got CastAug"):
         image.DetRandomSelectAug([image.CastAug()])
-    usual = image.CreateDetAugmenter((3, 16, 24), 30, 1.0, 1.0, 0.5, True, True, True, 0.1, 0.1, 0.1, 0.1, 0.1)
+    usual = image.CreateDetAugmenter(
+        (3, 16, 24), 30, 1.0, 1.0, 0.5, True, True, True, 0.1, 0.1, 0.1, 0.1, 0.1
+    )
     for _ in range(3):
         found, moved = picture, label
         for augmenter in usual:
             found, moved = augmenter(found, moved)
         assert (
-            found.shape == (16, 24, 3) and found.dtype == "float32" and moved.shape[1] == 5 and 0 <= moved[:, 1:].min() <= moved.max() <= 1
+            found.shape == (16, 24, 3)
+            and found.dtype == "float32"
+            and moved.shape[1] == 5
+            and 0 <= moved[:, 1:].min() <= moved.max() <= 1
         )
 
 
-# --- iterators ---------------------------------------------------------------------------------------------------
+# --- iterators ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -203,8 +256,16 @@ def numbers(iterator):
     """The colours of the batches, which are their labels, too."""
     found = []
     for batch in iterator:
-        assert (batch.data[0].asnumpy()[:, 0, 0, 0] == batch.label[0].asnumpy().reshape(len(batch.data[0]), -1)[:, 0]).all()
-        found.append((batch.label[0].asnumpy().reshape(len(batch.data[0]), -1)[:, 0].astype(int).tolist(), batch.pad))
+        assert (
+            batch.data[0].asnumpy()[:, 0, 0, 0]
+            == batch.label[0].asnumpy().reshape(len(batch.data[0]), -1)[:, 0]
+        ).all()
+        found.append(
+            (
+                batch.label[0].asnumpy().reshape(len(batch.data[0]), -1)[:, 0].astype(int).tolist(),
+                batch.pad,
+            )
+        )
     return found
 
 
@@ -215,17 +276,37 @@ def test_pictures_in_batches(files):
         assert numbers(records) == everything and numbers(records) == []
         records.reset()
     first = records.next()
-    assert first.data[0].shape == (3, 3, 4, 5) and first.data[0].dtype == "float32" and first.label[0].shape == (3,)
-    assert records.provide_data == [("data", (3, 3, 4, 5), onp.dtype("float32"))] and records.provide_label[0][:2] == (
+    assert (
+        first.data[0].shape == (3, 3, 4, 5)
+        and first.data[0].dtype == "float32"
+        and first.label[0].shape == (3,)
+    )
+    assert records.provide_data == [
+        ("data", (3, 3, 4, 5), onp.dtype("float32"))
+    ] and records.provide_label[0][:2] == (
         "softmax_label",
         (3,),
     )
-    listed = image.ImageIter(3, (3, 4, 5), 2, path_imglist=files / "a.lst", path_root=files, last_batch_handle="discard", dtype="uint8")
+    listed = image.ImageIter(
+        3,
+        (3, 4, 5),
+        2,
+        path_imglist=files / "a.lst",
+        path_root=files,
+        last_batch_handle="discard",
+        dtype="uint8",
+    )
     assert numbers(listed) == everything[:2]
     listed.reset()
     batch = next(listed)
     assert batch.label[0].tolist() == [[0, 0], [1, 1], [2, 4]] and batch.data[0].dtype == "uint8"
-    rolling = image.ImageIter(3, (1, 8, 10), imglist=[[i, f"{i}.png"] for i in range(7)], path_root=files, last_batch_handle="roll_over")
+    rolling = image.ImageIter(
+        3,
+        (1, 8, 10),
+        imglist=[[i, f"{i}.png"] for i in range(7)],
+        path_root=files,
+        last_batch_handle="roll_over",
+    )
     assert numbers(rolling) == everything[:2]
     rolling.reset()
     assert numbers(rolling) == [([6, 0, 1], 0), ([2, 3, 4], 0)]
@@ -250,17 +331,43 @@ def test_parts_and_orders(files):
 
 def test_what_can_not_be_read_is_named(files):
     for options, error, text in (
-        ({}, ValueError, "expected path_imgrec, path_imglist or imglist: there is nothing to read from"),
-        ({"path_imgrec": files / "a.rec", "shuffle": True}, ValueError, "shuffle=True and num_parts need path_imgidx"),
-        ({"path_imgrec": files / "a.rec", "part_index": 2, "num_parts": 2}, ValueError, r"part_index must be in \[0, 2\), got 2"),
-        ({"path_imgrec": files / "a.rec", "last_batch_handle": "drop"}, ValueError, "last_batch_handle must be 'pad', 'discard'"),
-        ({"path_imgrec": files / "a.rec", "aug_list": [], "resize": 3}, TypeError, "resize belong to CreateAugmenter"),
+        (
+            {},
+            ValueError,
+            "expected path_imgrec, path_imglist or imglist: there is nothing to read from",
+        ),
+        (
+            {"path_imgrec": files / "a.rec", "shuffle": True},
+            ValueError,
+            "shuffle=True and num_parts need path_imgidx",
+        ),
+        (
+            {"path_imgrec": files / "a.rec", "part_index": 2, "num_parts": 2},
+            ValueError,
+            r"part_index must be in \[0, 2\), got 2",
+        ),
+        (
+            {"path_imgrec": files / "a.rec", "last_batch_handle": "drop"},
+            ValueError,
+            "last_batch_handle must be 'pad', 'discard'",
+        ),
+        (
+            {"path_imgrec": files / "a.rec", "aug_list": [], "resize": 3},
+            TypeError,
+            "resize belong to CreateAugmenter",
+        ),
     ):
         with pytest.raises(error, match=text):
             image.ImageIter(2, (3, 8, 8), **options)
-    with pytest.raises(ValueError, match=r"data_shape must be \(channels, height, width\) with 1 or 3 channels, got \(8, 8, 3\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"data_shape must be \(channels, height, width\) with 1 or 3 channels, got \(8, 8, 3\)",
+    ):
         image.ImageIter(2, (8, 8, 3), path_imgrec=files / "a.rec")
-    with pytest.raises(ValueError, match=r"record 0: the augmenters made a picture of shape \(8, 10, 3\); data_shape means \(8, 8, 3\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"record 0: the augmenters made a picture of shape \(8, 10, 3\); data_shape means \(8, 8, 3\)",
+    ):
         next(image.ImageIter(2, (3, 8, 8), path_imgrec=files / "a.rec", aug_list=[]))
     with pytest.raises(ValueError, match=r"0\.png: expected 1 labels, as label_width says, got 2"):
         next(image.ImageIter(2, (3, 8, 8), path_imglist=files / "a.lst", path_root=files))
@@ -269,7 +376,9 @@ def test_what_can_not_be_read_is_named(files):
         next(image.ImageIter(2, (3, 8, 8), imglist=[[0, "1.png"]], path_root=files))
     with recordio.MXRecordIO(files / "b.rec", "w") as file:
         file.write(b"short")
-    with pytest.raises(DataFileError, match=r"b\.rec, record 0: unpack: expected a header of 24 bytes, got 5 bytes"):
+    with pytest.raises(
+        DataFileError, match=r"b\.rec, record 0: unpack: expected a header of 24 bytes, got 5 bytes"
+    ):
         next(image.ImageIter(2, (3, 8, 8), path_imgrec=files / "b.rec"))
 
 
@@ -279,14 +388,21 @@ def test_objects_in_batches(files):
     given = {"imglist": [[*one, "1.png"], [*two, "2.png"], [*one, "3.png"]], "path_root": files}
     iterator = image.ImageDetIter(2, (3, 6, 7), **given)
     batch = next(iterator)
-    assert batch.data[0].shape == (2, 3, 6, 7) and iterator.provide_label[0][:2] == ("label", (2, 2, 5)) == ("label", batch.label[0].shape)
-    onp.testing.assert_allclose(batch.label[0].asnumpy(), [[one[2:], [-1] * 5], [two[2:7], two[7:]]], rtol=1e-6)
+    assert batch.data[0].shape == (2, 3, 6, 7) and iterator.provide_label[0][:2] == (
+        "label",
+        (2, 2, 5),
+    ) == ("label", batch.label[0].shape)
+    onp.testing.assert_allclose(
+        batch.label[0].asnumpy(), [[one[2:], [-1] * 5], [two[2:7], two[7:]]], rtol=1e-6
+    )
     other = image.ImageDetIter(1, (3, 6, 7), imglist=[[*one, "1.png"]], path_root=files)
     iterator.sync_label_shape(other)
     assert next(other).label[0].shape == (1, 2, 5)
     iterator.reshape((3, 6, 7), (4, 5))
     assert iterator.next().label[0].shape == (2, 4, 5)
-    with pytest.raises(ValueError, match=r"label_shape must have \(4, 5\) or more rows, got \(3, 5\)"):
+    with pytest.raises(
+        ValueError, match=r"label_shape must have \(4, 5\) or more rows, got \(3, 5\)"
+    ):
         iterator.reshape(label_shape=(3, 5))
     for labels, text in (
         (wrong, r"1\.png: no object has a box with left < right and top < bottom"),
@@ -310,12 +426,17 @@ def test_the_steps_of_a_sample_can_be_defined_in_another_way(files):
     assert batch.data[0].shape == (2, 3, 8, 8) and (batch.data[0] == 7).all()
     steps = image.ImageIter(2, (3, 8, 8), imglist=listing, path_root=files)
     label, content = steps.next_sample()
-    assert label.tolist() == [0] and content == steps.read_image("0.png") == (files / "0.png").read_bytes()
+    assert (
+        label.tolist() == [0]
+        and content == steps.read_image("0.png") == (files / "0.png").read_bytes()
+    )
     assert steps.augmentation_transform(steps.imdecode(content)).shape == (8, 8, 3)
     steps.next_sample()
     with pytest.raises(StopIteration):
         steps.next_sample()
-    with pytest.raises(ValueError, match=r"1\.png: expected a picture of shape \(H, W, C\), got \(2, 2\)"):
+    with pytest.raises(
+        ValueError, match=r"1\.png: expected a picture of shape \(H, W, C\), got \(2, 2\)"
+    ):
         steps.check_valid_image([np.zeros((2, 2))])
     with pytest.raises(ValueError, match="ImageIter: data_shape must be"):
         steps.check_data_shape((2, 8, 8))

@@ -1,4 +1,6 @@
-"""Recording and differentiating: what is recorded, where gradients go, writes in place, second order, life of a graph."""
+"""Recording and differentiating: what is recorded, where gradients go, writes in place, second
+order, life of a graph.
+"""
 
 import numpy as onp
 import pytest
@@ -28,9 +30,16 @@ def numeric(f, x, step=1e-6):
 
 
 def check(program, *values):
-    """The gradients of `program(xp, *arrays)`, a number, are its finite differences on NumPy; eager and compiled."""
+    """The gradients of `program(xp, *arrays)`, a number, are its finite differences on NumPy; eager
+    and compiled.
+    """
     expected = [
-        numeric(lambda x, i=i: float(program(onp, *[(v if j != i else x).copy() for j, v in enumerate(values)])), onp.asarray(v, "float64"))
+        numeric(
+            lambda x, i=i: float(
+                program(onp, *[(v if j != i else x).copy() for j, v in enumerate(values)])
+            ),
+            onp.asarray(v, "float64"),
+        )
         for i, v in enumerate(values)
     ]
     arrays = [variable(v) for v in values]
@@ -42,7 +51,11 @@ def check(program, *values):
     for compiled in (False, True):
         if compiled and npx.current_backend() == "numpy":
             break
-        loss = (npx.jit(run) if compiled else run)(*[a * 1 for a in arrays]) if False else recorded(run, arrays, compiled)
+        loss = (
+            (npx.jit(run) if compiled else run)(*[a * 1 for a in arrays])
+            if False
+            else recorded(run, arrays, compiled)
+        )
         loss.backward()
         for a, e in zip(arrays, expected, strict=True):
             onp.testing.assert_allclose(a.grad.asnumpy(), e, rtol=1e-5, atol=1e-7)
@@ -58,7 +71,7 @@ X = onp.array([[0.3, -1.2, 2.0], [1.5, 0.7, -0.4]])
 Y = onp.array([1.1, -0.6, 0.9])
 
 
-# --- what is recorded --------------------------------------------------------------------------------------------
+# --- what is recorded -----------------------------------------------------------------------------
 
 
 def test_modes_nest_and_are_restored():
@@ -92,7 +105,9 @@ def test_only_what_is_recorded_is_differentiated():
     w.backward()
     assert x.grad.tolist() == [4.0]
     outside = x * 3
-    with pytest.raises(RuntimeError, match=r"not recorded: compute it inside `with autograd\.record\(\):`"):
+    with pytest.raises(
+        RuntimeError, match=r"not recorded: compute it inside `with autograd\.record\(\):`"
+    ):
         outside.backward()
 
 
@@ -108,7 +123,7 @@ def test_backward_of_a_variable_itself_and_of_a_constant():
         c.backward()
 
 
-# --- attach_grad -------------------------------------------------------------------------------------------------
+# --- attach_grad ----------------------------------------------------------------------------------
 
 
 def test_grad_is_there_at_once_in_the_shape_and_dtype_of_the_variable():
@@ -158,7 +173,9 @@ def test_mark_variables_uses_the_arrays_that_are_given():
             z = 3 * x + y
         z.backward()
     assert gx.tolist() == [3, 3] and gy.tolist() == [2, 2] and x.grad is gx
-    with pytest.raises(ValueError, match=r"gradients: expected shape \(2,\), as the variable has, got \(3,\)"):
+    with pytest.raises(
+        ValueError, match=r"gradients: expected shape \(2,\), as the variable has, got \(3,\)"
+    ):
         autograd.mark_variables(x, np.zeros(3))
     with pytest.raises(ValueError, match="got 1 variables, 2 gradients and 1 grad_reqs"):
         autograd.mark_variables([x], [gx, gy])
@@ -190,7 +207,7 @@ def test_a_view_can_be_a_variable():
     assert v.grad.tolist() == [20, 4]
 
 
-# --- backward ----------------------------------------------------------------------------------------------------
+# --- backward -------------------------------------------------------------------------------------
 
 
 def test_head_gradients_weigh_the_head():
@@ -201,7 +218,9 @@ def test_head_gradients_weigh_the_head():
     assert x.grad.tolist() == [20, 2]
     with autograd.record():
         y = x * x
-    with pytest.raises(ValueError, match=r"head gradient: expected shape \(2,\), as its head has, got \(3,\)"):
+    with pytest.raises(
+        ValueError, match=r"head gradient: expected shape \(2,\), as its head has, got \(3,\)"
+    ):
         y.backward(np.ones(3))
 
 
@@ -217,7 +236,9 @@ def test_several_heads_add_up():
     assert x.grad.tolist() == [12]
     with autograd.record():
         y = x * x
-    with pytest.raises(ValueError, match="head_grads: expected 1 gradients, one for each head, got 2"):
+    with pytest.raises(
+        ValueError, match="head_grads: expected 1 gradients, one for each head, got 2"
+    ):
         autograd.backward(y, [None, None])
 
 
@@ -310,7 +331,7 @@ def test_complex_arrays_are_differentiated_through_their_parts():
     assert found.real.tolist() == [2, 0] and abs(found.imag).tolist() == [3, 3]
 
 
-# --- grad --------------------------------------------------------------------------------------------------------
+# --- grad -----------------------------------------------------------------------------------------
 
 
 def test_grad_returns_gradients_and_leaves_grad_alone():
@@ -335,7 +356,9 @@ def test_second_and_third_order():
         d2 = autograd.grad(d1, x, create_graph=True)
         d3 = autograd.grad(d2, x, create_graph=True)
     d3.backward()
-    assert d1.tolist() == [4, 32, 108] and d2.tolist() == [12, 48, 108] and d3.tolist() == [24, 48, 72]
+    assert (
+        d1.tolist() == [4, 32, 108] and d2.tolist() == [12, 48, 108] and d3.tolist() == [24, 48, 72]
+    )
     assert x.grad.tolist() == [24, 24, 24]
 
 
@@ -370,17 +393,32 @@ def test_second_order_of_functions_of_several_outputs():
     onp.testing.assert_allclose(x.grad.asnumpy(), 6 * onp.mod([[4.0, 1.0], [2.0, 3.0]], 3))
 
 
-# --- views and writes --------------------------------------------------------------------------------------------
+# --- views and writes -----------------------------------------------------------------------------
 
 
 def test_gradients_of_views():
-    check(lambda xp, x: (x[0] * x[1, ::-1]).sum() + (x.T[1:] ** 2).sum() + x.reshape(-1)[4] * x[..., 0].sum(), X)
-    check(lambda xp, x: (x.reshape(3, 2).T * x).sum() + (x[:, None] * x[None]).sum() + (x.diagonal() ** 3).sum(), X)
+    check(
+        lambda xp, x: (
+            (x[0] * x[1, ::-1]).sum() + (x.T[1:] ** 2).sum() + x.reshape(-1)[4] * x[..., 0].sum()
+        ),
+        X,
+    )
+    check(
+        lambda xp, x: (
+            (x.reshape(3, 2).T * x).sum() + (x[:, None] * x[None]).sum() + (x.diagonal() ** 3).sum()
+        ),
+        X,
+    )
     check(lambda xp, x: (xp.broadcast_to(x[0], (4, 3)) ** 2).sum(), X)
 
 
 def test_gradients_of_advanced_reads():
-    check(lambda xp, x: (x[[0, 1, 0]] ** 2).sum() + (x[:, [2, 2]] * 3).sum() + x[[0, 1], [1, 2]].prod(), X)
+    check(
+        lambda xp, x: (
+            (x[[0, 1, 0]] ** 2).sum() + (x[:, [2, 2]] * 3).sum() + x[[0, 1], [1, 2]].prod()
+        ),
+        X,
+    )
     check(lambda xp, x: (x[onp.array([[True, False, True], [False, True, False]])] ** 3).sum(), X)
 
 
@@ -510,17 +548,29 @@ def test_gradients_of_heads_have_the_dtype_of_their_heads(backend):
         y.backward(head)
         return x.grad
 
-    for head in (np.array([1.0, 3.0], dtype="float64"), onp.array([1, 3]), [1.0, 3.0], np.array([1, 3], dtype="float16")):
+    for head in (
+        np.array([1.0, 3.0], dtype="float64"),
+        onp.array([1, 3]),
+        [1.0, 3.0],
+        np.array([1, 3], dtype="float16"),
+    ):
         assert gradient(head).dtype == "float32" and gradient(head).tolist() == [2, 12]
-    with pytest.raises(TypeError, match="head gradient: expected dtype float32, as its head has, got complex64"):
+    with pytest.raises(
+        TypeError, match="head gradient: expected dtype float32, as its head has, got complex64"
+    ):
         gradient(np.array([1j, 0]))
-    with pytest.raises(ValueError, match=r"head gradient: expected shape \(2,\), as its head has, got \(\)"):
+    with pytest.raises(
+        ValueError, match=r"head gradient: expected shape \(2,\), as its head has, got \(\)"
+    ):
         gradient(2.0)
 
 
 def test_gradients_of_64_bits_cross_from_the_host_to_what_ran_on_xla():
     with npx.backend("auto"):
-        x, head = np.array([1.0, 2.0], dtype="float64"), np.array([1.0, 1 + 2.0**-40], dtype="float64")
+        x, head = (
+            np.array([1.0, 2.0], dtype="float64"),
+            np.array([1.0, 1 + 2.0**-40], dtype="float64"),
+        )
         x.attach_grad()
         with autograd.record():
             y = npx.jit(lambda a: a * 3)(x)

@@ -21,7 +21,7 @@ def variable(values, grad_req="write", dtype="float64"):
     return x
 
 
-# --- detach and Function -----------------------------------------------------------------------------------------
+# --- detach and Function --------------------------------------------------------------------------
 
 
 def test_detach_and_copy():
@@ -130,7 +130,7 @@ def test_a_function_in_a_compiled_function():
     assert x.grad.tolist() == [61] and y.grad.tolist() == [104]
 
 
-# --- the life of a graph -----------------------------------------------------------------------------------------
+# --- the life of a graph --------------------------------------------------------------------------
 
 
 def test_a_graph_is_freed_without_the_garbage_collector():
@@ -184,7 +184,7 @@ def test_recording_in_a_loop_does_not_grow():
         assert running._value.node is None
 
 
-# --- graphs that ran on the host ---------------------------------------------------------------------------------
+# --- graphs that ran on the host ------------------------------------------------------------------
 
 
 def chain(x, w, length):
@@ -223,8 +223,16 @@ def test_a_graph_on_the_host_is_differentiated_by_one_program(name, monkeypatch)
                 autograd.backward([total, second], [None, np.array(3.0)])
             assert [entry.name for entry in log] == compiled
             xs, ws = x.asnumpy(), w.asnumpy()
-            onp.testing.assert_allclose(x.grad.asnumpy(), by_differences(lambda v: chain_by_numpy(v, ws, length), xs), rtol=1e-6)
-            onp.testing.assert_allclose(w.grad.asnumpy(), by_differences(lambda v: chain_by_numpy(xs, v, length), ws), rtol=1e-6)
+            onp.testing.assert_allclose(
+                x.grad.asnumpy(),
+                by_differences(lambda v: chain_by_numpy(v, ws, length), xs),
+                rtol=1e-6,
+            )
+            onp.testing.assert_allclose(
+                w.grad.asnumpy(),
+                by_differences(lambda v: chain_by_numpy(xs, v, length), ws),
+                rtol=1e-6,
+            )
             assert isinstance(x.grad._value.payload, onp.ndarray)
 
 
@@ -241,7 +249,11 @@ def test_graphs_that_differ_each_time_are_walked_node_by_node(name, monkeypatch)
                 autograd.backward([total, second], [None, np.array(3.0)])
             names.append("_npi_backward" in [entry.name for entry in log])
             xs, ws = x.asnumpy(), w.asnumpy()
-            onp.testing.assert_allclose(x.grad.asnumpy(), by_differences(lambda v: chain_by_numpy(v, ws, length), xs), rtol=1e-6)
+            onp.testing.assert_allclose(
+                x.grad.asnumpy(),
+                by_differences(lambda v: chain_by_numpy(v, ws, length), xs),
+                rtol=1e-6,
+            )
         assert names == [True, True, False, False, True, False]
 
 

@@ -19,7 +19,7 @@ def raises(error, message):
     return pytest.raises(error, match=re.escape(message))
 
 
-# --- operators and types -----------------------------------------------------------------------------------------
+# --- operators and types --------------------------------------------------------------------------
 
 
 def test_bad_declarations():
@@ -40,11 +40,15 @@ def test_bad_declarations():
 def test_bad_attributes_and_operands():
     with raises(OperatorError, "_npi_sum: attributes must be hashable, got {'axis': {1}}"):
         ops.Sum(axis={1})
-    with raises(OperatorError, "_npi_sum has no attribute axs; it has axis, dtype, keepdims, initial"):
+    with raises(
+        OperatorError, "_npi_sum has no attribute axs; it has axis, dtype, keepdims, initial"
+    ):
         ops.Sum(axs=1)
     with raises(OperatorError, "_npi_concatenate has no attribute by; it has axis, dtype"):
         ops.Concatenate(by=1)
-    with raises(OperatorError, "_npi_index_put: expected the inputs a, new, starts, ...; 1 are given"):
+    with raises(
+        OperatorError, "_npi_index_put: expected the inputs a, new, starts, ...; 1 are given"
+    ):
         ops.IndexPut(spec=())(np.ones(2))
     with raises(DefinitionError, "an attribute of type object can't be written: <object"):
         op_serialization.to_json((1, object()))
@@ -52,7 +56,11 @@ def test_bad_attributes_and_operands():
 
 def test_bad_types():
     for arguments, error, message in (
-        (((-3, 2),), ValueError, "a dimension can't be negative, got -3; None means that it is not known"),
+        (
+            ((-3, 2),),
+            ValueError,
+            "a dimension can't be negative, got -3; None means that it is not known",
+        ),
         (((2.5,),), TypeError, "a dimension is an int, a name, or None, got 2.5"),
         ((("2**",),), ValueError, "syntax error in symbolic shape '2**'"),
         (((2,), "float31"), TypeError, "data type 'float31' not understood"),
@@ -61,14 +69,17 @@ def test_bad_types():
             ops.TensorType(*arguments)
         with raises(error, message):
             symbol.var("x", *arguments)
-    with raises(TypeError, "infer: expected a TensorType, an array, or the class of a Python scalar, got int"):
+    with raises(
+        TypeError,
+        "infer: expected a TensorType, an array, or the class of a Python scalar, got int",
+    ):
         ops.Cumsum().infer([3])
     for name in ("", 3, None):
         with raises(TypeError, f"var: expected a name, got {name!r}"):
             symbol.var(name)
 
 
-# --- definitions -------------------------------------------------------------------------------------------------
+# --- definitions ----------------------------------------------------------------------------------
 
 
 GOOD = ops.Cumsum(axis=1).definition()
@@ -80,22 +91,46 @@ GOOD = ops.Cumsum(axis=1).definition()
         ("{", "the definition's JSON ends, or is damaged, at character 1 of 1"),
         ("[1]", "a definition is an object with the keys op, version and attrs; got [1]"),
         ({**GOOD, "op": 3}, "a definition's op is a name, its attrs are an object; got 3"),
-        ({**GOOD, "attrs": [1]}, "a definition's op is a name, its attrs are an object; got '_npi_cumsum' and [1]"),
-        ({"op": "_npi_cumsum", "attrs": {}}, "a definition has the keys op, version and attrs; version is missing"),
-        ({**GOOD, "version": "1"}, "_npi_cumsum: version '1' of definitions is not known; this is version 1"),
+        (
+            {**GOOD, "attrs": [1]},
+            "a definition's op is a name, its attrs are an object; got '_npi_cumsum' and [1]",
+        ),
+        (
+            {"op": "_npi_cumsum", "attrs": {}},
+            "a definition has the keys op, version and attrs; version is missing",
+        ),
+        (
+            {**GOOD, "version": "1"},
+            "_npi_cumsum: version '1' of definitions is not known; this is version 1",
+        ),
         ({**GOOD, "op": "_npi_cumsm"}, "no operator '_npi_cumsm' (did you mean _npi_cumsum"),
         (
             {**GOOD, "op": "_npx_custom_nothing"},
             "no custom operator is named 'nothing': make it with npx.Custom(..., name='nothing') first",
         ),
-        ({**GOOD, "attrs": {"axs": 1}}, "_npi_cumsum has no attribute axs; it has axis, dtype, exclusive"),
-        ({"op": "_npi_reshape", "version": 1, "attrs": {}}, "_npi_reshape: attribute shape is missing"),
+        (
+            {**GOOD, "attrs": {"axs": 1}},
+            "_npi_cumsum has no attribute axs; it has axis, dtype, exclusive",
+        ),
+        (
+            {"op": "_npi_reshape", "version": 1, "attrs": {}},
+            "_npi_reshape: attribute shape is missing",
+        ),
         ({**GOOD, "attrs": {"axis": {"complex": [1]}}}, "complex [1] can't be read"),
-        ({**GOOD, "attrs": {"axis": {"float": "one"}}}, "float 'one' can't be read: could not convert string to float"),
+        (
+            {**GOOD, "attrs": {"axis": {"float": "one"}}},
+            "float 'one' can't be read: could not convert string to float",
+        ),
         ({**GOOD, "attrs": {"axis": {"dim": "2**"}}}, "dim '2**' can't be read: syntax error"),
         ({**GOOD, "attrs": {"dtype": {"dtype": "float31"}}}, "dtype 'float31' can't be read"),
-        ({**GOOD, "attrs": {"axis": {"device": "disk"}}}, "device 'disk' can't be read: device kind 'disk': expected one of cpu, gpu"),
-        ({**GOOD, "attrs": {"axis": {"set": [1]}}}, "an object of one of the keys float, complex, dtype, device, dim; got {'set': [1]}"),
+        (
+            {**GOOD, "attrs": {"axis": {"device": "disk"}}},
+            "device 'disk' can't be read: device kind 'disk': expected one of cpu, gpu",
+        ),
+        (
+            {**GOOD, "attrs": {"axis": {"set": [1]}}},
+            "an object of one of the keys float, complex, dtype, device, dim; got {'set': [1]}",
+        ),
     ],
 )
 def test_definitions(text, message):
@@ -103,7 +138,7 @@ def test_definitions(text, message):
         ops.from_json(text if isinstance(text, str) else json.dumps(text))
 
 
-# --- graphs ------------------------------------------------------------------------------------------------------
+# --- graphs ---------------------------------------------------------------------------------------
 
 
 def graph():
@@ -129,16 +164,31 @@ def node(number, **changes):
         (lambda g: g.update(nodes=3), "the text is damaged: nodes is no list"),
         (lambda g: g.update(heads={}), "the text is damaged: heads is no list"),
         (lambda g: g.update(heads=[[9, 0]]), "heads: there is no node 9 before, only 5"),
-        (lambda g: g.update(heads=[[0]]), "heads: an output is given by the numbers of its node and of itself, got [0]"),
+        (
+            lambda g: g.update(heads=[[0]]),
+            "heads: an output is given by the numbers of its node and of itself, got [0]",
+        ),
         (lambda g: g.update(heads=[[0, 7]]), "heads: node 0 (x) has no output 7, only 1"),
         (lambda g: g["nodes"].insert(0, 3), "node 0 is no object, but 3"),
-        (node(0, stream=5), "node 0 (x): the state of a random stream has the parts 0 and 1, got 5"),
+        (
+            node(0, stream=5),
+            "node 0 (x): the state of a random stream has the parts 0 and 1, got 5",
+        ),
         (lambda g: g["nodes"][0].pop("name"), "node 0 (?): name is missing"),
         (lambda g: g["nodes"][0].pop("type"), "node 0 (x): type is missing"),
-        (node(0, type={"shape": [2], "dtype": "float31"}), "node 0 (x): data type 'float31' not understood"),
-        (node(0, type={"shape": [-2], "dtype": F}), "node 0 (x): a dimension can't be negative, got -2"),
+        (
+            node(0, type={"shape": [2], "dtype": "float31"}),
+            "node 0 (x): data type 'float31' not understood",
+        ),
+        (
+            node(0, type={"shape": [-2], "dtype": F}),
+            "node 0 (x): a dimension can't be negative, got -2",
+        ),
         (node(2, op="_npi_matmull"), "no operator '_npi_matmull' (did you mean _npi_matmul"),
-        (node(2, version=5), "_npi_matmul: version 5 of definitions is not known; this is version 1"),
+        (
+            node(2, version=5),
+            "_npi_matmul: version 5 of definitions is not known; this is version 1",
+        ),
         (node(2, attrs={"axs": 1}), "_npi_matmul has no attribute axs; it has dtype"),
         (node(2, inputs=[[0, 0]]), "_npi_matmul: expected the inputs x1, x2; 1 are given"),
         (node(2, inputs=[[0, 0], [4, 0]]), "there is no node 4 before, only 2"),
@@ -174,7 +224,10 @@ def test_contradictory_types_of_a_graph_raise_when_it_is_asked_for_types_or_boun
         lambda: loaded.simple_bind(x=(2, 8)),
         lambda: loaded.eval(x=np.ones((2, 8)), w=np.ones((7, 3))),
     ):
-        with pytest.raises(InferenceError, match=r"matmul\d+: _npi_matmul\(x1: TensorType\(\(2, 8\), .*x2: TensorType\(\(7, 3\)"):
+        with pytest.raises(
+            InferenceError,
+            match=r"matmul\d+: _npi_matmul\(x1: TensorType\(\(2, 8\), .*x2: TensorType\(\(7, 3\)",
+        ):
             ask()
     with raises(InferenceError, "variable w: expected shape (7, 3), given (8, 3)"):
         loaded.eval(x=np.ones((2, 8)), w=np.ones((8, 3)))

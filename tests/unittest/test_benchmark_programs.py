@@ -1,4 +1,6 @@
-"""The NumPy programs of `benchmarks/programs`, at their small size: npcompat computes what NumPy computes, eager and compiled."""
+"""The NumPy programs of `benchmarks/programs`, at their small size: npcompat computes what NumPy
+computes, eager and compiled.
+"""
 
 import numpy as onp
 import pytest
@@ -27,6 +29,11 @@ def test_a_program_computes_what_numpy_does(name):
 def test_a_result_that_differs_is_an_error():
     expected = onp.array([1.0, 2.0])
     check("same", onp.array([1.0, 2.0 + 1e-12]), expected)
-    for other in (onp.array([1.0, 2.001]), onp.array([1.0]), onp.array([1, 2]), onp.array([1.0, onp.nan])):
+    for other in (
+        onp.array([1.0, 2.001]),
+        onp.array([1.0]),
+        onp.array([1, 2]),
+        onp.array([1.0, onp.nan]),
+    ):
         with pytest.raises(AssertionError, match="heat, jit"):
             check("heat, jit", other, expected)

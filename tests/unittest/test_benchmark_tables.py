@@ -1,4 +1,6 @@
-"""What the benchmarks share: ratios of rounds, tables and their means, and what is said to have changed since an older run."""
+"""What the benchmarks share: ratios of rounds, tables and their means, and what is said to have
+changed since an older run.
+"""
 
 import json
 
@@ -36,11 +38,16 @@ def test_functions_are_timed_in_their_contexts():
     seen = {"with": set(), "without": set()}
     functions = {name: lambda name=name: seen[name].add(bool(inside)) for name in seen}
     times = interleaved(functions, 0.001, contexts={"with": Context})
-    assert seen == {"with": {True}, "without": {False}} and len(times.samples["with"]) == len(times.samples["without"]) >= 5
+    assert (
+        seen == {"with": {True}, "without": {False}}
+        and len(times.samples["with"]) == len(times.samples["without"]) >= 5
+    )
 
 
 def test_a_table_has_means_of_the_rows_that_have_both_columns(capsys):
-    made = table([("ours", "theirs")], {"x": ([2.0, 2.0], [1.0, 1.0]), "y": ([8.0, 8.0], [1.0, 1.0])})
+    made = table(
+        [("ours", "theirs")], {"x": ([2.0, 2.0], [1.0, 1.0]), "y": ([8.0, 8.0], [1.0, 1.0])}
+    )
     made.add("z", {"ours": 1.0})
     closed = made.close(groups={"x": "small", "y": "large", "z": "large"})
     mean = closed["means"]["ours/theirs"]
@@ -52,10 +59,29 @@ def test_a_table_has_means_of_the_rows_that_have_both_columns(capsys):
 
 
 def test_changes_are_those_beyond_what_a_ratio_varied_by():
-    before = table([("ours", "theirs")], {"same": ([2.0, 2.1], [1.0] * 2), "slower": ([2.0, 2.0], [1.0] * 2), "gone": ([1.0], [1.0])})
-    after = table([("ours", "theirs")], {"same": ([2.1, 2.05], [1.0] * 2), "slower": ([3.0, 3.2], [1.0] * 2), "new": ([1.0], [1.0])})
+    before = table(
+        [("ours", "theirs")],
+        {
+            "same": ([2.0, 2.1], [1.0] * 2),
+            "slower": ([2.0, 2.0], [1.0] * 2),
+            "gone": ([1.0], [1.0]),
+        },
+    )
+    after = table(
+        [("ours", "theirs")],
+        {
+            "same": ([2.1, 2.05], [1.0] * 2),
+            "slower": ([3.0, 3.2], [1.0] * 2),
+            "new": ([1.0], [1.0]),
+        },
+    )
     found = report.changes({"t": before.close()}, {"t": after.close(), "u": after.close()})
-    assert found[1:] == ["t, slower, ours/theirs: 2.00 -> 3.10", "t, new: new", "t, gone: gone", "u: new"]
+    assert found[1:] == [
+        "t, slower, ours/theirs: 2.00 -> 3.10",
+        "t, new: new",
+        "t, gone: gone",
+        "u: new",
+    ]
     assert found[0].startswith("t, mean ours/theirs: ")
 
 
@@ -67,7 +93,9 @@ def test_what_is_saved_is_compared(tmp_path, capsys):
     assert "t, x, ours/theirs: 2.00 -> 4.00" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("source", ["np.add(a, b)", "a[1:5] = b[2:6]", "a += 0.25", "np.split(a, 2)", "a.tolist()"])
+@pytest.mark.parametrize(
+    "source", ["np.add(a, b)", "a[1:5] = b[2:6]", "a += 0.25", "np.split(a, 2)", "a.tolist()"]
+)
 def test_a_call_of_the_basket_gives_its_result_or_what_it_wrote(source):
     arrays = calls.operands((8, 8))
     before = arrays["a"].copy()

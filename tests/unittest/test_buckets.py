@@ -1,4 +1,6 @@
-"""Functions compiled for a few lengths: what they compute of padded arrays is what they compute of the true rows."""
+"""Functions compiled for a few lengths: what they compute of padded arrays is what they compute of
+the true rows.
+"""
 
 from functools import partial
 
@@ -85,17 +87,28 @@ def pairs(found, expected):
 @pytest.mark.parametrize("lines", [ROWS, TOTALS], ids=["rows", "totals"])
 def test_results_are_those_of_the_true_rows(lines):
     """All in one program, since compiling takes the time."""
-    exec(f"def program(x, w, k):\n    return [{', '.join(f'({line})' for line in lines)}]", names := {"np": np, "npx": npx, "onp": onp})
+    exec(
+        f"def program(x, w, k):\n    return [{', '.join(f'({line})' for line in lines)}]",
+        names := {"np": np, "npx": npx, "onp": onp},
+    )
     program, w, k = names["program"], np.array(W), np.array(K)
     compiled = npx.jit(program, bucket=(4, 8, 16), bucket_axis=(0, None, None))
     with npx.compile_log() as log:
         for n in LENGTHS:
             x = np.array(rows(n, 4))
-            for line, found, expected in zip(lines, compiled(x, w, k), program(x, w, k), strict=True):
+            for line, found, expected in zip(
+                lines, compiled(x, w, k), program(x, w, k), strict=True
+            ):
                 for mine, theirs in pairs(found, expected):
                     assert mine.shape == theirs.shape and mine.dtype == theirs.dtype, (line, n)
-                    assert_almost_equal(mine, theirs, rtol=1e-4, atol=1e-5, names=(line, "unpadded"))
-    assert [entry.types[0] for entry in log if entry.name == "program"] == ["float32[4,4]", "float32[8,4]", "float32[16,4]"]
+                    assert_almost_equal(
+                        mine, theirs, rtol=1e-4, atol=1e-5, names=(line, "unpadded")
+                    )
+    assert [entry.types[0] for entry in log if entry.name == "program"] == [
+        "float32[4,4]",
+        "float32[8,4]",
+        "float32[16,4]",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +143,14 @@ def test_what_padding_would_change_is_refused(function):
 
 def test_lengths_that_resemble_those_that_are_tried():
     """Where the rows go is found by trying other lengths, 101 first."""
-    f = npx.jit(lambda x: (np.zeros((101, x.shape[0])), np.full((x.shape[0], 102), x.shape[0]), x[:, :1] * np.ones(101)), bucket=8)
+    f = npx.jit(
+        lambda x: (
+            np.zeros((101, x.shape[0])),
+            np.full((x.shape[0], 102), x.shape[0]),
+            x[:, :1] * np.ones(101),
+        ),
+        bucket=8,
+    )
     for n in (1, 3, 8):
         assert [a.shape for a in f(np.ones((n, 4)))] == [(101, n), (n, 102), (n, 101)]
 
@@ -146,7 +166,12 @@ def training(net, loss, x, y, bucket):
         return each
 
     compiled = npx.jit(step, bucket=bucket)
-    return [compiled(np.array(x[:n]), np.array(y[:n])) if bucket else step(np.array(x[:n]), np.array(y[:n])) for n in LENGTHS]
+    return [
+        compiled(np.array(x[:n]), np.array(y[:n]))
+        if bucket
+        else step(np.array(x[:n]), np.array(y[:n]))
+        for n in LENGTHS
+    ]
 
 
 def twins(make):
@@ -159,17 +184,32 @@ def twins(make):
 
 def convolutional():
     net = nn.HybridSequential()
-    net.add(nn.Conv2D(3, 3), nn.BatchNorm(), nn.Activation("relu"), nn.MaxPool2D(), nn.Flatten(), nn.Dense(5), nn.LayerNorm(), nn.Dense(3))
+    net.add(
+        nn.Conv2D(3, 3),
+        nn.BatchNorm(),
+        nn.Activation("relu"),
+        nn.MaxPool2D(),
+        nn.Flatten(),
+        nn.Dense(5),
+        nn.LayerNorm(),
+        nn.Dense(3),
+    )
     return net
 
 
 def test_whole_steps_train_as_unpadded_ones():
     x, y = rows(11, 2, 6, 6), RNG.integers(0, 3, 11)
     loss, (net, twin) = gluon.loss.SoftmaxCrossEntropyLoss(), twins(convolutional)
-    for mine, theirs in zip(training(net, loss, x, y, (4, 8, 16)), training(twin, loss, x, y, None), strict=True):
+    for mine, theirs in zip(
+        training(net, loss, x, y, (4, 8, 16)), training(twin, loss, x, y, None), strict=True
+    ):
         assert_almost_equal(mine, theirs, rtol=1e-4, atol=1e-5)
-    for (name, one), other in zip(net.collect_params().items(), twin.collect_params().values(), strict=True):
-        assert_almost_equal(one.data(), other.data(), rtol=1e-3, atol=1e-5, names=(name, "unpadded"))
+    for (name, one), other in zip(
+        net.collect_params().items(), twin.collect_params().values(), strict=True
+    ):
+        assert_almost_equal(
+            one.data(), other.data(), rtol=1e-3, atol=1e-5, names=(name, "unpadded")
+        )
 
 
 def test_hybridized_blocks_and_gradients_outside():
@@ -185,11 +225,19 @@ def test_hybridized_blocks_and_gradients_outside():
                 out = one(given)
                 total = (out * out).sum()
             total.backward()
-            gradients.append([out, given.grad, *[p.grad() for p in one.collect_params().values() if p.grad_req != "null"]])
+            gradients.append(
+                [
+                    out,
+                    given.grad,
+                    *[p.grad() for p in one.collect_params().values() if p.grad_req != "null"],
+                ]
+            )
         for mine, theirs in zip(*gradients, strict=True):
             assert mine.shape == theirs.shape
             assert_almost_equal(mine, theirs, rtol=1e-3, atol=1e-4)
-    for one, other in zip(net.collect_params().values(), twin.collect_params().values(), strict=True):
+    for one, other in zip(
+        net.collect_params().values(), twin.collect_params().values(), strict=True
+    ):
         assert_almost_equal(one.data(), other.data(), rtol=1e-4, atol=1e-5)
 
 
@@ -265,15 +313,30 @@ def test_calls_inside_of_others_are_not_padded():
 @pytest.mark.parametrize(
     ("options", "arguments", "error", "message"),
     [
-        ({"bucket": (4, 8)}, (np.ones(9),), ValueError, r"bucket= has lengths up to 8, got arrays of 9"),
+        (
+            {"bucket": (4, 8)},
+            (np.ones(9),),
+            ValueError,
+            r"bucket= has lengths up to 8, got arrays of 9",
+        ),
         (
             {"bucket": 8},
             (np.ones(3), np.ones(4)),
             ValueError,
             r"one length along the axis that is padded, got argument 0: 3, argument 1: 4",
         ),
-        ({"bucket": 8, "bucket_axis": 1}, (np.ones(3),), ValueError, r"bucket_axis= of argument 0: expected an axis of an array of 1"),
-        ({"bucket": 8}, (2,), TypeError, r"bucket= expects an array among the arguments, .* got int"),
+        (
+            {"bucket": 8, "bucket_axis": 1},
+            (np.ones(3),),
+            ValueError,
+            r"bucket_axis= of argument 0: expected an axis of an array of 1",
+        ),
+        (
+            {"bucket": 8},
+            (2,),
+            TypeError,
+            r"bucket= expects an array among the arguments, .* got int",
+        ),
     ],
 )
 def test_bad_arguments(options, arguments, error, message):
@@ -298,7 +361,9 @@ def test_what_padded_functions_do_not_write():
     def double(x):
         x *= 2
 
-    with pytest.raises(NotImplementedError, match="argument 0 is written in place; return what it becomes"):
+    with pytest.raises(
+        NotImplementedError, match="argument 0 is written in place; return what it becomes"
+    ):
         npx.jit(double, bucket=8)(np.ones(3))
     x = np.ones(3)
     x.attach_grad()

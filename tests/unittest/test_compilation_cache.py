@@ -46,7 +46,13 @@ def run(folder, backend="jax"):
     environment.pop("NPCOMPAT_CACHE_DIR", None)
     if folder is not None:
         environment["NPCOMPAT_CACHE_DIR"] = str(folder)
-    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -35,7 +35,9 @@ def test_the_first_call_finds_the_program(backend):
         x, y, pair = np.ones((5, 3)), np.zeros(3), {"a": [np.ones(3, dtype="float64")]}
         with npx.compile_log() as log:
             f.compile(kind(5, 3), kind(3), {"a": [kind(3, dtype="float64")]}, scale=3)
-        assert [(e.name, e.reason) for e in log if e.name == "f"] == [("f", "compiled ahead of the first call")]
+        assert [(e.name, e.reason) for e in log if e.name == "f"] == [
+            ("f", "compiled ahead of the first call")
+        ]
         assert calls == [1] and state.tolist() == [0, 0, 0]  # traced, and not run
         results = []
         assert compiled_in(lambda: [results.append(f(x, y, pair, scale=3)) for _ in range(3)]) == []
@@ -108,11 +110,19 @@ def test_functions_without_arrays():
 
 def test_what_can_not_be_compiled_ahead():
     f = npx.jit(lambda x: x + 1)
-    with pytest.raises(TypeError, match=r"compile: expected types of which nothing is unknown, got TensorType\(\(\?, 3\), float32\)"):
+    with pytest.raises(
+        TypeError,
+        match=r"compile: expected types of which nothing is unknown, got TensorType\(\(\?, 3\), float32\)",
+    ):
         f.compile(kind(None, 3))
-    with pytest.raises(NotImplementedError, match="compile\\(\\) while recording"), autograd.record():
+    with (
+        pytest.raises(NotImplementedError, match="compile\\(\\) while recording"),
+        autograd.record(),
+    ):
         f.compile(kind(2))
-    with pytest.raises(NotImplementedError, match="compile\\(\\) while another function is being compiled"):
+    with pytest.raises(
+        NotImplementedError, match="compile\\(\\) while another function is being compiled"
+    ):
         npx.jit(lambda x: f.compile(x))(np.ones(2))
     with pytest.raises(RuntimeError, match=r"Dense.compile: hybridize\(\) the block first"):
         nn.Dense(2).compile(kind(2, 2))

@@ -1,4 +1,6 @@
-"""Complex functions at signed zeros, infinities and nan, and on both sides of branch cuts: XLA gives what NumPy gives."""
+"""Complex functions at signed zeros, infinities and nan, and on both sides of branch cuts: XLA
+gives what NumPy gives.
+"""
 
 import itertools
 
@@ -25,7 +27,13 @@ def parts(z):
 @pytest.fixture(scope="module")
 def compiled():
     with npx.backend("jax"):
-        return dict(zip(FUNCTIONS, npx.jit(lambda z: [getattr(np, name)(z) for name in FUNCTIONS])(np.array(POINTS)), strict=True))
+        return dict(
+            zip(
+                FUNCTIONS,
+                npx.jit(lambda z: [getattr(np, name)(z) for name in FUNCTIONS])(np.array(POINTS)),
+                strict=True,
+            )
+        )
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -35,11 +43,17 @@ def test_special_values(compiled, name):
     for mine, theirs in zip(parts(compiled[name].asnumpy()), parts(expected), strict=True):
         onp.testing.assert_allclose(mine, theirs, rtol=1e-13, err_msg=f"{name} at {POINTS}")
         clear = ~onp.isnan(expected)
-        onp.testing.assert_array_equal(onp.signbit(mine)[clear], onp.signbit(theirs)[clear], err_msg=name)
+        onp.testing.assert_array_equal(
+            onp.signbit(mine)[clear], onp.signbit(theirs)[clear], err_msg=name
+        )
 
 
 def test_zero_has_no_sign():
-    assert onp.signbit(np.sign(np.array([-0.0, 0.0, -2.0])).asnumpy()).tolist() == [False, False, True]
+    assert onp.signbit(np.sign(np.array([-0.0, 0.0, -2.0])).asnumpy()).tolist() == [
+        False,
+        False,
+        True,
+    ]
 
 
 def test_a_large_part_beside_nan_says_nothing():
@@ -53,7 +67,18 @@ def test_a_large_part_beside_nan_says_nothing():
 @pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin"])
 def test_the_larger_and_the_smaller_of_complex_numbers_beside_nan(name, dtype):
     nan, inf = onp.nan, onp.inf
-    parts = [0, nan, complex(nan, 0), complex(0, nan), 1 + 2j, 1 + 3j, complex(2, nan), complex(-inf, 1), complex(nan, nan), 2]
+    parts = [
+        0,
+        nan,
+        complex(nan, 0),
+        complex(0, nan),
+        1 + 2j,
+        1 + 3j,
+        complex(2, nan),
+        complex(-inf, 1),
+        complex(nan, nan),
+        2,
+    ]
     a, b = onp.array(parts, dtype)[:, None], onp.array(parts, dtype)
     wanted = getattr(onp, name)(a, b)
     with npx.backend("jax"):
@@ -80,7 +105,10 @@ def test_powers_of_complex_numbers_with_whole_exponents_are_products():
             w = (z**n).real.sum()
         w.backward()
         step = 1e-6
-        for variable, others in ((z, lambda h: (z.asnumpy() + h) ** n.asnumpy()), (n, lambda h: z.asnumpy() ** (n.asnumpy() + h))):
+        for variable, others in (
+            (z, lambda h: (z.asnumpy() + h) ** n.asnumpy()),
+            (n, lambda h: z.asnumpy() ** (n.asnumpy() + h)),
+        ):
             numeric = (others(step).real - others(-step).real) / (2 * step)
             onp.testing.assert_allclose(variable.grad.asnumpy().real, numeric, rtol=1e-6)
 
@@ -93,14 +121,25 @@ def test_what_is_true_is_either_part(backend):
         "any": lambda xp, a: xp.any(a[:2]),
         "all": lambda xp, a: (xp.all(a[1:]), xp.all(a), xp.any(a, axis=0, keepdims=True)),
         "where": lambda xp, a: xp.where(a, 1, 2),
-        "logic": lambda xp, a: (xp.logical_not(a), xp.logical_and(a, a), xp.logical_or(a, 0), xp.logical_xor(a, a[1])),
+        "logic": lambda xp, a: (
+            xp.logical_not(a),
+            xp.logical_and(a, a),
+            xp.logical_or(a, 0),
+            xp.logical_xor(a, a[1]),
+        ),
         "count_nonzero": lambda xp, a: xp.count_nonzero(a),
-        "masks": lambda xp, a: (xp.sum(xp.ones(4), where=a.astype(bool)), xp.nonzero(a)[0], a[a.astype(bool)]),
+        "masks": lambda xp, a: (
+            xp.sum(xp.ones(4), where=a.astype(bool)),
+            xp.nonzero(a)[0],
+            a[a.astype(bool)],
+        ),
     }
     with npx.backend(backend):
         for name, call in calls.items():
             wanted, found = call(onp, a), call(np, np.array(a))
             for mine, its in zip(
-                found if isinstance(found, tuple) else (found,), wanted if isinstance(wanted, tuple) else (wanted,), strict=True
+                found if isinstance(found, tuple) else (found,),
+                wanted if isinstance(wanted, tuple) else (wanted,),
+                strict=True,
             ):
                 onp.testing.assert_array_equal(onp.asarray(mine), its, err_msg=name)

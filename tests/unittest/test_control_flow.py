@@ -1,4 +1,6 @@
-"""`npx.cond`, `npx.while_loop` and `npx.foreach`: Python's own branches and loops eagerly, operators when compiled."""
+"""`npx.cond`, `npx.while_loop` and `npx.foreach`: Python's own branches and loops eagerly,
+operators when compiled.
+"""
 
 import numpy as onp
 import pytest
@@ -15,7 +17,7 @@ def variable(values, dtype="float64"):
     return x
 
 
-# --- cond --------------------------------------------------------------------------------------------------------
+# --- cond -----------------------------------------------------------------------------------------
 
 
 def test_cond_chooses_and_returns_nested_containers():
@@ -32,7 +34,11 @@ def test_cond_chooses_and_returns_nested_containers():
 
 def test_cond_takes_inputs_and_a_function_as_condition():
     def make(jit):
-        f = jit(lambda x, y: npx.cond(lambda a, b: (a > b).all(), lambda a, b: a - b, lambda a, b: b * 2, [x, y]))
+        f = jit(
+            lambda x, y: npx.cond(
+                lambda a, b: (a > b).all(), lambda a, b: a - b, lambda a, b: b * 2, [x, y]
+            )
+        )
         return f(np.array([3.0]), np.array([1.0])), f(np.array([0.0]), np.array([1.0]))
 
     both(make)
@@ -127,7 +133,9 @@ def test_cond_on_a_known_condition_traces_one_branch():
 
     @npx.jit
     def f(x, flag):
-        return npx.cond(flag, lambda: traced.append("then") or x, lambda: traced.append("else") or -x)
+        return npx.cond(
+            flag, lambda: traced.append("then") or x, lambda: traced.append("else") or -x
+        )
 
     assert f(np.ones(1), True).tolist() == [1] and traced == ["then"]
 
@@ -156,21 +164,25 @@ def test_nested_conds():
     def make(jit):
         @jit
         def f(x):
-            return npx.cond(x > 0, lambda: npx.cond(x > 10, lambda: x * 100, lambda: x * 10), lambda: -x)
+            return npx.cond(
+                x > 0, lambda: npx.cond(x > 10, lambda: x * 100, lambda: x * 10), lambda: -x
+            )
 
         return [f(np.array(v)) for v in (20.0, 5.0, -3.0)]
 
     both(make)
 
 
-# --- foreach -----------------------------------------------------------------------------------------------------
+# --- foreach --------------------------------------------------------------------------------------
 
 
 def test_foreach_stacks_outputs_and_carries_states():
     def make(jit):
         @jit
         def f(x, s):
-            return npx.foreach(lambda row, state: (row * state[0], [state[0] + row.sum(), state[1] * 2]), x, s)
+            return npx.foreach(
+                lambda row, state: (row * state[0], [state[0] + row.sum(), state[1] * 2]), x, s
+            )
 
         return f(np.arange(6.0).reshape(3, 2), [np.array(1.0), np.ones(2)])
 
@@ -183,7 +195,10 @@ def test_foreach_over_several_arrays_with_nested_states():
         def f(a, b):
             def body(pieces, state):
                 x, y = pieces
-                return {"p": x * y, "q": [state["n"]]}, {"n": state["n"] + 1, "t": (state["t"][0] + x,)}
+                return {"p": x * y, "q": [state["n"]]}, {
+                    "n": state["n"] + 1,
+                    "t": (state["t"][0] + x,),
+                }
 
             return_value, last = npx.foreach(body, [a, b], {"n": np.array(0), "t": (np.zeros(2),)})
             return return_value["p"], return_value["q"][0], last["n"], last["t"][0]
@@ -219,7 +234,9 @@ def test_foreach_is_differentiated():
 
         @jit
         def f(x):
-            outs, last = npx.foreach(lambda row, h: (np.tanh(w @ h + row), np.tanh(w @ h + row)), x, h0)
+            outs, last = npx.foreach(
+                lambda row, h: (np.tanh(w @ h + row), np.tanh(w @ h + row)), x, h0
+            )
             return (outs**2).sum() + last.sum()
 
         with autograd.record():
@@ -233,21 +250,34 @@ def test_foreach_is_differentiated():
 def test_draws_in_a_loop_are_those_of_python():
     def make(jit):
         np.random.seed(6)
-        f = jit(lambda x: npx.foreach(lambda row, s: (row + np.random.uniform(size=2), s + np.random.normal()), x, np.array(0.0)))
+        f = jit(
+            lambda x: npx.foreach(
+                lambda row, s: (row + np.random.uniform(size=2), s + np.random.normal()),
+                x,
+                np.array(0.0),
+            )
+        )
         return f(np.zeros((3, 2))), np.random.uniform()
 
     both(make, rtol=1e-6)
 
 
 def test_a_state_that_changes_its_type_is_refused():
-    with pytest.raises(ValueError, match=r"state 0: expected float32\[2\], as it began, got float32\[1\] from the body"):
+    with pytest.raises(
+        ValueError,
+        match=r"state 0: expected float32\[2\], as it began, got float32\[1\] from the body",
+    ):
         npx.jit(lambda x: npx.foreach(lambda r, s: (r, s[:1]), x, np.zeros(2)))(np.ones((3, 2)))
-    with pytest.raises(ValueError, match=r"state 0: expected int64\[\], as it began, got float32\[\] from the body"):
+    with pytest.raises(
+        ValueError, match=r"state 0: expected int64\[\], as it began, got float32\[\] from the body"
+    ):
         npx.jit(lambda x: npx.foreach(lambda r, s: (r, s + 0.5), x, np.array(0)))(np.ones((3, 2)))
 
 
 def test_data_of_different_lengths_or_none_is_refused():
-    with pytest.raises(ValueError, match=r"npx\.foreach: data: expected arrays of one length, got \[2, 3\]"):
+    with pytest.raises(
+        ValueError, match=r"npx\.foreach: data: expected arrays of one length, got \[2, 3\]"
+    ):
         npx.foreach(lambda p, s: (p[0], s), [np.ones(3), np.ones(2)], np.array(0))
     with pytest.raises(ValueError, match="data has no elements"):
         npx.foreach(lambda p, s: (p, s), np.ones((0, 2)), np.array(0))
@@ -262,14 +292,16 @@ def test_an_index_out_of_bounds_in_a_loop_is_raised():
         found.asnumpy()
 
 
-# --- while_loop --------------------------------------------------------------------------------------------------
+# --- while_loop -----------------------------------------------------------------------------------
 
 
 def test_while_loop_runs_until_the_condition_fails():
     def make(jit):
         @jit
         def f(n):
-            return npx.while_loop(lambda i, s: i < n, lambda i, s: (None, [i + 1, s + i]), [np.array(0), np.array(0)])[1]
+            return npx.while_loop(
+                lambda i, s: i < n, lambda i, s: (None, [i + 1, s + i]), [np.array(0), np.array(0)]
+            )[1]
 
         return f(np.array(5)), f(np.array(0)), f(np.array(50))
 
@@ -281,7 +313,10 @@ def test_while_loop_pads_its_outputs():
         @jit
         def f(n):
             return npx.while_loop(
-                lambda i, s: i < n, lambda i, s: ((s * 2, i), (i + 1, s + 1)), [np.array(0), np.ones(2)], max_iterations=4
+                lambda i, s: i < n,
+                lambda i, s: ((s * 2, i), (i + 1, s + 1)),
+                [np.array(0), np.ones(2)],
+                max_iterations=4,
             )
 
         return [f(np.array(n)) for n in (3, 4, 9)]
@@ -313,7 +348,9 @@ def test_while_loop_with_a_limit_is_differentiated():
 
         @jit
         def f(x):
-            outs, (i, y) = npx.while_loop(lambda i, y: y < 20, lambda i, y: (y, [i + 1, y * w]), [np.array(0), x], 12)
+            outs, (i, y) = npx.while_loop(
+                lambda i, y: y < 20, lambda i, y: (y, [i + 1, y * w]), [np.array(0), x], 12
+            )
             return y + outs.sum()
 
         x = variable(1.0)
@@ -326,7 +363,10 @@ def test_while_loop_with_a_limit_is_differentiated():
 
 
 def test_outputs_need_a_limit_when_compiled():
-    with pytest.raises(ValueError, match="max_iterations is needed in a compiled function whose body returns outputs"):
+    with pytest.raises(
+        ValueError,
+        match="max_iterations is needed in a compiled function whose body returns outputs",
+    ):
         npx.jit(lambda x: npx.while_loop(lambda i: i < 3, lambda i: (i, [i + 1]), [x]))(np.array(0))
 
 

@@ -96,7 +96,9 @@ except AttributeError as error:
 
 
 def test_numpys_own_modules_are_there_when_they_are_asked_for():
-    done = subprocess.run([sys.executable, "-W", "error", "-c", PROGRAM], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "module 'npcompat.numpy' has no attribute 'nothing'\n"
 
@@ -104,7 +106,11 @@ def test_numpys_own_modules_are_there_when_they_are_asked_for():
 def test_dates_strings_and_matrices_are_numpys():
     assert np.isnat(np.datetime64("NaT")) and np.busday_count("2024-01-01", "2024-01-08") == 5
     assert np.datetime_as_string(np.busday_offset("2024-01-06", 0, roll="forward")) == "2024-01-08"
-    assert np.issubdtype(np.str_, np.character) and np.sctypeDict["float32"] is np.float32 and np.isdtype(np.int8, "integral")
+    assert (
+        np.issubdtype(np.str_, np.character)
+        and np.sctypeDict["float32"] is np.float32
+        and np.isdtype(np.int8, "integral")
+    )
     assert np.__version__ == onp.__version__
 
 
@@ -155,12 +161,20 @@ EDGES = {
     "fill with a list": lambda xp, a: a.fill([1.0]),
     "fill with an array": lambda xp, a: a.fill(xp.array([1.0])),
     "fill with a 0-d array": lambda xp, a: (a.fill(xp.array(3)), a)[1],
-    "fill objects with a list": lambda xp, a: (lambda o: (o.fill([]), o)[1])(xp.zeros(2, "O")).tolist(),
-    "resize to nothing given": lambda xp, a: (lambda b: (b.resize(), b.resize(None), b)[2])(a.copy()),
+    "fill objects with a list": lambda xp, a: (lambda o: (o.fill([]), o)[1])(
+        xp.zeros(2, "O")
+    ).tolist(),
+    "resize to nothing given": lambda xp, a: (lambda b: (b.resize(), b.resize(None), b)[2])(
+        a.copy()
+    ),
     "ndmin beyond ndmax": lambda xp, a: xp.array([1], ndmin=3, ndmax=2),
     "too many axes": lambda xp, a: xp.array([1], ndmin=66),
     "a scalar is copied": lambda xp, a: xp.array(1.0, copy=False),
-    "endless steps": lambda xp, a: [xp.arange(0, 1, xp.inf), xp.arange(0, -1, xp.inf), xp.arange(0, 1, -xp.inf)],
+    "endless steps": lambda xp, a: [
+        xp.arange(0, 1, xp.inf),
+        xp.arange(0, -1, xp.inf),
+        xp.arange(0, 1, -xp.inf),
+    ],
     "copyto where numbers are true": lambda xp, a: (xp.copyto(a[0], 9, where=[1, 0, 2]), a)[1],
     "copyto where an array of numbers": lambda xp, a: xp.copyto(a[0], 9, where=xp.array([1, 0, 2])),
 }

@@ -1,4 +1,6 @@
-"""Convolutions that are products of matrices on the CPU: the same numbers, for what the rule says, and nothing else."""
+"""Convolutions that are products of matrices on the CPU: the same numbers, for what the rule says,
+and nothing else.
+"""
 
 import itertools
 import random
@@ -25,7 +27,9 @@ LAYOUTS = {1: ["NCW", "NWC"], 2: ["NCHW", "NHWC", "CNHW", "HWNC"], 3: ["NCDHW", 
 
 
 def equation(x, weight, **options):
-    return jax.make_jaxpr(lambda x, w: lax.conv_general_dilated(x, w, **options))(x, weight).jaxpr.eqns[-1]
+    return jax.make_jaxpr(lambda x, w: lax.conv_general_dilated(x, w, **options))(
+        x, weight
+    ).jaxpr.eqns[-1]
 
 
 def a_case(seed):
@@ -63,9 +67,18 @@ def a_case(seed):
 
 
 def padded(x, options):
-    """The data with its padding and dilation done: XLA's convolutions by negative padding are wrong for short axes."""
-    around = {axis: (*p, d - 1) for axis, p, d in zip(_spatial(options), options["padding"], options["lhs_dilation"], strict=True)}
-    x = lax.pad(x, onp.float32(0), [around.get(axis, (0, 0, 0)) for axis in options["dimension_numbers"][0]])
+    """The data with its padding and dilation done: XLA's convolutions by negative padding are wrong
+    for short axes.
+    """
+    around = {
+        axis: (*p, d - 1)
+        for axis, p, d in zip(
+            _spatial(options), options["padding"], options["lhs_dilation"], strict=True
+        )
+    }
+    x = lax.pad(
+        x, onp.float32(0), [around.get(axis, (0, 0, 0)) for axis in options["dimension_numbers"][0]]
+    )
     ones = [1] * len(around)
     return x, {**options, "padding": [(0, 0) for _ in ones], "lhs_dilation": ones}
 
@@ -78,7 +91,11 @@ def ways(options, kernel, lengths):
     """The products that can be made of a convolution."""
     dense, whole = ({*options[name]} == {1} for name in ("lhs_dilation", "window_strides"))
     single = (dense or whole) if {*kernel} == {1} else dense and {*lengths} == {1}
-    return [way for way, possible in (("gathered", dense), ("scattered", whole), ("single", single)) if possible]
+    return [
+        way
+        for way, possible in (("gathered", dense), ("scattered", whole), ("single", single))
+        if possible
+    ]
 
 
 def test_products_are_the_convolution():
@@ -106,7 +123,9 @@ def test_products_are_the_convolution():
 
 def way(channels=4, filters=64, size=16, kernel=3, batch=8, dtype="float32", **options):
     x = jax.ShapeDtypeStruct((batch, channels, size, size), dtype)
-    weight = jax.ShapeDtypeStruct((filters, channels // options.get("feature_group_count", 1), kernel, kernel), dtype)
+    weight = jax.ShapeDtypeStruct(
+        (filters, channels // options.get("feature_group_count", 1), kernel, kernel), dtype
+    )
     with jax.enable_x64(True):
         made = equation(
             x,
@@ -131,9 +150,15 @@ def test_filters_and_results_of_one_element_make_a_product_of_any_channels():
     channels = MUCH // (2 * batch * size**2 * 64)
     assert way(channels, 64, size, kernel=1, batch=batch) == "single"
     assert way(channels - 1, 64, size, kernel=1, batch=batch) is None, "too little to compute"
-    assert way(256, 128, kernel=1, window_strides=(2, 2)) == way(256, 128, kernel=1, lhs_dilation=(2, 2)) == "single"
+    assert (
+        way(256, 128, kernel=1, window_strides=(2, 2))
+        == way(256, 128, kernel=1, lhs_dilation=(2, 2))
+        == "single"
+    )
     assert way(256, 128, kernel=1, window_strides=(2, 2), lhs_dilation=(2, 2)) is None
-    assert way(256, 128, size=8, kernel=8, padding=[(0, 0)] * 2) == "single", "as where filters of one element are differentiated"
+    assert way(256, 128, size=8, kernel=8, padding=[(0, 0)] * 2) == "single", (
+        "as where filters of one element are differentiated"
+    )
     assert way(4, 64, 512, kernel=1, batch=64) == "single", "nothing has to lie side by side"
 
 
@@ -144,7 +169,9 @@ def test_what_is_large_or_has_another_form_is_left():
     assert TAPS == 64
     assert way(4, kernel=8) == "gathered"
     assert way(4, kernel=9) is None
-    assert way(4, size=5, kernel=5, padding=[(0, 0)] * 2) is None, "as where filters are differentiated"
+    assert way(4, size=5, kernel=5, padding=[(0, 0)] * 2) is None, (
+        "as where filters are differentiated"
+    )
     assert way(4, 64, feature_group_count=2) is None
     assert way(4, dtype="float16") is None
     assert way(4, batch=0) is None
@@ -155,7 +182,9 @@ def test_what_is_large_or_has_another_form_is_left():
 @pytest.mark.parametrize("place", [(0, 0, 0, 0), (1, 0, 11, 11), (0, 0, 3, 6), (1, 0, 6, 11)])
 def test_what_is_not_finite_stays_within_the_reach_of_the_filter(place, value):
     r = onp.random.RandomState(0)
-    x, weight, given = (r.normal(size=s).astype("float32") for s in ((2, 1, 12, 12), (3, 1, 5, 5), (2, 3, 12, 12)))
+    x, weight, given = (
+        r.normal(size=s).astype("float32") for s in ((2, 1, 12, 12), (3, 1, 5, 5), (2, 3, 12, 12))
+    )
     for where in (x, given):
         kept, where[place] = where[place], value
         ours = [np.array(a) for a in (x, weight)]
@@ -175,10 +204,14 @@ def of_five_by_five(x, weight, given):
     """A convolution of padded data of one channel, and its derivatives, from their definitions."""
 
     def windows(a, size):
-        return onp.lib.stride_tricks.sliding_window_view(onp.pad(a, [(0, 0), (0, 0), (2, 2), (2, 2)]), size, axis=(2, 3))
+        return onp.lib.stride_tricks.sliding_window_view(
+            onp.pad(a, [(0, 0), (0, 0), (2, 2), (2, 2)]), size, axis=(2, 3)
+        )
 
     y = (windows(x, (5, 5)) * weight[None, :, 0, None, None]).sum((4, 5))
-    by_data = (windows(given, (5, 5)) * weight[None, :, 0, None, None, ::-1, ::-1]).sum((1, 4, 5))[:, None]
+    by_data = (windows(given, (5, 5)) * weight[None, :, 0, None, None, ::-1, ::-1]).sum((1, 4, 5))[
+        :, None
+    ]
     by_filters = (windows(x, (12, 12)) * given[:, :, None, None]).sum((0, 4, 5))[:, None]
     return y, by_data, by_filters
 
@@ -191,7 +224,9 @@ def primitives(jaxpr):
                 yield from primitives(getattr(p, "jaxpr", p))
 
 
-@pytest.mark.skipif(jax.default_backend() != "cpu", reason="programs of another device are left as they are")
+@pytest.mark.skipif(
+    jax.default_backend() != "cpu", reason="programs of another device are left as they are"
+)
 def test_programs_have_products_eager_recorded_and_compiled(monkeypatch):
     made = []
 

@@ -1,4 +1,6 @@
-"""Custom operators: each kind of function, gradients by hand and own ones, in every mode, and on symbols."""
+"""Custom operators: each kind of function, gradients by hand and own ones, in every mode, and on
+symbols.
+"""
 
 import gc
 import shutil
@@ -10,7 +12,13 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, gluon, np, npx, symbol
-from npcompat._internal.support.errors import AutogradError, DefinitionError, InferenceError, OperatorError, SymbolError
+from npcompat._internal.support.errors import (
+    AutogradError,
+    DefinitionError,
+    InferenceError,
+    OperatorError,
+    SymbolError,
+)
 
 PLACEMENT = "jax"
 
@@ -110,7 +118,9 @@ def test_without_bprop_backward_of_other_functions_raises(kind):
     op = made(kind, None)
     for f in (op, npx.jit(op)):
         assert f(np.array([2.0])).tolist() == [8]
-        with pytest.raises(AutogradError, match=rf"\({kind}\) has no derivative: give npx.Custom a bprop"):
+        with pytest.raises(
+            AutogradError, match=rf"\({kind}\) has no derivative: give npx.Custom a bprop"
+        ):
             gradient(f, np.array([2.0]))
 
 
@@ -132,7 +142,12 @@ def test_several_outputs_are_tuples_in_bprop(kind):
             product, total = f(x, y)
             head = 3 * product + total
         head.backward()
-        assert (product.tolist(), total.tolist(), x.grad.tolist(), y.grad.tolist()) == ([10], [7], [16], [7])
+        assert (product.tolist(), total.tolist(), x.grad.tolist(), y.grad.tolist()) == (
+            [10],
+            [7],
+            [16],
+            [7],
+        )
 
 
 def test_the_square_of_mindspore_prints_what_it_prints_there(capsys):
@@ -180,7 +195,9 @@ def test_a_compiled_library(tmp_path):
     if compiler is None:
         pytest.skip("there is no C compiler")
     (tmp_path / "lib.c").write_text(SOURCE)
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", tmp_path / "lib.so", tmp_path / "lib.c"], check=True)
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", "-o", tmp_path / "lib.so", tmp_path / "lib.c"], check=True
+    )
     op = npx.Custom(f"{tmp_path}/lib.so:twice", same, same, "aot", lambda x, out, dout: (2 * dout,))
     for f in (op, npx.jit(op)):
         y, grad = gradient(f, np.array([[1.0, 2.0]]))
@@ -188,7 +205,9 @@ def test_a_compiled_library(tmp_path):
     assert op(np.zeros((0, 2))).shape == (0, 2) and op(np.array(4.0)).item() == 8
     with pytest.raises(RuntimeError, match="returned 7; 0 means success"):
         op(np.array([1, 2]))
-    with pytest.raises(NotImplementedError, match=r"attributes \(by\) of an 'aot' operator: give them as inputs"):
+    with pytest.raises(
+        NotImplementedError, match=r"attributes \(by\) of an 'aot' operator: give them as inputs"
+    ):
         op(np.ones(2), by=2)
     with pytest.raises(ValueError, match="has no function 'thrice'"):
         npx.Custom(f"{tmp_path}/lib.so:thrice", same, same, "aot")
@@ -199,9 +218,13 @@ def test_a_compiled_library(tmp_path):
 @pytest.mark.parametrize("kind", ["hybrid", "jax", "pyfunc"])
 def test_what_is_declared_must_be_returned(kind):
     x = np.array([1.0, 2.0])
-    with pytest.raises(ValueError, match=r"output 0: out_shape declares \(3,\), but the function returned \(2,\)"):
+    with pytest.raises(
+        ValueError, match=r"output 0: out_shape declares \(3,\), but the function returned \(2,\)"
+    ):
         npx.Custom(lambda x: x, (3,), "float32", kind)(x)
-    with pytest.raises(TypeError, match="output 0: out_dtype declares int32, but the function returned float32"):
+    with pytest.raises(
+        TypeError, match="output 0: out_dtype declares int32, but the function returned float32"
+    ):
         npx.Custom(lambda x: x, same, "int32", kind)(x)
     with pytest.raises(ValueError, match="1 outputs are declared, but the function returned 2"):
         npx.Custom(lambda x: (x, x), same, same, kind)(x)
@@ -212,13 +235,33 @@ def test_what_is_declared_must_be_returned(kind):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"func": abs, "func_type": "akg"}, ValueError, "func_type: expected one of hybrid, jax, pyfunc, pallas, aot, got 'akg'"),
-        ({"func": "./lib.so:f"}, TypeError, "func of a 'hybrid' operator: expected a function, got str"),
-        ({"func": abs, "func_type": "aot"}, TypeError, "expected a path such as './lib.so:add', got builtin"),
-        ({"func": abs, "func_type": "pyfunc", "out_shape": same}, ValueError, "out_dtype is missing: a 'pyfunc' operator's types"),
+        (
+            {"func": abs, "func_type": "akg"},
+            ValueError,
+            "func_type: expected one of hybrid, jax, pyfunc, pallas, aot, got 'akg'",
+        ),
+        (
+            {"func": "./lib.so:f"},
+            TypeError,
+            "func of a 'hybrid' operator: expected a function, got str",
+        ),
+        (
+            {"func": abs, "func_type": "aot"},
+            TypeError,
+            "expected a path such as './lib.so:add', got builtin",
+        ),
+        (
+            {"func": abs, "func_type": "pyfunc", "out_shape": same},
+            ValueError,
+            "out_dtype is missing: a 'pyfunc' operator's types",
+        ),
         ({"func": abs, "bprop": 1}, TypeError, "bprop: expected a function, got int"),
         ({"func": abs, "reg_info": {}}, TypeError, "registration information is what CustomRegOp"),
-        ({"func": abs, "name": "a b"}, ValueError, "the name of a custom operator is an identifier, got 'a b'"),
+        (
+            {"func": abs, "name": "a b"},
+            ValueError,
+            "the name of a custom operator is an identifier, got 'a b'",
+        ),
     ],
 )
 def test_bad_arguments_are_refused(arguments, error, message):
@@ -229,10 +272,26 @@ def test_bad_arguments_are_refused(arguments, error, message):
 @pytest.mark.parametrize("compiled", [False, True])
 def test_bad_gradients_are_refused(compiled):
     for bprop, error, message in [
-        (lambda x, out, dout: dout, TypeError, "bprop: expected a tuple of 1 gradients, one for each input, got ndarray"),
-        (lambda x, out, dout: (dout, dout), ValueError, "bprop: expected 1 gradients, one for each input, got 2"),
-        (lambda x, out, dout: (dout[:1],), ValueError, r"bprop: gradient 0: expected shape \(2,\), as its input has, got \(1,\)"),
-        (lambda x, out, dout: (1.0,), TypeError, "bprop: gradient 0: expected an npcompat ndarray or None, got float"),
+        (
+            lambda x, out, dout: dout,
+            TypeError,
+            "bprop: expected a tuple of 1 gradients, one for each input, got ndarray",
+        ),
+        (
+            lambda x, out, dout: (dout, dout),
+            ValueError,
+            "bprop: expected 1 gradients, one for each input, got 2",
+        ),
+        (
+            lambda x, out, dout: (dout[:1],),
+            ValueError,
+            r"bprop: gradient 0: expected shape \(2,\), as its input has, got \(1,\)",
+        ),
+        (
+            lambda x, out, dout: (1.0,),
+            TypeError,
+            "bprop: gradient 0: expected an npcompat ndarray or None, got float",
+        ),
     ]:
         op = npx.Custom(lambda x: x * 1, bprop=bprop)
         with pytest.raises(error, match=message):
@@ -244,7 +303,9 @@ def test_attributes_go_to_the_function_and_to_bprop_and_integers_have_no_gradien
     def repeated(x, n, by=1.0):
         return (x * n * by).astype("float32")
 
-    op = npx.Custom(repeated, same, same, kind, lambda x, n, out, dout, by=1.0: (dout * n * by, None))
+    op = npx.Custom(
+        repeated, same, same, kind, lambda x, n, out, dout, by=1.0: (dout * n * by, None)
+    )
     for f in (lambda x, n: op(x, n, by=3.0), npx.jit(lambda x, n: op(x, n, by=3.0))):
         x, n = np.array([1.0, 2.0]), np.array([2, 1])
         x.attach_grad()
@@ -269,7 +330,11 @@ def test_a_callback_keeps_all_bits(dtype):
         return x
 
     f = npx.jit(npx.Custom(keep, same, same, "pyfunc"))
-    for x in (np.array([2**40 + 1, 3], dtype="int64").astype(dtype), np.array(1, dtype=dtype), np.zeros((0, 2), dtype=dtype)):
+    for x in (
+        np.array([2**40 + 1, 3], dtype="int64").astype(dtype),
+        np.array(1, dtype=dtype),
+        np.zeros((0, 2), dtype=dtype),
+    ):
         for _ in range(2):
             y = f(x)
             assert y.dtype == x.dtype and y.tolist() == x.tolist()
@@ -305,13 +370,17 @@ def test_writes_after_the_call_change_no_gradient_and_the_graph_is_freed_at_once
     assert onp.allclose(x.grad, [27])
 
 
-# --- on symbols --------------------------------------------------------------------------------------------------
+# --- on symbols -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_symbol_makes_a_node_that_is_bound_and_differentiated(kind):
     y = made(kind)(symbol.var("x", shape=("n",), dtype="float32")) + 1
-    assert y.list_arguments() == ["x"] and [str(d) for d in y.shape] == ["n"] and y.dtype == onp.float32
+    assert (
+        y.list_arguments() == ["x"]
+        and [str(d) for d in y.shape] == ["n"]
+        and y.dtype == onp.float32
+    )
     executor = y.bind(args={"x": np.array([1.0, 2.0])})
     assert executor.forward(is_train=True)[0].tolist() == [2, 9]
     executor.backward(np.ones(2))
@@ -326,10 +395,14 @@ def test_types_of_nodes_are_inferred_or_declared():
     assert (first.dtype, second.dtype) == (onp.float32, onp.bool_)
     counts = npx.Custom(lambda x: onp.zeros(4, "int8"), (4,), "int8", "pyfunc")(x)
     assert (counts.shape, counts.dtype) == ((4,), onp.int8)
-    with pytest.raises(InferenceError, match=r"out_shape declares \(5,\), but the function returned \(2, 3\)"):
+    with pytest.raises(
+        InferenceError, match=r"out_shape declares \(5,\), but the function returned \(2, 3\)"
+    ):
         npx.Custom(lambda x: x * 1, (5,))(x)
     outside = np.ones(3)
-    with pytest.raises((SymbolError, InferenceError), match="uses an array from outside: make that an input"):
+    with pytest.raises(
+        (SymbolError, InferenceError), match="uses an array from outside: make that an input"
+    ):
         npx.Custom(lambda x: x + outside, same, same)(x)
 
 
@@ -339,7 +412,10 @@ def named_square(x, by=1.0):
 
 def test_a_graph_is_written_and_read_by_the_name_of_its_operator():
     x = symbol.var("x", shape=(2,), dtype="float32")
-    with pytest.raises(DefinitionError, match="named_square is a custom operator without a name, which can't be written"):
+    with pytest.raises(
+        DefinitionError,
+        match="named_square is a custom operator without a name, which can't be written",
+    ):
         npx.Custom(named_square)(x).tojson()
     npx.Custom(named_square, name="test_square")
     op = npx.Custom(named_square, name="test_square", bprop=lambda x, out, dout, by: (7 * dout,))
@@ -357,7 +433,7 @@ def test_a_graph_is_written_and_read_by_the_name_of_its_operator():
         symbol.load_json(text.replace("test_square", "test_other"))
 
 
-# --- registration ------------------------------------------------------------------------------------------------
+# --- registration ---------------------------------------------------------------------------------
 
 
 def info(*combinations, target=None, attr=None):
@@ -373,32 +449,54 @@ F32, F16, F32_NCHW = npx.DataType.F32_Default, npx.DataType.F16_Default, npx.Dat
 
 
 def test_inputs_that_no_combination_allows_are_refused_with_the_table():
-    op = npx.Custom(lambda x, y: x + y, same, reg_info=info((F32, F32, F32), (F16, F32, F16), (F32_NCHW, F16, F32)))
+    op = npx.Custom(
+        lambda x, y: x + y,
+        same,
+        reg_info=info((F32, F32, F32), (F16, F32, F16), (F32_NCHW, F16, F32)),
+    )
     assert op(np.ones(2), np.ones(2)).tolist() == [2, 2]
-    with pytest.raises(OperatorError, match="allows the inputs and outputs float16.2., float32.2., float32.2.;"):
-        npx.Custom(lambda x, y: x + y, same, "float32", reg_info=info((F16, F32, F16)))(np.ones(2, dtype="float16"), np.ones(2))
+    with pytest.raises(
+        OperatorError, match="allows the inputs and outputs float16.2., float32.2., float32.2.;"
+    ):
+        npx.Custom(lambda x, y: x + y, same, "float32", reg_info=info((F16, F32, F16)))(
+            np.ones(2, dtype="float16"), np.ones(2)
+        )
     with pytest.raises(OperatorError) as caught:
         op(np.ones(2), np.ones(2, dtype="float16"))
-    assert "no registered combination allows the inputs float32[2], float16[2]; allowed are, for x, y, out:\n" in str(caught.value)
-    assert "  float16 DefaultFormat, float32 DefaultFormat, float16 DefaultFormat\n  float32 NCHW, float16" in str(caught.value)
+    assert (
+        "no registered combination allows the inputs float32[2], float16[2]; allowed are, for x, y, out:\n"
+        in str(caught.value)
+    )
+    assert (
+        "  float16 DefaultFormat, float32 DefaultFormat, float16 DefaultFormat\n  float32 NCHW, float16"
+        in str(caught.value)
+    )
     assert op(np.ones((1, 1, 1, 2)), np.ones(2, dtype="float16")).dtype == onp.float32
-    with pytest.raises(OperatorError, match=r"expected the inputs x \(required\), y \(optional\); 0 are given"):
+    with pytest.raises(
+        OperatorError, match=r"expected the inputs x \(required\), y \(optional\); 0 are given"
+    ):
         op()
 
 
 def test_reg_info_wins_over_the_decorator_and_a_target_is_registered_once():
-    @npx.custom_info_register(info((F32, F32, F32), target="CPU"), info((F16, F16, F16), target="GPU"))
+    @npx.custom_info_register(
+        info((F32, F32, F32), target="CPU"), info((F16, F16, F16), target="GPU")
+    )
     def add(x, y):
         return x + y
 
     with pytest.raises(OperatorError, match="no registered combination"):
         npx.Custom(add)(np.ones(2, dtype="int32"), np.ones(2, dtype="int32"))
-    assert npx.Custom(add, reg_info=info())(np.ones(2, dtype="int32"), np.ones(2, dtype="int32")).tolist() == [2, 2]
+    assert npx.Custom(add, reg_info=info())(
+        np.ones(2, dtype="int32"), np.ones(2, dtype="int32")
+    ).tolist() == [2, 2]
     with pytest.raises(ValueError, match="Scale: information for target CPU is registered twice"):
         npx.custom_info_register(info(target="CPU"))(add)
     with pytest.raises(ValueError, match="information for target GPU is registered twice"):
         npx.Custom(add, reg_info=[info(target="GPU"), info(target="GPU")])
-    with pytest.raises(OperatorError, match="add is registered for Ascend, but the inputs are on CPU"):
+    with pytest.raises(
+        OperatorError, match="add is registered for Ascend, but the inputs are on CPU"
+    ):
         npx.Custom(add, reg_info=info(target="Ascend"))(np.ones(1), np.ones(1))
 
 
@@ -411,7 +509,10 @@ def test_attributes_are_checked_and_completed():
     def scale(x, by, mode):
         return x * by if mode == "plus" else -x * by
 
-    op = npx.Custom(scale, reg_info=npx.CustomRegOp().input(0, "x").output(0, "out").attr(**attr[0]).attr(**attr[1]))
+    op = npx.Custom(
+        scale,
+        reg_info=npx.CustomRegOp().input(0, "x").output(0, "out").attr(**attr[0]).attr(**attr[1]),
+    )
     assert op(np.ones(1), mode="minus").tolist() == [-2]
     assert op(np.ones(1), 3.0, "plus").tolist() == [3]
     for arguments, message in [
@@ -427,15 +528,33 @@ def test_attributes_are_checked_and_completed():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda b: b.input(1, "x"), "input 'x': expected index 0, as inputs are declared in order, got 1"),
+        (
+            lambda b: b.input(1, "x"),
+            "input 'x': expected index 0, as inputs are declared in order, got 1",
+        ),
         (lambda b: b.input(0, "x").input(1, "x"), "input 'x' is declared twice"),
-        (lambda b: b.input(0, "x", "dynamic"), "param_type: expected 'required' or 'optional', got 'dynamic'"),
-        (lambda b: b.input(0, "x", "optional").input(1, "y"), "input 'y' is required, but follows the optional input 'x'"),
+        (
+            lambda b: b.input(0, "x", "dynamic"),
+            "param_type: expected 'required' or 'optional', got 'dynamic'",
+        ),
+        (
+            lambda b: b.input(0, "x", "optional").input(1, "y"),
+            "input 'y' is required, but follows the optional input 'x'",
+        ),
         (lambda b: b.target("NPU"), "target: expected one of CPU, GPU, TPU, Ascend, got 'NPU'"),
         (lambda b: b.target("CPU").target("GPU"), "target is CPU already"),
-        (lambda b: b.dtype_format(("float32", "Fractal_Z")), "unknown format 'Fractal_Z'; expected DefaultFormat, ND, or a letter"),
-        (lambda b: b.attr("a", value_type="number"), "value_type: expected one of int, float, bool, str, listInt"),
-        (lambda b: b.input(0, "x").output(0, "y").dtype_format("float32").get_op_info(), "expected 2 entries, for 1 inputs and 1 outputs"),
+        (
+            lambda b: b.dtype_format(("float32", "Fractal_Z")),
+            "unknown format 'Fractal_Z'; expected DefaultFormat, ND, or a letter",
+        ),
+        (
+            lambda b: b.attr("a", value_type="number"),
+            "value_type: expected one of int, float, bool, str, listInt",
+        ),
+        (
+            lambda b: b.input(0, "x").output(0, "y").dtype_format("float32").get_op_info(),
+            "expected 2 entries, for 1 inputs and 1 outputs",
+        ),
     ],
 )
 def test_bad_registration_is_refused(build, message):

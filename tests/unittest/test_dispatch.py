@@ -1,4 +1,6 @@
-"""Ownership of buffers, life of graphs, and what is compiled: what the core promises besides values."""
+"""Ownership of buffers, life of graphs, and what is compiled: what the core promises besides
+values.
+"""
 
 import gc
 import math
@@ -26,7 +28,7 @@ def pointer(a):
     return dispatch.read(a).payload.unsafe_buffer_pointer()
 
 
-# --- a buffer that somebody else holds is never overwritten ------------------------------------------------------
+# --- a buffer that somebody else holds is never overwritten ---------------------------------------
 
 WRITES = {
     "element": lambda a: a.__setitem__(0, 99),
@@ -104,7 +106,7 @@ def test_exports_are_read_only_or_copies(backend):
     assert a.tolist() == [0, 1, 2, 3]
 
 
-# --- writing in place --------------------------------------------------------------------------------------------
+# --- writing in place -----------------------------------------------------------------------------
 
 
 LARGE = 200_000
@@ -208,12 +210,15 @@ def test_one_element_costs_the_same_in_large_arrays():
     assert seconds(10_000_000) < 20 * seconds(1000)
 
 
-# --- life of graphs ----------------------------------------------------------------------------------------------
+# --- life of graphs -------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def no_collector():
-    """The garbage collector is off: what is freed is freed by reference counts.  JAX leaves cycles when a process first looks for devices."""
+    """The garbage collector is off: what is freed is freed by reference counts.
+
+    JAX leaves cycles when a process first looks for devices.
+    """
     jax.devices()
     gc.collect()
     gc.disable()
@@ -233,7 +238,9 @@ def build(x):
 
 
 def in_cycles(function):
-    """How many objects a call leaves to the collector; its second one, since JAX leaves some where it compiles."""
+    """How many objects a call leaves to the collector; its second one, since JAX leaves some where
+    it compiles.
+    """
     function()
     gc.collect()
     function()
@@ -275,7 +282,7 @@ def test_views_and_arrays_are_no_cycles():
     assert in_cycles(view) == 0
 
 
-# --- what is compiled --------------------------------------------------------------------------------------------
+# --- what is compiled -----------------------------------------------------------------------------
 
 
 def test_the_same_call_compiles_once():
@@ -336,7 +343,11 @@ def test_auto_works_on_the_host_and_sends_to_xla_what_is_faster_there():
         b = (a[0, 0] @ a[0, 0]).sum(axis=0)
     assert on_host(b) and log == []
     with npx.backend("auto"):
-        assert on_host(np.random.normal(size=3)) and on_host(np.random.permutation(3)) and on_host(np.array([1, 2]))
+        assert (
+            on_host(np.random.normal(size=3))
+            and on_host(np.random.permutation(3))
+            and on_host(np.array([1, 2]))
+        )
         kernel = np.ones((1, 1, 2, 2))
         c = npx.convolution(a, kernel, kernel=(2, 2), num_filter=1, no_bias=True)
         assert not on_host(c) and not on_host(c + 1) and on_host(kernel) and on_host(a)
@@ -389,13 +400,33 @@ def test_backends_are_refused_by_name():
 @pytest.mark.parametrize(
     ("variables", "line", "expected"),
     [
-        ({"NPCOMPAT_BACKEND": "numpy"}, "print(npx.current_backend(), type(np.ones(1)._value.payload).__module__)", "numpy numpy"),
-        ({}, "print(npx.current_backend(), type(np.ones(1)._value.payload).__module__)", "auto numpy"),
-        ({"NPCOMPAT_BACKEND": "jax"}, "print(npx.current_backend(), type(np.ones(1)._value.payload).__module__)", "jax jaxlib"),
-        ({"NPCOMPAT_BACKEND": "auto"}, "print(npx.current_backend(), type(np.ones(1)._value.payload).__module__)", "auto numpy"),
+        (
+            {"NPCOMPAT_BACKEND": "numpy"},
+            "print(npx.current_backend(), type(np.ones(1)._value.payload).__module__)",
+            "numpy numpy",
+        ),
+        (
+            {},
+            "print(npx.current_backend(), type(np.ones(1)._value.payload).__module__)",
+            "auto numpy",
+        ),
+        (
+            {"NPCOMPAT_BACKEND": "jax"},
+            "print(npx.current_backend(), type(np.ones(1)._value.payload).__module__)",
+            "jax jaxlib",
+        ),
+        (
+            {"NPCOMPAT_BACKEND": "auto"},
+            "print(npx.current_backend(), type(np.ones(1)._value.payload).__module__)",
+            "auto numpy",
+        ),
         ({"NPCOMPAT_DEFAULT_DTYPE": "numpy"}, "print(np.ones(1).dtype)", "float64"),
         ({"NPCOMPAT_BACKEND": "x"}, "", "NPCOMPAT_BACKEND='x': expected one of auto, jax, numpy"),
-        ({"NPCOMPAT_DEFAULT_DTYPE": "x"}, "", "NPCOMPAT_DEFAULT_DTYPE='x': expected float32 or numpy"),
+        (
+            {"NPCOMPAT_DEFAULT_DTYPE": "x"},
+            "",
+            "NPCOMPAT_DEFAULT_DTYPE='x': expected float32 or numpy",
+        ),
     ],
 )
 def test_environment_variables_choose_policies(variables, line, expected):
@@ -411,7 +442,7 @@ def test_environment_variables_choose_policies(variables, line, expected):
     assert expected in done.stdout + done.stderr
 
 
-# --- other code in the process -----------------------------------------------------------------------------------
+# --- other code in the process --------------------------------------------------------------------
 
 
 def test_other_jax_code_does_not_notice_us():
@@ -421,7 +452,11 @@ def test_other_jax_code_does_not_notice_us():
     a = np.arange(3) + np.array([1.0], dtype="float64")
     npx.jit(lambda x: (x.__iadd__(1), np.ones(2, dtype="float64")))(a)
     assert not jax.config.jax_enable_x64
-    assert jnp.arange(3).dtype == "int32" and jnp.ones(2).dtype == "float32" and jax.jit(lambda x: x * 2.5)(jnp.ones(1)).dtype == "float32"
+    assert (
+        jnp.arange(3).dtype == "int32"
+        and jnp.ones(2).dtype == "float32"
+        and jax.jit(lambda x: x * 2.5)(jnp.ones(1)).dtype == "float32"
+    )
     assert npx.jit(lambda x: x * 1)(np.arange(3)).dtype == "int64"
 
 
@@ -444,7 +479,9 @@ def test_threads_compute_and_keep_their_modes():
         t.start()
     for t in threads:
         t.join()
-    assert errors == [] and sorted(results) == [(n, [n] * 3, "float64" if n % 2 == 0 else "float32") for n in range(8)]
+    assert errors == [] and sorted(results) == [
+        (n, [n] * 3, "float64" if n % 2 == 0 else "float32") for n in range(8)
+    ]
 
 
 def test_threads_write_parts_of_one_array():
@@ -478,38 +515,87 @@ def test_the_process_default_reaches_threads_that_have_none():
 
 @pytest.mark.parametrize("elements", [(0,), (), (3,), (5, 7), (400, 500)])
 @pytest.mark.parametrize(
-    "dtype", ["float32", "float64", "int8", "uint64", "bool", "complex64", "complex128", "float16", "bfloat16", "float8_e4m3fn"]
+    "dtype",
+    [
+        "float32",
+        "float64",
+        "int8",
+        "uint64",
+        "bool",
+        "complex64",
+        "complex128",
+        "float16",
+        "bfloat16",
+        "float8_e4m3fn",
+    ],
 )
 def test_what_goes_to_xla_is_a_copy_in_its_own_dtype(elements, dtype):
     made = (onp.arange(math.prod(elements)) % 3).astype(dtype).reshape(elements)
     if dtype == "bool" and made.size:
         made.view("uint8").ravel()[0] = 2  # what any byte but 0 is to NumPy
-    for array in (made, made.T, made[::-1] if made.ndim else made, made[..., ::2] if made.ndim else made):
+    for array in (
+        made,
+        made.T,
+        made[::-1] if made.ndim else made,
+        made[..., ::2] if made.ndim else made,
+    ):
         expected = array.copy()
         first, second = xla.asarray(array), xla.asarray(array)
-        assert first.dtype == array.dtype and first.shape == array.shape and not first.weak_type and not first.committed
+        assert (
+            first.dtype == array.dtype
+            and first.shape == array.shape
+            and not first.weak_type
+            and not first.committed
+        )
         assert first.aval is second.aval  # by which calls alike are recognised
         array[...] = 1 - array if dtype != "bool" else ~array
         assert (onp.asarray(first) == expected).all() and (onp.asarray(second) == expected).all()
 
 
 @pytest.mark.parametrize(
-    "number", [0, 1, -1, True, False, 2**63 - 1, -(2**63), 2**64 - 1, 2**64, 0.0, -0.0, 1e300, float("inf"), 0j, 1j, complex(-0.0, 1)]
+    "number",
+    [
+        0,
+        1,
+        -1,
+        True,
+        False,
+        2**63 - 1,
+        -(2**63),
+        2**64 - 1,
+        2**64,
+        0.0,
+        -0.0,
+        1e300,
+        float("inf"),
+        0j,
+        1j,
+        complex(-0.0, 1),
+    ],
 )
 def test_python_numbers_on_xla_are_weak_and_exact(number):
     sent = xla.scalar(number)
     with jax.enable_x64(True):
         known = jax.jit(lambda x: x)(
-            number if number not in (2**64 - 1, 2**64) else (onp.uint64(number) if number < 2**64 else float(number))
+            number
+            if number not in (2**64 - 1, 2**64)
+            else (onp.uint64(number) if number < 2**64 else float(number))
         )
     assert sent.aval == known.aval and sent.weak_type == known.weak_type and not sent.committed
     assert onp.asarray(sent).tobytes() == onp.asarray(known).tobytes()
 
 
 def test_arrays_are_committed_to_a_device_only_where_they_would_not_be_anyway():
-    """A program of which some operands are committed gives committed results; called with these, it is compiled again."""
+    """A program of which some operands are committed gives committed results; called with these, it
+    is compiled again.
+    """
     with npx.backend("jax"), npx.device("cpu"):
-        made = [np.array(onp.ones(3)), np.zeros(3), np.random.uniform(size=3), np.ones(3).as_in_ctx(npx.cpu())]
+        made = [
+            np.array(onp.ones(3)),
+            np.zeros(3),
+            np.random.uniform(size=3),
+            np.ones(3).as_in_ctx(npx.cpu()),
+        ]
         assert [dispatch.read(a).payload.committed for a in made] == [False] * 4
     with npx.device("cpu"):
         double = npx.jit(lambda x: x * 2)
@@ -533,11 +619,16 @@ def test_what_is_made_again_and_again_stays_the_same(make):
     with npx.backend("jax"), npx.np_default_dtype():
         made = [make(np) for _ in range(40)]
         made[-1][...] = 7
-        assert len({a.asnumpy().tobytes() for a in made[:-1]}) == 1 and {a.dtype for a in made} == {make(onp).dtype}
+        assert len({a.asnumpy().tobytes() for a in made[:-1]}) == 1 and {a.dtype for a in made} == {
+            make(onp).dtype
+        }
         assert_almost_equal(made[0], make(onp))
 
 
-@pytest.mark.parametrize(("value", "dtype"), [(0, "float32"), (1, "bool"), (-0.0, "float64"), (2.5 - 1j, "complex64"), (7, "int8")])
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(0, "float32"), (1, "bool"), (-0.0, "float64"), (2.5 - 1j, "complex64"), (7, "int8")],
+)
 def test_a_large_array_of_one_value_is_made_where_it_goes(value, dtype):
     with npx.backend("jax"):
         np.full(1 << 22, value, dtype)
@@ -546,7 +637,9 @@ def test_a_large_array_of_one_value_is_made_where_it_goes(value, dtype):
         held, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert held < a.nbytes / 8, "none is the host's"
-        assert a.dtype == dtype and a.asnumpy().tobytes() == onp.full(1 << 22, value, dtype).tobytes()
+        assert (
+            a.dtype == dtype and a.asnumpy().tobytes() == onp.full(1 << 22, value, dtype).tobytes()
+        )
 
 
 @pytest.mark.parametrize("shape", [10**13, 2**62, (2**40, 2**40), (-3, -(2**24))], ids=str)
@@ -563,7 +656,10 @@ def test_signs_of_zeros_that_are_scalars():
     with npx.backend("jax"):
         x = np.array([1.0, -1.0])
         for zero in (0.0, -0.0, 0.0):
-            assert onp.signbit((x * zero).asnumpy()).tolist() == onp.signbit(onp.array([1.0, -1.0]) * zero).tolist()
+            assert (
+                onp.signbit((x * zero).asnumpy()).tolist()
+                == onp.signbit(onp.array([1.0, -1.0]) * zero).tolist()
+            )
             assert onp.signbit(np.copysign(x, zero).asnumpy()).tolist() == [onp.signbit(zero)] * 2
 
 

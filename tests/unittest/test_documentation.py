@@ -47,7 +47,9 @@ def test_the_index_leads_to_every_page():
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_files_and_names_that_a_page_mentions_exist(page):
     text = page.read_text()
-    mentioned = re.findall(r"`((?:npcompat|tests|docs|examples|benchmarks)/[\w/.]*)(?:::([\w.]+))?`", text)
+    mentioned = re.findall(
+        r"`((?:npcompat|tests|docs|examples|benchmarks)/[\w/.]*)(?:::([\w.]+))?`", text
+    )
     mentioned += [(target, "") for target in re.findall(r"\]\((docs/[\w.]+)\)", text)]
     created = set(re.findall(r"^```python file=(\S+)$", text, flags=re.MULTILINE))
     for file, name in mentioned:
@@ -60,13 +62,19 @@ def test_files_and_names_that_a_page_mentions_exist(page):
 
 def test_the_architecture_follows_add_through_the_three_modes():
     text = (ROOT / "docs" / "architecture.md").read_text()
-    for heading in ("## `np.add(x, y)`, eager", "## `np.add(x, y)`, recorded", "## `np.add(x, y)`, traced"):
+    for heading in (
+        "## `np.add(x, y)`, eager",
+        "## `np.add(x, y)`, recorded",
+        "## `np.add(x, y)`, traced",
+    ):
         assert heading in text
     assert len(re.findall(r"`npcompat/[\w/]+\.py::[\w.]+`", text)) >= 30
 
 
 def test_the_readme_example_prints_what_it_says(capsys):
-    (code,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), flags=re.MULTILINE | re.DOTALL)
+    (code,) = re.findall(
+        r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), flags=re.MULTILINE | re.DOTALL
+    )
     exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
     assert capsys.readouterr().out == "8.75 [ 2. -2.  1.]\n" * 2
     assert len([line for line in code.splitlines() if line]) == 15
@@ -74,7 +82,11 @@ def test_the_readme_example_prints_what_it_says(capsys):
 
 def blocks(page: str) -> dict[str, str]:
     """The code blocks of a page that name the file they belong to."""
-    found = re.findall(r"^```python file=(\S+)\n(.*?)^```$", (ROOT / "docs" / page).read_text(), flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(
+        r"^```python file=(\S+)\n(.*?)^```$",
+        (ROOT / "docs" / page).read_text(),
+        flags=re.MULTILINE | re.DOTALL,
+    )
     return dict(found)
 
 
@@ -84,9 +96,15 @@ def unsupported() -> set[str]:
 
     def visit(file: Path, node: ast.AST, names: tuple[str, ...]) -> None:
         for child in ast.iter_child_nodes(node):
-            inside = (*names, child.name) if isinstance(child, ast.FunctionDef | ast.ClassDef) else names
+            inside = (
+                (*names, child.name) if isinstance(child, ast.FunctionDef | ast.ClassDef) else names
+            )
             text = ast.unparse(child) if isinstance(child, ast.Raise) else ""
-            abstract = "must define" in text or "does not define" in text or text == "raise NotImplementedError"
+            abstract = (
+                "must define" in text
+                or "does not define" in text
+                or text == "raise NotImplementedError"
+            )
             if "NotImplementedError" in text and not abstract:
                 found.add(f"{file.relative_to(ROOT)}::{'.'.join(names)}")
             visit(file, child, inside)
@@ -97,14 +115,20 @@ def unsupported() -> set[str]:
 
 
 def test_the_known_gaps_are_what_raises_not_implemented():
-    listed = set(re.findall(r"`(npcompat/[\w/]+\.py::[\w.]+)`", (ROOT / "docs" / "known_gaps.md").read_text()))
+    listed = set(
+        re.findall(
+            r"`(npcompat/[\w/]+\.py::[\w.]+)`", (ROOT / "docs" / "known_gaps.md").read_text()
+        )
+    )
     assert unsupported() - listed == set(), "raised, but not listed in docs/known_gaps.md"
     assert listed - unsupported() == set(), "listed in docs/known_gaps.md, but not raised"
 
 
 @pytest.fixture
 def followed(tmp_path):
-    """What docs/add_an_operator.md says, done: the module it adds, with its cases declared; undone afterwards."""
+    """What docs/add_an_operator.md says, done: the module it adds, with its cases declared; undone
+    afterwards.
+    """
     written = blocks("add_an_operator.md")
     modules = {}
     before = dict(REGISTRY), dict(CASES), list(npx.__all__)
@@ -127,7 +151,9 @@ def followed(tmp_path):
 
 def test_the_page_adds_an_operator_that_the_template_accepts(followed, monkeypatch):
     operator, cases, *_ = followed
-    assert (operator.split("/")[0], cases.split("/")[0]) == ("npcompat", "tests"), "one file in npcompat/, one case in the tests"
+    assert (operator.split("/")[0], cases.split("/")[0]) == ("npcompat", "tests"), (
+        "one file in npcompat/, one case in the tests"
+    )
     name = "_npx_scan_sum"
     test_registry.test_every_operator_has_cases_that_run_it(name, monkeypatch)
     test_registry.test_host(name)
@@ -151,10 +177,15 @@ def test_the_other_kinds_of_the_page_are_accepted(followed):
         test_registry.test_host(name)
         test_registry.test_xla(name)
         test_registry.test_gradients(name)
-    results = doctest.testmod(followed["npcompat/numpy_extension/_blas.py"], extraglobs={"np": np, "npx": npx})
+    results = doctest.testmod(
+        followed["npcompat/numpy_extension/_blas.py"], extraglobs={"np": np, "npx": npx}
+    )
     assert results.attempted == 2 and results.failed == 0
     gemm, many = ops.Gemm(transpose_a=True), ops.AddMany()
-    x, y = symbol.var("x", shape=("k", "n"), dtype="float32"), symbol.var("y", shape=("k", "m"), dtype="float32")
+    x, y = (
+        symbol.var("x", shape=("k", "n"), dtype="float32"),
+        symbol.var("y", shape=("k", "m"), dtype="float32"),
+    )
     (product,) = gemm(x, y)
     assert many(product, product, 1.0)[0].type == ops.TensorType(("n", "m"), "float32")
     assert product.eval(x=np.ones((2, 3)), y=np.ones((2, 4)))[0].tolist() == [[2.0] * 4] * 3
@@ -162,18 +193,31 @@ def test_the_other_kinds_of_the_page_are_accepted(followed):
 
 def test_a_new_operator_without_a_case_fails(followed, monkeypatch):
     CASES.pop("_npx_scan_sum")
-    with pytest.raises(AssertionError, match="_npx_scan_sum has no case: add one to tests/unittest/registry_cases/"):
+    with pytest.raises(
+        AssertionError, match="_npx_scan_sum has no case: add one to tests/unittest/registry_cases/"
+    ):
         test_registry.test_every_operator_has_cases_that_run_it("_npx_scan_sum", monkeypatch)
 
 
-# --- examples of pages -------------------------------------------------------------------------------------------
+# --- examples of pages ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "page", [p for p in PAGES if ">>> " in p.read_text() and "python file=" not in p.read_text()], ids=lambda p: p.name
+    "page",
+    [p for p in PAGES if ">>> " in p.read_text() and "python file=" not in p.read_text()],
+    ids=lambda p: p.name,
 )
 def test_the_examples_of_a_page_print_what_it_says(page):
-    names = {"np": np, "npx": npx, "autograd": autograd, "gluon": gluon, "nn": gluon.nn, "ops": ops, "symbol": symbol, "npcompat": npcompat}
+    names = {
+        "np": np,
+        "npx": npx,
+        "autograd": autograd,
+        "gluon": gluon,
+        "nn": gluon.nn,
+        "ops": ops,
+        "symbol": symbol,
+        "npcompat": npcompat,
+    }
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     text = page.read_text().replace("```", "")
     found = doctest.DocTestParser().get_doctest(text, names, page.name, str(page), 0)

@@ -1,4 +1,6 @@
-"""Draws that are made before they are asked for are those that would have been made, whatever comes in between."""
+"""Draws that are made before they are asked for are those that would have been made, whatever comes
+in between.
+"""
 
 import copy
 import pickle
@@ -35,7 +37,14 @@ def test_the_numbers_are_the_same(name, monkeypatch):
 
 
 def test_draws_in_turn(monkeypatch):
-    same(lambda g: [DRAWS[name](g) for _ in range(40) for name in ("uniform", "normal", "integers", "uniform")], monkeypatch)
+    same(
+        lambda g: [
+            DRAWS[name](g)
+            for _ in range(40)
+            for name in ("uniform", "normal", "integers", "uniform")
+        ],
+        monkeypatch,
+    )
 
 
 def test_what_comes_in_between(monkeypatch):
@@ -78,7 +87,11 @@ def test_most_are_not_drawn_one_by_one(name, monkeypatch):
     monkeypatch.setattr(prefetched_draws, "REPEATED", 8)
     generator, drawn = np.random.default_rng(3), []
     one = type(generator.bit_generator.stream)._drawn
-    monkeypatch.setattr(type(generator.bit_generator.stream), "_drawn", lambda self, *given: drawn.append(1) or one(self, *given))
+    monkeypatch.setattr(
+        type(generator.bit_generator.stream),
+        "_drawn",
+        lambda self, *given: drawn.append(1) or one(self, *given),
+    )
     for _ in range(200):
         DRAWS[name](generator)
     assert len(drawn) < 20

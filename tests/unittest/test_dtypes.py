@@ -1,4 +1,6 @@
-"""Dtypes: NumPy's kinds, float32 as the default float, exact 64-bit, NEP 50 with Python scalars, low precision."""
+"""Dtypes: NumPy's kinds, float32 as the default float, exact 64-bit, NEP 50 with Python scalars,
+low precision.
+"""
 
 import itertools
 
@@ -67,7 +69,10 @@ UNARY = [
     "angle",
 ]
 SCALARS = [True, 1, 1.5, 1j]
-NARROW = {onp.dtype("float64"): onp.dtype("float32"), onp.dtype("complex128"): onp.dtype("complex64")}
+NARROW = {
+    onp.dtype("float64"): onp.dtype("float32"),
+    onp.dtype("complex128"): onp.dtype("complex64"),
+}
 
 
 def by_default(dtype, operands):
@@ -88,7 +93,7 @@ def kind_or_error(call):
         )
 
 
-# --- promotion ---------------------------------------------------------------------------------------------------
+# --- promotion ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("policy", ["default", "numpy"])
@@ -116,7 +121,9 @@ def test_python_scalars_are_weak(name, policy):
                 if policy == "default" and not isinstance(expected, str):
                     expected = by_default(expected, [x.dtype])
                 mine = np.array(x)
-                assert kind_or_error(lambda: ours(s, mine) if left else ours(mine, s)) == expected, (name, a, s, left)
+                assert (
+                    kind_or_error(lambda: ours(s, mine) if left else ours(mine, s)) == expected
+                ), (name, a, s, left)
 
 
 @pytest.mark.parametrize("policy", ["default", "numpy"])
@@ -152,11 +159,13 @@ def test_xla_promotes_as_the_host():
                     found = []
                     for backend in ("numpy", "jax"):
                         with npx.backend(backend):
-                            found.append(getattr(np, name)(np.ones(2, dtype=a), np.ones(2, dtype=b)).dtype)
+                            found.append(
+                                getattr(np, name)(np.ones(2, dtype=a), np.ones(2, dtype=b)).dtype
+                            )
                     assert found[0] == found[1], (name, a, b)
 
 
-# --- defaults ----------------------------------------------------------------------------------------------------
+# --- defaults -------------------------------------------------------------------------------------
 
 MADE = {
     "ones": (lambda xp: xp.ones(2), "float32"),
@@ -211,7 +220,11 @@ def test_default_dtypes(make, expected, backend):
 def test_switching_the_policy_for_the_process():
     assert not npx.is_np_default_dtype()
     npx.set_np(dtype=True)
-    assert npx.is_np_default_dtype() and np.ones(1).dtype == "float64" and (np.arange(2) / 2).dtype == "float64"
+    assert (
+        npx.is_np_default_dtype()
+        and np.ones(1).dtype == "float64"
+        and (np.arange(2) / 2).dtype == "float64"
+    )
     with npx.np_default_dtype(False):
         assert np.ones(1).dtype == "float32"
     npx.reset_np()
@@ -220,7 +233,7 @@ def test_switching_the_policy_for_the_process():
         npx.set_np(shape=False)
 
 
-# --- exactness ---------------------------------------------------------------------------------------------------
+# --- exactness ------------------------------------------------------------------------------------
 
 
 def test_64_bits_are_exact_on_xla():
@@ -238,7 +251,9 @@ def test_64_bits_are_exact_on_xla():
     onp.testing.assert_allclose(np.exp(f).asnumpy(), onp.exp([1.0, 1e-17]), rtol=4e-16)
     assert np.array([2**64 - 1], dtype="uint64").tolist() == [2**64 - 1]
     assert npx.jit(lambda x: x * 3 + big)(a).tolist() == [big * 4, -big * 2]
-    assert np.array(0.1, dtype="float64").item() == 0.1 and np.array(0.1).item() == float(onp.float32(0.1))
+    assert np.array(0.1, dtype="float64").item() == 0.1 and np.array(0.1).item() == float(
+        onp.float32(0.1)
+    )
 
 
 def test_python_floats_keep_64_bits_where_the_dtype_has_them(backend):
@@ -262,15 +277,28 @@ def test_python_ints_that_do_not_fit_are_refused(backend):
         lambda: a.__iadd__(-1),
         lambda: np.ones(1, dtype="int64") + 2**63,
     ):
-        with pytest.raises(OverflowError, match=r"Python integer -?\d+ out of bounds for (u?int\d+)"):
+        with pytest.raises(
+            OverflowError, match=r"Python integer -?\d+ out of bounds for (u?int\d+)"
+        ):
             call()
-    assert (a < 1000).tolist() == [True, True] and (a == -1).tolist() == [False, False] and (a > -5).tolist() == [True, True]
+    assert (
+        (a < 1000).tolist() == [True, True]
+        and (a == -1).tolist() == [False, False]
+        and (a > -5).tolist() == [True, True]
+    )
     assert (a + 255).tolist() == [0, 0]
 
 
 def test_integers_wrap_as_numpys(backend):
     a = onp.array([127, -128, 1], "int8")
-    for f in (lambda x: x + x, lambda x: -x, lambda x: x * x, lambda x: abs(x), lambda x: x << 1, lambda x: x // -1):
+    for f in (
+        lambda x: x + x,
+        lambda x: -x,
+        lambda x: x * x,
+        lambda x: abs(x),
+        lambda x: x << 1,
+        lambda x: x // -1,
+    ):
         with onp.errstate(all="ignore"):
             onp.testing.assert_array_equal(f(np.array(a)).asnumpy(), f(a))
 
@@ -285,12 +313,15 @@ def test_casts_are_numpys(backend):
     values = onp.array([-1.7, 0.0, 2.5, 255.9])
     for dtype in ("int64", "int8", "bool", "float16", "complex64"):
         with onp.errstate(all="ignore"):
-            onp.testing.assert_array_equal(np.array(values[:3]).astype(dtype).asnumpy(), values[:3].astype(dtype))
+            onp.testing.assert_array_equal(
+                np.array(values[:3]).astype(dtype).asnumpy(), values[:3].astype(dtype)
+            )
     with pytest.warns(onp.exceptions.ComplexWarning, match="discards the imaginary part"):
         assert np.array([1 + 2j]).astype("float32").tolist() == [1]
     assert np.array([0.5, 0.0]).astype(bool).tolist() == [True, False]
     with pytest.raises(
-        TypeError, match=r"Cannot cast array data from dtype\('float32'\) to dtype\('int64'\) according to the rule 'same_kind'"
+        TypeError,
+        match=r"Cannot cast array data from dtype\('float32'\) to dtype\('int64'\) according to the rule 'same_kind'",
     ):
         np.ones(2).astype("int64", casting="same_kind")
     a = np.ones(2)
@@ -300,16 +331,19 @@ def test_casts_are_numpys(backend):
 def test_unsafe_casting_into_out_is_refused(backend):
     out = np.zeros(2, dtype="int64")
     with pytest.raises(
-        TypeError, match=r"Cannot cast ufunc 'add' output from dtype\('float32'\) to dtype\('int64'\) with casting rule 'same_kind'"
+        TypeError,
+        match=r"Cannot cast ufunc 'add' output from dtype\('float32'\) to dtype\('int64'\) with casting rule 'same_kind'",
     ):
         np.add(np.ones(2), 1, out=out)
     np.add(np.ones(2), 1.5, out=out, casting="unsafe")
     assert out.tolist() == [2, 2]
-    with pytest.raises(TypeError, match=r"Cannot cast ufunc 'multiply' input 0 from .* with casting rule 'no'"):
+    with pytest.raises(
+        TypeError, match=r"Cannot cast ufunc 'multiply' input 0 from .* with casting rule 'no'"
+    ):
         np.multiply(np.ones(2, dtype="int32"), np.ones(2), casting="no")
 
 
-# --- low precision -----------------------------------------------------------------------------------------------
+# --- low precision --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
@@ -340,7 +374,9 @@ def test_half_precision_keeps_its_dtype(dtype, backend):
     assert (a + np.ones(3)).dtype == "float32" and (a > 1).tolist() == [False, True, True]
     a[0] = 5
     a += 1
-    assert a.tolist() == [6, 3, 4] and a.astype("float32").dtype == "float32" and float(a.sum()) == 13
+    assert (
+        a.tolist() == [6, 3, 4] and a.astype("float32").dtype == "float32" and float(a.sum()) == 13
+    )
 
 
 def test_bfloat16_promotes():
@@ -360,23 +396,48 @@ def test_bfloat16_promotes():
 def test_integers_of_four_bits(name, backend):
     a = np.array([1, 2, 3]).astype(getattr(ml_dtypes, name))
     assert a.dtype.name == name and (a + a).dtype.name == name
-    assert (a + a).astype(int).tolist() == [2, 4, 6] and int(a.sum()) == 6 and a.sum().dtype == name.replace("4", "64")
-    assert float(a.mean()) == 2 and int(a.argmax()) == 2 and a.argsort().tolist() == [0, 1, 2] and int(a[1]) == 2
-    assert (a == 2).tolist() == [False, True, False] and (a + np.array([1, 1, 1], dtype="int32")).dtype == "int32"
+    assert (
+        (a + a).astype(int).tolist() == [2, 4, 6]
+        and int(a.sum()) == 6
+        and a.sum().dtype == name.replace("4", "64")
+    )
+    assert (
+        float(a.mean()) == 2
+        and int(a.argmax()) == 2
+        and a.argsort().tolist() == [0, 1, 2]
+        and int(a[1]) == 2
+    )
+    assert (a == 2).tolist() == [False, True, False] and (
+        a + np.array([1, 1, 1], dtype="int32")
+    ).dtype == "int32"
     assert npx.jit(lambda x: x + x)(a).dtype.name == name
 
 
-# --- scalars -----------------------------------------------------------------------------------------------------
+# --- scalars --------------------------------------------------------------------------------------
 
 
 def test_python_and_numpy_scalars_out_of_arrays(backend):
     a = np.array([1.5, 2.5])
-    assert type(a[0].item()) is float and type(np.arange(2)[1].item()) is int and type((a > 2)[1].item()) is bool
-    assert float(a[0]) == 1.5 and int(a[1]) == 2 and bool(a[0]) and complex(a[0]) == 1.5 and range(5)[np.array(2)] == 2
+    assert (
+        type(a[0].item()) is float
+        and type(np.arange(2)[1].item()) is int
+        and type((a > 2)[1].item()) is bool
+    )
+    assert (
+        float(a[0]) == 1.5
+        and int(a[1]) == 2
+        and bool(a[0])
+        and complex(a[0]) == 1.5
+        and range(5)[np.array(2)] == 2
+    )
     assert a.tolist() == [1.5, 2.5] and f"{a[0]:.2f}" == "1.50"
-    with pytest.raises(TypeError, match="only integer scalar arrays can be converted to a scalar index"):
+    with pytest.raises(
+        TypeError, match="only integer scalar arrays can be converted to a scalar index"
+    ):
         range(5)[np.array(2.0)]
-    with pytest.raises(ValueError, match="truth value of an array with more than one element is ambiguous"):
+    with pytest.raises(
+        ValueError, match="truth value of an array with more than one element is ambiguous"
+    ):
         bool(a)
     with pytest.raises(TypeError, match="only"):
         float(np.ones((2, 2)))
@@ -385,7 +446,11 @@ def test_python_and_numpy_scalars_out_of_arrays(backend):
 
 def test_numpy_scalars_are_strong_and_python_scalars_weak(backend):
     a = np.ones(2, dtype="float32")
-    assert (a + onp.float64(1)).dtype == "float64" and (a + 1.0).dtype == "float32" and (a + onp.float32(1)).dtype == "float32"
+    assert (
+        (a + onp.float64(1)).dtype == "float64"
+        and (a + 1.0).dtype == "float32"
+        and (a + onp.float32(1)).dtype == "float32"
+    )
     assert (onp.float64(1) + a).dtype == "float64" and (onp.ones(2) + a).dtype == "float64"
     assert (np.ones(2, dtype="int8") + onp.int64(1)).dtype == "int64"
     assert isinstance(onp.float64(2) * a, np.ndarray) and isinstance(onp.ones(2) * a, np.ndarray)

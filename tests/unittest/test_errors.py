@@ -4,7 +4,11 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, gluon, np, npx
-from npcompat._internal.support.errors import AutogradError, DeferredInitializationError, ParameterFileError
+from npcompat._internal.support.errors import (
+    AutogradError,
+    DeferredInitializationError,
+    ParameterFileError,
+)
 
 PLACEMENT = "jax"
 
@@ -17,7 +21,11 @@ PLACEMENT = "jax"
             ValueError,
             r"matmul: Input operand 1 has a mismatch in its core dimension 0.*size 2 is different from 3",
         ),
-        (lambda a: np.matmul(a, 2.0), ValueError, r"matmul: Input operand 1 does not have enough dimensions"),
+        (
+            lambda a: np.matmul(a, 2.0),
+            ValueError,
+            r"matmul: Input operand 1 does not have enough dimensions",
+        ),
         (
             lambda a: np.concatenate([a, np.ones((2, 2))]),
             ValueError,
@@ -26,22 +34,54 @@ PLACEMENT = "jax"
         (lambda a: np.concatenate([]), ValueError, r"need at least one array to concatenate"),
         (lambda a: a.reshape(4), ValueError, r"cannot reshape array of size 6 into shape \(4,\)"),
         (lambda a: a.reshape(-1, -1), ValueError, r"can only specify one unknown dimension"),
-        (lambda a: a + np.ones(4), ValueError, r"operands could not be broadcast together with shapes \(2,3\) \(4,\)"),
+        (
+            lambda a: a + np.ones(4),
+            ValueError,
+            r"operands could not be broadcast together with shapes \(2,3\) \(4,\)",
+        ),
         (lambda a: a[5], IndexError, r"index 5 is out of bounds for axis 0 with size 2"),
         (lambda a: a[0, -4], IndexError, r"index -4 is out of bounds for axis 1 with size 3"),
         (lambda a: a[[0, 7]], IndexError, r"index 7 is out of bounds for axis 0 with size 2"),
-        (lambda a: a[0, 0, 0], IndexError, r"too many indices for array: array is 2-dimensional, but 3 were indexed"),
-        (lambda a: a[1.5], IndexError, r"only integers, slices|arrays used as indices must be of integer"),
-        (lambda a: a.sum(axis=2), onp.exceptions.AxisError, r"axis 2 is out of bounds for array of dimension 2"),
-        (lambda a: np.stack([a, a], axis=5), onp.exceptions.AxisError, r"axis 5 is out of bounds for array of dimension 3"),
+        (
+            lambda a: a[0, 0, 0],
+            IndexError,
+            r"too many indices for array: array is 2-dimensional, but 3 were indexed",
+        ),
+        (
+            lambda a: a[1.5],
+            IndexError,
+            r"only integers, slices|arrays used as indices must be of integer",
+        ),
+        (
+            lambda a: a.sum(axis=2),
+            onp.exceptions.AxisError,
+            r"axis 2 is out of bounds for array of dimension 2",
+        ),
+        (
+            lambda a: np.stack([a, a], axis=5),
+            onp.exceptions.AxisError,
+            r"axis 5 is out of bounds for array of dimension 3",
+        ),
         (
             lambda a: np.add(a, 1, out=np.zeros((2, 3), int)),
             TypeError,
             r"Cannot cast ufunc 'add' output from dtype\('float32'\) to dtype\('int64'\)",
         ),
-        (lambda a: np.add(a, a, out=np.zeros(3)), ValueError, r"non-broadcastable output operand with shape \(3,\)"),
-        (lambda a: np.broadcast_to(a, (2, 2, 3)).__setitem__(0, 1), ValueError, r"assignment destination is read-only"),
-        (lambda a: a.__setitem__(0, np.ones(2)), ValueError, r"could not broadcast input array from shape \(2,\) into shape \(3,\)"),
+        (
+            lambda a: np.add(a, a, out=np.zeros(3)),
+            ValueError,
+            r"non-broadcastable output operand with shape \(3,\)",
+        ),
+        (
+            lambda a: np.broadcast_to(a, (2, 2, 3)).__setitem__(0, 1),
+            ValueError,
+            r"assignment destination is read-only",
+        ),
+        (
+            lambda a: a.__setitem__(0, np.ones(2)),
+            ValueError,
+            r"could not broadcast input array from shape \(2,\) into shape \(3,\)",
+        ),
     ],
 )
 @pytest.mark.parametrize("backend_name", ["jax", "numpy"])
@@ -73,12 +113,18 @@ def test_an_index_out_of_bounds_in_a_compiled_function_raises_when_the_result_is
     a = np.arange(4.0)
     assert take(a, np.array([0, 3])).tolist() == [0, 3]
     result = take(a, np.array([0, 9]))
-    with pytest.raises(IndexError, match=r"index out of bounds for axis 0 with size 4 \(compiled at .*test_errors\.py:\d+\)"):
+    with pytest.raises(
+        IndexError,
+        match=r"index out of bounds for axis 0 with size 4 \(compiled at .*test_errors\.py:\d+\)",
+    ):
         result.asnumpy()
 
 
 def test_on_the_host_an_index_out_of_bounds_in_a_compiled_function_raises_at_once():
-    with npx.backend("numpy"), pytest.raises(IndexError, match="index out of bounds for axis 0 with size 4"):
+    with (
+        npx.backend("numpy"),
+        pytest.raises(IndexError, match="index out of bounds for axis 0 with size 4"),
+    ):
         npx.jit(lambda a, i: a[i])(np.arange(4.0), np.array([0, 9]))
 
 
@@ -86,7 +132,9 @@ def test_backward_of_what_was_not_recorded():
     x = np.ones(2)
     x.attach_grad()
     y = x * x
-    with pytest.raises(AutogradError, match=r"not recorded: compute it inside `with autograd.record\(\):`"):
+    with pytest.raises(
+        AutogradError, match=r"not recorded: compute it inside `with autograd.record\(\):`"
+    ):
         y.backward()
 
 
@@ -106,9 +154,13 @@ def test_a_branch_on_a_traced_value_names_the_line():
         return x if x.sum() > 0 else -x
 
     line = f.__code__.co_firstlineno + 1
-    with pytest.raises(TypeError, match=rf"test_errors\.py:{line}: .*npx\.cond, npx\.while_loop or npx\.foreach") as raised:
+    with pytest.raises(
+        TypeError, match=rf"test_errors\.py:{line}: .*npx\.cond, npx\.while_loop or npx\.foreach"
+    ) as raised:
         npx.jit(f)(np.ones(2))
-    assert not getattr(raised.value, "__notes__", None)  # JAX has something to say of its own frames
+    assert not getattr(
+        raised.value, "__notes__", None
+    )  # JAX has something to say of its own frames
 
 
 def test_attach_grad_on_integers_says_how_to_make_them_floats():
@@ -140,7 +192,9 @@ def test_parameter_files_that_do_not_fit_are_refused_and_change_nothing(tmp_path
 
     wide = net(4)
     before = wide[0].weight.data().asnumpy()
-    with pytest.raises(ParameterFileError, match=r"(?s)0\.weight.*\(3, 2\).*\(4, 2\)|0\.weight.*\(4, 2\).*\(3, 2\)"):
+    with pytest.raises(
+        ParameterFileError, match=r"(?s)0\.weight.*\(3, 2\).*\(4, 2\)|0\.weight.*\(4, 2\).*\(3, 2\)"
+    ):
         wide.load_parameters(str(file))
     assert (wide[0].weight.data().asnumpy() == before).all()
 
@@ -267,7 +321,10 @@ def test_compiled_functions_refuse_to_report(placement):
             return x / 0
 
     with npx.backend(placement):
-        with pytest.raises(NotImplementedError, match=r"errstate\(divide='raise'\): a compiled function does not report errors"):
+        with pytest.raises(
+            NotImplementedError,
+            match=r"errstate\(divide='raise'\): a compiled function does not report errors",
+        ):
             npx.jit(divided)(np.ones(2))
         with np.errstate(divide="raise"):
             assert npx.jit(lambda x: x / 0)(np.ones(2)).tolist() == [onp.inf, onp.inf]

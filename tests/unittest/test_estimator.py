@@ -16,7 +16,9 @@ Y = (X.sum(1) > 0).astype("int32")
 
 
 def loader(batch_size=5, shuffle=False, size=20):
-    return gluon.data.DataLoader(gluon.data.ArrayDataset(X[:size], Y[:size]), batch_size=batch_size, shuffle=shuffle)
+    return gluon.data.DataLoader(
+        gluon.data.ArrayDataset(X[:size], Y[:size]), batch_size=batch_size, shuffle=shuffle
+    )
 
 
 def network():
@@ -40,7 +42,9 @@ def weights(estimator):
     return [p.data().asnumpy() for p in estimator.net.collect_params().values()]
 
 
-class Recorder(est.TrainBegin, est.TrainEnd, est.EpochBegin, est.EpochEnd, est.BatchBegin, est.BatchEnd):
+class Recorder(
+    est.TrainBegin, est.TrainEnd, est.EpochBegin, est.EpochEnd, est.BatchBegin, est.BatchEnd
+):
     """Notes what it is called for."""
 
     def __init__(self, priority=0):
@@ -66,7 +70,7 @@ class Recorder(est.TrainBegin, est.TrainEnd, est.EpochBegin, est.EpochEnd, est.B
         self.seen.append("batch_end")
 
 
-# --- the loop ------------------------------------------------------------------------------------------------------
+# --- the loop -------------------------------------------------------------------------------------
 
 
 def test_fit_trains_as_the_loop_written_out():
@@ -89,7 +93,10 @@ def test_fit_trains_as_the_loop_written_out():
             accuracy.update(y, pred)
     for a, p in zip(weights(estimator), net.collect_params().values(), strict=True):
         onp.testing.assert_array_equal(a, p.data().asnumpy())
-    assert [m.name for m in estimator.train_metrics] == ["training accuracy", "training softmaxcrossentropyloss"]
+    assert [m.name for m in estimator.train_metrics] == [
+        "training accuracy",
+        "training softmaxcrossentropyloss",
+    ]
     assert estimator.train_metrics[0].get()[1] == accuracy.get()[1]
 
 
@@ -140,7 +147,11 @@ def test_train_end_is_called_after_an_error():
 
 
 def test_evaluation_measures_with_other_network_and_loss():
-    estimator = made(val_metrics=[gluon.metric.Loss("l2")], val_loss=gluon.loss.L2Loss(), val_net=nn.Lambda(lambda x: x[:, 0] * 0 + 1))
+    estimator = made(
+        val_metrics=[gluon.metric.Loss("l2")],
+        val_loss=gluon.loss.L2Loss(),
+        val_net=nn.Lambda(lambda x: x[:, 0] * 0 + 1),
+    )
     recorder = Recorder()
     estimator.evaluate(loader(8), event_handlers=recorder)
     assert "train_begin" not in recorder.seen and recorder.seen.count("batch_end") == 3
@@ -148,7 +159,10 @@ def test_evaluation_measures_with_other_network_and_loss():
     assert name == "validation l2" and value == pytest.approx(onp.mean((1 - Y) ** 2 / 2), rel=1e-5)
     estimator = made()
     estimator.fit(loader(), loader(8), epochs=2)
-    assert [m.name for m in estimator.val_metrics] == ["validation accuracy", "validation softmaxcrossentropyloss"]
+    assert [m.name for m in estimator.val_metrics] == [
+        "validation accuracy",
+        "validation softmaxcrossentropyloss",
+    ]
     before = estimator.val_metrics[1].get()[1]
     estimator.evaluate(loader())
     assert estimator.val_metrics[1].get()[1] == pytest.approx(before, rel=1e-5)
@@ -169,10 +183,14 @@ def test_metrics_that_suit_the_loss():
 def test_parameters_without_values_are_initialized():
     net = network()
     with pytest.warns(UserWarning, match="no trainer was given; SGD with a learning rate of 0.001"):
-        estimator = est.Estimator(net, gluon.loss.SoftmaxCrossEntropyLoss(), initializer="ones", device="cpu")
+        estimator = est.Estimator(
+            net, gluon.loss.SoftmaxCrossEntropyLoss(), initializer="ones", device="cpu"
+        )
     assert net[0].weight.data().min() == 1 and estimator.trainer.learning_rate == 0.001
     assert estimator.context == estimator.device
-    with pytest.warns(UserWarning, match="all parameters are initialized, so the initializer is not used"):
+    with pytest.warns(
+        UserWarning, match="all parameters are initialized, so the initializer is not used"
+    ):
         est.Estimator(net, gluon.loss.L2Loss(), initializer="zeros", trainer=estimator.trainer)
     assert net[0].weight.data().min() == 1
 
@@ -180,25 +198,45 @@ def test_parameters_without_values_are_initialized():
 def test_wrong_arguments_say_so():
     estimator = made()
     for call, kind, text in (
-        (lambda: estimator.fit(loader()), ValueError, "either epochs or batches, got epochs=None and batches=None"),
-        (lambda: estimator.fit(loader(), epochs=1, batches=1), ValueError, "either epochs or batches"),
+        (
+            lambda: estimator.fit(loader()),
+            ValueError,
+            "either epochs or batches, got epochs=None and batches=None",
+        ),
+        (
+            lambda: estimator.fit(loader(), epochs=1, batches=1),
+            ValueError,
+            "either epochs or batches",
+        ),
         (lambda: estimator.fit(iter(loader()), epochs=1), TypeError, "not an iterator"),
         (lambda: estimator.fit([], epochs=1), ValueError, "train_data gave no batch"),
-        (lambda: estimator.fit(loader(), epochs=1, event_handlers=[1]), ValueError, "expected handlers of events, .* got int"),
-        (lambda: est.Estimator(network(), lambda a, b: a), ValueError, "a loss must be a gluon.loss.Loss, got function"),
+        (
+            lambda: estimator.fit(loader(), epochs=1, event_handlers=[1]),
+            ValueError,
+            "expected handlers of events, .* got int",
+        ),
+        (
+            lambda: est.Estimator(network(), lambda a, b: a),
+            ValueError,
+            "a loss must be a gluon.loss.Loss, got function",
+        ),
         (lambda: made(batch_processor=1), ValueError, "batch_processor must be a BatchProcessor"),
         (lambda: made(train_metrics=["acc"]), ValueError, "expected metrics .*got str"),
         (lambda: made(device="cpu", context="cpu"), TypeError, "device and ctx are the same"),
         (lambda: est.LoggingHandler(0), ValueError, "'epoch' or a number of batches, got 0"),
         (lambda: est.GradientUpdateHandler(update_period=0), ValueError, "at least 1"),
         (lambda: est.EarlyStoppingHandler("acc"), ValueError, "monitor must be one of"),
-        (lambda: est.EarlyStoppingHandler(gluon.metric.MSE(), mode="up"), ValueError, "'auto', 'min' or 'max', got 'up'"),
+        (
+            lambda: est.EarlyStoppingHandler(gluon.metric.MSE(), mode="up"),
+            ValueError,
+            "'auto', 'min' or 'max', got 'up'",
+        ),
     ):
         with pytest.raises(kind, match=text):
             call()
 
 
-# --- handlers ------------------------------------------------------------------------------------------------------
+# --- handlers -------------------------------------------------------------------------------------
 
 
 def test_gradients_of_several_batches_are_added_up():
@@ -208,7 +246,11 @@ def test_gradients_of_several_batches_are_added_up():
         net.initialize()
         net.setattr("grad_req", "add" if period > 1 else "write")
         estimator = made(net)
-        estimator.fit(loader(batch_size), epochs=2, event_handlers=est.GradientUpdateHandler(update_period=period))
+        estimator.fit(
+            loader(batch_size),
+            epochs=2,
+            event_handlers=est.GradientUpdateHandler(update_period=period),
+        )
         return weights(estimator), estimator.trainer.optimizer.num_update
 
     (ours, count), (whole, once) = trained(2, 5), trained(1, 10)
@@ -234,12 +276,16 @@ def test_early_stopping_waits_for_improvement():
     assert handler.stopped_epoch == estimator.trained_epochs == 5 and handler.best == 2.0
     rising = est.EarlyStoppingHandler(gluon.metric.Accuracy(), baseline=0.9)
     rising.train_begin(estimator)
-    assert rising.best == 0.9 and rising.epoch_end(estimator) is True  # nothing was measured: no improvement
+    assert (
+        rising.best == 0.9 and rising.epoch_end(estimator) is True
+    )  # nothing was measured: no improvement
 
 
 def test_validation_by_batches():
     estimator, calls = made(), []
-    handler = est.ValidationHandler("data", lambda **kwargs: calls.append(kwargs), epoch_period=None, batch_period=3)
+    handler = est.ValidationHandler(
+        "data", lambda **kwargs: calls.append(kwargs), epoch_period=None, batch_period=3
+    )
     estimator.fit(loader(), epochs=2, event_handlers=handler)
     assert calls == [{"val_data": "data", "batch_axis": 0, "event_handlers": None}] * 2
 
@@ -249,21 +295,34 @@ def test_what_is_logged(capsys):
     estimator.fit(loader(), loader(), epochs=1)
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Training begins with Adam, learning rate 0.05, for 1 epochs"
-    assert lines[1].startswith("[Epoch 1] ") and "training accuracy: " in lines[1] and "validation accuracy: " in lines[1]
+    assert (
+        lines[1].startswith("[Epoch 1] ")
+        and "training accuracy: " in lines[1]
+        and "validation accuracy: " in lines[1]
+    )
     assert lines[2].startswith("Training ended after ") and len(lines) == 3
-    estimator.fit(loader(), batches=4, event_handlers=est.LoggingHandler(2, estimator.train_metrics))
+    estimator.fit(
+        loader(), batches=4, event_handlers=est.LoggingHandler(2, estimator.train_metrics)
+    )
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(",")[0] for line in lines if "Batch" in line] == ["[Epoch 0][Batch 2] 10 samples", "[Epoch 0][Batch 4] 20 samples"]
+    assert [line.split(",")[0] for line in lines if "Batch" in line] == [
+        "[Epoch 0][Batch 2] 10 samples",
+        "[Epoch 0][Batch 4] 20 samples",
+    ]
 
 
 def test_a_bar_shows_progress():
     pytest.importorskip("tqdm", reason="draws the bars")
     out = io.StringIO()
     made().fit(loader(), epochs=2, event_handlers=est.ProgressBarHandler(file=out))
-    assert "epoch 2: 100%" in out.getvalue() and "4/4" in out.getvalue() and "training accuracy: " in out.getvalue()
+    assert (
+        "epoch 2: 100%" in out.getvalue()
+        and "4/4" in out.getvalue()
+        and "training accuracy: " in out.getvalue()
+    )
 
 
-# --- checkpoints -----------------------------------------------------------------------------------------------------
+# --- checkpoints ----------------------------------------------------------------------------------
 
 
 def interrupted(tmp_path, stop, **kwargs):
@@ -276,7 +335,11 @@ def interrupted(tmp_path, stop, **kwargs):
             return estimator.trained_batches == stop
 
     np.random.seed(8)
-    made().fit(loader(shuffle=True), epochs=3, event_handlers=[est.CheckpointHandler(tmp_path, **kwargs), Stop()])
+    made().fit(
+        loader(shuffle=True),
+        epochs=3,
+        event_handlers=[est.CheckpointHandler(tmp_path, **kwargs), Stop()],
+    )
     np.random.seed(99)
     net = network()
     net.initialize()
@@ -286,7 +349,10 @@ def interrupted(tmp_path, stop, **kwargs):
     return second
 
 
-@pytest.mark.parametrize(("stop", "options"), [(6, {}), (6, {"epoch_period": None, "batch_period": 1}), (7, {"batch_period": 3})])
+@pytest.mark.parametrize(
+    ("stop", "options"),
+    [(6, {}), (6, {"epoch_period": None, "batch_period": 1}), (7, {"batch_period": 3})],
+)
 def test_a_resumed_training_is_bit_equal(stop, options, tmp_path):
     """Dropout and the order of the data are random, and follow the same stream."""
     np.random.seed(8)
@@ -301,17 +367,42 @@ def test_a_resumed_training_is_bit_equal(stop, options, tmp_path):
 def test_checkpoints_are_kept_and_removed(tmp_path):
     estimator = made()
     monitor = estimator.train_metrics[1]
-    handler = est.CheckpointHandler(tmp_path / "new", "m", monitor, save_best=True, batch_period=1, max_checkpoints=2, verbose=1)
+    handler = est.CheckpointHandler(
+        tmp_path / "new", "m", monitor, save_best=True, batch_period=1, max_checkpoints=2, verbose=1
+    )
     estimator.fit(loader(), epochs=2, event_handlers=handler)
     names = sorted(p.name for p in (tmp_path / "new").iterdir())
-    assert names == [f"m-{n}.{e}" for n in ("best", "epoch1batch8", "epoch2batch8") for e in ("json", "params", "states")]
+    assert names == [
+        f"m-{n}.{e}"
+        for n in ("best", "epoch1batch8", "epoch2batch8")
+        for e in ("json", "params", "states")
+    ]
     again = made()
-    with pytest.raises(ValueError, match="written after 2 epochs and 8 batches, which is all that fit was asked for"):
-        again.fit(loader(), epochs=2, event_handlers=est.CheckpointHandler(tmp_path / "new", "m", resume_from_checkpoint=True))
+    with pytest.raises(
+        ValueError,
+        match="written after 2 epochs and 8 batches, which is all that fit was asked for",
+    ):
+        again.fit(
+            loader(),
+            epochs=2,
+            event_handlers=est.CheckpointHandler(
+                tmp_path / "new", "m", resume_from_checkpoint=True
+            ),
+        )
     (tmp_path / "new" / "m-epoch2batch8.json").write_text("{")
     with pytest.raises(ValueError, match=r"m-epoch2batch8.json: not a whole file of a checkpoint"):
-        again.fit(loader(), epochs=3, event_handlers=est.CheckpointHandler(tmp_path / "new", "m", resume_from_checkpoint=True))
-    again.fit(loader(), epochs=1, event_handlers=est.CheckpointHandler(tmp_path / "other", resume_from_checkpoint=True))
+        again.fit(
+            loader(),
+            epochs=3,
+            event_handlers=est.CheckpointHandler(
+                tmp_path / "new", "m", resume_from_checkpoint=True
+            ),
+        )
+    again.fit(
+        loader(),
+        epochs=1,
+        event_handlers=est.CheckpointHandler(tmp_path / "other", resume_from_checkpoint=True),
+    )
     assert again.trained_epochs == 1
     with pytest.raises(ValueError, match="CheckpointHandler: monitor must be one of"):
         est.CheckpointHandler(tmp_path, save_best=True)

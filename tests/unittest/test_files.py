@@ -1,4 +1,6 @@
-"""Files of arrays: NumPy reads what npcompat writes and the other way round, and nothing is left half written."""
+"""Files of arrays: NumPy reads what npcompat writes and the other way round, and nothing is left
+half written.
+"""
 
 import gzip
 import io
@@ -44,12 +46,18 @@ def test_what_is_saved_is_numpys_file(name, backend, tmp_path):
 def test_a_view_is_saved_as_what_it_shows(backend):
     a = np.arange(6).reshape(2, 3).T[::-1]
     assert onp.load(rewound(np.save, a)).tolist() == a.tolist()
-    assert np.load(rewound(onp.save, onp.arange(6).reshape(2, 3).T)).tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert np.load(rewound(onp.save, onp.arange(6).reshape(2, 3).T)).tolist() == [
+        [0, 3],
+        [1, 4],
+        [2, 5],
+    ]
 
 
 def test_dtypes_of_files_are_kept(backend):
     loaded = np.load(rewound(onp.save, onp.array([1.0, 2.0], dtype=">f8")))
-    assert loaded.dtype == ">f8" and loaded.tolist() == [1, 2] and loaded.astype("=f8").dtype.isnative
+    assert (
+        loaded.dtype == ">f8" and loaded.tolist() == [1, 2] and loaded.astype("=f8").dtype.isnative
+    )
     records = onp.array([(1, 2.0)], dtype=[("a", "i4"), ("b", "f4")])
     for host in (records, onp.array(["x"]), onp.array(["2020-01-01"], dtype="M8[D]")):
         found = np.load(rewound(onp.save, host))
@@ -60,10 +68,19 @@ def test_dtypes_of_files_are_kept(backend):
 def test_several_arrays_in_one_file(save, backend, tmp_path):
     save(tmp_path / "many", np.arange(3), [1, 2], x=np.ones(2), y=onp.arange(2.0))
     with onp.load(tmp_path / "many.npz") as theirs, np.load(tmp_path / "many.npz") as ours:
-        assert ours.files == theirs.files and set(ours) == {"arr_0", "arr_1", "x", "y"} and len(ours) == 4 and "x" in ours
+        assert (
+            ours.files == theirs.files
+            and set(ours) == {"arr_0", "arr_1", "x", "y"}
+            and len(ours) == 4
+            and "x" in ours
+        )
         for name in ours:
             assert_alike(ours[name], theirs[name])
-        assert isinstance(ours["arr_0"], np.ndarray) and ours.f.x.tolist() == [1, 1] and repr(ours) == repr(theirs)
+        assert (
+            isinstance(ours["arr_0"], np.ndarray)
+            and ours.f.x.tolist() == [1, 1]
+            and repr(ours) == repr(theirs)
+        )
         assert {name: a.tolist() for name, a in ours.items()}["arr_1"] == [1, 2]
         with pytest.raises(KeyError):
             ours["z"]
@@ -118,7 +135,7 @@ def test_what_is_traced_is_not_saved():
         npx.jit(lambda a: np.save(io.BytesIO(), a))(np.ones(2))
 
 
-# --- text --------------------------------------------------------------------------------------------------------
+# --- text -----------------------------------------------------------------------------------------
 
 
 def text(content):
@@ -129,16 +146,30 @@ TEXTS = {
     "loadtxt": lambda xp: xp.loadtxt(text(TABLE)),
     "loadtxt of integers": lambda xp: xp.loadtxt(["1,2", "3,4"], dtype="int32", delimiter=","),
     "loadtxt, unpacked": lambda xp: xp.loadtxt(text(TABLE), unpack=True),
-    "loadtxt of some": lambda xp: xp.loadtxt(["# no", "1 2 3", "4 5 6", "7 8 9"], skiprows=1, usecols=(0, 2), max_rows=2),
+    "loadtxt of some": lambda xp: xp.loadtxt(
+        ["# no", "1 2 3", "4 5 6", "7 8 9"], skiprows=1, usecols=(0, 2), max_rows=2
+    ),
     "loadtxt of one number": lambda xp: (xp.loadtxt(["1"]), xp.loadtxt(["1"], ndmin=2)),
-    "loadtxt with converters": lambda xp: xp.loadtxt(["1 x", "2 y"], converters={1: lambda s: {"x": 10, "y": 20}[s]}),
+    "loadtxt with converters": lambda xp: xp.loadtxt(
+        ["1 x", "2 y"], converters={1: lambda s: {"x": 10, "y": 20}[s]}
+    ),
     "loadtxt quoted": lambda xp: xp.loadtxt(['"1","2"'], delimiter=",", quotechar='"'),
     "loadtxt of complex numbers": lambda xp: xp.loadtxt(["1+2j"], dtype=complex),
     "genfromtxt": lambda xp: xp.genfromtxt(["1,2", "3,"], delimiter=","),
-    "genfromtxt, filled": lambda xp: xp.genfromtxt(["1,2", "3,N/A"], delimiter=",", missing_values="N/A", filling_values=-1),
-    "genfromtxt, dtype found": lambda xp: (xp.genfromtxt(["1 2"], dtype=None), xp.genfromtxt(["1.5 2.5"], dtype=None)),
-    "genfromtxt, unpacked": lambda xp: xp.genfromtxt(["1 2", "3 4"], unpack=True, skip_header=1, ndmin=1),
-    "fromstring": lambda xp: (xp.fromstring("1, 2", sep=","), xp.fromstring("1 2 3", dtype=int, count=2, sep=" ")),
+    "genfromtxt, filled": lambda xp: xp.genfromtxt(
+        ["1,2", "3,N/A"], delimiter=",", missing_values="N/A", filling_values=-1
+    ),
+    "genfromtxt, dtype found": lambda xp: (
+        xp.genfromtxt(["1 2"], dtype=None),
+        xp.genfromtxt(["1.5 2.5"], dtype=None),
+    ),
+    "genfromtxt, unpacked": lambda xp: xp.genfromtxt(
+        ["1 2", "3 4"], unpack=True, skip_header=1, ndmin=1
+    ),
+    "fromstring": lambda xp: (
+        xp.fromstring("1, 2", sep=","),
+        xp.fromstring("1 2 3", dtype=int, count=2, sep=" "),
+    ),
 }
 
 
@@ -162,9 +193,18 @@ def test_wrong_texts_raise_what_numpy_raises(function, lines, backend):
 
 
 def test_numbers_in_a_text_have_the_default_float(backend, tmp_path):
-    for found in (np.loadtxt(["1"]), np.genfromtxt(["1"]), np.genfromtxt(["1.5"], dtype=None), np.fromstring("1", sep=" ")):
+    for found in (
+        np.loadtxt(["1"]),
+        np.genfromtxt(["1"]),
+        np.genfromtxt(["1.5"], dtype=None),
+        np.fromstring("1", sep=" "),
+    ):
         assert found.dtype == np.float32
-    assert np.loadtxt(["1"], dtype="float64").dtype == np.genfromtxt(["1"], dtype="float64").dtype == np.float64
+    assert (
+        np.loadtxt(["1"], dtype="float64").dtype
+        == np.genfromtxt(["1"], dtype="float64").dtype
+        == np.float64
+    )
     (tmp_path / "text").write_text("1 2")
     onp.arange(2.0).tofile(tmp_path / "bytes")
     assert np.fromfile(tmp_path / "text", sep=" ").dtype == np.float32
@@ -185,7 +225,13 @@ def test_binary_strings_are_refused():
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"fmt": "%.2f", "delimiter": ","}, {"header": "h", "footer": "f", "comments": "//"}, {"fmt": ["%d", "%g"]}]
+    "options",
+    [
+        {},
+        {"fmt": "%.2f", "delimiter": ","},
+        {"header": "h", "footer": "f", "comments": "//"},
+        {"fmt": ["%d", "%g"]},
+    ],
 )
 def test_a_text_is_written_as_numpy_writes_it(options, backend, tmp_path):
     theirs = onp.array([[1.0, 2.5], [3.0, 1e-9]])

@@ -1,4 +1,6 @@
-"""What random programs (`test_state_machine.py`) found: cases in which eager, compiled and NumPy differed."""
+"""What random programs (`test_state_machine.py`) found: cases in which eager, compiled and NumPy
+differed.
+"""
 
 import numpy as onp
 import pytest
@@ -18,7 +20,15 @@ def numpy_mode():
     npx.reset_np()
 
 
-@pytest.mark.parametrize("program", [lambda np, a: a > -3, lambda np, a: a < 300, lambda np, a: np.equal(a, -1), lambda np, a: a != 256])
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda np, a: a > -3,
+        lambda np, a: a < 300,
+        lambda np, a: np.equal(a, -1),
+        lambda np, a: a != 256,
+    ],
+)
 def test_integers_are_compared_with_python_integers_of_any_size(program):
     agrees(program, SMALL)
 
@@ -52,8 +62,17 @@ def test_at_casts_python_integers_as_arrays():
 @pytest.mark.parametrize("source", ["f8", "f4", "f2", "c16"])
 @pytest.mark.filterwarnings("ignore")
 def test_floats_become_integers_by_dropping_bits(source, dtype):
-    # One element each: what NumPy makes of numbers out of range differs between single elements and many.
-    for x in (300.0, -3.0, 70000.5, -0.7, 3e9 if source != "f2" else 3.0, onp.inf, -onp.inf if dtype != "uint64" else -1.0):
+    # One element each: what NumPy makes of numbers out of range differs between single elements and
+    # many.
+    for x in (
+        300.0,
+        -3.0,
+        70000.5,
+        -0.7,
+        3e9 if source != "f2" else 3.0,
+        onp.inf,
+        -onp.inf if dtype != "uint64" else -1.0,
+    ):
         if not (dtype == "uint32" and onp.isinf(x)):
             agrees(lambda np, a: a.astype(dtype), onp.array([x]).astype(source))
 
@@ -77,7 +96,12 @@ def test_initial_stands_for_what_a_mask_does_not_select():
 def test_one_axis_is_written_through_a_mask_of_all_axes():
     for new in (onp.ones((1, 3)), onp.ones((1, 1))):
         for key in (onp.array([True, True, True]), (onp.array([True, False, False]),)):
-            assert isinstance(agrees(lambda np, a: a.__setitem__(key, np.asarray(new)), onp.arange(3.0), message=True), TypeError)
+            assert isinstance(
+                agrees(
+                    lambda np, a: a.__setitem__(key, np.asarray(new)), onp.arange(3.0), message=True
+                ),
+                TypeError,
+            )
 
 
 def test_a_mask_is_broadcast_to_what_is_reduced_and_not_the_other_way():
@@ -99,9 +123,13 @@ def test_known_starts_of_slices_are_checked_while_compiling():
 @pytest.mark.parametrize("target", ["?", "u1", "i8", "f4", "c16"])
 @pytest.mark.filterwarnings("ignore")
 def test_reductions_write_into_any_dtype(name, target):
-    agrees(lambda np, a, out: getattr(np, name)(a, 0, out=out) is out, TABLE * 2, onp.zeros(3, target))
+    agrees(
+        lambda np, a, out: getattr(np, name)(a, 0, out=out) is out, TABLE * 2, onp.zeros(3, target)
+    )
     if name == "prod":
-        agrees(lambda np, a, out: np.multiply.reduce(a, 0, out=out) is out, TABLE, onp.zeros(3, target))
+        agrees(
+            lambda np, a, out: np.multiply.reduce(a, 0, out=out) is out, TABLE, onp.zeros(3, target)
+        )
         agrees(lambda np, a, out: np.cumsum(a, 0, out=out) is out, TABLE, onp.zeros((2, 3), target))
 
 
@@ -125,7 +153,12 @@ def test_the_extremes_of_complex_numbers_are_the_first_nan():
         for name in ("max", "min"):
             for axis in (None, 0, 1, (1, 0)):
                 agrees(lambda np, a: getattr(np, name)(a, axis), a)
-            agrees(lambda np, a: getattr(np, name)(a, 0, where=onp.array([[True], [False]]), initial=0), a)
+            agrees(
+                lambda np, a: getattr(np, name)(
+                    a, 0, where=onp.array([[True], [False]]), initial=0
+                ),
+                a,
+            )
         agrees(lambda np, a: np.maximum.at(a, [0, 1, 0], a[0]), onp.array(values))
 
 
@@ -154,19 +187,31 @@ def test_dlpack_of_every_version():
 def test_logical_functions_write_into_any_dtype(target):
     mask = onp.array([True, True, False])
     for name in ("logical_and", "logical_xor"):
-        agrees(lambda np, a, out: getattr(np, name)(a, out, out=out) is out, onp.ones(3, bool), onp.ones(3, target))
-        agrees(lambda np, a, out: getattr(np, name)(a, out, out=out, where=mask) is out, onp.ones(3, bool), onp.ones(3, target))
+        agrees(
+            lambda np, a, out: getattr(np, name)(a, out, out=out) is out,
+            onp.ones(3, bool),
+            onp.ones(3, target),
+        )
+        agrees(
+            lambda np, a, out: getattr(np, name)(a, out, out=out, where=mask) is out,
+            onp.ones(3, bool),
+            onp.ones(3, target),
+        )
 
 
 @pytest.mark.parametrize("key", [1, (-1,), (1, 0), (1, ...)])
 @pytest.mark.parametrize("new", [[1], [[1]]])
 def test_an_element_takes_no_sequence(key, new):
-    agrees(lambda np, a: a.__setitem__(key, np.asarray(new)), onp.ones((3, 2) if key == (1, 0) else 3))
+    agrees(
+        lambda np, a: a.__setitem__(key, np.asarray(new)), onp.ones((3, 2) if key == (1, 0) else 3)
+    )
 
 
 def test_windows_of_nothing_have_their_shape():
     agrees(lambda np, a: np.lib.stride_tricks.sliding_window_view(a, 2, -1) + 1, EMPTY)
-    assert isinstance(agrees(lambda np, a: np.fill_diagonal(a, -1), EMPTY.astype("u1")), OverflowError)
+    assert isinstance(
+        agrees(lambda np, a: np.fill_diagonal(a, -1), EMPTY.astype("u1")), OverflowError
+    )
 
 
 @pytest.mark.parametrize("views", [("u1", "u4"), ("u4", "u1"), ("i2", "u1"), ("u1", "i2")])
@@ -181,7 +226,11 @@ def test_bytes_are_written_in_one_size_and_read_in_another(views):
 def test_parts_that_a_mask_selects_are_not_enlarged():
     for mask in ([False, False], [True, False]):
         agrees(lambda np, a: a.__setitem__(onp.array(mask), np.ones((2, 3))), onp.zeros((2, 1, 3)))
-        agrees(lambda np, a, m: a.__setitem__(m, np.ones((1, 3))), onp.zeros((2, 1, 3)), onp.array(mask))
+        agrees(
+            lambda np, a, m: a.__setitem__(m, np.ones((1, 3))),
+            onp.zeros((2, 1, 3)),
+            onp.array(mask),
+        )
 
 
 @pytest.mark.parametrize("mode", ["raise", "clip"])  # NumPy never returns from "wrap"
@@ -199,11 +248,27 @@ def test_a_bool_takes_the_truth_of_one_element():
 def test_false_times_nan_is_nan(dtype):
     mask = onp.array([True, False, False, False])
     a = onp.array([onp.nan, onp.nan, onp.inf, -1.0]).astype(dtype)
-    agrees(lambda np, m, a: [m * a, m[1] * a, np.inner(m[1], a[1]), m.astype(dtype) * a, np.signbit((m * a).real)], mask, a)
+    agrees(
+        lambda np, m, a: [
+            m * a,
+            m[1] * a,
+            np.inner(m[1], a[1]),
+            m.astype(dtype) * a,
+            np.signbit((m * a).real),
+        ],
+        mask,
+        a,
+    )
 
 
 def test_the_imaginary_part_of_real_numbers_lies_as_they_do():
-    for get in (lambda a: a, lambda a: a.T, lambda a: a.T.T, lambda a: a.T[:, ::2], lambda a: a.T[:1]):
+    for get in (
+        lambda a: a,
+        lambda a: a.T,
+        lambda a: a.T.T,
+        lambda a: a.T[:, ::2],
+        lambda a: a.T[:1],
+    ):
         agrees(lambda np, a: [get(a).imag, get(a).imag.strides], TABLE)
 
 
@@ -238,12 +303,19 @@ def test_a_view_is_iterated_over_and_written_after_its_base_is_not_to_be():
 
 
 def test_records_have_no_median():
-    assert isinstance(agrees(lambda np, a: np.median(a), onp.zeros(3, [("x", "f8")]), modes=("jax", "numpy")), TypeError)
+    assert isinstance(
+        agrees(lambda np, a: np.median(a), onp.zeros(3, [("x", "f8")]), modes=("jax", "numpy")),
+        TypeError,
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_what_at_computes_in_floats_becomes_an_integer_by_dropping_bits():
-    agrees(lambda np, a, x: np.subtract.at(a, [0, 0, 1], x), onp.array([253, 4], onp.uint8), onp.array(-2.0, onp.float32))
+    agrees(
+        lambda np, a, x: np.subtract.at(a, [0, 0, 1], x),
+        onp.array([253, 4], onp.uint8),
+        onp.array(-2.0, onp.float32),
+    )
 
 
 def test_what_is_shifted_in_place_is_read_in_another_shape():
@@ -265,7 +337,9 @@ def test_what_was_made_in_another_shape_is_shifted_in_place():
 
     for shape in ((12, 1), (1, 12), (3, 4), (2, 3, 2), (6, 2)):
         agrees(lambda np, a: program(np, a, shape, 1), onp.arange(6.0) + 1)
-        agrees(lambda np, a: program(np, a[::-1], shape[::-1], min(2, shape[-1])), onp.arange(6.0) + 1)
+        agrees(
+            lambda np, a: program(np, a[::-1], shape[::-1], min(2, shape[-1])), onp.arange(6.0) + 1
+        )
 
 
 @pytest.mark.parametrize("name", ["nanmax", "nanmin", "nanmean", "nanmedian"])
@@ -286,8 +360,20 @@ def test_elements_are_copied_to_where_they_are():
         return view
 
     agrees(program, TABLE, modes=("jax", "numpy"))
-    assert isinstance(agrees(lambda np, a: [a.setflags(write=False), np.copyto(a, a[::-1])], TABLE, modes=("jax", "numpy")), ValueError)
-    assert isinstance(agrees(lambda np, a: np.copyto(a, a, where=np.array([0.5, 1.0])), TABLE, modes=("jax", "numpy")), TypeError)
+    assert isinstance(
+        agrees(
+            lambda np, a: [a.setflags(write=False), np.copyto(a, a[::-1])],
+            TABLE,
+            modes=("jax", "numpy"),
+        ),
+        ValueError,
+    )
+    assert isinstance(
+        agrees(
+            lambda np, a: np.copyto(a, a, where=np.array([0.5, 1.0])), TABLE, modes=("jax", "numpy")
+        ),
+        TypeError,
+    )
 
 
 def test_copies_of_single_elements_onto_themselves_are_writes():
@@ -300,7 +386,15 @@ def test_copies_of_single_elements_onto_themselves_are_writes():
 
 def test_scalars_that_do_not_fit_are_no_single_items():
     big = onp.array([4294967294], onp.uint32)
-    assert isinstance(agrees(lambda np, a, x: a.flat.__setitem__(-1, x[0]), onp.arange(3, dtype="i4"), big, modes=("numpy",)), ValueError)
+    assert isinstance(
+        agrees(
+            lambda np, a, x: a.flat.__setitem__(-1, x[0]),
+            onp.arange(3, dtype="i4"),
+            big,
+            modes=("numpy",),
+        ),
+        ValueError,
+    )
 
 
 def test_bytes_of_overlapping_windows_are_read_as_another_type():
@@ -312,7 +406,12 @@ def test_bytes_of_overlapping_windows_are_read_as_another_type():
 
 def test_records_keep_what_lies_between_their_fields():
     table = onp.zeros((3, 2), [("x", "f8"), ("y", "i4")])
-    assert agrees(lambda np, a: np.insert(a[["y"]], 1, 5, axis=-1), table, modes=("jax", "numpy")).dtype == table[["y"]].dtype
+    assert (
+        agrees(
+            lambda np, a: np.insert(a[["y"]], 1, 5, axis=-1), table, modes=("jax", "numpy")
+        ).dtype
+        == table[["y"]].dtype
+    )
 
 
 @pytest.mark.parametrize("shape", [(3,), (0,), (1, 4), (3, 2), (0, 5), (3, 0), (2, 3, 4)])
@@ -330,9 +429,17 @@ def test_masks_of_no_length_select_nothing(shape):
 
 def test_nothing_is_cast_where_a_mask_selects_nothing():
     record = onp.zeros((), [("x", "f8"), ("y", "i4")])
-    agrees(lambda np, a, r: a.__setitem__(np.zeros((0, 3), bool), r), onp.zeros((0, 3), int), record, modes=("jax", "numpy"))
+    agrees(
+        lambda np, a, r: a.__setitem__(np.zeros((0, 3), bool), r),
+        onp.zeros((0, 3), int),
+        record,
+        modes=("jax", "numpy"),
+    )
     found = agrees(
-        lambda np, a, r: a.flat.__setitem__(slice(None), np.ones(2, r.dtype)), onp.zeros((0, 3), int), record, modes=("jax", "numpy")
+        lambda np, a, r: a.flat.__setitem__(slice(None), np.ones(2, r.dtype)),
+        onp.zeros((0, 3), int),
+        record,
+        modes=("jax", "numpy"),
     )
     assert isinstance(found, TypeError)
 

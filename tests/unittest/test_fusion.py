@@ -1,4 +1,6 @@
-"""Groups of operators that can be computed together: the rules, graphs of symbols, and the compile log."""
+"""Groups of operators that can be computed together: the rules, graphs of symbols, and the compile
+log.
+"""
 
 import pytest
 
@@ -11,7 +13,11 @@ RULES = {
     "maps end in a reduction": ([(E,), (B, 0), (I, 1), (R, 2), (E, 3)], None, [[0, 1, 2, 3]]),
     "a reduction begins nothing": ([(R,), (E, 0)], None, []),
     "a complex step begins a group": ([(E,), (C, 0), (B, 1), (E, 2)], None, [[1, 2, 3]]),
-    "but nothing that rearranges joins it": ([(C,), (E, 0), (I, 1), (E, 2)], None, [[0, 1], [2, 3]]),
+    "but nothing that rearranges joins it": (
+        [(C,), (E, 0), (I, 1), (E, 2)],
+        None,
+        [[0, 1], [2, 3]],
+    ),
     "opaque steps stay alone": ([(E,), (O, 0), (E, 1), (E, 2)], None, [[2, 3]]),
     "ways that come together again": ([(E,), (E, 0), (B, 0), (B, 1, 2)], None, [[0, 1, 2, 3]]),
     "an opaque step on one of the ways": ([(E,), (E, 0), (O, 0), (B, 1, 2)], None, [[1, 3]]),
@@ -29,7 +35,10 @@ RULES = {
 @pytest.mark.parametrize("name", RULES)
 def test_rules(name):
     steps, results, expected = RULES[name]
-    found = groups([Step(pattern, tuple(inputs)) for pattern, *inputs in steps], [len(steps) - 1] if results is None else results)
+    found = groups(
+        [Step(pattern, tuple(inputs)) for pattern, *inputs in steps],
+        [len(steps) - 1] if results is None else results,
+    )
     assert found == expected
 
 
@@ -38,13 +47,23 @@ def kinds(named):
 
 
 def test_groups_of_a_graph():
-    x, w = symbol.var("x", shape=("n", 8), dtype="float32"), symbol.var("w", shape=(8, 3), dtype="float32")
+    x, w = (
+        symbol.var("x", shape=("n", 8), dtype="float32"),
+        symbol.var("w", shape=(8, 3), dtype="float32"),
+    )
     y = np.tanh(x @ w + 1)
     assert kinds(y.fusable_groups()) == [["matmul", "add", "tanh"]]
     mean = np.sum(np.exp(-x) * 2, axis=1)
-    assert kinds(symbol.Group([y, mean]).fusable_groups()) == [["matmul", "add", "tanh"], ["negative", "exp", "multiply", "sum"]]
-    assert kinds(symbol.load_json(mean.tojson()).fusable_groups()) == [["negative", "exp", "multiply", "sum"]]
-    assert (x @ w).fusable_groups() == x.fusable_groups() == [] and np.sort(np.exp(x)).fusable_groups() == []
+    assert kinds(symbol.Group([y, mean]).fusable_groups()) == [
+        ["matmul", "add", "tanh"],
+        ["negative", "exp", "multiply", "sum"],
+    ]
+    assert kinds(symbol.load_json(mean.tojson()).fusable_groups()) == [
+        ["negative", "exp", "multiply", "sum"]
+    ]
+    assert (x @ w).fusable_groups() == x.fusable_groups() == [] and np.sort(
+        np.exp(x)
+    ).fusable_groups() == []
 
 
 def test_a_long_chain_is_grouped():
@@ -72,7 +91,11 @@ def test_the_compile_log_names_the_groups_of_compiled_functions():
     assert found == (("negative", "exp", "add", "log", "sum"),)
     (text,) = [str(entry) for entry in log if entry.groups == found]
     assert text.endswith("; can be fused: negative+exp+add+log+sum")
-    assert all(not entry.groups and "fused" not in str(entry) for entry in log if entry.name.startswith("_np"))
+    assert all(
+        not entry.groups and "fused" not in str(entry)
+        for entry in log
+        if entry.name.startswith("_np")
+    )
 
 
 def test_traces_note_nothing_unless_the_log_is_read():

@@ -1,4 +1,6 @@
-"""`size=`: functions whose result is as long as values say, with a length that is given, eager and compiled; JAX is the oracle."""
+"""`size=`: functions whose result is as long as values say, with a length that is given, eager and
+compiled; JAX is the oracle.
+"""
 
 import inspect
 
@@ -33,11 +35,17 @@ CALLS = {
     "compress, all elements": lambda xp: xp.compress(xp.asarray(M), xp.asarray(A), size=3),
     "compress, method": lambda xp: xp.asarray(A).compress(xp.asarray(M), 1, size=1),
     "unique": lambda xp: xp.unique(xp.asarray(A), size=6),
-    "unique, cut": lambda xp: xp.unique(xp.asarray(A), return_inverse=True, return_counts=True, size=2),
+    "unique, cut": lambda xp: xp.unique(
+        xp.asarray(A), return_inverse=True, return_counts=True, size=2
+    ),
     "unique, all": lambda xp: xp.unique(xp.asarray(A), True, True, True, size=6, fill_value=-1),
     "unique of nan": lambda xp: xp.unique(xp.asarray(F), True, True, True, size=5),
-    "unique of nan, each": lambda xp: xp.unique(xp.asarray(F), return_counts=True, equal_nan=False, size=5),
-    "unique of rows": lambda xp: xp.unique(xp.asarray(ROWS), True, True, True, axis=0, size=4, fill_value=-1),
+    "unique of nan, each": lambda xp: xp.unique(
+        xp.asarray(F), return_counts=True, equal_nan=False, size=5
+    ),
+    "unique of rows": lambda xp: xp.unique(
+        xp.asarray(ROWS), True, True, True, axis=0, size=4, fill_value=-1
+    ),
     "unique of columns": lambda xp: xp.unique(xp.asarray(ROWS[:3]), axis=-1, size=3),
     "unique_all": lambda xp: xp.unique_all(xp.asarray(A), size=5, fill_value=-1),
     "unique_counts": lambda xp: xp.unique_counts(xp.asarray(A), size=5),
@@ -79,7 +87,10 @@ def test_without_size_the_error_in_compiled_code_names_the_line_and_size(backend
     names = {"where": "nonzero", "unique_values": "unique"}
     with npx.backend(backend):
         for name, function in functions.items():
-            with pytest.raises(TypeError, match=rf"test_given_length.py:\d+: np.{names.get(name, name)}: .*Give size=, which fixes the"):
+            with pytest.raises(
+                TypeError,
+                match=rf"test_given_length.py:\d+: np.{names.get(name, name)}: .*Give size=, which fixes the",
+            ):
                 npx.jit(function)(np.arange(3))
         line = inspect.currentframe().f_lineno + 2
         with pytest.raises(TypeError, match=rf"test_given_length.py:{line}: np.nonzero"):
@@ -88,7 +99,9 @@ def test_without_size_the_error_in_compiled_code_names_the_line_and_size(backend
 
 def test_arguments_that_mean_nothing_are_errors():
     a = np.array([1, 0, 2])
-    with pytest.raises(ValueError, match="fill_value fills a result up to size=, which is not given"):
+    with pytest.raises(
+        ValueError, match="fill_value fills a result up to size=, which is not given"
+    ):
         np.nonzero(a, fill_value=0)
     with pytest.raises(ValueError, match="np.where: size= and fill_value= are for the positions"):
         np.where(a > 0, a, 0, size=2)
@@ -96,7 +109,9 @@ def test_arguments_that_mean_nothing_are_errors():
         np.unique(a, size=-1)
     with pytest.raises(TypeError):
         np.unique(a, size=1.5)
-    with pytest.raises(TypeError, match="stands for a position, which is an integer; got the dtype float"):
+    with pytest.raises(
+        TypeError, match="stands for a position, which is an integer; got the dtype float"
+    ):
         np.flatnonzero(a, size=2, fill_value=0.5)
     with pytest.raises(ValueError, match="an integer, or one for each of 1 axes"):
         np.nonzero(a, size=2, fill_value=(0, 1))
@@ -114,7 +129,11 @@ def test_a_condition_that_holds_beyond_the_axis_is_an_error_also_in_compiled_cod
     def picked(condition):
         return np.compress(condition, np.array([1, 2]), size=2)
 
-    assert picked([False, True, False]).tolist() == npx.jit(picked)(np.array([False, True, False])).tolist() == [2, 0]
+    assert (
+        picked([False, True, False]).tolist()
+        == npx.jit(picked)(np.array([False, True, False])).tolist()
+        == [2, 0]
+    )
     for function in (picked, npx.jit(picked)):
         with pytest.raises(IndexError, match="out of bounds for axis 0 with size 2"):
             function(np.array([False, True, True])).tolist()
@@ -122,10 +141,16 @@ def test_a_condition_that_holds_beyond_the_axis_is_an_error_also_in_compiled_cod
 
 def test_what_lacks_is_filled_also_where_jax_does_otherwise():
     for function in (lambda f: f(), lambda f: npx.jit(f)()):
-        assert function(lambda: np.compress([True], ROWS, axis=0, size=2, fill_value=3)).tolist() == [[1, 2], [3, 3]]
-        values, counts = function(lambda: np.unique(F[:0], return_counts=True, size=2, fill_value=4))
+        assert function(
+            lambda: np.compress([True], ROWS, axis=0, size=2, fill_value=3)
+        ).tolist() == [[1, 2], [3, 3]]
+        values, counts = function(
+            lambda: np.unique(F[:0], return_counts=True, size=2, fill_value=4)
+        )
         assert values.tolist() == [4, 4] and counts.tolist() == [0, 0]
-        values, positions, inverse = function(lambda: np.unique(ROWS[:0], True, True, axis=0, size=1, fill_value=4))
+        values, positions, inverse = function(
+            lambda: np.unique(ROWS[:0], True, True, axis=0, size=1, fill_value=4)
+        )
         assert values.tolist() == [[4, 4]] and positions.tolist() == [0] and inverse.shape == (0,)
 
 
@@ -149,7 +174,9 @@ def test_arrays_of_the_host_have_it_too():
     words = np.array(["b", "a", "", "b"])
     assert np.unique(words, size=4).tolist() == ["", "a", "b", ""]
     assert np.flatnonzero(words, size=4, fill_value=-1).tolist() == [0, 1, 3, -1]
-    assert np.extract([True, False], np.array([None, 2], dtype=object), size=2, fill_value="x").tolist() == [None, "x"]
+    assert np.extract(
+        [True, False], np.array([None, 2], dtype=object), size=2, fill_value="x"
+    ).tolist() == [None, "x"]
     days = np.array(["2020-01-02", "NaT", "2020-01-02", "NaT"], dtype="M8[D]")
     values, counts = np.unique(days, return_counts=True, size=3)
     assert counts.tolist() == [2, 2, 0] and values[0] == values[2]
@@ -157,4 +184,6 @@ def test_arrays_of_the_host_have_it_too():
 
 def test_out_is_written():
     out = np.zeros(2, dtype=int)
-    assert np.compress([True, False], [4, 5], out=out, size=2, fill_value=7) is out and out.tolist() == [4, 7]
+    assert np.compress(
+        [True, False], [4, 5], out=out, size=2, fill_value=7
+    ) is out and out.tolist() == [4, 7]

@@ -35,7 +35,7 @@ class Older(gluon.HybridBlock):
         return F.relu(F.np.dot(x, weight.T)) + F.npx.sigmoid(x).sum()
 
 
-# --- the tree ----------------------------------------------------------------------------------------------------
+# --- the tree -------------------------------------------------------------------------------------
 
 
 def test_attributes_register_children_and_parameters():
@@ -48,7 +48,13 @@ def test_attributes_register_children_and_parameters():
             self.shift = gluon.Parameter("shift", shape=1)
 
     net = Net()
-    assert list(net.collect_params()) == ["shift", "body.0.weight", "body.0.bias", "body.1.scale", "head.weight"]
+    assert list(net.collect_params()) == [
+        "shift",
+        "body.0.weight",
+        "body.0.bias",
+        "body.1.scale",
+        "head.weight",
+    ]
     assert list(net.collect_params(".*weight|shift")) == ["shift", "body.0.weight", "head.weight"]
     assert list(net.params) == ["shift"]
     del net.head
@@ -75,7 +81,9 @@ def test_wrong_assignments_are_errors():
         def __init__(self):
             self.layer = nn.Dense(1)
 
-    with pytest.raises(RuntimeError, match=r"call super\(\).__init__\(\) before setting attribute 'layer'"):
+    with pytest.raises(
+        RuntimeError, match=r"call super\(\).__init__\(\) before setting attribute 'layer'"
+    ):
         Early()
     net = nn.Dense(1)
     with pytest.raises(TypeError, match=r"Dense\.weight is a Parameter; it can't become a int"):
@@ -102,8 +110,17 @@ class Collected(gluon.HybridBlock):
 
 def test_blocks_in_lists_and_dicts_are_parts_of_a_block(tmp_path, capsys):
     net, x = Collected(), np.array([[1.0, 2.0]])
-    names = ["first.weight", "first.bias", "heads.a.weight", "heads.a.bias", "heads.b.0.weight", "heads.b.0.bias"]
-    assert list(net.collect_params()) == names, "a block that is a child already is not one for the second time"
+    names = [
+        "first.weight",
+        "first.bias",
+        "heads.a.weight",
+        "heads.a.bias",
+        "heads.b.0.weight",
+        "heads.b.0.bias",
+    ]
+    assert list(net.collect_params()) == names, (
+        "a block that is a child already is not one for the second time"
+    )
     net.initialize(init.Uniform(1))
     eager = net(x).asnumpy()
     net.hybridize()
@@ -126,7 +143,9 @@ def test_blocks_in_lists_and_dicts_are_parts_of_a_block(tmp_path, capsys):
 
 def test_blocks_come_in_the_order_of_their_definition(capsys):
     class Mixed(gluon.HybridBlock):
-        """Blocks as attributes, in containers, as nameless children, and one that was a child after it was in a list."""
+        """Blocks as attributes, in containers, as nameless children, and one that was a child after
+        it was in a list.
+        """
 
         def __init__(self):
             self.early = [nn.Identity()]
@@ -143,30 +162,63 @@ def test_blocks_come_in_the_order_of_their_definition(capsys):
             self.late += [nn.Dense(8), self.stem]
 
         def forward(self, x):
-            for part in (self.stem, *self.layers[:1], self.norm, self.heads["b"], *self.heads["a"], *self.late[:1]):
+            for part in (
+                self.stem,
+                *self.layers[:1],
+                self.norm,
+                self.heads["b"],
+                *self.heads["a"],
+                *self.late[:1],
+            ):
                 x = part(x)
             return self.output(x) * self.scale.data()
 
     net = Mixed()
-    order = ["early.0", "stem", "layers.0", "output", "norm", "heads.b", "heads.a.0", "heads.a.1", "2", "late.0"]
+    order = [
+        "early.0",
+        "stem",
+        "layers.0",
+        "output",
+        "norm",
+        "heads.b",
+        "heads.a.0",
+        "heads.a.1",
+        "2",
+        "late.0",
+    ]
     with_parameters = [n for n in order if n not in ("early.0", "2")]
     assert [line.split("(")[1].split(")")[0] for line in repr(net).splitlines()[1:-1]] == order
     names = list(net.collect_params())
-    assert names[0] == "scale" and [n.removesuffix(".weight") for n in names if n.endswith(".weight")] == [
-        n for n in with_parameters if n != "norm"
-    ]
+    assert names[0] == "scale" and [
+        n.removesuffix(".weight") for n in names if n.endswith(".weight")
+    ] == [n for n in with_parameters if n != "norm"]
     seen = []
     net.apply(seen.append)
-    assert seen[:5] == [net.early[0], net.stem, net.layers[0], net.output, net.norm] and seen[-2:] == [net.late[0], net]
+    assert seen[:5] == [net.early[0], net.stem, net.layers[0], net.output, net.norm] and seen[
+        -2:
+    ] == [net.late[0], net]
     net.initialize()
     net.summary(np.ones((1, 2)))
-    rows = [line.split(":")[0].strip() for line in capsys.readouterr().out.splitlines() if ": " in line]
+    rows = [
+        line.split(":")[0].strip() for line in capsys.readouterr().out.splitlines() if ": " in line
+    ]
     assert sorted(rows) == sorted(with_parameters)
     del net.layers
     net.norm = None
     net.layers = [nn.Dense(9)]
     net.norm = nn.LayerNorm()
-    assert list(net._blocks()) == ["early.0", "stem", "heads.b", "heads.a.0", "heads.a.1", "2", "late.0", "output", "layers.0", "norm"]
+    assert list(net._blocks()) == [
+        "early.0",
+        "stem",
+        "heads.b",
+        "heads.a.0",
+        "heads.a.1",
+        "2",
+        "late.0",
+        "output",
+        "layers.0",
+        "norm",
+    ]
     again = copy.deepcopy(net)
     assert list(again.collect_params()) == list(net.collect_params())
 
@@ -176,10 +228,19 @@ def test_a_sequential_with_attributes_keeps_the_order_of_definition():
     net.first = nn.Dense(3)
     net.add(nn.Activation("relu"))
     net.last = nn.Dense(2)
-    assert list(net) == [net.first, net[1], net.last] and list(net._blocks()) == ["first", "1", "last"]
+    assert list(net) == [net.first, net[1], net.last] and list(net._blocks()) == [
+        "first",
+        "1",
+        "last",
+    ]
     net.initialize()
     assert net(np.ones((1, 4))).shape == (1, 2)
-    assert [name for name, _ in net.collect_params().items()] == ["first.weight", "first.bias", "last.weight", "last.bias"]
+    assert [name for name, _ in net.collect_params().items()] == [
+        "first.weight",
+        "first.bias",
+        "last.weight",
+        "last.bias",
+    ]
 
 
 def test_a_compiled_block_sees_that_its_containers_changed():
@@ -277,7 +338,7 @@ def test_parameters_can_be_shared():
     assert a(np.ones((1, 2))).shape == (1, 2)
 
 
-# --- calls -------------------------------------------------------------------------------------------------------
+# --- calls ----------------------------------------------------------------------------------------
 
 
 def test_deferred_shapes_are_completed_at_the_first_call(backend):
@@ -286,7 +347,12 @@ def test_deferred_shapes_are_completed_at_the_first_call(backend):
     net.initialize()
     assert net[0].weight.shape == (4, -1)
     assert net(np.ones((5, 3))).shape == (5, 2)
-    assert [p.shape for p in net.collect_params(".*(weight|scale|gamma)").values()] == [(4, 3), (4,), (4,), (2, 4)]
+    assert [p.shape for p in net.collect_params(".*(weight|scale|gamma)").values()] == [
+        (4, 3),
+        (4,),
+        (4,),
+        (2, 4),
+    ]
 
 
 def test_a_block_that_can_not_tell_its_shape_says_so():
@@ -295,7 +361,9 @@ def test_a_block_that_can_not_tell_its_shape_says_so():
 
     net = Lost()
     net.initialize()
-    with pytest.raises(NotImplementedError, match=r"Lost has parameters of unknown shape \(scale\)"):
+    with pytest.raises(
+        NotImplementedError, match=r"Lost has parameters of unknown shape \(scale\)"
+    ):
         net(np.ones(2))
 
     class Forgetful(Scaled):
@@ -304,7 +372,9 @@ def test_a_block_that_can_not_tell_its_shape_says_so():
 
     net = Forgetful()
     net.initialize()
-    with pytest.raises(gluon.DeferredInitializationError, match="still not known after infer_shape"):
+    with pytest.raises(
+        gluon.DeferredInitializationError, match="still not known after infer_shape"
+    ):
         net(np.ones(2))
 
 
@@ -317,7 +387,9 @@ def test_calling_an_uninitialized_block_says_so():
 def test_a_block_without_forward_says_so():
     with pytest.raises(NotImplementedError, match="Block must define forward"):
         gluon.Block()(1)
-    with pytest.raises(NotImplementedError, match=r"must define forward\(self, x, ...\) or hybrid_forward"):
+    with pytest.raises(
+        NotImplementedError, match=r"must define forward\(self, x, ...\) or hybrid_forward"
+    ):
         gluon.HybridBlock()(1)
 
 
@@ -332,7 +404,7 @@ def test_the_older_form_gets_functions_and_parameters(hybridized):
         gluon.block.F.nothing
 
 
-# --- hybridize ---------------------------------------------------------------------------------------------------
+# --- hybridize ------------------------------------------------------------------------------------
 
 
 def train(hybridized, steps=4):
@@ -351,7 +423,11 @@ def train(hybridized, steps=4):
         for p in net.collect_params().values():
             if p.grad_req != "null":
                 p.data()[...] -= 0.01 * p.grad()
-    return losses, net(x).asnumpy(), {n: p.data().asnumpy() for n, p in net.collect_params().items()}
+    return (
+        losses,
+        net(x).asnumpy(),
+        {n: p.data().asnumpy() for n, p in net.collect_params().items()},
+    )
 
 
 def test_hybridized_means_the_same_as_eager():
@@ -388,7 +464,9 @@ def test_one_program_for_each_kind_of_call():
 
 def test_what_changes_a_block_compiles_it_again():
     net = nn.HybridSequential()
-    net.add(nn.Dense(2, in_units=2, weight_initializer="ones", use_bias=False), nn.HybridSequential())
+    net.add(
+        nn.Dense(2, in_units=2, weight_initializer="ones", use_bias=False), nn.HybridSequential()
+    )
     net.initialize()
     net.hybridize()
     x = np.ones((1, 2))

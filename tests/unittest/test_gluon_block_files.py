@@ -37,7 +37,9 @@ def test_a_file_that_does_not_fit_is_refused_with_all_differences(tmp_path):
     net = nn.HybridSequential()
     net.add(nn.Dense(2, in_units=4), nn.Dense(2, in_units=2), nn.Dense(1, in_units=1))
     net.initialize(init.One())
-    with pytest.raises(ValueError, match="do not fit HybridSequential; nothing was loaded") as caught:
+    with pytest.raises(
+        ValueError, match="do not fit HybridSequential; nothing was loaded"
+    ) as caught:
         net.load_parameters(path)
     assert str(caught.value).splitlines()[1:] == [
         "  2.weight: a parameter of the block, missing there",
@@ -60,7 +62,10 @@ def test_a_truncated_file_is_refused_and_changes_nothing(tmp_path):
     net.weight.data()[...] = 2
     end = len(whole)
     for damaged, words in [
-        (whole[:-1], f"net.params: not a whole safetensors file .*: it ends at byte {end - 1}, within 'weight', and should end at {end}"),
+        (
+            whole[:-1],
+            f"net.params: not a whole safetensors file .*: it ends at byte {end - 1}, within 'weight', and should end at {end}",
+        ),
         (whole[:-260], f"it ends at byte {end - 260}, within 'bias', and should end at {end}"),
         (whole[:20], "it ends at byte 20, before its header does"),
         (b"", "not a whole safetensors file .* of another format$"),
@@ -133,7 +138,10 @@ def test_low_precision_parameters_survive_a_file(tmp_path):
     net.save_parameters(tmp_path / "p")
     twin = nn.Dense(2, in_units=2, dtype="bfloat16")
     twin.load_parameters(tmp_path / "p")
-    assert twin.weight.data().dtype == net.weight.data().dtype and (twin.weight.data() == net.weight.data()).all()
+    assert (
+        twin.weight.data().dtype == net.weight.data().dtype
+        and (twin.weight.data() == net.weight.data()).all()
+    )
 
 
 def test_a_model_is_saved_and_loaded_into_one_that_is_made_alike(tmp_path):
@@ -151,8 +159,14 @@ def test_a_model_is_saved_and_loaded_into_one_that_is_made_alike(tmp_path):
     assert (same(x) == net(x)).all()
     for other, message in (
         (made(nn.Dense(2, in_units=3)), r"HybridSequential: children 0, 1 there, 0 here"),
-        (made(nn.Dense(2, in_units=3), nn.LayerNorm(in_channels=2)), r"HybridSequential.1: a BatchNorm there, a LayerNorm here"),
-        (made(nn.Dense(2, in_units=3, use_bias=False), nn.BatchNorm(in_channels=2)), r"0: parameters weight, bias there, weight here"),
+        (
+            made(nn.Dense(2, in_units=3), nn.LayerNorm(in_channels=2)),
+            r"HybridSequential.1: a BatchNorm there, a LayerNorm here",
+        ),
+        (
+            made(nn.Dense(2, in_units=3, use_bias=False), nn.BatchNorm(in_channels=2)),
+            r"0: parameters weight, bias there, weight here",
+        ),
     ):
         with pytest.raises(ParameterFileError, match=message):
             other.load(tmp_path / "net")

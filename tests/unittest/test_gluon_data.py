@@ -53,7 +53,9 @@ class Killed(gluon.data.Dataset):
 
 
 def no_processes_are_left():
-    """Whether the processes end within 20 s; asked again and again, as their pool's thread may be the one that waits for them."""
+    """Whether the processes end within 20 s; asked again and again, as their pool's thread may be
+    the one that waits for them.
+    """
     gc.collect()
     end = time.monotonic() + 20
     while multiprocessing.active_children() and time.monotonic() < end:
@@ -80,7 +82,7 @@ class Broken(gluon.data.Dataset):
         raise KeyError(f"sample {idx} is missing")
 
 
-# --- datasets and samplers ---------------------------------------------------------------------------------------
+# --- datasets and samplers ------------------------------------------------------------------------
 
 
 def test_array_datasets():
@@ -93,7 +95,11 @@ def test_array_datasets():
 
 def test_datasets_made_of_others():
     data = gluon.data.SimpleDataset(list(range(7)))
-    assert list(data.filter(lambda x: x % 2)) == [1, 3, 5] and list(data.take(2)) == [0, 1] and len(data.take(None)) == 7
+    assert (
+        list(data.filter(lambda x: x % 2)) == [1, 3, 5]
+        and list(data.take(2)) == [0, 1]
+        and len(data.take(None)) == 7
+    )
     assert [list(data.shard(3, i)) for i in range(3)] == [[0, 1, 2], [3, 4], [5, 6]]
     assert list(data.sample(gluon.data.IntervalSampler(7, 3, rollover=False))) == [0, 3, 6]
     calls = []
@@ -102,7 +108,10 @@ def test_datasets_made_of_others():
     eager = data.transform(times_ten, lazy=False)
     assert eager[2] == 20 and isinstance(eager, gluon.data.SimpleDataset)
     pairs = gluon.data.ArrayDataset([1, 2], [3, 4])
-    assert pairs.transform(lambda a, b: a + b)[1] == 6 and pairs.transform_first(times_ten)[1] == (20, 4)
+    assert pairs.transform(lambda a, b: a + b)[1] == 6 and pairs.transform_first(times_ten)[1] == (
+        20,
+        4,
+    )
     with pytest.raises(ValueError, match="index must be in"):
         data.shard(2, 2)
     with pytest.raises(TypeError, match="expected a Sampler"):
@@ -111,7 +120,10 @@ def test_datasets_made_of_others():
 
 def test_samplers():
     assert list(gluon.data.SequentialSampler(3, 2)) == [2, 3, 4]
-    assert list(gluon.data.IntervalSampler(5, 2)) == [0, 2, 4, 1, 3] and len(gluon.data.IntervalSampler(5, 2, rollover=False)) == 3
+    assert (
+        list(gluon.data.IntervalSampler(5, 2)) == [0, 2, 4, 1, 3]
+        and len(gluon.data.IntervalSampler(5, 2, rollover=False)) == 3
+    )
     assert list(gluon.data.FilterSampler(lambda x: x > 1, [1, 2, 3])) == [1, 2]
     shuffled = gluon.data.RandomSampler(50)
     first, second = list(shuffled), list(shuffled)
@@ -136,7 +148,7 @@ def test_the_last_batch():
         batches("drop")
 
 
-# --- batches -----------------------------------------------------------------------------------------------------
+# --- batches --------------------------------------------------------------------------------------
 
 
 def test_batchify_functions(backend):
@@ -145,7 +157,9 @@ def test_batchify_functions(backend):
     with pytest.raises(ValueError, match=r"must have one shape to be stacked, got \(1,\), \(2,\)"):
         batchify.Stack()([[1], [1, 2]])
     padded = batchify.Pad(val=-1, round_to=4, dtype="int32")([[1, 2, 3], [4], [5, 6, 7, 8, 9]])
-    assert padded.shape == (3, 8) and padded.dtype == "int32" and padded[1].tolist() == [4] + [-1] * 7
+    assert (
+        padded.shape == (3, 8) and padded.dtype == "int32" and padded[1].tolist() == [4] + [-1] * 7
+    )
     first, second = batchify.Group(batchify.Pad(), batchify.AsList())([([1], "a"), ([2, 3], "b")])
     assert first.tolist() == [[1, 0], [2, 3]] and second == ["a", "b"]
     assert [a.shape for a in batchify.Append()([[1], [2, 3]])] == [(1, 1), (1, 2)]
@@ -155,7 +169,7 @@ def test_batchify_functions(backend):
         batchify.Stack(use_shared_mem=True)
 
 
-# --- the loader --------------------------------------------------------------------------------------------------
+# --- the loader -----------------------------------------------------------------------------------
 
 
 def test_batches_in_order_and_shuffled(backend):
@@ -187,8 +201,12 @@ def test_workers_give_the_same_batches_in_the_same_order(threads):
 
     def epoch(workers):
         np.random.seed(2)
-        loader = gluon.data.DataLoader(data, 3, shuffle=True, num_workers=workers, thread_pool=threads)
-        return [(x.tolist(), y.tolist()) for _ in range(2) for x, y in loader] + [np.random.uniform().item()]
+        loader = gluon.data.DataLoader(
+            data, 3, shuffle=True, num_workers=workers, thread_pool=threads
+        )
+        return [(x.tolist(), y.tolist()) for _ in range(2) for x, y in loader] + [
+            np.random.uniform().item()
+        ]
 
     assert epoch(2) == epoch(0)
 
@@ -199,7 +217,9 @@ def test_random_transforms_follow_the_seed_for_any_workers():
     def epochs(workers, threads):
         loader = gluon.data.DataLoader(data, 3, num_workers=workers, thread_pool=threads)
         np.random.seed(2)
-        return onp.stack([onp.concatenate([x.asnumpy() for x, _ in loader]) - DATA for _ in range(2)])
+        return onp.stack(
+            [onp.concatenate([x.asnumpy() for x, _ in loader]) - DATA for _ in range(2)]
+        )
 
     alone = epochs(0, False)
     assert len(onp.unique(alone)) == 40 and alone.min() >= 0
@@ -237,11 +257,19 @@ def test_errors_of_workers_arrive_with_their_tracebacks():
 
 
 def test_grains_batches_are_made_arrays():
-    batches = [(onp.ones((2, 3), "float32"), {"y": onp.arange(2), "name": "a"}), Pair(onp.zeros(1), [1])]
+    batches = [
+        (onp.ones((2, 3), "float32"), {"y": onp.arange(2), "name": "a"}),
+        Pair(onp.zeros(1), [1]),
+    ]
     loader = gluon.data.GrainLoader(batches)
     for _ in range(2):
         (x, labels), pair = loader
-        assert isinstance(x, np.ndarray) and x.dtype == "float32" and isinstance(labels["y"], np.ndarray) and labels["name"] == "a"
+        assert (
+            isinstance(x, np.ndarray)
+            and x.dtype == "float32"
+            and isinstance(labels["y"], np.ndarray)
+            and labels["name"] == "a"
+        )
         assert isinstance(pair, Pair) and isinstance(pair.first, np.ndarray) and pair.second == [1]
     assert len(loader) == 2
     for wrong in (3, iter(batches)):
@@ -280,14 +308,27 @@ def test_a_loop_that_is_left_early_leaves_no_processes():
         break
     assert next(iter(loader)).tolist() == [0, 1]
     del loader, batch
-    named = next(iter(gluon.data.DataLoader(gluon.data.SimpleDataset([1, 2]), 2, num_workers=1, batchify_fn=paired)))
-    assert isinstance(named, Pair) and named.first.tolist() == [1, 2] and named.second == {"size": 2}
+    named = next(
+        iter(
+            gluon.data.DataLoader(
+                gluon.data.SimpleDataset([1, 2]), 2, num_workers=1, batchify_fn=paired
+            )
+        )
+    )
+    assert (
+        isinstance(named, Pair) and named.first.tolist() == [1, 2] and named.second == {"size": 2}
+    )
     assert no_processes_are_left()
 
 
 def test_what_can_not_be_sent_to_processes_is_named():
-    loader = gluon.data.DataLoader(gluon.data.SimpleDataset([1]).transform(lambda x: x), 1, num_workers=1)
-    with pytest.raises(TypeError, match=r"can't be sent to worker processes: .*lambda.*threads \(thread_pool=True\) take any"):
+    loader = gluon.data.DataLoader(
+        gluon.data.SimpleDataset([1]).transform(lambda x: x), 1, num_workers=1
+    )
+    with pytest.raises(
+        TypeError,
+        match=r"can't be sent to worker processes: .*lambda.*threads \(thread_pool=True\) take any",
+    ):
         next(iter(loader))
 
 
@@ -296,7 +337,9 @@ def test_a_timeout_that_a_sample_raises_is_its_own():
         raise TimeoutError("the disk")
 
     for workers in (0, 1):
-        loader = gluon.data.DataLoader(gluon.data.SimpleDataset([1]).transform(late), 1, num_workers=workers, thread_pool=True)
+        loader = gluon.data.DataLoader(
+            gluon.data.SimpleDataset([1]).transform(late), 1, num_workers=workers, thread_pool=True
+        )
         with pytest.raises(TimeoutError, match="the disk"):
             next(iter(loader))
 
@@ -320,8 +363,14 @@ def test_arguments_that_contradict_each_other_are_errors():
     sampler = gluon.data.SequentialSampler(10)
     for options, text in (
         ({}, "batch_size is needed"),
-        ({"batch_size": 2, "shuffle": True, "sampler": sampler}, "sampler comes instead of shuffle"),
-        ({"batch_size": 2, "batch_sampler": gluon.data.BatchSampler(sampler, 2)}, "batch_sampler comes instead"),
+        (
+            {"batch_size": 2, "shuffle": True, "sampler": sampler},
+            "sampler comes instead of shuffle",
+        ),
+        (
+            {"batch_size": 2, "batch_sampler": gluon.data.BatchSampler(sampler, 2)},
+            "batch_sampler comes instead",
+        ),
         ({"batch_size": 0}, "batch_size must be at least 1"),
         ({"batch_size": 2, "num_workers": -1}, "must not be negative"),
     ):
@@ -329,5 +378,7 @@ def test_arguments_that_contradict_each_other_are_errors():
             gluon.data.DataLoader(data, **options)
     with pytest.raises(NotImplementedError, match="try_nopython"):
         gluon.data.DataLoader(data, 2, try_nopython=True)
-    batches = gluon.data.DataLoader(data, batch_sampler=gluon.data.BatchSampler(sampler, 6), batchify_fn=len)
+    batches = gluon.data.DataLoader(
+        data, batch_sampler=gluon.data.BatchSampler(sampler, 6), batchify_fn=len
+    )
     assert list(batches) == [6, 4]

@@ -10,7 +10,9 @@ def test_hooks_see_calls_and_can_be_taken_away():
     net = nn.Dense(2, in_units=2)
     net.initialize()
     seen = []
-    before = net.register_forward_pre_hook(lambda block, inputs: seen.append(("before", inputs[0].shape)))
+    before = net.register_forward_pre_hook(
+        lambda block, inputs: seen.append(("before", inputs[0].shape))
+    )
     after = net.register_forward_hook(lambda block, inputs, out: seen.append(("after", out.shape)))
     net(np.ones((3, 2)))
     before.detach()
@@ -43,26 +45,42 @@ def test_operators_are_hooked(placement):
         for hybridized in (False, True):
             net.hybridize(hybridized)
             seen.clear()
-            with net.register_op_hook(lambda name, operator, array: seen.update({name: array})) as handle:
+            with net.register_op_hook(
+                lambda name, operator, array: seen.update({name: array})
+            ) as handle:
                 y = net(x)
-            assert "fully_connected0_output" in seen and "add0_output" in seen and "multiply0_output" in seen
-            assert not any(name.endswith(("_x", "_x1")) for name in seen) and (seen["multiply0_output"] == y).all()
+            assert (
+                "fully_connected0_output" in seen
+                and "add0_output" in seen
+                and "multiply0_output" in seen
+            )
+            assert (
+                not any(name.endswith(("_x", "_x1")) for name in seen)
+                and (seen["multiply0_output"] == y).all()
+            )
             assert (y == expected).all()
             seen.clear()
             net(x)
             assert not seen
             handle.detach()
-        outer = net.register_op_hook(lambda name, operator, array: seen.update({name: (operator, array)}), monitor_all=True)
+        outer = net.register_op_hook(
+            lambda name, operator, array: seen.update({name: (operator, array)}), monitor_all=True
+        )
         inner = net.inner.register_op_hook(lambda name, operator, array: inside.append(operator))
         net.inner.weight.data().attach_grad()
         with autograd.record():
             loss = net(x).sum()
         loss.backward()
-        assert seen["fully_connected0_x"][0] == "_npx_fully_connected" and (seen["fully_connected0_x"][1] == x).all()
+        assert (
+            seen["fully_connected0_x"][0] == "_npx_fully_connected"
+            and (seen["fully_connected0_x"][1] == x).all()
+        )
         assert (seen["fully_connected0_weight"][1] == net.inner.weight.data()).all()
         assert (
             inside == ["_npx_fully_connected", "_npx_relu"]
-            and (net.inner.weight.data().grad == 8 * np.array([[1.0], [0.0]]) * (expected[0, 0] != 2)).all()
+            and (
+                net.inner.weight.data().grad == 8 * np.array([[1.0], [0.0]]) * (expected[0, 0] != 2)
+            ).all()
         )
         inner.detach(), outer.detach()
 
@@ -75,6 +93,8 @@ def test_hooks_of_operators_in_a_block_that_is_computed_again_may_compute():
     net[0].hybridize(remat=True)
     net.hybridize()
     finite = []
-    with net.register_op_hook(lambda name, operator, array: finite.append(bool(np.isfinite(array).all()))):
+    with net.register_op_hook(
+        lambda name, operator, array: finite.append(bool(np.isfinite(array).all()))
+    ):
         assert (net(np.ones((1, 3))) == expected).all()
     assert finite == [True]

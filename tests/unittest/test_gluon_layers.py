@@ -1,4 +1,6 @@
-"""Layers: shapes, options and errors; the template (test_layers.py) runs them in all ways, and what they compute is tested with the operators."""
+"""Layers: shapes, options and errors; the template (test_layers.py) runs them in all ways, and what
+they compute is tested with the operators.
+"""
 
 import numpy as onp
 import pytest
@@ -37,7 +39,11 @@ LAYERS = [
 ]
 
 
-@pytest.mark.parametrize(("make", "given", "expected"), LAYERS, ids=[f"{m().__class__.__name__}{s}" for m, s, _ in LAYERS])
+@pytest.mark.parametrize(
+    ("make", "given", "expected"),
+    LAYERS,
+    ids=[f"{m().__class__.__name__}{s}" for m, s, _ in LAYERS],
+)
 def test_layers_have_the_shapes_they_promise(make, given, expected):
     with npx.backend("numpy"):
         layer = make()
@@ -75,7 +81,10 @@ def test_batch_norm_keeps_its_statistics_in_float32():
     layer = nn.BatchNorm(in_channels=2)
     layer.initialize()
     layer.cast("float16")
-    assert layer.running_mean.dtype == "float32" and layer(np.ones((2, 2), dtype="float16")).dtype == "float16"
+    assert (
+        layer.running_mean.dtype == "float32"
+        and layer(np.ones((2, 2), dtype="float16")).dtype == "float16"
+    )
     layer.cast("float64")
     assert layer.gamma.dtype == "float64"
 
@@ -92,8 +101,16 @@ def test_batch_norm_with_global_statistics_does_not_move_them():
     ("make", "error", "text"),
     [
         (lambda: nn.Conv2D(4, 3, layout="NCW"), ValueError, "layout must be one of NCHW, NHWC"),
-        (lambda: nn.Conv2D(4, (3, 3, 3)), ValueError, "kernel_size: expected a number, or one for each of 2 axes"),
-        (lambda: nn.Conv2D(4, 3, groups=3, in_channels=6), ValueError, "3 groups must divide 6 input and 4 output channels"),
+        (
+            lambda: nn.Conv2D(4, (3, 3, 3)),
+            ValueError,
+            "kernel_size: expected a number, or one for each of 2 axes",
+        ),
+        (
+            lambda: nn.Conv2D(4, 3, groups=3, in_channels=6),
+            ValueError,
+            "3 groups must divide 6 input and 4 output channels",
+        ),
         (lambda: nn.Activation("nope"), ValueError, "act_type must be one of"),
         (lambda: nn.Dropout(1.5), ValueError, "rate is a probability"),
         (lambda: nn.LeakyReLU(-1), ValueError, "must not be negative"),
@@ -114,5 +131,7 @@ def test_a_wrong_number_of_axes_is_an_error():
         layer(np.ones((2, 8, 8)))
     dense = nn.Dense(2, in_units=4)
     dense.initialize()
-    with pytest.raises(ValueError, match=r"data of shape \(3, 5\) does not fit weight of shape \(2, 4\)"):
+    with pytest.raises(
+        ValueError, match=r"data of shape \(3, 5\) does not fit weight of shape \(2, 4\)"
+    ):
         dense(np.ones((3, 5)))

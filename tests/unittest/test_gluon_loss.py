@@ -5,7 +5,9 @@ import pytest
 
 from npcompat import autograd, gluon, np, npx
 
-torch = pytest.importorskip("torch", reason="torch is not installed; it is the oracle of the losses")
+torch = pytest.importorskip(
+    "torch", reason="torch is not installed; it is the oracle of the losses"
+)
 functional = torch.nn.functional
 random = onp.random.RandomState(0)
 PRED, OTHER, THIRD = (random.normal(size=(4, 5)).astype("float32") for _ in range(3))
@@ -26,7 +28,11 @@ LOSSES = {
         (PROBABILITY,),
         lambda p, y: mean(functional.binary_cross_entropy_with_logits(p, y, reduction="none")),
     ),
-    "CE": (gluon.loss.SoftmaxCELoss(), (CLASSES,), lambda p, y: functional.cross_entropy(p, y, reduction="none")),
+    "CE": (
+        gluon.loss.SoftmaxCELoss(),
+        (CLASSES,),
+        lambda p, y: functional.cross_entropy(p, y, reduction="none"),
+    ),
     "CE dense": (
         gluon.loss.SoftmaxCELoss(sparse_label=False),
         (PROBABILITY,),
@@ -37,10 +43,22 @@ LOSSES = {
         (PROBABILITY,),
         lambda p, y: mean(functional.kl_div(functional.log_softmax(p, 1), y, reduction="none")),
     ),
-    "Huber": (gluon.loss.HuberLoss(rho=0.7), (OTHER,), lambda p, y: mean(functional.huber_loss(p, y, reduction="none", delta=0.7)) / 0.7),
+    "Huber": (
+        gluon.loss.HuberLoss(rho=0.7),
+        (OTHER,),
+        lambda p, y: mean(functional.huber_loss(p, y, reduction="none", delta=0.7)) / 0.7,
+    ),
     "Hinge": (gluon.loss.HingeLoss(), (SIGNS,), lambda p, y: mean((1 - p * y).clamp(min=0))),
-    "squared Hinge": (gluon.loss.SquaredHingeLoss(2), (SIGNS,), lambda p, y: mean((2 - p * y).clamp(min=0) ** 2)),
-    "logistic": (gluon.loss.LogisticLoss(), (SIGNS,), lambda p, y: mean(functional.softplus(-p * y))),
+    "squared Hinge": (
+        gluon.loss.SquaredHingeLoss(2),
+        (SIGNS,),
+        lambda p, y: mean((2 - p * y).clamp(min=0) ** 2),
+    ),
+    "logistic": (
+        gluon.loss.LogisticLoss(),
+        (SIGNS,),
+        lambda p, y: mean(functional.softplus(-p * y)),
+    ),
     "triplet": (
         gluon.loss.TripletLoss(margin=0.5),
         (OTHER, THIRD),
@@ -78,13 +96,20 @@ def test_losses_and_their_gradients_agree_with_torch(name):
 def test_weights_of_samples_and_of_positive_labels():
     w = np.array([[1.0], [0.0], [2.0], [1.0]])
     plain = gluon.loss.L2Loss()(np.array(PRED), np.array(OTHER)).asnumpy()
-    onp.testing.assert_allclose(gluon.loss.L2Loss()(np.array(PRED), np.array(OTHER), w).asnumpy(), plain * [1, 0, 2, 1], rtol=1e-5)
+    onp.testing.assert_allclose(
+        gluon.loss.L2Loss()(np.array(PRED), np.array(OTHER), w).asnumpy(),
+        plain * [1, 0, 2, 1],
+        rtol=1e-5,
+    )
     p = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     for from_sigmoid in (False, True):
         pred = npx.sigmoid(np.array(PRED)) if from_sigmoid else np.array(PRED)
         found = gluon.loss.SigmoidBCELoss(from_sigmoid)(pred, np.array(PROBABILITY), None, p)
         expected = functional.binary_cross_entropy_with_logits(
-            torch.tensor(PRED), torch.tensor(PROBABILITY), pos_weight=torch.tensor(p.asnumpy()), reduction="none"
+            torch.tensor(PRED),
+            torch.tensor(PROBABILITY),
+            pos_weight=torch.tensor(p.asnumpy()),
+            reduction="none",
         )
         onp.testing.assert_allclose(found.asnumpy(), mean(expected).numpy(), rtol=1e-4)
 
@@ -93,16 +118,23 @@ def test_axes_of_classes_and_of_samples():
     pred = np.array(random.normal(size=(2, 3, 4)))
     label = np.array([[0, 1, 2, 0], [2, 1, 1, 0]])
     loss = gluon.loss.SoftmaxCELoss(axis=1)(pred, label)
-    expected = functional.cross_entropy(torch.tensor(pred.asnumpy()), torch.tensor(label.asnumpy()), reduction="none").mean(1)
+    expected = functional.cross_entropy(
+        torch.tensor(pred.asnumpy()), torch.tensor(label.asnumpy()), reduction="none"
+    ).mean(1)
     onp.testing.assert_allclose(loss.asnumpy(), expected.numpy(), rtol=1e-5)
     assert gluon.loss.L2Loss(batch_axis=1)(pred, pred).shape == (3,)
-    assert gluon.loss.L2Loss()(np.ones((3, 1)), np.ones(3)).shape == (3,), "labels take the shape of predictions"
+    assert gluon.loss.L2Loss()(np.ones((3, 1)), np.ones(3)).shape == (3,), (
+        "labels take the shape of predictions"
+    )
 
 
 def test_large_logits_do_not_overflow():
     pred = np.array([[1000.0, -1000.0]])
     pred.attach_grad()
-    for loss, label in ((gluon.loss.SoftmaxCELoss(), np.array([1])), (gluon.loss.SigmoidBCELoss(), np.array([[0.0, 1.0]]))):
+    for loss, label in (
+        (gluon.loss.SoftmaxCELoss(), np.array([1])),
+        (gluon.loss.SigmoidBCELoss(), np.array([[0.0, 1.0]])),
+    ):
         with autograd.record():
             y = loss(pred, label)
         y.backward()
@@ -116,11 +148,20 @@ def test_a_loss_says_what_it_is():
 
 
 def test_ctc_loss_agrees_with_torch():
-    scores, labels = random.normal(size=(6, 3, 5)).astype("float32"), onp.array([[0, 1, 1], [3, 2, -1], [-1, -1, -1]])
+    scores, labels = (
+        random.normal(size=(6, 3, 5)).astype("float32"),
+        onp.array([[0, 1, 1], [3, 2, -1], [-1, -1, -1]]),
+    )
     other = torch.tensor(scores, requires_grad=True)
     lengths = (onp.array([6, 4, 5]), onp.array([3, 2, 0]))
     log_p = functional.log_softmax(other, 2)
-    expected = functional.ctc_loss(log_p, torch.tensor(labels).clamp(min=0), *map(torch.tensor, lengths), blank=4, reduction="none")
+    expected = functional.ctc_loss(
+        log_p,
+        torch.tensor(labels).clamp(min=0),
+        *map(torch.tensor, lengths),
+        blank=4,
+        reduction="none",
+    )
     expected.sum().backward()
     loss = gluon.loss.CTCLoss()
     loss.hybridize()
@@ -131,9 +172,13 @@ def test_ctc_loss_agrees_with_torch():
             found = loss(pred, np.array(labels), *given)
         found.backward()
         onp.testing.assert_allclose(found.asnumpy(), expected.detach().numpy(), rtol=1e-5)
-        onp.testing.assert_allclose(pred.grad.asnumpy(), other.grad.numpy().swapaxes(0, 1), rtol=1e-4, atol=1e-6)
+        onp.testing.assert_allclose(
+            pred.grad.asnumpy(), other.grad.numpy().swapaxes(0, 1), rtol=1e-4, atol=1e-6
+        )
     across = gluon.loss.CTCLoss("TNC", "TN", weight=2.0)
-    found = across(np.array(scores), np.array(labels.T), *map(np.array, lengths), np.array([1.0, 0.5, 0.0]))
+    found = across(
+        np.array(scores), np.array(labels.T), *map(np.array, lengths), np.array([1.0, 0.5, 0.0])
+    )
     onp.testing.assert_allclose(found.asnumpy(), expected.detach().numpy() * [2, 1, 0], rtol=1e-5)
 
 
@@ -145,18 +190,29 @@ def test_ctc_loss_of_labels_without_a_path_is_infinite_and_has_no_gradient():
             loss = npx.ctc_loss(pred, np.array(label))
         loss.backward()
         assert onp.isinf(loss.asnumpy()).all() and (pred.grad.asnumpy() == 0).all()
-    assert npx.ctc_loss(np.zeros((0, 1, 3)), np.zeros((1, 0))).tolist() == [0], "of no steps, nothing is certain"
+    assert npx.ctc_loss(np.zeros((0, 1, 3)), np.zeros((1, 0))).tolist() == [0], (
+        "of no steps, nothing is certain"
+    )
     assert npx.ctc_loss(np.zeros((3, 0, 3)), np.zeros((0, 2))).shape == (0,)
 
 
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda x: npx.ctc_loss(x, [[1]], blank_label="middle"), "blank_label must be 'first' or 'last', got 'middle'"),
-        (lambda x: npx.ctc_loss(x, [[1]], [2]), "use_data_lengths=False, but data_lengths is given"),
+        (
+            lambda x: npx.ctc_loss(x, [[1]], blank_label="middle"),
+            "blank_label must be 'first' or 'last', got 'middle'",
+        ),
+        (
+            lambda x: npx.ctc_loss(x, [[1]], [2]),
+            "use_data_lengths=False, but data_lengths is given",
+        ),
         (lambda x: npx.ctc_loss(x, [[1]], use_label_lengths=True), "label_lengths is missing"),
         (lambda x: npx.ctc_loss(x, [[1], [1]]), r"got shapes \(2, 1, 3\) and \(2, 1\)"),
-        (lambda x: npx.ctc_loss(x, [[1]], [2, 2], use_data_lengths=True), r"lengths must have shape \(1,\), got \(2,\)"),
+        (
+            lambda x: npx.ctc_loss(x, [[1]], [2, 2], use_data_lengths=True),
+            r"lengths must have shape \(1,\), got \(2,\)",
+        ),
         (lambda x: gluon.loss.CTCLoss("NCT"), "layout must be 'NTC' or 'TNC'"),
         (lambda x: gluon.loss.CTCLoss(label_layout="NTC"), "label_layout must be 'NT' or 'TN'"),
         (lambda x: gluon.loss.SDMLLoss(2), "smoothing_parameter must be between 0 and 1"),
@@ -179,7 +235,9 @@ def test_sdml_loss_is_the_divergence_from_the_smoothed_truth():
     found.backward()
     a, b = torch.tensor(PRED, requires_grad=True), torch.tensor(OTHER)
     truth = torch.full((4, 4), 0.2 / 3) + torch.eye(4) * (0.8 - 0.2 / 3)
-    expected = functional.kl_div(functional.log_softmax(-(torch.cdist(a, b) ** 2), 1), truth, reduction="none").sum(1)
+    expected = functional.kl_div(
+        functional.log_softmax(-(torch.cdist(a, b) ** 2), 1), truth, reduction="none"
+    ).sum(1)
     expected.sum().backward()
     onp.testing.assert_allclose(found.asnumpy(), expected.detach().numpy(), rtol=1e-4)
     onp.testing.assert_allclose(pred.grad.asnumpy(), a.grad.numpy(), rtol=1e-3, atol=1e-5)

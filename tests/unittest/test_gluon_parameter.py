@@ -13,7 +13,10 @@ from npcompat.gluon import nn
 def test_an_initialized_parameter_is_its_array(backend):
     p = gluon.Parameter("weight", shape=(2, 3))
     p.initialize(init.One())
-    assert p.data().tolist() == [[1, 1, 1], [1, 1, 1]] and p.grad().tolist() == [[0, 0, 0], [0, 0, 0]]
+    assert p.data().tolist() == [[1, 1, 1], [1, 1, 1]] and p.grad().tolist() == [
+        [0, 0, 0],
+        [0, 0, 0],
+    ]
     p.data()[0] = 5
     assert p.data()[0].tolist() == [5, 5, 5]
     assert p.list_data()[0] is p.data() and p.list_ctx() == [npx.cpu(0)] and p.dtype == "float32"
@@ -22,10 +25,15 @@ def test_an_initialized_parameter_is_its_array(backend):
 
 def test_reading_before_values_are_known_says_what_to_do():
     p = gluon.Parameter("weight", shape=(2, 0), allow_deferred_init=True)
-    with pytest.raises(RuntimeError, match=r"Parameter 'weight' has not been initialized: call initialize\(\)"):
+    with pytest.raises(
+        RuntimeError, match=r"Parameter 'weight' has not been initialized: call initialize\(\)"
+    ):
         p.data()
     p.initialize()
-    with pytest.raises(gluon.DeferredInitializationError, match=r"its shape \(2, -1\) is not known.*Call the block on a batch first"):
+    with pytest.raises(
+        gluon.DeferredInitializationError,
+        match=r"its shape \(2, -1\) is not known.*Call the block on a batch first",
+    ):
         p.data()
     with pytest.raises(ValueError, match=r"its shape \(2, -1\) is not known"):
         gluon.Parameter("weight", shape=(2, 0)).initialize()
@@ -101,7 +109,12 @@ def test_cast_changes_values_and_gradient(backend):
     p.initialize(init="ones")
     array = p.data()
     p.cast("float16")
-    assert p.data() is array and array.dtype == "float16" and p.grad().dtype == "float16" and p.dtype == "float16"
+    assert (
+        p.data() is array
+        and array.dtype == "float16"
+        and p.grad().dtype == "float16"
+        and p.dtype == "float16"
+    )
     p.dtype = "float64"
     assert array.dtype == "float64" and array.strides == (8,)
 
@@ -160,7 +173,9 @@ def test_initial_values_do_not_depend_on_when_shapes_become_known(backend):
         net.initialize(init.Xavier())
         np.random.uniform(size=draws_between)
         net(np.ones((1, 3)))
-        return [p.data().asnumpy() for p in net.collect_params().values()] + [np.random.uniform(size=2).asnumpy()]
+        return [p.data().asnumpy() for p in net.collect_params().values()] + [
+            np.random.uniform(size=2).asnumpy()
+        ]
 
     for known, later in zip(values(3, 5), values(0, 5), strict=True):
         onp.testing.assert_array_equal(known, later)
@@ -180,9 +195,13 @@ def test_constants_and_devices_as_mxnet_1_has_them():
     net = Fixed()
     net.initialize(init.One(), ctx=[npx.cpu()])
     assert net(np.ones((1, 2))).tolist() == [[4, 6]] and net.weights.grad_req == "null"
-    assert net.params.get_constant("weights") is net.weights and isinstance(net.collect_params(), gluon.parameter.ParameterDict)
+    assert net.params.get_constant("weights") is net.weights and isinstance(
+        net.collect_params(), gluon.parameter.ParameterDict
+    )
     assert net.collect_params().list_ctx() == net.collect_params().list_device() == [npx.cpu()]
-    with pytest.raises(ValueError, match="there is no constant 'other', and no value to make it of"):
+    with pytest.raises(
+        ValueError, match="there is no constant 'other', and no value to make it of"
+    ):
         net.params.get_constant("other")
 
 
@@ -195,20 +214,35 @@ def test_a_shape_that_is_set_completes_what_waits_for_it():
         given.weight.data()
     given.weight.shape = (2, 4)
     called(np.zeros((1, 4)))
-    assert (given.weight.data() == called.weight.data()).all() and given.weight.grad().shape == (2, 4)
+    assert (given.weight.data() == called.weight.data()).all() and given.weight.grad().shape == (
+        2,
+        4,
+    )
 
 
-# --- dicts of parameters, as MXNet 1 has them ------------------------------------------------------------------------
+# --- dicts of parameters, as MXNet 1 has them -----------------------------------------------------
 
 
 def test_a_dict_makes_parameters_finds_them_and_trains_them():
     params = gluon.ParameterDict("net_")
     weight = params.get("weight", shape=(1, 3), init="ones")
     bias = params.get("bias", shape=1, init="zeros")
-    assert params.prefix == "net_" and list(params) == ["net_weight", "net_bias"] and weight.name == "net_weight"
-    assert params.get("weight") is weight is params["net_weight"] and params.get("other") is None and "net_other" not in params
+    assert (
+        params.prefix == "net_"
+        and list(params) == ["net_weight", "net_bias"]
+        and weight.name == "net_weight"
+    )
+    assert (
+        params.get("weight") is weight is params["net_weight"]
+        and params.get("other") is None
+        and "net_other" not in params
+    )
     params.initialize(init.Constant(2.0), ctx=[npx.cpu()])
-    assert weight.data().tolist() == [[1, 1, 1]] and bias.data().tolist() == [0] and params.list_ctx() == [npx.cpu()]
+    assert (
+        weight.data().tolist() == [[1, 1, 1]]
+        and bias.data().tolist() == [0]
+        and params.list_ctx() == [npx.cpu()]
+    )
     trainer = gluon.Trainer(params, "sgd", {"learning_rate": 1.0})
     with autograd.record():
         loss = (np.ones((2, 3)) @ weight.data().T + bias.data()).sum()
@@ -226,11 +260,19 @@ def test_a_parameter_that_is_found_must_agree_and_learns_what_was_not_known():
     params = gluon.ParameterDict("net_")
     weight = params.get("weight", shape=(2, 0), dtype="float16", allow_deferred_init=True)
     weight.initialize(init.One())
-    assert params.get("weight", shape=(2, 3), dtype=onp.float16, init=None) is weight and weight.shape == (2, 3)
+    assert params.get(
+        "weight", shape=(2, 3), dtype=onp.float16, init=None
+    ) is weight and weight.shape == (2, 3)
     assert weight.data().sum() == 6, "its shape is known now"
-    assert params.get("weight", shape=(0, 3), init="ones").init == "ones" and params.get("weight", init=init.One()) is weight
+    assert (
+        params.get("weight", shape=(0, 3), init="ones").init == "ones"
+        and params.get("weight", init=init.One()) is weight
+    )
     for asked, words in [
-        ({"shape": (2, 4)}, r"Parameter 'net_weight' is there already, and has shape=\(2, 3\); shape=\(2, 4\) was asked for"),
+        (
+            {"shape": (2, 4)},
+            r"Parameter 'net_weight' is there already, and has shape=\(2, 3\); shape=\(2, 4\) was asked for",
+        ),
         ({"shape": (2, 3, 1)}, r"has shape=\(2, 3\)"),
         ({"dtype": "float32"}, r"has dtype=dtype\('float16'\); dtype='float32' was asked for"),
         ({"grad_req": "add"}, "has grad_req='write'"),
@@ -251,15 +293,23 @@ def test_dicts_share_parameters():
     params = gluon.ParameterDict("net_")
     weight, scale = params.get("weight", shape=(2,)), params.get_constant("scale", [2.0, onp.nan])
     twin = gluon.ParameterDict("net_", shared=params)
-    assert len(twin) == 0 and twin.get("weight", shape=(2,)) is weight and list(twin) == ["net_weight"]
+    assert (
+        len(twin) == 0 and twin.get("weight", shape=(2,)) is weight and list(twin) == ["net_weight"]
+    )
     assert twin.get_constant("scale", [2.0, onp.nan]) is scale and scale.name == "net_scale"
     twin.get("bias", shape=(1,))
     assert "net_bias" not in params
-    with pytest.raises(ValueError, match="the constant 'net_scale' is there already, and has another value"):
+    with pytest.raises(
+        ValueError, match="the constant 'net_scale' is there already, and has another value"
+    ):
         twin.get_constant("scale", [2.0, 3.0])
-    with pytest.raises(ValueError, match="'net_weight' is there already, and is a parameter that is learned"):
+    with pytest.raises(
+        ValueError, match="'net_weight' is there already, and is a parameter that is learned"
+    ):
         twin.get_constant("weight", [2.0, 3.0])
-    with pytest.raises(TypeError, match="ParameterDict: shared: expected a ParameterDict, got dict"):
+    with pytest.raises(
+        TypeError, match="ParameterDict: shared: expected a ParameterDict, got dict"
+    ):
         gluon.ParameterDict("net_", {})
     with pytest.raises(TypeError, match="ParameterDict: prefix: expected a str, got dict"):
         gluon.ParameterDict({})
@@ -269,7 +319,10 @@ def test_updating_a_dict_never_replaces_a_parameter():
     one, other = nn.Dense(2, in_units=2), nn.Dense(2, in_units=2)
     params = one.collect_params()
     params.update(one.collect_params())
-    with pytest.raises(ValueError, match=r"ParameterDict.update: weight, bias: another parameter of that name is there already"):
+    with pytest.raises(
+        ValueError,
+        match=r"ParameterDict.update: weight, bias: another parameter of that name is there already",
+    ):
         params.update({"new": gluon.Parameter(), **other.collect_params()})
     assert list(params) == ["weight", "bias"] and params["weight"] is one.weight
 
@@ -281,16 +334,26 @@ def test_a_dict_survives_a_file_and_names_change_their_beginning(tmp_path):
         params.get("weight", shape=(2, 0), allow_deferred_init=True)
         params.get("bias", shape=2)
     one.initialize(init.Constant(3.0))
-    with pytest.raises(gluon.DeferredInitializationError, match="Parameter 'one_weight' has no values yet"):
+    with pytest.raises(
+        gluon.DeferredInitializationError, match="Parameter 'one_weight' has no values yet"
+    ):
         one.save(path)
     one["one_weight"].shape = (2, 1)
     one.save(path, strip_prefix="one_")
     assert sorted(npx.load(path)) == ["bias", "weight"]
     other.load(path, ctx=npx.cpu(), restore_prefix="other_")
-    assert other["other_weight"].data().tolist() == [[3], [3]] and other["other_bias"].data().tolist() == [3, 3]
-    with pytest.raises(ValueError, match=r"ParameterDict.save\(strip_prefix='other_'\): these names begin otherwise: one_weight, one_bias"):
+    assert other["other_weight"].data().tolist() == [[3], [3]] and other[
+        "other_bias"
+    ].data().tolist() == [3, 3]
+    with pytest.raises(
+        ValueError,
+        match=r"ParameterDict.save\(strip_prefix='other_'\): these names begin otherwise: one_weight, one_bias",
+    ):
         one.save(path, strip_prefix="other_")
-    with pytest.raises(ValueError, match=r"load\(restore_prefix='one_'\): these names begin otherwise: other_weight"):
+    with pytest.raises(
+        ValueError,
+        match=r"load\(restore_prefix='one_'\): these names begin otherwise: other_weight",
+    ):
         other.load(path, restore_prefix="one_")
     with pytest.raises(ValueError, match="do not fit ParameterDict; nothing was loaded") as caught:
         other.load(path)
@@ -302,7 +365,9 @@ def test_a_dict_survives_a_file_and_names_change_their_beginning(tmp_path):
     ]
     other.load(path, allow_missing=True, ignore_extra=True)
     other.setattr("dtype", "float16")
-    with pytest.raises(ValueError, match="other_weight: has dtype float32 there, float16 in the dict"):
+    with pytest.raises(
+        ValueError, match="other_weight: has dtype float32 there, float16 in the dict"
+    ):
         other.load(path, restore_prefix="other_")
     other.load(path, restore_prefix="other_", cast_dtype=True)
     assert other["other_weight"].data().dtype == "float16"
@@ -313,12 +378,18 @@ def test_copies_of_dicts_go_on_as_the_dict(copied):
     params = gluon.ParameterDict("net_", shared=gluon.ParameterDict("net_"))
     params.get("weight", shape=(2,), init="ones").initialize()
     twin = copied(params)
-    assert twin.prefix == "net_" and twin.get("weight").data().tolist() == [1, 1] and twin.get("weight") is not params.get("weight")
+    assert (
+        twin.prefix == "net_"
+        and twin.get("weight").data().tolist() == [1, 1]
+        and twin.get("weight") is not params.get("weight")
+    )
 
 
 def test_what_a_block_makes_by_its_dict_is_its_own():
     class Affine(gluon.HybridBlock):
-        """One parameter with the name of its attribute, one with another name, and one without an attribute."""
+        """One parameter with the name of its attribute, one with another name, and one without an
+        attribute.
+        """
 
         def __init__(self):
             super().__init__()

@@ -1,4 +1,6 @@
-"""The five programs of `examples/gluon_programs`: eager, hybridized and as one compiled step they do the same."""
+"""The five programs of `examples/gluon_programs`: eager, hybridized and as one compiled step they
+do the same.
+"""
 
 import subprocess
 import sys
@@ -41,9 +43,21 @@ def test_differences_are_found():
 
 def test_the_programs_run_alone():
     def run(*arguments):
-        return subprocess.run([sys.executable, "-m", "examples.gluon_programs", *arguments], cwd=ROOT, capture_output=True, text=True)
+        return subprocess.run(
+            [sys.executable, "-m", "examples.gluon_programs", *arguments],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        )
 
     done = run("linear regression", "--steps", "2")
-    assert done.returncode == 0 and "all modes agree at every step" in done.stdout and "  compiled step" in done.stdout
+    assert (
+        done.returncode == 0
+        and "all modes agree at every step" in done.stdout
+        and "  compiled step" in done.stdout
+    )
     refused = run("regression")
-    assert refused.returncode == 2 and "there is no program regression; choose of linear regression, lenet" in refused.stderr
+    assert (
+        refused.returncode == 2
+        and "there is no program regression; choose of linear regression, lenet" in refused.stderr
+    )

@@ -14,7 +14,12 @@ def network(remat):
     net = nn.HybridSequential()
     for _ in range(2):
         part = nn.HybridSequential()
-        part.add(nn.Dense(8, activation="tanh", in_units=8), nn.BatchNorm(in_channels=8), nn.Dropout(0.3), nn.Dense(8, in_units=8))
+        part.add(
+            nn.Dense(8, activation="tanh", in_units=8),
+            nn.BatchNorm(in_channels=8),
+            nn.Dropout(0.3),
+            nn.Dense(8, in_units=8),
+        )
         net.add(part)
     net.initialize()
     net.hybridize()
@@ -27,7 +32,9 @@ def network(remat):
 
 
 def train(remat, compiled):
-    """Losses, weights and statistics after some steps; dropout draws the same numbers when it is computed again."""
+    """Losses, weights and statistics after some steps; dropout draws the same numbers when it is
+    computed again.
+    """
     net = network(remat)
     trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
 
@@ -65,7 +72,9 @@ def kept(remat):
     with autograd.record():
         y = net(x)
     known = {a._value.payload.unsafe_buffer_pointer() for a in (x, y)}
-    return [a.shape for a in y._value.node.pullback.arrays if a.unsafe_buffer_pointer() not in known]
+    return [
+        a.shape for a in y._value.node.pullback.arrays if a.unsafe_buffer_pointer() not in known
+    ]
 
 
 def test_activations_are_not_kept_for_backward():

@@ -1,4 +1,6 @@
-"""Recurrent layers and cells: against torch with its weights copied, against each other, eager and compiled."""
+"""Recurrent layers and cells: against torch with its weights copied, against each other, eager and
+compiled.
+"""
 
 import copy
 import pickle
@@ -37,7 +39,7 @@ def small(block):
     return block
 
 
-# --- layers against torch ----------------------------------------------------------------------------------------
+# --- layers against torch -------------------------------------------------------------------------
 
 LAYERS = {
     "rnn": (lambda **k: rnn.RNN(H, activation="tanh", **k), "RNN"),
@@ -55,17 +57,26 @@ def theirs_of(torch, name, layer, **options):
     other = kind(C, H, **options)
     for parameter, values in other.named_parameters():
         what, part, at, *reverse = parameter.split("_")
-        values.data = torch.tensor(getattr(layer, f"{'r' if reverse else 'l'}{at[1:]}_{OURS[part]}_{what}").data().asnumpy())
+        values.data = torch.tensor(
+            getattr(layer, f"{'r' if reverse else 'l'}{at[1:]}_{OURS[part]}_{what}")
+            .data()
+            .asnumpy()
+        )
     return other
 
 
-@pytest.mark.parametrize(("name", "layers", "both"), [("rnn", 1, False), ("relu", 1, False), ("lstm", 2, True), ("gru", 2, False)])
+@pytest.mark.parametrize(
+    ("name", "layers", "both"),
+    [("rnn", 1, False), ("relu", 1, False), ("lstm", 2, True), ("gru", 2, False)],
+)
 def test_layers_agree_with_torch_in_values_states_and_gradients(name, layers, both):
     torch = pytest.importorskip("torch", reason="compares with torch")
     layer = small(LAYERS[name][0](num_layers=layers, bidirectional=both, input_size=C))
     other = theirs_of(torch, name, layer, num_layers=layers, bidirectional=both)
     begin = [random.normal(size=info["shape"]).astype("float32") for info in layer.state_info(N)]
-    found, grads = gradients(lambda x, *s: flat(layer(x, list(s))), np.array(DATA), *map(np.array, begin))
+    found, grads = gradients(
+        lambda x, *s: flat(layer(x, list(s))), np.array(DATA), *map(np.array, begin)
+    )
     tensors = [torch.tensor(a, requires_grad=True) for a in (DATA, *begin)]
     out, states = other(tensors[0], tuple(tensors[1:]) if name == "lstm" else tensors[1])
     outs = [out, *states] if name == "lstm" else [out, states]
@@ -75,7 +86,9 @@ def test_layers_agree_with_torch_in_values_states_and_gradients(name, layers, bo
     for parameter, values in other.named_parameters():
         what, part, at, *reverse = parameter.split("_")
         mine = getattr(layer, f"{'r' if reverse else 'l'}{at[1:]}_{OURS[part]}_{what}").grad()
-        onp.testing.assert_allclose(mine.asnumpy(), values.grad.numpy(), 1e-4, 1e-5, err_msg=parameter)
+        onp.testing.assert_allclose(
+            mine.asnumpy(), values.grad.numpy(), 1e-4, 1e-5, err_msg=parameter
+        )
 
 
 def flat(result):
@@ -88,10 +101,14 @@ def test_packed_sequences_of_torch_agree_with_sequence_lengths():
     layer = small(rnn.LSTM(H, 2, bidirectional=True, input_size=C, use_sequence_length=True))
     other = theirs_of(torch, "lstm", layer, num_layers=2, bidirectional=True)
     lengths = [4, 1, 2]
-    packed = torch.nn.utils.rnn.pack_padded_sequence(torch.tensor(DATA), lengths, enforce_sorted=False)
+    packed = torch.nn.utils.rnn.pack_padded_sequence(
+        torch.tensor(DATA), lengths, enforce_sorted=False
+    )
     out, states = other(packed)
     expected = [torch.nn.utils.rnn.pad_packed_sequence(out)[0], *states]
-    padded = onp.where(onp.arange(T)[:, None, None] < onp.array(lengths)[:, None], DATA, onp.nan).astype("float32")
+    padded = onp.where(
+        onp.arange(T)[:, None, None] < onp.array(lengths)[:, None], DATA, onp.nan
+    ).astype("float32")
     x = np.array(padded)
     found, (grad,) = gradients(lambda x: flat(layer(x, layer.begin_state(N), np.array(lengths))), x)
     close(found, [e.detach().numpy() for e in expected])
@@ -106,10 +123,13 @@ def test_projections_agree_with_torch():
     other = theirs_of(torch, "lstm", layer, proj_size=2)
     assert layer.l0_h2r_weight.shape == (2, H) and layer.l0_h2h_weight.shape == (4 * H, 2)
     expected, states = other(torch.tensor(DATA))
-    close([o.asnumpy() for o in flat(layer(np.array(DATA), layer.begin_state(N)))], [o.detach().numpy() for o in (expected, *states)])
+    close(
+        [o.asnumpy() for o in flat(layer(np.array(DATA), layer.begin_state(N)))],
+        [o.detach().numpy() for o in (expected, *states)],
+    )
 
 
-# --- layers against cells ----------------------------------------------------------------------------------------
+# --- layers against cells -------------------------------------------------------------------------
 
 
 def stack_of(layer, cell, layers, both):
@@ -121,7 +141,9 @@ def stack_of(layer, cell, layers, both):
     stack.unroll(T, np.array(DATA), layout="TNC")
     for name, parameter in stack.collect_params().items():
         at, *middle, last = name.split(".")
-        parameter.set_data(getattr(layer, f"{'r' if 'r_cell' in middle else 'l'}{at}_{last}").data())
+        parameter.set_data(
+            getattr(layer, f"{'r' if 'r_cell' in middle else 'l'}{at}_{last}").data()
+        )
     return stack
 
 
@@ -134,11 +156,14 @@ CELLS = {
 
 
 @pytest.mark.parametrize(
-    ("name", "layers", "both"), [("rnn_relu", 1, False), ("lstm", 1, True), ("gru", 1, False), ("projected", 1, False)]
+    ("name", "layers", "both"),
+    [("rnn_relu", 1, False), ("lstm", 1, True), ("gru", 1, False), ("projected", 1, False)],
 )
 def test_layers_agree_with_cells_unrolled_eager_and_compiled(name, layers, both):
     layer, cell = CELLS[name]
-    layer = small(layer(num_layers=layers, bidirectional=both, use_sequence_length=True, layout="NTC"))
+    layer = small(
+        layer(num_layers=layers, bidirectional=both, use_sequence_length=True, layout="NTC")
+    )
     x, lengths = np.array(DATA.swapaxes(0, 1)), np.array(LENGTHS)
     layer(x, None, lengths)
     stack = stack_of(layer, cell, layers, both)
@@ -169,7 +194,10 @@ def test_second_derivatives_of_layers_are_those_of_cells_unrolled(name):
     layer(x)
     stack = stack_of(layer, cell, 1, False)
     found = []
-    for block, call in ((layer, layer), (stack, lambda x: stack.unroll(T, x, layout="TNC", merge_outputs=True)[0])):
+    for block, call in (
+        (layer, layer),
+        (stack, lambda x: stack.unroll(T, x, layout="TNC", merge_outputs=True)[0]),
+    ):
         weight = next(p for n, p in block.collect_params().items() if n.endswith("h2h_weight"))
         block.zero_grad()
         x.attach_grad()
@@ -207,7 +235,7 @@ def test_a_layer_in_a_compiled_step_trains_as_eagerly():
     assert eager[-1] < 0.8 * eager[0]
 
 
-# --- properties of layers ----------------------------------------------------------------------------------------
+# --- properties of layers -------------------------------------------------------------------------
 
 
 def test_dropout_between_layers_happens_in_training_only_and_follows_the_seed():
@@ -227,7 +255,9 @@ def test_dropout_between_layers_happens_in_training_only_and_follows_the_seed():
     whole = small(rnn.GRU(H, 2, dropout=1.0, input_size=C))
     with autograd.train_mode():
         without = whole(x)
-        onp.testing.assert_allclose(without.asnumpy(), whole(x * 2).asnumpy(), err_msg="nothing reaches the second layer")
+        onp.testing.assert_allclose(
+            without.asnumpy(), whole(x * 2).asnumpy(), err_msg="nothing reaches the second layer"
+        )
 
 
 def test_clipped_cells_stay_in_their_bounds_and_nan_can_be_clipped():
@@ -246,7 +276,9 @@ def test_clipped_cells_stay_in_their_bounds_and_nan_can_be_clipped():
 
 def test_layers_keep_their_dtype():
     layer = small(rnn.GRU(H, input_size=C, dtype="float64"))
-    assert layer(np.array(DATA, dtype="float64")).dtype == layer.begin_state(1)[0].dtype == "float64"
+    assert (
+        layer(np.array(DATA, dtype="float64")).dtype == layer.begin_state(1)[0].dtype == "float64"
+    )
     layer.cast("float32")
     assert layer(np.array(DATA)).dtype == "float32"
 
@@ -256,29 +288,48 @@ def test_gradients_of_empty_batches_and_of_no_steps():
     for shape in ((3, 0, C), (0, 2, C)):
         x = np.array(onp.ones(shape, "float32"))
         (out, h, _), (grad,) = gradients(lambda x: flat(layer(x, layer.begin_state(x.shape[1]))), x)
-        assert out.shape == (*shape[:2], 2 * H) and h.shape == (2, shape[1], H) and grad.shape == shape
+        assert (
+            out.shape == (*shape[:2], 2 * H) and h.shape == (2, shape[1], H) and grad.shape == shape
+        )
 
 
 def test_layers_say_what_they_are_and_have_mxnets_names():
     layer = rnn.LSTM(H, num_layers=2, dropout=0.5, bidirectional=True)
     assert repr(layer) == "LSTM(None -> 6, TNC, num_layers=2, dropout=0.5, bidirectional)"
-    assert list(layer.collect_params("r1")) == ["r1_i2h_weight", "r1_h2h_weight", "r1_i2h_bias", "r1_h2h_bias"]
+    assert list(layer.collect_params("r1")) == [
+        "r1_i2h_weight",
+        "r1_h2h_weight",
+        "r1_i2h_bias",
+        "r1_h2h_bias",
+    ]
     layer.initialize()
     layer(np.array(DATA))
     assert layer.l0_i2h_weight.shape == (4 * H, C) and layer.l1_i2h_weight.shape == (4 * H, 2 * H)
     again = rnn.LSTM(H, num_layers=2, dropout=0.5, bidirectional=True)
     again.load_dict(layer.collect_params())
     for twin in (again, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
-        onp.testing.assert_array_equal(twin(np.array(DATA)).asnumpy(), layer(np.array(DATA)).asnumpy())
+        onp.testing.assert_array_equal(
+            twin(np.array(DATA)).asnumpy(), layer(np.array(DATA)).asnumpy()
+        )
 
 
 def test_the_vector_of_parameters_is_the_concatenation_of_the_layers():
     layer = small(rnn.GRU(H, 2, bidirectional=True, input_size=C))
     layer(np.array(DATA))
     vector = np.concatenate([p.data().reshape(-1) for p in layer.params.values()])
-    out = npx.rnn(np.array(DATA), vector, *layer.begin_state(N), mode="gru", state_size=H, num_layers=2, bidirectional=True)
+    out = npx.rnn(
+        np.array(DATA),
+        vector,
+        *layer.begin_state(N),
+        mode="gru",
+        state_size=H,
+        num_layers=2,
+        bidirectional=True,
+    )
     onp.testing.assert_allclose(out.asnumpy(), layer(np.array(DATA)).asnumpy(), rtol=1e-6)
-    assert npx.rnn([[[1.0]]], [1.0, 1.0, 0.0, 0.5], [[[0.5]]], mode="rnn_relu", state_size=1, num_layers=1).tolist() == [[[2]]]
+    assert npx.rnn(
+        [[[1.0]]], [1.0, 1.0, 0.0, 0.5], [[[0.5]]], mode="rnn_relu", state_size=1, num_layers=1
+    ).tolist() == [[[2]]]
 
 
 X, STATE = np.zeros((2, 3, 4)), np.zeros((1, 3, 5))
@@ -287,45 +338,105 @@ X, STATE = np.zeros((2, 3, 4)), np.zeros((1, 3, 5))
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: npx.rnn(X, X, STATE), "mode must be one of rnn_relu, rnn_tanh, lstm, gru, got None"),
-        (lambda: npx.rnn(X, X, STATE, mode="gru", num_layers=1), "state_size and num_layers must be positive numbers"),
-        (lambda: npx.rnn(X, np.zeros(3), STATE, mode="rnn_relu", state_size=5, num_layers=1), r"parameters must have shape \(55,\)"),
+        (
+            lambda: npx.rnn(X, X, STATE),
+            "mode must be one of rnn_relu, rnn_tanh, lstm, gru, got None",
+        ),
+        (
+            lambda: npx.rnn(X, X, STATE, mode="gru", num_layers=1),
+            "state_size and num_layers must be positive numbers",
+        ),
+        (
+            lambda: npx.rnn(X, np.zeros(3), STATE, mode="rnn_relu", state_size=5, num_layers=1),
+            r"parameters must have shape \(55,\)",
+        ),
         (
             lambda: npx.rnn(X, np.zeros(55), X, mode="rnn_relu", state_size=5, num_layers=1),
             r"state must have shape \(1, 3, 5\), got \(2, 3, 4\)",
         ),
-        (lambda: npx.rnn(X[0], np.zeros(55), STATE, mode="rnn_relu", state_size=5, num_layers=1), "axes time, batch and feature"),
-        (lambda: npx.rnn(X, X, STATE, mode="lstm", state_size=5, num_layers=1), "state_cell is for mode='lstm' and needed there"),
-        (lambda: npx.rnn(X, X, STATE, None, [1, 2, 3], "gru", 5, 1), "use_sequence_length=False, but sequence_length is given"),
-        (lambda: npx.rnn(X, [X], STATE, mode="gru", state_size=5, num_layers=1, p=2), "p is a probability"),
-        (lambda: npx.rnn(X, [X, X], STATE, mode="gru", state_size=5, num_layers=1), r"or 4 arrays \(l0_i2h_weight, .*\), got 2"),
-        (lambda: npx.rnn(X, [X] * 4, STATE, mode="gru", state_size=5, num_layers=1), r"l0_i2h_weight must have shape \(15, 4\)"),
-        (lambda: npx.rnn(X, X, STATE, mode="gru", state_size=5, num_layers=1, projection_size=2), "is for mode='lstm'"),
         (
-            lambda: npx.rnn(X, X, STATE, mode="gru", state_size=5, num_layers=1, lstm_state_clip_min=0, lstm_state_clip_max=1),
+            lambda: npx.rnn(X[0], np.zeros(55), STATE, mode="rnn_relu", state_size=5, num_layers=1),
+            "axes time, batch and feature",
+        ),
+        (
+            lambda: npx.rnn(X, X, STATE, mode="lstm", state_size=5, num_layers=1),
+            "state_cell is for mode='lstm' and needed there",
+        ),
+        (
+            lambda: npx.rnn(X, X, STATE, None, [1, 2, 3], "gru", 5, 1),
+            "use_sequence_length=False, but sequence_length is given",
+        ),
+        (
+            lambda: npx.rnn(X, [X], STATE, mode="gru", state_size=5, num_layers=1, p=2),
+            "p is a probability",
+        ),
+        (
+            lambda: npx.rnn(X, [X, X], STATE, mode="gru", state_size=5, num_layers=1),
+            r"or 4 arrays \(l0_i2h_weight, .*\), got 2",
+        ),
+        (
+            lambda: npx.rnn(X, [X] * 4, STATE, mode="gru", state_size=5, num_layers=1),
+            r"l0_i2h_weight must have shape \(15, 4\)",
+        ),
+        (
+            lambda: npx.rnn(X, X, STATE, mode="gru", state_size=5, num_layers=1, projection_size=2),
+            "is for mode='lstm'",
+        ),
+        (
+            lambda: npx.rnn(
+                X,
+                X,
+                STATE,
+                mode="gru",
+                state_size=5,
+                num_layers=1,
+                lstm_state_clip_min=0,
+                lstm_state_clip_max=1,
+            ),
             "for mode='lstm'",
         ),
-        (lambda: rnn.LSTM(3, state_clip_max=1), "lower and the upper bound of cell states are given together"),
+        (
+            lambda: rnn.LSTM(3, state_clip_max=1),
+            "lower and the upper bound of cell states are given together",
+        ),
         (lambda: rnn.LSTM(3, projection_size=0), "projection_size must be positive"),
         (lambda: rnn.GRU(0), "hidden_size and num_layers must be positive"),
         (lambda: rnn.GRU(3, layout="NCT"), "expected 'NTC' or 'TNC', got 'NCT'"),
         (lambda: rnn.GRU(3, dropout=-1), "dropout is a probability"),
         (lambda: rnn.RNN(3, activation="sigmoid"), "activation must be 'relu' or 'tanh'"),
         (lambda: small(rnn.GRU(3))(X[0]), r"expected data with axes TNC, got shape \(3, 4\)"),
-        (lambda: small(rnn.GRU(3))(X, STATE), r"states must have shapes \[\(1, 3, 3\)\], got \[\(1, 3, 5\)\]"),
-        (lambda: small(rnn.GRU(3))(X, None, [1]), "use_sequence_length=False, but sequence_length is given"),
+        (
+            lambda: small(rnn.GRU(3))(X, STATE),
+            r"states must have shapes \[\(1, 3, 3\)\], got \[\(1, 3, 5\)\]",
+        ),
+        (
+            lambda: small(rnn.GRU(3))(X, None, [1]),
+            "use_sequence_length=False, but sequence_length is given",
+        ),
         (lambda: small(rnn.GRU(3, use_sequence_length=True))(X), "sequence_length is missing"),
         (lambda: rnn.GRUCell(0), "hidden_size must be positive"),
-        (lambda: small(rnn.LSTMCell(3))(X[0], [X[0]]), "LSTMCell: states: expected a list of 2, got 1"),
+        (
+            lambda: small(rnn.LSTMCell(3))(X[0], [X[0]]),
+            "LSTMCell: states: expected a list of 2, got 1",
+        ),
         (lambda: small(rnn.GRUCell(3))(X[0], X[0]), "expected a list of 1, got an array"),
         (lambda: small(rnn.GRUCell(3)).unroll(4, X), "length is 4, but inputs have 3 steps"),
         (lambda: small(rnn.GRUCell(3)).unroll(None, []), "inputs have no steps"),
-        (lambda: small(rnn.GRUCell(3)).unroll(3, X, valid_length=[1]), r"valid_length must have shape \(2,\)"),
+        (
+            lambda: small(rnn.GRUCell(3)).unroll(3, X, valid_length=[1]),
+            r"valid_length must have shape \(2,\)",
+        ),
         (lambda: rnn.DropoutCell(2), "rate is a probability"),
         (lambda: rnn.Conv2DLSTMCell((3, 5, 5), 2, 3, 2), "h2h_kernel must be odd"),
         (lambda: rnn.Conv2DLSTMCell((3, 5), 2, 3, 3), "input_shape needs 3 lengths"),
-        (lambda: rnn.Conv2DLSTMCell((3, 5, 5), 2, (3, 3, 3), 3), "i2h_kernel: expected a number, or one for each of 2 axes"),
-        (lambda: rnn.Conv2DLSTMCell((3, 5, 5), 2, 3, 3, conv_layout="NCW"), "conv_layout must be one of NCHW, NHWC"),
+        (
+            lambda: rnn.Conv2DLSTMCell((3, 5, 5), 2, (3, 3, 3), 3),
+            "i2h_kernel: expected a number, or one for each of 2 axes",
+        ),
+        (
+            lambda: rnn.Conv2DLSTMCell((3, 5, 5), 2, 3, 3, conv_layout="NCW"),
+            "conv_layout must be one of NCHW, NHWC",
+        ),
         (lambda: rnn.Conv1DGRUCell((3, 2), 2, 3, 3), "does not fit into input_shape"),
     ],
 )
@@ -334,12 +445,16 @@ def test_what_does_not_fit_is_an_error_that_says_so(call, text):
         call()
 
 
-# --- cells -------------------------------------------------------------------------------------------------------
+# --- cells ----------------------------------------------------------------------------------------
 
 
 def test_one_step_of_a_cell_agrees_with_torch():
     torch = pytest.importorskip("torch", reason="compares with torch")
-    for mine, kind, states in ((rnn.RNNCell(H), "RNNCell", 1), (rnn.LSTMCell(H), "LSTMCell", 2), (rnn.GRUCell(H), "GRUCell", 1)):
+    for mine, kind, states in (
+        (rnn.RNNCell(H), "RNNCell", 1),
+        (rnn.LSTMCell(H), "LSTMCell", 2),
+        (rnn.GRUCell(H), "GRUCell", 1),
+    ):
         small(mine)
         begin = [random.normal(size=(N, H)).astype("float32") for _ in range(states)]
         _, found = mine(np.array(DATA[0]), list(map(np.array, begin)))
@@ -347,8 +462,14 @@ def test_one_step_of_a_cell_agrees_with_torch():
         for name, values in other.named_parameters():
             what, part = name.split("_")
             values.data = torch.tensor(getattr(mine, f"{OURS[part]}_{what}").data().asnumpy())
-        expected = other(torch.tensor(DATA[0]), tuple(map(torch.tensor, begin)) if states == 2 else torch.tensor(begin[0]))
-        close([s.asnumpy() for s in found], [e.detach().numpy() for e in (expected if states == 2 else [expected])])
+        expected = other(
+            torch.tensor(DATA[0]),
+            tuple(map(torch.tensor, begin)) if states == 2 else torch.tensor(begin[0]),
+        )
+        close(
+            [s.asnumpy() for s in found],
+            [e.detach().numpy() for e in (expected if states == 2 else [expected])],
+        )
 
 
 def test_unroll_takes_and_gives_lists_and_arrays_in_both_layouts():
@@ -363,7 +484,11 @@ def test_unroll_takes_and_gives_lists_and_arrays_in_both_layouts():
     merged, _ = cell.unroll(T, np.array(DATA.swapaxes(0, 1)), merge_outputs=True)
     onp.testing.assert_allclose(merged.asnumpy(), expected.swapaxes(0, 1), rtol=1e-6)
     masked, (last,) = cell.unroll(T, steps, valid_length=LENGTHS, layout="TNC")
-    assert masked.shape == (T, N, H) and (masked.asnumpy()[2:, 0] == 0).all() and (last.asnumpy()[2] == 0).all()
+    assert (
+        masked.shape == (T, N, H)
+        and (masked.asnumpy()[2:, 0] == 0).all()
+        and (last.asnumpy()[2] == 0).all()
+    )
     onp.testing.assert_allclose(last.asnumpy()[0], expected[1, 0], rtol=1e-6)
 
 
@@ -372,7 +497,11 @@ def test_states_begin_as_asked_for():
     assert [s.tolist() for s in cell.begin_state(1, np.ones)] == [[[1, 1]]] * 2
     stack = rnn.SequentialRNNCell()
     stack.add(rnn.LSTMCell(2), rnn.DropoutCell(0.5), rnn.ResidualCell(rnn.GRUCell(2)))
-    assert [i["shape"] for i in stack.state_info(3)] == [(3, 2)] * 3 and len(stack) == 3 and isinstance(stack[1], rnn.DropoutCell)
+    assert (
+        [i["shape"] for i in stack.state_info(3)] == [(3, 2)] * 3
+        and len(stack) == 3
+        and isinstance(stack[1], rnn.DropoutCell)
+    )
     assert stack.begin_state(3, dtype="float16")[2].dtype == "float16"
     with pytest.raises(ValueError, match="SequentialRNNCell: states: expected a list of 3, got 1"):
         small(stack)(np.zeros((1, 2)), cell.begin_state(1)[:1])
@@ -386,8 +515,12 @@ def test_states_begin_as_asked_for():
 def test_cells_take_other_activations():
     cell = small(rnn.RNNCell(H, activation=lambda x: x))
     out, _ = cell(np.array(DATA[0]), cell.begin_state(N))
-    onp.testing.assert_allclose(out.asnumpy(), DATA[0] @ cell.i2h_weight.data().asnumpy().T, rtol=1e-4, atol=1e-5)
-    leaky = small(rnn.LSTMCell(H, activation=gluon.nn.LeakyReLU(0.1), recurrent_activation="softsign"))
+    onp.testing.assert_allclose(
+        out.asnumpy(), DATA[0] @ cell.i2h_weight.data().asnumpy().T, rtol=1e-4, atol=1e-5
+    )
+    leaky = small(
+        rnn.LSTMCell(H, activation=gluon.nn.LeakyReLU(0.1), recurrent_activation="softsign")
+    )
     assert leaky(np.array(DATA[0]), leaky.begin_state(N))[0].shape == (N, H)
 
 
@@ -407,7 +540,9 @@ def test_residual_cells_add_what_is_inside_the_sequence():
     cell = rnn.ResidualCell(rnn.BidirectionalCell(rnn.GRUCell(2), rnn.GRUCell(3)))
     cell.initialize(init.Zero())
     out, _ = cell.unroll(T, np.array(DATA), layout="TNC", valid_length=LENGTHS)
-    onp.testing.assert_array_equal(out.asnumpy(), onp.where(onp.arange(T)[:, None, None] < LENGTHS[:, None], DATA, 0))
+    onp.testing.assert_array_equal(
+        out.asnumpy(), onp.where(onp.arange(T)[:, None, None] < LENGTHS[:, None], DATA, 0)
+    )
 
 
 def everywhere(cell, training=True, **tolerances):
@@ -423,7 +558,9 @@ def everywhere(cell, training=True, **tolerances):
         cell.hybridize(how == "hybridized")
         np.random.seed(11)
         with autograd.train_mode() if training else autograd.predict_mode():
-            results.append([r.asnumpy() for r in (npx.jit(unrolled) if how == "compiled" else unrolled)(x)])
+            results.append(
+                [r.asnumpy() for r in (npx.jit(unrolled) if how == "compiled" else unrolled)(x)]
+            )
     close(results[1], results[0], **tolerances)
     close(results[2], results[0], **tolerances)
     return results[0]
@@ -441,13 +578,18 @@ def test_zoneout_keeps_numbers_of_the_step_before():
 
 
 def test_variational_dropout_draws_one_mask_for_all_steps():
-    cell = small(rnn.VariationalDropoutCell(rnn.RNNCell(40, activation=lambda x: x + 10), drop_outputs=0.5))
+    cell = small(
+        rnn.VariationalDropoutCell(rnn.RNNCell(40, activation=lambda x: x + 10), drop_outputs=0.5)
+    )
     out, _ = everywhere(cell, atol=1e-4)  # of numbers above 100
     assert ((out == 0) == (out[:1] == 0)).all() and 0.3 < (out == 0).mean() < 0.7
     states = small(rnn.VariationalDropoutCell(rnn.LSTMCell(H), 0.3, 0.3, 0.3))
     everywhere(states)
     with autograd.train_mode():
-        first, again = (states.unroll(T, np.array(DATA), layout="TNC", merge_outputs=True)[0].asnumpy() for _ in range(2))
+        first, again = (
+            states.unroll(T, np.array(DATA), layout="TNC", merge_outputs=True)[0].asnumpy()
+            for _ in range(2)
+        )
     assert not onp.allclose(first, again), "each sequence draws its own"
 
 
@@ -458,7 +600,9 @@ def test_cells_that_remember_refuse_to_carry_it_into_a_compiled_function():
         _, states = cell(x, cell.begin_state(N))
         with pytest.raises(RuntimeError, match="ZoneoutCell remembers arrays between steps"):
             npx.jit(lambda x: cell(x, states)[0])(x)
-    assert npx.jit(lambda x: cell(x, states)[0])(x).shape == (N, C), "in prediction there is nothing to remember"
+    assert npx.jit(lambda x: cell(x, states)[0])(x).shape == (N, C), (
+        "in prediction there is nothing to remember"
+    )
     assert pickle.loads(pickle.dumps(cell))(x, states)[0].shape == (N, C)
 
 
@@ -471,20 +615,31 @@ def test_convolutional_cells_on_one_point_are_dense_cells(kind):
         parameter.set_data(conv.params[name].data().reshape(parameter.shape))
     found, _ = conv.unroll(T, np.array(DATA[..., None, None]), layout="TNC", merge_outputs=True)
     expected, _ = dense.unroll(T, np.array(DATA), layout="TNC", merge_outputs=True)
-    onp.testing.assert_allclose(found.asnumpy()[..., 0, 0], expected.asnumpy(), rtol=1e-4, atol=1e-5)
+    onp.testing.assert_allclose(
+        found.asnumpy()[..., 0, 0], expected.asnumpy(), rtol=1e-4, atol=1e-5
+    )
 
 
 def test_convolutional_cells_in_all_dimensions_and_layouts():
     for cell, shape in (
         (rnn.Conv1DGRUCell((5, 2), 3, 3, 3, i2h_pad=1, conv_layout="NWC"), (1, 5, 3)),
-        (rnn.Conv2DLSTMCell((2, 5, 4), 3, (3, 2), (3, 5), i2h_dilate=2, h2h_dilate=(1, 2)), (1, 3, 1, 2)),
+        (
+            rnn.Conv2DLSTMCell((2, 5, 4), 3, (3, 2), (3, 5), i2h_dilate=2, h2h_dilate=(1, 2)),
+            (1, 3, 1, 2),
+        ),
         (rnn.Conv3DRNNCell((2, 3, 3, 3), 3, 2, 1, activation="relu"), (1, 3, 2, 2, 2)),
     ):
-        dims = {"Conv1DGRUCell": (1, 5, 2), "Conv2DLSTMCell": (1, 2, 5, 4), "Conv3DRNNCell": (1, 2, 3, 3, 3)}[type(cell).__name__]
+        dims = {
+            "Conv1DGRUCell": (1, 5, 2),
+            "Conv2DLSTMCell": (1, 2, 5, 4),
+            "Conv3DRNNCell": (1, 2, 3, 3, 3),
+        }[type(cell).__name__]
         with npx.backend("numpy"):
             out, states = small(cell)(np.ones(dims), cell.begin_state(1))
         assert out.shape == shape == cell.state_info(1)[0]["shape"] and states[0].shape == shape
-    assert repr(rnn.Conv1DGRUCell((5, 2), 3, 3, 3, conv_layout="NWC")) == "Conv1DGRUCell(2 -> 3, NWC)"
+    assert (
+        repr(rnn.Conv1DGRUCell((5, 2), 3, 3, 3, conv_layout="NWC")) == "Conv1DGRUCell(2 -> 3, NWC)"
+    )
 
 
 def test_a_cell_of_ones_own_in_mxnets_older_form_is_unrolled_like_the_others():
@@ -505,7 +660,11 @@ def test_a_cell_of_ones_own_in_mxnets_older_form_is_unrolled_like_the_others():
 
 
 def test_the_vector_of_parameters_is_initialized_part_by_part():
-    options = {"h2h_weight_initializer": init.Constant(2.0), "i2h_bias_initializer": init.LSTMBias(3.0), "h2r_weight_initializer": "ones"}
+    options = {
+        "h2h_weight_initializer": init.Constant(2.0),
+        "i2h_bias_initializer": init.LSTMBias(3.0),
+        "h2r_weight_initializer": "ones",
+    }
     fused = init.RNNFused("lstm", 2, H, True, 2, **options)
     again = init.create(fused.dumps())
     layer = rnn.LSTM(H, 2, bidirectional=True, projection_size=2, input_size=C, **options)

@@ -44,7 +44,11 @@ def training(mode, name, params, steps=7, sizes=(24, 24, 10)):
             net[0].weight.lr_mult, net[3].bias.wd_mult = 0.5, 3.0
         size = sizes[i % len(sizes)]
         losses.append(run(np.array(X[:size]), np.array(Y[:size])).item())
-    return losses, [p.data().asnumpy() for p in net.collect_params().values()], trainer.optimizer.num_update
+    return (
+        losses,
+        [p.data().asnumpy() for p in net.collect_params().values()],
+        trainer.optimizer.num_update,
+    )
 
 
 OPTIMIZERS = [
@@ -121,7 +125,10 @@ def test_a_gradient_is_used_once():
         gluon.Trainer([gluon.Parameter(shape=1)], "sgd").step(1)
     backward(net)
     trainer.step(1)
-    with pytest.raises(UserWarning, match=r"gradients of parameters 0 \(weight\) were not computed by backward since the last step"):
+    with pytest.raises(
+        UserWarning,
+        match=r"gradients of parameters 0 \(weight\) were not computed by backward since the last step",
+    ):
         trainer.step(1)
     before = net.weight.data().asnumpy()
     trainer.step(1, ignore_stale_grad=True)
@@ -189,14 +196,21 @@ def test_an_optimizer_object_and_a_list_of_parameters():
         gluon.Trainer(net.collect_params(), adam, {"learning_rate": 1})
     with pytest.raises(TypeError, match="params must be what"):
         gluon.Trainer([1], adam)
-    for options in ({"kvstore": "dist_sync"}, {"compression_params": {"type": "2bit"}}, {"update_on_kvstore": True}):
+    for options in (
+        {"kvstore": "dist_sync"},
+        {"compression_params": {"type": "2bit"}},
+        {"update_on_kvstore": True},
+    ):
         with pytest.raises(NotImplementedError):
             gluon.Trainer(net.collect_params(), "sgd", **options)
 
 
 @pytest.mark.parametrize("name", ["sgd", "adam"])
 def test_states_survive_a_file(name, tmp_path):
-    path, params = tmp_path / "states", {"learning_rate": 0.1} | ({"momentum": 0.9} if name == "sgd" else {})
+    path, params = (
+        tmp_path / "states",
+        {"learning_rate": 0.1} | ({"momentum": 0.9} if name == "sgd" else {}),
+    )
     net, _ = simple()
     trainer = gluon.Trainer(net.collect_params(), name, params)
     for _ in range(3):
@@ -248,7 +262,9 @@ def test_states_that_do_not_fit_are_refused(tmp_path):
     trainer.step(1)
     trainer.save_states(tmp_path / "sgd")
     adam = gluon.Trainer(net.collect_params(), "adam")
-    with pytest.raises(ValueError, match=r"(?s)do not fit the trainer; nothing was loaded:.*0\.0: missing there"):
+    with pytest.raises(
+        ValueError, match=r"(?s)do not fit the trainer; nothing was loaded:.*0\.0: missing there"
+    ):
         adam.load_states(tmp_path / "sgd")
     (tmp_path / "sgd").write_bytes((tmp_path / "sgd").read_bytes()[:-3])
     with pytest.raises(ValueError, match="not a whole safetensors file"):
@@ -283,14 +299,20 @@ def test_training_leaves_nothing_behind():
 def test_clip_global_norm_and_split_and_load():
     arrays = [np.array([3.0]), np.array([[4.0]])]
     assert gluon.utils.clip_global_norm(arrays, 10.0) == pytest.approx(5) and arrays[0].item() == 3
-    assert gluon.utils.clip_global_norm(arrays, 1.0, check_isfinite=False).item() == pytest.approx(5)
+    assert gluon.utils.clip_global_norm(arrays, 1.0, check_isfinite=False).item() == pytest.approx(
+        5
+    )
     onp.testing.assert_allclose([a.item() for a in arrays], [0.6, 0.8], rtol=1e-6)
     arrays[0][...] = onp.inf
     with pytest.warns(UserWarning, match="the norm is inf"):
         gluon.utils.clip_global_norm(arrays, 1.0)
-    parts = gluon.utils.split_and_load(onp.arange(10).reshape(5, 2), [npx.cpu(), "cpu(0)"], even_split=False)
+    parts = gluon.utils.split_and_load(
+        onp.arange(10).reshape(5, 2), [npx.cpu(), "cpu(0)"], even_split=False
+    )
     assert [p.shape for p in parts] == [(2, 2), (3, 2)]
-    assert [p.shape for p in gluon.utils.split_data(np.zeros((2, 6)), 3, batch_axis=1)] == [(2, 2)] * 3
+    assert [p.shape for p in gluon.utils.split_data(np.zeros((2, 6)), 3, batch_axis=1)] == [
+        (2, 2)
+    ] * 3
     with pytest.raises(ValueError, match="can't be cut into 3 equal parts"):
         gluon.utils.split_data(np.zeros(4), 3)
     with pytest.raises(ValueError, match="can't be cut into 3 parts"):
@@ -301,7 +323,9 @@ def test_download_keeps_a_file_that_is_there(tmp_path):
     file = tmp_path / "data.bin"
     file.write_bytes(b"content")
     sha1 = "040f06fd774092478d450774f5ba30c5da78acc8"
-    assert gluon.utils.download("http://nowhere.invalid/data.bin", file, sha1_hash=sha1) == str(file)
+    assert gluon.utils.download("http://nowhere.invalid/data.bin", file, sha1_hash=sha1) == str(
+        file
+    )
     target = gluon.utils.download(file.as_uri(), tmp_path / "copy", sha1_hash=sha1)
     assert gluon.utils.check_sha1(target, sha1)
     with pytest.raises(OSError, match="another SHA-1"):

@@ -1,4 +1,6 @@
-"""Long trainings in all modes: the loss falls, memory stays as it is, and what is stopped goes on bit by bit."""
+"""Long trainings in all modes: the loss falls, memory stays as it is, and what is stopped goes on
+bit by bit.
+"""
 
 import gc
 import json
@@ -38,7 +40,9 @@ class Transformer(gluon.HybridBlock):
         self.embedding = nn.Embedding(6, 8)
         self.places = gluon.Parameter("places", shape=(8, 8), init=init.Normal(0.1))
         self.layers = nn.HybridSequential()
-        self.layers.add(*[nn.TransformerEncoderCell(8, 16, 2, dropout=0.1, pre_norm=True) for _ in range(4)])
+        self.layers.add(
+            *[nn.TransformerEncoderCell(8, 16, 2, dropout=0.1, pre_norm=True) for _ in range(4)]
+        )
         self.scores = nn.Dense(6, flatten=False, in_units=8)
 
     def forward(self, x):
@@ -60,7 +64,9 @@ def perceptron():
 
 def letters(count=20, length=8):
     """Sequences that count upwards modulo 6, and what follows each of their numbers."""
-    found = (onp.arange(length + 1) * RANDOM.randint(1, 3, (count, 1)) + RANDOM.randint(0, 6, (count, 1))) % 6
+    found = (
+        onp.arange(length + 1) * RANDOM.randint(1, 3, (count, 1)) + RANDOM.randint(0, 6, (count, 1))
+    ) % 6
     return found[:, :-1], found[:, 1:]
 
 
@@ -81,7 +87,9 @@ KINDS = {
 
 
 class Training:
-    """What a user's program holds, with its checkpoints: parameters, states, and where the random stream was and is."""
+    """What a user's program holds, with its checkpoints: parameters, states, and where the random
+    stream was and is.
+    """
 
     def __init__(self, kind, mode):
         np.random.seed(5)
@@ -92,7 +100,9 @@ class Training:
             self.net.hybridize()
         self.loss_of = gluon.loss.SoftmaxCrossEntropyLoss()
         schedule = lr_scheduler.CosineScheduler(60, base_lr=rate, warmup_steps=3)
-        self.trainer = gluon.Trainer(self.net.collect_params(), optimizer, {"lr_scheduler": schedule, **params})
+        self.trainer = gluon.Trainer(
+            self.net.collect_params(), optimizer, {"lr_scheduler": schedule, **params}
+        )
         self.loader = gluon.data.DataLoader(gluon.data.ArrayDataset(*data), 4, shuffle=True)
         self.batches, self.begin, self.index = iter(()), None, 0
         self.step = npx.jit(self._step) if mode == "compiled step" else self._step
@@ -179,7 +189,9 @@ def test_the_loss_falls_and_memory_is_constant_without_the_garbage_collector(kin
 
 @pytest.mark.parametrize("mode", MODES)
 def test_what_was_stopped_goes_on_bit_by_bit(mode, tmp_path):
-    """Eagerly at every step of two passes over the data and some more; compiled at the first, within a pass, and at its end."""
+    """Eagerly at every step of two passes over the data and some more; compiled at the first,
+    within a pass, and at its end.
+    """
     steps = 12
     whole = Training("perceptron", mode)
     losses = whole.train(1)  # shapes are known from now on

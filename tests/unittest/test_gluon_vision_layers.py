@@ -17,7 +17,14 @@ def trained(layer, x, head):
     with autograd.record():
         y = layer(data)
     y.backward(np.array(head))
-    return [a.asnumpy() for a in (y, data.grad, *[p.grad() for p in layer.collect_params().values() if p.grad_req != "null"])]
+    return [
+        a.asnumpy()
+        for a in (
+            y,
+            data.grad,
+            *[p.grad() for p in layer.collect_params().values() if p.grad_req != "null"],
+        )
+    ]
 
 
 def by_torch(module, parameters, x, head):
@@ -40,7 +47,9 @@ TRANSPOSED = [
     ),
     (
         lambda: nn.Conv2DTranspose(4, (3, 2), (2, 3), (4, 0), (1, 2), dilation=(1, 2), groups=2),
-        lambda: torch.nn.ConvTranspose2d(6, 4, (3, 2), (2, 3), (4, 0), (1, 2), 2, True, (1, 2)),  # padding beyond the kernel
+        lambda: torch.nn.ConvTranspose2d(
+            6, 4, (3, 2), (2, 3), (4, 0), (1, 2), 2, True, (1, 2)
+        ),  # padding beyond the kernel
         (1, 6, 7, 3),
     ),
     (
@@ -60,13 +69,18 @@ def test_transposed_convolutions_are_those_of_torch(make, theirs, shape):
     layer.cast("float64")
     head = rng.normal(size=layer(np.array(x)).shape)
     parameters = [p.data().asnumpy() for p in layer.collect_params().values()]
-    for mine, its in zip(trained(layer, x, head), by_torch(theirs(), parameters, x, head), strict=True):
+    for mine, its in zip(
+        trained(layer, x, head), by_torch(theirs(), parameters, x, head), strict=True
+    ):
         onp.testing.assert_allclose(mine, its, rtol=1e-9, atol=1e-10)
 
 
 def test_transposed_convolution_takes_channels_last_and_activates():
     x = onp.random.default_rng(2).normal(size=(2, 3, 4, 2)).astype("float32")
-    last, first = nn.Conv2DTranspose(3, 2, 2, layout="NHWC", activation="relu"), nn.Conv2DTranspose(3, 2, 2, activation="relu")
+    last, first = (
+        nn.Conv2DTranspose(3, 2, 2, layout="NHWC", activation="relu"),
+        nn.Conv2DTranspose(3, 2, 2, activation="relu"),
+    )
     last.initialize()
     first.initialize()
     expected_shape = (2, 6, 8, 3)
@@ -74,9 +88,14 @@ def test_transposed_convolution_takes_channels_last_and_activates():
     first(np.array(onp.moveaxis(x, -1, 1)))
     first.weight.set_data(last.weight.data().transpose(0, 3, 1, 2))
     moved = first(np.array(onp.moveaxis(x, -1, 1))).asnumpy()
-    onp.testing.assert_allclose(last(np.array(x)).asnumpy(), onp.moveaxis(moved, 1, -1), rtol=1e-5, atol=1e-6)
+    onp.testing.assert_allclose(
+        last(np.array(x)).asnumpy(), onp.moveaxis(moved, 1, -1), rtol=1e-5, atol=1e-6
+    )
     assert moved.min() == 0
-    assert repr(first) == "Conv2DTranspose(2 -> 3, kernel_size=(2, 2), stride=(2, 2), padding=(0, 0), output_padding=(0, 0))"
+    assert (
+        repr(first)
+        == "Conv2DTranspose(2 -> 3, kernel_size=(2, 2), stride=(2, 2), padding=(0, 0), output_padding=(0, 0))"
+    )
 
 
 @pytest.mark.parametrize("backend", ["jax", "numpy"])
@@ -87,7 +106,12 @@ def test_transposed_convolution_undoes_the_shape_of_a_convolution(backend):
             y = npx.convolution(x, w, stride=3, pad=1)
             assert npx.deconvolution(y, w, stride=3, target_shape=n).shape == x.shape
         assert npx.deconvolution(np.ones((0, 1, 4)), np.ones((1, 2, 3))).shape == (0, 2, 6)
-        assert npx.deconvolution(np.ones((1, 1, 2), dtype="float16"), np.ones((1, 1, 1), dtype="float16")).dtype == "float16"
+        assert (
+            npx.deconvolution(
+                np.ones((1, 1, 2), dtype="float16"), np.ones((1, 1, 1), dtype="float16")
+            ).dtype
+            == "float16"
+        )
 
 
 @pytest.mark.parametrize(("layer", "theirs", "shape"), [
@@ -110,7 +134,9 @@ def test_pixel_shuffles_take_the_channels_of_a_pixel_in_order():
     for c in range(6):
         onp.testing.assert_array_equal(y[0, 0, c // 3 :: 2, c % 3 :: 3], x[0, c])
     onp.testing.assert_array_equal(volume[:, :, 0], y)
-    assert nn.PixelShuffle1D(3)(np.array([[[1, 2], [3, 4], [5, 6]]])).tolist() == [[[1, 3, 5, 2, 4, 6]]]
+    assert nn.PixelShuffle1D(3)(np.array([[[1, 2], [3, 4], [5, 6]]])).tolist() == [
+        [[1, 3, 5, 2, 4, 6]]
+    ]
 
 
 def test_sync_batch_norm_is_batch_norm_on_one_device():

@@ -1,4 +1,7 @@
-"""Arrays of what XLA has not: objects, strings, dates, records, long doubles, swapped bytes.  They live on the host, whole NumPy with them."""
+"""Arrays of what XLA has not: objects, strings, dates, records, long doubles, swapped bytes.
+
+They live on the host, whole NumPy with them.
+"""
 
 import ast
 import copy
@@ -119,18 +122,34 @@ b
 
 def run(xp, program):
     """What each expression of a program is, as text; the class of an exception."""
-    names = {"np": xp, "copy": copy, "datetime": datetime, "decimal": decimal, "io": io, "pickle": pickle}
+    names = {
+        "np": xp,
+        "copy": copy,
+        "datetime": datetime,
+        "decimal": decimal,
+        "io": io,
+        "pickle": pickle,
+    }
     found = []
     for statement in ast.parse(program).body:
         parts = [statement]
         if isinstance(statement, ast.Expr):
-            parts = statement.value.elts if isinstance(statement.value, ast.List) else [statement.value]
+            parts = (
+                statement.value.elts if isinstance(statement.value, ast.List) else [statement.value]
+            )
         for part in parts:
             source = ast.unparse(part)
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    found.append((source, repr(eval(source, names)) if isinstance(part, ast.expr) else exec(source, names)))
+                    found.append(
+                        (
+                            source,
+                            repr(eval(source, names))
+                            if isinstance(part, ast.expr)
+                            else exec(source, names),
+                        )
+                    )
             except Exception as error:
                 found.append((source, type(error).__name__))
     return found
@@ -147,7 +166,11 @@ def test_programs_do_what_they_do_with_numpy(name, backend):
 @pytest.mark.parametrize("dtype", ["O", "U3", "M8[s]", "g", ">f4", [("a", "i4")]], ids=str)
 def test_a_compiled_function_says_why_it_does_not_take_them(dtype):
     a = np.zeros(2, dtype)
-    for function, arguments in ((lambda x: x, (a,)), (lambda: a.copy(), ()), (lambda: np.zeros(2, dtype), ())):
+    for function, arguments in (
+        (lambda x: x, (a,)),
+        (lambda: a.copy(), ()),
+        (lambda: np.zeros(2, dtype), ()),
+    ):
         with pytest.raises(TypeError, match="live on the host: XLA has no such dtype"):
             npx.jit(function)(*arguments)
     assert a.to_device("cpu").dtype == dtype  # it is there
@@ -157,7 +180,10 @@ def test_no_number_is_none():
     for x in (np.ones((2, 3)), np.array(1), np.ones(2)[0]):
         for function in (lambda x: x == None, lambda x: x != None):  # noqa: E711
             found, expected = function(x), function(x.asnumpy())
-            assert found.tolist() == expected.tolist() == npx.jit(function)(x).tolist() and found.dtype == bool
+            assert (
+                found.tolist() == expected.tolist() == npx.jit(function)(x).tolist()
+                and found.dtype == bool
+            )
 
 
 def test_functions_of_other_libraries_run_on_the_host_and_are_not_differentiated():
@@ -181,11 +207,18 @@ def test_elements_of_an_iteration_are_the_objects(backend):
     assert [type(x) for x in np.array([1, 2])] == [type(np.array([1, 2])[0])] * 2
 
 
-@pytest.mark.parametrize("name", ["median", "nanmedian", "gradient", "percentile"], ids=lambda name: f"{name} of time spans")
+@pytest.mark.parametrize(
+    "name",
+    ["median", "nanmedian", "gradient", "percentile"],
+    ids=lambda name: f"{name} of time spans",
+)
 def test_statistics_of_time_spans_are_numpys(name):
     spans = onp.array([3, 1, 8, 4], "m8[D]")
     arguments = (25,) if name == "percentile" else ()
-    found, wanted = getattr(np, name)(np.array(spans), *arguments), getattr(onp, name)(spans, *arguments)
+    found, wanted = (
+        getattr(np, name)(np.array(spans), *arguments),
+        getattr(onp, name)(spans, *arguments),
+    )
     assert found.dtype == wanted.dtype and onp.array_equal(onp.asarray(found), wanted)
     spans[1] = "NaT"
     if name == "median":
@@ -208,7 +241,9 @@ def records_written_one_by_one(xp):
 
 
 def test_records_look_into_the_array_that_they_were_taken_out_of(backend):
-    for ours, theirs in zip(records_written_one_by_one(np), records_written_one_by_one(onp), strict=True):
+    for ours, theirs in zip(
+        records_written_one_by_one(np), records_written_one_by_one(onp), strict=True
+    ):
         assert onp.array_equal(onp.asarray(ours), theirs)
 
 
@@ -226,11 +261,17 @@ def test_averages_of_objects_are_numpys():
 
 
 def test_strings_of_no_length_are_of_one_character():
-    assert np.zeros(2, dtype=onp.dtypes.StrDType).dtype == "<U1" and np.full(2, "a", dtype=onp.dtypes.BytesDType).dtype == "S1"
+    assert (
+        np.zeros(2, dtype=onp.dtypes.StrDType).dtype == "<U1"
+        and np.full(2, "a", dtype=onp.dtypes.BytesDType).dtype == "S1"
+    )
 
 
 def test_functions_take_what_numpys_take(tmp_path):
-    assert np.genfromtxt(io.StringIO("1 2 3\n4 5 6"), usecols=np.array([0, 2])).tolist() == [[1, 3], [4, 6]]
+    assert np.genfromtxt(io.StringIO("1 2 3\n4 5 6"), usecols=np.array([0, 2])).tolist() == [
+        [1, 3],
+        [4, 6],
+    ]
     np.savez(tmp_path / "a.npz", np.ones(2))
     with np.load(tmp_path / "a.npz") as file:
         assert isinstance(file, np.lib.npyio.NpzFile)
@@ -246,8 +287,16 @@ def test_functions_take_what_numpys_take(tmp_path):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: np.add(1, 2, out=()), ValueError, "exactly one entry per ufunc output: expected 1, got 0"),
-        (lambda: np.can_cast(None, "i4"), TypeError, "expected a dtype or an array to cast from, got None"),
+        (
+            lambda: np.add(1, 2, out=()),
+            ValueError,
+            "exactly one entry per ufunc output: expected 1, got 0",
+        ),
+        (
+            lambda: np.can_cast(None, "i4"),
+            TypeError,
+            "expected a dtype or an array to cast from, got None",
+        ),
         (lambda: np.delete([0, 1], onp.array([], dtype=float)), IndexError, "must be of integer"),
         (lambda: np.digitize([1], [1 + 1j]), TypeError, "bins may not be complex"),
         (lambda: np.bincount([1], minlength="a"), TypeError, "cannot be interpreted as an integer"),
@@ -265,14 +314,18 @@ def test_a_view_as_a_class_of_numpys_is_a_copy_of_its_own(backend):
     records.i[0] = 5
     assert a["i"].tolist() == [1]
     assert type(np.array(["ab"]).view(np.char.chararray)) is onp.char.chararray
-    assert type(np.array([1, 2]).view("u1", onp.matrix)) is onp.matrix and np.array([1]).view("u1", onp.matrix).shape == (1, 8)
+    assert type(np.array([1, 2]).view("u1", onp.matrix)) is onp.matrix and np.array([1]).view(
+        "u1", onp.matrix
+    ).shape == (1, 8)
     assert type(a.view(np.ndarray)) is np.ndarray
     with pytest.raises(TypeError, match="must be a class of arrays, got <class 'int'>"):
         a.view(type=int)
 
 
 @pytest.mark.parametrize("dtype", ["object", "longdouble"])
-def test_what_is_asked_for_of_arrays_on_xla_in_a_dtype_of_the_host_is_computed_there_each_time(dtype):
+def test_what_is_asked_for_of_arrays_on_xla_in_a_dtype_of_the_host_is_computed_there_each_time(
+    dtype,
+):
     with npx.backend("jax"):
         x = np.array([1.0, 2.0])
         for _ in range(3):

@@ -1,4 +1,6 @@
-"""`import npcompat` costs little more than `import jax`: what is seldom needed is imported when it is asked for."""
+"""`import npcompat` costs little more than `import jax`: what is seldom needed is imported when it
+is asked for.
+"""
 
 import subprocess
 import sys
@@ -21,12 +23,19 @@ except AttributeError as error:
 
 
 def test_the_learning_layers_are_imported_when_they_are_asked_for():
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "module 'npcompat' has no attribute 'nothing'\n"
 
 
 @pytest.mark.parametrize("name", ["image", "recordio"])
 def test_what_is_imported_later_can_be_imported_first(name):
-    done = subprocess.run([sys.executable, "-c", f"from npcompat import {name}"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", f"from npcompat import {name}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,6 @@
-"""Grids, positions, functions applied by condition and along axes, iteration: as NumPy, on both backends and compiled."""
+"""Grids, positions, functions applied by condition and along axes, iteration: as NumPy, on both
+backends and compiled.
+"""
 
 import numpy as onp
 import pytest
@@ -19,7 +21,9 @@ GRIDS = {
     "mgrid of floats": lambda xp: (xp.mgrid[0:1:0.25], xp.mgrid[:2, 0.5:2]),
     "mgrid of nothing": lambda xp: (xp.mgrid[0:0], xp.mgrid[3:0, 0:2]),
     "mgrid of a count of one": lambda xp: xp.mgrid[0:1:1j],
-    "mgrid of numpy numbers": lambda xp: xp.mgrid[onp.float32(0) : onp.float32(1) : onp.float32(0.5)],
+    "mgrid of numpy numbers": lambda xp: xp.mgrid[
+        onp.float32(0) : onp.float32(1) : onp.float32(0.5)
+    ],
     "ogrid": lambda xp: xp.ogrid[0:3, 1:7:2],
     "ogrid by count": lambda xp: (xp.ogrid[0:1:5j], xp.ogrid[0:1:3j, 0:2]),
     "diag_indices": lambda xp: xp.diag_indices(3) + xp.diag_indices(2, 3),
@@ -33,7 +37,15 @@ PROGRAMS = {
     "r_ of scalars and an array": (lambda xp, v: xp.r_[1, v, 2.5], I[0]),
     "r_ of rows": (lambda xp, a: xp.r_["0,2", a, a[0]], A),
     "r_ of columns": (lambda xp, a: xp.r_["-1", a, a], A),
-    "r_ with a place": (lambda xp, v: (xp.r_["0,3,0", v, v], xp.r_["1,3,1", v, v], xp.r_["0,2,-1", 0:3, v], xp.r_["1,2,0", 0:3, v]), V),
+    "r_ with a place": (
+        lambda xp, v: (
+            xp.r_["0,3,0", v, v],
+            xp.r_["1,3,1", v, v],
+            xp.r_["0,2,-1", 0:3, v],
+            xp.r_["1,2,0", 0:3, v],
+        ),
+        V,
+    ),
     "c_": (lambda xp, v: (xp.c_[v, v], xp.c_[v.reshape(1, 3), 0, 1], xp.c_[0:3]), V),
     "r_ unknown directive": (lambda xp, v: xp.r_["x", v], V),
     "r_ misplaced directive": (lambda xp, v: xp.r_[v, "0"], V),
@@ -44,10 +56,16 @@ PROGRAMS = {
     "tril_indices_from of a vector": (lambda xp, v: xp.tril_indices_from(v), V),
     "triu_indices_from of a vector": (lambda xp, v: xp.triu_indices_from(v), V),
     "ravel_multi_index": (lambda xp, i: xp.ravel_multi_index((i, i[0]), (4, 5)), I),
-    "ravel_multi_index in F order": (lambda xp, i: xp.ravel_multi_index((i, i[0]), (4, 5), order="F"), I),
+    "ravel_multi_index in F order": (
+        lambda xp, i: xp.ravel_multi_index((i, i[0]), (4, 5), order="F"),
+        I,
+    ),
     "ravel_multi_index of an array": (lambda xp, i: xp.ravel_multi_index(i, (4, 5)), I),
     "ravel_multi_index of numbers": (lambda xp, i: xp.ravel_multi_index((1, i[0]), (4, 5)), I),
-    "ravel_multi_index of small integers": (lambda xp, i: xp.ravel_multi_index((i, i), (4, 5)), I.astype("uint8")),
+    "ravel_multi_index of small integers": (
+        lambda xp, i: xp.ravel_multi_index((i, i), (4, 5)),
+        I.astype("uint8"),
+    ),
     "ravel_multi_index, other modes": (
         lambda xp, i: (
             xp.ravel_multi_index((i - 5, i + 3), (2, 4), mode="wrap"),
@@ -55,58 +73,125 @@ PROGRAMS = {
         ),
         I,
     ),
-    "ravel_multi_index of nothing": (lambda xp, i: xp.ravel_multi_index((i[:0, 0], i[:0, 0]), (2, 4)), I),
+    "ravel_multi_index of nothing": (
+        lambda xp, i: xp.ravel_multi_index((i[:0, 0], i[:0, 0]), (2, 4)),
+        I,
+    ),
     "ravel_multi_index of floats": (lambda xp, v: xp.ravel_multi_index((v, v), (3, 4)), V),
     "ravel_multi_index of too few": (lambda xp, i: xp.ravel_multi_index((i,), (3, 4)), I),
-    "ravel_multi_index of an unknown mode": (lambda xp, i: xp.ravel_multi_index((i, i), (3, 4), mode="bounce"), I),
+    "ravel_multi_index of an unknown mode": (
+        lambda xp, i: xp.ravel_multi_index((i, i), (3, 4), mode="bounce"),
+        I,
+    ),
     "unravel_index": (lambda xp, i: xp.unravel_index(i, (2, 3)), I),
     "unravel_index in F order": (lambda xp, i: xp.unravel_index(i, (2, 3), order="F"), I),
     "unravel_index along one axis": (lambda xp, i: xp.unravel_index(i, 5), I),
     "unravel_index of nothing": (lambda xp, i: xp.unravel_index(i[:0], (0, 3)), I),
-    "unravel_index of small integers": (lambda xp, i: xp.unravel_index(i, (2, 3)), I.astype("int8")),
+    "unravel_index of small integers": (
+        lambda xp, i: xp.unravel_index(i, (2, 3)),
+        I.astype("int8"),
+    ),
     "unravel_index of a 0-d array": (lambda xp, i: xp.unravel_index(i[0, 0], (2, 3)), I),
     "unravel_index of a float": (lambda xp, v: xp.unravel_index(v, (2, 3)), V),
     "unravel_index of uint64": (lambda xp, i: xp.unravel_index(i, (2, 3)), I.astype("uint64")),
-    "unravel_index of lists": (lambda xp, a: (xp.unravel_index([0, 5], (2, 3)), xp.unravel_index(5, (2, 3))), A),
+    "unravel_index of lists": (
+        lambda xp, a: (xp.unravel_index([0, 5], (2, 3)), xp.unravel_index(5, (2, 3))),
+        A,
+    ),
     "unravel_index of an empty list": (lambda xp, a: xp.unravel_index([], (2, 3)), A),
     "ravel_multi_index of lists": (lambda xp, a: xp.ravel_multi_index(([0, 1], [2, 1]), (2, 3)), A),
-    "ravel_multi_index of lists outside": (lambda xp, a: xp.ravel_multi_index(([0, 1], [2, 3]), (2, 3)), A),
+    "ravel_multi_index of lists outside": (
+        lambda xp, a: xp.ravel_multi_index(([0, 1], [2, 3]), (2, 3)),
+        A,
+    ),
     "unravel_index in no shape": (lambda xp, i: xp.unravel_index(i, ()), I),
     "select": (lambda xp, v: xp.select([v < 0, v > 1], [v, v**2], 42), V),
     "select of conditions that both hold": (lambda xp, v: xp.select([v < 1, v < 2], [v, -v]), V),
     "select of scalars": (lambda xp, v: xp.select([v < 0, v > 1], [1, 2]), V),
-    "select of mixed dtypes": (lambda xp, i: xp.select([i < 1, i > 2], [i, 1.5], 7), I.astype("int32")),
-    "select that broadcasts": (lambda xp, a: xp.select([a[0] < 2, a[:, :1] > 3], [a, a[0]], a[:, 1:2]), A),
+    "select of mixed dtypes": (
+        lambda xp, i: xp.select([i < 1, i > 2], [i, 1.5], 7),
+        I.astype("int32"),
+    ),
+    "select that broadcasts": (
+        lambda xp, a: xp.select([a[0] < 2, a[:, :1] > 3], [a, a[0]], a[:, 1:2]),
+        A,
+    ),
     "select of 0-d arrays": (lambda xp, v: xp.select([v[0] > 0], [v[1]]), V),
     "select with a wider default": (lambda xp, v: xp.select([v > 1], [v], 1j), V),
     "select without conditions": (lambda xp, v: xp.select([], []), V),
     "select of too few": (lambda xp, v: xp.select([v > 0], [v, v]), V),
     "select of numbers": (lambda xp, v: xp.select([v], [v]), V),
     "piecewise of constants": (lambda xp, v: xp.piecewise(v, [v < 0, v > 1], [1, 2, 3]), V),
-    "piecewise of one condition": (lambda xp, v: (xp.piecewise(v, v < 0, [1, 2]), xp.piecewise(v, [True, False, True], [1])), V),
+    "piecewise of one condition": (
+        lambda xp, v: (xp.piecewise(v, v < 0, [1, 2]), xp.piecewise(v, [True, False, True], [1])),
+        V,
+    ),
     "piecewise of a 0-d array": (lambda xp, v: xp.piecewise(v[0, ...], [v[0] > 0], [4, 5]), V),
     "piecewise of one number": (lambda xp, v: xp.piecewise(v[0, ...], v[0] > 1, [4, 5]), V),
     "piecewise of too many": (lambda xp, v: xp.piecewise(v, [v < 0], [1, 2, 3]), V),
-    "piecewise of matrices": (lambda xp, a: xp.piecewise(a, [a < 3, a > 8], [lambda x: x.sum(), 7, lambda x: x / 2]), A),
-    "piecewise keeps the dtype": (lambda xp, i: xp.piecewise(i, [i < 2], [lambda x: x + 0.75, 2.5]), I),
-    "apply_along_axis": (lambda xp, a: [xp.apply_along_axis(lambda x: x.sum(), axis, a) for axis in (0, 1, -1)], A),
+    "piecewise of matrices": (
+        lambda xp, a: xp.piecewise(a, [a < 3, a > 8], [lambda x: x.sum(), 7, lambda x: x / 2]),
+        A,
+    ),
+    "piecewise keeps the dtype": (
+        lambda xp, i: xp.piecewise(i, [i < 2], [lambda x: x + 0.75, 2.5]),
+        I,
+    ),
+    "apply_along_axis": (
+        lambda xp, a: [xp.apply_along_axis(lambda x: x.sum(), axis, a) for axis in (0, 1, -1)],
+        A,
+    ),
     "apply_along_axis of a function that keeps the axis": (
         lambda xp, a: [xp.apply_along_axis(lambda x: x - x[0], axis, a) for axis in (0, 1)],
         A,
     ),
-    "apply_along_axis of a function that adds axes": (lambda xp, a: [xp.apply_along_axis(xp.diag, axis, a) for axis in (0, 1)], A),
-    "apply_along_axis of three axes": (lambda xp, a: xp.apply_along_axis(lambda x, n, k=0: x[:n] + k, 1, a.reshape(2, 3, 2), 2, k=1), A),
-    "apply_along_axis of an array of one axis": (lambda xp, v: xp.apply_along_axis(xp.max, 0, v), V),
+    "apply_along_axis of a function that adds axes": (
+        lambda xp, a: [xp.apply_along_axis(xp.diag, axis, a) for axis in (0, 1)],
+        A,
+    ),
+    "apply_along_axis of three axes": (
+        lambda xp, a: xp.apply_along_axis(
+            lambda x, n, k=0: x[:n] + k, 1, a.reshape(2, 3, 2), 2, k=1
+        ),
+        A,
+    ),
+    "apply_along_axis of an array of one axis": (
+        lambda xp, v: xp.apply_along_axis(xp.max, 0, v),
+        V,
+    ),
     "apply_along_axis of nothing": (lambda xp, a: xp.apply_along_axis(xp.max, 0, a[:, :0]), A),
     "apply_along_axis of no axis": (lambda xp, a: xp.apply_along_axis(xp.max, 2, a), A),
-    "apply_over_axes": (lambda xp, a: (xp.apply_over_axes(xp.sum, a, [0, 1]), xp.apply_over_axes(xp.sum, a, -1)), A),
-    "apply_over_axes of a function that does neither": (lambda xp, a: xp.apply_over_axes(lambda x, axis: x.reshape(1, 1, 3, 4), a, 0), A),
-    "broadcast": (lambda xp, a: (lambda b: (b.shape, b.ndim, b.nd, b.size, b.numiter, b.index))(xp.broadcast(a, a[0], 1)), A),
+    "apply_over_axes": (
+        lambda xp, a: (xp.apply_over_axes(xp.sum, a, [0, 1]), xp.apply_over_axes(xp.sum, a, -1)),
+        A,
+    ),
+    "apply_over_axes of a function that does neither": (
+        lambda xp, a: xp.apply_over_axes(lambda x, axis: x.reshape(1, 1, 3, 4), a, 0),
+        A,
+    ),
+    "broadcast": (
+        lambda xp, a: (lambda b: (b.shape, b.ndim, b.nd, b.size, b.numiter, b.index))(
+            xp.broadcast(a, a[0], 1)
+        ),
+        A,
+    ),
     "broadcast of what does not fit": (lambda xp, a: xp.broadcast(a, a[0, :3]), A),
-    "broadcast of broadcast": (lambda xp, a: xp.broadcast(xp.broadcast(a[:, :1], a[0]), a).shape, A),
-    "elements": (lambda xp, a: [[xp.asarray(x), *place] for place, x in xp.ndenumerate(a[:2, ::3])], A),
-    "elements of a 0-d array": (lambda xp, a: [[xp.asarray(x), *place] for place, x in xp.ndenumerate(a[0, 0])], A),
-    "elements in step": (lambda xp, a: [xp.asarray(x + y) for x, y in xp.broadcast(a[:2, :1], a[0, :2])], A),
+    "broadcast of broadcast": (
+        lambda xp, a: xp.broadcast(xp.broadcast(a[:, :1], a[0]), a).shape,
+        A,
+    ),
+    "elements": (
+        lambda xp, a: [[xp.asarray(x), *place] for place, x in xp.ndenumerate(a[:2, ::3])],
+        A,
+    ),
+    "elements of a 0-d array": (
+        lambda xp, a: [[xp.asarray(x), *place] for place, x in xp.ndenumerate(a[0, 0])],
+        A,
+    ),
+    "elements in step": (
+        lambda xp, a: [xp.asarray(x + y) for x, y in xp.broadcast(a[:2, :1], a[0, :2])],
+        A,
+    ),
 }
 EAGER = {
     "piecewise of functions": (lambda xp, v: xp.piecewise(v, [v < 0, v > 1], [lambda x: -x, lambda x, n: x * n, 9], 4), V),
@@ -182,7 +267,9 @@ def test_a_matrix_is_numpys():
 )
 def test_positions_out_of_range_raise(call, backend):
     i = np.array([[3, 0], [1, 2]])
-    with pytest.raises(ValueError, match="invalid entry in coordinates array|index is out of bounds"):
+    with pytest.raises(
+        ValueError, match="invalid entry in coordinates array|index is out of bounds"
+    ):
         call(i)
     with pytest.raises(ValueError, match="compiled at .*test_index_tools"):
         np.asarray(npx.jit(call)(i)).wait_to_read()
@@ -193,7 +280,10 @@ def test_what_is_selected_and_applied_is_differentiated(backend):
     x.attach_grad()
     for program, expected in (
         (lambda: np.select([x < 0, x > 2], [x**2, 5 * x], x), [1, -4, 5]),
-        (lambda: np.piecewise(x, [x < 0, x > 2], [lambda v: v**2, lambda v: 5 * v, lambda v: v]), [1, -4, 5]),
+        (
+            lambda: np.piecewise(x, [x < 0, x > 2], [lambda v: v**2, lambda v: 5 * v, lambda v: v]),
+            [1, -4, 5],
+        ),
         (lambda: np.apply_along_axis(lambda v: v * v.sum(), 1, x.reshape(1, 3)), [4, 4, 4]),
         (lambda: np.r_[x, 2 * x, 1], [3, 3, 3]),
         (lambda: np.apply_over_axes(np.sum, x.reshape(1, 3), [0, 1]), [1, 1, 1]),
@@ -206,12 +296,17 @@ def test_what_is_selected_and_applied_is_differentiated(backend):
 
 def test_what_depends_on_values_is_not_compiled():
     x = np.array([1.0, -2.0, 0.0])
-    for program in (np.trim_zeros, np.vectorize(lambda v: v), lambda a: np.piecewise(a, [a < 0], [np.sort]), np.nditer):
+    for program in (
+        np.trim_zeros,
+        np.vectorize(lambda v: v),
+        lambda a: np.piecewise(a, [a < 0], [np.sort]),
+        np.nditer,
+    ):
         with pytest.raises(TypeError, match="compiled"):
             npx.jit(program)(x)
 
 
-# --- nditer ------------------------------------------------------------------------------------------------------
+# --- nditer ---------------------------------------------------------------------------------------
 
 
 def doubled(xp, a, *rest, **options):
@@ -239,7 +334,9 @@ def test_an_iterator_without_with_writes_when_it_ends(backend):
     assert a.tolist() == [1, 2, 3]
     it = np.nditer(a, op_flags=[["readwrite"]])
     it[0][...] = 7
-    assert a.tolist() == ([1, 2, 3] if backend == "jax" else [7, 2, 3])  # on the host it looks into the array
+    assert a.tolist() == (
+        [1, 2, 3] if backend == "jax" else [7, 2, 3]
+    )  # on the host it looks into the array
     del it
     assert a.tolist() == [7, 2, 3]
     it = np.nditer(a, op_flags=["readwrite"])
@@ -251,7 +348,12 @@ def test_an_iterator_without_with_writes_when_it_ends(backend):
 
 def test_an_iterator_knows_where_it_is(backend):
     it = np.nditer(np.arange(4).reshape(2, 2), flags=["multi_index"])
-    assert [(it.multi_index, int(x)) for x in it] == [((0, 0), 0), ((0, 1), 1), ((1, 0), 2), ((1, 1), 3)]
+    assert [(it.multi_index, int(x)) for x in it] == [
+        ((0, 0), 0),
+        ((0, 1), 1),
+        ((1, 0), 2),
+        ((1, 1), 3),
+    ]
     it.reset()
     it.iterindex = 2
     assert it.multi_index == (1, 0) and len(it) == 1 and int(it.copy()[0]) == 2
@@ -278,7 +380,11 @@ def test_an_iterator_and_the_array_see_what_the_other_writes():
                     a[3] = 10
                     during = a.copy()
                 x[...] = 2 * x
-        assert (before.tolist(), during.tolist(), a.tolist()) == ([0, 1, 2, 3], [0, 1, 2, 10], [0, 2, 4, 20])
+        assert (before.tolist(), during.tolist(), a.tolist()) == (
+            [0, 1, 2, 3],
+            [0, 1, 2, 10],
+            [0, 2, 4, 20],
+        )
         a[...] = np.arange(4.0)
         after = a.copy()
         x[...] = 5  # the iteration is over
@@ -290,7 +396,9 @@ def test_an_iterator_and_the_array_see_what_the_other_writes():
 
 def test_what_an_iterator_makes_can_be_initialized(backend):
     a = np.arange(6.0)
-    it = np.nditer([a, None], ["reduce_ok"], [["readonly"], ["readwrite", "allocate"]], op_axes=[[0], [-1]])
+    it = np.nditer(
+        [a, None], ["reduce_ok"], [["readonly"], ["readwrite", "allocate"]], op_axes=[[0], [-1]]
+    )
     it.operands[1][...] = 100
     for x, total in it:
         total[...] += x
@@ -306,7 +414,7 @@ def test_nested_iterators_write_back(backend):
     assert a.tolist() == [[1, 2, 3], [4, 5, 6]]
 
 
-# --- functions of scalars, iterators -----------------------------------------------------------------------------
+# --- functions of scalars, iterators --------------------------------------------------------------
 
 
 def test_vectorize_decorates_and_keeps_the_default_float(backend):
@@ -315,7 +423,9 @@ def test_vectorize_decorates_and_keeps_the_default_float(backend):
         """Whether it is positive."""
         return x > 0
 
-    assert positive.__doc__ == "Whether it is positive." and positive(np.array([1, -1])).tolist() == [True, False]
+    assert positive.__doc__ == "Whether it is positive." and positive(
+        np.array([1, -1])
+    ).tolist() == [True, False]
     halved = np.vectorize(lambda x: x / 2)
     assert halved(np.array([1, 2])).dtype == np.float32
     assert halved(np.array([1.0, 2.0], dtype="float64")).dtype == np.float64
@@ -340,11 +450,17 @@ def test_a_broadcast_begins_again(backend):
     assert [int(x + y) for x, y in together] == [11, 12] and together.index == 2
     together.reset()
     assert together.index == 0 and [int(x) for x in together.iters[1]] == [10, 10]
-    assert isinstance(np.arange(2).flat, np.flatiter) and np.iterable([]) and not np.iterable(np.array(1))
+    assert (
+        isinstance(np.arange(2).flat, np.flatiter)
+        and np.iterable([])
+        and not np.iterable(np.array(1))
+    )
 
 
 @pytest.mark.parametrize("values", ["distinct", "few", "one", "ascending", "zeros", "extreme"])
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "uint32", "int8"])
+@pytest.mark.parametrize(
+    "dtype", ["float64", "float32", "float16", "int64", "int32", "uint32", "int8"]
+)
 def test_argsort_of_many_is_stable(backend, dtype, values):
     state = onp.random.RandomState(0)
     made = {
@@ -353,12 +469,17 @@ def test_argsort_of_many_is_stable(backend, dtype, values):
         "one": lambda: onp.ones(20 * 130),
         "ascending": lambda: onp.arange(20 * 130) // 3,
         "zeros": lambda: state.choice([0.0, -0.0, 1.0], 20 * 130),
-        "extreme": lambda: state.choice([onp.nan, -onp.nan, onp.inf, -onp.inf, 1.0] if dtype[0] == "f" else [-128, 127], 20 * 130),
+        "extreme": lambda: state.choice(
+            [onp.nan, -onp.nan, onp.inf, -onp.inf, 1.0] if dtype[0] == "f" else [-128, 127],
+            20 * 130,
+        ),
     }[values]()
     host = (made % 100 if dtype == "int8" else made).astype(dtype).reshape(20, 130)
     for a in (host, host.T, host[::-2], host.reshape(-1)):
         for axis in (-1, 0, None):
-            assert onp.array_equal(np.argsort(np.array(a), axis).asnumpy(), onp.argsort(a, axis, kind="stable"))
+            assert onp.array_equal(
+                np.argsort(np.array(a), axis).asnumpy(), onp.argsort(a, axis, kind="stable")
+            )
 
 
 def test_descending_order(backend):
@@ -374,13 +495,25 @@ def test_descending_order(backend):
 
 def test_what_an_iterator_yields_outlives_it(backend):
     expected = onp.arange(1000, dtype=">i4")
-    found = [next(np.nditer((np.array(expected),), ["buffered", "external_loop"], op_dtypes=["f8"], casting="unsafe")) for _ in range(20)]
+    found = [
+        next(
+            np.nditer(
+                (np.array(expected),),
+                ["buffered", "external_loop"],
+                op_dtypes=["f8"],
+                casting="unsafe",
+            )
+        )
+        for _ in range(20)
+    ]
     assert all((f == expected).all() for f in found)
 
 
 def test_an_operand_that_is_cast_is_written_through_its_copy(backend):
     a = np.arange(6.0).astype("f8")
-    with np.nditer(a, [], [["readwrite", "updateifcopy"]], casting="same_kind", op_dtypes=["f4"]) as it:
+    with np.nditer(
+        a, [], [["readwrite", "updateifcopy"]], casting="same_kind", op_dtypes=["f4"]
+    ) as it:
         assert it.operands[0].dtype == "f4"
         it.operands[0][...] = 3
     assert a.tolist() == [3] * 6

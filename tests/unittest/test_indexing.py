@@ -1,4 +1,6 @@
-"""`a[key]` and `a[key] = new` for every kind of key, on NumPy, eager and compiled; positions are operands."""
+"""`a[key]` and `a[key] = new` for every kind of key, on NumPy, eager and compiled; positions are
+operands.
+"""
 
 import hypothesis
 import numpy as onp
@@ -15,7 +17,9 @@ PLACEMENT = "jax"
 
 @pytest.fixture(autouse=True, params=["small", "large"])
 def size(request, monkeypatch):
-    """Small arrays on XLA's CPU are read and written through advanced keys by NumPy, large ones and those elsewhere by programs."""
+    """Small arrays on XLA's CPU are read and written through advanced keys by NumPy, large ones and
+    those elsewhere by programs.
+    """
     if request.param == "large":
         monkeypatch.setattr(host, "_SMALL", -1)
 
@@ -44,7 +48,11 @@ ADVANCED = [
 
 def has_mask(key):
     items = key if isinstance(key, tuple) else (key,)
-    return any(onp.asarray(i).dtype == bool for i in items if i is not None and i is not Ellipsis and not isinstance(i, slice))
+    return any(
+        onp.asarray(i).dtype == bool
+        for i in items
+        if i is not None and i is not Ellipsis and not isinstance(i, slice)
+    )
 
 
 @pytest.mark.parametrize("key", BASIC, ids=repr)
@@ -73,7 +81,9 @@ def test_advanced_keys_read_copies_and_write_in_place(key):
     agrees(program, CUBE, modes=("jax", "numpy") if has_mask(key) else MODES)
 
 
-@pytest.mark.parametrize("key", [k for k in ADVANCED if has_mask(k)], ids=lambda k: repr(k).replace("\n", ""))
+@pytest.mark.parametrize(
+    "key", [k for k in ADVANCED if has_mask(k)], ids=lambda k: repr(k).replace("\n", "")
+)
 def test_known_masks_work_in_compiled_functions(key):
     def program(xp, a):
         a[key] = 1
@@ -83,10 +93,17 @@ def test_known_masks_work_in_compiled_functions(key):
     agrees(program, CUBE)
 
 
-@pytest.mark.parametrize("key", [[0, 2], ([0, 1], [1, 2]), (slice(None), [0, 2], slice(1, 3)), CUBE > 30, (1, [0, 2])], ids=repr)
+@pytest.mark.parametrize(
+    "key",
+    [[0, 2], ([0, 1], [1, 2]), (slice(None), [0, 2], slice(1, 3)), CUBE > 30, (1, [0, 2])],
+    ids=repr,
+)
 def test_keys_made_of_arrays_of_the_library(key):
     def program(xp, a):
-        own = tuple(xp.array(k) if isinstance(k, list | onp.ndarray) else k for k in (key if isinstance(key, tuple) else (key,)))
+        own = tuple(
+            xp.array(k) if isinstance(k, list | onp.ndarray) else k
+            for k in (key if isinstance(key, tuple) else (key,))
+        )
         a[own] += 1
         a[own] = a[own] * 2
         return a[own]
@@ -224,7 +241,9 @@ def test_messages_say_index_axis_and_size(backend):
             a[key] = 1
     with pytest.raises(IndexError, match=r"must be of integer .*float32.*astype"):
         a[np.array([0.0])]
-    with pytest.raises(ValueError, match=r"could not broadcast input array from shape \(3,\) into shape \(4,\)"):
+    with pytest.raises(
+        ValueError, match=r"could not broadcast input array from shape \(3,\) into shape \(4,\)"
+    ):
         a[0] = np.ones(3)
 
 
@@ -234,7 +253,9 @@ def test_what_is_written_is_checked_as_numpys(backend):
         a = np.zeros((3, 4))
         for key in (([0, 1], slice(None)), a[:, 0] == 0, [[0, 1]]):
             values = onp.ones((7, 1, 1))
-            with pytest.raises(ValueError, match="could not be broadcast|could not broadcast") as numpys:
+            with pytest.raises(
+                ValueError, match="could not be broadcast|could not broadcast"
+            ) as numpys:
                 onp.zeros((3, 4))[onp.asarray(key) if isinstance(key, np.ndarray) else key] = values
             for new in (values, values.tolist()):
                 with pytest.raises(ValueError, match="shape") as ours:
@@ -275,7 +296,10 @@ def test_an_index_out_of_bounds_in_a_compiled_function_raises_at_the_first_read(
     assert take(a, np.array([0, -1])).tolist() == [0, 4]
     for wrong in (5, -6):
         found = take(a, np.array([0, wrong]))
-        with pytest.raises(IndexError, match=r"out of bounds for axis 0 with size 5 \(compiled at .*test_indexing\.py:\d+\)"):
+        with pytest.raises(
+            IndexError,
+            match=r"out of bounds for axis 0 with size 5 \(compiled at .*test_indexing\.py:\d+\)",
+        ):
             found.asnumpy()
     assert take(a, np.array([1, 2])).tolist() == [1, 2]
 
@@ -298,14 +322,19 @@ def test_reading_with_a_traced_mask_says_what_to_do():
     def positive(a):
         return a[a > 0]
 
-    with pytest.raises(TypeError, match=r"test_indexing\.py:\d+: to return, carry or hand on what a boolean mask selects .*np\.where"):
+    with pytest.raises(
+        TypeError,
+        match=r"test_indexing\.py:\d+: to return, carry or hand on what a boolean mask selects .*np\.where",
+    ):
         positive(np.arange(3.0))
 
     @npx.jit
     def several(a, b):
         a[a > 0] = b
 
-    with pytest.raises(TypeError, match=r"test_indexing\.py:\d+: several values are written through a boolean mask"):
+    with pytest.raises(
+        TypeError, match=r"test_indexing\.py:\d+: several values are written through a boolean mask"
+    ):
         several(np.arange(3.0), np.ones(2))
 
 
@@ -317,7 +346,12 @@ def test_writing_one_value_with_a_traced_mask_compiles():
         a[a == 1] = b[0, 0]
         return a
 
-    agrees(program, onp.arange(6.0).reshape(2, 3), onp.arange(6.0).reshape(2, 3), modes=("jax", "numpy"))
+    agrees(
+        program,
+        onp.arange(6.0).reshape(2, 3),
+        onp.arange(6.0).reshape(2, 3),
+        modes=("jax", "numpy"),
+    )
     found, _ = execute(lambda xp, a: a.__setitem__(a > 2, 0) or a, [onp.arange(4.0)], "jit")
     assert found.tolist() == [0, 1, 2, 0]
 
@@ -367,7 +401,11 @@ def test_any_basic_key(data, shape):
 @hypothesis.settings(max_examples=15)
 @hypothesis.given(data=st.data())
 def test_any_basic_key_on_xla(data):
-    key = data.draw(hnp.basic_indices((3, 0, 2) if data.draw(st.booleans()) else (3, 4), allow_newaxis=True, max_dims=4))
+    key = data.draw(
+        hnp.basic_indices(
+            (3, 0, 2) if data.draw(st.booleans()) else (3, 4), allow_newaxis=True, max_dims=4
+        )
+    )
 
     def program(xp, a):
         got = a[key] + 0
@@ -377,7 +415,11 @@ def test_any_basic_key_on_xla(data):
     agrees(program, onp.arange(12).reshape(3, 4), modes=("jax",))
 
 
-@pytest.mark.parametrize("key", [slice(None), slice(0, 2), [0, 2], onp.array([True, False, True]), (slice(None, None, 2),)], ids=str)
+@pytest.mark.parametrize(
+    "key",
+    [slice(None), slice(0, 2), [0, 2], onp.array([True, False, True]), (slice(None, None, 2),)],
+    ids=str,
+)
 @pytest.mark.parametrize(
     ("dtype", "numbers"),
     [
@@ -402,7 +444,11 @@ def test_numbers_in_lists_take_the_dtype_of_what_they_are_written_into(key, dtyp
 def test_numbers_in_lists_that_do_not_fit(backend):
     for key in (slice(0, 2), [0, 1], onp.array([True, True, False])):
         a = np.zeros(3, dtype="uint8")
-        for new, error in (([300, 1], OverflowError), ([1j, 1], TypeError), ([-1, 1], OverflowError)):
+        for new, error in (
+            ([300, 1], OverflowError),
+            ([1j, 1], TypeError),
+            ([-1, 1], OverflowError),
+        ):
             with pytest.raises(error):
                 a[key] = new
         assert a.tolist() == [0, 0, 0]
@@ -419,7 +465,9 @@ def test_one_element_is_no_place_for_an_array_with_axes(dtype, shape):
 
 
 @hypothesis.settings(max_examples=150)
-@hypothesis.given(data=st.data(), shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4))
+@hypothesis.given(
+    data=st.data(), shape=hnp.array_shapes(min_dims=1, max_dims=3, min_side=1, max_side=4)
+)
 def test_any_mixture_of_arrays_and_slices(data, shape):
     sizes = hnp.array_shapes(min_dims=0, max_dims=2, min_side=1, max_side=3)
     result = data.draw(sizes)
@@ -455,7 +503,11 @@ def test_any_mixture_of_arrays_and_slices(data, shape):
 def test_take_by_arrays_of_positions(shape, positions, axis):
     a = onp.arange(float(onp.prod(shape, dtype=int))).reshape(shape)
     agrees(
-        lambda xp, a, i: xp.take(a, i, axis=axis), a, onp.array(positions, "int64"), modes=[m for m in MODES if m != "jit"], message=True
+        lambda xp, a, i: xp.take(a, i, axis=axis),
+        a,
+        onp.array(positions, "int64"),
+        modes=[m for m in MODES if m != "jit"],
+        message=True,
     )
 
 

@@ -1,4 +1,5 @@
-"""Types that are only partly known: what is inferred is what running gives, or that it is not known.
+"""Types that are only partly known: what is inferred is what running gives, or that it is not
+known.
 
 `test_registry_graphs.py` checks it over the registry.
 """
@@ -59,29 +60,44 @@ def trace(case, sample):
     """Trace a call; nothing is compiled."""
 
     def body(proxies, trace):
-        return [dispatch.read(leaf) for leaf in flat(case.call(np, *proxies)) if isinstance(leaf, Handle)], None
+        return [
+            dispatch.read(leaf)
+            for leaf in flat(case.call(np, *proxies))
+            if isinstance(leaf, Handle)
+        ], None
 
-    with quiet(), contextlib.suppress(Exception):  # what raises, raises with the oracle, too, which other tests compare
+    with (
+        quiet(),
+        contextlib.suppress(Exception),
+    ):  # what raises, raises with the oracle, too, which other tests compare
         capture(case.name, body, [dispatch.read(a) for a in given(sample)])
 
 
 def replaced(types, dim):
     """The types with each dimension replaced by what `dim(input, axis, length)` says."""
     return [
-        TensorType(tuple(dim(i, j, n) for j, n in enumerate(t.shape)), t.dtype) if isinstance(t, TensorType) else t
+        TensorType(tuple(dim(i, j, n) for j, n in enumerate(t.shape)), t.dtype)
+        if isinstance(t, TensorType)
+        else t
         for i, t in enumerate(types)
     ]
 
 
 def agrees(inferred, expected):
     """Whether a type says nothing that is wrong."""
-    if inferred.dtype not in (None, expected.dtype) or (inferred.shape is not None and len(inferred.shape) != len(expected.shape)):
+    if inferred.dtype not in (None, expected.dtype) or (
+        inferred.shape is not None and len(inferred.shape) != len(expected.shape)
+    ):
         return False
-    return inferred.shape is None or all(a in (None, b) for a, b in zip(inferred.shape, expected.shape, strict=True))
+    return inferred.shape is None or all(
+        a in (None, b) for a, b in zip(inferred.shape, expected.shape, strict=True)
+    )
 
 
 def check_inference(op, monkeypatch):
-    """What is inferred of the calls of an operator's cases is what running gives; of types that are known in part, nothing wrong."""
+    """What is inferred of the calls of an operator's cases is what running gives; of types that are
+    known in part, nothing wrong.
+    """
     name = op.name
     calls = calls_of(name, monkeypatch)
     assert calls, f"{name}: no case traces it"
@@ -91,18 +107,30 @@ def check_inference(op, monkeypatch):
         assert infer(op, types, attrs).outputs == outs
         if i > 3:
             continue
-        lengths = {f"n{i}_{j}": n for i, t in enumerate(types) if isinstance(t, TensorType) for j, n in enumerate(t.shape)}
+        lengths = {
+            f"n{i}_{j}": n
+            for i, t in enumerate(types)
+            if isinstance(t, TensorType)
+            for j, n in enumerate(t.shape)
+        }
         if 0 in lengths.values():
             continue
         for partial in (
             replaced(types, lambda i, j, n: f"n{i}_{j}"),
-            replaced(types, lambda i, j, n: f"n0_{j}" if lengths.get(f"n0_{j}") == n and j == 0 else n),
+            replaced(
+                types, lambda i, j, n: f"n0_{j}" if lengths.get(f"n0_{j}") == n and j == 0 else n
+            ),
             replaced(types, lambda i, j, n: None if j == 0 else n),
             [TensorType(None, t.dtype) if isinstance(t, TensorType) else t for t in types],
         ):
             for inferred, expected in zip(infer(op, partial, attrs).outputs, outs, strict=True):
-                known = TensorType(substituted(inferred.shape, lengths) if inferred.shape is not None else None, inferred.dtype)
-                assert agrees(known, expected), f"{name}{attrs} of {partial}: {inferred}, but for {lengths} it is {expected}"
+                known = TensorType(
+                    substituted(inferred.shape, lengths) if inferred.shape is not None else None,
+                    inferred.dtype,
+                )
+                assert agrees(known, expected), (
+                    f"{name}{attrs} of {partial}: {inferred}, but for {lengths} it is {expected}"
+                )
 
 
 def test_symbols_are_carried_through():
@@ -122,16 +150,28 @@ def test_symbols_are_carried_through():
 def test_what_is_not_known_is_said_to_be_unknown():
     unknown = ops.Matmul().infer([TensorType(None, F), TensorType((8, 3), F)])
     assert unknown.outputs == (TensorType(None, F),) and not unknown.known
-    assert ops.Greater().infer([TensorType(("n",)), TensorType(("n",))]).outputs == (TensorType(("n",), "bool"),)
-    assert ops.Add().infer([TensorType(("n",)), TensorType(("n",), F)]).outputs == (TensorType(("n",), None),)
-    assert ops.Add().infer([TensorType(("n", 3), F), TensorType((4, 3), F)]).outputs == (TensorType(None, F),)  # 1 and 4 fit
+    assert ops.Greater().infer([TensorType(("n",)), TensorType(("n",))]).outputs == (
+        TensorType(("n",), "bool"),
+    )
+    assert ops.Add().infer([TensorType(("n",)), TensorType(("n",), F)]).outputs == (
+        TensorType(("n",), None),
+    )
+    assert ops.Add().infer([TensorType(("n", 3), F), TensorType((4, 3), F)]).outputs == (
+        TensorType(None, F),
+    )  # 1 and 4 fit
     assert ops.Exp().infer([TensorType((None, 2), F)]).outputs == (TensorType((None, 2), F),)
 
 
 def test_contradictions_name_operator_arguments_and_types():
-    with pytest.raises(InferenceError, match=r"_npi_matmul\(x1: TensorType\(\(batch, 8\), float32\), x2: .*\(4, 3\).*8.*4"):
+    with pytest.raises(
+        InferenceError,
+        match=r"_npi_matmul\(x1: TensorType\(\(batch, 8\), float32\), x2: .*\(4, 3\).*8.*4",
+    ):
         ops.Matmul().infer([TensorType(("batch", 8), F), TensorType((4, 3), F)])
-    with pytest.raises(InferenceError, match=r"_npi_add.*could not be broadcast together with shapes \(3,8\) \(4,8\)"):
+    with pytest.raises(
+        InferenceError,
+        match=r"_npi_add.*could not be broadcast together with shapes \(3,8\) \(4,8\)",
+    ):
         ops.Add().infer([TensorType((3, 8), F), TensorType((4, 8), F)])
     with pytest.raises(OperatorError, match="_npi_add: expected the inputs x1, x2; 1 are given"):
         ops.Add().infer([TensorType((3,), F)])
@@ -142,7 +182,11 @@ def test_contradictions_name_operator_arguments_and_types():
 def test_types_are_joined_and_written():
     some, other = TensorType((None, 3), None), TensorType(("n", 3), F)
     assert some.joined(other) == other
-    assert TensorType.from_json(other.to_json()) == other == TensorType.from_json(TensorType(("n", 3), F).to_json())
+    assert (
+        TensorType.from_json(other.to_json())
+        == other
+        == TensorType.from_json(TensorType(("n", 3), F).to_json())
+    )
     assert other.substituted({"n": 5}) == TensorType((5, 3), F) and other.symbols == {"n"}
     with pytest.raises(InferenceError, match=r"weight: expected shape \(n, 3\), given \(2, 4\)"):
         other.joined(TensorType((2, 4)), "weight")
@@ -163,9 +207,21 @@ X = symbol.var("x", ("batch", 4, 8, 8), F)
     ("call", "weights", "shapes"),
     [
         (lambda x, w, b: npx.convolution(x, w, b), [(6, None, 3, 3), None], [(6, 4, 3, 3), (6,)]),
-        (lambda x, w, b: npx.convolution(x, w, b, num_group=2), [(6, None, 3, 3), None], [(6, 2, 3, 3), (6,)]),
-        (lambda x, w, b: npx.convolution(x, w, b, layout="NHWC"), [(6, 3, 3, None), None], [(6, 3, 3, 8), (6,)]),
-        (lambda x, w, b: npx.deconvolution(x, w, b, num_group=2), [(None, 3, 3, 3), None], [(4, 3, 3, 3), (6,)]),
+        (
+            lambda x, w, b: npx.convolution(x, w, b, num_group=2),
+            [(6, None, 3, 3), None],
+            [(6, 2, 3, 3), (6,)],
+        ),
+        (
+            lambda x, w, b: npx.convolution(x, w, b, layout="NHWC"),
+            [(6, 3, 3, None), None],
+            [(6, 3, 3, 8), (6,)],
+        ),
+        (
+            lambda x, w, b: npx.deconvolution(x, w, b, num_group=2),
+            [(None, 3, 3, 3), None],
+            [(4, 3, 3, 3), (6,)],
+        ),
         (lambda x, *v: npx.batch_norm(x, *v), [None] * 4, [(4,)] * 4),
         (lambda x, *v: npx.batch_norm(x, *v, axis=-1), [None] * 4, [(8,)] * 4),
         (lambda x, *v: npx.layer_norm(x, *v), [None] * 2, [(8,)] * 2),

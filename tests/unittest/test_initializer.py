@@ -14,7 +14,11 @@ def filled(initializer, shape=(200, 100), name="weight", dtype="float32"):
 
 
 def test_constants():
-    assert (filled(init.Zero()) == 0).all() and (filled(init.One()) == 1).all() and (filled(init.Constant(2.5)) == 2.5).all()
+    assert (
+        (filled(init.Zero()) == 0).all()
+        and (filled(init.One()) == 1).all()
+        and (filled(init.Constant(2.5)) == 2.5).all()
+    )
     assert filled(init.Constant([1, 2]), (2, 2)).tolist() == [[1, 2], [1, 2]]
 
 
@@ -55,15 +59,21 @@ def test_orthogonal(shape, rand_type):
 
 def test_names_decide_what_is_no_weight():
     uniform = init.Uniform()
-    assert (filled(uniform, name="dense0_bias") == 0).all() and (filled(uniform, name="gamma") == 1).all()
-    assert (filled(uniform, name="running_mean") == 0).all() and (filled(uniform, name="x_running_var") == 1).all()
+    assert (filled(uniform, name="dense0_bias") == 0).all() and (
+        filled(uniform, name="gamma") == 1
+    ).all()
+    assert (filled(uniform, name="running_mean") == 0).all() and (
+        filled(uniform, name="x_running_var") == 1
+    ).all()
     assert (filled(uniform, name=init.InitDesc("gamma", {"__init__": "zeros"})) == 0).all()
     assert filled(init.LSTMBias(2.0), (8,), "i2h_bias").tolist() == [0, 0, 2, 2, 0, 0, 0, 0]
 
 
 def test_bilinear_interpolates():
     weights = filled(init.Bilinear(), (1, 1, 4, 4))
-    onp.testing.assert_allclose(weights[0, 0], onp.outer([0.25, 0.75, 0.75, 0.25], [0.25, 0.75, 0.75, 0.25]))
+    onp.testing.assert_allclose(
+        weights[0, 0], onp.outer([0.25, 0.75, 0.75, 0.25], [0.25, 0.75, 0.75, 0.25])
+    )
     with pytest.raises(ValueError, match="4 axes"):
         filled(init.Bilinear(), (2, 2))
 
@@ -93,13 +103,19 @@ def test_seeds_and_dtypes(backend):
     first = filled(init.Normal())
     np.random.seed(4)
     onp.testing.assert_array_equal(filled(init.Normal()), first)
-    assert filled(init.Normal(), dtype="float16").dtype == "float16" and filled(init.Uniform(), dtype="float64").dtype == "float64"
+    assert (
+        filled(init.Normal(), dtype="float16").dtype == "float16"
+        and filled(init.Uniform(), dtype="float64").dtype == "float64"
+    )
     assert filled(init.Normal(), (0, 3)).shape == (0, 3)
 
 
 def test_names_texts_and_errors():
     assert init.create("xavier", magnitude=2) == init.Xavier(magnitude=2) != init.Xavier()
-    assert init.create(init.Normal(0.5).dumps()) == init.Normal(0.5) and init.create("zeros") == init.Zero()
+    assert (
+        init.create(init.Normal(0.5).dumps()) == init.Normal(0.5)
+        and init.create("zeros") == init.Zero()
+    )
     assert init.create(init.Constant(onp.ones(2)).dumps()) == init.Constant([1.0, 1.0])
     assert repr(init.Xavier()) == "Xavier(rnd_type='uniform', factor_type='avg', magnitude=3)"
     with pytest.raises(ValueError, match="initializer 'nope': expected one of"):

@@ -1,4 +1,6 @@
-"""`npx.jit` means the same as the function it compiles: arguments, results, closures, nesting, exceptions."""
+"""`npx.jit` means the same as the function it compiles: arguments, results, closures, nesting,
+exceptions.
+"""
 
 import numpy as onp
 import pytest
@@ -13,10 +15,25 @@ def test_arguments_and_results_are_nested_containers():
     @npx.jit
     def f(pair, options, *rest, scale, more=None):
         x, (y, z) = pair
-        return {"sum": x + y, "parts": [z * options["k"], (rest[0] + scale,)], "none": more, "text": options["name"]}
+        return {
+            "sum": x + y,
+            "parts": [z * options["k"], (rest[0] + scale,)],
+            "none": more,
+            "text": options["name"],
+        }
 
-    found = f((np.ones(2), [np.arange(2), np.array(3)]), {"k": 2, "name": "n"}, np.zeros(1), scale=np.array(0.5), more=None)
-    assert found["sum"].tolist() == [1, 2] and int(found["parts"][0]) == 6 and found["parts"][1][0].tolist() == [0.5]
+    found = f(
+        (np.ones(2), [np.arange(2), np.array(3)]),
+        {"k": 2, "name": "n"},
+        np.zeros(1),
+        scale=np.array(0.5),
+        more=None,
+    )
+    assert (
+        found["sum"].tolist() == [1, 2]
+        and int(found["parts"][0]) == 6
+        and found["parts"][1][0].tolist() == [0.5]
+    )
     assert found["none"] is None and found["text"] == "n" and isinstance(found["parts"][1], tuple)
 
 
@@ -54,13 +71,20 @@ def test_results_that_alias_each_other_or_an_argument_keep_aliasing():
         return c, c[1:], c.T, c.reshape(-1), a, a[0], b[::-1], b
 
     a, b = np.arange(6.0).reshape(2, 3), np.arange(3.0)
-    c, part, transposed, flat, same, row, backwards, again = npx.jit(lambda a, b: program(np, a, b))(a, b)
+    c, part, transposed, flat, same, row, backwards, again = npx.jit(
+        lambda a, b: program(np, a, b)
+    )(a, b)
     assert same is a and again is b and row.base is a.base and backwards.base is b
     assert part.base is c and transposed.base is c and flat.base is c
     flat[0] = -1
     row[...] = 7
     backwards[0] = 50
-    assert float(c[0, 0]) == -1 and float(transposed[0, 0]) == -1 and a[0].tolist() == [7, 7, 7] and float(b[2]) == 50
+    assert (
+        float(c[0, 0]) == -1
+        and float(transposed[0, 0]) == -1
+        and a[0].tolist() == [7, 7, 7]
+        and float(b[2]) == 50
+    )
 
 
 def test_the_same_result_twice_is_one_array():
@@ -93,7 +117,11 @@ def test_methods_and_bound_methods_compile():
 
     m, other = Model(), Model()
     assert m.step(np.ones(2)).tolist() == [4, 4] and m.step(np.ones(2)).tolist() == [6, 6]
-    assert other.step(np.ones(2)).tolist() == [4, 4] and m.w.tolist() == [3, 3] and other.w.tolist() == [2, 2]
+    assert (
+        other.step(np.ones(2)).tolist() == [4, 4]
+        and m.w.tolist() == [3, 3]
+        and other.w.tolist() == [2, 2]
+    )
 
 
 def test_static_arguments_are_part_of_the_program():
@@ -105,7 +133,11 @@ def test_static_arguments_are_part_of_the_program():
         return x.sum(axis) if how == "sum" else x.max(axis)
 
     x = np.arange(6.0).reshape(2, 3)
-    assert f(x, "sum").tolist() == [3, 5, 7] and f(x, "max").tolist() == [3, 4, 5] and f(x, "sum", axis=1).tolist() == [3, 12]
+    assert (
+        f(x, "sum").tolist() == [3, 5, 7]
+        and f(x, "max").tolist() == [3, 4, 5]
+        and f(x, "sum", axis=1).tolist() == [3, 12]
+    )
     f(x, "sum", axis=1)
     f(x, "max")
     assert traced == [("sum", 0), ("max", 0), ("sum", 1)]
@@ -115,7 +147,10 @@ def test_static_arguments_of_different_types_are_told_apart():
     f = npx.jit(lambda x, n: x * n)
     x = np.arange(3)
     assert f(x, 1).dtype == "int64" and f(x, 1.0).dtype == "float32" and f(x, True).dtype == "int64"
-    assert f(np.array([0.0]), 0.0).tolist() == [0.0] and onp.signbit(f(np.array([1.0]), -0.0).asnumpy()).all()
+    assert (
+        f(np.array([0.0]), 0.0).tolist() == [0.0]
+        and onp.signbit(f(np.array([1.0]), -0.0).asnumpy()).all()
+    )
 
 
 def test_an_argument_that_is_no_array_and_not_hashable_is_refused():
@@ -123,7 +158,8 @@ def test_an_argument_that_is_no_array_and_not_hashable_is_refused():
         __hash__ = None
 
     with pytest.raises(
-        TypeError, match="argument 1 of a compiled function: expected an array, a container of arrays or something hashable, got Unhashable"
+        TypeError,
+        match="argument 1 of a compiled function: expected an array, a container of arrays or something hashable, got Unhashable",
     ):
         npx.jit(lambda x, y: x)(np.ones(1), Unhashable())
 
@@ -133,7 +169,11 @@ def test_defaults_and_keywords():
     def f(x, y=2, *, z=np.array(10.0)):
         return x * y + z
 
-    assert f(np.array(1.0)).item() == 12 and f(x=np.array(1.0), y=3).item() == 13 and f(np.array(1.0), z=np.array(0.0)).item() == 2
+    assert (
+        f(np.array(1.0)).item() == 12
+        and f(x=np.array(1.0), y=3).item() == 13
+        and f(np.array(1.0), z=np.array(0.0)).item() == 2
+    )
 
 
 def test_zero_size_and_0d_arguments():
@@ -145,7 +185,7 @@ def test_zero_size_and_0d_arguments():
     agrees(program, onp.zeros((0, 3)), onp.array(4.0))
 
 
-# --- closures, nesting, exceptions -------------------------------------------------------------------------------
+# --- closures, nesting, exceptions ----------------------------------------------------------------
 
 
 def test_nested_compiled_functions_join_one_program():
@@ -251,7 +291,9 @@ def test_a_branch_on_a_traced_value_names_the_line_and_the_way_out():
 
     for f in (on_if, on_while, on_float, on_item, on_index, on_numpy, on_range):
         line = f.__code__.co_firstlineno + 1
-        with pytest.raises(TypeError, match=rf"test_jit\.py:{line}: .*npx\.cond, npx\.while_loop or npx\.foreach"):
+        with pytest.raises(
+            TypeError, match=rf"test_jit\.py:{line}: .*npx\.cond, npx\.while_loop or npx\.foreach"
+        ):
             npx.jit(f)(np.ones(2))
 
 
@@ -278,8 +320,16 @@ def test_an_array_that_leaks_out_of_a_trace_says_so():
         return x
 
     f(np.ones(2))
-    for use in (lambda: kept[0] + 1, lambda: kept[0].asnumpy(), lambda: repr(kept[0]), lambda: kept[0][0], lambda: bool(kept[0][0])):
-        with pytest.raises(RuntimeError, match="made inside a compiled function and kept after it had returned"):
+    for use in (
+        lambda: kept[0] + 1,
+        lambda: kept[0].asnumpy(),
+        lambda: repr(kept[0]),
+        lambda: kept[0][0],
+        lambda: bool(kept[0][0]),
+    ):
+        with pytest.raises(
+            RuntimeError, match="made inside a compiled function and kept after it had returned"
+        ):
             use()
 
 

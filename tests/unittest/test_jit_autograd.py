@@ -20,7 +20,7 @@ def variable(values, grad_req="write", dtype="float64"):
     return x
 
 
-# --- recorded outside --------------------------------------------------------------------------------------------
+# --- recorded outside -----------------------------------------------------------------------------
 
 
 def test_a_recorded_call_is_one_node():
@@ -44,7 +44,9 @@ def test_a_recorded_call_is_one_node():
     f = npx.jit(lambda x: np.sin(w * x) * x)
     with autograd.record():
         y = f(np.ones(1))
-    assert y._value.node.op.name == "<lambda>" and [v.node is not None for v in y._value.node.inputs] == [True, False]
+    assert y._value.node.op.name == "<lambda>" and [
+        v.node is not None for v in y._value.node.inputs
+    ] == [True, False]
 
 
 def test_writes_inside_are_differentiated_from_outside():
@@ -212,7 +214,7 @@ def test_integer_and_bool_outputs_have_no_gradient():
     assert w.grad.tolist() == [2, 0] and b._value.node is None and c._value.node is None
 
 
-# --- backward inside ---------------------------------------------------------------------------------------------
+# --- backward inside ------------------------------------------------------------------------------
 
 
 def test_a_whole_training_step_is_one_program():
@@ -471,7 +473,7 @@ def test_a_custom_function_with_saved_arrays_in_a_step():
     both(make)
 
 
-# --- what tracing costs --------------------------------------------------------------------------------------------
+# --- what tracing costs ---------------------------------------------------------------------------
 
 
 def test_operators_of_many_equations_are_traced_once_for_calls_alike():

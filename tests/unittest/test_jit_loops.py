@@ -1,4 +1,6 @@
-"""Python's loops in compiled functions, whose rounds are rolled up into one where XLA would compute them one after the other."""
+"""Python's loops in compiled functions, whose rounds are rolled up into one where XLA would compute
+them one after the other.
+"""
 
 import random
 
@@ -135,7 +137,9 @@ def test_elementwise_rounds_are_left_to_xla(x, monkeypatch):
 def test_what_is_compiled_does_not_grow_with_the_rounds(x, monkeypatch):
     lengths = []
     as_call = tracing._as_call
-    monkeypatch.setattr(tracing, "_as_call", lambda jaxpr: lengths.append(len(jaxpr.eqns)) or as_call(jaxpr))
+    monkeypatch.setattr(
+        tracing, "_as_call", lambda jaxpr: lengths.append(len(jaxpr.eqns)) or as_call(jaxpr)
+    )
 
     def f(np, x, rounds):
         a = x[0]
@@ -185,19 +189,28 @@ def test_random_draws_in_a_loop_are_those_of_the_rounds(found):
     results = []
     for f in (walk, npx.jit(walk)):
         np.random.seed(3)
-        results.append([a.asnumpy() for a in (*f(np.zeros(5)), np.random.uniform(size=2), *f(np.zeros(5)))])
+        results.append(
+            [a.asnumpy() for a in (*f(np.zeros(5)), np.random.uniform(size=2), *f(np.zeros(5)))]
+        )
     for ours, expected in zip(*results, strict=True):
         onp.testing.assert_allclose(ours, expected, atol=1e-5)
     assert found == [True]
 
 
 def test_steps_of_a_trainer_are_one_loop(found):
-    x, y = onp.random.RandomState(0).normal(size=(16, 4)).astype("float32"), onp.ones((16, 1), "float32")
+    x, y = (
+        onp.random.RandomState(0).normal(size=(16, 4)).astype("float32"),
+        onp.ones((16, 1), "float32"),
+    )
 
     def train(compiled):
         np.random.seed(0)
         net = gluon.nn.HybridSequential()
-        net.add(gluon.nn.Dense(8, in_units=4, activation="relu"), gluon.nn.Dropout(0.3), gluon.nn.BatchNorm(in_channels=8))
+        net.add(
+            gluon.nn.Dense(8, in_units=4, activation="relu"),
+            gluon.nn.Dropout(0.3),
+            gluon.nn.BatchNorm(in_channels=8),
+        )
         net.add(gluon.nn.Dense(1, in_units=8))
         net.initialize()
         trainer = gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.01})
@@ -213,7 +226,10 @@ def test_steps_of_a_trainer_are_one_loop(found):
             return np.stack(losses)
 
         steps = npx.jit(steps) if compiled else steps
-        losses = [*steps(np.array(x), np.array(y)).tolist(), *steps(np.array(x), np.array(y)).tolist()]
+        losses = [
+            *steps(np.array(x), np.array(y)).tolist(),
+            *steps(np.array(x), np.array(y)).tolist(),
+        ]
         return losses, [float(p.data().sum()) for p in net.collect_params().values()]
 
     for ours, expected in zip(train(True), train(False), strict=True):
@@ -235,7 +251,9 @@ def test_a_compiled_loop_is_differentiated(found):
             y = g(x)
         y.backward()
         results.append((float(y), x.grad.tolist()))
-    assert results[0][0] == pytest.approx(results[1][0]) and results[0][1] == pytest.approx(results[1][1])
+    assert results[0][0] == pytest.approx(results[1][0]) and results[0][1] == pytest.approx(
+        results[1][1]
+    )
 
 
 STATEMENTS = [

@@ -1,4 +1,6 @@
-"""The memory order of arrays in compiled functions: what is a view there, and what a copy, is what it is outside."""
+"""The memory order of arrays in compiled functions: what is a view there, and what a copy, is what
+it is outside.
+"""
 
 import numpy as onp
 import pytest
@@ -19,8 +21,12 @@ MAKERS = {
     "reversed": lambda xp: table(xp)[::-1],
     "row": lambda xp: table(xp)[1],
     "column": lambda xp: table(xp)[:, 1],
-    "axes": lambda xp: xp.array(onp.arange(24.0, dtype="float32").reshape(2, 3, 4)).transpose(1, 0, 2),
-    "axes in Fortran order": lambda xp: xp.array(onp.arange(24.0, dtype="float32").reshape(2, 3, 4), order="F")[0],
+    "axes": lambda xp: xp.array(onp.arange(24.0, dtype="float32").reshape(2, 3, 4)).transpose(
+        1, 0, 2
+    ),
+    "axes in Fortran order": lambda xp: xp.array(
+        onp.arange(24.0, dtype="float32").reshape(2, 3, 4), order="F"
+    )[0],
 }
 
 
@@ -41,12 +47,19 @@ def raveled(xp, x):
 
 
 def flags(xp, x):
-    return x.flags.c_contiguous, x.flags.f_contiguous, x.T.flags.c_contiguous, xp.shares_memory(x, x.reshape(-1))
+    return (
+        x.flags.c_contiguous,
+        x.flags.f_contiguous,
+        x.T.flags.c_contiguous,
+        xp.shares_memory(x, x.reshape(-1)),
+    )
 
 
 def windows(xp, x):
     tricks = xp.lib.stride_tricks
-    return tricks.sliding_window_view(x, 2, -1) + 0, tricks.as_strided(x, (2,), (sum(x.strides),)) + 0
+    return tricks.sliding_window_view(x, 2, -1) + 0, tricks.as_strided(
+        x, (2,), (sum(x.strides),)
+    ) + 0
 
 
 FUNCTIONS = [written_flat, written_flat_in_fortran_order, raveled, flags, windows]
@@ -60,7 +73,9 @@ def lists(results):
 @pytest.mark.parametrize("kind", MAKERS)
 def test_of_an_argument(backend, kind, function):
     if kind == "column" and function is flags:
-        pytest.skip("arrays with one axis are taken as contiguous, so that what looks at one of many columns is compiled once")
+        pytest.skip(
+            "arrays with one axis are taken as contiguous, so that what looks at one of many columns is compiled once"
+        )
     x = MAKERS[kind](onp)
     expected = lists(function(onp, x))
     compiled = npx.jit(lambda x: function(np, x))
@@ -79,7 +94,10 @@ def test_of_a_captured_array(backend, kind, function):
         assert lists(compiled()) == lists(function(onp, x))
         assert captured.tolist() == x.tolist()
     assert captured.strides == x.strides
-    for f in (written_flat, written_flat_in_fortran_order):  # nor has the array another order afterwards
+    for f in (
+        written_flat,
+        written_flat_in_fortran_order,
+    ):  # nor has the array another order afterwards
         assert lists(f(np, captured)) == lists(f(onp, x))
 
 
@@ -106,7 +124,10 @@ def test_what_is_known_is_written_in_the_order_of_a_captured_array(backend, orde
         flat[1] = x
         return held + 1, held.strides, xp.shares_memory(flat, held)
 
-    ours, theirs = np.array(onp.zeros((2, 3), "float32"), order=order), onp.zeros((2, 3), "float32", order=order)
+    ours, theirs = (
+        np.array(onp.zeros((2, 3), "float32"), order=order),
+        onp.zeros((2, 3), "float32", order=order),
+    )
     compiled = npx.jit(lambda x: f(np, ours, x))
     for x in (1, 2, 3):
         assert lists(compiled(np.array(x, dtype="float32"))) == lists(f(onp, theirs, x))
@@ -115,7 +136,9 @@ def test_what_is_known_is_written_in_the_order_of_a_captured_array(backend, orde
 
 def test_of_a_result(backend):
     x = table(np)
-    made, of_ones, sub = npx.jit(lambda x: (np.asfortranarray(x), np.ones((2, 3), order="F"), np.array(x, order="F")[:2]))(x)
+    made, of_ones, sub = npx.jit(
+        lambda x: (np.asfortranarray(x), np.ones((2, 3), order="F"), np.array(x, order="F")[:2])
+    )(x)
     for array in (made, of_ones):
         assert array.flags.f_contiguous and not array.flags.c_contiguous
         array.reshape(-1, order="F")[1] = 50
@@ -130,4 +153,7 @@ def test_another_order_is_another_program(backend):
         f(table(np))
         f(table(np).copy(order="F"))
         f(table(np).copy(order="F"))
-    assert [entry.reason for entry in log] == ["first call", "argument 0: strides None became (4, 12)"]
+    assert [entry.reason for entry in log] == [
+        "first call",
+        "argument 0: strides None became (4, 12)",
+    ]

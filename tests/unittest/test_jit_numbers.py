@@ -1,4 +1,6 @@
-"""Numbers among the arguments of compiled functions: operands of one program for all values, where nothing asks for the value."""
+"""Numbers among the arguments of compiled functions: operands of one program for all values, where
+nothing asks for the value.
+"""
 
 import math
 
@@ -96,7 +98,9 @@ def test_one_program_for_all_numbers_that_are_computed_with(backend, source):
         values = [v for v in COMPUTED[source] or INTS if type(v) is kind]
         if values:
             reasons = check(source, values)
-            assert len(reasons) == 2 and reasons[1].endswith(f"{values[0]!r} became {values[1]!r}; an operand from now on")
+            assert len(reasons) == 2 and reasons[1].endswith(
+                f"{values[0]!r} became {values[1]!r}; an operand from now on"
+            )
 
 
 @pytest.mark.parametrize("source", ASKED)
@@ -110,7 +114,10 @@ def test_a_program_for_each_number_whose_value_is_asked_for(source):
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int8", "uint8"])
 def test_numbers_of_numpys_keep_their_dtypes(dtype):
-    computed = ["x * s, s * x + s, x.astype('int16') - s", "np.where(x > s, x, s), np.full(2, s), isinstance(s, float)"]
+    computed = [
+        "x * s, s * x + s, x.astype('int16') - s",
+        "np.where(x > s, x, s), np.full(2, s), isinstance(s, float)",
+    ]
     asked = ["2 * s * x", "x * s.dtype.itemsize", "x if s > 2 else x * 2"]
     if "int" in dtype:
         computed.append("x[s], x[s, s], x.T[:, s] + np.zeros((1, 1))")
@@ -119,10 +126,17 @@ def test_numbers_of_numpys_keep_their_dtypes(dtype):
     for source in computed:
         assert len(check(source, values)) == 2
     for source in asked:
-        assert len(check(source, values[:2])) == 2 and not any("operand" in reason for reason in check(source, values[:2]))
+        assert len(check(source, values[:2])) == 2 and not any(
+            "operand" in reason for reason in check(source, values[:2])
+        )
     if dtype == "int8":
         long = npx.jit(lambda x, i: x[i])
-        assert [int(long(np.arange(300), onp.int8(i))) for i in (1, -1, -128, 127)] == [1, 299, 172, 127]
+        assert [int(long(np.arange(300), onp.int8(i))) for i in (1, -1, -128, 127)] == [
+            1,
+            299,
+            172,
+            127,
+        ]
         rows = np.arange(600).reshape(300, 2)
         assert [int(long(rows, onp.int8(i))[0]) for i in (1, -1, -128, 127)] == [2, 598, 344, 254]
 
@@ -151,7 +165,10 @@ def test_positions_are_checked_before_the_program_runs(backend):
         for i in (0, 1, 2, -1):
             f(x, i)
         for i in (4, -4, 7):
-            with pytest.raises(IndexError, match=rf"index {i if abs(i) > 4 or i == 4 else i - 1} is out of bounds for axis 0 with size 4"):
+            with pytest.raises(
+                IndexError,
+                match=rf"index {i if abs(i) > 4 or i == 4 else i - 1} is out of bounds for axis 0 with size 4",
+            ):
                 f(x, i)
     assert seen == 4 and onp.array_equal(x.asnumpy(), X + 1)
     assert [entry.reason for entry in log][:2] == ["first call", GENERAL.format(0, 1)]
@@ -200,7 +217,9 @@ def test_only_numbers_of_a_kind_that_a_program_can_take():
                 assert_alike(compiled(np.array(X), s), on_host(f(np.array(X), s)))
         return len(log)
 
-    assert reasons(1, 2.0) == 2 and reasons(1, 2, 2.5, 3.5) == 3  # one for the first value, and one for each kind
+    assert (
+        reasons(1, 2.0) == 2 and reasons(1, 2, 2.5, 3.5) == 3
+    )  # one for the first value, and one for each kind
     assert reasons(True, False) == 2
     assert reasons(2**31, 2**40, -(2**35)) == 3
     assert reasons(1.0, 2.0, 3.0, static_argnums=1) == 3
@@ -246,7 +265,10 @@ def test_gradients_and_recorded_calls():
                 y = f(x, s)
             y.backward()
             onp.testing.assert_allclose(x.grad.asnumpy(), 2 * (X * s + s) * s, rtol=1e-6)
-    assert [entry.reason for entry in log if entry.name == "<lambda>"] == ["first call", GENERAL.format(0.5, 2.0)]
+    assert [entry.reason for entry in log if entry.name == "<lambda>"] == [
+        "first call",
+        GENERAL.format(0.5, 2.0),
+    ]
 
 
 def test_a_training_step_with_a_rate_and_a_place_in_the_data():
@@ -291,7 +313,9 @@ def test_hybridized_blocks():
     net.hybridize()
     with npx.compile_log() as log:
         for k, wanted in zip(range(1, 5), expected, strict=True):
-            onp.testing.assert_allclose(net(x, k, shift=k / 2).asnumpy(), wanted, rtol=1e-5, atol=1e-6)
+            onp.testing.assert_allclose(
+                net(x, k, shift=k / 2).asnumpy(), wanted, rtol=1e-5, atol=1e-6
+            )
     assert sum("operand" in entry.reason for entry in log) == 1 and len(log) == 2
 
 
@@ -305,7 +329,9 @@ def test_loops_and_branches_of_programs_take_numbers():
     for k in range(3):
         total, chosen = f(np.array(X), k / 2, k)
         onp.testing.assert_allclose(float(total), (X * k / 2).sum(), rtol=1e-6)
-        onp.testing.assert_allclose(chosen.asnumpy(), X * k / 2 if X[k, 0] > 2 else X + k / 2, rtol=1e-6)
+        onp.testing.assert_allclose(
+            chosen.asnumpy(), X * k / 2 if X[k, 0] > 2 else X + k / 2, rtol=1e-6
+        )
 
 
 def test_padded_functions():
@@ -330,5 +356,8 @@ def test_kept_numbers_say_that_they_are_not_known():
     f = npx.jit(lambda x, s: (kept.append(s), x * s)[1])
     f(np.ones(2), 1.0), f(np.ones(2), 2.0)
     assert kept[0] == 1.0
-    with pytest.raises(npx.TracedValueError if hasattr(npx, "TracedValueError") else TypeError, match="a number is asked for"):
+    with pytest.raises(
+        npx.TracedValueError if hasattr(npx, "TracedValueError") else TypeError,
+        match="a number is asked for",
+    ):
         float(kept[1])

@@ -23,7 +23,9 @@ def test_what_is_computed_and_read_often_is_stored_once():
     assert _stored(lambda t, i: jnp.exp(t)[i], table, seldom) == 0
     assert _stored(lambda t, i: t[i], table, often) == 0  # as it came
     assert _stored(lambda t, i: jnp.sort(t)[i], table, often) == 0  # stored anyway
-    assert _stored(lambda t, i: jnp.exp(t).reshape(2, 4)[:, None].reshape(-1)[i], table, often) == 1  # moved on
+    assert (
+        _stored(lambda t, i: jnp.exp(t).reshape(2, 4)[:, None].reshape(-1)[i], table, often) == 1
+    )  # moved on
     assert _stored(lambda t, i: jnp.where(t > 2, t, 0)[i], table, often) == 1  # a call's
 
     def twice(t, i):
@@ -38,7 +40,9 @@ def test_what_is_computed_and_read_often_is_stored_once():
     assert _stored(round_by_round, table, often) == 1
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint16", "int64", "float16", "float32", "float64", "complex128"]
+)
 @pytest.mark.parametrize("shape", [(1,), (7,), (3, 5), (2, 0)], ids=str)
 def test_as_numpy_for_each_dtype_and_shape(shape, dtype):
     def looked_up(np, table, places):
@@ -70,7 +74,9 @@ def test_derivatives_within_and_through_a_compiled_function():
     expected = derivative(looked_up)
     assert expected.any()
     onp.testing.assert_allclose(derivative(npx.jit(looked_up)), expected, rtol=1e-6)
-    onp.testing.assert_allclose(npx.jit(lambda: np.array(derivative_traced(looked_up)))().asnumpy(), expected, rtol=1e-6)
+    onp.testing.assert_allclose(
+        npx.jit(lambda: np.array(derivative_traced(looked_up)))().asnumpy(), expected, rtol=1e-6
+    )
 
 
 def derivative_traced(function):
@@ -100,9 +106,19 @@ def _values(shape, dtype):
     return -values if onp.dtype(dtype).kind == "f" else values
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float32", "float64", "complex128"])
 @pytest.mark.parametrize(
-    ("shape", "axis"), [((MANY, 3), -1), ((MANY, 2, 2), (1, 2)), ((MANY, SHORT), 1), ((MANY, SHORT + 1), 1), ((2, MANY), 0)], ids=str
+    "dtype", ["bool", "int8", "uint64", "float16", "float32", "float64", "complex128"]
+)
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [
+        ((MANY, 3), -1),
+        ((MANY, 2, 2), (1, 2)),
+        ((MANY, SHORT), 1),
+        ((MANY, SHORT + 1), 1),
+        ((2, MANY), 0),
+    ],
+    ids=str,
 )
 def test_reductions_over_short_axes_as_numpy_for_each_dtype(shape, axis, dtype):
     names = ("sum", "prod", "max", "min", "any", "all")
@@ -118,21 +134,39 @@ def test_reductions_over_short_axes_as_numpy_for_each_dtype(shape, axis, dtype):
     for name, got, true in zip(names, found, expected, strict=True):
         assert got.dtype == true.dtype, name
         tolerance = 1e-2 if dtype == "float16" else 1e-5
-        onp.testing.assert_allclose(got.asnumpy(), true, rtol=tolerance, atol=tolerance, err_msg=name)
+        onp.testing.assert_allclose(
+            got.asnumpy(), true, rtol=tolerance, atol=tolerance, err_msg=name
+        )
         if true.dtype.kind == "f":  # of negative zeros
-            onp.testing.assert_array_equal(onp.signbit(got.asnumpy())[true == 0], onp.signbit(true)[true == 0], err_msg=name)
+            onp.testing.assert_array_equal(
+                onp.signbit(got.asnumpy())[true == 0], onp.signbit(true)[true == 0], err_msg=name
+            )
 
 
 def test_only_short_last_axes_of_many_rows_are_taken_apart():
     def reductions(shape, axes):
-        found = rewritten(jax.make_jaxpr(lambda a: jax.lax.reduce_sum_p.bind(a, axes=axes, out_sharding=None))(jnp.zeros(shape)).jaxpr)
+        found = rewritten(
+            jax.make_jaxpr(lambda a: jax.lax.reduce_sum_p.bind(a, axes=axes, out_sharding=None))(
+                jnp.zeros(shape)
+            ).jaxpr
+        )
         return [e.primitive.name for e in found.eqns]
 
     assert reductions((MANY, SHORT), (1,)) == ["jit"]
     assert reductions((MANY, 2, 2), (1, 2)) == ["jit"]
-    for shape, axes in [((MANY - 1, 2), (1,)), ((MANY, SHORT + 1), (1,)), ((2, MANY), (0,)), ((MANY, 2, 2), (1,)), ((MANY, 1), (1,))]:
+    for shape, axes in [
+        ((MANY - 1, 2), (1,)),
+        ((MANY, SHORT + 1), (1,)),
+        ((2, MANY), (0,)),
+        ((MANY, 2, 2), (1,)),
+        ((MANY, 1), (1,)),
+    ]:
         assert reductions(shape, axes) == ["reduce_sum"]
-    twice = rewritten(jax.make_jaxpr(lambda a: jnp.linalg.norm(a, axis=1) + jnp.linalg.norm(a + 1, axis=1))(jnp.zeros((MANY, 2))).jaxpr)
+    twice = rewritten(
+        jax.make_jaxpr(lambda a: jnp.linalg.norm(a, axis=1) + jnp.linalg.norm(a + 1, axis=1))(
+            jnp.zeros((MANY, 2))
+        ).jaxpr
+    )
     calls = [e.params["jaxpr"] for e in twice.eqns if e.params.get("name") == "norm"]
     assert len(calls) == 2 and calls[0].jaxpr is calls[1].jaxpr  # compiled once
     assert "reduce_sum" not in str(calls[0])

@@ -1,4 +1,6 @@
-"""Which programs `npx.jit` makes, and why: signatures, modes, dtype policy, random draws, backends; the compile log."""
+"""Which programs `npx.jit` makes, and why: signatures, modes, dtype policy, random draws, backends;
+the compile log.
+"""
 
 import gc
 import re
@@ -31,9 +33,18 @@ def test_each_compilation_is_logged_with_its_reason():
         "argument 0: shape (32, 8) became (31, 8)",
         "argument 0: dtype float32 became float64",
     ]
-    assert reasons(npx.jit(f), (wide, 1), (wide, 2), (wide, 1)) == ["first call", "static argument 1: 1 became 2; an operand from now on"]
-    assert reasons(npx.jit(f), (wide, 1), (wide, np.array(2)))[1] == "argument 1: what is no array became an array"
-    assert reasons(npx.jit(f), (wide, wide), (wide, np.array(wide)))[1] == "an array is passed several times, or no longer"
+    assert reasons(npx.jit(f), (wide, 1), (wide, 2), (wide, 1)) == [
+        "first call",
+        "static argument 1: 1 became 2; an operand from now on",
+    ]
+    assert (
+        reasons(npx.jit(f), (wide, 1), (wide, np.array(2)))[1]
+        == "argument 1: what is no array became an array"
+    )
+    assert (
+        reasons(npx.jit(f), (wide, wide), (wide, np.array(wide)))[1]
+        == "an array is passed several times, or no longer"
+    )
     assert reasons(npx.jit(f), (wide,), (wide, 1))[1] == "1 positional argument became 2"
     compiled = npx.jit(f)
     assert reasons(compiled, (wide,)) == ["first call"]
@@ -60,10 +71,22 @@ def test_reasons_name_the_arguments():
     assert reason(((a,), {"k": 1, "m": a}), ((a,), {"j": 1})) == (
         "argument j: given by keyword now; argument k: no longer given by keyword; argument m: no longer given by keyword"
     )
-    assert reason(((a,), {"k": 1}), ((a,), {"k": 2})) == "static argument k: 1 became 2; an operand from now on"
-    assert reason(((a,), {"k": np.ones(2)}), ((a,), {"k": np.ones(1)})) == "argument k: shape (2,) became (1,)"
-    assert reason(((a, {"w": [b, b + 1]}), {}), ((a, {"w": [b, a]}), {})) == "an array is passed several times, or no longer"
-    assert reason(((a, {"w": [b, b + 1]}), {}), ((a, {"w": [b, a + 1]}), {})) == "argument 1['w'][1]: shape (4,) became (3,)"
+    assert (
+        reason(((a,), {"k": 1}), ((a,), {"k": 2}))
+        == "static argument k: 1 became 2; an operand from now on"
+    )
+    assert (
+        reason(((a,), {"k": np.ones(2)}), ((a,), {"k": np.ones(1)}))
+        == "argument k: shape (2,) became (1,)"
+    )
+    assert (
+        reason(((a, {"w": [b, b + 1]}), {}), ((a, {"w": [b, a]}), {}))
+        == "an array is passed several times, or no longer"
+    )
+    assert (
+        reason(((a, {"w": [b, b + 1]}), {}), ((a, {"w": [b, a + 1]}), {}))
+        == "argument 1['w'][1]: shape (4,) became (3,)"
+    )
     assert reason(((a, {"w": [b]}), {}), ((a, {"v": [b]}), {})) == "argument 1: nested otherwise"
     assert reason(((a,), {"k": (b,)}), ((a,), {"k": [b]})) == "argument k: nested otherwise"
 
@@ -99,7 +122,10 @@ def test_a_line_that_compiles_again_and_again_is_warned_of():
         r"became \(10,\). To compile it once: give bucket=, which pads arrays .*",
         str(warning.message),
     )
-    with pytest.warns(CompileWarning, match=r"static argument k: 6 became 7. To compile it once: .* np.array\(value\)$"):
+    with pytest.warns(
+        CompileWarning,
+        match=r"static argument k: 6 became 7. To compile it once: .* np.array\(value\)$",
+    ):
         total.clear(), called(arrays[:1], range(12))
     called(arrays[:1] * 20)  # what is compiled already costs nothing
 
@@ -110,7 +136,9 @@ def test_the_log_names_the_line_of_the_call_and_the_types():
         f(np.ones((2, 3)))
     (entry,) = log
     assert entry.types == ("float32[2,3]",)
-    assert "test_jit_programs.py:" in entry.location and str(entry).endswith("compiled <lambda>(float32[2,3]): first call")
+    assert "test_jit_programs.py:" in entry.location and str(entry).endswith(
+        "compiled <lambda>(float32[2,3]): first call"
+    )
 
 
 def test_changing_values_does_not_recompile():
@@ -141,7 +169,9 @@ def test_a_captured_array_of_another_shape_or_dtype_recompiles():
     a[...] = 1
     with npx.compile_log() as log:
         assert f(np.array(2.0)).item() == 10
-    assert [e.reason for e in log if e.name == "f"] == ["a captured array has another shape or dtype"]
+    assert [e.reason for e in log if e.name == "f"] == [
+        "a captured array has another shape or dtype"
+    ]
     a.shape = (5, 1)
     assert f(np.array(3.0)).item() == 15 and calls == [(3,), (5,), (5, 1)]
 
@@ -165,7 +195,7 @@ def test_programs_do_not_keep_arguments_alive():
     assert ref() is None
 
 
-# --- modes and draws ---------------------------------------------------------------------------------------------
+# --- modes and draws ------------------------------------------------------------------------------
 
 
 def test_draws_are_those_of_eager_code_and_differ_between_calls():
@@ -174,7 +204,11 @@ def test_draws_are_those_of_eager_code_and_differ_between_calls():
 
         @jit
         def f():
-            return np.random.normal(size=3), np.random.uniform(size=(2,)), np.random.randint(0, 10, size=4)
+            return (
+                np.random.normal(size=3),
+                np.random.uniform(size=(2,)),
+                np.random.randint(0, 10, size=4),
+            )
 
         before = np.random.uniform()
         found = [f() for _ in range(3)]

@@ -1,4 +1,6 @@
-"""Compiled functions write what the function writes: arguments, captured arrays, views of both, aliasing or not."""
+"""Compiled functions write what the function writes: arguments, captured arrays, views of both,
+aliasing or not.
+"""
 
 import jax
 import numpy as onp
@@ -170,7 +172,14 @@ def test_a_view_of_a_captured_array_as_argument():
             x -= 1
             return state.sum()
 
-        return f(np.ones(3)), f(state[0]), f(state[1]), f(state[:, 0][:1].reshape(1)), f(state[0, :]), state
+        return (
+            f(np.ones(3)),
+            f(state[0]),
+            f(state[1]),
+            f(state[:, 0][:1].reshape(1)),
+            f(state[0, :]),
+            state,
+        )
 
     both(make)
 
@@ -227,7 +236,11 @@ def test_donation_spares_buffers_that_are_shared():
     for _ in range(3):
         f(x)
         x += 1
-    assert exported.tolist() == [0, 1, 2, 3] and held.tolist() == [0, 1, 2, 3] and view_read.tolist() == [1, 2, 3]
+    assert (
+        exported.tolist() == [0, 1, 2, 3]
+        and held.tolist() == [0, 1, 2, 3]
+        and view_read.tolist() == [1, 2, 3]
+    )
     assert x_copy.tolist() == [1, 1, 1, 1] and w.tolist() == [3, 4, 5, 6]
     taken = w.asnumpy()
     f(x)
@@ -290,7 +303,7 @@ def test_a_read_only_argument_is_not_written():
         f(np.broadcast_to(b, (2, 3)))
 
 
-# --- what a program keeps between its runs -----------------------------------------------------------------------
+# --- what a program keeps between its runs --------------------------------------------------------
 
 
 @pytest.fixture(params=["short", "whole"])
@@ -339,7 +352,8 @@ def test_what_holds_a_value_or_its_buffer_sees_no_later_run():
     assert same_value.tolist() == exported.tolist() == onp.asarray(payload).tolist() == [2, 2, 2]
     assert total.tolist() == [4, 4, 4]
     taken = dispatch.wrap(total._value)
-    total += 1  # the handle's value is another one now, and there is one holder of the old one, as before
+    # the handle's value is another one now, and there is one holder of the old one, as before
+    total += 1
     f(np.ones(3))
     assert taken.tolist() == [4, 4, 4] and total.tolist() == [6, 6, 6]
 
@@ -394,7 +408,9 @@ def test_a_recorded_run_follows_runs_that_were_not():
 
 
 def stepping():
-    """What a step of training does: weights and moments are written, rates read, gradients zeroed; and an argument for it."""
+    """What a step of training does: weights and moments are written, rates read, gradients zeroed;
+    and an argument for it.
+    """
     w, m, rate = np.ones(3), np.zeros(3), np.array(0.5)
     w.attach_grad()
 
@@ -461,7 +477,14 @@ def test_steps_go_on_whatever_happens_between_them(between, monkeypatch):
             losses = [float(step(x)) for _ in range(3)]
             if held is not None and between != "weights have a view":
                 assert onp.array(held).tolist() == before
-            found[way] = [losses, w.tolist(), m.tolist(), w.grad.tolist(), rate.tolist(), x.tolist()]
+            found[way] = [
+                losses,
+                w.tolist(),
+                m.tolist(),
+                w.grad.tolist(),
+                rate.tolist(),
+                x.tolist(),
+            ]
     assert found["short"] == found["whole"] == found["from handles"]
 
 
@@ -484,12 +507,18 @@ def test_calls_alike_are_run_again_the_short_way(monkeypatch):
     monkeypatch.setattr(_Program, "replay", never)
     made, sums = both(x)
     assert made.tolist() == [2, 4, 6] and float(sums) == 6
-    monkeypatch.setattr(_Program, "finished", never)  # where the function returns one array or scalar
+    monkeypatch.setattr(
+        _Program, "finished", never
+    )  # where the function returns one array or scalar
     again = step(x)
     assert float(again) == 6 - 14 * 0.5 * 10 and type(again) is type(loss)
     assert doubled(x).tolist() == [2, 4, 6]
     version = version_of(total)
-    assert added(x).tolist() == [8, 16, 24] and total.tolist() == [4, 8, 12] and version_of(total) != version
+    assert (
+        added(x).tolist() == [8, 16, 24]
+        and total.tolist() == [4, 8, 12]
+        and version_of(total) != version
+    )
 
 
 def test_what_a_call_ran_is_remembered_once():

@@ -1,4 +1,6 @@
-"""Loops whose rounds work on arrays of different sizes, rolled up into one round that serves for all."""
+"""Loops whose rounds work on arrays of different sizes, rolled up into one round that serves for
+all.
+"""
 
 import random
 
@@ -109,7 +111,18 @@ def leaves(np, m):
     return a, m
 
 
-FOUND = [cholesky, elimination, substitution, backward, antidiagonals, orthogonal, heights, shifted, rows, leaves]
+FOUND = [
+    cholesky,
+    elimination,
+    substitution,
+    backward,
+    antidiagonals,
+    orthogonal,
+    heights,
+    shifted,
+    rows,
+    leaves,
+]
 
 
 @pytest.mark.parametrize("f", FOUND)
@@ -120,7 +133,9 @@ def test_rounds_of_different_sizes_are_one(found, f, definite):
 
 @pytest.mark.parametrize("f", FOUND)
 def test_what_is_around_a_window_means_nothing(found, f, definite):
-    """Elements that a round does not look at do not get into its results, though they be no numbers."""
+    """Elements that a round does not look at do not get into its results, though they be no
+    numbers.
+    """
     m = definite.copy()
     m[6, 7], m[7, 6], m[7, 7] = onp.nan, onp.inf, -onp.inf
     with onp.errstate(all="ignore"):
@@ -131,7 +146,9 @@ def test_what_is_around_a_window_means_nothing(found, f, definite):
 def test_equations_do_not_grow_with_the_rounds(monkeypatch):
     lengths = []
     as_call = tracing._as_call
-    monkeypatch.setattr(tracing, "_as_call", lambda jaxpr: lengths.append(len(jaxpr.eqns)) or as_call(jaxpr))
+    monkeypatch.setattr(
+        tracing, "_as_call", lambda jaxpr: lengths.append(len(jaxpr.eqns)) or as_call(jaxpr)
+    )
     for n in (20, 40):
         check(cholesky, onp.eye(n) * 2 + 1, times=1)
     assert lengths[0] == lengths[1] < 100
@@ -143,7 +160,13 @@ def test_dtypes(found, dtype):
         a, sums = a.copy(), np.zeros(8, dtype=a.dtype)
         for i in range(1, 8):
             a[i:] = np.where(b[i:] == a[i:], b[i:], a[i - 1])
-            sums[i] = a[:i].sum() if a.dtype.kind == "c" else a[:i].max() | a[i:].min() if a.dtype.kind in "iub" else a[i:].max()
+            sums[i] = (
+                a[:i].sum()
+                if a.dtype.kind == "c"
+                else a[:i].max() | a[i:].min()
+                if a.dtype.kind in "iub"
+                else a[i:].max()
+            )
         return a, sums
 
     a, b = [onp.random.RandomState(s).randint(0, 3, size=8).astype(dtype) for s in (0, 1)]

@@ -40,7 +40,16 @@ def test_known_positions_and_masks_are_keys(x):
         y = x * 1
         y[n, n[::-1]] = -1
         y[mask] += 1
-        return y, x[n, n], x[mask], x[:, n > 0 if len(n) == 4 else n], x[n[2]], x[n[1], n[0]], x[mask].T, x[n[0] : n[2]]
+        return (
+            y,
+            x[n, n],
+            x[mask],
+            x[:, n > 0 if len(n) == 4 else n],
+            x[n[2]],
+            x[n[1], n[0]],
+            x[mask].T,
+            x[n[0] : n[2]],
+        )
 
     same(f, x)
 
@@ -181,7 +190,12 @@ def test_known_starts_of_loops_and_operands_of_branches(x):
         i = np.arange(3)
         outs, last = npx.foreach(lambda row, s: (row + i[1], s + row), x, np.zeros(4))
         chosen = npx.cond(x.sum() > 3, lambda: i * 2, lambda: i + 1)
-        _, (_, doubled) = npx.while_loop(lambda a, b: a < 3, lambda a, b: (None, (a + 1, b * 2)), (np.zeros((), "int32"), np.ones(2)), 5)
+        _, (_, doubled) = npx.while_loop(
+            lambda a, b: a < 3,
+            lambda a, b: (None, (a + 1, b * 2)),
+            (np.zeros((), "int32"), np.ones(2)),
+            5,
+        )
         return outs, last, chosen, doubled
 
     same(f, x)
@@ -202,4 +216,7 @@ def test_gradients_of_known_arrays(x):
 def test_known_errors_are_numpys(x):
     with pytest.raises(ValueError, match="mismatch in its core dimension"):
         npx.jit(lambda x: np.zeros(3) @ np.zeros(4) + x)(x)
-    assert npx.jit(lambda x: np.ones(2) / np.zeros(2) + x[0, 0])(x).tolist() == [onp.inf, onp.inf]  # no warning, as of compiled functions
+    assert npx.jit(lambda x: np.ones(2) / np.zeros(2) + x[0, 0])(x).tolist() == [
+        onp.inf,
+        onp.inf,
+    ]  # no warning, as of compiled functions

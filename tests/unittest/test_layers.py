@@ -1,8 +1,9 @@
 """The template: every layer, by its cases (layer_cases/).
 
-Eagerly on the host, where nothing but the gradient is compiled, and hybridized on XLA: the same results, random masks,
-gradients and updated statistics, twice in a row.  The layer that is hybridized is made with its shapes given, and reads its parameters
-from the file of the other one, whose shapes were found at its first call.  Then batches of one and of none, and both 16-bit floats.
+Eagerly on the host, where nothing but the gradient is compiled, and hybridized on XLA: the same
+results, random masks, gradients and updated statistics, twice in a row. The layer that is
+hybridized is made with its shapes given, and reads its parameters from the file of the other one,
+whose shapes were found at its first call. Then batches of one and of none, and both 16-bit floats.
 """
 
 import numpy as onp
@@ -37,7 +38,9 @@ def layers():
 
 
 def test_every_layer_has_a_case():
-    assert layers() - CASES.keys() - BASES - ELSEWHERE.keys() == set(), "add a case to tests/unittest/layer_cases/"
+    assert layers() - CASES.keys() - BASES - ELSEWHERE.keys() == set(), (
+        "add a case to tests/unittest/layer_cases/"
+    )
     assert CASES.keys() - layers() == set()
     assert (BASES | ELSEWHERE.keys()) - layers() == set()
 
@@ -67,9 +70,14 @@ def trained(layer, arrays):
             v.attach_grad()
         with autograd.record():
             outs = flat(layer(*inputs))
-        autograd.backward(outs, [np.array(onp.cos(onp.arange(o.size)).reshape(o.shape), dtype=o.dtype) for o in outs])
+        autograd.backward(
+            outs,
+            [np.array(onp.cos(onp.arange(o.size)).reshape(o.shape), dtype=o.dtype) for o in outs],
+        )
         parameters = layer.collect_params()
-        gradients = [v.grad for v in variables] + [p.grad() for p in parameters.values() if p.grad_req != "null"]
+        gradients = [v.grad for v in variables] + [
+            p.grad() for p in parameters.values() if p.grad_req != "null"
+        ]
         states = [p.data() for p in parameters.values() if p.grad_req == "null"]
         found += [a.asnumpy() for a in (*outs, *gradients, *states)]
     return found
@@ -80,11 +88,15 @@ def predicted(layer, arrays):
 
 
 def begun(case, arrays):
-    """The case's layer with its shapes found at a first call, and parameters that are all different, and positive."""
+    """The case's layer with its shapes found at a first call, and parameters that are all
+    different, and positive.
+    """
     layer = case.make()
     layer.initialize("zeros")
     deferred = any(not p.shape_is_known for p in layer.collect_params().values())
-    assert deferred == bool(case.known), f"{case.name}: the case must say what makes its shapes explicit, and nothing else"
+    assert deferred == bool(case.known), (
+        f"{case.name}: the case must say what makes its shapes explicit, and nothing else"
+    )
     layer(*mapped(np.array, arrays))
     rng = onp.random.default_rng(0)
     for p in layer.collect_params().values():
@@ -107,20 +119,31 @@ def test_layer(name, tmp_path):
                 check_half(case, file, arrays, whole, dtype)
             expected = trained(layer, arrays)
         twin = case.make(**case.known)
-        assert [p.shape for p in twin.collect_params().values()] == [p.shape for p in layer.collect_params().values()]
+        assert [p.shape for p in twin.collect_params().values()] == [
+            p.shape for p in layer.collect_params().values()
+        ]
         twin.load_parameters(file)
         twin.hybridize()
         compared(trained(twin, arrays), expected, name, "hybridized")
         if not case.mixes:
-            compared(predicted(twin, mapped(lambda a: a[:0], arrays)), [w[:0] for w in whole], name, "hybridized, a batch of 0")
+            compared(
+                predicted(twin, mapped(lambda a: a[:0], arrays)),
+                [w[:0] for w in whole],
+                name,
+                "hybridized, a batch of 0",
+            )
         assert type(layer).__name__ in repr(layer)
 
 
 def compared(found, expected, name, what):
     assert len(found) == len(expected)
     for i, (mine, its) in enumerate(zip(found, expected, strict=True)):
-        assert (mine.shape, mine.dtype) == (its.shape, its.dtype), f"{name}, {what}: {mine.dtype}{mine.shape}, {its.dtype}{its.shape}"
-        test_utils.assert_almost_equal(mine, its, 1e-4, 1e-5, names=(f"{name}, {what}: array {i}", "expected"))
+        assert (mine.shape, mine.dtype) == (its.shape, its.dtype), (
+            f"{name}, {what}: {mine.dtype}{mine.shape}, {its.dtype}{its.shape}"
+        )
+        test_utils.assert_almost_equal(
+            mine, its, 1e-4, 1e-5, names=(f"{name}, {what}: array {i}", "expected")
+        )
 
 
 def check_half(case, file, arrays, whole, dtype):
@@ -128,8 +151,14 @@ def check_half(case, file, arrays, whole, dtype):
     layer = case.make()
     layer.load_parameters(file)
     layer.cast(dtype)
-    found = flat(layer(*mapped(lambda a: np.array(a, dtype=dtype if a.dtype.kind == "f" else None), arrays)))
+    found = flat(
+        layer(*mapped(lambda a: np.array(a, dtype=dtype if a.dtype.kind == "f" else None), arrays))
+    )
     rtol = case.loose * (2e-2 if dtype == "float16" else 6e-2)
     for mine, its in zip(found, whole, strict=True):
-        assert mine.dtype == (np.zeros(0, dtype=dtype).dtype if its.dtype.kind == "f" else its.dtype), f"{case.name}: {mine.dtype}"
-        onp.testing.assert_allclose(mine.astype("float32").asnumpy(), its, rtol, rtol, err_msg=f"{case.name}, {dtype}")
+        assert mine.dtype == (
+            np.zeros(0, dtype=dtype).dtype if its.dtype.kind == "f" else its.dtype
+        ), f"{case.name}: {mine.dtype}"
+        onp.testing.assert_allclose(
+            mine.astype("float32").asnumpy(), its, rtol, rtol, err_msg=f"{case.name}, {dtype}"
+        )

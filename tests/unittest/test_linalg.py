@@ -1,4 +1,6 @@
-"""Details of `np.linalg`, held to NumPy's; values, gradients and shapes are in the registry's cases."""
+"""Details of `np.linalg`, held to NumPy's; values, gradients and shapes are in the registry's
+cases.
+"""
 
 from fractions import Fraction
 
@@ -19,7 +21,9 @@ def placed(request):
 def test_swapped_bytes_are_taken(name, dtype):
     host = onp.array([[4, 1], [1, 3]], dtype=dtype)
     found, expected = getattr(np.linalg, name)(np.array(host)), getattr(onp.linalg, name)(host)
-    for mine, its in zip(*[x if isinstance(x, tuple) else (x,) for x in (found, expected)], strict=True):
+    for mine, its in zip(
+        *[x if isinstance(x, tuple) else (x,) for x in (found, expected)], strict=True
+    ):
         assert mine.dtype == its.dtype and mine.dtype.isnative
         onp.testing.assert_allclose(mine.asnumpy(), its, rtol=1e-5)
 
@@ -39,5 +43,7 @@ def test_modes_of_qr_in_old_programs_are_taken_with_a_warning(mode):
         found = np.linalg.qr(np.array(host), mode)
     with pytest.warns(DeprecationWarning, match="deprecated"):
         expected = onp.linalg.qr(host, mode)
-    for mine, its in zip(*[x if isinstance(x, tuple) else (x,) for x in (found, expected)], strict=True):
+    for mine, its in zip(
+        *[x if isinstance(x, tuple) else (x,) for x in (found, expected)], strict=True
+    ):
         onp.testing.assert_allclose(mine.asnumpy(), its, rtol=1e-6, atol=1e-12)

@@ -1,4 +1,6 @@
-"""Draws that are the beginning of longer ones: the same numbers as by a program for the size, and few programs."""
+"""Draws that are the beginning of longer ones: the same numbers as by a program for the size, and
+few programs.
+"""
 
 import jax.monitoring
 import numpy as onp
@@ -36,7 +38,9 @@ def of_its_own(draw, monkeypatch):
 
 
 def assert_same(found, expected):
-    """The same numbers; on some CPUs XLA rounds a single power, logarithm or exponential otherwise than one of many."""
+    """The same numbers; on some CPUs XLA rounds a single power, logarithm or exponential otherwise
+    than one of many.
+    """
     assert found.shape == expected.shape and found.dtype == expected.dtype
     if found.size == 1 and found.dtype.kind == "f":
         onp.testing.assert_array_max_ulp(found.asnumpy(), expected, maxulp=8)
@@ -45,7 +49,9 @@ def assert_same(found, expected):
 
 
 def test_all_that_draw_so_are_tested():
-    assert {f"_npi_random_{name}" for name in DRAWS} == {name for name, op in REGISTRY.items() if op.begins}
+    assert {f"_npi_random_{name}" for name in DRAWS} == {
+        name for name, op in REGISTRY.items() if op.begins
+    }
 
 
 @pytest.mark.parametrize("name", DRAWS)

@@ -1,4 +1,6 @@
-"""What a compiled function leaves in an array, and depends on nothing, is made when it is asked for, and takes no memory before."""
+"""What a compiled function leaves in an array, and depends on nothing, is made when it is asked
+for, and takes no memory before.
+"""
 
 import numpy as onp
 import pytest
@@ -38,7 +40,14 @@ def test_an_array_that_is_left_with_zeros(state):
     assert is_unmade(state) and view.sum() == 0 and (state + 1).sum() == len(state)
 
 
-@pytest.mark.parametrize("make", [lambda n: np.full(n, 7, dtype="float32"), lambda n: np.arange(n, dtype="float32"), lambda n: np.ones(n)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n: np.full(n, 7, dtype="float32"),
+        lambda n: np.arange(n, dtype="float32"),
+        lambda n: np.ones(n),
+    ],
+)
 def test_it_is_what_the_function_left(state, make):
     @npx.jit
     def f():
@@ -46,7 +55,9 @@ def test_it_is_what_the_function_left(state, make):
 
     for _ in range(2):
         f()
-        assert is_unmade(state) and state.dtype == "float32" and state.shape == make(len(state)).shape
+        assert (
+            is_unmade(state) and state.dtype == "float32" and state.shape == make(len(state)).shape
+        )
         assert state.tolist() == make(len(state)).tolist()
         state[:] = 1
 
@@ -181,7 +192,9 @@ def training(backend):
 
 
 def steps(training, zeroed, request="write", compiled=True):
-    """The losses of some steps with an eager one between them, and what the gradients hold after each."""
+    """The losses of some steps with an eager one between them, and what the gradients hold after
+    each.
+    """
     net, loss_of, x, y = training
     for p in net.collect_params().values():
         p.initialize(init=gluon.parameter.initializer.Constant(0.01), force_reinit=True)

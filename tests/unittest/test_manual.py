@@ -1,4 +1,6 @@
-"""The manual: every operator has a page that says everything, and docs/operators/ is what the declarations say."""
+"""The manual: every operator has a page that says everything, and docs/operators/ is what the
+declarations say.
+"""
 
 import re
 from pathlib import Path
@@ -12,19 +14,25 @@ from npcompat.ops._manual import manual, page, write
 
 assert npcompat.gluon
 FOLDER = Path(__file__).parents[2] / "docs" / "operators"
-OPERATORS = sorted(name for name, op in REGISTRY.items() if op.compute.__module__.startswith("npcompat."))
+OPERATORS = sorted(
+    name for name, op in REGISTRY.items() if op.compute.__module__.startswith("npcompat.")
+)
 
 
 def test_the_manual_in_the_sources_is_that_of_the_declarations():
     written = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
     wanted = manual()
-    stale = sorted(name for name in wanted.keys() | written.keys() if wanted.get(name) != written.get(name))
+    stale = sorted(
+        name for name in wanted.keys() | written.keys() if wanted.get(name) != written.get(name)
+    )
     assert stale == [], "write it again: python -m npcompat.ops --write docs/operators"
 
 
 def test_the_index_links_to_a_page_for_each_operator():
     found = manual()
-    links = dict(re.findall(r"^\| \[(\w+)\]\((\w+\.md)#\1\) ", found["README.md"], flags=re.MULTILINE))
+    links = dict(
+        re.findall(r"^\| \[(\w+)\]\((\w+\.md)#\1\) ", found["README.md"], flags=re.MULTILINE)
+    )
     assert sorted(links) == OPERATORS
     assert [name for name, file in links.items() if f"\n## {name}\n" not in found[file]] == []
 
@@ -32,11 +40,18 @@ def test_the_index_links_to_a_page_for_each_operator():
 def test_pages_describe_every_argument():
     for declared in [d for d in ops.list() if d.name in OPERATORS]:
         text = page(REGISTRY[declared.name])
-        assert text.startswith(f"## {declared.name}\n\n") and f"- **Pattern**: {declared.pattern}\n" in text
+        assert (
+            text.startswith(f"## {declared.name}\n\n")
+            and f"- **Pattern**: {declared.pattern}\n" in text
+        )
         assert declared.doc, f"{declared.name} has no docstring"
         assert f"({', '.join(declared.inputs)})`" in text.replace("*", "")
-        missing = [n for n, said in declared.inputs.items() if not said] + [a.name for a in declared.attrs.values() if not a.description]
-        assert missing == [], f"{declared.name}: describe them in the docstring of the function, or of the computation"
+        missing = [n for n, said in declared.inputs.items() if not said] + [
+            a.name for a in declared.attrs.values() if not a.description
+        ]
+        assert missing == [], (
+            f"{declared.name}: describe them in the docstring of the function, or of the computation"
+        )
         assert all(f"{name}` |" in text for name in (*declared.inputs, *declared.attrs))
         assert (">>> " in text) == (">>> " in declared.doc)
 
@@ -62,7 +77,9 @@ def test_a_page_says_what_follows_from_the_declaration():
         ("_npi_argmax", "none"),
     ):
         assert _facts.gradient(REGISTRY[name]).startswith(made), name
-    assert _facts.types(REGISTRY["_npi_sin"]).endswith("bool, int8, float16 → float16; int64, float32 → float32; complex64 → complex64.")
+    assert _facts.types(REGISTRY["_npi_sin"]).endswith(
+        "bool, int8, float16 → float16; int64, float32 → float32; complex64 → complex64."
+    )
 
 
 def test_the_functions_that_call_an_operator_are_found():
@@ -84,7 +101,9 @@ def test_the_functions_that_call_an_operator_are_found():
 def test_writing_the_manual_writes_what_changed_and_removes_what_is_gone(tmp_path):
     (tmp_path / "np_gone.md").write_text("# Gone\n")
     first = write(tmp_path)
-    assert {"np_gone.md", "README.md", "np_reductions.md"} <= set(first) and not (tmp_path / "np_gone.md").exists()
+    assert {"np_gone.md", "README.md", "np_reductions.md"} <= set(first) and not (
+        tmp_path / "np_gone.md"
+    ).exists()
     (tmp_path / "np_bits.md").write_text("")
     assert write(tmp_path) == ["np_bits.md"] and write(tmp_path) == []
 

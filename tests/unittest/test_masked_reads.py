@@ -1,4 +1,6 @@
-"""What a boolean mask selects in compiled functions: NumPy is the oracle, of results and of what was written."""
+"""What a boolean mask selects in compiled functions: NumPy is the oracle, of results and of what
+was written.
+"""
 
 import numpy as onp
 import pytest
@@ -10,7 +12,11 @@ from npcompat.test_utils import assert_almost_equal
 RNG = onp.random.default_rng(0)
 A, B = (RNG.normal(size=(4, 5)).astype("float32") for _ in range(2))
 MASKS = {
-    "some": (RNG.uniform(size=(4, 5)) > 0.5, onp.array([True, False, True, True]), onp.array([False, True, False, True, False])),
+    "some": (
+        RNG.uniform(size=(4, 5)) > 0.5,
+        onp.array([True, False, True, True]),
+        onp.array([False, True, False, True, False]),
+    ),
     "all": (onp.ones((4, 5), bool), onp.ones(4, bool), onp.ones(5, bool)),
     "one": (onp.eye(4, 5, 2) * onp.eye(4)[:, :1] > 0, onp.arange(4) == 3, onp.arange(5) == 4),
 }
@@ -93,7 +99,9 @@ def flat(result):
 @pytest.mark.parametrize("masks", MASKS)
 def test_reads_are_numpys(masks):
     """All in one program, since compiling takes the time."""
-    source = f"def program(np, a, b, m, r, c):\n    return [{', '.join(f'({line})' for line in READS)}]"
+    source = (
+        f"def program(np, a, b, m, r, c):\n    return [{', '.join(f'({line})' for line in READS)}]"
+    )
     exec(source, names := {})
     arrays = A, B, *MASKS[masks]
     with npx.np_default_dtype(True), onp.errstate(all="ignore"):
@@ -112,7 +120,9 @@ def test_writes_are_numpys(masks):
     theirs = [(A.copy(), B.copy()) for _ in WRITES]
     ours = [(np.array(A), np.array(B)) for _ in WRITES]
     names["program"](onp, onp, theirs, *MASKS[masks])
-    npx.jit(lambda copies, *rest: names["program"](np, onp, copies, *rest))(ours, *map(np.array, MASKS[masks]))
+    npx.jit(lambda copies, *rest: names["program"](np, onp, copies, *rest))(
+        ours, *map(np.array, MASKS[masks])
+    )
     for line, mine, wanted in zip(WRITES, ours, theirs, strict=True):
         for x, y in zip(mine, wanted, strict=True):
             assert_almost_equal(x, y, rtol=1e-5, atol=1e-6, names=(line, "NumPy's"))
@@ -129,7 +139,9 @@ def test_nothing_selected():
     for mine, theirs in zip(npx.jit(lambda a: program(np, a))(np.array(A)), expected, strict=True):
         assert onp.array_equal(mine, theirs, equal_nan=True)
     for name, what in (("max", "maximum"), ("nanmin", "fmin")):
-        with pytest.raises(ValueError, match=f"zero-size array to reduction operation {what} which has no identity"):
+        with pytest.raises(
+            ValueError, match=f"zero-size array to reduction operation {what} which has no identity"
+        ):
             npx.jit(lambda a: getattr(np, name)(a[a > 99]))(np.array(A)).item()
 
 
@@ -150,7 +162,9 @@ def test_what_is_not_selected_has_no_part_in_gradients(hybridized):
     loss.backward()
     some = onp.array([0.25, 4.0, 1.0])
     assert_almost_equal(y.grad, onp.array([onp.sqrt(some).sum(), -(1 / (5 - some)).sum()]))
-    expected = onp.array([-2.0, *(1 / onp.sqrt(some) + 1 / (5 - some) + 18 * some), 0.0])[[0, 1, 2, 4, 3]]
+    expected = onp.array([-2.0, *(1 / onp.sqrt(some) + 1 / (5 - some) + 18 * some), 0.0])[
+        [0, 1, 2, 4, 3]
+    ]
     assert_almost_equal(x.grad, expected + 3 * (onp.arange(5) == 2))
 
 
@@ -221,7 +235,9 @@ def test_loops_are_not_given_selections():
     programs = [
         lambda a, m: npx.foreach(lambda x, s: (x * 2, s), a[m], [])[0],
         lambda a, m: npx.foreach(lambda x, s: (x * 2, s), a, [a[m]])[0],
-        lambda a, m: npx.while_loop(lambda s: s.sum() < 3, lambda s: (None, (s + 1,)), (a[m],), max_iterations=5)[1],
+        lambda a, m: npx.while_loop(
+            lambda s: s.sum() < 3, lambda s: (None, (s + 1,)), (a[m],), max_iterations=5
+        )[1],
     ]
     for program in programs:
         with pytest.raises(TracedValueError, match="loop .*what a boolean mask selects"):
@@ -230,5 +246,7 @@ def test_loops_are_not_given_selections():
 
 def test_the_shape_of_a_selection_shows_what_is_not_known():
     seen = []
-    npx.jit(lambda a: seen.append((a[a[:, 0] > 0].shape, a[a > 0].ndim, str(a[a > 0].dtype))))(np.array(A))
+    npx.jit(lambda a: seen.append((a[a[:, 0] > 0].shape, a[a > 0].ndim, str(a[a > 0].dtype))))(
+        np.array(A)
+    )
     assert str(seen) == "[((?, 5), 1, 'float32')]"

@@ -39,7 +39,9 @@ def test_fields_are_views(backend, array, dtype, offset):
     assert field.base is ours
     ours.setfield(5, dtype, offset)
     theirs.setfield(5, dtype, offset)
-    assert onp.array_equal(ours.asnumpy(), theirs) and onp.array_equal(field.asnumpy(), theirs.getfield(dtype, offset))
+    assert onp.array_equal(ours.asnumpy(), theirs) and onp.array_equal(
+        field.asnumpy(), theirs.getfield(dtype, offset)
+    )
 
 
 def test_fields_that_do_not_fit():
@@ -63,13 +65,16 @@ def test_what_numpys_machinery_asks_for():
     x = np.ones(2)
     wrapped = x.__array_wrap__(onp.arange(2))
     assert type(wrapped) is np.ndarray and wrapped.tolist() == [0, 1]
-    assert isinstance(x.__array_wrap__(onp.array(3.0), None, True), onp.floating) and x.__array_finalize__(None) is None
+    assert (
+        isinstance(x.__array_wrap__(onp.array(3.0), None, True), onp.floating)
+        and x.__array_finalize__(None) is None
+    )
     assert np.ndarray[int].__origin__ is np.ndarray
     with pytest.raises(ValueError, match="cannot delete array elements"):
         del x[0]
 
 
-# --- memory order: NumPy is the oracle for strides, flags, sharing and values ---------------------------------------
+# --- memory order: NumPy is the oracle for strides, flags, sharing and values ---------------------
 
 SOURCES = {
     "C": lambda xp, a: xp.array(a),
@@ -84,9 +89,15 @@ MADE = {
     **{f"cast {o}": lambda xp, x, o=o: xp.array(x, "float64", order=o) for o in "CFAK"},
     **{f"copy {o}": lambda xp, x, o=o: x.copy(o) for o in "CFAK"},
     **{f"astype {o}": lambda xp, x, o=o: x.astype("float64", order=o) for o in "CFAK"},
-    **{f"astype {o} of the same": lambda xp, x, o=o: x.astype(x.dtype, order=o, copy=False) for o in "CFAK"},
+    **{
+        f"astype {o} of the same": lambda xp, x, o=o: x.astype(x.dtype, order=o, copy=False)
+        for o in "CFAK"
+    },
     **{f"like {o}": lambda xp, x, o=o: xp.zeros_like(x, order=o) for o in "CFAK"},
-    **{f"full like {o}": lambda xp, x, o=o: xp.full_like(x, 3, order=o, shape=(3, 2, 5)) for o in "CFAK"},
+    **{
+        f"full like {o}": lambda xp, x, o=o: xp.full_like(x, 3, order=o, shape=(3, 2, 5))
+        for o in "CFAK"
+    },
     **{f"add {o}": lambda xp, x, o=o: xp.add(x, 1, order=o) for o in "CFA"},
     **{f"reshape {o}": lambda xp, x, o=o: x.reshape(4, -1, order=o) for o in "CF"},
     **{f"flatten {o}": lambda xp, x, o=o: x.flatten(o) for o in "CFAK"},
@@ -106,7 +117,14 @@ MADE = {
 
 
 def laid_out(made, source, xp):
-    return made.shape, made.dtype, made.strides, made.flags.fnc, xp.shares_memory(made, source), made.tolist()
+    return (
+        made.shape,
+        made.dtype,
+        made.strides,
+        made.flags.fnc,
+        xp.shares_memory(made, source),
+        made.tolist(),
+    )
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -114,7 +132,11 @@ def test_arrays_lie_in_the_memory_order_of_numpys(backend, source):
     values = onp.arange(24, dtype="float32").reshape(2, 3, 4)
     with npx.np_default_dtype():
         theirs, ours = (SOURCES[source](xp, values) for xp in (onp, np))
-        differing = [name for name, make in MADE.items() if laid_out(make(np, ours), ours, np) != laid_out(make(onp, theirs), theirs, onp)]
+        differing = [
+            name
+            for name, make in MADE.items()
+            if laid_out(make(np, ours), ours, np) != laid_out(make(onp, theirs), theirs, onp)
+        ]
     assert differing == []
 
 
@@ -125,7 +147,11 @@ def test_fortran_order_is_kept_by_writes_and_decides_what_is_a_view(backend):
     x += 1
     assert x.strides == (4, 8) and flat.tolist() == [1, 4, 2, 5, 3, 6]
     flat[0] = 9
-    assert x[0, 0] == 9 and not np.shares_memory(x, x.reshape(-1)) and np.shares_memory(x, x.ravel("F"))
+    assert (
+        x[0, 0] == 9
+        and not np.shares_memory(x, x.reshape(-1))
+        and np.shares_memory(x, x.ravel("F"))
+    )
     assert x.base is None and x.flags.owndata and np.isfortran(x)
     x.shape = (2, 3, 1)
     assert x.flags.f_contiguous and x.tolist() == [[[9], [2], [3]], [[4], [5], [6]]]
@@ -138,9 +164,27 @@ def test_filled_arrays_have_memory_of_their_own(backend):
 def test_flags_have_numpys_names():
     theirs = onp.zeros(2, [("a", "i1"), ("b", "f4")])["b"]
     ours = np.array(onp.zeros(2, [("a", "i1"), ("b", "f4")]))["b"]
-    for name in ("C", "F", "W", "A", "O", "X", "B", "CA", "FNC", "FORC", "CONTIGUOUS", "FORTRAN", "ALIGNED", "BEHAVED", "CARRAY"):
+    for name in (
+        "C",
+        "F",
+        "W",
+        "A",
+        "O",
+        "X",
+        "B",
+        "CA",
+        "FNC",
+        "FORC",
+        "CONTIGUOUS",
+        "FORTRAN",
+        "ALIGNED",
+        "BEHAVED",
+        "CARRAY",
+    ):
         assert ours.flags[name] == theirs.flags[name], name
-        assert np.ones((2, 3), order="F").flags[name] == onp.ones((2, 3), order="F").flags[name], name
+        assert np.ones((2, 3), order="F").flags[name] == onp.ones((2, 3), order="F").flags[name], (
+            name
+        )
 
 
 def test_orders_that_are_none():
@@ -163,17 +207,29 @@ def test_fortran_order_in_compiled_and_recorded_functions():
     with autograd.record():
         total = function(x)
     total.backward()
-    assert npx.jit(function)(x) == total == sum(a * b for a, b in zip([0, 3, 1, 4, 2, 5], range(6), strict=True))
+    assert (
+        npx.jit(function)(x)
+        == total
+        == sum(a * b for a, b in zip([0, 3, 1, 4, 2, 5], range(6), strict=True))
+    )
     assert x.grad.tolist() == [[0, 5, 5], [5, 5, 10]]
 
 
 def resized(xp, case):
     """An array after a resize, or the error; written out, as a reference more is an error."""
-    if case in ("another name", "a view of it", "unchecked", "weakly referred to", "nothing changes"):
+    if case in (
+        "another name",
+        "a view of it",
+        "unchecked",
+        "weakly referred to",
+        "nothing changes",
+    ):
         a = xp.ones(4)
-        other = {"another name": lambda: a, "a view of it": lambda: a[1:], "weakly referred to": lambda: weakref.ref(a)}.get(
-            case, lambda: a
-        )()
+        other = {
+            "another name": lambda: a,
+            "a view of it": lambda: a[1:],
+            "weakly referred to": lambda: weakref.ref(a),
+        }.get(case, lambda: a)()
         shape = (2, 2) if case == "nothing changes" else (5,)
         outcome = None
         try:
@@ -184,7 +240,16 @@ def resized(xp, case):
     a = {"grow": xp.ones(3), "cut": xp.arange(6).reshape(2, 3).copy(), "0-d": xp.array(3)}.get(case)
     if a is None:
         a = xp.array([[1, 2], [3, 4]], order="F")
-    a.resize({"grow": (2, 3), "cut": 4, "0-d": (2,), "fortran": (3,), "fortran grows": (2, 3), "fortran is flat": 4}[case])
+    a.resize(
+        {
+            "grow": (2, 3),
+            "cut": 4,
+            "0-d": (2,),
+            "fortran": (3,),
+            "fortran grows": (2, 3),
+            "fortran is flat": 4,
+        }[case]
+    )
     return a.tolist(), a.flags.f_contiguous
 
 

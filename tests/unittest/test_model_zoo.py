@@ -45,7 +45,13 @@ PUBLISHED = {  # the table of MXNet's model zoo: all parameters, running statist
     "vgg16_bn": 138_374_440,
     "vgg19_bn": 143_689_256,
 }
-FLATTENED = {"alexnet": 256 * 6 * 6, "vgg": 512 * 7 * 7, "densenet121": 1024, "densenet161": 2208, "densenet169": 1664}
+FLATTENED = {
+    "alexnet": 256 * 6 * 6,
+    "vgg": 512 * 7 * 7,
+    "densenet121": 1024,
+    "densenet161": 2208,
+    "densenet169": 1664,
+}
 FLATTENED |= {"densenet201": 1920, "inceptionv3": 2048}
 
 
@@ -55,12 +61,17 @@ def test_numbers_of_parameters_are_those_published(name):
     unknown = [p for p in params if not p.shape_is_known]
     assert len(unknown) <= 1
     for parameter in unknown:  # follows from the size of images: those of ImageNet
-        parameter.shape = (parameter.shape[0], next(n for begin, n in FLATTENED.items() if name.startswith(begin)))
+        parameter.shape = (
+            parameter.shape[0],
+            next(n for begin, n in FLATTENED.items() if name.startswith(begin)),
+        )
     assert sum(math.prod(p.shape) for p in params) == PUBLISHED[name]
 
 
 def test_networks_that_are_not_there_are_named():
-    with pytest.raises(ValueError, match="there is no network 'resnet19_v1'; expected one of alexnet, "):
+    with pytest.raises(
+        ValueError, match="there is no network 'resnet19_v1'; expected one of alexnet, "
+    ):
         vision.get_model("resnet19_v1")
     with pytest.raises(ValueError, match="num_layers must be one of 18, 34, 50, 101, 152, got 19"):
         vision.get_resnet(1, 19)
@@ -76,7 +87,7 @@ def test_networks_that_are_not_there_are_named():
         vision.VGG([1], [8, 8])
 
 
-# --- blocks of ResNets against torch ---------------------------------------------------------------------------------
+# --- blocks of ResNets against torch --------------------------------------------------------------
 
 
 def torch_block(torch, kind, params, x, stride):
@@ -85,23 +96,40 @@ def torch_block(torch, kind, params, x, stride):
     p = {n: torch.tensor(a, requires_grad=a.dtype.kind == "f") for n, a in params.items()}
 
     def norm(name, x):
-        return f.batch_norm(x, torch.zeros(x.shape[1]), torch.ones(x.shape[1]), p[f"{name}.gamma"], p[f"{name}.beta"], True)
+        return f.batch_norm(
+            x,
+            torch.zeros(x.shape[1]),
+            torch.ones(x.shape[1]),
+            p[f"{name}.gamma"],
+            p[f"{name}.beta"],
+            True,
+        )
 
     def conv(name, x, stride=1, padding=0):
         return f.conv2d(x, p[f"{name}.weight"], p.get(f"{name}.bias"), stride, padding)
 
     if kind == "BasicBlockV1":
-        y = norm("body.4", conv("body.3", norm("body.1", conv("body.0", x, stride, 1)).relu(), 1, 1))
+        y = norm(
+            "body.4", conv("body.3", norm("body.1", conv("body.0", x, stride, 1)).relu(), 1, 1)
+        )
         y = (y + norm("downsample.1", conv("downsample.0", x, stride))).relu()
     elif kind == "BottleneckV1":
-        y = norm("body.4", conv("body.3", norm("body.1", conv("body.0", x, stride)).relu(), 1, 1)).relu()
-        y = (norm("body.7", conv("body.6", y)) + norm("downsample.1", conv("downsample.0", x, stride))).relu()
+        y = norm(
+            "body.4", conv("body.3", norm("body.1", conv("body.0", x, stride)).relu(), 1, 1)
+        ).relu()
+        y = (
+            norm("body.7", conv("body.6", y))
+            + norm("downsample.1", conv("downsample.0", x, stride))
+        ).relu()
     else:
         a = norm("bn1", x).relu()
         if kind == "BasicBlockV2":
             y = conv("conv2", norm("bn2", conv("conv1", a, stride, 1)).relu(), 1, 1)
         else:
-            y = conv("conv3", norm("bn3", conv("conv2", norm("bn2", conv("conv1", a)).relu(), stride, 1)).relu())
+            y = conv(
+                "conv3",
+                norm("bn3", conv("conv2", norm("bn2", conv("conv1", a)).relu(), stride, 1)).relu(),
+            )
         y = y + conv("downsample", a, stride)
     return y, p
 
@@ -123,13 +151,18 @@ def test_residual_blocks_agree_with_torch(kind):
     onp.testing.assert_allclose(y.asnumpy(), theirs.detach().numpy(), rtol=1e-3, atol=1e-4)
     (theirs * theirs).sum().backward()
     for name, leaf in leaves.items():
-        onp.testing.assert_allclose(ours[name].grad().asnumpy(), leaf.grad.numpy(), rtol=2e-3, atol=2e-3, err_msg=name)
+        onp.testing.assert_allclose(
+            ours[name].grad().asnumpy(), leaf.grad.numpy(), rtol=2e-3, atol=2e-3, err_msg=name
+        )
 
 
-# --- whole networks, small -------------------------------------------------------------------------------------------
+# --- whole networks, small ------------------------------------------------------------------------
 
 SMALL = {
-    "resnet v1": (lambda: vision.ResNetV1(vision.BasicBlockV1, [1, 1], [4, 4, 8], classes=3, thumbnail=True), 8),
+    "resnet v1": (
+        lambda: vision.ResNetV1(vision.BasicBlockV1, [1, 1], [4, 4, 8], classes=3, thumbnail=True),
+        8,
+    ),
     "resnet v2": (lambda: vision.ResNetV2(vision.BottleneckV2, [1], [4, 8], classes=3), 16),
     "densenet": (lambda: vision.DenseNet(4, 2, (1, 1), dropout=0.5, classes=3), 56),
 }
@@ -152,7 +185,9 @@ def test_modules_of_mobilenet_and_squeezenet():
     """Shortcuts are taken where shapes allow; a fire module gives 8 times what it squeezes to."""
     net = vision.mobilenet_v2_0_25()
     fire = vision.squeezenet1_1().features[3]
-    stages = vision.VGG([1, 1], [4, 8], batch_norm=True).features[:8]  # without the dense layers, which are large
+    stages = vision.VGG([1, 1], [4, 8], batch_norm=True).features[
+        :8
+    ]  # without the dense layers, which are large
     for module, channels, shape in (
         (net.features[4], 4, (2, 6, 2, 2)),
         (net.features[5], 6, (2, 6, 4, 4)),
@@ -164,7 +199,9 @@ def test_modules_of_mobilenet_and_squeezenet():
         assert module(np.ones((2, channels, 4, 4))).shape == shape
     with_shortcut = net.features[5]
     x = np.ones((2, 6, 4, 4))
-    onp.testing.assert_allclose(with_shortcut(x).asnumpy(), (with_shortcut.out(x) + x).asnumpy(), rtol=1e-5)
+    onp.testing.assert_allclose(
+        with_shortcut(x).asnumpy(), (with_shortcut.out(x) + x).asnumpy(), rtol=1e-5
+    )
     assert [m.use_shortcut for m in net.features if hasattr(m, "use_shortcut")].count(True) == 10
 
 
@@ -184,7 +221,7 @@ def test_a_resnet_trains():
     assert losses[-1] < losses[0] and abs(net.features[1][0].body[1].running_mean.data()).max() > 0
 
 
-# --- pretrained ------------------------------------------------------------------------------------------------------
+# --- pretrained -----------------------------------------------------------------------------------
 
 
 def test_pretrained_parameters_come_from_a_local_file(tmp_path, monkeypatch):
@@ -192,12 +229,17 @@ def test_pretrained_parameters_come_from_a_local_file(tmp_path, monkeypatch):
     shapes = {n: p.shape for n, p in vision.squeezenet1_1(classes=2).collect_params().items()}
     arrays = {n: random.normal(size=shape).astype("float32") for n, shape in shapes.items()}
     npx.savez(tmp_path / "squeezenet1.1.params", **arrays)
-    params = vision.get_model("squeezenet1.1", classes=2, pretrained=True, root=tmp_path).collect_params()
+    params = vision.get_model(
+        "squeezenet1.1", classes=2, pretrained=True, root=tmp_path
+    ).collect_params()
     assert params.keys() == arrays.keys() and "features.3.1.1.0.weight" in params
     for name, array in arrays.items():
         onp.testing.assert_array_equal(params[name].data().asnumpy(), array)
     monkeypatch.setenv("MXNET_HOME", str(tmp_path))
-    with pytest.raises(FileNotFoundError, match=r"squeezenet1\.0: no pretrained parameters in .*models; nothing is downloaded. Put a file"):
+    with pytest.raises(
+        FileNotFoundError,
+        match=r"squeezenet1\.0: no pretrained parameters in .*models; nothing is downloaded. Put a file",
+    ):
         vision.squeezenet1_0(pretrained=True)
     with pytest.raises(ValueError, match="do not fit SqueezeNet"):
         vision.squeezenet1_1(pretrained=True, root=tmp_path)
@@ -212,5 +254,8 @@ def test_files_of_mxnets_zoo_are_found_by_their_names(tmp_path):
     with pytest.raises(ValueError, match="expected arrays with names, got 0 without"):
         vision.vgg11(pretrained=True, root=str(tmp_path))
     (tmp_path / "vgg11-00000000.params").write_bytes(content)
-    with pytest.raises(ValueError, match=r"vgg11: several files .*keep one: vgg11-00000000.params, vgg11-dd221b16.params"):
+    with pytest.raises(
+        ValueError,
+        match=r"vgg11: several files .*keep one: vgg11-00000000.params, vgg11-dd221b16.params",
+    ):
         vision.vgg11(pretrained=True, root=tmp_path)

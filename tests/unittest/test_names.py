@@ -1,6 +1,7 @@
 """That no name of NumPy's is missing, and whose signatures differ: a list that may only shrink.
 
-A signature agrees if it has NumPy's parameters, by name, order, kind and default; keyword-only ones may be added.
+A signature agrees if it has NumPy's parameters, by name, order, kind and default; keyword-only ones
+may be added.
 """
 
 import importlib
@@ -14,7 +15,9 @@ from npcompat import np
 
 
 def public(space):
-    """The names of a module or class that are not private, and those that the class of arrays has for Python."""
+    """The names of a module or class that are not private, and those that the class of arrays has
+    for Python.
+    """
     if hasattr(space, "__all__"):
         return space.__all__
     return [name for name in dir(space) if space is onp.ndarray or not name.startswith("_")]
@@ -39,7 +42,10 @@ CLASSES = (
 )  # fmt: skip
 for _name in ("typing", "testing", "rec", "char", "strings", "ctypeslib"):
     importlib.import_module(f"numpy.{_name}")
-SPACES = {f"numpy.{name}".strip("."): (at(onp, name), at(np, name), public(at(onp, name))) for name in (*MODULES, *CLASSES)}
+SPACES = {
+    f"numpy.{name}".strip("."): (at(onp, name), at(np, name), public(at(onp, name)))
+    for name in (*MODULES, *CLASSES)
+}
 
 
 def lacking(space):
@@ -49,7 +55,9 @@ def lacking(space):
 
 
 def signature(function):
-    """The parameters of a function, but for `self`, if they can be known: `*args, **kwargs` say nothing."""
+    """The parameters of a function, but for `self`, if they can be known: `*args, **kwargs` say
+    nothing.
+    """
     try:
         found = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
     except (TypeError, ValueError):
@@ -64,7 +72,11 @@ def agree(ours, theirs):
     """
     names = {p.name for p in theirs}
     kept = [p for p in ours if p.kind is not inspect.Parameter.KEYWORD_ONLY or p.name in names]
-    if theirs and theirs[-1].kind is inspect.Parameter.VAR_KEYWORD and (not kept or kept[-1].kind is not inspect.Parameter.VAR_KEYWORD):
+    if (
+        theirs
+        and theirs[-1].kind is inspect.Parameter.VAR_KEYWORD
+        and (not kept or kept[-1].kind is not inspect.Parameter.VAR_KEYWORD)
+    ):
         theirs = theirs[:-1]
         if any(p.default is inspect.Parameter.empty for p in kept[len(theirs) :]):
             return False
@@ -80,7 +92,9 @@ def same_parameter(mine, its):
         return False
     if mine.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
         return True
-    return mine.name == its.name and (mine.default is its.default or repr(mine.default) == repr(its.default))
+    return mine.name == its.name and (
+        mine.default is its.default or repr(mine.default) == repr(its.default)
+    )
 
 
 def differing(space):
@@ -106,7 +120,12 @@ def test_no_name_is_missing(space):
 
 @pytest.mark.parametrize("space", SPACES)
 def test_differing_signatures_are_listed_with_a_reason(space):
-    listed = {name for names in SIGNATURES.values() for name in names.split() if name.rpartition(".")[0] == space}
+    listed = {
+        name
+        for names in SIGNATURES.values()
+        for name in names.split()
+        if name.rpartition(".")[0] == space
+    }
     assert differing(space) - listed == set(), "signatures that differ from NumPy's"
     assert listed - differing(space) == set(), "agree now: strike them from names_expected.py"
 
@@ -130,13 +149,22 @@ def test_the_comparison_sees_differences():
     for other in (other_kind, other_default, positional):
         assert not agree(signature(other), signature(like)), other.__name__
     assert not agree(signature(like), signature(added))
-    assert agree(signature(positional), signature(unsaid)) and not agree(signature(other_kind), signature(unsaid))
+    assert agree(signature(positional), signature(unsaid)) and not agree(
+        signature(other_kind), signature(unsaid)
+    )
 
 
 def test_numpys_methods_take_by_name_and_position_more_than_their_signatures_show():
     for module in (onp, np):
         a = module.arange(3)
-        assert a.take(indices=[1]).tolist() == [1] and a.repeat(repeats=2).tolist() == [0, 0, 1, 1, 2, 2]
+        assert a.take(indices=[1]).tolist() == [1] and a.repeat(repeats=2).tolist() == [
+            0,
+            0,
+            1,
+            1,
+            2,
+            2,
+        ]
         assert a.searchsorted(v=1) == 1 and a.dot(b=a) == 5
         a.setflags(False)
         assert not a.flags.writeable

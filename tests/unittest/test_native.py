@@ -1,4 +1,6 @@
-"""The short way of frequent calls does what the whole way does: results, their kinds, errors, what is written, and nothing is leaked."""
+"""The short way of frequent calls does what the whole way does: results, their kinds, errors, what
+is written, and nothing is leaked.
+"""
 
 import functools
 import gc
@@ -21,7 +23,9 @@ from npcompat._internal.core.op import REGISTRY
 from npcompat._internal.dispatch import dispatch
 from npcompat._internal.native import fast_path
 
-UFUNCS = sorted(name for name, op in REGISTRY.items() if op.ufunc is not None and op.name.startswith("_npi_"))
+UFUNCS = sorted(
+    name for name, op in REGISTRY.items() if op.ufunc is not None and op.name.startswith("_npi_")
+)
 
 
 def has_axes(op):
@@ -32,7 +36,9 @@ def has_axes(op):
 @pytest.mark.skipif(os.environ.get("NPCOMPAT_NATIVE") == "0", reason="NPCOMPAT_NATIVE=0")
 def test_it_is_compiled_where_there_is_a_compiler():
     compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
-    assert fast_path.native is not None or shutil.which(compiler) is None, "build it: pip install -e ."
+    assert fast_path.native is not None or shutil.which(compiler) is None, (
+        "build it: pip install -e ."
+    )
 
 
 @NEEDED
@@ -40,18 +46,35 @@ def test_it_is_compiled_where_there_is_a_compiler():
 @pytest.mark.parametrize("policy", ["float32", "numpy"])
 def test_operators(backend, policy):
     given = operands(backend)
-    short_names = [name for name in given if name not in ("float64", "complex64", "objects")] if backend == "jax" else list(given)
-    names = ["_npi_add", "_npi_divide", "_npi_less", "_npi_equal", "_npi_matmul", "_npi_divmod", "_npi_left_shift", "_npi_maximum"]
+    short_names = (
+        [name for name in given if name not in ("float64", "complex64", "objects")]
+        if backend == "jax"
+        else list(given)
+    )
+    names = [
+        "_npi_add",
+        "_npi_divide",
+        "_npi_less",
+        "_npi_equal",
+        "_npi_matmul",
+        "_npi_divmod",
+        "_npi_left_shift",
+        "_npi_maximum",
+    ]
     names = names if backend == "numpy" else names[:4]
     with npx.backend(backend), npx.np_default_dtype(policy == "numpy"):
         for name in names:
             op = REGISTRY[name]
-            for a, b in itertools.product(given if backend == "numpy" else short_names[:8], short_names):
+            for a, b in itertools.product(
+                given if backend == "numpy" else short_names[:8], short_names
+            ):
                 args = given[a], given[b]
                 if has_axes(op) and any([type(x) is int for x in args]):
                     continue  # NumPy looks at the axes first, the whole way whether the number fits
                 ways = attempted(dispatch.apply, op, args), attempted(dispatch._whole, op, args)
-                told = 1 if has_axes(op) and not isinstance(ways[0][0], type) else 2  # what BLAS warns of depends on where operands lie
+                told = (
+                    1 if has_axes(op) and not isinstance(ways[0][0], type) else 2
+                )  # what BLAS warns of depends on where operands lie
                 assert ways[0][:told] == ways[1][:told], (name, a, b)
 
 
@@ -62,12 +85,15 @@ def test_each_ufunc(name):
     given = operands("numpy")
     with npx.backend("numpy"), npx.np_default_dtype():
         for kinds in itertools.product(
-            ("float32", "int32", "uint8", "0-d", "empty", "scalar", "view", "2.5", "300"), repeat=len(op.inputs)
+            ("float32", "int32", "uint8", "0-d", "empty", "scalar", "view", "2.5", "300"),
+            repeat=len(op.inputs),
         ):
             args = tuple([given[kind] for kind in kinds])
             if has_axes(op) and "300" in kinds:
                 continue
-            assert attempted(dispatch.apply, op, args) == attempted(dispatch._whole, op, args), kinds
+            assert attempted(dispatch.apply, op, args) == attempted(dispatch._whole, op, args), (
+                kinds
+            )
 
 
 @NEEDED
@@ -93,11 +119,24 @@ def test_methods_of_two_operands(backend):
         "numpys",
     )
     with npx.backend(backend), npx.np_default_dtype():
-        for method in ("__add__", "__radd__", "__rsub__", "__pow__", "__rpow__", "__eq__", "__ne__", "__lt__", "__matmul__", "__divmod__"):
+        for method in (
+            "__add__",
+            "__radd__",
+            "__rsub__",
+            "__pow__",
+            "__rpow__",
+            "__eq__",
+            "__ne__",
+            "__lt__",
+            "__matmul__",
+            "__divmod__",
+        ):
             whole = vars(Operators)[method].__wrapped__
             for a, b in itertools.product(kinds[:9], kinds):
                 args = given[a], given[b]
-                assert attempted(getattr(type(args[0]), method), *args) == attempted(whole, *args), (method, a, b)
+                assert attempted(getattr(type(args[0]), method), *args) == attempted(
+                    whole, *args
+                ), (method, a, b)
 
 
 Operators = next(kind for kind in np.ndarray.__mro__ if "__add__" in vars(kind))
@@ -110,7 +149,9 @@ Indexed = next(kind for kind in np.ndarray.__mro__ if "__getitem__" in vars(kind
 
 
 def made(x, how):
-    """An array of the kind, whose buffer is its own or shared, plain, a view, a view of a view, read-only or on its way to be learnt."""
+    """An array of the kind, whose buffer is its own or shared, plain, a view, a view of a view,
+    read-only or on its way to be learnt.
+    """
     a = np.array(x)
     if how == "view":
         return a[...]
@@ -134,14 +175,34 @@ HOWS = ("plain", "view", "reversed", "transposed", "readonly", "shared", "variab
 @pytest.mark.parametrize("backend", ["numpy", "jax", "auto"])
 def test_methods_in_place(backend):
     given = operands(backend)
-    kinds = ("float32", "int32", "row", "0-d", "view", "scalar", "5", "300", "2.5", "1j", "misfit", "list", "2.5", "float16")
+    kinds = (
+        "float32",
+        "int32",
+        "row",
+        "0-d",
+        "view",
+        "scalar",
+        "5",
+        "300",
+        "2.5",
+        "1j",
+        "misfit",
+        "list",
+        "2.5",
+        "float16",
+    )
     with npx.backend(backend), npx.np_default_dtype():
         for method in ("__iadd__", "__itruediv__", "__imod__", "__iand__"):
             whole = vars(InPlace)[method].__wrapped__
-            for x, how, other in itertools.product(("float32", "int32", "0-d", "bool"), HOWS, kinds):
+            for x, how, other in itertools.product(
+                ("float32", "int32", "0-d", "bool"), HOWS, kinds
+            ):
                 first, second = made(KINDS[x], how), made(KINDS[x], how)
                 case = method, x, how, other
-                ways = attempted(getattr(np.ndarray, method), first, given[other]), attempted(whole, second, given[other])
+                ways = (
+                    attempted(getattr(np.ndarray, method), first, given[other]),
+                    attempted(whole, second, given[other]),
+                )
                 assert ways[0] == ways[1], case
                 assert described(first) == described(second), case
 
@@ -180,12 +241,18 @@ def test_elements_and_views(backend):
         for x, how, key in itertools.product(KINDS, HOWS, KEYS):
             a = made(KINDS[x], how)
             case = x, how, key
-            first, second = attempted(np.ndarray.__getitem__, a, KEYS[key]), attempted(whole, a, KEYS[key])
+            first, second = (
+                attempted(np.ndarray.__getitem__, a, KEYS[key]),
+                attempted(whole, a, KEYS[key]),
+            )
             assert first == second, case
             if isinstance(first[0], tuple) and first[0][0] is np.ndarray:
                 found = a[KEYS[key]], whole(a, KEYS[key])
                 for about in ("strides", "base", "flags"):
-                    assert str(getattr(found[0], about)) == str(getattr(found[1], about)), (*case, about)
+                    assert str(getattr(found[0], about)) == str(getattr(found[1], about)), (
+                        *case,
+                        about,
+                    )
                 assert np.shares_memory(found[0], a) == np.shares_memory(found[1], a)
 
 
@@ -194,14 +261,35 @@ def test_elements_and_views(backend):
 def test_writing(backend):
     whole = vars(Indexed)["__setitem__"].__wrapped__
     given = operands(backend)
-    new = ("5", "300", "2.5", "1j", "True", "row", "0-d", "scalar", "misfit", "float32", "list", "numpys", "text")
+    new = (
+        "5",
+        "300",
+        "2.5",
+        "1j",
+        "True",
+        "row",
+        "0-d",
+        "scalar",
+        "misfit",
+        "float32",
+        "list",
+        "numpys",
+        "text",
+    )
     with npx.backend(backend), npx.np_default_dtype():
-        for x, how, key, other in itertools.product(("float32", "int32", "uint8", "row"), HOWS, KEYS, new):
-            if backend == "jax" and (how in ("reversed", "shared") or key in ("new axis", "slices") or x == "uint8"):
+        for x, how, key, other in itertools.product(
+            ("float32", "int32", "uint8", "row"), HOWS, KEYS, new
+        ):
+            if backend == "jax" and (
+                how in ("reversed", "shared") or key in ("new axis", "slices") or x == "uint8"
+            ):
                 continue  # seconds of compiling that tell nothing about the short way
             first, second = made(KINDS[x], how), made(KINDS[x], how)
             case = x, how, key, other
-            ways = attempted(np.ndarray.__setitem__, first, KEYS[key], given[other]), attempted(whole, second, KEYS[key], given[other])
+            ways = (
+                attempted(np.ndarray.__setitem__, first, KEYS[key], given[other]),
+                attempted(whole, second, KEYS[key], given[other]),
+            )
             assert ways[0] == ways[1], case
             assert described(first) == described(second), case
 
@@ -232,7 +320,12 @@ def test_views_are_read_again_when_something_was_written(backend):
             a = np.zeros((3, 2))
             row, column, corner = a[1], a[:, 1], a[1:, 1:]
             for i, write in enumerate(
-                (lambda: a.__setitem__(1, 1.5), lambda: row.__iadd__(1), lambda: a.__iadd__(a[:, :1]), lambda: corner.__setitem__(..., 7.0))
+                (
+                    lambda: a.__setitem__(1, 1.5),
+                    lambda: row.__iadd__(1),
+                    lambda: a.__iadd__(a[:, :1]),
+                    lambda: corner.__setitem__(..., 7.0),
+                )
             ):
                 before = row + 0, column * 2
                 write()
@@ -286,7 +379,12 @@ def calls(a, b, s):
     a += b
     a *= 1.0
     s + s
-    for wrong in (lambda: a[7], lambda: a + np.ones(5), lambda: a.__setitem__(0, np.ones(5)), lambda: np.add(a, "x")):
+    for wrong in (
+        lambda: a[7],
+        lambda: a + np.ones(5),
+        lambda: a.__setitem__(0, np.ones(5)),
+        lambda: np.add(a, "x"),
+    ):
         try:
             wrong()
         except (ValueError, IndexError, TypeError):
@@ -300,7 +398,21 @@ def test_nothing_is_leaked(backend):
     with npx.backend(backend):
         a, b = np.ones((3, 4)), np.full((3, 4), 0.5)
         s = b[0, 0]
-        shared = [None, 0, 1, (), np.ndarray, type(s), REGISTRY["_npi_add"], a, b, s, b._value, b._value.payload, onp.dtype("f4")]
+        shared = [
+            None,
+            0,
+            1,
+            (),
+            np.ndarray,
+            type(s),
+            REGISTRY["_npi_add"],
+            a,
+            b,
+            s,
+            b._value,
+            b._value.payload,
+            onp.dtype("f4"),
+        ]
 
         def counted():
             for _ in range(50):
@@ -312,7 +424,9 @@ def test_nothing_is_leaked(backend):
         objects, references = counted()
         later_objects, later = counted()
     assert later_objects <= objects + 5
-    assert all(after - before < 40 for before, after in zip(references, later, strict=True)), list(zip(references, later, strict=True))
+    assert all(after - before < 40 for before, after in zip(references, later, strict=True)), list(
+        zip(references, later, strict=True)
+    )
 
 
 def test_the_whole_way_alone_is_enough():
@@ -321,8 +435,20 @@ def test_the_whole_way_alone_is_enough():
     environment = os.environ | {"NPCOMPAT_NATIVE": "0"}
     if os.environ.get("NPCOMPAT_NATIVE") == "0":
         pytest.skip("it is left out already")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *tests]
-    done = subprocess.run(command, cwd=os.path.dirname(__file__), env=environment, capture_output=True, text=True)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:cacheprovider",
+        *tests,
+    ]
+    done = subprocess.run(
+        command, cwd=os.path.dirname(__file__), env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
 
 
@@ -342,7 +468,9 @@ def test_wrong_use_is_an_error():
 
 
 def test_parts_of_expressions_are_written_into_each_other_only():
-    """Sums may be written into an operand that nobody holds; whoever holds one keeps it, also if he has not counted that."""
+    """Sums may be written into an operand that nobody holds; whoever holds one keeps it, also if he
+    has not counted that.
+    """
     with npx.np_default_dtype():
         host = onp.linspace(1, 2, 100_000)
         a, ones = np.array(host), np.ones(100_000)
@@ -355,7 +483,9 @@ def test_parts_of_expressions_are_written_into_each_other_only():
             return z + 1, z
 
         held = [a * 2]
-        added = functools.partial(operator.add, a * 2)  # which holds its argument once, and hands it on without holding it again
+        added = functools.partial(
+            operator.add, a * 2
+        )  # which holds its argument once, and hands it on without holding it again
         for found, expected in (
             ((a * 2 + a) * 3 - 1, (host * 2 + host) * 3 - 1),
             (1 / (a * 2 + 1), 1 / (host * 2 + 1)),
@@ -448,7 +578,9 @@ def test_results_are_written_into_arrays_by_the_short_way():
             np.add(a, b, out=np.zeros((2, 3), dtype=int))
         with pytest.raises(ValueError, match="broadcast"):
             np.add(a, b, out=np.zeros((3, 3)))
-        assert np.add(a, b, out=None).shape == (2, 3) and np.power(np.array([2, 3]), 2, out=np.zeros(2)).tolist() == [4.0, 9.0]
+        assert np.add(a, b, out=None).shape == (2, 3) and np.power(
+            np.array([2, 3]), 2, out=np.zeros(2)
+        ).tolist() == [4.0, 9.0]
         a.attach_grad()
         with autograd.record():
             c = a * 2
@@ -460,32 +592,73 @@ def test_results_are_written_into_arrays_by_the_short_way():
 @NEEDED
 @pytest.mark.parametrize("backend", ["numpy", "jax", "auto"])
 def test_what_is_recorded(backend):
-    """The same nodes, gradients and kinds of results, of arrays, scalars, views, numbers, and of what has no gradient."""
-    names = ["_npi_add", "_npi_multiply", "_npi_divide", "_npi_maximum", "_npi_less", "_npi_power", "_npi_matmul", "_npi_divmod"]
+    """The same nodes, gradients and kinds of results, of arrays, scalars, views, numbers, and of
+    what has no gradient.
+    """
+    names = [
+        "_npi_add",
+        "_npi_multiply",
+        "_npi_divide",
+        "_npi_maximum",
+        "_npi_less",
+        "_npi_power",
+        "_npi_matmul",
+        "_npi_divmod",
+    ]
 
     def gradients(apply, name, kinds):
-        given = [np.array(KINDS["float32"][:, :2]), np.array(KINDS["float32"][:, 1:]), np.array([1, 2]), np.array(2.5)]
+        given = [
+            np.array(KINDS["float32"][:, :2]),
+            np.array(KINDS["float32"][:, 1:]),
+            np.array([1, 2]),
+            np.array(2.5),
+        ]
         for x in given:
             if x.dtype.kind == "f":
                 x.attach_grad()
         with autograd.record():
-            variables = {"a": given[0], "b": given[1], "ints": given[2], "0-d": given[3], "view": given[0][:, ::-1], "number": 2.5, "5": 5}
-            variables |= {"scalar": given[3] * 2, "plain": np.ones((2, 2)), "element": given[0][0, 1]}
+            variables = {
+                "a": given[0],
+                "b": given[1],
+                "ints": given[2],
+                "0-d": given[3],
+                "view": given[0][:, ::-1],
+                "number": 2.5,
+                "5": 5,
+            }
+            variables |= {
+                "scalar": given[3] * 2,
+                "plain": np.ones((2, 2)),
+                "element": given[0][0, 1],
+            }
             found = attempted(apply, REGISTRY[name], tuple([variables[k] for k in kinds]))
-            result = apply(REGISTRY[name], tuple([variables[k] for k in kinds])) if found and not isinstance(found[0], type) else None
+            result = (
+                apply(REGISTRY[name], tuple([variables[k] for k in kinds]))
+                if found and not isinstance(found[0], type)
+                else None
+            )
             result = result[0] if isinstance(result, tuple) else result
             recorded = getattr(getattr(result, "_value", None), "node", None)
         if recorded is None:
             return found, None
         result.backward()
         kept = [x.grad.asnumpy().tolist() for x in given if x.grad is not None]
-        return found, type(recorded), recorded.op.name if hasattr(recorded, "op") else None, str(kept)
+        return (
+            found,
+            type(recorded),
+            recorded.op.name if hasattr(recorded, "op") else None,
+            str(kept),
+        )
 
     with npx.backend(backend), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in names:
             for kinds in itertools.product(
-                ("a", "b", "ints", "0-d", "view", "scalar", "plain", "element"), ("a", "number", "5", "ints", "0-d", "view", "scalar")
+                ("a", "b", "ints", "0-d", "view", "scalar", "plain", "element"),
+                ("a", "number", "5", "ints", "0-d", "view", "scalar"),
             ):
-                ways = gradients(dispatch.apply, name, kinds), gradients(dispatch._whole, name, kinds)
+                ways = (
+                    gradients(dispatch.apply, name, kinds),
+                    gradients(dispatch._whole, name, kinds),
+                )
                 assert ways[0] == ways[1], (name, kinds)

@@ -1,4 +1,6 @@
-"""Network operators: values and gradients against torch or hand-written NumPy, on both backends; errors by their text."""
+"""Network operators: values and gradients against torch or hand-written NumPy, on both backends;
+errors by their text.
+"""
 
 import numpy as onp
 import pytest
@@ -7,7 +9,9 @@ from npcompat import autograd, np, npx
 
 PLACEMENT = "jax"
 
-torch = pytest.importorskip("torch", reason="torch is not installed; it is the oracle of these operators")
+torch = pytest.importorskip(
+    "torch", reason="torch is not installed; it is the oracle of these operators"
+)
 functional = torch.nn.functional
 
 
@@ -43,14 +47,23 @@ ACTIVATIONS = {
     "gelu": (npx.gelu, functional.gelu),
     "gelu_tanh": (lambda x: npx.gelu(x, "tanh"), lambda x: functional.gelu(x, approximate="tanh")),
     "leaky": (lambda x: npx.leaky_relu(x, slope=0.3), lambda x: functional.leaky_relu(x, 0.3)),
-    "elu": (lambda x: npx.leaky_relu(x, act_type="elu", slope=0.7), lambda x: functional.elu(x, 0.7)),
+    "elu": (
+        lambda x: npx.leaky_relu(x, act_type="elu", slope=0.7),
+        lambda x: functional.elu(x, 0.7),
+    ),
     "selu": (lambda x: npx.leaky_relu(x, act_type="selu"), functional.selu),
     "erf": (npx.erf, torch.erf),
     "gammaln": (npx.gammaln, torch.lgamma),
     "digamma": (npx.digamma, torch.digamma),
-    "smooth_l1": (npx.smooth_l1, lambda x: functional.smooth_l1_loss(x, torch.zeros_like(x), reduction="none")),
+    "smooth_l1": (
+        npx.smooth_l1,
+        lambda x: functional.smooth_l1_loss(x, torch.zeros_like(x), reduction="none"),
+    ),
     "softmax": (npx.softmax, lambda x: functional.softmax(x, -1)),
-    "softmax_axis": (lambda x: npx.softmax(x, axis=0, temperature=2.0), lambda x: functional.softmax(x / 2, 0)),
+    "softmax_axis": (
+        lambda x: npx.softmax(x, axis=0, temperature=2.0),
+        lambda x: functional.softmax(x / 2, 0),
+    ),
     "log_softmax": (npx.log_softmax, lambda x: functional.log_softmax(x, -1)),
 }
 
@@ -59,25 +72,45 @@ ACTIVATIONS = {
 def test_elementwise_functions_and_softmax_agree_with_torch(name, backend):
     ours, theirs = ACTIVATIONS[name]
     scale = 1 if name in ("gammaln", "digamma") else 20
-    check(ours, theirs, onp.abs(normal(4, 5)) + 0.1 if scale == 1 else scale * normal(4, 5), rtol=2e-4, atol=2e-4)
+    check(
+        ours,
+        theirs,
+        onp.abs(normal(4, 5)) + 0.1 if scale == 1 else scale * normal(4, 5),
+        rtol=2e-4,
+        atol=2e-4,
+    )
 
 
 def test_prelu_has_a_slope_for_each_channel(backend):
-    check(lambda x, a: npx.leaky_relu(x, gamma=a, act_type="prelu"), functional.prelu, normal(2, 3, 4), onp.float32([0.1, 0.2, 0.3]))
+    check(
+        lambda x, a: npx.leaky_relu(x, gamma=a, act_type="prelu"),
+        functional.prelu,
+        normal(2, 3, 4),
+        onp.float32([0.1, 0.2, 0.3]),
+    )
 
 
-@pytest.mark.parametrize("function", [npx.relu, npx.sigmoid, npx.softmax, npx.log_softmax, npx.gelu, npx.batch_flatten])
+@pytest.mark.parametrize(
+    "function", [npx.relu, npx.sigmoid, npx.softmax, npx.log_softmax, npx.gelu, npx.batch_flatten]
+)
 @pytest.mark.parametrize("shape", [(0,), (2, 0, 3), (3, 0)])
 def test_empty_arrays_stay_empty(function, shape, backend):
     assert function(np.zeros(shape)).size == 0
 
 
 def test_zero_dimensional_arrays(backend):
-    assert npx.relu(np.array(-1.0)).shape == () and npx.softmax(np.array(3.0)).item() == 1 and npx.log_softmax(np.array(3.0)).item() == 0
+    assert (
+        npx.relu(np.array(-1.0)).shape == ()
+        and npx.softmax(np.array(3.0)).item() == 1
+        and npx.log_softmax(np.array(3.0)).item() == 0
+    )
 
 
 def test_relu_keeps_the_dtype_and_nan_and_has_no_slope_at_zero(backend):
-    assert npx.relu(np.array([-1, 2])).tolist() == [0, 2] and npx.relu(np.array([-1, 2])).dtype == "int64"
+    assert (
+        npx.relu(np.array([-1, 2])).tolist() == [0, 2]
+        and npx.relu(np.array([-1, 2])).dtype == "int64"
+    )
     assert onp.isnan(npx.relu(np.array([onp.nan])).item())
     x = np.zeros(2)
     x.attach_grad()
@@ -101,9 +134,13 @@ def test_softmax_with_lengths_and_masks(backend):
         e = onp.exp(x[row, :n])
         expected[row, :n] = e / e.sum()
     lengths = np.array([4, 2, 0])
-    onp.testing.assert_allclose(npx.softmax(np.array(x), lengths, use_length=True).asnumpy(), expected, rtol=1e-5)
+    onp.testing.assert_allclose(
+        npx.softmax(np.array(x), lengths, use_length=True).asnumpy(), expected, rtol=1e-5
+    )
     mask = np.arange(4) < lengths.reshape(3, 1)
-    onp.testing.assert_allclose(npx.masked_softmax(np.array(x), mask).asnumpy(), expected, rtol=1e-5)
+    onp.testing.assert_allclose(
+        npx.masked_softmax(np.array(x), mask).asnumpy(), expected, rtol=1e-5
+    )
     logs = npx.masked_log_softmax(np.array(x), mask).asnumpy()
     onp.testing.assert_allclose(onp.exp(logs), expected, rtol=1e-5)
     assert onp.isneginf(logs[~mask.asnumpy()]).all()
@@ -134,7 +171,7 @@ def test_arguments_that_contradict_each_other_are_errors():
             call()
 
 
-# --- dense -------------------------------------------------------------------------------------------------------
+# --- dense ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("flatten", [True, False])
@@ -150,22 +187,37 @@ def test_fully_connected_agrees_with_torch(flatten, backend):
 
 
 def test_fully_connected_says_which_shapes_do_not_fit():
-    with pytest.raises(ValueError, match=r"data of shape \(2, 3\) does not fit weight of shape \(4, 5\)"):
+    with pytest.raises(
+        ValueError, match=r"data of shape \(2, 3\) does not fit weight of shape \(4, 5\)"
+    ):
         npx.fully_connected(np.ones((2, 3)), np.ones((4, 5)))
     assert npx.fully_connected(np.ones((0, 3)), np.ones((4, 3))).shape == (0, 4)
 
 
 def test_batch_dot_transposes(backend):
-    check(lambda a, b: npx.batch_dot(a, b, transpose_a=True), lambda a, b: a.transpose(1, 2) @ b, normal(2, 3, 4), normal(2, 3, 5))
+    check(
+        lambda a, b: npx.batch_dot(a, b, transpose_a=True),
+        lambda a, b: a.transpose(1, 2) @ b,
+        normal(2, 3, 4),
+        normal(2, 3, 5),
+    )
 
 
-# --- convolution and pooling -------------------------------------------------------------------------------------
+# --- convolution and pooling ----------------------------------------------------------------------
 
 CONVOLUTIONS = [
     (1, {"kernel": 3}, {}),
-    (1, {"kernel": 2, "stride": 2, "pad": 1, "dilate": 2}, {"stride": 2, "padding": 1, "dilation": 2}),
+    (
+        1,
+        {"kernel": 2, "stride": 2, "pad": 1, "dilate": 2},
+        {"stride": 2, "padding": 1, "dilation": 2},
+    ),
     (2, {"kernel": (3, 2), "stride": (2, 1), "pad": (1, 0)}, {"stride": (2, 1), "padding": (1, 0)}),
-    (2, {"kernel": 3, "num_group": 2, "dilate": 2, "pad": 2}, {"groups": 2, "dilation": 2, "padding": 2}),
+    (
+        2,
+        {"kernel": 3, "num_group": 2, "dilate": 2, "pad": 2},
+        {"groups": 2, "dilation": 2, "padding": 2},
+    ),
     (3, {"kernel": 2, "stride": 2}, {"stride": 2}),
 ]
 
@@ -176,16 +228,29 @@ def test_convolution_agrees_with_torch(spatial, ours, theirs, backend):
     x, b = normal(2, 4, *(7, 6, 5)[:spatial]), normal(6)
     w = normal(6, 4 // ours.get("num_group", 1), *kernel)
     reference = getattr(functional, f"conv{spatial}d")
-    check(lambda x, w, b: npx.convolution(x, w, b, num_filter=6, **ours), lambda x, w, b: reference(x, w, b, **theirs), x, w, b)
+    check(
+        lambda x, w, b: npx.convolution(x, w, b, num_filter=6, **ours),
+        lambda x, w, b: reference(x, w, b, **theirs),
+        x,
+        w,
+        b,
+    )
 
 
 def test_channels_may_come_last(backend):
     x, w = normal(2, 6, 5, 3), normal(4, 3, 3, 3)
     y = npx.convolution(np.array(x), np.array(w), layout="NHWC", pad=1).asnumpy()
-    expected = functional.conv2d(torch.tensor(x.transpose(0, 3, 1, 2)), torch.tensor(w.transpose(0, 3, 1, 2)), padding=1)
+    expected = functional.conv2d(
+        torch.tensor(x.transpose(0, 3, 1, 2)), torch.tensor(w.transpose(0, 3, 1, 2)), padding=1
+    )
     onp.testing.assert_allclose(y, expected.numpy().transpose(0, 2, 3, 1), rtol=1e-4, atol=1e-5)
     p = npx.pooling(np.array(x), kernel=2, stride=2, layout="NHWC").asnumpy()
-    onp.testing.assert_allclose(p, functional.max_pool2d(torch.tensor(x.transpose(0, 3, 1, 2)), 2).numpy().transpose(0, 2, 3, 1))
+    onp.testing.assert_allclose(
+        p,
+        functional.max_pool2d(torch.tensor(x.transpose(0, 3, 1, 2)), 2)
+        .numpy()
+        .transpose(0, 2, 3, 1),
+    )
 
 
 def test_convolution_says_what_does_not_fit():
@@ -196,7 +261,11 @@ def test_convolution_says_what_does_not_fit():
         (np.ones((4, 3, 3)), {}, "weight must have 4 axes"),
         (np.ones((4, 3, 3, 3)), {"kernel": 5}, r"kernel=\(5, 5\), but weight"),
         (np.ones((4, 3, 3, 3)), {"num_filter": 5}, "num_filter=5, but weight"),
-        (np.ones((4, 3, 3, 3)), {"stride": (1, 2, 3)}, "stride needs one entry for each of the 2 spatial axes"),
+        (
+            np.ones((4, 3, 3, 3)),
+            {"stride": (1, 2, 3)},
+            "stride needs one entry for each of the 2 spatial axes",
+        ),
         (np.ones((4, 3, 3, 3)), {"layout": "HWCN"}, "layout must be one of NCHW, NHWC"),
         (np.ones((4, 3, 3, 3)), {"bias": np.ones(3)}, r"bias must have shape \(4,\)"),
     ):
@@ -208,19 +277,38 @@ def test_convolution_says_what_does_not_fit():
 POOLINGS = [
     ({"kernel": 2, "stride": 2}, lambda x: functional.max_pool2d(x, 2)),
     ({"kernel": 3, "stride": 2, "pad": 1}, lambda x: functional.max_pool2d(x, 3, 2, 1)),
-    ({"kernel": 3, "stride": 2, "pooling_convention": "full"}, lambda x: functional.max_pool2d(x, 3, 2, ceil_mode=True)),
-    ({"kernel": 2, "stride": 2, "pool_type": "avg"}, lambda x: functional.avg_pool2d(x, 2)),
-    ({"kernel": 3, "stride": 2, "pad": 1, "pool_type": "avg"}, lambda x: functional.avg_pool2d(x, 3, 2, 1)),
     (
-        {"kernel": 3, "stride": 2, "pad": 1, "pool_type": "avg", "count_include_pad": False, "pooling_convention": "full"},
+        {"kernel": 3, "stride": 2, "pooling_convention": "full"},
+        lambda x: functional.max_pool2d(x, 3, 2, ceil_mode=True),
+    ),
+    ({"kernel": 2, "stride": 2, "pool_type": "avg"}, lambda x: functional.avg_pool2d(x, 2)),
+    (
+        {"kernel": 3, "stride": 2, "pad": 1, "pool_type": "avg"},
+        lambda x: functional.avg_pool2d(x, 3, 2, 1),
+    ),
+    (
+        {
+            "kernel": 3,
+            "stride": 2,
+            "pad": 1,
+            "pool_type": "avg",
+            "count_include_pad": False,
+            "pooling_convention": "full",
+        },
         lambda x: functional.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False),
     ),
     (
         {"kernel": 3, "stride": 2, "pad": 1, "pool_type": "avg", "pooling_convention": "full"},
         lambda x: functional.avg_pool2d(x, 3, 2, 1, ceil_mode=True),
     ),
-    ({"kernel": 2, "stride": 2, "pool_type": "sum"}, lambda x: functional.avg_pool2d(x, 2, divisor_override=1)),
-    ({"kernel": 2, "stride": 2, "pool_type": "lp", "p_value": 3}, lambda x: functional.lp_pool2d(x.abs(), 3, 2)),
+    (
+        {"kernel": 2, "stride": 2, "pool_type": "sum"},
+        lambda x: functional.avg_pool2d(x, 2, divisor_override=1),
+    ),
+    (
+        {"kernel": 2, "stride": 2, "pool_type": "lp", "p_value": 3},
+        lambda x: functional.lp_pool2d(x.abs(), 3, 2),
+    ),
     ({"global_pool": True, "pool_type": "avg"}, lambda x: x.mean((2, 3), keepdim=True)),
     ({"global_pool": True}, lambda x: x.amax((2, 3), keepdim=True)),
 ]
@@ -233,7 +321,10 @@ def test_pooling_agrees_with_torch(options, theirs, backend):
 
 def test_max_pooling_of_integers_and_equal_elements(backend):
     x = np.arange(8).reshape(1, 1, 8) - 4
-    assert npx.pooling(x, kernel=2, stride=2).tolist() == [[[-3, -1, 1, 3]]] and npx.pooling(x, kernel=2).dtype == "int64"
+    assert (
+        npx.pooling(x, kernel=2, stride=2).tolist() == [[[-3, -1, 1, 3]]]
+        and npx.pooling(x, kernel=2).dtype == "int64"
+    )
     z = np.zeros((1, 1, 4))
     z.attach_grad()
     with autograd.record():
@@ -249,10 +340,17 @@ def test_pooling_of_equal_elements_and_by_long_windows_agrees_with_torch(kernel,
     if kind == "max":
         check(lambda x: npx.pooling(x, kernel, 2), lambda x: functional.max_pool2d(x, kernel, 2), x)
         x[0, 0, 4, 5] = onp.nan
-        found, expected = npx.pooling(np.array(x), kernel, 2), functional.max_pool2d(torch.tensor(x), kernel, 2)
+        found, expected = (
+            npx.pooling(np.array(x), kernel, 2),
+            functional.max_pool2d(torch.tensor(x), kernel, 2),
+        )
         onp.testing.assert_array_equal(found.asnumpy(), expected.numpy())
     else:
-        check(lambda x: npx.pooling(x, kernel, 2, pool_type="avg"), lambda x: functional.avg_pool2d(x, kernel, 2), x)
+        check(
+            lambda x: npx.pooling(x, kernel, 2, pool_type="avg"),
+            lambda x: functional.avg_pool2d(x, kernel, 2),
+            x,
+        )
 
 
 def test_pooling_of_no_pictures(backend):
@@ -274,7 +372,7 @@ def test_pooling_says_what_does_not_fit():
         npx.pooling(x, kernel=2, pooling_convention="same")
 
 
-# --- normalization -----------------------------------------------------------------------------------------------
+# --- normalization --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", [(6, 3), (4, 3, 5), (2, 3, 4, 4)])
@@ -286,7 +384,15 @@ def test_batch_norm_agrees_with_torch_and_moves_the_running_statistics(shape, ba
             return npx.batch_norm(x, g, b, mean, variance, eps=1e-5, fix_gamma=False)
 
     mean, variance = np.zeros(3), np.ones(3)
-    check(ours, lambda x, g, b: functional.batch_norm(x, None, None, g, b, training=True), x, g, b, rtol=2e-4, atol=2e-4)
+    check(
+        ours,
+        lambda x, g, b: functional.batch_norm(x, None, None, g, b, training=True),
+        x,
+        g,
+        b,
+        rtol=2e-4,
+        atol=2e-4,
+    )
     axes = tuple(i for i in range(len(shape)) if i != 1)
     onp.testing.assert_allclose(mean.asnumpy(), 0.1 * x.mean(axes), rtol=1e-4, atol=1e-5)
     onp.testing.assert_allclose(variance.asnumpy(), 0.9 + 0.1 * x.var(axes), rtol=1e-4)
@@ -297,7 +403,9 @@ def test_batch_norm_agrees_with_torch_and_moves_the_running_statistics(shape, ba
 
     check(
         predicted,
-        lambda x, g, b: functional.batch_norm(x, torch.tensor(mean.asnumpy()), torch.tensor(variance.asnumpy()), g, b),
+        lambda x, g, b: functional.batch_norm(
+            x, torch.tensor(mean.asnumpy()), torch.tensor(variance.asnumpy()), g, b
+        ),
         x,
         g,
         b,
@@ -318,7 +426,9 @@ def test_batch_norm_does_not_keep_the_graph_in_the_running_statistics():
 def test_batch_norm_options(backend):
     x, mean, variance = np.array(normal(4, 2)), np.zeros(2), np.ones(2)
     with autograd.train_mode():
-        y, m, v = npx.batch_norm(x, np.array([5.0, 5.0]), np.zeros(2), mean, variance, output_mean_var=True)
+        y, m, v = npx.batch_norm(
+            x, np.array([5.0, 5.0]), np.zeros(2), mean, variance, output_mean_var=True
+        )
         npx.batch_norm(x, np.ones(2), np.zeros(2), m, v, use_global_stats=True)
     onp.testing.assert_allclose(m.asnumpy(), x.asnumpy().mean(0), rtol=1e-5, atol=1e-6)
     assert abs(y.asnumpy().std() - 1) < 0.01, "fix_gamma leaves gamma out"
@@ -327,7 +437,10 @@ def test_batch_norm_options(backend):
     assert npx.batch_norm(np.zeros((0, 2)), np.ones(2), np.zeros(2), mean, variance).shape == (0, 2)
     with pytest.raises(ValueError, match=r"batch_norm: mean: expected shape \(2,\)"):
         npx.batch_norm(x, np.ones(2), np.zeros(2), np.zeros(3), np.ones(2))
-    with autograd.train_mode(), pytest.raises(TypeError, match="running_mean is written in training mode"):
+    with (
+        autograd.train_mode(),
+        pytest.raises(TypeError, match="running_mean is written in training mode"),
+    ):
         npx.batch_norm(x, np.ones(2), np.zeros(2), onp.zeros(2), np.ones(2))
 
 
@@ -350,7 +463,10 @@ def normalized(x, g, b):
 def test_norms_have_torchs_second_derivatives(ours, theirs, backend):
     arrays = [normal(*shape, dtype="float64") for shape in ((3, 4, 5), (4,), (4,))]
     directions = [normal(*a.shape, 2, dtype="float64")[..., 0] for a in arrays]
-    mine, others = [np.array(a) for a in arrays], [torch.tensor(a, requires_grad=True) for a in arrays]
+    mine, others = (
+        [np.array(a) for a in arrays],
+        [torch.tensor(a, requires_grad=True) for a in arrays],
+    )
     for a in mine:
         a.attach_grad()
     with autograd.record():
@@ -358,7 +474,9 @@ def test_norms_have_torchs_second_derivatives(ours, theirs, backend):
         total = sum((f * np.array(d)).sum() for f, d in zip(first, directions, strict=True))
     total.backward()
     theirs_first = torch.autograd.grad((theirs(*others) ** 3).sum(), others, create_graph=True)
-    sum((f * torch.tensor(d)).sum() for f, d in zip(theirs_first, directions, strict=True)).backward()
+    sum(
+        (f * torch.tensor(d)).sum() for f, d in zip(theirs_first, directions, strict=True)
+    ).backward()
     for a, b in zip(mine, others, strict=True):
         onp.testing.assert_allclose(a.grad.asnumpy(), b.grad.numpy(), rtol=1e-8, atol=1e-8)
 
@@ -393,16 +511,22 @@ def test_layer_group_and_instance_norm_agree_with_torch(backend):
         rtol=2e-4,
         atol=2e-4,
     )
-    _, mean, deviation = npx.layer_norm(np.array(x), np.ones(4), np.zeros(4), axis=1, output_mean_var=True)
+    _, mean, deviation = npx.layer_norm(
+        np.array(x), np.ones(4), np.zeros(4), axis=1, output_mean_var=True
+    )
     onp.testing.assert_allclose(mean.asnumpy(), x.mean(1, keepdims=True), rtol=1e-5, atol=1e-6)
     onp.testing.assert_allclose(deviation.asnumpy(), x.std(1, keepdims=True), rtol=1e-3)
-    assert npx.group_norm(np.array(x), np.ones(4), np.zeros(4), 2, output_mean_var=True)[1].shape == (2, 2)
+    assert npx.group_norm(np.array(x), np.ones(4), np.zeros(4), 2, output_mean_var=True)[
+        1
+    ].shape == (2, 2)
     for mode, axes in (("instance", (1, 2)), ("channel", (1,)), ("spatial", (2,))):
         expected = x / onp.sqrt((x * x).sum(axes, keepdims=True))
-        onp.testing.assert_allclose(npx.l2_normalization(np.array(x), mode=mode).asnumpy(), expected, rtol=1e-5)
+        onp.testing.assert_allclose(
+            npx.l2_normalization(np.array(x), mode=mode).asnumpy(), expected, rtol=1e-5
+        )
 
 
-# --- dropout -----------------------------------------------------------------------------------------------------
+# --- dropout --------------------------------------------------------------------------------------
 
 
 def test_dropout_draws_the_same_numbers_everywhere():
@@ -416,7 +540,9 @@ def test_dropout_draws_the_same_numbers_everywhere():
         onp.testing.assert_array_equal(draw(), eager)
     np.random.seed(5)
     with autograd.train_mode():
-        onp.testing.assert_array_equal(npx.jit(lambda x: npx.dropout(x, p=0.3))(np.ones(1000)).asnumpy(), eager)
+        onp.testing.assert_array_equal(
+            npx.jit(lambda x: npx.dropout(x, p=0.3))(np.ones(1000)).asnumpy(), eager
+        )
     assert set(onp.unique(eager)) == {0, onp.float32(1 / 0.7)} and 0.25 < (eager == 0).mean() < 0.35
 
 
@@ -434,10 +560,12 @@ def test_dropout_outside_of_training_gives_a_copy():
     y = npx.dropout(x)
     y += 1
     assert x.tolist() == [1, 1, 1]
-    assert (npx.dropout(np.ones(100), mode="always") == 0).any() and (npx.dropout(x, p=1, mode="always") == 0).all()
+    assert (npx.dropout(np.ones(100), mode="always") == 0).any() and (
+        npx.dropout(x, p=1, mode="always") == 0
+    ).all()
 
 
-# --- positions ---------------------------------------------------------------------------------------------------
+# --- positions ------------------------------------------------------------------------------------
 
 
 def test_embedding_gives_rows_and_adds_up_their_gradients(backend):
@@ -467,11 +595,20 @@ def test_pick_agrees_with_indexing(backend):
     clipped = onp.clip(i, 0, 3)
     expected = onp.take_along_axis(x, clipped[:, None], 1)[:, 0]
     onp.testing.assert_array_equal(npx.pick(np.array(x), np.array(i), axis=1).asnumpy(), expected)
-    onp.testing.assert_array_equal(npx.pick(np.array(x), np.array(i, dtype="float32"), axis=1, keepdims=True).asnumpy(), expected[:, None])
+    onp.testing.assert_array_equal(
+        npx.pick(np.array(x), np.array(i, dtype="float32"), axis=1, keepdims=True).asnumpy(),
+        expected[:, None],
+    )
     wrapped = onp.take_along_axis(x, (i % 4)[:, None], 1)[:, 0]
-    onp.testing.assert_array_equal(npx.pick(np.array(x), np.array(i), axis=1, mode="wrap").asnumpy(), wrapped)
+    onp.testing.assert_array_equal(
+        npx.pick(np.array(x), np.array(i), axis=1, mode="wrap").asnumpy(), wrapped
+    )
     assert npx.pick(np.array(x), np.array([0, 23]), axis=None).tolist() == [x.flat[0], x.flat[23]]
-    check(lambda x: npx.pick(x, np.array([0, 2, 1])), lambda x: x[torch.arange(3), torch.tensor([0, 2, 1])], normal(3, 4))
+    check(
+        lambda x: npx.pick(x, np.array([0, 2, 1])),
+        lambda x: x[torch.arange(3), torch.tensor([0, 2, 1])],
+        normal(3, 4),
+    )
 
 
 @pytest.mark.parametrize("mode", ["clip", "wrap"])
@@ -497,7 +634,10 @@ def test_gradients_of_pick_lie_where_it_picked(mode, backend):
 
 def test_one_hot(backend):
     y = npx.one_hot(np.array([[1, 5], [0, -1]]), 3, on_value=2, off_value=-1, dtype="int32")
-    assert y.dtype == "int32" and y.tolist() == [[[-1, 2, -1], [-1, -1, -1]], [[2, -1, -1], [-1, -1, -1]]]
+    assert y.dtype == "int32" and y.tolist() == [
+        [[-1, 2, -1], [-1, -1, -1]],
+        [[2, -1, -1], [-1, -1, -1]],
+    ]
     with pytest.raises(TypeError, match="depth"):
         npx.one_hot(np.array([1]))
 
@@ -508,10 +648,15 @@ def test_topk(backend):
     assert npx.topk(a, k=2).tolist() == [[0, 2], [1, 3]] and npx.topk(a).dtype == "float32"
     assert npx.topk(a, k=2, ret_typ="value", axis=0).tolist() == [[3, 5, 3, 4], [0, 1, -1, 2]]
     values, positions = npx.topk(a, k=3, ret_typ="both", is_ascend=True, dtype="int64")
-    assert values.tolist() == [[1, 2, 3], [-1, 0, 4]] and positions.tolist() == [[1, 3, 0], [2, 0, 3]]
+    assert values.tolist() == [[1, 2, 3], [-1, 0, 4]] and positions.tolist() == [
+        [1, 3, 0],
+        [2, 0, 3],
+    ]
     assert npx.topk(a, k=1, ret_typ="mask").tolist() == [[1, 0, 0, 0], [0, 1, 0, 0]]
     assert npx.topk(a, axis=None, k=1, dtype="int32").tolist() == [5]
-    check(lambda x: npx.topk(x, k=2, ret_typ="value"), lambda x: torch.topk(x, 2).values, normal(3, 5))
+    check(
+        lambda x: npx.topk(x, k=2, ret_typ="value"), lambda x: torch.topk(x, 2).values, normal(3, 5)
+    )
 
 
 def test_gather_nd_sequence_mask_and_shapes_by_example(backend):
@@ -533,8 +678,13 @@ def test_gather_nd_sequence_mask_and_shapes_by_example(backend):
 def test_special_functions_at_their_inverses(backend):
     x = np.array([-0.9, 0.0, 0.3])
     onp.testing.assert_allclose(npx.erfinv(npx.erf(x)).asnumpy(), x.asnumpy(), rtol=1e-4, atol=1e-6)
-    onp.testing.assert_allclose(npx.gamma(np.array([1.0, 4.0, 5.0])).asnumpy(), [1, 6, 24], rtol=1e-4)
-    assert npx.erf(np.array(1)).dtype == "float32" and npx.erf(np.array(1.0, dtype="float64")).dtype == "float64"
+    onp.testing.assert_allclose(
+        npx.gamma(np.array([1.0, 4.0, 5.0])).asnumpy(), [1, 6, 24], rtol=1e-4
+    )
+    assert (
+        npx.erf(np.array(1)).dtype == "float32"
+        and npx.erf(np.array(1.0, dtype="float64")).dtype == "float64"
+    )
 
 
 def test_stop_gradient(backend):
@@ -548,7 +698,9 @@ def test_stop_gradient(backend):
 
 def test_rrelu_draws_slopes_in_training_only(backend):
     x = -np.ones(100)
-    assert npx.leaky_relu(x, act_type="rrelu", lower_bound=0.1, upper_bound=0.3).asnumpy() == pytest.approx(-0.2)
+    assert npx.leaky_relu(
+        x, act_type="rrelu", lower_bound=0.1, upper_bound=0.3
+    ).asnumpy() == pytest.approx(-0.2)
     with autograd.train_mode():
         y = -npx.leaky_relu(x, act_type="rrelu", lower_bound=0.1, upper_bound=0.3).asnumpy()
     assert 0.1 <= y.min() < 0.15 and 0.25 < y.max() <= 0.3

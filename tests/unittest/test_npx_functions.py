@@ -14,7 +14,9 @@ def rng(seed=0):
 
 
 def agree(function, *arrays):
-    """What a function returns and the gradients of its arrays, with a fixed head: the same on each backend, eager and compiled."""
+    """What a function returns and the gradients of its arrays, with a fixed head: the same on each
+    backend, eager and compiled.
+    """
     found = []
     for backend, call in (("numpy", function), ("jax", function), ("jax", npx.jit(function))):
         with npx.backend(backend):
@@ -34,7 +36,7 @@ def agree(function, *arrays):
     return found[0]
 
 
-# --- steps with the derivative of the identity -------------------------------------------------------------------
+# --- steps with the derivative of the identity ----------------------------------------------------
 
 
 @pytest.mark.parametrize("function", [npx.round_ste, npx.sign_ste])
@@ -48,10 +50,13 @@ def test_the_derivative_of_steps_is_that_of_the_identity(function, backend):
         assert x.grad.tolist() == [0, 1, 2, 3, 4, 5, 6]
     expected = {"round_ste": [-1e10, -3, 0, 0, 1, 7, onp.inf], "sign_ste": [-1, -1, -1, 0, 1, 1, 1]}
     assert function(x).tolist() == expected[function.__name__]
-    assert npx.round_ste([0.49999997, 8388609.0]).tolist() == [0, 8388609]  # where adding a half is not exact
+    assert npx.round_ste([0.49999997, 8388609.0]).tolist() == [
+        0,
+        8388609,
+    ]  # where adding a half is not exact
 
 
-# --- conditions --------------------------------------------------------------------------------------------------
+# --- conditions -----------------------------------------------------------------------------------
 
 
 def test_constraint_check_raises_when_values_are_read():
@@ -62,7 +67,9 @@ def test_constraint_check_raises_when_values_are_read():
         held = npx.constraint_check(np.array([1.0, -1.0]) > 0, "not positive")
         with pytest.raises(ValueError, match="^not positive$"):
             held.asnumpy()
-    checked = npx.jit(lambda x: (npx.constraint_check(x > 0, "not positive, compiled"), np.sqrt(x))[1])
+    checked = npx.jit(
+        lambda x: (npx.constraint_check(x > 0, "not positive, compiled"), np.sqrt(x))[1]
+    )
     assert checked(np.array([4.0])).tolist() == [2]
     bad = checked(np.array([-4.0]))
     with pytest.raises(ValueError, match="not positive, compiled"):
@@ -72,7 +79,10 @@ def test_constraint_check_raises_when_values_are_read():
 
 
 def test_graphs_of_symbols_carry_no_conditions():
-    x, n = symbol.var("x", shape=(3, 2), dtype="float32"), symbol.var("n", shape=(2,), dtype="int64")
+    x, n = (
+        symbol.var("x", shape=(3, 2), dtype="float32"),
+        symbol.var("n", shape=(2,), dtype="int64"),
+    )
     assert npx.constraint_check(x > 0).eval(x=np.ones((3, 2)))[0].tolist() is True
     last = npx.sequence_last(x, n, use_sequence_length=True)
     assert last.eval(x=np.arange(6.0).reshape(3, 2), n=np.array([1, 3]))[0].tolist() == [0, 5]
@@ -83,18 +93,23 @@ def test_lengths_out_of_range_are_errors(backend):
         with pytest.raises(ValueError, match="sequence_length must be between 1 and 3"):
             npx.sequence_last(np.ones((3, 2)), lengths, use_sequence_length=True).asnumpy()
     last = npx.jit(lambda n: npx.sequence_reverse(np.ones((3, 2)), n, use_sequence_length=True))
-    with pytest.raises(ValueError, match="sequence_reverse: sequence_length must be between 1 and 3"):
+    with pytest.raises(
+        ValueError, match="sequence_reverse: sequence_length must be between 1 and 3"
+    ):
         last(np.array([1, 5])).asnumpy()
 
 
 def test_sequences_without_lengths_are_as_long_as_the_axis():
     x = rng().normal(size=(3, 2, 2))
-    assert npx.sequence_last(x).tolist() == x[-1].tolist() and npx.sequence_last(x, axis=1).tolist() == x[:, -1].tolist()
+    assert (
+        npx.sequence_last(x).tolist() == x[-1].tolist()
+        and npx.sequence_last(x, axis=1).tolist() == x[:, -1].tolist()
+    )
     assert npx.sequence_reverse(x).tolist() == x[::-1].tolist()
     assert npx.sequence_last(np.ones((2, 0, 3))).shape == (0, 3)
 
 
-# --- writing -----------------------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def test_index_add_adds_at_each_position():
@@ -122,7 +137,7 @@ def test_index_update_replaces_at_each_position():
     assert npx.index_add(kept, [-1], 5.0).tolist() == [0, 0, 5]
 
 
-# --- shapes ------------------------------------------------------------------------------------------------------
+# --- shapes ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -168,7 +183,9 @@ def test_parts_are_copies_with_gradients():
     ]
     for function, expected in cases:
         y, grad = agree(function, x)
-        onp.testing.assert_array_equal(y, expected.astype("float32" if y.dtype == "float32" else "float64"))
+        onp.testing.assert_array_equal(
+            y, expected.astype("float32" if y.dtype == "float32" else "float64")
+        )
         assert onp.count_nonzero(grad) == expected.size
     ours = np.array(x)
     npx.slice(ours, 0, 1)[...] = 9
@@ -182,12 +199,21 @@ def test_broadcast_like_pad_and_shapes():
     y, grad = agree(lambda x: npx.broadcast_like(x, np.zeros((2, 3))), x)
     assert (y == onp.broadcast_to(x, (2, 3)).astype(y.dtype)).all() and grad.tolist() == [[6], [15]]
     y, grad = agree(lambda x: npx.pad(x, "edge", (1, 0, 0, 2)), x)
-    assert (y == onp.pad(x, ((1, 0), (0, 2)), "edge").astype(y.dtype)).all() and grad.sum() == sum(range(1, 10))
-    assert npx.pad(x, "reflect", (1, 1, 0, 0)).tolist() == onp.pad(x, ((1, 1), (0, 0)), "reflect").tolist()
-    assert npx.shape_array(x).tolist() == [2, 1] and npx.size_array(x).tolist() == [2] and npx.size_array(x).dtype == "int64"
+    assert (y == onp.pad(x, ((1, 0), (0, 2)), "edge").astype(y.dtype)).all() and grad.sum() == sum(
+        range(1, 10)
+    )
+    assert (
+        npx.pad(x, "reflect", (1, 1, 0, 0)).tolist()
+        == onp.pad(x, ((1, 1), (0, 0)), "reflect").tolist()
+    )
+    assert (
+        npx.shape_array(x).tolist() == [2, 1]
+        and npx.size_array(x).tolist() == [2]
+        and npx.size_array(x).dtype == "int64"
+    )
 
 
-# --- arithmetic --------------------------------------------------------------------------------------------------
+# --- arithmetic -----------------------------------------------------------------------------------
 
 
 def test_sums_norms_and_comparisons():
@@ -198,19 +224,29 @@ def test_sums_norms_and_comparisons():
     for order in (1, 2):
         for axis in (None, 0, (0, 1)):
             y, _ = agree(lambda x, o=order, a=axis: npx.norm(x, o, a, keepdims=True), x)
-            expected = abs(x).sum(axis, keepdims=True) if order == 1 else onp.sqrt((x * x).sum(axis, keepdims=True))
+            expected = (
+                abs(x).sum(axis, keepdims=True)
+                if order == 1
+                else onp.sqrt((x * x).sum(axis, keepdims=True))
+            )
             onp.testing.assert_allclose(y, expected, rtol=1e-6)
     y, grad = agree(lambda x: npx.norm(x, axis=1), onp.array([[3.0, 4.0], [0.0, 0.0]]))
     assert y.tolist() == [5, 0] and onp.allclose(grad, [[0.6, 0.8], [0, 0]])
-    assert npx.norm([3, 4]) == 5 and npx.norm([3, -4], ord=1).dtype == "int64" and npx.norm([3 + 4j]) == 5
+    assert (
+        npx.norm([3, 4]) == 5
+        and npx.norm([3, -4], ord=1).dtype == "int64"
+        and npx.norm([3 + 4j]) == 5
+    )
     assert npx.norm(np.ones(4, dtype="float16"), out_dtype="float64").dtype == "float64"
     assert npx.broadcast_greater(x, z[:1]).tolist() == (x > z[:1]).astype(float).tolist()
     assert npx.broadcast_greater([1, 2], 1).dtype == "int64"
-    assert npx.nonzero([[0, 3], [0, 0], [1, 0]]).tolist() == [[0, 1], [2, 0]] and npx.nonzero(np.zeros((0, 2))).shape == (0, 2)
+    assert npx.nonzero([[0, 3], [0, 0], [1, 0]]).tolist() == [[0, 1], [2, 0]] and npx.nonzero(
+        np.zeros((0, 2))
+    ).shape == (0, 2)
     assert npx.cast([1.5], "bfloat16").dtype == "bfloat16"
 
 
-# --- other libraries, devices, switches --------------------------------------------------------------------------
+# --- other libraries, devices, switches -----------------------------------------------------------
 
 
 def test_arrays_come_from_and_go_to_other_libraries(backend):
@@ -222,7 +258,9 @@ def test_arrays_come_from_and_go_to_other_libraries(backend):
     assert npx.from_dlpack(npx.to_dlpack_for_read(ours)).tolist() == [0, 1, 2]
     with pytest.raises(TypeError, match="from_numpy: expected a numpy.ndarray, got list"):
         npx.from_numpy([1])
-    with pytest.raises(TypeError, match="to_dlpack_for_read: expected an npcompat ndarray, got ndarray"):
+    with pytest.raises(
+        TypeError, match="to_dlpack_for_read: expected an npcompat ndarray, got ndarray"
+    ):
         npx.to_dlpack_for_read(theirs)
 
 
@@ -234,12 +272,18 @@ def test_memory_on_the_host_can_be_written_by_others():
         torch = pytest.importorskip("torch", reason="writes through DLPack")
         torch.utils.dlpack.from_dlpack(npx.to_dlpack_for_write(ours))[1] = 5
         assert ours.tolist() == [0, 5, 0]
-    with npx.backend("jax"), pytest.raises(NotImplementedError, match="values on XLA can't be written"):
+    with (
+        npx.backend("jax"),
+        pytest.raises(NotImplementedError, match="values on XLA can't be written"),
+    ):
         npx.to_dlpack_for_write(np.zeros(3))
 
 
 def test_the_modules_of_switches_and_devices_have_what_npx_has():
-    assert npcompat.device.cpu_pinned() == npx.cpu(0) == npcompat.cpu() and npcompat.num_gpus() == util.get_gpu_count()
+    assert (
+        npcompat.device.cpu_pinned() == npx.cpu(0) == npcompat.cpu()
+        and npcompat.num_gpus() == util.get_gpu_count()
+    )
     assert util.set_np_shape(True) is True and util.is_np_shape()
     with util.np_shape(), util.np_array():
         assert np.zeros(()).shape == ()
@@ -287,41 +331,101 @@ def test_dense_parameters_have_no_sparse_rows():
             get(np.array([0]))
 
 
-# --- errors ------------------------------------------------------------------------------------------------------
+# --- errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
         (lambda: npx.add_n(), TypeError, "at least one array"),
-        (lambda: npx.add_n(np.ones(2), np.ones(1)), ValueError, r"must have one shape, got \(2,\), \(1,\)"),
+        (
+            lambda: npx.add_n(np.ones(2), np.ones(1)),
+            ValueError,
+            r"must have one shape, got \(2,\), \(1,\)",
+        ),
         (lambda: npx.norm(np.ones(2), ord=3), ValueError, "ord must be 1 or 2, got 3"),
-        (lambda: npx.reshape(np.ones((2, 3)), (-3, -1)), ValueError, "-3 leaves out axis 0, whose length must be 1"),
-        (lambda: npx.reshape(np.ones((2, 3)), (-6, 2)), ValueError, "-6 must be followed by two lengths"),
+        (
+            lambda: npx.reshape(np.ones((2, 3)), (-3, -1)),
+            ValueError,
+            "-3 leaves out axis 0, whose length must be 1",
+        ),
+        (
+            lambda: npx.reshape(np.ones((2, 3)), (-6, 2)),
+            ValueError,
+            "-6 must be followed by two lengths",
+        ),
         (lambda: npx.reshape(np.ones((6, 3)), (-6, 4, -1, -2)), ValueError, "4 does not divide 6"),
         (lambda: npx.reshape(np.ones((6, 3)), (-6, 4, 2, -2)), ValueError, "4 times 2 is not 6"),
         (lambda: npx.reshape(np.ones((6, 3)), (-6, -1, -1, -2)), ValueError, "one may be -1"),
-        (lambda: npx.reshape(np.ones(6), (-2, -2)), ValueError, r"newshape=\(-2, -2\) does not fit shape \(6,\): it asks for more axes"),
+        (
+            lambda: npx.reshape(np.ones(6), (-2, -2)),
+            ValueError,
+            r"newshape=\(-2, -2\) does not fit shape \(6,\): it asks for more axes",
+        ),
         (lambda: npx.reshape(np.ones(6), (-7,)), ValueError, "-7 means nothing"),
         (lambda: npx.reshape(np.ones(6), 6, order="F"), NotImplementedError, "order"),
         (lambda: npx.slice(np.ones(3), (0,), (1, 2)), ValueError, "end must have 1 entries"),
-        (lambda: npx.slice_like(np.ones((2, 2)), np.ones(2)), ValueError, "must have as many axes, or axes be given"),
-        (lambda: npx.slice_like(np.ones((2, 2)), np.ones((3, 1))), ValueError, "is longer than data"),
-        (lambda: npx.slice_channel(np.ones((2, 3)), 2), ValueError, "num_outputs=2 must divide the length of axis 1"),
-        (lambda: npx.slice_channel(np.ones((2, 4)), 2, squeeze_axis=True), ValueError, "parts of length 1"),
-        (lambda: npx.broadcast_like(np.ones(1), np.ones(2), lhs_axes=(0,)), ValueError, "given together"),
-        (lambda: npx.broadcast_like(np.ones(1), np.ones((2, 2)), (0,), (0, 1)), ValueError, "must name as many axes"),
-        (lambda: npx.pad(np.ones((1, 2)), pad_width=(1, 1)), ValueError, "two numbers for each of 2 axes"),
+        (
+            lambda: npx.slice_like(np.ones((2, 2)), np.ones(2)),
+            ValueError,
+            "must have as many axes, or axes be given",
+        ),
+        (
+            lambda: npx.slice_like(np.ones((2, 2)), np.ones((3, 1))),
+            ValueError,
+            "is longer than data",
+        ),
+        (
+            lambda: npx.slice_channel(np.ones((2, 3)), 2),
+            ValueError,
+            "num_outputs=2 must divide the length of axis 1",
+        ),
+        (
+            lambda: npx.slice_channel(np.ones((2, 4)), 2, squeeze_axis=True),
+            ValueError,
+            "parts of length 1",
+        ),
+        (
+            lambda: npx.broadcast_like(np.ones(1), np.ones(2), lhs_axes=(0,)),
+            ValueError,
+            "given together",
+        ),
+        (
+            lambda: npx.broadcast_like(np.ones(1), np.ones((2, 2)), (0,), (0, 1)),
+            ValueError,
+            "must name as many axes",
+        ),
+        (
+            lambda: npx.pad(np.ones((1, 2)), pad_width=(1, 1)),
+            ValueError,
+            "two numbers for each of 2 axes",
+        ),
         (lambda: npx.pad(np.ones(2), "wrap", (1, 1)), ValueError, "mode must be 'constant'"),
         (lambda: npx.index_add(np.ones(2), [0.5], 1), ValueError, "ind must hold integers"),
         (lambda: npx.index_update(np.ones(2), [[0], [0]], 1), IndexError, "the array has 1 axes"),
         (lambda: npx.index_add(np.ones(2), [2], 1), IndexError, "index 2 is out of bounds"),
-        (lambda: npx.sequence_last(np.ones((3, 2)), [1, 1]), ValueError, "use_sequence_length=False, but sequence_length is given"),
+        (
+            lambda: npx.sequence_last(np.ones((3, 2)), [1, 1]),
+            ValueError,
+            "use_sequence_length=False, but sequence_length is given",
+        ),
         (lambda: npx.sequence_last(np.ones((0, 2))), ValueError, "have no last element"),
-        (lambda: npx.sequence_reverse(np.ones((3, 2)), [1], True), ValueError, r"must have shape \(2,\)"),
+        (
+            lambda: npx.sequence_reverse(np.ones((3, 2)), [1], True),
+            ValueError,
+            r"must have shape \(2,\)",
+        ),
         (lambda: npx.sequence_reverse(np.ones((3, 2)), axis=2), ValueError, "time being 0 or 1"),
-        (lambda: npx.get_cuda_compute_capability("cpu"), ValueError, r"expected a GPU, got cpu\(0\)"),
-        (lambda: util.default_array([1], device="cpu", ctx="cpu"), TypeError, "two names of one argument"),
+        (
+            lambda: npx.get_cuda_compute_capability("cpu"),
+            ValueError,
+            r"expected a GPU, got cpu\(0\)",
+        ),
+        (
+            lambda: util.default_array([1], device="cpu", ctx="cpu"),
+            TypeError,
+            "two names of one argument",
+        ),
     ],
 )
 def test_what_does_not_fit_is_an_error(call, error, text):

@@ -16,7 +16,10 @@ def test_bernoulli_draws_ones_with_their_probability():
     ):
         assert sample.dtype == "float32" and set(sample.asnumpy().ravel()) == {0, 1}
         onp.testing.assert_allclose(sample.mean(0).asnumpy(), [0, 0.25, 1], atol=0.03)
-    assert npx.random.bernoulli(prob).shape == (3,) and npx.random.bernoulli(0.5, size=2, dtype="int32").dtype == "int32"
+    assert (
+        npx.random.bernoulli(prob).shape == (3,)
+        and npx.random.bernoulli(0.5, size=2, dtype="int32").dtype == "int32"
+    )
     assert npx.random.bernoulli(prob, dtype=bool).tolist()[::2] == [False, True]
     out = np.zeros(3)
     assert npx.random.bernoulli(prob, out=out) is out and out.tolist()[::2] == [0, 1]
@@ -47,7 +50,11 @@ def test_categorical_draws_positions_and_tells_their_probabilities():
     sample = npx.random.categorical(prob, shape=4000)
     assert sample.shape == (2, 4000) and sample.dtype == "int32"
     onp.testing.assert_allclose([(sample[0] == k).mean() for k in range(3)], P[0], atol=0.03)
-    assert (sample[1] == 1).all() and npx.random.categorical(prob).shape == (2,) and npx.random.categorical(prob, (2, 3)).shape == (2, 2, 3)
+    assert (
+        (sample[1] == 1).all()
+        and npx.random.categorical(prob).shape == (2,)
+        and npx.random.categorical(prob, (2, 3)).shape == (2, 2, 3)
+    )
     prob.attach_grad()
     with autograd.record():
         drawn, logs = npx.random.categorical(prob, shape=5, get_prob=True, dtype="int64")
@@ -55,8 +62,13 @@ def test_categorical_draws_positions_and_tells_their_probabilities():
     picked = onp.take_along_axis(P, drawn.asnumpy(), 1)
     onp.testing.assert_allclose(logs.asnumpy(), onp.log(picked), rtol=1e-6)
     counts = (drawn.asnumpy()[..., None] == onp.arange(3)).sum(1)
-    onp.testing.assert_allclose(prob.grad.asnumpy(), onp.where(counts > 0, counts / onp.where(P > 0, P, 1), 0), rtol=1e-6)
-    with pytest.raises(ValueError, match=r"categorical: data: expected probabilities along the last axis, got shape \(\)"):
+    onp.testing.assert_allclose(
+        prob.grad.asnumpy(), onp.where(counts > 0, counts / onp.where(P > 0, P, 1), 0), rtol=1e-6
+    )
+    with pytest.raises(
+        ValueError,
+        match=r"categorical: data: expected probabilities along the last axis, got shape \(\)",
+    ):
         npx.random.categorical(0.5)
 
 
@@ -74,7 +86,11 @@ def test_one_stream_eager_and_compiled():
         npx.random.seed(17)
 
         def draw():
-            return npx.random.bernoulli(np.full(6, 0.5)), npx.random.categorical(np.array(P), 3), npx.random.normal_n(np.zeros(2), 1.0, 2)
+            return (
+                npx.random.bernoulli(np.full(6, 0.5)),
+                npx.random.categorical(np.array(P), 3),
+                npx.random.normal_n(np.zeros(2), 1.0, 2),
+            )
 
         run = wrap(draw)
         run()
@@ -84,5 +100,8 @@ def test_one_stream_eager_and_compiled():
     a = np.random.normal(size=3).tolist()
     npx.random.seed(17)
     assert npx.random.normal_n(batch_shape=3).tolist() == a
-    with pytest.raises(NotImplementedError, match=r"npx.random.seed\(device=cpu\(0\)\): all devices draw from one stream; expected 'all'"):
+    with pytest.raises(
+        NotImplementedError,
+        match=r"npx.random.seed\(device=cpu\(0\)\): all devices draw from one stream; expected 'all'",
+    ):
         npx.random.seed(17, npx.cpu())

@@ -1,4 +1,6 @@
-"""What NumPy's own suite looks at closely: `flat`, copies, casts, setters, results written into NumPy's arrays."""
+"""What NumPy's own suite looks at closely: `flat`, copies, casts, setters, results written into
+NumPy's arrays.
+"""
 
 import copy
 import operator
@@ -121,7 +123,10 @@ def test_strides_of_a_view_are_set_with_a_warning():
         view.strides = (16,)
     assert view.tolist() == [0, 2, 4]
     owner = np.ones((2, 2), "int64")
-    with pytest.warns(DeprecationWarning, match="strides"), pytest.raises(NotImplementedError, match="owns its memory"):
+    with (
+        pytest.warns(DeprecationWarning, match="strides"),
+        pytest.raises(NotImplementedError, match="owns its memory"),
+    ):
         owner.strides = (8, 16)
 
 
@@ -173,10 +178,18 @@ def test_powers_of_some_exponents_are_squares_reciprocals_and_roots(placed, kind
             return type(error)
 
     with npx.np_default_dtype():
-        host = onp.array([-onp.inf, -0.0, 0, 4, onp.nan]).astype(kind) if kind[0] in "fc" else onp.array([3, 1, 0]).astype(kind)
-        host = host[1:] if kind == "complex64" and placed == "jax" else host  # XLA has 0 for what is nan of infinite ones
+        host = (
+            onp.array([-onp.inf, -0.0, 0, 4, onp.nan]).astype(kind)
+            if kind[0] in "fc"
+            else onp.array([3, 1, 0]).astype(kind)
+        )
+        host = (
+            host[1:] if kind == "complex64" and placed == "jax" else host
+        )  # XLA has 0 for what is nan of infinite ones
         ours, theirs = attempted(np.array(host)), attempted(host.copy())
-        assert type(ours) is type(theirs) and getattr(ours, "dtype", None) == getattr(theirs, "dtype", None)
+        assert type(ours) is type(theirs) and getattr(ours, "dtype", None) == getattr(
+            theirs, "dtype", None
+        )
         onp.testing.assert_allclose(ours, theirs, 1e-6) if type(theirs) is onp.ndarray else None
 
 
@@ -191,12 +204,16 @@ def test_the_inspection_namespace_knows_its_devices():
 
 
 def test_the_first_device_of_a_kind_is_equal_to_its_name():
-    assert np.ones(1).device == "cpu" == npx.cpu() and np.__array_namespace_info__().devices()[0] == "cpu"
+    assert (
+        np.ones(1).device == "cpu" == npx.cpu()
+        and np.__array_namespace_info__().devices()[0] == "cpu"
+    )
     assert npx.cpu(1) != "cpu" and npx.cpu(1) == "cpu(1)" and {npx.cpu(): 1}["cpu"] == 1
 
 
 @pytest.mark.parametrize(
-    ("dtype", "number", "casting"), [("i8", 3.0, "safe"), ("u1", 3, "equiv"), ("f4", 3.0, "equiv"), ("u1", -1, "safe")]
+    ("dtype", "number", "casting"),
+    [("i8", 3.0, "safe"), ("u1", 3, "equiv"), ("f4", 3.0, "equiv"), ("u1", -1, "safe")],
 )
 def test_copyto_casts_python_numbers_as_numpy_does(dtype, number, casting):
     with pytest.raises((TypeError, OverflowError)) as theirs:
@@ -220,15 +237,27 @@ def test_the_dtype_of_another_library_says_whether_elements_are_complex():
 
 
 def test_equal_numbers_to_begin_with_are_told_apart(placed):
-    """A program is found by its attributes: one made for 0j would be taken for 0.0, and one for 0.0 for -0.0."""
+    """A program is found by its attributes: one made for 0j would be taken for 0.0, and one for 0.0
+    for -0.0.
+    """
     a, z = np.array([-0.0, -0.0], dtype="f8"), np.array([complex(-0.0, -0.0)], dtype="c16")
-    assert np.sum(z, initial=0j) == 0 and np.sum(a, initial=0.0) == 0 and np.add.reduce(a, initial=0.0) == 0
+    assert (
+        np.sum(z, initial=0j) == 0
+        and np.sum(a, initial=0.0) == 0
+        and np.add.reduce(a, initial=0.0) == 0
+    )
     if placed == "numpy":  # XLA begins with 0.0, whatever comes then
-        assert not np.signbit(np.sum(a, initial=0.0)) and np.signbit(np.sum(a, initial=-0.0)) and np.signbit(np.add.reduce(a, initial=-0.0))
-        assert np.signbit(np.sum(z, initial=complex(-0.0, -0.0)).imag) and not np.signbit(np.sum(z, initial=0j).imag)
+        assert (
+            not np.signbit(np.sum(a, initial=0.0))
+            and np.signbit(np.sum(a, initial=-0.0))
+            and np.signbit(np.add.reduce(a, initial=-0.0))
+        )
+        assert np.signbit(np.sum(z, initial=complex(-0.0, -0.0)).imag) and not np.signbit(
+            np.sum(z, initial=0j).imag
+        )
 
 
-# --- what NumPy takes beyond its signatures, and what it refuses ----------------------------------------------------
+# --- what NumPy takes beyond its signatures, and what it refuses ----------------------------------
 
 
 class Giving:
@@ -293,7 +322,11 @@ def test_is_taken_or_refused_as_by_numpy(name):
                 TAKEN[name](np)
             return
         found = TAKEN[name](np)
-        for mine, its in zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]:
+        for mine, its in (
+            zip(found, expected, strict=True)
+            if isinstance(expected, tuple)
+            else [(found, expected)]
+        ):
             if its is None:
                 assert mine is None
                 continue
@@ -303,13 +336,19 @@ def test_is_taken_or_refused_as_by_numpy(name):
 
 def test_quantiles_of_fractions_are_fractions():
     halves = [Fraction(i, 2) for i in range(8)]
-    assert np.percentile(halves, Fraction(50)) == Fraction(7, 4) and np.quantile([1, 2], Fraction(1, 2)) == Fraction(3, 2)
+    assert np.percentile(halves, Fraction(50)) == Fraction(7, 4) and np.quantile(
+        [1, 2], Fraction(1, 2)
+    ) == Fraction(3, 2)
 
 
 def test_an_object_that_gives_an_array_of_ours_stands_for_it():
     a = np.arange(3)
     giving = Giving(a)
-    assert np.asarray(giving) is a and np.array(giving, copy=True) is a and giving.asked == [None, True]
+    assert (
+        np.asarray(giving) is a
+        and np.array(giving, copy=True) is a
+        and giving.asked == [None, True]
+    )
     b = np.zeros(3, int)
     b[...] = giving
     assert b.tolist() == [0, 1, 2]
@@ -351,14 +390,18 @@ def test_values_in_equal_steps_are_rounded_as_numpys(backend):
         ):
             theirs = onp.linspace(*arguments)
             assert onp.array_equal(np.linspace(*arguments).asnumpy(), theirs)
-            assert onp.array_equal(np.linspace(*map(np.array, arguments[:2]), *arguments[2:]).asnumpy(), theirs)
+            assert onp.array_equal(
+                np.linspace(*map(np.array, arguments[:2]), *arguments[2:]).asnumpy(), theirs
+            )
         assert onp.array_equal(np.linspace(0, 49, 50, dtype=int).asnumpy(), onp.arange(50))
 
 
 @pytest.mark.parametrize("backend", ["jax", "numpy"])
 def test_the_magnitude_of_a_number_with_an_infinite_part_is_infinite(backend):
     with npx.backend(backend):
-        z = onp.array([complex(onp.nan, onp.inf), complex(-onp.inf, onp.nan), 3 + 4j, complex(onp.nan, 1)])
+        z = onp.array(
+            [complex(onp.nan, onp.inf), complex(-onp.inf, onp.nan), 3 + 4j, complex(onp.nan, 1)]
+        )
         assert onp.array_equal(np.abs(np.array(z)).asnumpy(), onp.abs(z), equal_nan=True)
 
 
@@ -422,19 +465,37 @@ def test_a_list_within_itself_is_refused():
             np.array(given)
 
 
-@pytest.mark.parametrize("dtype", [None, "float32", "float64", "int16", "complex64", "bool", "object", "U3"])
-@pytest.mark.parametrize("data", [[1.5, 2], [[1, 2.5], (3, 4)], [], [[], []], [True, 0.5], ((1j,), [2]), [3.0, onp.float64(1)], [2**63, 1]])
+@pytest.mark.parametrize(
+    "dtype", [None, "float32", "float64", "int16", "complex64", "bool", "object", "U3"]
+)
+@pytest.mark.parametrize(
+    "data",
+    [
+        [1.5, 2],
+        [[1, 2.5], (3, 4)],
+        [],
+        [[], []],
+        [True, 0.5],
+        ((1j,), [2]),
+        [3.0, onp.float64(1)],
+        [2**63, 1],
+    ],
+)
 def test_arrays_of_lists_are_as_numpy_makes_them(data, dtype):
     with npx.np_default_dtype(True), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what NumPy says of lost parts
         for name in ("array", "asarray"):
-            modes = ("jax", "numpy") if dtype in ("object", "U3") else MODES  # these live on the host
+            modes = (
+                ("jax", "numpy") if dtype in ("object", "U3") else MODES
+            )  # these live on the host
             agrees(lambda xp, function=name: getattr(xp, function)(data, dtype), modes=modes)
 
 
 @pytest.mark.parametrize("data", [[1.5, 2], [[1, 2.5], (3, 4)], [], [[], []], [True, 0.5]])
 def test_floats_of_python_are_of_the_default_dtype(data):
-    assert np.array(data).dtype == np.asarray(data).dtype == "float32" and np.array(data).shape == onp.shape(data)
+    assert np.array(data).dtype == np.asarray(data).dtype == "float32" and np.array(
+        data
+    ).shape == onp.shape(data)
     assert np.array([*data, onp.ones(onp.shape(data)[1:])]).dtype == "float64"
 
 
@@ -444,8 +505,12 @@ def test_floats_of_python_are_of_the_default_dtype(data):
 def test_spreads_are_in_the_dtype_asked_for(name, dtype, values):
     if dtype == "f" and isinstance(values[0], complex):
         return  # NumPy cuts the imaginary parts off at another step
-    found = getattr(np, name)(np.array(values, "complex64" if isinstance(values[0], complex) else "float32"), dtype=dtype)
-    expected = getattr(onp, name)(onp.array(values, "complex64" if isinstance(values[0], complex) else "float32"), dtype=dtype)
+    found = getattr(np, name)(
+        np.array(values, "complex64" if isinstance(values[0], complex) else "float32"), dtype=dtype
+    )
+    expected = getattr(onp, name)(
+        onp.array(values, "complex64" if isinstance(values[0], complex) else "float32"), dtype=dtype
+    )
     assert found.dtype == expected.dtype
     onp.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-6)
 
@@ -454,7 +519,10 @@ def test_an_array_of_objects_that_holds_itself_has_a_text():
     for xp in (np, onp):
         a, b = xp.array(None, dtype=object), xp.array(None, dtype=object)
         a[()], b[()] = b, a
-        assert (repr(a), str(a)) == ("array(array(array(..., dtype=object), dtype=object), dtype=object)", "...")
+        assert (repr(a), str(a)) == (
+            "array(array(array(..., dtype=object), dtype=object), dtype=object)",
+            "...",
+        )
         a[()] = None
 
 
@@ -492,5 +560,8 @@ def test_any_and_all_of_many_elements_see_each(shape, dtype):
             if place is not None:
                 a[place] = not other
             a = a.reshape(shape)
-            assert (bool(np.any(np.array(a))), bool(np.all(np.array(a)))) == (bool(onp.any(a)), bool(onp.all(a)))
+            assert (bool(np.any(np.array(a))), bool(np.all(np.array(a)))) == (
+                bool(onp.any(a)),
+                bool(onp.all(a)),
+            )
     assert np.any(np.array(onp.full(shape, onp.nan))) and np.all(np.array(onp.full(shape, onp.nan)))

@@ -1,4 +1,6 @@
-"""Fourier transforms are NumPy's: lengths, axes, norms, dtypes, errors; and they are differentiated."""
+"""Fourier transforms are NumPy's: lengths, axes, norms, dtypes, errors; and they are
+differentiated.
+"""
 
 import numpy as onp
 import pytest
@@ -23,7 +25,14 @@ def takes_complex(name):
 
 
 def operands(name):
-    return (REAL, WIDE, INTS, INTS > 0, REAL.astype("f2"), *([COMPLEX, COMPLEX.astype("c16")] if takes_complex(name) else []))
+    return (
+        REAL,
+        WIDE,
+        INTS,
+        INTS > 0,
+        REAL.astype("f2"),
+        *([COMPLEX, COMPLEX.astype("c16")] if takes_complex(name) else []),
+    )
 
 
 def along(name, *args, **options):
@@ -34,10 +43,17 @@ CALLS = {}
 for name in ONE_AXIS:
     CALLS[name] = [
         *[Call(along(name), (a,), 4) for a in operands(name)],
-        *[Call(along(name, norm=norm), (COMPLEX if takes_complex(name) else REAL,), 4) for norm in NORMS],
+        *[
+            Call(along(name, norm=norm), (COMPLEX if takes_complex(name) else REAL,), 4)
+            for norm in NORMS
+        ],
         *[Call(along(name, n, axis), (WIDE,), 4) for n in (1, 2, 3, 7, 8) for axis in (0, -1)],
         *[Call(along(name, n), (REAL,)) for n in (0, -1, 2.5)],
-        *[Call(along(name, norm="wrong"), (REAL,)), Call(along(name, axis=3), (REAL,)), Call(along(name, 3, 3), (REAL,))],
+        *[
+            Call(along(name, norm="wrong"), (REAL,)),
+            Call(along(name, axis=3), (REAL,)),
+            Call(along(name, 3, 3), (REAL,)),
+        ],
         *[Call(along(name), (a,)) for a in (EMPTY, EMPTY.T, SCALAR)],
         *[Call(along(name, 4), (EMPTY.T,)) for _ in range(name not in ("irfft", "hfft"))],
         Call(along(name), (COMPLEX,), 4),
@@ -49,11 +65,18 @@ for name in TWO_AXES + MANY_AXES:
         *[Call(along(name, s, (0, 2)), (WIDE,), 4) for s in ((3, 5), (1, 4), (-1, 3), (2, -1))],
         Call(along(name, axes=(1, 0)), (WIDE,), 4),
         Call(along(name, axes=(1, 1)), (WIDE,), 4),
-        *[Call(along(name, s, axes), (WIDE,)) for s, axes in (((3,), (0, 1)), ((0, 2), (0, 1)), (None, (0, 3)), ((2, 2), (0, 4)))],
+        *[
+            Call(along(name, s, axes), (WIDE,))
+            for s, axes in (((3,), (0, 1)), ((0, 2), (0, 1)), (None, (0, 3)), ((2, 2), (0, 4)))
+        ],
         *[Call(along(name), (a,)) for a in (EMPTY, SCALAR)],
     ]
 for name in MANY_AXES:
-    CALLS[name] += [Call(along(name, axes=()), (WIDE,)), Call(along(name, axes=(0,)), (WIDE,), 4), Call(along(name), (WIDE[0, 0],), 4)]
+    CALLS[name] += [
+        Call(along(name, axes=()), (WIDE,)),
+        Call(along(name, axes=(0,)), (WIDE,), 4),
+        Call(along(name), (WIDE[0, 0],), 4),
+    ]
 for name in ("fftshift", "ifftshift"):
     CALLS[name] = [
         *[Call(along(name), (a,)) for a in (REAL, INTS, EMPTY)],
@@ -107,7 +130,10 @@ def test_views_are_transformed(backend):
 
 
 def test_deprecations_are_numpys():
-    for call in (lambda xp: xp.fft.fftn(xp.ones((2, 3)), (2, 2)), lambda xp: xp.fft.fft2(xp.ones((2, 3)), (None, 2))):
+    for call in (
+        lambda xp: xp.fft.fftn(xp.ones((2, 3)), (2, 2)),
+        lambda xp: xp.fft.fft2(xp.ones((2, 3)), (None, 2)),
+    ):
         for xp in (np, onp):
             with pytest.warns(DeprecationWarning, match="NumPy 2.0"):
                 call(xp)
@@ -117,14 +143,31 @@ def test_deprecations_are_numpys():
 @pytest.mark.parametrize(
     ("loss", "a"),
     [
-        (lambda a, norm: (np.fft.fft(a, 5, norm=norm) * np.arange(5)).imag.sum(), COMPLEX[0].astype("c16")),
+        (
+            lambda a, norm: (np.fft.fft(a, 5, norm=norm) * np.arange(5)).imag.sum(),
+            COMPLEX[0].astype("c16"),
+        ),
         (lambda a, norm: (np.fft.ifft(a, 3, 0, norm) ** 2).real.sum(), COMPLEX[0].astype("c16")),
         (lambda a, norm: (np.abs(np.fft.rfft(a, norm=norm)) ** 2 * np.arange(3)).sum(), WIDE[0]),
-        (lambda a, norm: (np.fft.irfft(a, 5, norm=norm) ** 2 * np.arange(5)).sum(), COMPLEX[0].astype("c16")),
-        (lambda a, norm: (np.fft.hfft(a, norm=norm) ** 2 * np.arange(6)).sum(), COMPLEX[0].astype("c16")),
+        (
+            lambda a, norm: (np.fft.irfft(a, 5, norm=norm) ** 2 * np.arange(5)).sum(),
+            COMPLEX[0].astype("c16"),
+        ),
+        (
+            lambda a, norm: (np.fft.hfft(a, norm=norm) ** 2 * np.arange(6)).sum(),
+            COMPLEX[0].astype("c16"),
+        ),
         (lambda a, norm: (np.fft.ihfft(a, norm=norm) ** 2).imag.sum(), WIDE[0]),
-        (lambda a, norm: (np.fft.irfftn(np.fft.rfftn(a, norm=norm) ** 2, norm=norm) ** 2).sum(), WIDE[0]),
-        (lambda a, norm: (np.fft.ifft2(np.fft.fft2(a, norm=norm) ** 2, norm=norm).real * np.arange(4)).sum(), WIDE[0]),
+        (
+            lambda a, norm: (np.fft.irfftn(np.fft.rfftn(a, norm=norm) ** 2, norm=norm) ** 2).sum(),
+            WIDE[0],
+        ),
+        (
+            lambda a, norm: (
+                np.fft.ifft2(np.fft.fft2(a, norm=norm) ** 2, norm=norm).real * np.arange(4)
+            ).sum(),
+            WIDE[0],
+        ),
     ],
 )
 def test_gradients_are_central_differences(loss, a, norm):
@@ -134,6 +177,9 @@ def test_gradients_are_central_differences(loss, a, norm):
 
 def test_frequencies_have_the_dtype_that_is_asked_for():
     for function in (np.fft.fftfreq, np.fft.rfftfreq):
-        assert function(5, dtype="float64").dtype == "float64" and function(5, dtype="float16").dtype == "float16"
+        assert (
+            function(5, dtype="float64").dtype == "float64"
+            and function(5, dtype="float16").dtype == "float16"
+        )
         with pytest.raises(ValueError, match="dtype must be one of floats, got int64"):
             function(5, dtype=int)

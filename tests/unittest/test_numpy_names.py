@@ -19,9 +19,13 @@ WRITE = "write it again: python -m npcompat.ops --numpy-names docs/numpy_names.m
 def rows(text):
     """The cells of the page's rows, by the names that users write."""
     found = {}
-    for (space, title), section in zip(SPACES.items(), re.split("^## ", text, flags=re.MULTILINE)[1:], strict=True):
+    for (space, title), section in zip(
+        SPACES.items(), re.split("^## ", text, flags=re.MULTILINE)[1:], strict=True
+    ):
         assert section.startswith(f"{title}\n")
-        for name, *cells in re.findall(r"^\| `(.+?)` \| " + r"(.*?) \| " * 5 + r"(.*?) \|$", section, flags=re.MULTILINE):
+        for name, *cells in re.findall(
+            r"^\| `(.+?)` \| " + r"(.*?) \| " * 5 + r"(.*?) \|$", section, flags=re.MULTILINE
+        ):
             found[f"{space}.{name}"] = cells
     return found
 
@@ -31,10 +35,16 @@ TRIED = {name: Tried(compiled, gradient) for name, (_, _, _, compiled, gradient,
 
 
 def test_the_page_is_what_the_code_says():
-    """What was tried, for functions that are no operators, is taken from the page: trying all takes seconds."""
-    written = re.search(r"^Every public name of NumPy (\S+),", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1]
+    """What was tried, for functions that are no operators, is taken from the page: trying all takes
+    seconds.
+    """
+    written = re.search(
+        r"^Every public name of NumPy (\S+),", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE
+    )[1]
     if written != onp.__version__:
-        pytest.skip(f"the page is of NumPy {written}, installed is {onp.__version__}, whose names may be others")
+        pytest.skip(
+            f"the page is of NumPy {written}, installed is {onp.__version__}, whose names may be others"
+        )
     assert _numpy_names.page(TRIED) == PAGE.read_text(encoding="utf-8"), WRITE
 
 
@@ -53,16 +63,39 @@ def test_what_is_tried_again_is_what_the_page_says(names):
 def test_every_name_has_a_status():
     for space in ("np", "np.linalg", "np.fft", "np.random", "np.polynomial"):
         theirs = getattr(onp, space[3:]) if "." in space else onp
-        assert {f"{space}.{name}" for name in theirs.__all__} <= ROWS.keys() or onp.__version__ not in PAGE.read_text()
+        assert {
+            f"{space}.{name}" for name in theirs.__all__
+        } <= ROWS.keys() or onp.__version__ not in PAGE.read_text()
     kinds = {re.sub(r"\[(\w+)\]\(.*\)", r"\1", cells[0]) for cells in ROWS.values()}
     assert kinds == MEANINGS.keys()
 
 
 def test_rows_say_what_is_so():
     for name, said in {
-        "np.add": ("[operator](operators/np_arithmetic.md#_npi_add)", "", "jax, numpy", "yes", "yes", ""),
-        "np.amax": ("[operator](operators/np_reductions.md#_npi_max)", "", "jax, numpy", "yes", "yes", ""),
-        "np.sort": ("[operator](operators/np_sorting.md#_npi_sort)", "`descending`", "jax, numpy", "yes", "yes", ""),
+        "np.add": (
+            "[operator](operators/np_arithmetic.md#_npi_add)",
+            "",
+            "jax, numpy",
+            "yes",
+            "yes",
+            "",
+        ),
+        "np.amax": (
+            "[operator](operators/np_reductions.md#_npi_max)",
+            "",
+            "jax, numpy",
+            "yes",
+            "yes",
+            "",
+        ),
+        "np.sort": (
+            "[operator](operators/np_sorting.md#_npi_sort)",
+            "`descending`",
+            "jax, numpy",
+            "yes",
+            "yes",
+            "",
+        ),
         "np.hstack": ("function", "", "jax, numpy", "yes", "yes", ""),
         "np.trim_zeros": ("plain", "", "", "needs values", "", ""),
         "np.busday_count": ("host", "", "host", "no", "", ""),
@@ -71,7 +104,14 @@ def test_rows_say_what_is_so():
         "np.c_": ("object", "", "", "", "", ""),
         "np.ndarray.sum": ("method", "", "jax, numpy", "yes", "yes", ""),
         "np.ndarray.shape": ("attribute", "", "", "", "", ""),
-        "np.ndarray.__imatmul__": ("[operator](operators/np_products.md#_npi_matmul)", "", "jax, numpy", "yes", "yes", ""),
+        "np.ndarray.__imatmul__": (
+            "[operator](operators/np_products.md#_npi_matmul)",
+            "",
+            "jax, numpy",
+            "yes",
+            "yes",
+            "",
+        ),
         "np.random.beta": (
             "[operator](operators/np_random_continuous.md#_npi_random_beta)",
             "`dtype`, `device`, `ctx`, `out`",
@@ -87,9 +127,15 @@ def test_rows_say_what_is_so():
 
 
 def test_links_lead_to_pages_of_operators():
-    links = {link for cells in ROWS.values() for link in re.findall(r"\((operators/\w+\.md)#(\w+)\)", cells[0])}
+    links = {
+        link
+        for cells in ROWS.values()
+        for link in re.findall(r"\((operators/\w+\.md)#(\w+)\)", cells[0])
+    }
     assert len(links) > 200 and {name for _, name in links} <= REGISTRY.keys()
-    assert [file for file, name in links if f"\n## {name}\n" not in (PAGE.parent / file).read_text()] == []
+    assert [
+        file for file, name in links if f"\n## {name}\n" not in (PAGE.parent / file).read_text()
+    ] == []
 
 
 def test_trying_says_what_compiles_and_what_has_a_derivative(monkeypatch):
@@ -118,7 +164,12 @@ def test_trying_says_what_compiles_and_what_has_a_derivative(monkeypatch):
         raise RuntimeError(x)
 
     state, placement = np.random.get_state(), npx.current_backend()
-    for function, said in ((squares, ("yes", "yes")), (counted, ("needs values", "")), (flags, ("yes", "")), (broken, ("no", ""))):
+    for function, said in (
+        (squares, ("yes", "yes")),
+        (counted, ("needs values", "")),
+        (flags, ("yes", "")),
+        (broken, ("no", "")),
+    ):
         monkeypatch.setattr(np, function.__name__, function, raising=False)
         tried = _numpy_names._tried(function, f"np.{function.__name__}")
         assert (tried.compiled, tried.gradient) == said

@@ -1,4 +1,6 @@
-"""Averages, covariance, order statistics without nan and with weights, joint histograms, integrals, derivatives, convolution."""
+"""Averages, covariance, order statistics without nan and with weights, joint histograms, integrals,
+derivatives, convolution.
+"""
 
 import operator
 import warnings
@@ -117,7 +119,10 @@ CALLS = {
         Call(lambda xp, a: xp.nanmedian(a, 1), (ALL_NAN,)),
         Call(lambda xp, a: xp.nanmedian(a, (0, 2), keepdims=True), (holey(3, 2, 4, dtype="f8"),)),
         Call(lambda xp, a: xp.nanmedian(a, 0), (I,)),
-        Call(lambda xp, a: xp.nanmedian(a, 0), (onp.array([[onp.inf, onp.inf], [onp.inf, 1], [onp.nan, -onp.inf]]),)),
+        Call(
+            lambda xp, a: xp.nanmedian(a, 0),
+            (onp.array([[onp.inf, onp.inf], [onp.inf, 1], [onp.nan, -onp.inf]]),),
+        ),
         Call(lambda xp, a: xp.nanmedian(a, 0), (EMPTY,)),
         Call(lambda xp, a: xp.nanmedian(a), (SCALAR,)),
         Call(lambda xp, a: xp.nanmedian(a, 2), (N,)),
@@ -125,16 +130,28 @@ CALLS = {
     ],
     "nanquantile": [
         *[
-            Call(lambda xp, a, m=m: xp.nanquantile(a, [0.0, 0.1, 0.3, 0.5, 0.75, 1.0], 1, method=m), (holey(3, 10, dtype="f8"),))
+            Call(
+                lambda xp, a, m=m: xp.nanquantile(a, [0.0, 0.1, 0.3, 0.5, 0.75, 1.0], 1, method=m),
+                (holey(3, 10, dtype="f8"),),
+            )
             for m in METHODS
         ],
-        *[Call(lambda xp, a, m=m: xp.nanquantile(a, 0.4, 0, method=m), (ALL_NAN,)) for m in ("linear", "nearest", "inverted_cdf")],
-        Call(lambda xp, a, q: xp.nanquantile(a, q, (0, 1), keepdims=True), (N, onp.array([[0.2, 0.4]]))),
+        *[
+            Call(lambda xp, a, m=m: xp.nanquantile(a, 0.4, 0, method=m), (ALL_NAN,))
+            for m in ("linear", "nearest", "inverted_cdf")
+        ],
+        Call(
+            lambda xp, a, q: xp.nanquantile(a, q, (0, 1), keepdims=True),
+            (N, onp.array([[0.2, 0.4]])),
+        ),
         Call(lambda xp, a: xp.nanquantile(a, 0.5, 0), (I,)),
         Call(lambda xp, a: xp.nanquantile(a, 0.5), (EMPTY,)),
         Call(lambda xp, a: xp.nanquantile(a, 1.5), (N,)),
         Call(lambda xp, a: xp.nanquantile(a, 0.5, method="best"), (N,)),
-        Call(lambda xp, a, w: xp.nanquantile(a, [0, 0.5, 1], 1, weights=w, method="inverted_cdf"), (ALL_NAN, W)),
+        Call(
+            lambda xp, a, w: xp.nanquantile(a, [0, 0.5, 1], 1, weights=w, method="inverted_cdf"),
+            (ALL_NAN, W),
+        ),
     ],
     "nanpercentile": [
         Call(lambda xp, a: xp.nanpercentile(a, [0, 30, 100], 1), (N,)),
@@ -146,16 +163,39 @@ CALLS = {
         Call(lambda xp, a: xp.quantile(a, a), (onp.array([False, True, True]),)),
         Call(lambda xp, a: xp.quantile(a, 0.999), (onp.arange(50_001).astype("f2"),)),
         Call(lambda xp, a, w: xp.quantile(a, 0.3, weights=w, method="inverted_cdf"), (A, W)),
-        Call(lambda xp, a, w: xp.quantile(a, [[0, 0.2], [0.9, 1]], 1, weights=w, method="inverted_cdf", keepdims=True), (D, V)),
-        Call(lambda xp, a, w: xp.quantile(a, 0.5, (2, 0), weights=w, method="inverted_cdf"), (floats(2, 3, 4), onp.abs(floats(4, 2)))),
-        Call(lambda xp, a, w: xp.quantile(a, [0, 0.5, 1], 1, weights=w, method="inverted_cdf"), (I, V * (V > 2))),
+        Call(
+            lambda xp, a, w: xp.quantile(
+                a, [[0, 0.2], [0.9, 1]], 1, weights=w, method="inverted_cdf", keepdims=True
+            ),
+            (D, V),
+        ),
+        Call(
+            lambda xp, a, w: xp.quantile(a, 0.5, (2, 0), weights=w, method="inverted_cdf"),
+            (floats(2, 3, 4), onp.abs(floats(4, 2))),
+        ),
+        Call(
+            lambda xp, a, w: xp.quantile(a, [0, 0.5, 1], 1, weights=w, method="inverted_cdf"),
+            (I, V * (V > 2)),
+        ),
         Call(lambda xp, a, w: xp.quantile(a, 0.5, 1, weights=w, method="inverted_cdf"), (N, V)),
         Call(lambda xp, a, w: xp.quantile(a, 0.5, 1, weights=w), (A, V)),
         Call(lambda xp, a, w: xp.quantile(a, 0.5, weights=w, method="inverted_cdf"), (A, V)),
-        Call(lambda xp, a, w: xp.quantile(a, 0.5, 1, weights=w, method="inverted_cdf"), (A, -V), compiled=False),
-        Call(lambda xp, a, w: xp.quantile(a, 0.5, 1, weights=w, method="inverted_cdf"), (A, V * 0), compiled=False),
+        Call(
+            lambda xp, a, w: xp.quantile(a, 0.5, 1, weights=w, method="inverted_cdf"),
+            (A, -V),
+            compiled=False,
+        ),
+        Call(
+            lambda xp, a, w: xp.quantile(a, 0.5, 1, weights=w, method="inverted_cdf"),
+            (A, V * 0),
+            compiled=False,
+        ),
     ],
-    "percentile": [Call(lambda xp, a, w: xp.percentile(a, [10, 50], 1, weights=w, method="inverted_cdf"), (A, V))],
+    "percentile": [
+        Call(
+            lambda xp, a, w: xp.percentile(a, [10, 50], 1, weights=w, method="inverted_cdf"), (A, V)
+        )
+    ],
     "nancumsum": [
         Call(lambda xp, a: xp.nancumsum(a), (N,)),
         Call(lambda xp, a: xp.nancumsum(a, 1, dtype="f8"), (N,), kept=True),
@@ -163,7 +203,10 @@ CALLS = {
         Call(lambda xp, a: xp.nancumsum(a, 0, out=xp.zeros((4, 5), "f4")), (N,)),
         Call(lambda xp, a: xp.nancumsum(a), (SCALAR,)),
     ],
-    "nancumprod": [Call(lambda xp, a: xp.nancumprod(a, -1), (N,)), Call(lambda xp, a: xp.nancumprod(a), (N[0] + 1j,))],
+    "nancumprod": [
+        Call(lambda xp, a: xp.nancumprod(a, -1), (N,)),
+        Call(lambda xp, a: xp.nancumprod(a), (N[0] + 1j,)),
+    ],
     "cumulative_sum": [
         Call(lambda xp, a: xp.cumulative_sum(a, axis=1, include_initial=True), (A,)),
         Call(lambda xp, a: xp.cumulative_sum(a, axis=-2, dtype="f4"), (I,)),
@@ -171,28 +214,54 @@ CALLS = {
         Call(lambda xp, a: xp.cumulative_sum(a), (SCALAR,)),
         Call(lambda xp, a: xp.cumulative_sum(a), (A,)),
         Call(lambda xp, a: xp.cumulative_sum(a, axis=0, include_initial=True), (EMPTY,)),
-        Call(lambda xp, a: xp.cumulative_sum(a, include_initial=True, out=xp.zeros(7, "f4")), (ROW,)),
+        Call(
+            lambda xp, a: xp.cumulative_sum(a, include_initial=True, out=xp.zeros(7, "f4")), (ROW,)
+        ),
     ],
     "cumulative_prod": [
         Call(lambda xp, a: xp.cumulative_prod(a, axis=1, include_initial=True), (A,)),
         Call(lambda xp, a: xp.cumulative_prod(a), (ROW.astype("i1"),)),
     ],
     "histogram": [
-        Call(lambda xp, a: xp.histogram(a, 10, range=(-5, 5)), (integers(40),)),  # each element is an edge
+        Call(
+            lambda xp, a: xp.histogram(a, 10, range=(-5, 5)), (integers(40),)
+        ),  # each element is an edge
         Call(lambda xp, a: xp.histogram(a, 100, range=(-5, 5)), (integers(40),)),
-        Call(lambda xp, a: xp.histogram(a, 7, range=(-4, 3)), (onp.array([0, 1, 2, 5, 3, 200], "u1"),)),  # bins as wide as uint8 is not
-        Call(lambda xp, a, w: xp.histogram(a, 3, range=(-2, 4), weights=w), (integers(40), floats(40))),
+        Call(
+            lambda xp, a: xp.histogram(a, 7, range=(-4, 3)),
+            (onp.array([0, 1, 2, 5, 3, 200], "u1"),),
+        ),  # bins as wide as uint8 is not
+        Call(
+            lambda xp, a, w: xp.histogram(a, 3, range=(-2, 4), weights=w),
+            (integers(40), floats(40)),
+        ),
         Call(lambda xp, a: xp.histogram(a, 7), (floats(300, dtype="f4"),)),
-        Call(lambda xp, a, w: xp.histogram(a, 7, weights=w), (floats(30, dtype="f8"), floats(30)), 4),
+        Call(
+            lambda xp, a, w: xp.histogram(a, 7, weights=w), (floats(30, dtype="f8"), floats(30)), 4
+        ),
         Call(lambda xp, a: xp.histogram(a, 4, range=(0, 0)), (floats(30, dtype="f8"),)),
-        Call(lambda xp, a: xp.histogram(a, 3, range=(-0.5, 0.5), density=True), (floats(5, 6, dtype="f8"),)),
+        Call(
+            lambda xp, a: xp.histogram(a, 3, range=(-0.5, 0.5), density=True),
+            (floats(5, 6, dtype="f8"),),
+        ),
     ],
     "histogramdd": [
         Call(lambda xp, a: xp.histogramdd(a, 3), (floats(20, 2),)),
-        Call(lambda xp, a: xp.histogramdd(a, (2, [-2, 0, 1, 2]), density=True), (floats(20, 2, dtype="f8"),), 4),
+        Call(
+            lambda xp, a: xp.histogramdd(a, (2, [-2, 0, 1, 2]), density=True),
+            (floats(20, 2, dtype="f8"),),
+            4,
+        ),
         Call(lambda xp, a: xp.histogramdd(a, 2), (integers(12, 3),)),
-        Call(lambda xp, a, w: xp.histogramdd(a, 2, weights=w, range=((-1, 1), None)), (floats(20, 2), floats(20)), 4),
-        Call(lambda xp, a, b: xp.histogramdd([a, b], [xp.asarray([0, 1, 2]), 2]), (integers(9), integers(9))),
+        Call(
+            lambda xp, a, w: xp.histogramdd(a, 2, weights=w, range=((-1, 1), None)),
+            (floats(20, 2), floats(20)),
+            4,
+        ),
+        Call(
+            lambda xp, a, b: xp.histogramdd([a, b], [xp.asarray([0, 1, 2]), 2]),
+            (integers(9), integers(9)),
+        ),
         Call(lambda xp, a: xp.histogramdd(a, 3), (onp.zeros((0, 2), "f4"),)),
         *[
             Call(lambda xp, a, bins=bins: xp.histogramdd(a, bins), (floats(20, 2),), compiled=False)
@@ -203,7 +272,11 @@ CALLS = {
     ],
     "histogram2d": [
         Call(lambda xp, a, b: xp.histogram2d(a, b), (floats(20), floats(20))),
-        Call(lambda xp, a, b: xp.histogram2d(a, b, [-1, 0, 1], density=True), (floats(20), floats(20)), 4),
+        Call(
+            lambda xp, a, b: xp.histogram2d(a, b, [-1, 0, 1], density=True),
+            (floats(20), floats(20)),
+            4,
+        ),
         Call(lambda xp, a, b: xp.histogram2d(a, b, (2, 3), weights=a), (floats(20), floats(20)), 4),
         Call(lambda xp, a, b: xp.histogram2d(a, b), (floats(20), floats(19))),
     ],
@@ -253,10 +326,19 @@ CALLS = {
         Call(lambda xp, a: xp.unwrap(a), (EMPTY,)),
     ],
     "convolve": [
-        *[Call(lambda xp, a, v, m=m: xp.convolve(a, v, m), (ROW, V)) for m in ("full", "same", "valid")],
-        *[Call(lambda xp, a, v, m=m: xp.convolve(a, v, m), (ROW, V)) for m in (0, 1, 2, 3, -1, None)],
+        *[
+            Call(lambda xp, a, v, m=m: xp.convolve(a, v, m), (ROW, V))
+            for m in ("full", "same", "valid")
+        ],
+        *[
+            Call(lambda xp, a, v, m=m: xp.convolve(a, v, m), (ROW, V))
+            for m in (0, 1, 2, 3, -1, None)
+        ],
         *[Call(lambda xp, a, v, m=m: xp.correlate(a, v, m), (ROW, V)) for m in (0, 1, 2, 3, "v")],
-        *[Call(lambda xp, a, v, m=m: xp.convolve(a, v, m), (I[0], integers(8))) for m in ("full", "same", "valid")],
+        *[
+            Call(lambda xp, a, v, m=m: xp.convolve(a, v, m), (I[0], integers(8)))
+            for m in ("full", "same", "valid")
+        ],
         Call(lambda xp, a, v: xp.convolve(a, v), (C[0], ROW)),
         Call(lambda xp, a, v: xp.convolve(a, v), (I[0] > 0, I[1] > 0)),
         Call(lambda xp, a, v: xp.convolve(a, v), (I[0].astype("u1"), I[1].astype("u1"))),
@@ -266,9 +348,18 @@ CALLS = {
         Call(lambda xp, a, v: xp.convolve(a, v, "wrong"), (ROW, ROW)),
     ],
     "correlate": [
-        *[Call(lambda xp, a, v, m=m: xp.correlate(a, v, m), (ROW, V)) for m in ("full", "same", "valid")],
-        *[Call(lambda xp, a, v, m=m: xp.correlate(a, v, m), (V, ROW)) for m in ("full", "same", "valid")],
-        *[Call(lambda xp, a, v, m=m: xp.correlate(a, v, m), (C[0], C[1, :4])) for m in ("full", "same", "valid")],
+        *[
+            Call(lambda xp, a, v, m=m: xp.correlate(a, v, m), (ROW, V))
+            for m in ("full", "same", "valid")
+        ],
+        *[
+            Call(lambda xp, a, v, m=m: xp.correlate(a, v, m), (V, ROW))
+            for m in ("full", "same", "valid")
+        ],
+        *[
+            Call(lambda xp, a, v, m=m: xp.correlate(a, v, m), (C[0], C[1, :4]))
+            for m in ("full", "same", "valid")
+        ],
         Call(lambda xp, a, v: xp.correlate(a, v, "full"), (C[0, :3], ROW)),
         Call(lambda xp, a, v: xp.correlate(a, v, "full"), (integers(40), integers(30))),
         Call(lambda xp, a, v: xp.correlate(a, v), (I[0] > 0, I[1] > 0)),
@@ -317,14 +408,38 @@ def test_floats_are_not_reduced_to_integers(backend):
         (lambda a: np.cov(a)[0, 1] + np.corrcoef(a)[1, 0], (floats(2, 4, dtype="f8"),)),
         (lambda a: np.nanstd(a, 0, ddof=1).sum(), (holey(9, 2, dtype="f8"),)),
         (lambda a: np.nanmedian(a, 1).sum(), (holey(3, 6, dtype="f8"),)),
-        (lambda a: (np.nanquantile(a, 0.3, 1) ** 2).sum(), (onp.where(onp.arange(6) % 3 == 1, onp.nan, floats(3, 6, dtype="f8")),)),
-        (lambda a: (np.quantile(a, 0.3, 1, weights=[1, 2, 3, 1, 2], method="inverted_cdf") ** 2).sum(), (D,)),
-        (lambda a: np.nancumsum(a)[-1] + np.nancumprod(a, 1)[0, -1] * 0 + np.cumulative_sum(a, axis=0)[1].sum(), (D,)),
+        (
+            lambda a: (np.nanquantile(a, 0.3, 1) ** 2).sum(),
+            (onp.where(onp.arange(6) % 3 == 1, onp.nan, floats(3, 6, dtype="f8")),),
+        ),
+        (
+            lambda a: (
+                np.quantile(a, 0.3, 1, weights=[1, 2, 3, 1, 2], method="inverted_cdf") ** 2
+            ).sum(),
+            (D,),
+        ),
+        (
+            lambda a: (
+                np.nancumsum(a)[-1]
+                + np.nancumprod(a, 1)[0, -1] * 0
+                + np.cumulative_sum(a, axis=0)[1].sum()
+            ),
+            (D,),
+        ),
         (lambda y, x: np.trapezoid(y, x), (floats(5, dtype="f8"), floats(5, dtype="f8"))),
-        (lambda f, x: (np.gradient(f, x, edge_order=2) ** 2).sum(), (floats(5, dtype="f8"), onp.array([0, 1, 2.5, 3, 4.5]))),
+        (
+            lambda f, x: (np.gradient(f, x, edge_order=2) ** 2).sum(),
+            (floats(5, dtype="f8"), onp.array([0, 1, 2.5, 3, 4.5])),
+        ),
         (lambda p: (np.unwrap(p) ** 2).sum(), (floats(5, dtype="f8") * 3,)),
-        (lambda a, v: (np.convolve(a, v, "same") ** 2).sum(), (floats(5, dtype="f8"), floats(3, dtype="f8"))),
-        (lambda a, v: (np.correlate(a, v, "full") ** 2).sum(), (floats(3, dtype="f8"), floats(5, dtype="f8"))),
+        (
+            lambda a, v: (np.convolve(a, v, "same") ** 2).sum(),
+            (floats(5, dtype="f8"), floats(3, dtype="f8")),
+        ),
+        (
+            lambda a, v: (np.correlate(a, v, "full") ** 2).sum(),
+            (floats(3, dtype="f8"), floats(5, dtype="f8")),
+        ),
     ],
 )
 def test_gradients_are_central_differences(loss, arrays):
@@ -343,7 +458,16 @@ def _interpolated(points, values, options):
 
 @pytest.mark.parametrize("factor", [1, 1 + 2j])
 @pytest.mark.parametrize(
-    "points", [[1.0, 2, 3, 4], [1.0, 2, 2, 4], [-onp.inf, 0, 1, onp.inf], [0.0, 0, 0], [3.0], [1, onp.inf], [-onp.inf, onp.inf]]
+    "points",
+    [
+        [1.0, 2, 3, 4],
+        [1.0, 2, 2, 4],
+        [-onp.inf, 0, 1, onp.inf],
+        [0.0, 0, 0],
+        [3.0],
+        [1, onp.inf],
+        [-onp.inf, onp.inf],
+    ],
 )
 def test_interp_beside_infinities_and_of_complex_numbers(points, factor):
     inf, nan = onp.inf, onp.nan
@@ -359,14 +483,23 @@ def test_interp_beside_infinities_and_of_complex_numbers(points, factor):
 NOTHING = {
     "mean": (lambda: np.mean([]), "Mean of empty slice"),
     "mean of rows": (lambda: np.zeros((2, 0)).mean(axis=1), "Mean of empty slice"),
-    "masked mean": (lambda: np.mean([[1, 2], [3, 4]], axis=1, where=[[True], [False]]), "Mean of empty slice"),
-    "masked var": (lambda: np.ones(3).var(where=np.array([True, False, False]), ddof=1), "Degrees of freedom <= 0 for slice"),
+    "masked mean": (
+        lambda: np.mean([[1, 2], [3, 4]], axis=1, where=[[True], [False]]),
+        "Mean of empty slice",
+    ),
+    "masked var": (
+        lambda: np.ones(3).var(where=np.array([True, False, False]), ddof=1),
+        "Degrees of freedom <= 0 for slice",
+    ),
     "average": (lambda: np.average([]), "Mean of empty slice"),
     "var": (lambda: np.var([]), "Degrees of freedom <= 0 for slice"),
     "std": (lambda: np.std(np.ones((3, 1)), axis=1, ddof=1), "Degrees of freedom <= 0 for slice"),
     "nanmean": (lambda: np.nanmean([np.nan, np.nan]), "Mean of empty slice"),
     "nanmean of integers": (lambda: np.nanmean(np.zeros((0, 2), dtype=int)), "Mean of empty slice"),
-    "nanmax": (lambda: np.nanmax(np.array([[np.nan, 1], [np.nan, np.nan]]), axis=0), "All-NaN slice encountered"),
+    "nanmax": (
+        lambda: np.nanmax(np.array([[np.nan, 1], [np.nan, np.nan]]), axis=0),
+        "All-NaN slice encountered",
+    ),
     "nanmin": (lambda: np.nanmin([np.nan]), "All-NaN slice encountered"),
     "nanmedian": (lambda: np.nanmedian([np.nan]), "All-NaN slice encountered"),
     "nanpercentile": (lambda: np.nanpercentile([np.nan], [10, 20]), "All-NaN slice encountered"),
@@ -385,7 +518,12 @@ def test_summaries_of_nothing_warn_on_both_backends(name, backend):
 @pytest.mark.parametrize("backend", ["jax", "numpy"])
 def test_medians_and_quantiles_warn_of_each_slice(backend):
     a = onp.array([[onp.nan, 1.0, onp.nan], [onp.nan, 2.0, onp.nan]])
-    for function, count in ((np.nanmedian, 2), (lambda x, axis: np.nanquantile(x, 0.5, axis), 2), (np.nanmax, 1), (np.nanmean, 1)):
+    for function, count in (
+        (np.nanmedian, 2),
+        (lambda x, axis: np.nanquantile(x, 0.5, axis), 2),
+        (np.nanmax, 1),
+        (np.nanmean, 1),
+    ):
         with npx.backend(backend), warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             function(np.array(a), axis=0)
@@ -404,7 +542,21 @@ def test_summaries_do_not_warn_of_other_nan_nor_in_compiled_functions():
 
 @pytest.mark.parametrize(
     "name",
-    ["sum", "prod", "mean", "cumsum", "cumprod", "std", "var", "trace", "nansum", "nanmean", "nancumsum", "add.reduce", "add.accumulate"],
+    [
+        "sum",
+        "prod",
+        "mean",
+        "cumsum",
+        "cumprod",
+        "std",
+        "var",
+        "trace",
+        "nansum",
+        "nanmean",
+        "nancumsum",
+        "add.reduce",
+        "add.accumulate",
+    ],
 )
 def test_a_dtype_that_drops_imaginary_parts_warns(backend, name):
     function, expected = operator.attrgetter(name)(np), operator.attrgetter(name)(onp)
@@ -412,9 +564,13 @@ def test_a_dtype_that_drops_imaginary_parts_warns(backend, name):
     for given in (x, x.tolist()):
         for _ in range(3):  # a call that is remembered would be silent
             for dtype in ("f4",) if name in ("nanmean", "std", "var") else ("f4", "i4"):
-                with pytest.warns(onp.exceptions.ComplexWarning, match="discards the imaginary part"):
+                with pytest.warns(
+                    onp.exceptions.ComplexWarning, match="discards the imaginary part"
+                ):
                     found = function(np.array(given) if given is x else given, dtype=dtype)
                 with pytest.warns(onp.exceptions.ComplexWarning):
-                    onp.testing.assert_allclose(found.asnumpy(), expected(given, dtype=dtype), rtol=1e-6)
+                    onp.testing.assert_allclose(
+                        found.asnumpy(), expected(given, dtype=dtype), rtol=1e-6
+                    )
     function(np.array(x), dtype="c16")
     function(np.array(x.real), dtype="i4" if name != "nanmean" else "f8")

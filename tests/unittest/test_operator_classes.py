@@ -119,7 +119,10 @@ def test_states_are_written_and_parameters_are_texts(compiled):
 
 
 def test_on_symbols_it_is_a_node():
-    x, label = symbol.var("x", shape=(2, 3), dtype="float32"), symbol.var("label", shape=(2,), dtype="int64")
+    x, label = (
+        symbol.var("x", shape=(2, 3), dtype="float32"),
+        symbol.var("label", shape=(2,), dtype="int64"),
+    )
     y = operator.Custom(x, label, op_type="test_softmax")
     assert y.shape == (2, 3) and y.list_arguments() == ["x", "label"]
     executor = y.bind(args={"x": np.array(DATA), "label": np.array(LABEL)})
@@ -131,7 +134,10 @@ def test_on_symbols_it_is_a_node():
 
 
 def test_its_states_are_those_of_a_graph():
-    x, calls = symbol.var("x", shape=(2,), dtype="float32"), symbol.var("calls", shape=(), dtype="float32")
+    x, calls = (
+        symbol.var("x", shape=(2,), dtype="float32"),
+        symbol.var("calls", shape=(), dtype="float32"),
+    )
     with autograd.train_mode():
         scaled, squared = operator.Custom(x, calls, op_type="test_scale", by=3)
     y = scaled + squared
@@ -140,7 +146,10 @@ def test_its_states_are_those_of_a_graph():
     for count in (1, 2):
         assert executor.forward(is_train=True)[0].tolist() == [4, 10]
         executor.backward()
-        assert (executor.grad_dict["x"].tolist(), executor.aux_dict["calls"].item()) == ([5, 7], count)
+        assert (executor.grad_dict["x"].tolist(), executor.aux_dict["calls"].item()) == (
+            [5, 7],
+            count,
+        )
 
 
 def test_bad_calls_are_refused():
@@ -156,6 +165,8 @@ def test_bad_calls_are_refused():
         operator.register("test_softmax")(type("Other", (operator.CustomOpProp,), {}))
     with pytest.raises(TypeError, match="expected a subclass of CustomOpProp"):
         operator.register("test_other")(Softmax)
-    with pytest.raises(ValueError, match="req: expected 'null', 'write', 'inplace' or 'add', got 'put'"):
+    with pytest.raises(
+        ValueError, match="req: expected 'null', 'write', 'inplace' or 'add', got 'put'"
+    ):
         operator.CustomOp().assign(np.ones(1), "put", 1)
     assert {"test_softmax", "test_scale"} <= set(operator.get_all_registered_operators())

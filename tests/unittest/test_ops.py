@@ -43,7 +43,10 @@ def test_operators_are_compared_by_content():
 
 
 def test_an_operator_prints_as_it_is_constructed():
-    assert repr(ops.Sum(axis=1, keepdims=True)) == "Sum(axis=1, keepdims=True)" and repr(ops.Exp()) == "Exp()"
+    assert (
+        repr(ops.Sum(axis=1, keepdims=True)) == "Sum(axis=1, keepdims=True)"
+        and repr(ops.Exp()) == "Exp()"
+    )
     assert eval(repr(ops.Sum(axis=(0, 1))), vars(ops) | {"Sum": ops.Sum}) == ops.Sum(axis=(0, 1))
 
 
@@ -87,20 +90,30 @@ def test_attributes_of_every_kind_are_written():
 
 def test_declarations_are_listed():
     (cumsum,) = [d for d in ops.list() if d.name == "_npi_cumsum"]
-    assert list(cumsum.inputs) == ["a"] and "axis" in cumsum.attrs and cumsum.public == "np.cumsum" and cumsum.backends == ("jax", "numpy")
+    assert (
+        list(cumsum.inputs) == ["a"]
+        and "axis" in cumsum.attrs
+        and cumsum.public == "np.cumsum"
+        and cumsum.backends == ("jax", "numpy")
+    )
     assert {d.pattern for d in ops.list(pattern="reduction")} == {"reduction"}
     assert all(d.public and d.backends == ("jax", "numpy") for d in ops.list(level=1))
     assert all(d.public and d.backends == ("jax",) for d in ops.list(level=2))
     assert all(d.public is None for d in ops.list(level=3))
-    assert sum(len(ops.list(level=level)) for level in (1, 2, 3)) == len(ops.list()) == len(REGISTRY)
+    assert (
+        sum(len(ops.list(level=level)) for level in (1, 2, 3)) == len(ops.list()) == len(REGISTRY)
+    )
     add = next(d for d in ops.list() if d.name == "_npi_add")
     assert add.inputs["x1"].startswith("Operands") and add.attrs["dtype"].description
-    for wrong, message in (({"pattern": "fused"}, "pattern='fused'.: expected one of elementwise"), ({"level": 4}, "level=4.: .* 1, 2, 3")):
+    for wrong, message in (
+        ({"pattern": "fused"}, "pattern='fused'.: expected one of elementwise"),
+        ({"level": 4}, "level=4.: .* 1, 2, 3"),
+    ):
         with pytest.raises(ValueError, match=f"ops.list.{message}"):
             ops.list(**wrong)
 
 
-# --- strategies --------------------------------------------------------------------------------------------------
+# --- strategies -----------------------------------------------------------------------------------
 
 
 def adding(amount):
@@ -129,16 +142,26 @@ def test_a_strategy_chooses_by_backend_types_and_priority(backend):
         with npx.backend(backend):
             return dispatch.apply(op, (np.zeros(size, dtype),), (fast,)).max().item()
 
-    assert call(2, "float32") == 1 and call(4, "float32") == 11 and call(4, "float32", fast=False) == 1
-    assert call(2, "float16") == 21 and call(4, "float16") == 21, "the one of higher priority is taken"
-    assert npx.jit(lambda x: dispatch.apply(op, (x,), (True,)))(np.zeros(4)).max().item() == (11 if backend == "jax" else 100)
+    assert (
+        call(2, "float32") == 1 and call(4, "float32") == 11 and call(4, "float32", fast=False) == 1
+    )
+    assert call(2, "float16") == 21 and call(4, "float16") == 21, (
+        "the one of higher priority is taken"
+    )
+    assert npx.jit(lambda x: dispatch.apply(op, (x,), (True,)))(np.zeros(4)).max().item() == (
+        11 if backend == "jax" else 100
+    )
 
 
 @pytest.mark.parametrize("backend", ["jax", "numpy"])
 def test_a_strategy_chooses_by_platform(backend):
     def call(**platforms):
-        kernels = tuple(Kernel(backend, adding(amount), platform=name) for name, amount in platforms.items())
-        op = from_function("_npi_test_strategy", lambda xp, x, *, fast=True: x + 1, strategy=kernels)
+        kernels = tuple(
+            Kernel(backend, adding(amount), platform=name) for name, amount in platforms.items()
+        )
+        op = from_function(
+            "_npi_test_strategy", lambda xp, x, *, fast=True: x + 1, strategy=kernels
+        )
         with npx.backend(backend):
             x = np.array([2.0, 3.0])
             x.attach_grad()

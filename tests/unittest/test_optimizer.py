@@ -1,4 +1,6 @@
-"""Optimizers against torch and against formulas; one program for all parameters, whatever changes between steps."""
+"""Optimizers against torch and against formulas; one program for all parameters, whatever changes
+between steps.
+"""
 
 import numpy as onp
 import pytest
@@ -16,12 +18,16 @@ def run(opt, grads=GRADS, dtype="float32"):
     indices = list(range(len(weights)))
     states = [opt.create_state_multi_precision(i, w) for i, w in enumerate(weights)]
     for step in grads:
-        opt.update_multi_precision(indices, weights, [np.array(g, dtype=dtype) for g in step], states)
+        opt.update_multi_precision(
+            indices, weights, [np.array(g, dtype=dtype) for g in step], states
+        )
     return [w.asnumpy() for w in weights]
 
 
 def torch_run(make):
-    torch = pytest.importorskip("torch", reason="torch is not installed; it is the oracle of the optimizers")
+    torch = pytest.importorskip(
+        "torch", reason="torch is not installed; it is the oracle of the optimizers"
+    )
     weights = [torch.tensor(w, requires_grad=True) for w in START]
     theirs = make(torch.optim, weights)
     for step in GRADS:
@@ -33,10 +39,19 @@ def torch_run(make):
 
 PAIRS = {
     "SGD": (lambda: optimizer.SGD(0.1), lambda o, w: o.SGD(w, 0.1)),
-    "SGD momentum": (lambda: optimizer.SGD(0.1, momentum=0.9, wd=0.01), lambda o, w: o.SGD(w, 0.1, 0.9, weight_decay=0.01)),
-    "NAG": (lambda: optimizer.NAG(0.1, momentum=0.9), lambda o, w: o.SGD(w, 0.1, 0.9, nesterov=True)),
+    "SGD momentum": (
+        lambda: optimizer.SGD(0.1, momentum=0.9, wd=0.01),
+        lambda o, w: o.SGD(w, 0.1, 0.9, weight_decay=0.01),
+    ),
+    "NAG": (
+        lambda: optimizer.NAG(0.1, momentum=0.9),
+        lambda o, w: o.SGD(w, 0.1, 0.9, nesterov=True),
+    ),
     "Adam": (lambda: optimizer.Adam(0.01, wd=0.1), lambda o, w: o.Adam(w, 0.01, weight_decay=0.1)),
-    "AdamW": (lambda: optimizer.AdamW(0.01, epsilon=1e-8, wd=0.1), lambda o, w: o.AdamW(w, 0.01, weight_decay=0.1)),
+    "AdamW": (
+        lambda: optimizer.AdamW(0.01, epsilon=1e-8, wd=0.1),
+        lambda o, w: o.AdamW(w, 0.01, weight_decay=0.1),
+    ),
     "RMSProp": (lambda: optimizer.RMSProp(0.01, rho=0.9), lambda o, w: o.RMSprop(w, 0.01, 0.9)),
     "AdaGrad": (lambda: optimizer.AdaGrad(0.1), lambda o, w: o.Adagrad(w, 0.1)),
 }
@@ -50,7 +65,9 @@ def test_optimizers_agree_with_torch(name, backend):
 
 
 def by_formula(step):
-    """Weights after all gradients, each updated by a function of weight, gradient, memory and number of the step."""
+    """Weights after all gradients, each updated by a function of weight, gradient, memory and
+    number of the step.
+    """
     weights = [w.astype("float64") for w in START]
     memory = [{} for _ in weights]
     for t, grads in enumerate(GRADS, 1):
@@ -83,7 +100,11 @@ def test_gradients_are_rescaled_then_clipped_then_decayed():
     def formula(w, g, m, t):
         return w - 0.1 * (onp.clip(0.5 * g, -0.3, 0.3) + 0.01 * w)
 
-    for mine, expected in zip(run(optimizer.SGD(0.1, rescale_grad=0.5, clip_gradient=0.3, wd=0.01)), by_formula(formula), strict=True):
+    for mine, expected in zip(
+        run(optimizer.SGD(0.1, rescale_grad=0.5, clip_gradient=0.3, wd=0.01)),
+        by_formula(formula),
+        strict=True,
+    ):
         onp.testing.assert_allclose(mine, expected, rtol=1e-5, atol=1e-7)
 
 
@@ -118,7 +139,7 @@ def test_multi_precision_keeps_a_float32_copy(dtype):
             assert weight.tolist() == [1, 1, 1], "each step alone is too small for 16 bits"
 
 
-# --- rates -------------------------------------------------------------------------------------------------------
+# --- rates ----------------------------------------------------------------------------------------
 
 
 def test_factors_by_index_and_by_name():
@@ -147,8 +168,15 @@ def test_a_scheduler_gives_the_rate_of_each_update():
     assert sgd.learning_rate == pytest.approx(0.01)
     with pytest.raises(UserWarning, match="there is an lr_scheduler"):
         sgd.set_learning_rate(1)
-    assert optimizer.SGD().learning_rate == 0.1 and optimizer.Adam(None).learning_rate == 0.01 and schedule.base_lr != 0.1
-    assert optimizer.SGD(0.5, lr_scheduler=schedule).learning_rate == pytest.approx(0.5) and schedule.base_lr == 0.5
+    assert (
+        optimizer.SGD().learning_rate == 0.1
+        and optimizer.Adam(None).learning_rate == 0.01
+        and schedule.base_lr != 0.1
+    )
+    assert (
+        optimizer.SGD(0.5, lr_scheduler=schedule).learning_rate == pytest.approx(0.5)
+        and schedule.base_lr == 0.5
+    )
     assert optimizer.SGD().learning_rate == 0.1 and optimizer.Adam().learning_rate == 0.001
     assert optimizer.SGD(begin_num_update=7).num_update == 7
 
@@ -164,7 +192,7 @@ def test_parameters_are_counted_each_for_itself():
     assert adam.num_update == 6
 
 
-# --- programs ----------------------------------------------------------------------------------------------------
+# --- programs -------------------------------------------------------------------------------------
 
 
 def test_parameters_are_counted_apart_in_a_compiled_step_too():
@@ -177,7 +205,9 @@ def test_parameters_are_counted_apart_in_a_compiled_step_too():
         adam._known(range(3))
 
         def update(chosen, grads):
-            adam.update(list(chosen), [weights[i] for i in chosen], grads, [states[i] for i in chosen])
+            adam.update(
+                list(chosen), [weights[i] for i in chosen], grads, [states[i] for i in chosen]
+            )
 
         step = wrap(update)
         for i, given in enumerate(GRADS):
@@ -243,7 +273,10 @@ def test_states_of_an_updater_are_bytes_from_which_updates_go_on():
     update, weight = optimizer.get_updater(optimizer.Adam(0.1)), np.ones(2)
     for k in range(3):
         update(0, np.array([1.0, k]), weight)
-    resumed, only_states = optimizer.get_updater(optimizer.SGD()), optimizer.get_updater(optimizer.Adam(0.1))
+    resumed, only_states = (
+        optimizer.get_updater(optimizer.SGD()),
+        optimizer.get_updater(optimizer.Adam(0.1)),
+    )
     resumed.set_states(update.get_states(dump_optimizer=True))
     only_states.set_states(update.get_states())
     assert resumed.optimizer.num_update == 3 and only_states.optimizer.num_update == 0

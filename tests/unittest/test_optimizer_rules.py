@@ -1,4 +1,6 @@
-"""Further optimizers over 20 steps, against torch or their formulas in float64; optax transformations."""
+"""Further optimizers over 20 steps, against torch or their formulas in float64; optax
+transformations.
+"""
 
 import numpy as onp
 import pytest
@@ -18,7 +20,9 @@ def run(opt, dtype="float32"):
     indices = list(range(len(weights)))
     states = [opt.create_state_multi_precision(i, w) for i, w in enumerate(weights)]
     for step in GRADS:
-        opt.update_multi_precision(indices, weights, [np.array(g, dtype=dtype) for g in step], states)
+        opt.update_multi_precision(
+            indices, weights, [np.array(g, dtype=dtype) for g in step], states
+        )
     return [w.asnumpy().astype("float64") for w in weights]
 
 
@@ -29,7 +33,10 @@ def by_formula(step, prepare=True):
         for i, g in enumerate(grads):
             g = COMMON["rescale_grad"] * g
             if prepare:
-                g = onp.clip(g, -COMMON["clip_gradient"], COMMON["clip_gradient"]) + COMMON["wd"] * weights[i]
+                g = (
+                    onp.clip(g, -COMMON["clip_gradient"], COMMON["clip_gradient"])
+                    + COMMON["wd"] * weights[i]
+                )
             weights[i] = step(weights[i], g, memory[i], t)
     return weights
 
@@ -65,7 +72,9 @@ def nadam(w, g, m, t):
     m["m"] = 0.9 * m.get("m", 0) + 0.1 * g
     m["v"] = 0.99 * m.get("v", 0) + 0.01 * g * g
     m["p"] = m.get("p", 1) * momentum(t)
-    direction = momentum(t + 1) * m["m"] / (1 - m["p"] * momentum(t + 1)) + (1 - momentum(t)) * g / (1 - m["p"])
+    direction = momentum(t + 1) * m["m"] / (1 - m["p"] * momentum(t + 1)) + (
+        1 - momentum(t)
+    ) * g / (1 - m["p"])
     return w - 0.02 * direction / (onp.sqrt(m["v"] / (1 - 0.99**t)) + 1e-8)
 
 
@@ -93,7 +102,11 @@ def ftrl(w, g, m, t):
     before = m.get("n", 0)
     m["n"] = before + g * g
     m["z"] = m.get("z", 0) + g - (onp.sqrt(m["n"]) - onp.sqrt(before)) * w / 0.1
-    return (onp.sign(m["z"]) * 0.5 - m["z"]) / ((1 + onp.sqrt(m["n"])) / 0.1 + 0.05) * (abs(m["z"]) > 0.5)
+    return (
+        (onp.sign(m["z"]) * 0.5 - m["z"])
+        / ((1 + onp.sqrt(m["n"])) / 0.1 + 0.05)
+        * (abs(m["z"]) > 0.5)
+    )
 
 
 def signum(w, g, m, t):
@@ -142,7 +155,10 @@ def descent(w, g, m, t):
 
 FORMULAS = {
     "AdaBelief": (adabelief, {"learning_rate": 0.02, "beta2": 0.99}),
-    "AdaBelief uncorrected": (lambda *a: adabelief(*a, correct=False), {"learning_rate": 0.02, "beta2": 0.99, "correct_bias": False}),
+    "AdaBelief uncorrected": (
+        lambda *a: adabelief(*a, correct=False),
+        {"learning_rate": 0.02, "beta2": 0.99, "correct_bias": False},
+    ),
     "AdaDelta": (adadelta, {"learning_rate": 0.7}),
     "Adamax": (adamax, {"learning_rate": 0.02, "beta2": 0.99}),
     "Nadam": (nadam, {"learning_rate": 0.02, "beta2": 0.99, "schedule_decay": 0.1}),
@@ -155,27 +171,51 @@ FORMULAS = {
     "LAMB": (lamb, {"learning_rate": 0.02, "beta2": 0.99}),
     "LAMB bounded": (
         lamb_bounded,
-        {"learning_rate": 0.02, "beta2": 0.99, "lower_bound": 2.5, "upper_bound": 3, "bias_correction": False},
+        {
+            "learning_rate": 0.02,
+            "beta2": 0.99,
+            "lower_bound": 2.5,
+            "upper_bound": 3,
+            "bias_correction": False,
+        },
     ),
     "LANS": (lans, {"learning_rate": 0.02, "beta2": 0.99}),
     "LARS": (lars, {"learning_rate": 0.5, "momentum": 0.8, "eta": 0.1}),
     "Test": (descent, {"learning_rate": 0.02}),
 }
-UNPREPARED = ("Ftrl", "Signum signs", "LAMB", "LAMB bounded", "LANS", "LARS")  # these decay, or clip, in their own way
+UNPREPARED = (
+    "Ftrl",
+    "Signum signs",
+    "LAMB",
+    "LAMB bounded",
+    "LANS",
+    "LARS",
+)  # these decay, or clip, in their own way
 
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_optimizers_follow_their_formulas(name):
     formula, params = FORMULAS[name]
     expected = by_formula(formula, prepare=name not in UNPREPARED)
-    for mine, other in zip(run(optimizer.create(name.split()[0], **params, **COMMON)), expected, strict=True):
+    for mine, other in zip(
+        run(optimizer.create(name.split()[0], **params, **COMMON)), expected, strict=True
+    ):
         onp.testing.assert_allclose(mine, other, rtol=2e-4, atol=2e-6)
 
 
 PAIRS = {
-    "AdaDelta": (lambda: optimizer.AdaDelta(0.7, wd=0.05), lambda o, w: o.Adadelta(w, 0.7, weight_decay=0.05)),
-    "Adamax": (lambda: optimizer.Adamax(0.02, wd=0.05), lambda o, w: o.Adamax(w, 0.02, weight_decay=0.05)),
-    "Nadam": (lambda: optimizer.Nadam(0.02, wd=0.05), lambda o, w: o.NAdam(w, 0.02, weight_decay=0.05)),
+    "AdaDelta": (
+        lambda: optimizer.AdaDelta(0.7, wd=0.05),
+        lambda o, w: o.Adadelta(w, 0.7, weight_decay=0.05),
+    ),
+    "Adamax": (
+        lambda: optimizer.Adamax(0.02, wd=0.05),
+        lambda o, w: o.Adamax(w, 0.02, weight_decay=0.05),
+    ),
+    "Nadam": (
+        lambda: optimizer.Nadam(0.02, wd=0.05),
+        lambda o, w: o.NAdam(w, 0.02, weight_decay=0.05),
+    ),
 }
 
 
@@ -246,11 +286,15 @@ def test_sgld_adds_noise_whose_variance_is_the_rate():
 @pytest.mark.parametrize("name", ["AdaBelief", "Nadam", "DCASGD", "LAMB", "Ftrl"])
 def test_sixteen_bits_follow_their_float32_copy(name):
     exact = run(optimizer.create(name, learning_rate=0.02))
-    for mine, expected in zip(run(optimizer.create(name, learning_rate=0.02, multi_precision=True), "bfloat16"), exact, strict=True):
+    for mine, expected in zip(
+        run(optimizer.create(name, learning_rate=0.02, multi_precision=True), "bfloat16"),
+        exact,
+        strict=True,
+    ):
         onp.testing.assert_allclose(mine, expected, rtol=0.05, atol=0.05)
 
 
-# --- in training -------------------------------------------------------------------------------------------------
+# --- in training ----------------------------------------------------------------------------------
 
 X = RANDOM.normal(size=(8, 3)).astype("float32")
 
@@ -284,7 +328,9 @@ def test_compiled_steps_are_the_same(name):
     onp.testing.assert_allclose(compiled[1], eager[1], rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize(("name", "dtype"), [("dcasgd", "float32"), ("dcasgd", "float16"), ("sgd", "float16")])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [("dcasgd", "float32"), ("dcasgd", "float16"), ("sgd", "float16")]
+)
 def test_states_that_begin_as_the_weights_begin_in_a_compiled_step(name, dtype):
     """The first step makes them, while it is traced."""
 
@@ -293,7 +339,11 @@ def test_states_that_begin_as_the_weights_begin_in_a_compiled_step(name, dtype):
         net = nn.Dense(2, in_units=3)
         net.initialize()
         net.cast(dtype)
-        trainer = gluon.Trainer(net.collect_params(), name, {"learning_rate": 0.01, "multi_precision": True, "momentum": 0.5})
+        trainer = gluon.Trainer(
+            net.collect_params(),
+            name,
+            {"learning_rate": 0.01, "multi_precision": True, "momentum": 0.5},
+        )
 
         def step(x):
             with autograd.record():
@@ -311,7 +361,9 @@ def test_states_that_begin_as_the_weights_begin_in_a_compiled_step(name, dtype):
 
 def clipped_adam():
     optax = pytest.importorskip("optax", reason="a user's transformation is optax's")
-    return optax.chain(optax.clip_by_global_norm(0.5), optax.adam(optax.cosine_decay_schedule(0.1, 10)))
+    return optax.chain(
+        optax.clip_by_global_norm(0.5), optax.adam(optax.cosine_decay_schedule(0.1, 10))
+    )
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, npx.jit], ids=["eager", "jit"])
@@ -320,14 +372,18 @@ def test_trainer_takes_an_optax_transformation(wrap):
     import optax
 
     transformation = clipped_adam()
-    losses, weight, trainer = train(lambda net: gluon.Trainer(net.collect_params(), transformation), wrap)
+    losses, weight, trainer = train(
+        lambda net: gluon.Trainer(net.collect_params(), transformation), wrap
+    )
     np.random.seed(1)
     net = nn.Dense(2, in_units=3)
     net.initialize()
     params = {"weight": net.weight.data().asnumpy(), "bias": net.bias.data().asnumpy()}
     state = transformation.init(params)
     for expected in losses:
-        loss, grads = jax.value_and_grad(lambda p: ((X @ p["weight"].T + p["bias"]) ** 2).sum())(params)
+        loss, grads = jax.value_and_grad(lambda p: ((X @ p["weight"].T + p["bias"]) ** 2).sum())(
+            params
+        )
         assert float(loss) == pytest.approx(expected, rel=1e-4)
         updates, state = transformation.update(grads, state, params)
         params = optax.apply_updates(params, updates)
@@ -355,18 +411,27 @@ def test_an_optax_transformation_resumes_from_a_file(tmp_path):
     _, got, _ = train(lambda _: other, steps=2, net=twin)
     onp.testing.assert_array_equal(got, expected)
     assert (got != before).any()
-    with pytest.raises(ValueError, match=r"(?s)do not fit the trainer; nothing was loaded:.*not a state of this trainer"):
+    with pytest.raises(
+        ValueError,
+        match=r"(?s)do not fit the trainer; nothing was loaded:.*not a state of this trainer",
+    ):
         gluon.Trainer(twin.collect_params(), "sgd").load_states(tmp_path / "states")
 
 
 def test_optax_factors_copies_and_keys():
-    """Factors of single parameters, parameters of 16 bits, and a transformation that keeps a random key."""
+    """Factors of single parameters, parameters of 16 bits, and a transformation that keeps a random
+    key.
+    """
     optax = pytest.importorskip("optax", reason="a user's transformation is optax's")
     net = nn.Dense(1, in_units=2, use_bias=True)
     net.initialize("ones")
     net.cast("float16")
     net.bias.lr_mult = 0.0
-    trainer = gluon.Trainer(net.collect_params(), optax.chain(optax.add_noise(1e-6, 0.5, 0), optax.sgd(1e-4)), {"multi_precision": True})
+    trainer = gluon.Trainer(
+        net.collect_params(),
+        optax.chain(optax.add_noise(1e-6, 0.5, 0), optax.sgd(1e-4)),
+        {"multi_precision": True},
+    )
     for _ in range(3):
         with autograd.record():
             y = net(np.ones((1, 2), dtype="float16"))
@@ -389,7 +454,10 @@ def test_optax_refuses_what_it_can_not_do():
         y.backward()
         if part is net:
             trainer.step(1)
-    with pytest.raises(ValueError, match=r"updates all its parameters together: expected \[0, 1, 2, 3\], got \[0, 1\]"):
+    with pytest.raises(
+        ValueError,
+        match=r"updates all its parameters together: expected \[0, 1, 2, 3\], got \[0, 1\]",
+    ):
         trainer.step(1, ignore_stale_grad=True)
     with pytest.raises(TypeError, match="wd"):
         gluon.Trainer(net.collect_params(), optax.sgd(0.1), {"wd": 0.1})

@@ -1,4 +1,6 @@
-"""The protocol `__array_function__`, by which classes of other libraries take part in functions of ours."""
+"""The protocol `__array_function__`, by which classes of other libraries take part in functions of
+ours.
+"""
 
 import numpy as onp
 import pytest
@@ -25,13 +27,19 @@ def test_the_class_of_like_makes_the_array(known):
 
 
 def test_a_class_that_makes_nothing_of_a_function_is_an_error():
-    with pytest.raises(TypeError, match=r"no implementation found for 'numpy\.asarray' on types that implement __array_function__"):
+    with pytest.raises(
+        TypeError,
+        match=r"no implementation found for 'numpy\.asarray' on types that implement __array_function__",
+    ):
         np.asarray(1, like=Foreign([np.zeros]))
 
 
 @pytest.mark.parametrize("like", [1, [1], object()])
 def test_like_must_have_the_protocol(like):
-    with pytest.raises(TypeError, match="The `like` argument must be an array-like that implements the `__array_function__` protocol"):
+    with pytest.raises(
+        TypeError,
+        match="The `like` argument must be an array-like that implements the `__array_function__` protocol",
+    ):
         np.arange(3, like=like)
 
 
@@ -107,7 +115,11 @@ def test_reductions_ask_the_classes_of_other_libraries(known):
 
 def test_histograms_and_polynomials_of_a_plane_ask_the_classes_of_other_libraries():
     foreign, polyval2d = Foreign([np.histogram2d]), np.polynomial.polynomial.polyval2d
-    assert np.histogram2d([1, 2], [3, 4], bins=[foreign, 5]).found[1:] == ((Foreign,), ([1, 2], [3, 4]), {"bins": [foreign, 5]})
+    assert np.histogram2d([1, 2], [3, 4], bins=[foreign, 5]).found[1:] == (
+        (Foreign,),
+        ([1, 2], [3, 4]),
+        {"bins": [foreign, 5]},
+    )
     assert polyval2d(1, 2, Foreign([polyval2d])).found[0] is polyval2d
 
 
@@ -119,5 +131,10 @@ def test_reductions_call_the_method_of_a_derived_class(name):
     a = np.array([[1.0, 0.0], [3.0, 4.0]])
     derived = a.view(type("Derived", (np.ndarray,), {name: reduced}))
     expected = getattr(np, name)(a, 0).tolist()
-    assert getattr(np, name)(derived, axis=0, keepdims=True) == ("own", 0, {"keepdims": True}, expected)
+    assert getattr(np, name)(derived, axis=0, keepdims=True) == (
+        "own",
+        0,
+        {"keepdims": True},
+        expected,
+    )
     assert getattr(np.ndarray, name)(derived, 0).tolist() == expected

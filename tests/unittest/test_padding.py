@@ -32,8 +32,18 @@ def test_functions_are_compiled_and_differentiated():
 @pytest.mark.parametrize(
     ("width", "mode", "options", "message"),
     [
-        ((1, 2, 3, 4), "constant", {}, r"operands could not be broadcast together: pad_width .*; got shape \(4,\)"),
-        (onp.ones((3, 1, 2), int), "edge", {}, "input operand has more dimensions than allowed by the axis remapping"),
+        (
+            (1, 2, 3, 4),
+            "constant",
+            {},
+            r"operands could not be broadcast together: pad_width .*; got shape \(4,\)",
+        ),
+        (
+            onp.ones((3, 1, 2), int),
+            "edge",
+            {},
+            "input operand has more dimensions than allowed by the axis remapping",
+        ),
         (1, "circular", {}, "mode 'circular' is not supported; expected one of constant"),
         (1, "mean", {"stat_length": -2}, "stat_length: index can't contain negative values"),
         (-1, "constant", {}, "pad_width: index can't contain negative values"),

@@ -14,7 +14,9 @@ LOC = onp.array([-1.0, 0.0, 2.0])
 
 @pytest.fixture(autouse=True)
 def on_the_host():
-    """Formulas are tested where nothing is compiled for each of their steps; tests of compiled code say so."""
+    """Formulas are tested where nothing is compiled for each of their steps; tests of compiled code
+    say so.
+    """
     with npx.backend("numpy"):
         yield
 
@@ -56,11 +58,18 @@ def test_samples_are_differentiable_in_the_parameters(name):
 
 
 def test_densities_are_differentiable_and_finite_outside_of_the_support():
-    for make in (lambda s: mgp.Gamma(s, s), lambda s: mgp.Beta(s, s), lambda s: mgp.Pareto(s, s), lambda s: mgp.Weibull(s, s)):
+    for make in (
+        lambda s: mgp.Gamma(s, s),
+        lambda s: mgp.Beta(s, s),
+        lambda s: mgp.Pareto(s, s),
+        lambda s: mgp.Weibull(s, s),
+    ):
         scale = np.array([2.0, 2.0])
         scale.attach_grad()
         with autograd.record():
-            log_prob = make(scale).log_prob(np.array([-1.0, 2.5 if make(2.0).support is not mgp.Beta.support else 0.5]))
+            log_prob = make(scale).log_prob(
+                np.array([-1.0, 2.5 if make(2.0).support is not mgp.Beta.support else 0.5])
+            )
             loss = np.where(np.isfinite(log_prob), log_prob, 0).sum()
         loss.backward()
         assert onp.isfinite(scale.grad.asnumpy()).all() and float(scale.grad[1]) != 0
@@ -69,8 +78,14 @@ def test_densities_are_differentiable_and_finite_outside_of_the_support():
 AT_ONE = {
     "Gamma": (lambda a: mgp.Gamma(a, 2.0), lambda a, x: stats.gamma(a, scale=2).logpdf(x)),
     "Beta": (lambda a: mgp.Beta(a, a), lambda a, x: stats.beta(a, a).logpdf(x)),
-    "Weibull": (lambda a: mgp.Weibull(a, 2.0), lambda a, x: stats.weibull_min(a, scale=2).logpdf(x)),
-    "FisherSnedecor": (lambda a: mgp.FisherSnedecor(2 * a, 3.0), lambda a, x: stats.f(2 * a, 3).logpdf(x)),
+    "Weibull": (
+        lambda a: mgp.Weibull(a, 2.0),
+        lambda a, x: stats.weibull_min(a, scale=2).logpdf(x),
+    ),
+    "FisherSnedecor": (
+        lambda a: mgp.FisherSnedecor(2 * a, 3.0),
+        lambda a, x: stats.f(2 * a, 3).logpdf(x),
+    ),
 }
 
 
@@ -82,8 +97,12 @@ def test_densities_are_differentiable_where_an_exponent_is_zero(name):
     with autograd.record():
         log_prob = make(a).log_prob(x)
     log_prob.backward()
-    onp.testing.assert_allclose(float(a.grad), (exact(1 + 1e-5, 0.3) - exact(1 - 1e-5, 0.3)) / 2e-5, rtol=1e-5)
-    onp.testing.assert_allclose(float(x.grad), (exact(1, 0.3 + 1e-5) - exact(1, 0.3 - 1e-5)) / 2e-5, rtol=1e-5, atol=1e-8)
+    onp.testing.assert_allclose(
+        float(a.grad), (exact(1 + 1e-5, 0.3) - exact(1 - 1e-5, 0.3)) / 2e-5, rtol=1e-5
+    )
+    onp.testing.assert_allclose(
+        float(x.grad), (exact(1, 0.3 + 1e-5) - exact(1, 0.3 - 1e-5)) / 2e-5, rtol=1e-5, atol=1e-8
+    )
 
 
 def test_densities_are_differentiable_in_the_value():
@@ -129,7 +148,12 @@ def outcome(mode):
 
 def test_eager_hybridized_and_compiled_agree():
     results = []
-    for mode, placement in (("eager", "numpy"), ("eager", "jax"), ("hybridized", "jax"), ("compiled", "auto")):
+    for mode, placement in (
+        ("eager", "numpy"),
+        ("eager", "jax"),
+        ("hybridized", "jax"),
+        ("compiled", "auto"),
+    ):
         with npx.backend(placement):
             results.append(outcome(mode))
     for other in results[1:]:

@@ -23,13 +23,19 @@ def test_each_operator_is_measured(backend):
             d = c.sum(axis=0)
     names = [c.name for c in found.calls]
     assert names == ["matmul", "add", "sum"]
-    assert [c.bytes for c in found.calls] == [40000, 40000, 400] and [c.live for c in found.calls] == [40000, 80000, 80400]
-    assert found.calls[0].types == ("float32[100,100]",) * 2 and found.calls[2].types == ("float32[100,100]",)
+    assert [c.bytes for c in found.calls] == [40000, 40000, 400] and [
+        c.live for c in found.calls
+    ] == [40000, 80000, 80400]
+    assert found.calls[0].types == ("float32[100,100]",) * 2 and found.calls[2].types == (
+        "float32[100,100]",
+    )
     assert {c.where for c in found.calls} == {"host" if backend == "numpy" else "xla"}
     assert all(c.seconds > 0 and c.location.startswith(__file__) for c in found.calls)
     assert [c.call for c in found.calls] == ["__matmul__", "__add__", "sum"]
     starts = [c.start for c in found.calls]
-    assert starts == sorted(starts) and all(s + c.seconds <= e for s, c, e in zip(starts, found.calls, starts[1:], strict=False))
+    assert starts == sorted(starts) and all(
+        s + c.seconds <= e for s, c, e in zip(starts, found.calls, starts[1:], strict=False)
+    )
     assert d[0] == 10100
 
 
@@ -43,7 +49,14 @@ def test_memory_is_followed_until_it_is_free(backend):
             b = a * 2
             del a
             c = b * 2
-    assert [c.live for c in found.calls] == [4000, 8000, 8000, 8000, 8000, 8000] and found.peak == 8000
+    assert [c.live for c in found.calls] == [
+        4000,
+        8000,
+        8000,
+        8000,
+        8000,
+        8000,
+    ] and found.peak == 8000
     assert c[0] == 20
 
 
@@ -121,12 +134,18 @@ def test_backward_is_measured():
                 b = np.tanh(a @ a).sum()
             b.backward()
     assert [c.name for c in found.calls[:3]] == ["matmul", "tanh", "sum"]
-    assert [c.name for c in found.calls if c.name.endswith("pullback")] == ["sum_pullback", "tanh_pullback", "matmul_pullback"]
+    assert [c.name for c in found.calls if c.name.endswith("pullback")] == [
+        "sum_pullback",
+        "tanh_pullback",
+        "matmul_pullback",
+    ]
     assert {c.call for c in found.calls[3:]} == {"backward"}
     with npx.backend("numpy"):
         a = np.ones((20, 20))
         a.attach_grad()
-        for _ in range(2):  # a graph of a new kind may be walked node by node, after many that did not come again
+        for _ in range(
+            2
+        ):  # a graph of a new kind may be walked node by node, after many that did not come again
             with npx.profile() as found:
                 with autograd.record():
                     b = np.tanh(a @ a).sum()
@@ -191,7 +210,10 @@ def test_the_trace_is_of_chromes_format(tmp_path):
     assert set(trace) == {"traceEvents", "displayTimeUnit"}
     events = trace["traceEvents"]
     assert events[0]["ph"] == "M" and events[0]["args"] == {"name": "npcompat"}
-    assert all(isinstance(e["pid"], int) and isinstance(e["tid"], int) and isinstance(e["name"], str) for e in events)
+    assert all(
+        isinstance(e["pid"], int) and isinstance(e["tid"], int) and isinstance(e["name"], str)
+        for e in events
+    )
     assert {e["pid"] for e in events} == {os.getpid()}
     slices = [e for e in events if e["ph"] == "X"]
     assert all(e["ts"] >= 0 and e["dur"] >= 0 for e in slices)
@@ -202,7 +224,10 @@ def test_the_trace_is_of_chromes_format(tmp_path):
     compilations = [e for e in slices if e["cat"] == "compilation"]
     assert {"compiling multiply", "compiling add"} <= {e["name"] for e in compilations}
     added = next(e for e in compilations if e["name"] == "compiling add")
-    assert calls[-1]["ts"] <= added["ts"] + 1 and added["ts"] + added["dur"] <= calls[-1]["ts"] + calls[-1]["dur"] + 1
+    assert (
+        calls[-1]["ts"] <= added["ts"] + 1
+        and added["ts"] + added["dur"] <= calls[-1]["ts"] + calls[-1]["dur"] + 1
+    )
     assert [e["args"]["bytes"] for e in events if e["ph"] == "C"][-1] == found.calls[-1].live
     times = [e["ts"] for e in events if "ts" in e]
     assert times == sorted(times)
@@ -220,12 +245,20 @@ def test_hooks_audits_and_profiles_within_each_other():
         a += 1
     assert seen == ["_npi_reshape", "_npx_fully_connected"] and len(events) == 1
     names = [c.name for c in inner.calls]
-    assert names == [c.name for c in outer.calls] and names[:2] == ["reshape", "fully_connected"] and len(names) >= 3
+    assert (
+        names == [c.name for c in outer.calls]
+        and names[:2] == ["reshape", "fully_connected"]
+        and len(names) >= 3
+    )
     assert modes.current().plain and modes.current().observer is None
 
 
 def test_an_error_passes():
-    with npx.backend("jax"), npx.profile() as found, pytest.raises(ValueError, match="could not be broadcast"):
+    with (
+        npx.backend("jax"),
+        npx.profile() as found,
+        pytest.raises(ValueError, match="could not be broadcast"),
+    ):
         np.ones(3) + np.ones(4)
     assert [c.name for c in found.calls if c.name == "add"] == []
     assert modes.current().observer is None

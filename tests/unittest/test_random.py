@@ -30,8 +30,14 @@ def test_backends_draw_the_same_numbers():
     for backend in ("jax", "numpy"):
         with npx.backend(backend):
             np.random.seed(8)
-            drawn.append([SAMPLERS[name](np.random, SIZE).tolist() for name in ("uniform", "normal")])
-            drawn[-1] += [np.random.permutation(6).tolist(), np.random.randint(0, 100, SIZE).tolist(), np.random.choice(5, 3).tolist()]
+            drawn.append(
+                [SAMPLERS[name](np.random, SIZE).tolist() for name in ("uniform", "normal")]
+            )
+            drawn[-1] += [
+                np.random.permutation(6).tolist(),
+                np.random.randint(0, 100, SIZE).tolist(),
+                np.random.choice(5, 3).tolist(),
+            ]
     assert drawn[0] == drawn[1]
 
 
@@ -45,7 +51,10 @@ def test_generators_are_streams_of_their_own():
     state = np.random.RandomState(7)
     np.random.seed(7)
     assert state.normal(size=3).tolist() == np.random.normal(size=3).tolist()
-    assert np.random.default_rng().normal(size=3).tolist() != np.random.default_rng().normal(size=3).tolist()
+    assert (
+        np.random.default_rng().normal(size=3).tolist()
+        != np.random.default_rng().normal(size=3).tolist()
+    )
     np.random.seed(3)
     np.random.default_rng(9).normal()
     expected = np.random.normal().item()
@@ -111,7 +120,11 @@ def test_permutation_and_shuffle():
     assert sorted(map(tuple, p.tolist())) == sorted(map(tuple, a.tolist())) and p.base is None
     view = a[::2]
     np.random.shuffle(view)
-    assert a[1::2].tolist() == [[2, 3], [6, 7], [10, 11]] and sorted(a[::2].tolist()) == [[0, 1], [4, 5], [8, 9]]
+    assert a[1::2].tolist() == [[2, 3], [6, 7], [10, 11]] and sorted(a[::2].tolist()) == [
+        [0, 1],
+        [4, 5],
+        [8, 9],
+    ]
     assert np.random.permutation(0).shape == (0,)
     with pytest.raises(IndexError, match="x must be an integer or at least 1-dimensional"):
         np.random.permutation(np.array(3.0))
@@ -119,7 +132,11 @@ def test_permutation_and_shuffle():
     np.random.shuffle(values)
     np.random.shuffle(own)
     assert sorted(values) == list("abcdef") and sorted(own.tolist()) == list(range(6))
-    for wrong, message in [(5, "len"), ((1, 2), "'tuple' object does not support item assignment"), (np.array(3), "unsized")]:
+    for wrong, message in [
+        (5, "len"),
+        ((1, 2), "'tuple' object does not support item assignment"),
+        (np.array(3), "unsized"),
+    ]:
         with pytest.raises(TypeError, match=message):
             np.random.shuffle(wrong)
 
@@ -139,11 +156,19 @@ def test_shuffling_what_is_no_sequence_warns():
             self.cards[i] = card
 
     deck, memory = Deck(), memoryview(bytearray(range(9)))
-    with pytest.warns(UserWarning, match="you are shuffling a 'Deck' object which is not a subclass of 'Sequence'"):
+    with pytest.warns(
+        UserWarning, match="you are shuffling a 'Deck' object which is not a subclass of 'Sequence'"
+    ):
         np.random.default_rng(0).shuffle(deck)
     np.random.default_rng(0).shuffle(memory)
-    assert deck.cards != list(range(20)) and sorted(deck.cards) == list(range(20)) and sorted(memory.tolist()) == list(range(9))
-    with pytest.raises(NotImplementedError, match="Axis argument is only supported on ndarray objects"):
+    assert (
+        deck.cards != list(range(20))
+        and sorted(deck.cards) == list(range(20))
+        and sorted(memory.tolist()) == list(range(9))
+    )
+    with pytest.raises(
+        NotImplementedError, match="Axis argument is only supported on ndarray objects"
+    ):
         np.random.default_rng(0).shuffle([[1, 2], [3, 4]], axis=1)
 
 
@@ -158,14 +183,20 @@ def test_a_size_without_axes_gives_an_array(backend):
         ):  # fmt: skip
             assert type(drawn) is np.ndarray and drawn.shape == ()
         assert rng.choice(np.eye(3), (), axis=1).shape == (3,)
-        assert np.isscalar(rng.choice(3)) and rng.choice([None]) is None and rng.choice(box) is a is rng.choice(box, ()).item()
+        assert (
+            np.isscalar(rng.choice(3))
+            and rng.choice([None]) is None
+            and rng.choice(box) is a is rng.choice(box, ()).item()
+        )
 
 
 def test_objects_and_strings_are_permuted():
     rng, words = np.random.default_rng(3), np.array([["a", "b", "c"], ["d", "e", "f"]])
     assert [sorted(row) for row in rng.permuted(words, axis=1).tolist()] == words.tolist()
     objects = np.arange(6).reshape(2, 3).astype(object)
-    assert rng.permuted(objects, out=objects) is objects and sorted(objects.ravel().tolist()) == list(range(6))
+    assert rng.permuted(objects, out=objects) is objects and sorted(
+        objects.ravel().tolist()
+    ) == list(range(6))
 
 
 def test_what_gives_an_array_is_chosen_from_and_permuted():
@@ -174,17 +205,32 @@ def test_what_gives_an_array_is_chosen_from_and_permuted():
             return np.arange(5)
 
     for rng in (np.random.default_rng(0), np.random.RandomState(0)):
-        assert sorted(rng.permutation(Five()).tolist()) == sorted(rng.choice(Five(), 5, replace=False).tolist()) == list(range(5))
+        assert (
+            sorted(rng.permutation(Five()).tolist())
+            == sorted(rng.choice(Five(), 5, replace=False).tolist())
+            == list(range(5))
+        )
         assert rng.choice(np.array(1), 2).tolist() == [0, 0]
         with pytest.raises(ValueError, match="a must be"):
             rng.choice(np.array(1.5), 2)
 
 
 def test_out_of_generators_is_memory_without_gaps():
-    rng, columns, gaps = np.random.default_rng(0), np.empty((2, 3), order="F"), np.empty((4, 3))[::2]
+    rng, columns, gaps = (
+        np.random.default_rng(0),
+        np.empty((2, 3), order="F"),
+        np.empty((4, 3))[::2],
+    )
     assert rng.random(out=columns) is columns
-    for draw in (rng.random, rng.standard_normal, rng.standard_exponential, lambda out: rng.standard_gamma(1.0, out=out)):
-        with pytest.raises(ValueError, match="Supplied output array must be C?-?contiguous, writable, aligned"):
+    for draw in (
+        rng.random,
+        rng.standard_normal,
+        rng.standard_exponential,
+        lambda out: rng.standard_gamma(1.0, out=out),
+    ):
+        with pytest.raises(
+            ValueError, match="Supplied output array must be C?-?contiguous, writable, aligned"
+        ):
             draw(out=gaps)
     with pytest.raises(ValueError, match="Supplied output array must be C-contiguous"):
         rng.standard_gamma(1.0, out=columns)
@@ -200,7 +246,11 @@ def test_integers_of_swapped_bytes():
 @pytest.mark.parametrize("backend", ["jax", "numpy"])
 def test_bounds_of_64_bits_are_checked_against_each_other(backend):
     with npx.backend(backend):
-        rng, half, over = np.random.default_rng(0), np.array([2**63], dtype=np.uint64), onp.array([2**64], object)
+        rng, half, over = (
+            np.random.default_rng(0),
+            np.array([2**63], dtype=np.uint64),
+            onp.array([2**64], object),
+        )
         assert rng.integers(half, over, dtype=np.uint64).item() >= 2**63
         assert rng.integers(half - np.uint64(1), half).item() == 2**63 - 1
         assert rng.integers(np.array([3]), 3, endpoint=True).item() == 3
@@ -220,19 +270,29 @@ def test_bounds_of_objects_are_looked_at_as_numpy_does():
     for low, high in [(np.array([2**65]), 2**66), (0, np.array([2**64 + 1]))]:
         with pytest.raises(ValueError, match="is out of bounds for uint64"):
             rng.integers(low, high, dtype=np.uint64)
-    assert rng.integers(np.array([2**64 - 1], dtype=object), np.array([2**64], dtype=object), dtype=np.uint64).tolist() == [2**64 - 1]
+    assert rng.integers(
+        np.array([2**64 - 1], dtype=object), np.array([2**64], dtype=object), dtype=np.uint64
+    ).tolist() == [2**64 - 1]
 
 
 def test_permutations_along_an_axis():
     rng, a = np.random.default_rng(2), np.arange(60).reshape(3, 20)
     p = rng.permutation(a, axis=1).asnumpy()
-    assert (p[1] - p[0] == 20).all() and sorted(p[0]) == list(range(20)) and p[0].tolist() != list(range(20))
+    assert (
+        (p[1] - p[0] == 20).all()
+        and sorted(p[0]) == list(range(20))
+        and p[0].tolist() != list(range(20))
+    )
     rng.shuffle(a, axis=1)
     assert sorted(a.tolist()[0]) == list(range(20)) and a.tolist()[0] != list(range(20))
     rows = rng.permuted(np.arange(60).reshape(3, 20), axis=1).asnumpy()
-    assert (onp.sort(rows, 1) == onp.arange(60).reshape(3, 20)).all() and (rows[1] - rows[0] != 20).any()
+    assert (onp.sort(rows, 1) == onp.arange(60).reshape(3, 20)).all() and (
+        rows[1] - rows[0] != 20
+    ).any()
     out = np.zeros((2, 3), dtype=int)
-    assert rng.permuted(np.arange(6).reshape(2, 3), out=out) is out and sorted(out.ravel().tolist()) == list(range(6))
+    assert rng.permuted(np.arange(6).reshape(2, 3), out=out) is out and sorted(
+        out.ravel().tolist()
+    ) == list(range(6))
     with pytest.raises(ValueError, match="out must have the same shape as x"):
         rng.permuted(a, out=out)
     with pytest.raises(np.exceptions.AxisError):
@@ -246,7 +306,10 @@ def test_choice():
     assert set(np.random.choice([1.5, 2.5], 100, p=[0.0, 1.0]).tolist()) == {2.5}
     assert sorted(np.random.choice(4, 2, replace=False, p=[0.5, 0, 0.5, 0]).tolist()) == [0, 2]
     for arguments, message in [
-        (dict(a=3, size=4, replace=False), "Cannot take a larger sample than population when 'replace=False'"),
+        (
+            dict(a=3, size=4, replace=False),
+            "Cannot take a larger sample than population when 'replace=False'",
+        ),
         (dict(a=3, p=[0.5, 0.5]), "'a' and 'p' must have same size"),
         (dict(a=np.ones((2, 2))), "a must be 1-dimensional"),
         (dict(a=0, size=1), "a must be greater than 0 unless no samples are taken"),
@@ -262,7 +325,9 @@ def test_choice():
     table = np.arange(6).reshape(2, 3)
     assert rng.choice(table, (2, 2), axis=1).shape == (2, 2, 2)
     assert rng.choice(table, 3, replace=False, shuffle=False, axis=1).tolist() == table.tolist()
-    with pytest.raises(ValueError, match="Cannot take a larger sample than population when replace is False"):
+    with pytest.raises(
+        ValueError, match="Cannot take a larger sample than population when replace is False"
+    ):
         rng.choice(table, 5, replace=False)
     with pytest.raises(ValueError, match="Probabilities do not sum to 1. See Notes"):
         rng.choice(2, p=[0.1, 0.1])
@@ -274,8 +339,16 @@ def test_bad_arguments():
         (lambda: np.random.exponential(-1.0), ValueError, "scale < 0"),
         (lambda: np.random.poisson(-1.0), ValueError, "lam < 0"),
         (lambda: np.random.randint(3, 3), ValueError, "low >= high"),
-        (lambda: np.random.randint(0, 300, dtype="int8"), ValueError, "high is out of bounds for int8"),
-        (lambda: np.random.randint(-1, 3, dtype="uint8"), ValueError, "low is out of bounds for uint8"),
+        (
+            lambda: np.random.randint(0, 300, dtype="int8"),
+            ValueError,
+            "high is out of bounds for int8",
+        ),
+        (
+            lambda: np.random.randint(-1, 3, dtype="uint8"),
+            ValueError,
+            "low is out of bounds for uint8",
+        ),
         (lambda: np.random.randint(3, dtype="float32"), TypeError, "Unsupported dtype"),
         (lambda: np.random.uniform(size=-1), ValueError, "negative"),
         (lambda: np.random.uniform(size=1.5), TypeError, "cannot be interpreted as an integer"),
@@ -300,12 +373,18 @@ def test_samples_are_differentiated_in_their_parameters():
     onp.testing.assert_allclose(scale.grad.asnumpy(), noise * [0, 1, 2], rtol=1e-5)
 
 
-# --- integers ----------------------------------------------------------------------------------------------------
+# --- integers -------------------------------------------------------------------------------------
 
 
 def test_integers_are_uniform_on_every_range():
     rng = np.random.default_rng(4)
-    for low, high, dtype in [(0, 6, "int64"), (-3, 3, "int8"), (0, 3 * 2**62, "uint64"), (-(2**62), 2**63, "int64"), (0, 2**64, "uint64")]:
+    for low, high, dtype in [
+        (0, 6, "int64"),
+        (-3, 3, "int8"),
+        (0, 3 * 2**62, "uint64"),
+        (-(2**62), 2**63, "int64"),
+        (0, 2**64, "uint64"),
+    ]:
         x = rng.integers(low, high, 6000, dtype=dtype)
         assert x.dtype == dtype
         parts = [int((v - low) * 6 // (high - low)) for v in x.tolist()]
@@ -313,7 +392,11 @@ def test_integers_are_uniform_on_every_range():
     assert set(rng.integers(0, 1, 50, endpoint=True, dtype=bool).tolist()) == {False, True}
     assert rng.integers(2**64 - 1, 2**64 - 1, endpoint=True, dtype="uint64") == 2**64 - 1
     found = rng.integers([0, 10], [[12], [20]])
-    assert found.shape == (2, 2) and (found >= np.array([0, 10])).all() and (found < np.array([[12], [20]])).all()
+    assert (
+        found.shape == (2, 2)
+        and (found >= np.array([0, 10])).all()
+        and (found < np.array([[12], [20]])).all()
+    )
     assert rng.integers(np.array([0, 5]), np.array([1, 6])).tolist() == [0, 5]
 
 

@@ -1,4 +1,6 @@
-"""Distributions of np.random: their shape against SciPy's, one sample in every mode, derivatives, bad parameters."""
+"""Distributions of np.random: their shape against SciPy's, one sample in every mode, derivatives,
+bad parameters.
+"""
 
 import numpy as onp
 import pytest
@@ -52,7 +54,11 @@ EDGES = {
     "binomial, likely": ("binomial", (40, 0.9), stats.binom(40, 0.9)),
     "hypergeometric, few": ("hypergeometric", (2, 3, 2), stats.hypergeom(5, 2, 2)),
     "hypergeometric, most": ("hypergeometric", (30, 8, 33), stats.hypergeom(38, 30, 33)),
-    "hypergeometric, many": ("hypergeometric", (10**6, 3 * 10**6, 5000), stats.hypergeom(4 * 10**6, 10**6, 5000)),
+    "hypergeometric, many": (
+        "hypergeometric",
+        (10**6, 3 * 10**6, 5000),
+        stats.hypergeom(4 * 10**6, 10**6, 5000),
+    ),
     "poisson, rare": ("poisson", (0.05,), stats.poisson(0.05)),
     "poisson, many": ("poisson", (150.0,), stats.poisson(150)),
     "poisson, beyond float32": ("poisson", (3e8,), stats.poisson(3e8)),
@@ -72,7 +78,9 @@ ALL = {**CONTINUOUS, **DISCRETE}
 
 
 def assert_distributed(sample, exact):
-    """Kolmogorov-Smirnov for floats, chi-square over bins of fair size for integers; a fixed seed, so no flakes."""
+    """Kolmogorov-Smirnov for floats, chi-square over bins of fair size for integers; a fixed seed,
+    so no flakes.
+    """
     x = sample.asnumpy().astype("float64").ravel()
     if sample.dtype.kind == "f":
         assert stats.kstest(x, exact.cdf).pvalue > 1e-3
@@ -83,7 +91,10 @@ def assert_distributed(sample, exact):
     found = onp.bincount(onp.searchsorted(upper, x), minlength=len(upper))
     kept = expected > 1e-9
     assert found[~kept].sum() == 0
-    assert stats.chisquare(found[kept], expected[kept] * (found.sum() / expected[kept].sum())).pvalue > 1e-3
+    assert (
+        stats.chisquare(found[kept], expected[kept] * (found.sum() / expected[kept].sum())).pvalue
+        > 1e-3
+    )
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -142,15 +153,22 @@ def test_beta_distributions_of_tiny_shapes_are_of_zeros_and_ones():
 def test_parameters_of_16_bits(backend):
     for dtype in ("float16", "bfloat16"):
         half = np.array([0.5, 0.5], dtype=dtype)
-        assert np.random.poisson(half).shape == (2,) and np.random.negative_binomial(3 * half, half).shape == (2,)
+        assert np.random.poisson(half).shape == (2,) and np.random.negative_binomial(
+            3 * half, half
+        ).shape == (2,)
         assert np.random.beta(half, half, dtype=dtype).dtype == dtype
 
 
 def test_parameters_may_be_nan():
     rng = np.random.default_rng(1)
-    for name in sorted(CONTINUOUS.keys() - {"standard_cauchy", "standard_exponential", "standard_normal", "uniform"}):
+    for name in sorted(
+        CONTINUOUS.keys()
+        - {"standard_cauchy", "standard_exponential", "standard_normal", "uniform"}
+    ):
         parameters = CONTINUOUS[name][0]
-        assert onp.isnan(getattr(rng, name)(*[onp.nan] * len(parameters), size=SIZE).asnumpy()).all(), name
+        assert onp.isnan(
+            getattr(rng, name)(*[onp.nan] * len(parameters), size=SIZE).asnumpy()
+        ).all(), name
 
 
 def test_backends_and_modes_draw_the_same_numbers():
@@ -173,7 +191,7 @@ def test_backends_and_modes_draw_the_same_numbers():
     assert rng.bit_generator.state["state"]["counter"] == 8
 
 
-# --- vectors -----------------------------------------------------------------------------------------------------
+# --- vectors --------------------------------------------------------------------------------------
 
 
 def test_dirichlet():
@@ -181,9 +199,16 @@ def test_dirichlet():
     x = np.random.default_rng(3).dirichlet(alpha, size=SIZE)
     assert x.shape == (*SIZE, 3) and onp.allclose(x.asnumpy().sum(-1), 1, atol=1e-6)
     for i in range(3):
-        assert stats.kstest(x.asnumpy()[..., i].ravel(), stats.beta(alpha[i], alpha.sum() - alpha[i]).cdf).pvalue > 1e-3
+        assert (
+            stats.kstest(
+                x.asnumpy()[..., i].ravel(), stats.beta(alpha[i], alpha.sum() - alpha[i]).cdf
+            ).pvalue
+            > 1e-3
+        )
     rng = np.random.default_rng(3)
-    assert rng.dirichlet([1.0, 0.0]).tolist() == pytest.approx([1, 0]) and rng.dirichlet([0.0, 0.0]).tolist() == [0, 0]
+    assert rng.dirichlet([1.0, 0.0]).tolist() == pytest.approx([1, 0]) and rng.dirichlet(
+        [0.0, 0.0]
+    ).tolist() == [0, 0]
     with pytest.raises(ValueError, match="alpha < 0"):
         rng.dirichlet([1.0, -1.0])
     with pytest.raises(ValueError, match="alpha <= 0"):
@@ -212,7 +237,9 @@ def test_covariances_are_checked():
         rng.multivariate_normal([0, 0], bad, method="cholesky")
     assert rng.multivariate_normal([0, 0], bad, check_valid="ignore").shape == (2,)
     with pytest.raises(ValueError, match="covariance is not symmetric positive-semidefinite."):
-        npx.jit(lambda c: rng.multivariate_normal(np.zeros(2), c, check_valid="raise"))(np.array(bad)).asnumpy()
+        npx.jit(lambda c: rng.multivariate_normal(np.zeros(2), c, check_valid="raise"))(
+            np.array(bad)
+        ).asnumpy()
     singular = rng.multivariate_normal([0, 0], [[1.0, 1.0], [1.0, 1.0]], 5).asnumpy()
     onp.testing.assert_allclose(singular[:, 0], singular[:, 1], atol=1e-5)
     for arguments, message in [
@@ -231,12 +258,19 @@ def test_multinomial():
     for i in range(3):
         assert_distributed(x[..., i], stats.binom(20, p[i]))
     rng = np.random.default_rng(3)
-    assert rng.multinomial([[3], [4]], [[0.5, 0.5], [0.1, 0.9]]).asnumpy().sum(-1).tolist() == [[3, 3], [4, 4]]
+    assert rng.multinomial([[3], [4]], [[0.5, 0.5], [0.1, 0.9]]).asnumpy().sum(-1).tolist() == [
+        [3, 3],
+        [4, 4],
+    ]
     assert rng.multinomial(9, [0.0, 0.0, 0.0]).tolist() == [0, 0, 9]
     for arguments, kind, message in [
         ((-1, [0.5, 0.5]), ValueError, "n < 0"),
         ((3, [-0.5, 0.5]), ValueError, "pvals < 0, pvals > 1 or pvals contains NaNs"),
-        ((3, [0.5, 0.6, 0.0]), ValueError, "> 1.0. The pvals array is cast to 64-bit floating point"),
+        (
+            (3, [0.5, 0.6, 0.0]),
+            ValueError,
+            "> 1.0. The pvals array is cast to 64-bit floating point",
+        ),
         ((3, 0.5), ValueError, "pvals must have at least 1 dimension"),
     ]:
         with pytest.raises(kind, match=message):
@@ -267,7 +301,7 @@ def test_multivariate_hypergeometric():
             rng.multivariate_hypergeometric(*arguments)
 
 
-# --- derivatives -------------------------------------------------------------------------------------------------
+# --- derivatives ----------------------------------------------------------------------------------
 
 IMPLICIT = {
     "beta": ((2.0, 3.0), stats.beta),
@@ -282,29 +316,42 @@ IMPLICIT = {
 
 @pytest.mark.parametrize("name", IMPLICIT)
 def test_derivatives_of_samples_average_to_that_of_the_mean(name):
-    """Of a bounded smooth function of the sample, whose mean is found by quadrature over SciPy's quantiles."""
+    """Of a bounded smooth function of the sample, whose mean is found by quadrature over SciPy's
+    quantiles.
+    """
     parameters, distribution = IMPLICIT[name]
     arrays = [np.array(p) for p in parameters]
     for a in arrays:
         a.attach_grad()
     with autograd.record():
-        y = np.sin(getattr(np.random.default_rng(11), name.split(",")[0])(*arrays, size=SIZE)).mean()
+        y = np.sin(
+            getattr(np.random.default_rng(11), name.split(",")[0])(*arrays, size=SIZE)
+        ).mean()
     y.backward()
     u, weights = onp.polynomial.legendre.leggauss(300)
     for i, a in enumerate(arrays):
         step = 1e-3 * (onp.arange(len(parameters)) == i)
-        low, high = (onp.sin(distribution(*(parameters + sign * step)).ppf((u + 1) / 2)) @ weights / 2 for sign in (-1, 1))
+        low, high = (
+            onp.sin(distribution(*(parameters + sign * step)).ppf((u + 1) / 2)) @ weights / 2
+            for sign in (-1, 1)
+        )
         slope = (high - low) / 2e-3
-        assert abs(a.grad.item() - slope) < 0.03 + 0.05 * abs(slope), f"{name}, parameter {i}: {a.grad.item()}, expected {slope}"
+        assert abs(a.grad.item() - slope) < 0.03 + 0.05 * abs(slope), (
+            f"{name}, parameter {i}: {a.grad.item()}, expected {slope}"
+        )
 
 
-@pytest.mark.parametrize("name", ["triangular", "weibull", "pareto", "power", "lognormal", "rayleigh", "uniform"])
+@pytest.mark.parametrize(
+    "name", ["triangular", "weibull", "pareto", "power", "lognormal", "rayleigh", "uniform"]
+)
 def test_derivatives_of_transformed_noise(name):
     """The sample is a smooth function of its parameters, for each seed."""
     parameters = onp.array(CONTINUOUS[name][0])
 
     def total(*given):
-        return (getattr(np.random.default_rng(11), name)(*given, size=(30,), dtype="float64") ** 2).sum()
+        return (
+            getattr(np.random.default_rng(11), name)(*given, size=(30,), dtype="float64") ** 2
+        ).sum()
 
     arrays = [np.array(p) for p in parameters]
     for a in arrays:
@@ -314,7 +361,9 @@ def test_derivatives_of_transformed_noise(name):
     y.backward()
     for i, a in enumerate(arrays):
         step = 1e-6 * (onp.arange(len(parameters)) == i)
-        low, high = (total(*[np.array(p) for p in parameters + sign * step]).item() for sign in (-1, 1))
+        low, high = (
+            total(*[np.array(p) for p in parameters + sign * step]).item() for sign in (-1, 1)
+        )
         onp.testing.assert_allclose(a.grad.item(), (high - low) / 2e-6, rtol=1e-4, atol=1e-4)
 
 
@@ -323,7 +372,9 @@ def test_normal_vectors_are_differentiated_where_eigenvalues_are_equal():
 
     def total(c):
         rng = np.random.default_rng(2)
-        return (rng.multivariate_normal(np.zeros(3), c, 4, "ignore", dtype="float64") * np.arange(3.0)).sum()
+        return (
+            rng.multivariate_normal(np.zeros(3), c, 4, "ignore", dtype="float64") * np.arange(3.0)
+        ).sum()
 
     c = np.array(cov)
     c.attach_grad()
@@ -335,7 +386,10 @@ def test_normal_vectors_are_differentiated_where_eigenvalues_are_equal():
 
 
 def test_permuted_rows_carry_gradients():
-    x, weights = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), np.array([[1.0, 10.0, 100.0], [1.0, 10.0, 100.0]])
+    x, weights = (
+        np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+        np.array([[1.0, 10.0, 100.0], [1.0, 10.0, 100.0]]),
+    )
     x.attach_grad()
     with autograd.record():
         y = np.random.default_rng(3).permuted(x, axis=1)
@@ -344,7 +398,7 @@ def test_permuted_rows_carry_gradients():
     assert (x.grad * x).sum().item() == (y * weights).sum().item()
 
 
-# --- bad parameters ----------------------------------------------------------------------------------------------
+# --- bad parameters -------------------------------------------------------------------------------
 
 BAD = [
     ("beta", (-1.0, 1.0)), ("beta", (1.0, 0.0)), ("exponential", (-1.0,)), ("exponential", (-0.0,)), ("f", (0.0, 1.0)),
@@ -399,13 +453,19 @@ def test_parameters_of_a_wrong_kind_raise_what_numpy_raises(kind, name, paramete
 
 def test_numbers_of_trials_are_truncated():
     rng = np.random.default_rng(0)
-    assert rng.binomial([1.5, 2.9], 1.0).tolist() == rng.binomial(np.array([1.5, 2.9]), 1.0).tolist() == [1, 2]
+    assert (
+        rng.binomial([1.5, 2.9], 1.0).tolist()
+        == rng.binomial(np.array([1.5, 2.9]), 1.0).tolist()
+        == [1, 2]
+    )
     assert rng.multinomial([1.5], [1.0, 0.0]).tolist() == [[1, 0]]
 
 
 def test_bad_parameters_in_compiled_functions_raise_when_the_result_is_read():
     rng = np.random.default_rng(0)
-    program = npx.jit(lambda scale, p: (rng.normal(0, scale, size=(2,)), rng.geometric(p, size=(2,))))
+    program = npx.jit(
+        lambda scale, p: (rng.normal(0, scale, size=(2,)), rng.geometric(p, size=(2,)))
+    )
     program(np.array(1.0), np.array(0.5))[0].asnumpy()
     with pytest.raises(ValueError, match="scale < 0"):
         program(np.array(-1.0), np.array(0.5))[0].asnumpy()

@@ -25,7 +25,9 @@ def parameters(f):
 
 
 def assert_same_signature(ours, theirs, what):
-    """The same names, kinds and defaults; only keywords may be added, and float64 as a default is the default float."""
+    """The same names, kinds and defaults; only keywords may be added, and float64 as a default is
+    the default float.
+    """
     expected = [(n, k, float if d is onp.float64 else d) for n, k, d in parameters(theirs)]
     found = parameters(ours)
     extra = [p for p in found if p not in expected]
@@ -40,35 +42,55 @@ def test_every_name_is_there():
         assert hasattr(np.random, name)
 
 
-@pytest.mark.parametrize("name", sorted({*onp.random.__all__, "get_bit_generator", "set_bit_generator"}))
+@pytest.mark.parametrize(
+    "name", sorted({*onp.random.__all__, "get_bit_generator", "set_bit_generator"})
+)
 def test_signatures_are_numpys(name):
     assert_same_signature(getattr(np.random, name), getattr(onp.random, name), name)
 
 
-@pytest.mark.parametrize("name", ["Generator", "RandomState", "SeedSequence", "BitGenerator", *KINDS])
+@pytest.mark.parametrize(
+    "name", ["Generator", "RandomState", "SeedSequence", "BitGenerator", *KINDS]
+)
 def test_methods_have_numpys_signatures(name):
     ours, theirs = getattr(np.random, name), getattr(onp.random, name)
     assert set(public(theirs)) <= set(public(ours))
     for method in public(theirs):
         if callable(getattr(theirs, method)):
-            assert_same_signature(getattr(ours, method), getattr(theirs, method), f"{name}.{method}")
+            assert_same_signature(
+                getattr(ours, method), getattr(theirs, method), f"{name}.{method}"
+            )
 
 
-# --- seeds -------------------------------------------------------------------------------------------------------
+# --- seeds ----------------------------------------------------------------------------------------
 
 
 def test_seed_sequences_give_numpys_words():
     for entropy, key in [(5, ()), ([1, 2**70], (3, 4)), (2**200, ())]:
-        ours, theirs = np.random.SeedSequence(entropy, spawn_key=key), onp.random.SeedSequence(entropy, spawn_key=key)
+        ours, theirs = (
+            np.random.SeedSequence(entropy, spawn_key=key),
+            onp.random.SeedSequence(entropy, spawn_key=key),
+        )
         for words in (ours.generate_state(5), ours.generate_state(3, "uint64"), ours.pool):
             assert isinstance(words, np.ndarray)
         assert ours.generate_state(5).tolist() == theirs.generate_state(5).tolist()
-        assert ours.pool.tolist() == theirs.pool.tolist() and ours.state == theirs.state and repr(ours) == repr(theirs)
+        assert (
+            ours.pool.tolist() == theirs.pool.tolist()
+            and ours.state == theirs.state
+            and repr(ours) == repr(theirs)
+        )
         (a, b), (c, d) = ours.spawn(2), theirs.spawn(2)
-        assert b.generate_state(2).tolist() == d.generate_state(2).tolist() and a.spawn_key == c.spawn_key
-        assert ours.n_children_spawned == 2 and ours.entropy == theirs.entropy and ours.pool_size == 4
+        assert (
+            b.generate_state(2).tolist() == d.generate_state(2).tolist()
+            and a.spawn_key == c.spawn_key
+        )
+        assert (
+            ours.n_children_spawned == 2 and ours.entropy == theirs.entropy and ours.pool_size == 4
+        )
         assert pickle.loads(pickle.dumps(ours)).spawn(1)[0].spawn_key == (*key, 2)
-    assert np.random.SeedSequence(np.array([1, 2])).generate_state(1) == onp.random.SeedSequence([1, 2]).generate_state(1)
+    assert np.random.SeedSequence(np.array([1, 2])).generate_state(1) == onp.random.SeedSequence(
+        [1, 2]
+    ).generate_state(1)
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "a", [1, -2], [1.5]])
@@ -100,7 +122,11 @@ def test_seeds_of_every_kind_fix_the_stream():
         lambda: np.random.RandomState(np.random.SeedSequence(9)),
         lambda: np.random.RandomState(3),
         lambda: np.random.Generator(np.random.Philox(key=77)),
-        *[lambda kind=kind: np.random.Generator(getattr(np.random, kind)(3)) for kind in KINDS if kind != "PCG64"],
+        *[
+            lambda kind=kind: np.random.Generator(getattr(np.random, kind)(3))
+            for kind in KINDS
+            if kind != "PCG64"
+        ],
     ]:
         a, b = (make().uniform(size=4).tolist() for _ in range(2))
         assert a == b
@@ -113,7 +139,7 @@ def test_seeds_of_every_kind_fix_the_stream():
     assert np.random.default_rng(state).bit_generator is state._bit_generator
 
 
-# --- bit generators ----------------------------------------------------------------------------------------------
+# --- bit generators -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -121,7 +147,10 @@ def test_states_can_be_read_set_and_pickled(kind):
     rng = np.random.Generator(getattr(np.random, kind)(3))
     rng.normal()
     bits = rng.bit_generator
-    assert bits.state["bit_generator"] == kind and bits.state["state"]["pos" if kind == "MT19937" else "counter"] == 1
+    assert (
+        bits.state["bit_generator"] == kind
+        and bits.state["state"]["pos" if kind == "MT19937" else "counter"] == 1
+    )
     for again in (pickle.loads(pickle.dumps(rng)), copy.deepcopy(rng)):
         assert again.bit_generator is not bits and again.bit_generator.seed_seq.entropy == 3
         state = again.bit_generator.state
@@ -133,7 +162,10 @@ def test_states_can_be_read_set_and_pickled(kind):
     other.uniform(size=4)
     other.bit_generator.state = state
     assert other.uniform(size=4).tolist() == expected
-    for wrong, error, message in [(5, TypeError, "state must be a dict"), ({}, ValueError, f"state must be for a {kind} RNG")]:
+    for wrong, error, message in [
+        (5, TypeError, "state must be a dict"),
+        ({}, ValueError, f"state must be for a {kind} RNG"),
+    ]:
         with pytest.raises(error, match=message):
             bits.state = wrong
     with bits.lock:
@@ -165,7 +197,10 @@ def test_streams_are_advanced_by_draws():
         assert b.advance(-6).random_raw() == getattr(np.random, kind)(3).random_raw()
     assert np.random.Philox(3, counter=2).state == np.random.Philox(3).advance(2).state
     assert np.random.Philox(key=[1, 0]).state == np.random.Philox(key=1).state
-    for arguments, message in [((3, None, 5), "seed and key cannot be both used"), ((None, None, 2**128), r"less than 2\*\*128")]:
+    for arguments, message in [
+        ((3, None, 5), "seed and key cannot be both used"),
+        ((None, None, 2**128), r"less than 2\*\*128"),
+    ]:
         with pytest.raises(ValueError, match=message):
             np.random.Philox(*arguments)
 
@@ -184,7 +219,11 @@ def test_streams_of_spawned_generators_are_not_correlated():
 
 def test_raw_numbers():
     bits = np.random.PCG64(3)
-    assert type(bits.random_raw()) is int and bits.random_raw((2, 3)).shape == (2, 3) and bits.random_raw(3, output=False) is None
+    assert (
+        type(bits.random_raw()) is int
+        and bits.random_raw((2, 3)).shape == (2, 3)
+        and bits.random_raw(3, output=False) is None
+    )
     assert bits.state["state"]["counter"] == 3
     x = bits.random_raw(4000).asnumpy()
     ones = [((x >> onp.uint64(i)) & onp.uint64(1)).mean() for i in range(64)]
@@ -204,7 +243,7 @@ def test_what_cannot_be_made_or_is_in_c_says_so():
             np.random.Generator(wrong)
 
 
-# --- the older interface -----------------------------------------------------------------------------------------
+# --- the older interface --------------------------------------------------------------------------
 
 
 def test_states_of_random_states():
@@ -217,7 +256,10 @@ def test_states_of_random_states():
         assert rng.uniform(size=4).tolist() == expected
     name, words, position, has_gauss, gauss = rng.get_state()
     assert (name, words.dtype, position, has_gauss, gauss) == ("MT19937", "uint32", 3, 0, 0.0)
-    assert str(rng) == "RandomState(MT19937)" and pickle.loads(pickle.dumps(rng)).uniform() == rng.uniform()
+    assert (
+        str(rng) == "RandomState(MT19937)"
+        and pickle.loads(pickle.dumps(rng)).uniform() == rng.uniform()
+    )
     again = np.random.RandomState(4)
     again.__setstate__(rng.__getstate__())
     bits = np.random.MT19937(4)
@@ -236,9 +278,14 @@ def test_states_of_random_states():
 
 
 def test_older_pickles_name_the_bit_generator():
-    for rng in (np.random.Generator(np.random.Philox(3)), np.random.RandomState(np.random.Philox(3))):
+    for rng in (
+        np.random.Generator(np.random.Philox(3)),
+        np.random.RandomState(np.random.Philox(3)),
+    ):
         make, (bits,), *_ = rng.__reduce__()
-        assert type(make("Philox")) is type(rng) and type(make("Philox")._bit_generator) is type(bits)
+        assert type(make("Philox")) is type(rng) and type(make("Philox")._bit_generator) is type(
+            bits
+        )
         with pytest.raises(ValueError, match="Mersenne is not a known BitGenerator module"):
             make("Mersenne")
 
@@ -258,8 +305,14 @@ def test_philox_takes_its_own_key_and_counter():
     bits = np.random.Philox(3)
     bits.random_raw()
     state = bits.state["state"]
-    assert np.random.Philox(counter=state["counter"], key=state["key"]).random_raw() == bits.random_raw()
-    assert len({np.random.Philox(key=key).random_raw() for key in (1, 1 + 2**64, 2**64, 2**128 - 1)}) == 4
+    assert (
+        np.random.Philox(counter=state["counter"], key=state["key"]).random_raw()
+        == bits.random_raw()
+    )
+    assert (
+        len({np.random.Philox(key=key).random_raw() for key in (1, 1 + 2**64, 2**64, 2**128 - 1)})
+        == 4
+    )
 
 
 def test_functions_draw_from_one_stream():
@@ -267,7 +320,11 @@ def test_functions_draw_from_one_stream():
     state = np.random.get_state()
     a = [np.random.uniform().item(), np.random.ranf().item(), np.random.sample((2,)).tolist()]
     np.random.set_state(state)
-    assert a == [np.random.random().item(), np.random.rand().item(), np.random.random_sample(2).tolist()]
+    assert a == [
+        np.random.random().item(),
+        np.random.rand().item(),
+        np.random.random_sample(2).tolist(),
+    ]
     before = np.random.get_bit_generator()
     try:
         np.random.set_bit_generator(np.random.PCG64(3))
@@ -292,14 +349,24 @@ def test_compiled_functions_seed_and_draw():
         rng = np.random.default_rng(3)
         return rng.uniform(size=4)
 
-    assert program().tolist() == program().tolist() == np.random.default_rng(3).uniform(size=4).tolist()
+    assert (
+        program().tolist()
+        == program().tolist()
+        == np.random.default_rng(3).uniform(size=4).tolist()
+    )
     draw = npx.jit(lambda: (np.random.uniform(), np.random.get_state())[0])
-    with pytest.raises(TypeError, match="the value of an array is asked for while the function is being compiled"):
+    with pytest.raises(
+        TypeError, match="the value of an array is asked for while the function is being compiled"
+    ):
         draw()
 
 
 def test_a_shape_says_how_many_numbers_are_drawn_and_not_which():
-    for draw in (np.random.normal, np.random.random_sample, lambda size: np.random.gamma(0.7, size=size)):
+    for draw in (
+        np.random.normal,
+        np.random.random_sample,
+        lambda size: np.random.gamma(0.7, size=size),
+    ):
         state = np.random.get_state()
         flat = draw(size=24)
         np.random.set_state(state)
@@ -315,17 +382,31 @@ def test_the_bits_are_those_of_jaxs_threefry(shape):
             expected = jax.random.bits(theirs, shape, f"uint{width}")
             found = jax.random.bits(ours, shape, f"uint{width}")
             assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
-        for function in (lambda key: jax.random.split(key, shape), lambda key: jax.random.fold_in(key, 2**32 - 1)):
-            assert jax.random.key_data(function(ours)).tolist() == jax.random.key_data(function(theirs)).tolist()
+        for function in (
+            lambda key: jax.random.split(key, shape),
+            lambda key: jax.random.fold_in(key, 2**32 - 1),
+        ):
+            assert (
+                jax.random.key_data(function(ours)).tolist()
+                == jax.random.key_data(function(theirs)).tolist()
+            )
         made = jax.random.key_data(jax.random.key(2**40 + 3, impl=threefry.THREEFRY))
-        assert made.tolist() == jax.random.key_data(jax.random.key(2**40 + 3, impl="threefry2x32")).tolist()
+        assert (
+            made.tolist()
+            == jax.random.key_data(jax.random.key(2**40 + 3, impl="threefry2x32")).tolist()
+        )
 
 
 @pytest.mark.parametrize("backend", ["cpu", "gpu"])
 def test_blocks_are_those_of_jaxs_primitive(backend, monkeypatch):
     words = jax.numpy.asarray([1, 2], "uint32")
-    high, low = jax.numpy.asarray([0, 1, 2**32 - 1], "uint32"), jax.numpy.asarray([5, 0, 7], "uint32")
+    high, low = (
+        jax.numpy.asarray([0, 1, 2**32 - 1], "uint32"),
+        jax.numpy.asarray([5, 0, 7], "uint32"),
+    )
     expected = threefry_2x32(words, jax.numpy.concatenate([high, low]))
     monkeypatch.setattr(jax, "default_backend", lambda: backend)
     assert jax.numpy.concatenate(threefry.hashed(words, high, low)).tolist() == expected.tolist()
-    assert jax.numpy.stack(threefry.hashed(words, high[1], low[1])).tolist() == expected[1::3].tolist()
+    assert (
+        jax.numpy.stack(threefry.hashed(words, high[1], low[1])).tolist() == expected[1::3].tolist()
+    )

@@ -1,4 +1,6 @@
-"""RecordIO: the bytes of the published format, parts, indices, labels, damaged and interrupted files."""
+"""RecordIO: the bytes of the published format, parts, indices, labels, damaged and interrupted
+files.
+"""
 
 import pickle
 import struct
@@ -12,7 +14,17 @@ from npcompat._internal.support.errors import DataFileError
 from npcompat.recordio import IRHeader, MXIndexedRecordIO, MXRecordIO
 
 MAGIC = struct.pack("<I", 0xCED7230A)
-RECORDS = [b"", b"a", b"four", b"fives", MAGIC, b"1234" + MAGIC + b"5678" + MAGIC, b"x" + MAGIC, b"123" + MAGIC * 3 + b"z", bytes(1000)]
+RECORDS = [
+    b"",
+    b"a",
+    b"four",
+    b"fives",
+    MAGIC,
+    b"1234" + MAGIC + b"5678" + MAGIC,
+    b"x" + MAGIC,
+    b"123" + MAGIC * 3 + b"z",
+    bytes(1000),
+]
 
 
 def written(path, records=RECORDS):
@@ -59,7 +71,9 @@ def test_an_interrupted_writer_leaves_the_old_file(tmp_path):
 
     with pytest.raises(KeyError):
         interrupted()
-    assert list(MXRecordIO(path, "r")) == [b"old"] and [p.name for p in tmp_path.iterdir()] == ["a.rec"]
+    assert list(MXRecordIO(path, "r")) == [b"old"] and [p.name for p in tmp_path.iterdir()] == [
+        "a.rec"
+    ]
     with MXRecordIO(path, "w") as file:
         file.write(b"newer")
         assert list(MXRecordIO(path, "r")) == [b"old"]
@@ -72,7 +86,10 @@ def test_an_interrupted_writer_leaves_the_old_file(tmp_path):
         (lambda c: c[:-1], r"the file ends at offset 39, within the record that begins at 12"),
         (lambda c: c[:30], r"the file ends at offset 30, within the record that begins at 12"),
         (lambda c: c[:24], r"the file ends at offset 24, within the record that begins at 12"),
-        (lambda c: c[:12] + b"oops" + c[16:], r"expected the magic number 0xced7230a at offset 12, got 0x73706f6f"),
+        (
+            lambda c: c[:12] + b"oops" + c[16:],
+            r"expected the magic number 0xced7230a at offset 12, got 0x73706f6f",
+        ),
         (lambda c: c[:12] + c[24:], r"expected a record at offset 12, got part 3"),
         (lambda c: c[:24] + c[:12], r"expected another part at offset 24, got part 0"),
     ],
@@ -105,7 +122,9 @@ def test_indexed_files(tmp_path):
     assert len(data) == 9 and list(data) == RECORDS
     assert pickle.loads(pickle.dumps(data))[5] == RECORDS[5]
     paths[0].write_text("0\t0\nnonsense\n")
-    with pytest.raises(DataFileError, match=r"a\.idx, line 2: expected a key, a tab and an offset, got 'nonsense'"):
+    with pytest.raises(
+        DataFileError, match=r"a\.idx, line 2: expected a key, a tab and an offset, got 'nonsense'"
+    ):
         gluon.data.RecordFileDataset(paths[1])
     paths[0].write_text(f"7\t{paths[1].stat().st_size}\n")
     with pytest.raises(DataFileError, match="expected record 7 at offset .*, where the file ends"):
@@ -123,7 +142,12 @@ def test_headers():
         packed = recordio.pack((9, label, 7, 0), b"content")
         assert packed == struct.pack("<IfQQfff", 3, 0, 7, 0, 1, 2, 3) + b"content"
         header, content = recordio.unpack(packed)
-        assert header.flag == 3 and header.label.tolist() == [1, 2, 3] and header.label.dtype == "float32" and content == b"content"
+        assert (
+            header.flag == 3
+            and header.label.tolist() == [1, 2, 3]
+            and header.label.dtype == "float32"
+            and content == b"content"
+        )
     with pytest.raises(DataFileError, match="expected a header of 24 bytes, got 5 bytes"):
         recordio.unpack(b"short")
     with pytest.raises(DataFileError, match="expected 3 labels at offset 24, got 2 bytes"):
@@ -137,17 +161,31 @@ def test_pictures_in_records():
         header, found = recordio.unpack_img(recordio.pack_img((0, 2.0, 1, 0), given, 9, ".png"))
         assert header.label == 2 and found.tolist() == picture.tolist()
     smooth = onp.full((16, 16, 3), 100, "uint8")
-    assert abs(recordio.unpack_img(recordio.pack_img((0, 2.0, 1, 0), smooth))[1].asnumpy().astype(int) - 100).max() <= 2
+    assert (
+        abs(
+            recordio.unpack_img(recordio.pack_img((0, 2.0, 1, 0), smooth))[1].asnumpy().astype(int)
+            - 100
+        ).max()
+        <= 2
+    )
     for flag in (0, -1):
-        grey = recordio.unpack_img(recordio.pack_img((0, 2.0, 1, 0), picture[..., :1], img_fmt=".png"), flag)[1]
+        grey = recordio.unpack_img(
+            recordio.pack_img((0, 2.0, 1, 0), picture[..., :1], img_fmt=".png"), flag
+        )[1]
         assert grey.tolist() == picture[..., :1].tolist()
     for call, text in (
         (
             lambda: recordio.pack_img((0, 2.0, 1, 0), picture.astype("float32")),
             r"expected a picture .* of uint8, got \(4, 5, 3\) of float32",
         ),
-        (lambda: recordio.pack_img((0, 2.0, 1, 0), picture, 101), r"quality must be in \[0, 100\], got 101"),
-        (lambda: recordio.pack_img((0, 2.0, 1, 0), picture, 95, ".bmp"), "img_fmt must be one of .jpg, .jpeg, .png, got '.bmp'"),
+        (
+            lambda: recordio.pack_img((0, 2.0, 1, 0), picture, 101),
+            r"quality must be in \[0, 100\], got 101",
+        ),
+        (
+            lambda: recordio.pack_img((0, 2.0, 1, 0), picture, 95, ".bmp"),
+            "img_fmt must be one of .jpg, .jpeg, .png, got '.bmp'",
+        ),
     ):
         with pytest.raises(ValueError, match=text):
             call()

@@ -1,8 +1,10 @@
-"""The template: every operator, by its cases, against NumPy, on each backend, eager and compiled, forward and backward.
+"""The template: every operator, by its cases, against NumPy, on each backend, eager and compiled,
+forward and backward.
 
-Layouts are ordinary, 0-d, zero-size, and non-contiguous views.  The host backend is cheap: every dtype in every layout,
-in both dtype policies.  XLA compiles: a compiled function runs every dtype and, with one of them, every layout, in one
-program for each policy; eager runs one dtype in every layout.
+Layouts are ordinary, 0-d, zero-size, and non-contiguous views. The host backend is cheap: every
+dtype in every layout, in both dtype policies. XLA compiles: a compiled function runs every dtype
+and, with one of them, every layout, in one program for each policy; eager runs one dtype in every
+layout.
 """
 
 import contextlib
@@ -27,12 +29,17 @@ from npcompat._internal.dispatch import dispatch, execution
 
 PLACEMENT = "jax"
 pytestmark = [  # what is said of nothing, and of nan only
-    pytest.mark.filterwarnings(f"ignore:{text}:RuntimeWarning") for text in ("Mean of empty slice", "Degrees of freedom", "All-NaN slice")
+    pytest.mark.filterwarnings(f"ignore:{text}:RuntimeWarning")
+    for text in ("Mean of empty slice", "Degrees of freedom", "All-NaN slice")
 ]
 
 assert npcompat.gluon
 OPERATORS = sorted(n for n in REGISTRY if not n.startswith("_npi_test"))
-DIFFERENTIABLE = [n for n in OPERATORS if REGISTRY[n].differentiable and any(c.grad != () for c in CASES.get(n, ()))]
+DIFFERENTIABLE = [
+    n
+    for n in OPERATORS
+    if REGISTRY[n].differentiable and any(c.grad != () for c in CASES.get(n, ()))
+]
 SECOND = [n for n in DIFFERENTIABLE if any(c.second for c in CASES[n])]
 WIDE = {onp.dtype("float64"): onp.dtype("float32"), onp.dtype("complex128"): onp.dtype("complex64")}
 
@@ -45,7 +52,7 @@ def quiet():
         yield
 
 
-# --- what is expected --------------------------------------------------------------------------------------------
+# --- what is expected -----------------------------------------------------------------------------
 
 
 def expected_of(case, arrays):
@@ -67,7 +74,9 @@ def flat(result):
 
 
 def by_policy(case, dtype, arrays, numpy_policy):
-    """The dtype of a result: NumPy's, or under the default policy float32 where no operand is a 64-bit float."""
+    """The dtype of a result: NumPy's, or under the default policy float32 where no operand is a
+    64-bit float.
+    """
     if numpy_policy or dtype not in WIDE:
         return dtype
     if case.policy is not None:
@@ -79,31 +88,40 @@ def verify(case, sample, found, expected, numpy_policy, where):
     """Compare results, or an exception, with what the oracle says."""
     label = f"{case.name}, {where}, {sample.layout}, {sample.dtype}: {[f'{a.dtype}{list(a.shape)}' for a in sample.arrays]}"
     if isinstance(expected, Exception):
-        assert isinstance(found, public(type(expected))), f"{label}: expected {expected!r}, got {found!r}"
+        assert isinstance(found, public(type(expected))), (
+            f"{label}: expected {expected!r}, got {found!r}"
+        )
         return
     if isinstance(found, Exception):
         raise AssertionError(f"{label}: raised {found!r}") from found
     if expected is None:
         assert case.holds(*found, *sample.arrays), f"{label}: {found} does not hold"
         return
-    assert len(found) == len(expected), f"{label}: expected {len(expected)} results, got {len(found)}"
+    assert len(found) == len(expected), (
+        f"{label}: expected {len(expected)} results, got {len(found)}"
+    )
     for i, (mine, theirs) in enumerate(zip(found, expected, strict=True)):
         what = f"{label}: result {i}"
         wanted = by_policy(case, theirs.dtype, sample.arrays, numpy_policy)
         if case.value_dtype:
             assert mine.dtype == wanted, f"{what}: expected dtype {wanted}, got {mine.dtype}"
-        assert mine.shape == theirs.shape, f"{what}: expected shape {theirs.shape}, got {mine.shape}"
+        assert mine.shape == theirs.shape, (
+            f"{what}: expected shape {theirs.shape}, got {mine.shape}"
+        )
         kind = onp.generic if isinstance(theirs, onp.generic) else np.ndarray | onp.ndarray
         assert isinstance(mine, kind), f"{what}: expected {theirs!r}, got {mine!r}"
         rtol, atol = (
-            case.loose * t for t in test_utils.tolerances(mine.dtype, wanted, *[a.dtype for a in sample.arrays if a.dtype.itemsize == 2])
+            case.loose * t
+            for t in test_utils.tolerances(
+                mine.dtype, wanted, *[a.dtype for a in sample.arrays if a.dtype.itemsize == 2]
+            )
         )
         with quiet():
             theirs = theirs.astype(wanted)
         test_utils.assert_almost_equal(mine, theirs, rtol, atol, names=(what, "expected"))
 
 
-# --- calls -------------------------------------------------------------------------------------------------------
+# --- calls ----------------------------------------------------------------------------------------
 
 
 def given(sample):
@@ -144,33 +162,48 @@ def codes(case):
     return case.dtypes.split()
 
 
-# --- the template ------------------------------------------------------------------------------------------------
+# --- the template ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_every_operator_has_cases_that_run_it(name, monkeypatch):
-    monkeypatch.setattr(execution.host, "quick", lambda *_: None)  # NumPy's own functions leave no trace
+    monkeypatch.setattr(
+        execution.host, "quick", lambda *_: None
+    )  # NumPy's own functions leave no trace
     cases = CASES.get(name)
     assert cases, f"{name} has no case: add one to tests/unittest/registry_cases/"
     op = REGISTRY[name]
     called, on_host = [], slice(execution.host.slot, execution.host.slot + 2)
-    for backend in ("numpy", "jax"):  # the host compiles nothing, but writes its buffers without some operators
+    for backend in (
+        "numpy",
+        "jax",
+    ):  # the host compiles nothing, but writes its buffers without some operators
         for programs in op.programs[on_host] if backend == "numpy" else op.programs:
             programs.clear()
         for case in cases:
-            assert (case.oracle is None) != (case.holds is None), f"{name}: expected an oracle, or what holds"
+            assert (case.oracle is None) != (case.holds is None), (
+                f"{name}: expected an oracle, or what holds"
+            )
             if backend == "numpy" and not case.on_host:
                 continue
             sample = next(samples(case, codes(case)[:1], ("ordinary",)))
             with npx.backend(backend):
                 if not op.inputs:
-                    sys.setprofile(lambda frame, event, _: called.append(1) if frame.f_code is op.compute.__code__ else None)
+                    sys.setprofile(
+                        lambda frame, event, _: (
+                            called.append(1) if frame.f_code is op.compute.__code__ else None
+                        )
+                    )
                 try:
                     outcome(case, given(sample))
                 finally:
                     sys.setprofile(None)
         # what has no operands is not cached; the computes of ufuncs share their code
-        if called if not op.inputs else any(op.programs[on_host] if backend == "numpy" else op.programs):
+        if (
+            called
+            if not op.inputs
+            else any(op.programs[on_host] if backend == "numpy" else op.programs)
+        ):
             return
         if backend == "numpy" and any(traces(case, op, monkeypatch) for case in cases):
             return
@@ -178,13 +211,21 @@ def test_every_operator_has_cases_that_run_it(name, monkeypatch):
 
 
 def traces(case, op, monkeypatch):
-    """Whether the operator is part of the program that a case would compile to; nothing is compiled."""
+    """Whether the operator is part of the program that a case would compile to; nothing is
+    compiled.
+    """
     ran = set()
     run = Trace.run
-    monkeypatch.setattr(Trace, "run", lambda self, op, *rest: (ran.add(op), run(self, op, *rest))[1])
+    monkeypatch.setattr(
+        Trace, "run", lambda self, op, *rest: (ran.add(op), run(self, op, *rest))[1]
+    )
 
     def body(proxies, trace):
-        return [dispatch.read(leaf) for leaf in flat(case.call(np, *proxies)) if isinstance(leaf, Handle)], None
+        return [
+            dispatch.read(leaf)
+            for leaf in flat(case.call(np, *proxies))
+            if isinstance(leaf, Handle)
+        ], None
 
     sample = next(samples(case, codes(case)[:1], ("ordinary",)))
     try:
@@ -207,7 +248,14 @@ def test_host(name):
         for numpy_policy in (False, True) if case.on_host else ():
             with npx.backend("numpy"), npx.np_default_dtype(numpy_policy):
                 for sample in samples(case, codes(case), case.layouts):
-                    verify(case, sample, outcome(case, given(sample)), expected_of(case, sample.arrays), numpy_policy, "host")
+                    verify(
+                        case,
+                        sample,
+                        outcome(case, given(sample)),
+                        expected_of(case, sample.arrays),
+                        numpy_policy,
+                        "host",
+                    )
 
 
 @pytest.mark.parametrize("name", OPERATORS)
@@ -215,7 +263,14 @@ def test_xla(name):
     for i, case in enumerate(CASES.get(name, ())):
         layouts = case.layouts if i == 0 else ("ordinary",)
         for sample in samples(case, [main_dtype(case)], layouts):
-            verify(case, sample, outcome(case, given(sample)), expected_of(case, sample.arrays), False, "XLA")
+            verify(
+                case,
+                sample,
+                outcome(case, given(sample)),
+                expected_of(case, sample.arrays),
+                False,
+                "XLA",
+            )
 
 
 @pytest.mark.parametrize("numpy_policy", [False, True], ids=["default", "numpy"])
@@ -227,7 +282,10 @@ def test_compiled(name, numpy_policy):
         if numpy_policy:  # only what is made of integers differs
             chosen = [*samples(case, [code for code in own if code in INTS.split()], ("ordinary",))]
         else:
-            chosen = [*samples(case, [main], case.layouts), *samples(case, [code for code in own if code != main], ("ordinary",))]
+            chosen = [
+                *samples(case, [main], case.layouts),
+                *samples(case, [code for code in own if code != main], ("ordinary",)),
+            ]
         for sample in chosen:
             expected = expected_of(case, sample.arrays)
             if not isinstance(expected, Exception):
@@ -235,7 +293,9 @@ def test_compiled(name, numpy_policy):
 
     @npx.jit
     def program(batch):
-        return [flat(case.call(np, *arrays)) for (case, _, _), arrays in zip(runs, batch, strict=True)]
+        return [
+            flat(case.call(np, *arrays)) for (case, _, _), arrays in zip(runs, batch, strict=True)
+        ]
 
     with npx.np_default_dtype(numpy_policy):
         results = program([given(sample) for _, sample, _ in runs])
@@ -265,7 +325,12 @@ def test_exceptions(name):
                 with quiet():
                     case.oracle(
                         *[
-                            onp.asarray(a, dtype=onp.float32 if isinstance(a, list) and isinstance(a[0], float) else None)
+                            onp.asarray(
+                                a,
+                                dtype=onp.float32
+                                if isinstance(a, list) and isinstance(a[0], float)
+                                else None,
+                            )
                             if isinstance(a, list)
                             else a
                             for a in arguments
@@ -276,14 +341,20 @@ def test_exceptions(name):
             assert expected is not None, f"{name}{arguments}: the oracle accepts it"
             for backend in ("jax", "numpy"):
                 with npx.backend(backend), pytest.raises(public(type(expected))):
-                    flat(case.call(np, *[np.array(a) if isinstance(a, list) else a for a in arguments]))[0].wait_to_read()
+                    flat(
+                        case.call(
+                            np, *[np.array(a) if isinstance(a, list) else a for a in arguments]
+                        )
+                    )[0].wait_to_read()
 
 
-# --- backward ----------------------------------------------------------------------------------------------------
+# --- backward -------------------------------------------------------------------------------------
 
 
 def differentiated(case):
-    """A float64 sample of a case in each layout, and the positions of the operands that are differentiated."""
+    """A float64 sample of a case in each layout, and the positions of the operands that are
+    differentiated.
+    """
     fixed = [o.dtype for o in case.operands]
     for sample in samples(case, ["d"], case.layouts):
         if (
@@ -292,7 +363,11 @@ def differentiated(case):
             or isinstance(expected_of(case, sample.arrays), Exception)
         ):
             continue
-        wanted = [i for i, d in enumerate(fixed) if (d is None or as_dtype(d).kind in "fc") and (case.grad is None or i in case.grad)]
+        wanted = [
+            i
+            for i, d in enumerate(fixed)
+            if (d is None or as_dtype(d).kind in "fc") and (case.grad is None or i in case.grad)
+        ]
         if wanted:
             yield sample, wanted
 
@@ -305,13 +380,22 @@ def head_of(name, i, out):
 
 def heads_of(case, arrays):
     """The results of a call that have derivatives, and a gradient for each."""
-    outs = [o for o in flat(case.call(np, *arrays)) if isinstance(o, Handle) and o.dtype.kind in "fc"]
+    outs = [
+        o for o in flat(case.call(np, *arrays)) if isinstance(o, Handle) and o.dtype.kind in "fc"
+    ]
     return outs, [head_of(case.name, i, o).astype(o.dtype) for i, o in enumerate(outs)]
 
 
 def loss_of(case, arrays):
     """The real number of which these are the gradients."""
-    return float(sum([(o.asnumpy() * head).sum().real for o, head in zip(*heads_of(case, arrays), strict=True)]))
+    return float(
+        sum(
+            [
+                (o.asnumpy() * head).sum().real
+                for o, head in zip(*heads_of(case, arrays), strict=True)
+            ]
+        )
+    )
 
 
 def gradients_of(case, arrays, wanted, call=None):
@@ -320,7 +404,9 @@ def gradients_of(case, arrays, wanted, call=None):
         arrays[p].attach_grad()
     with autograd.record():
         results = zip(*(call or heads_of)(case, arrays), strict=True)
-    recorded = [(out, np.array(head)) for out, head in results if dispatch.read(out).node is not None]  # what is handed on is not
+    recorded = [
+        (out, np.array(head)) for out, head in results if dispatch.read(out).node is not None
+    ]  # what is handed on is not
     autograd.backward(*map(list, zip(*recorded, strict=True)))
     return [arrays[p].grad for p in wanted]
 
@@ -348,7 +434,9 @@ def test_gradients(name):
         with npx.backend("numpy" if case.on_host else "jax"), quiet():
             for sample, wanted in differentiated(case):
                 if i == 0 or sample.layout in ("ordinary", "view"):
-                    checks.append((sample, wanted, [central_differences(case, sample, p) for p in wanted]))
+                    checks.append(
+                        (sample, wanted, [central_differences(case, sample, p) for p in wanted])
+                    )
 
         def confirm(grads, sample, expected, where):
             for grad, difference in zip(grads, expected, strict=True):
@@ -362,14 +450,24 @@ def test_gradients(name):
 
         @npx.jit
         def backward_inside(batch):
-            return [gradients_of(case, arrays, wanted) for (_, wanted, _), arrays in zip(checks, batch, strict=True)]
+            return [
+                gradients_of(case, arrays, wanted)
+                for (_, wanted, _), arrays in zip(checks, batch, strict=True)
+            ]
 
-        for (sample, _, expected), grads in zip(checks, backward_inside([given(s) for s, _, _ in checks]) if checks else [], strict=True):
+        for (sample, _, expected), grads in zip(
+            checks, backward_inside([given(s) for s, _, _ in checks]) if checks else [], strict=True
+        ):
             confirm(grads, sample, expected, "backward inside npx.jit")
         for sample, wanted, expected in checks[: i == 0]:
             confirm(gradients_of(case, given(sample), wanted), sample, expected, "eager")
             whole = npx.jit(lambda arrays: heads_of(case, arrays))
-            confirm(gradients_of(case, given(sample), wanted, lambda _, arrays: whole(arrays)), sample, expected, "through npx.jit")
+            confirm(
+                gradients_of(case, given(sample), wanted, lambda _, arrays: whole(arrays)),
+                sample,
+                expected,
+                "through npx.jit",
+            )
             if case.on_host:
                 with npx.backend("numpy"):
                     confirm(gradients_of(case, given(sample), wanted), sample, expected, "host")
@@ -377,7 +475,9 @@ def test_gradients(name):
 
 @pytest.mark.parametrize("name", SECOND)
 def test_second_order(name):
-    """The gradient of a gradient is what JAX makes of the operator's compute: a Hessian times a vector."""
+    """The gradient of a gradient is what JAX makes of the operator's compute: a Hessian times a
+    vector.
+    """
     case = next(c for c in CASES[name] if c.second)
     sample, wanted = next(differentiated(case))
     with npx.backend("numpy" if case.on_host else "jax"):
@@ -399,8 +499,13 @@ def test_second_order(name):
             arrays[p].attach_grad()
         with autograd.record():
             out = flat(case.call(np, *arrays))[0]
-            grads = autograd.grad((out * np.array(head)).sum(), [arrays[p] for p in wanted], create_graph=True)
-            total = sum(((g * np.array(v)).sum() for g, v in zip(grads, directions, strict=True)), np.array(0.0, dtype="float64"))
+            grads = autograd.grad(
+                (out * np.array(head)).sum(), [arrays[p] for p in wanted], create_graph=True
+            )
+            total = sum(
+                ((g * np.array(v)).sum() for g, v in zip(grads, directions, strict=True)),
+                np.array(0.0, dtype="float64"),
+            )
         total.backward()
         return [arrays[p].grad for p in wanted]
 
@@ -416,6 +521,10 @@ def test_second_order(name):
 
         points = tuple(jax.numpy.asarray(sample.arrays[p]) for p in wanted)
         gradient = jax.grad(loss, argnums=tuple(range(len(wanted))))
-        expected = jax.jit(lambda at, along: jax.jvp(gradient, at, along)[1])(points, tuple(map(jax.numpy.asarray, directions)))
+        expected = jax.jit(lambda at, along: jax.jvp(gradient, at, along)[1])(
+            points, tuple(map(jax.numpy.asarray, directions))
+        )
     for mine, e in zip(found, expected, strict=True):
-        test_utils.assert_almost_equal(mine, onp.asarray(e), 1e-9, 1e-10, names=(f"{name}: second order", "JAX"))
+        test_utils.assert_almost_equal(
+            mine, onp.asarray(e), 1e-9, 1e-10, names=(f"{name}: second order", "JAX")
+        )

@@ -1,6 +1,8 @@
-"""Every operator of the registry: types that are partly known, JSON, a node, a graph that is loaded, a page.
+"""Every operator of the registry: types that are partly known, JSON, a node, a graph that is
+loaded, a page.
 
-An exception would be a row of docs/known_gaps.md: "| operator `_npi_name` in graphs | why | where |".
+An exception would be a row of docs/known_gaps.md: "| operator `_npi_name` in graphs | why | where
+|".
 """
 
 import re
@@ -36,7 +38,9 @@ class CallSeenError(Exception):
 
 
 def call_of(op, monkeypatch):
-    """Attributes and operands of a call of an operator by one of its cases on the host, where nothing is compiled."""
+    """Attributes and operands of a call of an operator by one of its cases on the host, where
+    nothing is compiled.
+    """
     found = []
     forward = execution.host.forward
 
@@ -56,7 +60,9 @@ def call_of(op, monkeypatch):
             if isinstance(expected_of(case, sample.arrays), Exception):
                 continue
             with npx.backend("numpy"):
-                modes._MODE.set(modes.current()._replace(plain=False))  # the short way leaves no trace
+                modes._MODE.set(
+                    modes.current()._replace(plain=False)
+                )  # the short way leaves no trace
                 outcome(case, given(sample))
             if found:
                 break
@@ -68,13 +74,25 @@ def call_of(op, monkeypatch):
 
 
 def traced_call_of(op, monkeypatch):
-    """Attributes and operands of a call while a case is traced: zeros for arrays, numbers as they are."""
+    """Attributes and operands of a call while a case is traced: zeros for arrays, numbers as they
+    are.
+    """
     found = []
     run = Trace.run
 
     def noted(self, called, values, payloads, attrs, mode):
         if called is op:
-            found.append((attrs, tuple([onp.zeros(p.shape, p.dtype) if hasattr(p, "shape") else p for p in payloads])))
+            found.append(
+                (
+                    attrs,
+                    tuple(
+                        [
+                            onp.zeros(p.shape, p.dtype) if hasattr(p, "shape") else p
+                            for p in payloads
+                        ]
+                    ),
+                )
+            )
         return run(self, called, values, payloads, attrs, mode)
 
     monkeypatch.setattr(Trace, "run", noted)
@@ -96,16 +114,32 @@ def test_an_operator_is_inferred_written_a_node_loaded_and_described(name, monke
 
     arrays = {f"v{i}": a for i, a in enumerate(operands) if isinstance(a, onp.ndarray)}
     if arrays:
-        graph = symbol.Group(made(*[symbol.var(f"v{i}", a.shape, a.dtype) if f"v{i}" in arrays else a for i, a in enumerate(operands)]))
+        graph = symbol.Group(
+            made(
+                *[
+                    symbol.var(f"v{i}", a.shape, a.dtype) if f"v{i}" in arrays else a
+                    for i, a in enumerate(operands)
+                ]
+            )
+        )
     else:  # without a symbol the operator would run
         node = symbolic.call(op, symbolic.operands(operands), attrs)
-        graph = symbol.Group([dispatch.wrap(Value(symbolic.Symbolic(node, i))) for i in range(op.outputs)])
+        graph = symbol.Group(
+            [dispatch.wrap(Value(symbolic.Symbolic(node, i))) for i in range(op.outputs)]
+        )
     assert graph.heads[0].node.op is op and len(graph) == op.outputs
 
     loaded = symbol.load_json(graph.tojson())
-    with npx.backend("numpy"), onp.errstate(all="ignore"):  # what has no kernel for the host is compiled, once for both calls
+    with (
+        npx.backend("numpy"),
+        onp.errstate(all="ignore"),
+    ):  # what has no kernel for the host is compiled, once for both calls
         expected = made(*operands)
-        for value, e in zip(_graph.evaluated(loaded.heads, {n: Value(a) for n, a in arrays.items()}), expected, strict=True):
+        for value, e in zip(
+            _graph.evaluated(loaded.heads, {n: Value(a) for n, a in arrays.items()}),
+            expected,
+            strict=True,
+        ):
             assert value.payload.dtype == e.dtype
             onp.testing.assert_array_equal(value.payload, e)
     assert [h.type for h in loaded.heads] == [ops.TensorType(e.shape, e.dtype) for e in expected]

@@ -1,4 +1,6 @@
-"""Calls that are remembered: those alike are done again without their function, and are what they would have been."""
+"""Calls that are remembered: those alike are done again without their function, and are what they
+would have been.
+"""
 
 import functools
 import inspect
@@ -64,9 +66,13 @@ JOINED = ["concatenate", "stack", "vstack", "hstack", "dstack"]
 
 
 def remembered_and_again(function, *args, **options):
-    """What a function returns that has no calls to remember yet: for a call, for the same, and for what it is among others."""
+    """What a function returns that has no calls to remember yet: for a call, for the same, and for
+    what it is among others.
+    """
     fresh = remembering(function.__wrapped__)
-    return [attempted(functools.partial(call, **options), *args) for call in (fresh, fresh, function)]
+    return [
+        attempted(functools.partial(call, **options), *args) for call in (fresh, fresh, function)
+    ]
 
 
 def named(name):
@@ -78,26 +84,47 @@ def named(name):
 
 @NEEDED
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("backend", "policy"), [("numpy", "float32"), ("numpy", "numpy"), ("jax", "numpy")])
+@pytest.mark.parametrize(
+    ("backend", "policy"), [("numpy", "float32"), ("numpy", "numpy"), ("jax", "numpy")]
+)
 @pytest.mark.parametrize("name", [*REMEMBERED, *WITH_OTHERS])
 def test_calls_are_remembered_for_what_they_are(backend, policy, name):
     kinds = ["float32", "int32", "0-d", "empty", "scalar", "view", "derived", "list"]
     if backend == "numpy":
-        kinds += ["bool", "row", "float16", "transposed", "misfit", "float64", "complex64", "uint8", "objects", "text", "bfloat16"]
+        kinds += [
+            "bool",
+            "row",
+            "float16",
+            "transposed",
+            "misfit",
+            "float64",
+            "complex64",
+            "uint8",
+            "objects",
+            "text",
+            "bfloat16",
+        ]
     given = operands(backend)
     function, method = named(name), vars(np.ndarray).get(name, getattr(np.ndarray, name, None))
     if name in REMEMBERED:
         calls = [lambda x, rest=rest: (x, *rest) for rest in REMEMBERED[name]]
     else:
         others = [o if isinstance(o, tuple) else (o,) for o in WITH_OTHERS[name]]
-        calls = [lambda x, rest=rest: (x, *[x if o == "same" else given.get(o, o) for o in rest]) for rest in others]
+        calls = [
+            lambda x, rest=rest: (x, *[x if o == "same" else given.get(o, o) for o in rest])
+            for rest in others
+        ]
     with npx.backend(backend), npx.np_default_dtype(policy == "numpy"):
         for call, kind in itertools.product(calls, kinds):
             args = call(given[kind])
             expected = attempted(function.__wrapped__, *args)
             assert remembered_and_again(function, *args) == [expected] * 3, (name, kind, args[1:])
             if isinstance(method, fast_path.native.Method) and isinstance(args[0], np.ndarray):
-                assert attempted(method, *args) == attempted(method.__wrapped__, *args), (name, kind, args[1:])
+                assert attempted(method, *args) == attempted(method.__wrapped__, *args), (
+                    name,
+                    kind,
+                    args[1:],
+                )
 
 
 @NEEDED
@@ -106,19 +133,33 @@ def test_calls_are_remembered_for_what_they_are(backend, policy, name):
 def test_joins_are_remembered_for_what_they_join(backend, name):
     given = operands(backend)
     kinds = ["float32", "int32", "0-d", "empty", "row", "list"]
-    kinds += ["bool", "scalar", "transposed", "view", "derived", "2.5"] if backend == "numpy" else []
+    kinds += (
+        ["bool", "scalar", "transposed", "view", "derived", "2.5"] if backend == "numpy" else []
+    )
     function = named(name)
     with npx.backend(backend), npx.np_default_dtype():
         for a, b in itertools.product(kinds, kinds):
-            for parts in ((given[a], given[b]), [given[a], given[b]], (given[a], given[b], given[a]), [given[a]]):
+            for parts in (
+                (given[a], given[b]),
+                [given[a], given[b]],
+                (given[a], given[b], given[a]),
+                [given[a]],
+            ):
                 for options in ({}, {"dtype": "f4"}) if name != "dstack" else ({},):
                     expected = attempted(functools.partial(function.__wrapped__, **options), parts)
-                    assert remembered_and_again(function, parts, **options) == [expected] * 3, (a, b, type(parts), options)
+                    assert remembered_and_again(function, parts, **options) == [expected] * 3, (
+                        a,
+                        b,
+                        type(parts),
+                        options,
+                    )
 
 
 @NEEDED
 def test_what_is_remembered():
-    """Calls alike do not come to the function again; those with another dtype, number of axes or argument do."""
+    """Calls alike do not come to the function again; those with another dtype, number of axes or
+    argument do.
+    """
     seen = []
 
     @remembering
@@ -132,17 +173,35 @@ def test_what_is_remembered():
 
     with npx.backend("numpy"):
         a, row = np.array(KINDS["float32"]), np.array(KINDS["row"])
-        assert [total(a, 0).tolist(), total(a + 1, 0).tolist()] == [[-1.0, 1.0, 3.0], [1.0, 3.0, 5.0]] and seen == [0]
-        assert total(a) == 3 and total(row) == 6 and total(a.astype("f8")) == 3 and total(np.array(2.0)) == 2
+        assert [total(a, 0).tolist(), total(a + 1, 0).tolist()] == [
+            [-1.0, 1.0, 3.0],
+            [1.0, 3.0, 5.0],
+        ] and seen == [0]
+        assert (
+            total(a) == 3
+            and total(row) == 6
+            and total(a.astype("f8")) == 3
+            and total(np.array(2.0)) == 2
+        )
         assert seen == [0, None, None, None, None]
-        assert [twice(a), twice(a), total(np.zeros((0, 3))), total(np.zeros((0, 3)))] == [6, 6, 0, 0]
+        assert [twice(a), twice(a), total(np.zeros((0, 3))), total(np.zeros((0, 3)))] == [
+            6,
+            6,
+            0,
+            0,
+        ]
         assert len(seen) == 7  # what is empty is not remembered
-        assert [total(a, axis=1).tolist(), total(a, axis=1).tolist()] == [[-3.0, 6.0], [-3.0, 6.0]] and len(seen) == 8
+        assert [total(a, axis=1).tolist(), total(a, axis=1).tolist()] == [
+            [-3.0, 6.0],
+            [-3.0, 6.0],
+        ] and len(seen) == 8
         a.attach_grad()
         with autograd.record():
             loss = total(a, axis=1).sum()
         loss.backward()
-        assert len(seen) == 9 and a.grad.tolist() == [[1.0] * 3] * 2  # where it is recorded, nothing is short
+        assert (
+            len(seen) == 9 and a.grad.tolist() == [[1.0] * 3] * 2
+        )  # where it is recorded, nothing is short
         with pytest.raises(onp.exceptions.AxisError, match="axis 2 is out of bounds"):
             total(a, axis=2)
 
@@ -174,22 +233,41 @@ def test_views_are_remembered_for_the_shapes_of_what_they_look_at(backend, name)
         np.arange(6.0).reshape(2, 3).T,
         np.arange(12.0).reshape(2, 6)[:, ::2],
     ]
-    made += [np.arange(6), np.array(2.0), np.zeros((0, 3)), np.ones((1, 6, 1)), np.array(1 + 2j), np.ones((2, 3), dtype="complex64")]
+    made += [
+        np.arange(6),
+        np.array(2.0),
+        np.zeros((0, 3)),
+        np.ones((1, 6, 1)),
+        np.array(1 + 2j),
+        np.ones((2, 3), dtype="complex64"),
+    ]
     with npx.backend(backend), npx.np_default_dtype():
-        arrays = [a.copy() for a in made[:2]] + [a.copy()[...] for a in made] + [np.array(a.asnumpy(), order="F") for a in made[:2]]
+        arrays = (
+            [a.copy() for a in made[:2]]
+            + [a.copy()[...] for a in made]
+            + [np.array(a.asnumpy(), order="F") for a in made[:2]]
+        )
         arrays += [np.ones((2, 3))[1], np.ones((2, 3)).view(Derived), np.ones((2, 3))[0, 0]]
         arrays[1].setflags(write=False)
         function = getattr(np, name, None) if name in VIEWS else (lambda a: getattr(a, name))
-        whole = function.__wrapped__ if name in VIEWS else inspect.getattr_static(np.ndarray, name).fget.__wrapped__
+        whole = (
+            function.__wrapped__
+            if name in VIEWS
+            else inspect.getattr_static(np.ndarray, name).fget.__wrapped__
+        )
         for _ in range(2):  # the second time they are remembered
-            for a, rest in itertools.product(arrays if name in VIEWS else arrays[:-1], VIEWS.get(name, [()])):
+            for a, rest in itertools.product(
+                arrays if name in VIEWS else arrays[:-1], VIEWS.get(name, [()])
+            ):
                 expected = attempted(whole, a, *rest)
                 assert attempted(function, a, *rest) == expected, (a, rest)
                 if a.ndim and name in ("ravel", "squeeze", "transpose", "swapaxes"):
                     assert attempted(getattr(a, name), *rest) == expected, (a, rest)
                 if isinstance(expected[0], tuple):
                     found, other = function(a, *rest), whole(a, *rest)
-                    assert about(found) == about(other) and np.shares_memory(found, a) == np.shares_memory(other, a), (a, rest)
+                    assert about(found) == about(other) and np.shares_memory(
+                        found, a
+                    ) == np.shares_memory(other, a), (a, rest)
 
 
 @NEEDED
@@ -247,7 +325,18 @@ MADE = {
     ],
     "ones": [(3,), ((2, 3),), ((2, 0), "f8"), (2, complex), (2, int)],
     "empty": [((0, 3),), (0, "i4")],
-    "arange": [(3,), (0,), (2, 5), (5, 2, -1), (0.0, 1.0, 0.25), (1, 3, 1, "f4"), (True,), (3.0,), (1, 2, 0), ("3",)],
+    "arange": [
+        (3,),
+        (0,),
+        (2, 5),
+        (5, 2, -1),
+        (0.0, 1.0, 0.25),
+        (1, 3, 1, "f4"),
+        (True,),
+        (3.0,),
+        (1, 2, 0),
+        ("3",),
+    ],
     "eye": [(2,), (2, 3), (3, 2, 1), (0,), (2, None, -1, "i4"), (2, 2, 0, float, "F"), (2.5,)],
     "identity": [(2,), (2, "i4"), (0,)],
     "tri": [(2,), (2, 3, 1), (3, None, -1, "i4")],
@@ -273,11 +362,22 @@ MADE = {
 def test_what_is_made_of_nothing_is_remembered_for_where_it_goes(name):
     function = named(name)
     whole = function.__wrapped__
-    for backend, policy in [("numpy", False), ("jax", False), ("auto", True), ("jax", True), ("numpy", True), ("auto", False)]:
+    for backend, policy in [
+        ("numpy", False),
+        ("jax", False),
+        ("auto", True),
+        ("jax", True),
+        ("numpy", True),
+        ("auto", False),
+    ]:
         with npx.backend(backend), npx.np_default_dtype(policy):
             for args in MADE[name]:
                 expected = attempted(whole, *args)
-                assert remembered_and_again(function, *args) == [expected] * 3, (backend, policy, args)
+                assert remembered_and_again(function, *args) == [expected] * 3, (
+                    backend,
+                    policy,
+                    args,
+                )
                 for _ in range(20):  # so often that a program is kept
                     found = attempted(function, *args)
                 assert found == expected, (backend, policy, args)
@@ -288,10 +388,17 @@ def test_what_is_made_of_nothing_is_remembered_for_where_it_goes(name):
 def test_what_is_made_again_is_new(backend):
     with npx.backend(backend):
         for _ in range(30):
-            for made in (np.zeros(3), np.zeros(3)[:], np.full(3, 0.0), np.arange(0.0, 0.5, 0.2) * 0):
+            for made in (
+                np.zeros(3),
+                np.zeros(3)[:],
+                np.full(3, 0.0),
+                np.arange(0.0, 0.5, 0.2) * 0,
+            ):
                 assert made.tolist() == [0, 0, 0]
                 made[1] = 5
-                assert type(made._value.payload if made._view is None else made.base._value.payload) is type(np.ones(1)._value.payload)
+                assert type(
+                    made._value.payload if made._view is None else made.base._value.payload
+                ) is type(np.ones(1)._value.payload)
 
 
 @NEEDED
@@ -304,7 +411,11 @@ def test_what_is_remembered_of_nothing():
         seen.append(n)
         if is_operand:
             return dispatch.remembered(REGISTRY["_npi_negative"], (n,), ())
-        return dispatch.remembered(REGISTRY["_npi_full"], (), ((n,), 1, onp.dtype("f8" if npx.is_np_default_dtype() else "f4")))
+        return dispatch.remembered(
+            REGISTRY["_npi_full"],
+            (),
+            ((n,), 1, onp.dtype("f8" if npx.is_np_default_dtype() else "f4")),
+        )
 
     def asked(*args):
         seen.clear()
@@ -317,7 +428,10 @@ def test_what_is_remembered_of_nothing():
             assert [asked(3), asked(3)] == [1, 0]
             assert counted(3).dtype == "f8"
         assert counted(3).dtype == "f4"
-        assert [asked(3, True), asked(3, True)] == [1, 1]  # a number is an operand, and no array says where
+        assert [asked(3, True), asked(3, True)] == [
+            1,
+            1,
+        ]  # a number is an operand, and no array says where
         with autograd.record():
             assert asked(3) == 1
         with npx.cpu():

@@ -17,11 +17,17 @@ QUOTIENTS = {
     "of numbers": lambda xp, a: a[0, 0] / 10,
     "means": lambda xp, a: xp.ones_like(a).mean(axis=1),
     "means over an axis in front": lambda xp, a: xp.ones_like(a).mean(axis=0),
-    "means of some": lambda xp, a: (xp.zeros_like(a) + 6).mean(axis=0, where=xp.argsort(a[:, :1], axis=0) < 7),
-    "variances of some": lambda xp, a: (14 * (a > 0).astype(a.dtype)).var(axis=0, where=xp.argsort(a[:, :1], axis=0) < 7),
+    "means of some": lambda xp, a: (xp.zeros_like(a) + 6).mean(
+        axis=0, where=xp.argsort(a[:, :1], axis=0) < 7
+    ),
+    "variances of some": lambda xp, a: (14 * (a > 0).astype(a.dtype)).var(
+        axis=0, where=xp.argsort(a[:, :1], axis=0) < 7
+    ),
     "variances": lambda xp, a: xp.ones_like(a).var(axis=1, ddof=1),
     "rounded": lambda xp, a: xp.round(a, 2),
-    "of infinities and nan": lambda xp, a: xp.asarray([onp.nan, onp.inf, -0.0, 0.0], dtype=a.dtype) / 0,
+    "of infinities and nan": lambda xp, a: (
+        xp.asarray([onp.nan, onp.inf, -0.0, 0.0], dtype=a.dtype) / 0
+    ),
 }
 
 
@@ -56,19 +62,36 @@ def test_quotients_by_a_repeated_divisor_have_derivatives_of_both():
         onp.testing.assert_allclose(gy.asnumpy(), (-(x**2) / y**2).sum(axis=0).asnumpy())
         both.backward()
         onp.testing.assert_allclose(x.grad.asnumpy(), (2 / y - 2 * x / y**2).asnumpy())
-        onp.testing.assert_allclose(y.grad.asnumpy(), (-2 * x / y**2 + 2 * x**2 / y**3).sum(axis=0).asnumpy())
+        onp.testing.assert_allclose(
+            y.grad.asnumpy(), (-2 * x / y**2 + 2 * x**2 / y**3).sum(axis=0).asnumpy()
+        )
 
 
 def test_doubles_become_the_halves_next_to_them():
     rng = onp.random.default_rng(1)
     spread = rng.normal(size=1000) * 10.0 ** rng.integers(-9, 5, 1000)
-    ties = onp.concatenate([(onp.arange(3000) + 0.5) * 2.0**-24, onp.arange(1, 2000) * 2.0**-24, [65519.9999999999, 65520.0, 1e300]])
+    ties = onp.concatenate(
+        [
+            (onp.arange(3000) + 0.5) * 2.0**-24,
+            onp.arange(1, 2000) * 2.0**-24,
+            [65519.9999999999, 65520.0, 1e300],
+        ]
+    )
     all_of_them = onp.concatenate([x * sign for x in (spread, ties) for sign in (1, -1)])
-    x = onp.concatenate([all_of_them, onp.nextafter(all_of_them, onp.inf), [onp.nan, onp.inf, -onp.inf, 0.0, -0.0, 1e-320]])
+    x = onp.concatenate(
+        [
+            all_of_them,
+            onp.nextafter(all_of_them, onp.inf),
+            [onp.nan, onp.inf, -onp.inf, 0.0, -0.0, 1e-320],
+        ]
+    )
     with onp.errstate(over="ignore"):
         wanted = x.astype("float16")
     with npx.backend("jax"):
-        for found in (np.array(x).astype("float16"), npx.jit(lambda x: x.astype("float16"))(np.array(x))):
+        for found in (
+            np.array(x).astype("float16"),
+            npx.jit(lambda x: x.astype("float16"))(np.array(x)),
+        ):
             assert (found.asnumpy().view("uint16") == wanted.view("uint16")).all()
         y = np.array([1.5, 2.0000001], dtype="float64")
         y.attach_grad()

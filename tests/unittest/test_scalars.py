@@ -1,4 +1,6 @@
-"""Scalars: what NumPy returns as one does not alias, does not change, and is of NumPy's scalar types for `isinstance`."""
+"""Scalars: what NumPy returns as one does not alias, does not change, and is of NumPy's scalar
+types for `isinstance`.
+"""
 
 import copy
 import json
@@ -36,8 +38,19 @@ def test_an_element_is_a_scalar_of_numpys_type(dtype):
         onp.dtype(dtype).type,
     ):
         assert isinstance(y, kind) == isinstance(theirs[2], kind), kind
-    assert not isinstance(y, np.ndarray) and np.isscalar(y) and np.ndim(y) == 0 and np.shape(y) == () and y.size == 1
-    assert y.dtype == dtype and hash(y) == hash(theirs[2]) and {y: 1}[theirs[2]] == 1 and {theirs[2]: 1}[y] == 1
+    assert (
+        not isinstance(y, np.ndarray)
+        and np.isscalar(y)
+        and np.ndim(y) == 0
+        and np.shape(y) == ()
+        and y.size == 1
+    )
+    assert (
+        y.dtype == dtype
+        and hash(y) == hash(theirs[2])
+        and {y: 1}[theirs[2]] == 1
+        and {theirs[2]: 1}[y] == 1
+    )
     assert repr(y) == repr(theirs[2]) and str(y) == str(theirs[2]) and f"{y}" == f"{theirs[2]}"
     x[2] = 0
     assert y == theirs[2] and y.item() == theirs[2].item() and y.tolist() == theirs[2].tolist()
@@ -62,10 +75,28 @@ def test_what_is_a_scalar_and_what_an_array_of_no_axes():
 def test_scalars_are_numbers():
     x = np.array([3, 1, 2])
     assert list(range(x[0])) == [0, 1, 2] and [10, 20, 30, 40][x[0]] == 40 and "abc" * x[1] == "abc"
-    assert [1, 2] * x[2] == x[2] * [1, 2] == [1, 2, 1, 2] and (np.array([2.0])[0] * [1, 2]).tolist() == [2, 4]
-    assert math.sqrt(x[1]) == 1 and json.dumps(float(x[2])) == "2.0" and divmod(x[0], 2) == (1, 1) and round(np.array([2.5])[0]) == 2
-    assert x[x[1]] == 1 and sorted(x) == [1, 2, 3] and max(x) == 3 and sum(x) == 6 and f"{np.array([0.125])[0]:.2f}" == "0.12"
-    assert {v: v + 1 for v in x} == {3: 4, 1: 2, 2: 3} and len({*x, *x}) == 3 and x[0] in {3} and 3 in {x[0]}
+    assert [1, 2] * x[2] == x[2] * [1, 2] == [1, 2, 1, 2] and (
+        np.array([2.0])[0] * [1, 2]
+    ).tolist() == [2, 4]
+    assert (
+        math.sqrt(x[1]) == 1
+        and json.dumps(float(x[2])) == "2.0"
+        and divmod(x[0], 2) == (1, 1)
+        and round(np.array([2.5])[0]) == 2
+    )
+    assert (
+        x[x[1]] == 1
+        and sorted(x) == [1, 2, 3]
+        and max(x) == 3
+        and sum(x) == 6
+        and f"{np.array([0.125])[0]:.2f}" == "0.12"
+    )
+    assert (
+        {v: v + 1 for v in x} == {3: 4, 1: 2, 2: 3}
+        and len({*x, *x}) == 3
+        and x[0] in {3}
+        and 3 in {x[0]}
+    )
 
 
 def test_scalars_do_not_change():
@@ -85,7 +116,9 @@ def test_scalars_do_not_change():
     array = np.asarray(y)
     array[...] = 7
     assert y == 1 and array == 7
-    assert copy.copy(y) == copy.deepcopy(y) == pickle.loads(pickle.dumps(y)) == 1 and isinstance(pickle.loads(pickle.dumps(y)), np.floating)
+    assert copy.copy(y) == copy.deepcopy(y) == pickle.loads(pickle.dumps(y)) == 1 and isinstance(
+        pickle.loads(pickle.dumps(y)), np.floating
+    )
 
 
 def test_iteration_gives_scalars_and_sees_what_is_written():
@@ -96,7 +129,10 @@ def test_iteration_gives_scalars_and_sees_what_is_written():
         if i < 3:
             x[i + 1] = 10 * v + 1
     assert seen == [0, 1, 11, 111]
-    assert all(isinstance(v, np.floating) for v in x) and [v.shape for v in np.ones((2, 3))] == [(3,), (3,)]
+    assert all(isinstance(v, np.floating) for v in x) and [v.shape for v in np.ones((2, 3))] == [
+        (3,),
+        (3,),
+    ]
     v = next(iter(x))
     x[0] = 5
     assert v == 0
@@ -142,16 +178,27 @@ def test_scalars_pass_through_compiled_functions():
     x = np.arange(3.0)
     for _ in range(2):
         out = f(x, x[2])
-        assert [isinstance(o, np.ndarray) for o in out[:4]] == [False, False, False, True] and [float(o) for o in out[:4]] == [3, 2, 4, 2]
+        assert [isinstance(o, np.ndarray) for o in out[:4]] == [False, False, False, True] and [
+            float(o) for o in out[:4]
+        ] == [3, 2, 4, 2]
         assert isinstance(out[4]["mean"], np.floating)
     assert total == 4
     g = npx.jit(lambda x: x + 1)
-    assert isinstance(g(np.array(1.0)), np.floating) and isinstance(g(x[1]), np.floating) and g(x[1]) == 2
+    assert (
+        isinstance(g(np.array(1.0)), np.floating)
+        and isinstance(g(x[1]), np.floating)
+        and g(x[1]) == 2
+    )
 
 
 def test_scalars_have_what_only_numpys_scalars_have():
     x = np.array([2.0, 2.5], "float64")
-    assert x[0].is_integer() and not x[1].is_integer() and x[1].as_integer_ratio() == (5, 2) and x[1].hex() == (2.5).hex()
+    assert (
+        x[0].is_integer()
+        and not x[1].is_integer()
+        and x[1].as_integer_ratio() == (5, 2)
+        and x[1].hex() == (2.5).hex()
+    )
     assert np.array([7])[0].bit_count() == 3 and np.array([7])[0].is_integer()
     assert not hasattr(np.array([1], "float32")[0], "hex") and not hasattr(x, "is_integer")
     with pytest.raises(AttributeError, match=r"'numpy.float64' object has no attribute 'other'"):

@@ -1,4 +1,6 @@
-"""A package outside of the tree adds operators: each is one file and one case, and everything that the registry's operators have follows."""
+"""A package outside of the tree adds operators: each is one file and one case, and everything that
+the registry's operators have follows.
+"""
 
 import os
 import subprocess
@@ -11,9 +13,9 @@ TESTS = Path(__file__).parent
 SCAN = '''
     """Means of the elements so far."""
 
-    from npcompat._internal import dtypes
+    from npcompat._internal.core import dtypes
     from npcompat._internal.dispatch import apply
-    from npcompat._internal.kinds import for_axis
+    from npcompat._internal.core.op_kinds import for_axis
 
 
     @for_axis("_npx_running_mean", rule=dtypes.floating)
@@ -53,7 +55,7 @@ ANY_INPUTS = '''
     """How far arrays lie apart."""
 
     from npcompat._internal.dispatch import apply
-    from npcompat._internal.kinds import broadcast
+    from npcompat._internal.core.op_kinds import broadcast
 
 
     @broadcast("_npx_apart")
@@ -96,7 +98,7 @@ CONVOLUTION = '''
     """Dilation, the convolution of morphology (Serra, 1982)."""
 
     from npcompat._internal.dispatch import apply
-    from npcompat._internal.kinds import convolution
+    from npcompat._internal.core.op_kinds import convolution
 
 
     @convolution("_npx_dilation", fill=-1e4)
@@ -157,7 +159,7 @@ CUSTOM = '''
     """A cube with a derivative of its own."""
 
     from npcompat import npx
-    from npcompat._internal.op import register
+    from npcompat._internal.core.op import register
 
     cube = npx.Custom(lambda x: x**3, lambda x: x, lambda x: x, bprop=lambda x, out, dout: (3 * x**2 * dout,), name="cube")
     _cube = register(cube.operator(1, ()))
@@ -174,7 +176,11 @@ CUSTOM_CASE = """
 
 FILES = {
     "scan": (SCAN, SCAN_CASE, "`ops.RunningMean(axis=None)(a)`; called by `scan.running_mean`."),
-    "any_inputs": (ANY_INPUTS, ANY_INPUTS_CASE, "`ops.Apart()(*arrays)`; called by `any_inputs.apart`."),
+    "any_inputs": (
+        ANY_INPUTS,
+        ANY_INPUTS_CASE,
+        "`ops.Apart()(*arrays)`; called by `any_inputs.apart`.",
+    ),
     "convolution": (CONVOLUTION, CONVOLUTION_CASE, "- **Pattern**: complex"),
     "custom": (CUSTOM, CUSTOM_CASE, "## _npx_custom_cube"),
 }
@@ -189,7 +195,7 @@ CHECKS = '''
     import pytest
 
     from npcompat import np
-    from npcompat._internal.op import REGISTRY
+    from npcompat._internal.core.op import REGISTRY
     import test_registry
     import test_registry_graphs
     from npcompat.ops._manual import page
@@ -222,7 +228,10 @@ def test_one_file_and_one_case_add_an_operator(tmp_path):
     found = subprocess.run(
         [sys.executable, "-W", "error", "checks.py", *FILES],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (tmp_path, TESTS, TESTS.parents[1])))},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(map(str, (tmp_path, TESTS, TESTS.parents[1]))),
+        },
         capture_output=True,
         text=True,
         timeout=300,

@@ -22,10 +22,14 @@ SETS = {
     "union1d of small dtypes": lambda xp, a, b: xp.union1d(a.astype("int8"), b.astype("uint8")),
     "union1d of 0-d arrays": lambda xp, a, b: xp.union1d(a[0, 0], b[0]),
     "setdiff1d": lambda xp, a, b: (xp.setdiff1d(a, b), xp.setdiff1d(b, a)),
-    "setdiff1d of distinct elements": lambda xp, a, b: xp.setdiff1d(a[0, ::-1], b, assume_unique=True),
+    "setdiff1d of distinct elements": lambda xp, a, b: xp.setdiff1d(
+        a[0, ::-1], b, assume_unique=True
+    ),
     "setdiff1d of lists": lambda xp, a, b: xp.setdiff1d([3, 1], [3]),
     "setxor1d": lambda xp, a, b: (xp.setxor1d(a, b), xp.setxor1d(a[0], b[:3], assume_unique=True)),
-    "union1d of nan": lambda xp, a, b: xp.union1d(xp.asarray([onp.nan, 1.0, onp.nan], dtype="float64"), b),
+    "union1d of nan": lambda xp, a, b: xp.union1d(
+        xp.asarray([onp.nan, 1.0, onp.nan], dtype="float64"), b
+    ),
 }
 
 
@@ -36,13 +40,25 @@ def test_sets(name):
 
 @pytest.mark.parametrize("function", [np.intersect1d, np.union1d, np.setdiff1d, np.setxor1d])
 def test_sets_are_not_compiled(function):
-    with pytest.raises(TypeError, match=f"np.{function.__name__}: the shape of the result depends on the values"):
+    with pytest.raises(
+        TypeError, match=f"np.{function.__name__}: the shape of the result depends on the values"
+    ):
         npx.jit(function)(np.array([1, 2]), np.array([2]))
 
 
 @pytest.mark.parametrize("shift", [2**100, -(2**100) - 1, onp.uint64(2**63 + 2), (2**70, -1), 0])
 def test_roll_by_numbers_of_any_size(shift):
-    agrees(lambda xp, a, b: (xp.roll(a, shift), xp.roll(a, shift, axis=(0, 1)), xp.roll(b[:0], shift), a), A, B, modes=("jax", "numpy"))
+    agrees(
+        lambda xp, a, b: (
+            xp.roll(a, shift),
+            xp.roll(a, shift, axis=(0, 1)),
+            xp.roll(b[:0], shift),
+            a,
+        ),
+        A,
+        B,
+        modes=("jax", "numpy"),
+    )
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
@@ -50,13 +66,21 @@ def test_searchsorted_of_complex_numbers(side):
     parts = [0.0, -0.0, 1.0, -onp.inf, onp.nan]
     found = onp.sort(onp.array([complex(x, y) for x in parts for y in parts]))
     agrees(
-        lambda xp, a, b: (xp.searchsorted(a, b, side), xp.searchsorted(a[:0], b, side), xp.searchsorted(a, b[3], side)), found, found[::-1]
+        lambda xp, a, b: (
+            xp.searchsorted(a, b, side),
+            xp.searchsorted(a[:0], b, side),
+            xp.searchsorted(a, b[3], side),
+        ),
+        found,
+        found[::-1],
     )
 
 
 def test_a_sorter_is_within_the_vector():
     for sorter in ([0, 1, 3], [-1, 0, 1]):
-        agrees(lambda xp, a, b: xp.searchsorted(a[0], 2, sorter=sorter), A, B, modes=("jax", "numpy"))
+        agrees(
+            lambda xp, a, b: xp.searchsorted(a[0], 2, sorter=sorter), A, B, modes=("jax", "numpy")
+        )
 
 
 BITS = {
@@ -64,13 +88,19 @@ BITS = {
     "packbits of a list": lambda xp, a: xp.packbits([1, 0, True]),
     "packbits along no axis": lambda xp, a: xp.packbits(a, axis=2),
     "packbits of a 0-d array": lambda xp, a: (xp.packbits(a[0, 0]), xp.packbits(a[0, 0], axis=0)),
-    "packbits of nothing": lambda xp, a: (xp.packbits(a[:, :0], axis=0), xp.packbits(a[:, :0], axis=1), xp.packbits(a[:0])),
+    "packbits of nothing": lambda xp, a: (
+        xp.packbits(a[:, :0], axis=0),
+        xp.packbits(a[:, :0], axis=1),
+        xp.packbits(a[:0]),
+    ),
     "packbits otherwise": lambda xp, a: xp.packbits(a, bitorder="middle"),
     "unpackbits of integers": lambda xp, a: xp.unpackbits(a),
     "unpackbits of a 0-d array": lambda xp, a: xp.unpackbits(a[0, 0].astype("uint8")),
     "unpackbits along no axis": lambda xp, a: xp.unpackbits(a.astype("uint8"), axis=-3),
     "unpackbits otherwise": lambda xp, a: xp.unpackbits(a.astype("uint8"), bitorder="middle"),
-    "unpackbits, some": lambda xp, a: [xp.unpackbits(a.astype("uint8"), count=n) for n in (0, 5, 60, -3, -48)],
+    "unpackbits, some": lambda xp, a: [
+        xp.unpackbits(a.astype("uint8"), count=n) for n in (0, 5, 60, -3, -48)
+    ],
     "unpackbits, fewer than none": lambda xp, a: xp.unpackbits(a.astype("uint8"), count=-49),
     "there and back": lambda xp, a: xp.packbits(xp.unpackbits(a.astype("uint8"), axis=1), axis=1),
 }
@@ -81,7 +111,7 @@ def test_bits(name):
     agrees(BITS[name], A)
 
 
-# --- methods -----------------------------------------------------------------------------------------------------
+# --- methods --------------------------------------------------------------------------------------
 
 
 def method(xp, name):
@@ -92,11 +122,16 @@ def method(xp, name):
 METHODS = {
     "choose": lambda xp, a, i: method(xp, "choose")(i, [a, 10 * a, 7]),
     "choose, mode": lambda xp, a, i: method(xp, "choose")(i - 1, [a, 10 * a], mode="wrap"),
-    "choose, out": lambda xp, a, i: (lambda out: (method(xp, "choose")(i, [a, a, a], out=out), out))(xp.zeros((2, 3), dtype="float64")),
+    "choose, out": lambda xp, a, i: (
+        lambda out: (method(xp, "choose")(i, [a, a, a], out=out), out)
+    )(xp.zeros((2, 3), dtype="float64")),
     "put": lambda xp, a, i: method(xp, "put")(a, [1, -1], [9, 8]),
     "put into a view": lambda xp, a, i: method(xp, "put")(a.T[1:], i, 5.0, mode="wrap"),
     "put outside": lambda xp, a, i: method(xp, "put")(a, [6], 0),
-    "byteswap": lambda xp, a, i: (method(xp, "byteswap")(i), method(xp, "byteswap")(method(xp, "byteswap")(a))),
+    "byteswap": lambda xp, a, i: (
+        method(xp, "byteswap")(i),
+        method(xp, "byteswap")(method(xp, "byteswap")(a)),
+    ),
     "byteswap in place": lambda xp, a, i: (method(xp, "byteswap")(i[::-1, 1], inplace=True), i),
 }
 EAGER = {
@@ -163,5 +198,7 @@ def test_questions_about_all_elements_are_answered_in_compiled_functions_too(nam
             continue
         eager = question(a, b, **nans)
         compiled = npx.jit(lambda a, b: question(a, b, **nans))(a, b)
-        assert type(eager) is bool and eager == bool(compiled) == getattr(onp, name)(a.asnumpy(), b.asnumpy(), **nans)
+        assert type(eager) is bool and eager == bool(compiled) == getattr(onp, name)(
+            a.asnumpy(), b.asnumpy(), **nans
+        )
     assert npx.jit(lambda a: np.where(question(a, a), a, 0))(np.ones(2)).tolist() == [1, 1]

@@ -1,10 +1,13 @@
-"""Random programs of views, writes, ufuncs, reductions, sorting and joining: NumPy, eager and compiled agree, exceptions included.
+"""Random programs of views, writes, ufuncs, reductions, sorting and joining: NumPy, eager and
+compiled agree, exceptions included.
 
-Each step (`programs/`) runs on NumPy and eagerly, and all arrays are compared after it; at the end of every other program the recorded steps
-are replayed under `npx.jit`.  In CI the programs are few and always the same.  NPCOMPAT_PROGRAMS says how many others are tried for each
-backend, and `--hypothesis-seed` which:
+Each step (`programs/`) runs on NumPy and eagerly, and all arrays are compared after it; at the end
+of every other program the recorded steps are replayed under `npx.jit`. In CI the programs are few
+and always the same. NPCOMPAT_PROGRAMS says how many others are tried for each backend, and
+`--hypothesis-seed` which:
 
-    NPCOMPAT_PROGRAMS=10000 HYPOTHESIS_PROFILE=thorough python -m pytest tests/unittest/test_state_machine.py -k Host --hypothesis-seed=1 --timeout=0
+    NPCOMPAT_PROGRAMS=10000 HYPOTHESIS_PROFILE=thorough python -m pytest
+    tests/unittest/test_state_machine.py -k Host --hypothesis-seed=1 --timeout=0
 """
 
 import os
@@ -34,7 +37,10 @@ class OnXla(Host):
 def case(machine, programs, steps):
     found = machine.TestCase
     found.settings = hypothesis.settings(
-        max_examples=PROGRAMS or programs, stateful_step_count=steps, phases=PHASES, suppress_health_check=CHECKS
+        max_examples=PROGRAMS or programs,
+        stateful_step_count=steps,
+        phases=PHASES,
+        suppress_health_check=CHECKS,
     )
     return found
 

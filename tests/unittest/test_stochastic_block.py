@@ -1,4 +1,6 @@
-"""Stochastic blocks: losses collected while a block computes, eagerly, hybridized, in larger blocks and compiled steps."""
+"""Stochastic blocks: losses collected while a block computes, eagerly, hybridized, in larger blocks
+and compiled steps.
+"""
 
 import numpy as onp
 import pytest
@@ -53,7 +55,10 @@ def test_losses_of_the_last_call(hybridize):
 
 
 def test_forward_must_be_decorated():
-    with pytest.raises(ValueError, match="Undecorated.forward: expected it to be decorated with @StochasticBlock.collectLoss"):
+    with pytest.raises(
+        ValueError,
+        match="Undecorated.forward: expected it to be decorated with @StochasticBlock.collectLoss",
+    ):
         Undecorated()(np.ones(2))
 
 
@@ -76,13 +81,23 @@ def test_an_error_leaves_nothing_behind():
 @pytest.mark.parametrize("hybridize", [False, True])
 def test_stochastic_sequential(hybridize):
     net = mgp.StochasticSequential()
-    net.add(Penalty(), nn.HybridLambda(lambda x: x + 1), Penalty(), nn.HybridLambda(lambda x: x + 1))
+    net.add(
+        Penalty(), nn.HybridLambda(lambda x: x + 1), Penalty(), nn.HybridLambda(lambda x: x + 1)
+    )
     if hybridize:
         net.hybridize()
     for _ in range(2):
         assert net(np.ones(2)).tolist() == [5, 5]
-        assert [[x.tolist() for x in losses] for losses in net.losses] == [[[1, 1], [0, 0]], [[9, 9], [2, 2]]]
-    assert len(net) == 4 and isinstance(net[0], Penalty) and len(net[1:3]) == 2 and list(net)[2] is net[2]
+        assert [[x.tolist() for x in losses] for losses in net.losses] == [
+            [[1, 1], [0, 0]],
+            [[9, 9], [2, 2]],
+        ]
+    assert (
+        len(net) == 4
+        and isinstance(net[0], Penalty)
+        and len(net[1:3]) == 2
+        and list(net)[2] is net[2]
+    )
     net.add(Undecorated())
     with pytest.raises(ValueError, match="Undecorated.forward"):
         net(np.ones(2))

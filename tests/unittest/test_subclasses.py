@@ -1,4 +1,6 @@
-"""Classes derived from `ndarray`: what is made of an instance is one, and is told what it was made of."""
+"""Classes derived from `ndarray`: what is made of an instance is one, and is told what it was made
+of.
+"""
 
 import copy
 import pickle

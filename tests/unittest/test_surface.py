@@ -1,9 +1,11 @@
-"""The names of MXNet 2's NumPy interface, with their signatures: the lists in surface/ against the package and docs/known_gaps.md.
+"""The names of MXNet 2's NumPy interface, with their signatures: the lists in surface/ against the
+package and docs/known_gaps.md.
 
-Each list is of one namespace, one name a line: `name(signature)`, `name = namespace.name` for one object under two names,
-`Class.method(signature)` without `self`, or a name alone.  In a signature, a default that MXNet makes when it is imported (an
-initializer, a device, a folder) is `...`, and a parameter that MXNet names `_` is given by position only.  Hooks that layers and
-cells call on themselves, such as `infer_shape`, have no signature there.
+Each list is of one namespace, one name a line: `name(signature)`, `name = namespace.name` for one
+object under two names, `Class.method(signature)` without `self`, or a name alone. In a signature, a
+default that MXNet makes when it is imported (an initializer, a device, a folder) is `...`, and a
+parameter that MXNet names `_` is given by position only. Hooks that layers and cells call on
+themselves, such as `infer_shape`, have no signature there.
 """
 
 import inspect
@@ -15,7 +17,10 @@ import pytest
 
 import npcompat
 
-LISTS = {path.stem: path.read_text().splitlines() for path in sorted((Path(__file__).parent / "surface").glob("*.txt"))}
+LISTS = {
+    path.stem: path.read_text().splitlines()
+    for path in sorted((Path(__file__).parent / "surface").glob("*.txt"))
+}
 GAPS = (Path(__file__).parents[2] / "docs" / "known_gaps.md").read_text()
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 NONE = inspect.Parameter.empty
@@ -48,14 +53,24 @@ def gaps(heading: str) -> dict[str, str]:
 
 
 NAMES = listed()
-MISSING, DIFFERENT = gaps("Names of MXNet that are missing"), gaps("Signatures of MXNet that differ")
+MISSING, DIFFERENT = (
+    gaps("Names of MXNet that are missing"),
+    gaps("Signatures of MXNet that differ"),
+)
 
 
 def lookup(name: str) -> Any:
-    """The object of a name; AttributeError if there is none.  Attributes that instances alone have are annotated."""
+    """The object of a name; AttributeError if there is none.
+
+    Attributes that instances alone have are annotated.
+    """
     at: Any = npcompat
     for part in name.removeprefix("npcompat.").split("."):
-        if isinstance(at, type) and not hasattr(at, part) and any(part in vars(c).get("__annotations__", ()) for c in at.__mro__):
+        if (
+            isinstance(at, type)
+            and not hasattr(at, part)
+            and any(part in vars(c).get("__annotations__", ()) for c in at.__mro__)
+        ):
             return None
         at = getattr(at, part)
     return at
@@ -66,7 +81,9 @@ def parameters(name: str) -> list[inspect.Parameter]:
     found = list(inspect.signature(lookup(name)).parameters.values())
     owner, _, last = name.rpartition(".")
     holder = lookup(owner)
-    bound = not isinstance(holder, type) or isinstance(inspect.getattr_static(holder, last), staticmethod | classmethod)
+    bound = not isinstance(holder, type) or isinstance(
+        inspect.getattr_static(holder, last), staticmethod | classmethod
+    )
     return found if bound else found[1:]
 
 
@@ -78,17 +95,23 @@ def wanted(text: str) -> list[inspect.Parameter]:
 
 
 def same_default(mine: Any, its: Any) -> bool:
-    return its is NONE or (mine is not NONE and (its is ... or mine is its or (type(mine) is not type(None) and mine == its)))
+    return its is NONE or (
+        mine is not NONE
+        and (its is ... or mine is its or (type(mine) is not type(None) and mine == its))
+    )
 
 
 def difference(ours: list[inspect.Parameter], theirs: list[inspect.Parameter]) -> str | None:
-    """Which calls of MXNet's signature ours does not take with the same meaning; None if there are none.
+    """Which calls of MXNet's signature ours does not take with the same meaning; None if there are
+    none.
 
-    Keyword-only parameters may be added, what MXNet requires may have a default, and what it takes as `*args` or `**kwargs`
-    may have names.
+    Keyword-only parameters may be added, what MXNet requires may have a default, and what it takes
+    as `*args` or `**kwargs` may have names.
     """
     kinds = {p.kind for p in ours}
-    if {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD} <= kinds and len(ours) == 2:
+    if {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD} <= kinds and len(
+        ours
+    ) == 2:
         return None
     here, there = ([p for p in some if p.kind in POSITIONAL] for some in (ours, theirs))
     for mine, its in zip(here, there, strict=False):
@@ -103,7 +126,12 @@ def difference(ours: list[inspect.Parameter], theirs: list[inspect.Parameter]) -
     for its in theirs:
         if its.kind is inspect.Parameter.VAR_POSITIONAL and its.kind not in kinds and not added:
             return f"*{its.name} is missing"
-        if its.kind is inspect.Parameter.VAR_KEYWORD and its.kind not in kinds and not added and not keywords:
+        if (
+            its.kind is inspect.Parameter.VAR_KEYWORD
+            and its.kind not in kinds
+            and not added
+            and not keywords
+        ):
             return f"**{its.name} is missing"
         if its.kind is inspect.Parameter.KEYWORD_ONLY:
             mine = keywords.get(its.name)
@@ -111,9 +139,13 @@ def difference(ours: list[inspect.Parameter], theirs: list[inspect.Parameter]) -
                 return f"{its.name}= is missing"
             if mine is not None and not same_default(mine.default, its.default):
                 return f"{its.name}={mine.default!r} in the place of {its.default!r}"
-    if added and not any(p.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD) for p in theirs):
+    if added and not any(
+        p.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD) for p in theirs
+    ):
         return f"{', '.join(added)} can be given by position"
-    required = [n for n, p in keywords.items() if p.default is NONE and n not in {p.name for p in theirs}]
+    required = [
+        n for n, p in keywords.items() if p.default is NONE and n not in {p.name for p in theirs}
+    ]
     return f"{', '.join(required)} must be given" if required else None
 
 
@@ -142,13 +174,17 @@ def differing() -> dict[str, str]:
 
 def test_names_that_are_missing_are_known_gaps():
     assert missing() - MISSING.keys() == set(), "missing, and not listed in docs/known_gaps.md"
-    assert MISSING.keys() - missing() == set(), "listed in docs/known_gaps.md as missing, but there, or not a name of MXNet"
+    assert MISSING.keys() - missing() == set(), (
+        "listed in docs/known_gaps.md as missing, but there, or not a name of MXNet"
+    )
 
 
 def test_signatures_that_differ_are_known_gaps():
     found = differing()
     assert {n: r for n, r in found.items() if n not in DIFFERENT} == {}
-    assert DIFFERENT.keys() - found.keys() == set(), "listed in docs/known_gaps.md as different, but as in MXNet"
+    assert DIFFERENT.keys() - found.keys() == set(), (
+        "listed in docs/known_gaps.md as different, but as in MXNet"
+    )
 
 
 def test_at_most_three_percent_are_gaps_each_with_a_reason():
@@ -180,18 +216,29 @@ def test_the_comparison_sees_differences(mine, its, reason):
     assert found is None if reason is None else re.search(reason, found)
 
 
-# --- arguments that MXNet's functions have and NumPy's have not ---------------------------------------------------------
+# --- arguments that MXNet's functions have and NumPy's have not -----------------------------------
 
 MAKERS = "arange array asarray empty empty_like eye full full_like identity indices linspace logspace ones ones_like tri zeros zeros_like"
 DRAWS = "beta chisquare choice exponential f gamma gumbel laplace logistic lognormal normal pareto power rand randint randn rayleigh uniform weibull"
 
 
-@pytest.mark.parametrize("name", [f"np.{n}" for n in MAKERS.split()] + [f"np.random.{n}" for n in DRAWS.split()])
+@pytest.mark.parametrize(
+    "name", [f"np.{n}" for n in MAKERS.split()] + [f"np.random.{n}" for n in DRAWS.split()]
+)
 def test_what_makes_arrays_takes_their_device_under_both_names(name):
     function = lookup(name)
-    arguments = {"np.full": (2, 1), "np.full_like": ([1, 2], 1), "np.linspace": (0, 1), "np.logspace": (0, 1)}.get(name)
+    arguments = {
+        "np.full": (2, 1),
+        "np.full_like": ([1, 2], 1),
+        "np.linspace": (0, 1),
+        "np.logspace": (0, 1),
+    }.get(name)
     if arguments is None:  # sizes and parameters that are 2
-        required = [p for p in inspect.signature(function).parameters.values() if p.default is NONE and p.kind in POSITIONAL]
+        required = [
+            p
+            for p in inspect.signature(function).parameters.values()
+            if p.default is NONE and p.kind in POSITIONAL
+        ]
         arguments = (2,) * len(required)
     for given in ({"device": npcompat.cpu()}, {"ctx": npcompat.cpu(0)}, {"ctx": "cpu"}):
         assert function(*arguments, **given).device == npcompat.cpu()

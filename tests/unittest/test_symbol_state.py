@@ -18,7 +18,9 @@ def data(*shape):
 def normalized():
     """A graph of normalisation twice by the same statistics, in training mode, and its arrays."""
     names = ["x", "gamma", "beta", "mean", "variance"]
-    x, gamma, beta, mean, variance = (symbol.var(n, shape=("n", 3) if n == "x" else (3,), dtype=F) for n in names)
+    x, gamma, beta, mean, variance = (
+        symbol.var(n, shape=("n", 3) if n == "x" else (3,), dtype=F) for n in names
+    )
     with autograd.train_mode():
         once = npx.batch_norm(x, gamma, beta, mean, variance)
         twice = npx.batch_norm(once * once, gamma, beta, mean, variance)
@@ -28,7 +30,10 @@ def normalized():
 
 def test_auxiliary_states_are_overwritten_by_forward():
     y, arrays = normalized()
-    assert y.list_arguments() == ["x", "gamma", "beta"] and y.list_auxiliary_states() == ["mean", "variance"]
+    assert y.list_arguments() == ["x", "gamma", "beta"] and y.list_auxiliary_states() == [
+        "mean",
+        "variance",
+    ]
     assert y.list_inputs() == ["x", "gamma", "beta", "mean", "variance"]
     assert y.infer_shape(x=(4, 3)) == ([(4, 3), (3,), (3,)], [(4, 3)], [(3,), (3,)])
     assert y.infer_type() == ([F] * 3, [F], [F] * 2) and y.infer_shape_partial()[2] == [(3,), (3,)]
@@ -55,7 +60,9 @@ def test_auxiliary_states_are_overwritten_by_forward():
     assert set(y.simple_bind(x=(4, 3)).aux_dict) == {"mean", "variance"}
     with pytest.raises(ValueError, match="no array is given for mean, variance in aux_states"):
         y.bind(args=arrays)
-    with pytest.raises(ValueError, match="there is no auxiliary state moving; there are mean, variance"):
+    with pytest.raises(
+        ValueError, match="there is no auxiliary state moving; there are mean, variance"
+    ):
         executor.copy_params_from({}, {"moving": np.ones(3)})
 
 
@@ -73,19 +80,31 @@ def test_draws_of_a_graph_are_those_of_the_functions():
         first, second = npx.dropout(w, 0.5), np.random.normal(w)
     y = first + second
     again = symbol.load_json(y.tojson())
-    assert y.list_arguments() == ["w"] and y.list_auxiliary_states() == [] and "random_counter = random state: () int64" in y.debug_str()
+    assert (
+        y.list_arguments() == ["w"]
+        and y.list_auxiliary_states() == []
+        and "random_counter = random state: () int64" in y.debug_str()
+    )
     a = np.ones((4, 3))
     executor = y.bind(args=[a])
     np.random.seed(5)
     with autograd.train_mode():
         expected = [npx.dropout(a, 0.5) + np.random.normal(a) for _ in range(2)]
     following = np.random.uniform()
-    for run in (lambda: y.eval(w=a)[0], lambda: executor.forward()[0], lambda: again.eval(w=a)[0], npx.jit(lambda: executor.forward()[0])):
+    for run in (
+        lambda: y.eval(w=a)[0],
+        lambda: executor.forward()[0],
+        lambda: again.eval(w=a)[0],
+        npx.jit(lambda: executor.forward()[0]),
+    ):
         np.random.seed(5)
         for e in expected:
             assert_almost_equal(run(), e)
         assert np.random.uniform() == following
-    assert (symbol.Group([first, npx.dropout(np.ones((4, 3)) * w, 0.5, mode="always")]).eval(w=a)[0] != 1).all()
+    assert (
+        symbol.Group([first, npx.dropout(np.ones((4, 3)) * w, 0.5, mode="always")]).eval(w=a)[0]
+        != 1
+    ).all()
     n = symbol.var("n", shape=("n", 3), dtype=F)
     assert (np.random.uniform(size=n.shape) + n).eval(n=a)[0].shape == (4, 3)
 
@@ -120,7 +139,9 @@ def test_a_training_graph_is_the_block_in_training_mode():
         for name, parameter in block.collect_params().items():
             assert_almost_equal(parameter.data(), after[name])
             if parameter.grad_req != "null":
-                assert_almost_equal(parameter.grad(), net.collect_params()[name].grad(), rtol=1e-4, atol=1e-5)
+                assert_almost_equal(
+                    parameter.grad(), net.collect_params()[name].grad(), rtol=1e-4, atol=1e-5
+                )
     with pytest.raises(ValueError, match=r"inputs 1.running_mean are no variables .*; those are"):
         gluon.SymbolBlock(y, symbol.var("1.running_mean"))
 
@@ -135,11 +156,16 @@ def test_a_block_that_writes_parameters_by_hand_is_refused():
             self.calls.data()[...] += 1
             return x * self.calls.data()
 
-    with pytest.raises(NotImplementedError, match="writes its parameters calls by an operator that is not declared to overwrite them"):
+    with pytest.raises(
+        NotImplementedError,
+        match="writes its parameters calls by an operator that is not declared to overwrite them",
+    ):
         Counting().to_symbol(ops.TensorType((2,), F))
 
 
 def test_a_graph_that_draws_is_not_exported_to_other_programs():
     y = npx.dropout(symbol.var("x", shape=(3,), dtype=F), mode="always")
-    with pytest.raises(NotImplementedError, match="a program without npcompat can't draw random numbers"):
+    with pytest.raises(
+        NotImplementedError, match="a program without npcompat can't draw random numbers"
+    ):
         as_function(y.heads)

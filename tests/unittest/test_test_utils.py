@@ -70,7 +70,10 @@ def test_random_arrays_have_shape_dtype_and_bounds():
     x = test_utils.rand_ndarray(1000, "float32", 2, 3, 10).asnumpy()
     assert x.min() >= 20 and x.max() <= 30 and x.std() > 1
     assert set(test_utils.rand_ndarray(200, "int64", -1, 1).tolist()) == {-1, 0, 1}
-    assert all(1 <= n <= 4 for n in test_utils.rand_shape_nd(5, 4)) and test_utils.rand_shape_nd(0) == ()
+    assert (
+        all(1 <= n <= 4 for n in test_utils.rand_shape_nd(5, 4))
+        and test_utils.rand_shape_nd(0) == ()
+    )
     assert 0 in test_utils.rand_shape_nd(200, 1, allow_zero_size=True)
 
 
@@ -99,7 +102,10 @@ def test_wrong_gradients_are_found():
             dy[1] += 1
             return dy
 
-    with pytest.raises(AssertionError, match=r"(?s)gradient of input 0 and central difference differ in 1 of 3 elements.*worst at \[1\]"):
+    with pytest.raises(
+        AssertionError,
+        match=r"(?s)gradient of input 0 and central difference differ in 1 of 3 elements.*worst at \[1\]",
+    ):
         test_utils.check_numeric_gradient(lambda x: Wrong()(x), [np.ones(3)])
     with pytest.raises(AssertionError, match="the function returns no array of floats"):
         test_utils.check_numeric_gradient(lambda x: x > 1, [np.ones(3)])

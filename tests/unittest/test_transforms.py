@@ -1,4 +1,6 @@
-"""Transforms as blocks: eager on the host and hybridized, on pictures and batches; on XLA the operators are tested."""
+"""Transforms as blocks: eager on the host and hybridized, on pictures and batches; on XLA the
+operators are tested.
+"""
 
 import numpy as onp
 import pytest
@@ -49,12 +51,16 @@ def agree(make, pictures, shape):
         results.append(y.asnumpy())
     eager, compiled = results
     assert eager.dtype == compiled.dtype
-    onp.testing.assert_allclose(compiled.astype("float64"), eager, rtol=1e-4, atol=1 if eager.dtype == "uint8" else 1e-4)
+    onp.testing.assert_allclose(
+        compiled.astype("float64"), eager, rtol=1e-4, atol=1 if eager.dtype == "uint8" else 1e-4
+    )
     assert (abs(compiled.astype("float64") - eager) > 1e-3).mean() < 0.01
     return eager
 
 
-@pytest.mark.parametrize(("make", "shape"), OF_PICTURES, ids=[type(m()).__name__ for m, _ in OF_PICTURES])
+@pytest.mark.parametrize(
+    ("make", "shape"), OF_PICTURES, ids=[type(m()).__name__ for m, _ in OF_PICTURES]
+)
 def test_transforms_of_pictures_agree_everywhere(make, shape):
     agree(make, onp.stack([PICTURE] * 2), (2, *shape))
     assert make()(host_picture(PICTURE)).shape == shape
@@ -66,16 +72,29 @@ def test_transforms_of_tensors_agree_everywhere(make):
 
 
 def test_composed_transforms():
-    to_input = transforms.Compose([transforms.Resize(6), lambda x: x, transforms.ToTensor(), transforms.Normalize(0.5, 0.25)])
+    to_input = transforms.Compose(
+        [transforms.Resize(6), lambda x: x, transforms.ToTensor(), transforms.Normalize(0.5, 0.25)]
+    )
     found = to_input(host_picture(PICTURE))
-    assert found.shape == (3, 6, 6) and found.dtype == "float32" and isinstance(found._value.payload, onp.ndarray)
+    assert (
+        found.shape == (3, 6, 6)
+        and found.dtype == "float32"
+        and isinstance(found._value.payload, onp.ndarray)
+    )
     small = transforms.Resize(6)(host_picture(PICTURE)).asnumpy()
-    onp.testing.assert_allclose(found.asnumpy(), (small.transpose(2, 0, 1) / 255 - 0.5) / 0.25, rtol=1e-5, atol=1e-5)
+    onp.testing.assert_allclose(
+        found.asnumpy(), (small.transpose(2, 0, 1) / 255 - 0.5) / 0.25, rtol=1e-5, atol=1e-5
+    )
     assert len(to_input) == 4 and "Resize(6, keep_ratio=False, interpolation=1)" in repr(to_input)
     assert "Normalize(mean=(0.5), std=(0.25))" in repr(to_input)
     compiled = transforms.HybridCompose([transforms.CenterCrop(6), transforms.ToTensor()])
-    onp.testing.assert_allclose(compiled(np.array(PICTURE)).asnumpy(), PICTURE[2:8, 3:9].transpose(2, 0, 1) / 255, rtol=1e-5)
-    with pytest.raises(TypeError, match="HybridCompose: expected blocks that can be compiled, HybridBlocks, got function"):
+    onp.testing.assert_allclose(
+        compiled(np.array(PICTURE)).asnumpy(), PICTURE[2:8, 3:9].transpose(2, 0, 1) / 255, rtol=1e-5
+    )
+    with pytest.raises(
+        TypeError,
+        match="HybridCompose: expected blocks that can be compiled, HybridBlocks, got function",
+    ):
         transforms.HybridCompose([lambda x: x])
     with pytest.raises(TypeError, match="Compose: expected transforms, got int"):
         transforms.Compose([3])
@@ -124,10 +143,18 @@ def test_a_loader_applies_transforms():
 
 
 def test_what_a_sample_holds_besides_the_picture_passes_through():
-    chain = transforms.Compose([transforms.CenterCrop(4), transforms.RandomApply(transforms.RandomGray(1), 1), transforms.ToTensor()])
+    chain = transforms.Compose(
+        [
+            transforms.CenterCrop(4),
+            transforms.RandomApply(transforms.RandomGray(1), 1),
+            transforms.ToTensor(),
+        ]
+    )
     picture, label = chain(host_picture(PICTURE), 3)
     assert picture.shape == (3, 4, 4) and label == 3
-    picture, *boxes = transforms.HybridCompose([transforms.Rotate(90)])(np.ones((1, 2, 2)), np.array([1]), np.array([2]))
+    picture, *boxes = transforms.HybridCompose([transforms.Rotate(90)])(
+        np.ones((1, 2, 2)), np.array([1]), np.array([2])
+    )
     assert picture.shape == (1, 2, 2) and [b.tolist() for b in boxes] == [[1], [2]]
     assert transforms.HybridRandomApply(transforms.RandomGray(1))(host_picture(PICTURE), 5)[1] == 5
 
@@ -135,16 +162,48 @@ def test_what_a_sample_holds_besides_the_picture_passes_through():
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
-        (lambda: transforms.Resize((1, 2, 3)), ValueError, r"Resize: expected a positive number or \(width, height\)"),
-        (lambda: transforms.RandomResizedCrop(4, scale=(0.5, 2)), ValueError, r"RandomResizedCrop: expected scale=\(low, high\)"),
-        (lambda: transforms.RandomFlipLeftRight(2), ValueError, "RandomFlipLeftRight: p is a probability, got 2"),
-        (lambda: transforms.RandomBrightness(-1), ValueError, "RandomBrightness: expected a number that is not negative"),
+        (
+            lambda: transforms.Resize((1, 2, 3)),
+            ValueError,
+            r"Resize: expected a positive number or \(width, height\)",
+        ),
+        (
+            lambda: transforms.RandomResizedCrop(4, scale=(0.5, 2)),
+            ValueError,
+            r"RandomResizedCrop: expected scale=\(low, high\)",
+        ),
+        (
+            lambda: transforms.RandomFlipLeftRight(2),
+            ValueError,
+            "RandomFlipLeftRight: p is a probability, got 2",
+        ),
+        (
+            lambda: transforms.RandomBrightness(-1),
+            ValueError,
+            "RandomBrightness: expected a number that is not negative",
+        ),
         (lambda: transforms.RandomRotation((3, 1)), ValueError, "low < high"),
         (lambda: transforms.Rotate(3, True, True), ValueError, "exclude each other"),
-        (lambda: transforms.RandomApply(transforms.ToTensor(), -1), ValueError, "RandomApply: p is a probability"),
-        (lambda: transforms.HybridRandomApply(transforms.ToTensor())(np.array(PICTURE)), ValueError, "must keep shape and dtype, but made"),
-        (lambda: transforms.CropResize(9, 0, 6, 5)(np.array(PICTURE)), ValueError, "not within a picture of 12 x 10"),
-        (lambda: transforms.ToTensor()(np.ones((2, 2))), ValueError, r"to_tensor: expected a picture \(H, W, C\)"),
+        (
+            lambda: transforms.RandomApply(transforms.ToTensor(), -1),
+            ValueError,
+            "RandomApply: p is a probability",
+        ),
+        (
+            lambda: transforms.HybridRandomApply(transforms.ToTensor())(np.array(PICTURE)),
+            ValueError,
+            "must keep shape and dtype, but made",
+        ),
+        (
+            lambda: transforms.CropResize(9, 0, 6, 5)(np.array(PICTURE)),
+            ValueError,
+            "not within a picture of 12 x 10",
+        ),
+        (
+            lambda: transforms.ToTensor()(np.ones((2, 2))),
+            ValueError,
+            r"to_tensor: expected a picture \(H, W, C\)",
+        ),
     ],
 )
 def test_wrong_options_are_errors(make, error, text):

@@ -1,4 +1,6 @@
-"""Ufuncs as objects: their class, attributes, methods, and the arguments that choose a loop; NumPy is the oracle."""
+"""Ufuncs as objects: their class, attributes, methods, and the arguments that choose a loop; NumPy
+is the oracle.
+"""
 
 import copy
 import inspect
@@ -22,20 +24,26 @@ def test_every_ufunc_of_numpys_is_one():
 
 @pytest.mark.parametrize("attribute", ["nin", "nout", "nargs", "identity", "signature", "__name__"])
 def test_attributes_are_numpys(attribute):
-    assert {n: getattr(getattr(np, n), attribute) for n in UFUNCS} == {n: getattr(getattr(onp, n), attribute) for n in UFUNCS}
+    assert {n: getattr(getattr(np, n), attribute) for n in UFUNCS} == {
+        n: getattr(getattr(onp, n), attribute) for n in UFUNCS
+    }
 
 
 def test_types_are_numpys_those_of_the_host_included():
     ours = [name for name in UFUNCS if getattr(np, name) is not getattr(onp, name)]
     assert set(UFUNCS) - set(ours) == {"isnat"}
-    assert {name: getattr(np, name).types for name in ours} == {name: getattr(onp, name).types for name in ours}
+    assert {name: getattr(np, name).types for name in ours} == {
+        name: getattr(onp, name).types for name in ours
+    }
     assert np.add.ntypes == len(np.add.types)
 
 
 def test_methods_are_those_of_the_class():
     assert np.add.reduce.__self__ is np.add
     assert np.ufunc.reduce(np.add, [1, 2, 3]) == 6 and np.ufunc.__call__(np.add, 1, 2) == 3
-    assert "left to right" in np.add.reduce.__doc__ and str(inspect.signature(np.modf)).startswith("(x: Any, /, out: Any = (None, None), *")
+    assert "left to right" in np.add.reduce.__doc__ and str(inspect.signature(np.modf)).startswith(
+        "(x: Any, /, out: Any = (None, None), *"
+    )
     assert pickle.loads(pickle.dumps(np.add)) is np.add
     with pytest.raises(TypeError, match=r"cannot create 'numpy\.ufunc' instances"):
         np.ufunc()
@@ -50,14 +58,42 @@ def test_outputs_are_given_by_position_too():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: np.matmul.reduce(np.ones((2, 2))), RuntimeError, "Reduction not defined on ufunc with signature"),
-        (lambda: np.matmul.outer(np.ones(2), np.ones(2)), TypeError, "outer is not allowed in ufunc with non-trivial signature"),
-        (lambda: np.vecdot.at(np.ones(2), [0], np.ones(1)), TypeError, r"vecdot has signature \(n\),\(n\)->\(\)"),
-        (lambda: np.sin.accumulate([1.0]), ValueError, "accumulate only supported for binary functions"),
-        (lambda: np.divmod.reduce([1]), ValueError, "reduce only supported for functions returning a single value"),
-        (lambda: np.sin.at(np.ones(2), [0], 1), ValueError, "second operand provided when ufunc is unary: sin"),
+        (
+            lambda: np.matmul.reduce(np.ones((2, 2))),
+            RuntimeError,
+            "Reduction not defined on ufunc with signature",
+        ),
+        (
+            lambda: np.matmul.outer(np.ones(2), np.ones(2)),
+            TypeError,
+            "outer is not allowed in ufunc with non-trivial signature",
+        ),
+        (
+            lambda: np.vecdot.at(np.ones(2), [0], np.ones(1)),
+            TypeError,
+            r"vecdot has signature \(n\),\(n\)->\(\)",
+        ),
+        (
+            lambda: np.sin.accumulate([1.0]),
+            ValueError,
+            "accumulate only supported for binary functions",
+        ),
+        (
+            lambda: np.divmod.reduce([1]),
+            ValueError,
+            "reduce only supported for functions returning a single value",
+        ),
+        (
+            lambda: np.sin.at(np.ones(2), [0], 1),
+            ValueError,
+            "second operand provided when ufunc is unary: sin",
+        ),
         (lambda: np.add.at(np.ones(2), [0]), ValueError, "second operand needed for ufunc: add"),
-        (lambda: np.divmod.at(np.ones(2), [0], 1), ValueError, "only single output ufuncs are supported, this one has 2"),
+        (
+            lambda: np.divmod.at(np.ones(2), [0], 1),
+            ValueError,
+            "only single output ufuncs are supported, this one has 2",
+        ),
     ],
 )
 def test_methods_that_a_ufunc_has_not_say_so(call, error, message):
@@ -81,8 +117,13 @@ SIGNATURES = [
 @pytest.mark.parametrize(("name", "operands", "signature"), SIGNATURES)
 def test_signature_chooses_the_loop(backend, name, operands, signature):
     with npx.np_default_dtype():
-        found, wanted = getattr(np, name)(*operands, signature=signature), getattr(onp, name)(*operands, signature=signature)
-    for mine, its in zip(*[f if isinstance(f, tuple) else (f,) for f in (found, wanted)], strict=True):
+        found, wanted = (
+            getattr(np, name)(*operands, signature=signature),
+            getattr(onp, name)(*operands, signature=signature),
+        )
+    for mine, its in zip(
+        *[f if isinstance(f, tuple) else (f,) for f in (found, wanted)], strict=True
+    ):
         assert mine.dtype == its.dtype and onp.array_equal(mine.asnumpy(), its)
 
 
@@ -110,7 +151,10 @@ def test_signatures_that_are_none(signature, error):
 
 
 def test_signature_obeys_casting_and_excludes_dtype():
-    with pytest.raises(TypeError, match=r"Cannot cast ufunc 'add' input 0 from dtype\('float64'\) to dtype\('int32'\)"):
+    with pytest.raises(
+        TypeError,
+        match=r"Cannot cast ufunc 'add' input 0 from dtype\('float64'\) to dtype\('int32'\)",
+    ):
         np.add(np.float64(1.5), 2, signature="ii->i")
     assert np.add(np.array([1.5]), 2, signature="ii->i", casting="unsafe").tolist() == [3]
     with pytest.raises(TypeError, match="cannot specify both 'signature' and 'dtype'"):
@@ -124,7 +168,10 @@ def test_resolve_dtypes():
     assert np.add.resolve_dtypes((int32, float, None)) == (float32,) * 3, "the default float"
     assert np.add.resolve_dtypes((int32, float64, None)) == (float64,) * 3
     assert np.add.resolve_dtypes((int32, int32, None), signature="dd->d") == (float64,) * 3
-    assert np.add.resolve_dtypes((None, int32, None), reduction=True)[1] == onp.add.resolve_dtypes((None, int32, None), reduction=True)[1]
+    assert (
+        np.add.resolve_dtypes((None, int32, None), reduction=True)[1]
+        == onp.add.resolve_dtypes((None, int32, None), reduction=True)[1]
+    )
     with npx.np_default_dtype():
         assert np.add.resolve_dtypes((int32, float, None)) == (float64,) * 3
     with pytest.raises(TypeError, match="Cannot cast ufunc 'add' output"):
@@ -140,17 +187,31 @@ def test_products_along_axes():
         ("matvec", {"axes": [(1, 2), 0, 0]}),
         ("vecmat", {"axes": [1, (0, 1), -1]}),
     ]:
-        operands = {"matmul": (a, b), "vecdot": (a, a), "matvec": (a, b[:2]), "vecmat": (a, b)}[name]
+        operands = {"matmul": (a, b), "vecdot": (a, a), "matvec": (a, b[:2]), "vecmat": (a, b)}[
+            name
+        ]
         wanted = getattr(onp, name)(*operands, **options)
         found = getattr(np, name)(*map(np.array, operands), **options)
-        assert found.shape == wanted.shape and onp.array_equal(found.asnumpy(), wanted), (name, options)
+        assert found.shape == wanted.shape and onp.array_equal(found.asnumpy(), wanted), (
+            name,
+            options,
+        )
 
 
 def test_functions_from_python_are_ufuncs():
     add = np.frompyfunc(lambda x, y: x + y, 2, 1, identity=0)
-    assert isinstance(add, np.ufunc) and (add.nin, add.nout, add.nargs, add.types, add.identity) == (2, 1, 3, ["OO->O"], 0)
+    assert isinstance(add, np.ufunc) and (
+        add.nin,
+        add.nout,
+        add.nargs,
+        add.types,
+        add.identity,
+    ) == (2, 1, 3, ["OO->O"], 0)
     assert add(np.arange(3), 1).tolist() == [1, 2, 3] and add.reduce(np.arange(4)) == 6
-    assert add.accumulate([1, 2, 3]).tolist() == [1, 3, 6] and add.outer([1, 2], [3]).tolist() == [[4], [5]]
+    assert add.accumulate([1, 2, 3]).tolist() == [1, 3, 6] and add.outer([1, 2], [3]).tolist() == [
+        [4],
+        [5],
+    ]
 
 
 def test_functions_from_python_write_into_arrays():
@@ -188,15 +249,24 @@ def test_an_ellipsis_asks_for_arrays_in_the_place_of_scalars(backend):
             assert (ours.tolist(), ours.dtype) == (theirs.tolist(), theirs.dtype)
 
 
-@pytest.mark.parametrize("name", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+@pytest.mark.parametrize(
+    "name", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
+)
 def test_comparisons_of_signed_with_unsigned_integers_are_of_the_numbers(name):
     signed = onp.array([-(2**63), -1, 0, 3, 2**60, 2**60 + 1, 2**63 - 1])[:, None]
     unsigned = onp.array([0, 3, 2**60, 2**60 + 1, 2**63 - 1, 2**63, 2**64 - 1], dtype="uint64")
     ours, theirs = getattr(np, name), getattr(onp, name)
     with npx.backend("jax"):
-        for a, b in ((signed, unsigned), (unsigned, signed), (signed.astype("int8"), unsigned), (signed, unsigned.astype("uint8"))):
+        for a, b in (
+            (signed, unsigned),
+            (unsigned, signed),
+            (signed.astype("int8"), unsigned),
+            (signed, unsigned.astype("uint8")),
+        ):
             for function in (ours, npx.jit(ours)):
-                onp.testing.assert_array_equal(function(np.array(a), np.array(b)).asnumpy(), theirs(a, b))
+                onp.testing.assert_array_equal(
+                    function(np.array(a), np.array(b)).asnumpy(), theirs(a, b)
+                )
 
 
 @pytest.mark.parametrize("backend", ["jax", "numpy"])
@@ -213,7 +283,10 @@ def test_ufuncs_and_functions_written_in_c_are_not_bound():
 
     layer = Layer()
     assert Layer.activation is np.tanh and layer.activation is np.tanh
-    assert layer.pair([1, 4], [3, 2]).tolist() == [3, 4] and layer.made([1, 2], dtype="int8").dtype == onp.int8
+    assert (
+        layer.pair([1, 4], [3, 2]).tolist() == [3, 4]
+        and layer.made([1, 2], dtype="int8").dtype == onp.int8
+    )
     with pytest.raises(onp.exceptions.AxisError):
         layer.plain([1, 2])  # a function of Python's is, with NumPy as well
 
@@ -234,7 +307,9 @@ def test_ufuncs_of_numpys_and_others_are_given_the_arrays_for_results():
     with pytest.raises(ValueError, match="mismatch"):
         cumsum(np.ones((2, 3), dtype=int), out=wide, axis=0)  # it would broadcast
     distances = np.zeros(3)
-    umath_tests.euclidean_pdist(np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 4.0]]), distances)  # whose results have the length of `out`
+    umath_tests.euclidean_pdist(
+        np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 4.0]]), distances
+    )  # whose results have the length of `out`
     assert distances.tolist() == [5, 4, 3]
 
 
@@ -247,10 +322,16 @@ def test_objects_raise_their_own_errors():
 def test_logic_of_objects_may_be_asked_for_bools(name):
     a = [["", "a"], ["0", ""]]
     found = getattr(np, name)(np.array(a, dtype=object), np.array("x", dtype=object), dtype=bool)
-    expected = getattr(onp, name)(onp.array(a, dtype=object), onp.array("x", dtype=object), dtype=bool)
+    expected = getattr(onp, name)(
+        onp.array(a, dtype=object), onp.array("x", dtype=object), dtype=bool
+    )
     assert found.dtype == expected.dtype and found.tolist() == expected.tolist()
     assert getattr(np, name)(np.array(a, dtype=object), 1.5, dtype=bool).dtype == bool
-    for refused in ((np.array(a, dtype=object), np.array("x", dtype=object)), (np.array(a, dtype=object), 1.5), (np.ones(2, int), 1.5)):
+    for refused in (
+        (np.array(a, dtype=object), np.array("x", dtype=object)),
+        (np.array(a, dtype=object), 1.5),
+        (np.ones(2, int), 1.5),
+    ):
         with pytest.raises(TypeError, match="Cannot cast ufunc 'add' input"):
             np.add(*refused, dtype=bool if refused[0].dtype.hasobject else int)
 
@@ -286,4 +367,8 @@ def test_divisors_of_the_extreme_integers(name, dtype, backend):
     with npx.backend(backend):
         found = getattr(np, name)(np.array(numbers)[:, None], np.array(numbers))
         empty = getattr(np, name)(np.array(numbers)[:0], np.array(numbers)[:0])
-    assert found.dtype == expected.dtype and found.tolist() == expected.tolist() and empty.shape == (0,)
+    assert (
+        found.dtype == expected.dtype
+        and found.tolist() == expected.tolist()
+        and empty.shape == (0,)
+    )

@@ -1,4 +1,6 @@
-"""Views alias as NumPy's do: of bases and of views, read and written in any order, eager and compiled."""
+"""Views alias as NumPy's do: of bases and of views, read and written in any order, eager and
+compiled.
+"""
 
 import contextlib
 
@@ -76,7 +78,9 @@ def test_views_of_views_alias_in_both_directions(lens):
     agrees(program, matrix())
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint16", "int64", "float16", "float32", "complex64", "bool"])
+@pytest.mark.parametrize(
+    "dtype", ["int8", "uint16", "int64", "float16", "float32", "complex64", "bool"]
+)
 def test_views_alias_for_every_kind_of_dtype(dtype):
     def program(xp, a):
         v = a[1:, ::2].T
@@ -88,7 +92,16 @@ def test_views_alias_for_every_kind_of_dtype(dtype):
 
 def test_a_reshape_that_needs_a_copy_does_not_alias():
     def program(xp, a):
-        copies = [a.T.reshape(-1), a[:, ::2].reshape(-1), a[:, :3].ravel(), a[::-1].ravel(), a.flatten(), a.copy(), a[[0, 1]], a + 0]
+        copies = [
+            a.T.reshape(-1),
+            a[:, ::2].reshape(-1),
+            a[:, :3].ravel(),
+            a[::-1].ravel(),
+            a.flatten(),
+            a.copy(),
+            a[[0, 1]],
+            a + 0,
+        ]
         for c in copies:
             c[...] = -1
         return copies, [c.base is None for c in copies[-4:]]
@@ -111,7 +124,9 @@ def test_what_numpy_calls_a_copy_or_a_view_of_a_reshape():
             b[:1],
             b[:, :1, :],
         ]
-        return [c.reshape(-1).base is not None for c in cases[:1]], [xp.shares_memory(c.reshape(-1), a) for c in cases]
+        return [c.reshape(-1).base is not None for c in cases[:1]], [
+            xp.shares_memory(c.reshape(-1), a) for c in cases
+        ]
 
     agrees(program, onp.arange(24.0))
 
@@ -210,13 +225,21 @@ def test_the_diagonal_is_a_read_only_view():
     def program(xp, a):
         d = a.diagonal(1)
         a[0, 1] = -1
-        return d, d.flags.writeable, d.base is a, a.reshape(2, 2, 5).diagonal(0, 0, 2), xp.diagonal(a, -2)
+        return (
+            d,
+            d.flags.writeable,
+            d.base is a,
+            a.reshape(2, 2, 5).diagonal(0, 0, 2),
+            xp.diagonal(a, -2),
+        )
 
     agrees(program, matrix())
 
 
 @pytest.mark.parametrize(
-    "make", [lambda xp, a: a.diagonal(), lambda xp, a: xp.broadcast_to(a, (2, 4, 5))], ids=["diagonal", "broadcast_to"]
+    "make",
+    [lambda xp, a: a.diagonal(), lambda xp, a: xp.broadcast_to(a, (2, 4, 5))],
+    ids=["diagonal", "broadcast_to"],
 )
 def test_writing_a_read_only_view_says_so(make):
     def program(xp, a):
@@ -296,16 +319,40 @@ def test_a_refused_write_changes_nothing(backend):
 def test_shares_memory_answers_from_the_lenses():
     def program(xp, a):
         b = a + 0
-        pairs = [(a, a), (a, b), (a[1:], a[:1]), (a[::2], a[1::2]), (a[:, 0], a[0]), (a.T, a), (a.reshape(-1)[:3], a[1]), (a[0].copy(), a)]
-        return [xp.shares_memory(x, y) for x, y in pairs], [xp.may_share_memory(x, y) for x, y in pairs]
+        pairs = [
+            (a, a),
+            (a, b),
+            (a[1:], a[:1]),
+            (a[::2], a[1::2]),
+            (a[:, 0], a[0]),
+            (a.T, a),
+            (a.reshape(-1)[:3], a[1]),
+            (a[0].copy(), a),
+        ]
+        return [xp.shares_memory(x, y) for x, y in pairs], [
+            xp.may_share_memory(x, y) for x, y in pairs
+        ]
 
     agrees(program, matrix())
 
 
 def test_strides_and_flags_are_those_of_numpy():
     def program(xp, a):
-        views = [a, a.T, a[:, ::2], a[::-1], a[:, None], a[:1], a[0], a.reshape(2, 2, 5).transpose(2, 0, 1), a[2:2]]
-        return [(v.strides, v.flags.c_contiguous, v.flags.f_contiguous, v.flags.owndata, v.flags["C"]) for v in views]
+        views = [
+            a,
+            a.T,
+            a[:, ::2],
+            a[::-1],
+            a[:, None],
+            a[:1],
+            a[0],
+            a.reshape(2, 2, 5).transpose(2, 0, 1),
+            a[2:2],
+        ]
+        return [
+            (v.strides, v.flags.c_contiguous, v.flags.f_contiguous, v.flags.owndata, v.flags["C"])
+            for v in views
+        ]
 
     agrees(program, matrix())
 
@@ -413,7 +460,7 @@ def test_chains_are_long(backend):
     assert v.base is a and a.asnumpy().sum() == 12
 
 
-# --- strides -----------------------------------------------------------------------------------------------------
+# --- strides --------------------------------------------------------------------------------------
 
 
 def test_windows_are_views():
@@ -427,7 +474,16 @@ def test_windows_are_views():
         square[1] = [1, 2, 3]
         square[:, ::-1][0, 0] = -7
         square += 1
-        return before, windows.sum(axis=-1), pairs * 1, square.max(), a, windows.shape, windows.strides, windows.flags.writeable
+        return (
+            before,
+            windows.sum(axis=-1),
+            pairs * 1,
+            square.max(),
+            a,
+            windows.shape,
+            windows.strides,
+            windows.flags.writeable,
+        )
 
     with npx.np_default_dtype():
         agrees(program, onp.arange(9.0))
@@ -437,11 +493,20 @@ def test_windows_are_views():
 def test_windows_of_several_axes_and_of_nothing():
     def program(xp, a, none):
         windows = xp.lib.stride_tricks.sliding_window_view
-        return windows(a, (2, 2)) * 1, windows(a.T, 2, axis=1) * 1, windows(a, (1, 2), axis=(0, 0)) * 1, windows(none, (1, 2)) * 1
+        return (
+            windows(a, (2, 2)) * 1,
+            windows(a.T, 2, axis=1) * 1,
+            windows(a, (1, 2), axis=(0, 0)) * 1,
+            windows(none, (1, 2)) * 1,
+        )
 
     agrees(program, onp.arange(12).reshape(3, 4), onp.zeros((0, 3), "int64"))
     for wrong in ((5,), (2, 2, 2), (-1, 1), (4, 1)):
-        agrees(lambda xp, a, wrong=wrong: xp.lib.stride_tricks.sliding_window_view(a, wrong), onp.arange(12).reshape(3, 4), message=True)
+        agrees(
+            lambda xp, a, wrong=wrong: xp.lib.stride_tricks.sliding_window_view(a, wrong),
+            onp.arange(12).reshape(3, 4),
+            message=True,
+        )
 
 
 def test_strides_stay_in_the_array(backend):
@@ -450,7 +515,10 @@ def test_strides_stay_in_the_array(backend):
         np.lib.stride_tricks.as_strided(a, (5,), (8,))
     with pytest.raises(ValueError, match="outside of the array's memory"):
         np.lib.stride_tricks.as_strided(a[1:], (2,), (-16,))
-    assert np.lib.stride_tricks.as_strided(a, (2,), (4,)).tolist() == onp.lib.stride_tricks.as_strided(onp.arange(4), (2,), (4,)).tolist()
+    assert (
+        np.lib.stride_tricks.as_strided(a, (2,), (4,)).tolist()
+        == onp.lib.stride_tricks.as_strided(onp.arange(4), (2,), (4,)).tolist()
+    )
     assert np.lib.stride_tricks.as_strided(a.view("int32"), (2,), (8,)).tolist() == [0, 1]
     with pytest.raises(ValueError, match="read-only"):
         np.lib.stride_tricks.sliding_window_view(a, 2)[0] = 1
@@ -462,13 +530,19 @@ def test_strides_stay_in_the_array(backend):
         overlapping[0] = 9
         assert overlapping.tolist() == [[9, 9], [9, 2], [2, 3]]
     assert np.shares_memory(np.lib.stride_tricks.as_strided(a, (2, 2), (8, 8)), a)
-    assert np.lib.stride_tricks.as_strided(a, (1, 2), (-3, 8)).tolist() == [[0, 1]]  # an axis of one element has no step
+    assert np.lib.stride_tricks.as_strided(a, (1, 2), (-3, 8)).tolist() == [
+        [0, 1]
+    ]  # an axis of one element has no step
     assert np.lib.stride_tricks.as_strided(a, (0, 2), (8, 3)).shape == (0, 2)
 
 
 @pytest.mark.parametrize(
     "fill",
-    [lambda x, y: np.add(y.T, 1, out=x), lambda x, y: np.copyto(x, y.T), lambda x, y: x.__setitem__(..., y.T)],
+    [
+        lambda x, y: np.add(y.T, 1, out=x),
+        lambda x, y: np.copyto(x, y.T),
+        lambda x, y: x.__setitem__(..., y.T),
+    ],
     ids=["out", "copyto", "setitem"],
 )
 def test_what_is_written_takes_the_memory_order_of_the_array(backend, fill):

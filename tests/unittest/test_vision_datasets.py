@@ -1,4 +1,6 @@
-"""Datasets of pictures: published formats from small files written here, folders, lists, records, and what is damaged."""
+"""Datasets of pictures: published formats from small files written here, folders, lists, records,
+and what is damaged.
+"""
 
 import gzip
 import io
@@ -22,7 +24,10 @@ def idx(array):
 
 
 def mnist(folder, packed=False, part="train"):
-    for name, array in ((f"{part}-images-idx3-ubyte", IMAGES), (f"{part}-labels-idx1-ubyte", LABELS)):
+    for name, array in (
+        (f"{part}-images-idx3-ubyte", IMAGES),
+        (f"{part}-labels-idx1-ubyte", LABELS),
+    ):
         if packed:
             (folder / (name + ".gz")).write_bytes(gzip.compress(idx(array)))
         else:
@@ -33,9 +38,18 @@ def mnist(folder, packed=False, part="train"):
 def test_mnist(tmp_path, packed):
     mnist(tmp_path, packed)
     mnist(tmp_path, packed, "t10k")
-    for data in (vision.MNIST(tmp_path), vision.MNIST(str(tmp_path), train=False), vision.FashionMNIST(tmp_path)):
+    for data in (
+        vision.MNIST(tmp_path),
+        vision.MNIST(str(tmp_path), train=False),
+        vision.FashionMNIST(tmp_path),
+    ):
         picture, label = data[3]
-        assert len(data) == 7 and picture.shape == (28, 28, 1) and picture.dtype == "uint8" and label.dtype == "int32"
+        assert (
+            len(data) == 7
+            and picture.shape == (28, 28, 1)
+            and picture.dtype == "uint8"
+            and label.dtype == "int32"
+        )
         onp.testing.assert_array_equal(picture.asnumpy()[..., 0], IMAGES[3])
         assert [int(label) for _, label in data] == LABELS.tolist()
     pictures, labels = data[2:5]
@@ -53,10 +67,19 @@ def test_mnist(tmp_path, packed):
 @pytest.mark.parametrize(
     ("damage", "text"),
     [
-        (lambda c: c[:-10], "the file ends at offset 5494; elements of shape (7, 28, 28) end at 5504"),
-        (lambda c: c + b"12", "2 bytes too many after offset 5504, where elements of shape (7, 28, 28) end"),
+        (
+            lambda c: c[:-10],
+            "the file ends at offset 5494; elements of shape (7, 28, 28) end at 5504",
+        ),
+        (
+            lambda c: c + b"12",
+            "2 bytes too many after offset 5504, where elements of shape (7, 28, 28) end",
+        ),
         (lambda c: c[:9], "the file ends at offset 9, within the lengths of its 3 axes"),
-        (lambda c: b"junk" + c[4:], "expected an IDX file of bytes and 3 axes at offset 0, which begins 00 00 08 03; got 6a 75 6e 6b"),
+        (
+            lambda c: b"junk" + c[4:],
+            "expected an IDX file of bytes and 3 axes at offset 0, which begins 00 00 08 03; got 6a 75 6e 6b",
+        ),
         (lambda c: b"", "got an empty file"),
         (lambda c: idx(IMAGES[:5]), "train-images-idx3-ubyte has 5 pictures, but"),
     ],
@@ -76,12 +99,20 @@ def test_damaged_gzip_and_missing_files(tmp_path):
     content = path.read_bytes()
     for broken in (content[:-9], b"no gzip", content[:12] + b"\xff\xff" + content[14:]):
         path.write_bytes(broken)
-        with pytest.raises(DataFileError, match=r"train-labels-idx1-ubyte\.gz: damaged gzip file of \d+ bytes"):
+        with pytest.raises(
+            DataFileError, match=r"train-labels-idx1-ubyte\.gz: damaged gzip file of \d+ bytes"
+        ):
             vision.MNIST(tmp_path)
     path.unlink()
-    with pytest.raises(FileNotFoundError, match=r"train-labels-idx1-ubyte\.gz is missing; nothing is downloaded: get it from http://yann"):
+    with pytest.raises(
+        FileNotFoundError,
+        match=r"train-labels-idx1-ubyte\.gz is missing; nothing is downloaded: get it from http://yann",
+    ):
         vision.MNIST(tmp_path)
-    with pytest.raises(FileNotFoundError, match="t10k-images-idx3-ubyte.gz is missing; .*zalandoresearch/fashion-mnist"):
+    with pytest.raises(
+        FileNotFoundError,
+        match="t10k-images-idx3-ubyte.gz is missing; .*zalandoresearch/fashion-mnist",
+    ):
         vision.FashionMNIST(tmp_path, train=False)
 
 
@@ -97,19 +128,33 @@ def test_cifar(tmp_path):
     (tmp_path / "test_batch.bin").write_bytes(ten[10:].tobytes())
     (tmp_path / "train.bin").write_bytes(onp.concatenate([labels, planes], 1).tobytes())
     data = vision.CIFAR10(tmp_path)
-    assert len(data) == 10 and data[9][0].shape == (32, 32, 3) and [int(label) for _, label in data] == list(range(0, 20, 2))
+    assert (
+        len(data) == 10
+        and data[9][0].shape == (32, 32, 3)
+        and [int(label) for _, label in data] == list(range(0, 20, 2))
+    )
     onp.testing.assert_array_equal(data[7][0].asnumpy(), pictures[7])
-    onp.testing.assert_array_equal(vision.CIFAR10(tmp_path, train=False)[1][0].asnumpy(), pictures[11])
+    onp.testing.assert_array_equal(
+        vision.CIFAR10(tmp_path, train=False)[1][0].asnumpy(), pictures[11]
+    )
     assert [int(label) for _, label in vision.CIFAR100(tmp_path)] == list(range(0, 24, 2))
-    assert [int(label) for _, label in vision.CIFAR100(tmp_path, fine_label=True)] == list(range(1, 25, 2))
-    with pytest.raises(FileNotFoundError, match=r"test\.bin is missing; nothing is downloaded: get it from https://www\.cs\.toronto"):
+    assert [int(label) for _, label in vision.CIFAR100(tmp_path, fine_label=True)] == list(
+        range(1, 25, 2)
+    )
+    with pytest.raises(
+        FileNotFoundError,
+        match=r"test\.bin is missing; nothing is downloaded: get it from https://www\.cs\.toronto",
+    ):
         vision.CIFAR100(tmp_path, train=False)
     (folder / "data_batch_3.bin").write_bytes(ten[:2].tobytes()[:-5])
-    with pytest.raises(DataFileError, match=r"data_batch_3\.bin: the file ends at offset 6141, within record 1 of 3073 bytes, .* at 3073"):
+    with pytest.raises(
+        DataFileError,
+        match=r"data_batch_3\.bin: the file ends at offset 6141, within record 1 of 3073 bytes, .* at 3073",
+    ):
         vision.CIFAR10(tmp_path)
 
 
-# --- files of pictures -------------------------------------------------------------------------------------------
+# --- files of pictures ----------------------------------------------------------------------------
 
 
 def png(value):
@@ -126,12 +171,20 @@ def test_folders(tmp_path):
         for i, file in enumerate(files):
             (tmp_path / name / file).write_bytes(png(10 * i))
     data = vision.ImageFolderDataset(tmp_path)
-    assert data.synsets == ["cat", "dog", "empty"] and [label for _, label in data.items] == [0, 0, 1]
+    assert data.synsets == ["cat", "dog", "empty"] and [label for _, label in data.items] == [
+        0,
+        0,
+        1,
+    ]
     picture, label = data[1]
     assert picture.shape == (4, 5, 3) and label == 0 and int(picture[0, 0, 0]) == 0
-    assert vision.ImageFolderDataset(tmp_path, 0, lambda data, label: (data.shape, label + 1))[2] == ((4, 5, 1), 2)
+    assert vision.ImageFolderDataset(tmp_path, 0, lambda data, label: (data.shape, label + 1))[
+        2
+    ] == ((4, 5, 1), 2)
     (tmp_path / "dog" / "notes.txt").write_text("x")
-    with pytest.warns(UserWarning, match=r"notes\.txt is left out: expected one of \.jpg, \.jpeg, \.png"):
+    with pytest.warns(
+        UserWarning, match=r"notes\.txt is left out: expected one of \.jpg, \.jpeg, \.png"
+    ):
         vision.ImageFolderDataset(tmp_path)
     (tmp_path / "dog" / "c.png").write_bytes(png(0)[:-28])
     with pytest.raises(ValueError, match=r"c\.png: damaged picture of \d+ bytes"):
@@ -144,13 +197,27 @@ def test_lists(tmp_path):
     (tmp_path / "some.lst").write_text("5\t1.5\t2\ta.png\n\n6\t3\t4\tb.png\n")
     data = vision.ImageListDataset(tmp_path, "some.lst")
     picture, label = data[1]
-    assert len(data) == 2 and int(picture[0, 0, 0]) == ord("b") and label.tolist() == [3, 4] and label.dtype == "float32"
-    data = vision.ImageListDataset(tmp_path, [[1, "a.png"], [1, 2, "b.png"], [np.array([3.0, 4.0]), "a.png"]], flag=0)
-    assert [data[i][1].tolist() for i in range(3)] == [[1], [1, 2], [3, 4]] and data[0][0].shape == (4, 5, 1)
+    assert (
+        len(data) == 2
+        and int(picture[0, 0, 0]) == ord("b")
+        and label.tolist() == [3, 4]
+        and label.dtype == "float32"
+    )
+    data = vision.ImageListDataset(
+        tmp_path, [[1, "a.png"], [1, 2, "b.png"], [np.array([3.0, 4.0]), "a.png"]], flag=0
+    )
+    assert [data[i][1].tolist() for i in range(3)] == [[1], [1, 2], [3, 4]] and data[0][
+        0
+    ].shape == (4, 5, 1)
     (tmp_path / "some.lst").write_text("5\t1.5\ta.png\n6\tb.png\n")
-    with pytest.raises(DataFileError, match=r"some\.lst, line 2: expected a number, labels and a path, parted by tabs, got '6\\tb\.png'"):
+    with pytest.raises(
+        DataFileError,
+        match=r"some\.lst, line 2: expected a number, labels and a path, parted by tabs, got '6\\tb\.png'",
+    ):
         vision.ImageListDataset(tmp_path, "some.lst")
-    with pytest.raises(TypeError, match="imglist must be a path or a sequence of labels and paths, got NoneType"):
+    with pytest.raises(
+        TypeError, match="imglist must be a path or a sequence of labels and paths, got NoneType"
+    ):
         vision.ImageListDataset(tmp_path)
     with pytest.raises(ValueError, match=r"expected labels and a path, got \[1, 2\]"):
         vision.ImageListDataset(tmp_path, [[1, 2]])
@@ -162,7 +229,18 @@ def test_records_of_pictures(tmp_path):
             file.write_idx(i, recordio.pack((0, float(i), i, 0), png(i)))
         file.write_idx(7, recordio.pack((0, [1.0, 2.0], 7, 0), png(1)[:-28]))
     data = vision.ImageRecordDataset(tmp_path / "a.rec")
-    assert len(data) == 4 and [(int(data[i][0][0, 0, 0]), data[i][1]) for i in range(3)] == [(0, 0.0), (1, 1.0), (2, 2.0)]
-    assert vision.ImageRecordDataset(tmp_path / "a.rec", 0, lambda data, label: data.shape)[0] == (4, 5, 1)
-    with pytest.raises(DataFileError, match=r"a\.rec: record 7 at offset \d+: imdecode: damaged picture of \d+ bytes"):
+    assert len(data) == 4 and [(int(data[i][0][0, 0, 0]), data[i][1]) for i in range(3)] == [
+        (0, 0.0),
+        (1, 1.0),
+        (2, 2.0),
+    ]
+    assert vision.ImageRecordDataset(tmp_path / "a.rec", 0, lambda data, label: data.shape)[0] == (
+        4,
+        5,
+        1,
+    )
+    with pytest.raises(
+        DataFileError,
+        match=r"a\.rec: record 7 at offset \d+: imdecode: damaged picture of \d+ bytes",
+    ):
         data[3]

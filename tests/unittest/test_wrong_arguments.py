@@ -1,4 +1,6 @@
-"""What is said of wrong arguments of optimizers, losses, metrics, trainers and layers: whose they are, what was expected, what came."""
+"""What is said of wrong arguments of optimizers, losses, metrics, trainers and layers: whose they
+are, what was expected, what came.
+"""
 
 import re
 
@@ -26,24 +28,38 @@ def hybrid(block):
 
 
 WRONG_TYPES = {
-    "Adam: there is no argument 'lr'; did you mean 'learning_rate'? There are learning_rate, beta1,": lambda: optimizer.create(
-        "adam", lr=0.1
+    "Adam: there is no argument 'lr'; did you mean 'learning_rate'? There are learning_rate, beta1,": lambda: (
+        optimizer.create("adam", lr=0.1)
     ),
-    "SGD: there is no argument 'momentun'; did you mean 'momentum'?": lambda: optimizer.SGD(momentun=0.9),
+    "SGD: there is no argument 'momentun'; did you mean 'momentum'?": lambda: optimizer.SGD(
+        momentun=0.9
+    ),
     "LAMB: there is no argument 'eps'; did you mean 'epsilon'?": lambda: optimizer.LAMB(eps=1e-3),
-    "SGD: there is no argument 'lr'; did you mean 'learning_rate'?": lambda: gluon.Trainer(parameters(), "sgd", {"lr": 0.1}),
-    "SGD: there is no argument 'foo'. There are learning_rate, momentum,": lambda: optimizer.SGD(foo=1),
+    "SGD: there is no argument 'lr'; did you mean 'learning_rate'?": lambda: gluon.Trainer(
+        parameters(), "sgd", {"lr": 0.1}
+    ),
+    "SGD: there is no argument 'foo'. There are learning_rate, momentum,": lambda: optimizer.SGD(
+        foo=1
+    ),
     "SGD: wd: expected a number, got 'x'": lambda: optimizer.SGD(wd="x"),
-    "Trainer: optimizer_params: expected a dict, got list": lambda: gluon.Trainer(parameters(), "sgd", [0.1]),
+    "Trainer: optimizer_params: expected a dict, got list": lambda: gluon.Trainer(
+        parameters(), "sgd", [0.1]
+    ),
     "Dense: units: expected an integer, got '3'": lambda: nn.Dense("3"),
     "Dense: units: expected an integer, got 3.5": lambda: nn.Dense(3.5),
     "Conv2D: channels: expected an integer, got None": lambda: nn.Conv2D(None, 3),
-    "BatchSampler: batch_size: expected an integer, got '2'": lambda: data.DataLoader([1, 2, 3], "2"),
-    "Sequential.add: expected blocks, one by one, got list": lambda: nn.Sequential().add([nn.Dense(1)]),
-    "initializer: expected an Initializer, got the class Xavier; call it: Xavier()": lambda: nn.Dense(3, in_units=2).initialize(
-        init.Xavier
+    "BatchSampler: batch_size: expected an integer, got '2'": lambda: data.DataLoader(
+        [1, 2, 3], "2"
     ),
-    "CustomMetric: feval: expected a function of labels and predictions, got int": lambda: metric.CustomMetric(3),
+    "Sequential.add: expected blocks, one by one, got list": lambda: nn.Sequential().add(
+        [nn.Dense(1)]
+    ),
+    "initializer: expected an Initializer, got the class Xavier; call it: Xavier()": lambda: (
+        nn.Dense(3, in_units=2).initialize(init.Xavier)
+    ),
+    "CustomMetric: feval: expected a function of labels and predictions, got int": lambda: (
+        metric.CustomMetric(3)
+    ),
 }
 WRONG_VALUES = {
     "Dense: units must be at least 1, got 0": lambda: nn.Dense(0),
@@ -95,7 +111,15 @@ def test_arguments_of_a_wrong_value_or_shape(text):
 
 
 def test_every_loss_of_predictions_and_labels_names_the_label():
-    for kind in (loss.L1Loss, loss.L2Loss, loss.HuberLoss, loss.SigmoidBCELoss, loss.HingeLoss, loss.SquaredHingeLoss, loss.LogisticLoss):
+    for kind in (
+        loss.L1Loss,
+        loss.L2Loss,
+        loss.HuberLoss,
+        loss.SigmoidBCELoss,
+        loss.HingeLoss,
+        loss.SquaredHingeLoss,
+        loss.LogisticLoss,
+    ):
         words = rf"{kind.__name__}: label: expected as many elements as pred of shape \(4, 5\) has, got shape \(4, 3\)"
         for block in (kind(), hybrid(kind())):
             with pytest.raises(ValueError, match=words):
@@ -110,7 +134,9 @@ def test_an_optimizer_of_ones_own_may_take_what_it_likes():
             super().__init__(**options)
 
     assert optimizer.create("taking", lr=3, learning_rate=0.5).learning_rate == 0.5
-    with pytest.raises(TypeError, match="Taking: there is no argument 'learning_rat'; did you mean 'learning_rate'"):
+    with pytest.raises(
+        TypeError, match="Taking: there is no argument 'learning_rat'; did you mean 'learning_rate'"
+    ):
         Taking(lr=3, learning_rat=0.5)
 
 

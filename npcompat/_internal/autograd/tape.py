@@ -1,7 +1,7 @@
 """The tape: nodes that hang on the values they produced, and the walk back over them.
 
-There is no list of nodes to leak.  A node points to its input values, never to its outputs or to a handle, so a graph
-is freed by reference counts as soon as its last value goes.
+There is no list of nodes to leak. A node points to its input values, never to its outputs or to a
+handle, so a graph is freed by reference counts as soon as its last value goes.
 """
 
 import heapq
@@ -21,7 +21,16 @@ from npcompat._internal.core.observer import Observer
 from npcompat._internal.core.op import RECORDED, Attrs, Op, from_function, operator
 from npcompat._internal.dispatch import masked_array
 from npcompat._internal.dispatch.dispatch import as_value, read, wrap, write
-from npcompat._internal.dispatch.execution import call, connect, explained, fresh, host_payload, place, run, sent
+from npcompat._internal.dispatch.execution import (
+    call,
+    connect,
+    explained,
+    fresh,
+    host_payload,
+    place,
+    run,
+    sent,
+)
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import AutogradError
@@ -39,16 +48,25 @@ class Leaf:
         self.variable = None if variable is None else weakref.ref(variable)
 
     def renew(self) -> None:
-        """A variable that was written while recording is, after backward, a variable with its new value."""
+        """A variable that was written while recording is, after backward, a variable with its new
+        value.
+        """
         handle = None if self.variable is None else self.variable()
-        if handle is None or handle._extra is None or handle._extra.leaf is not self or handle._view is not None:
+        if (
+            handle is None
+            or handle._extra is None
+            or handle._extra.leaf is not self
+            or handle._view is not None
+        ):
             return
         if handle._value.node is not self:
             handle._value = fresh(handle._value.payload, self)
 
 
 class PythonPullback:
-    """A gradient that a user wrote: `pull(cotangents, create_graph)` over values, recorded if asked."""
+    """A gradient that a user wrote: `pull(cotangents, create_graph)` over values, recorded if
+    asked.
+    """
 
     __slots__ = ("pull",)
 
@@ -57,7 +75,9 @@ class PythonPullback:
 
 
 LATER = object()
-"""The pullback of what ran on the host: it is made when it is asked for, and computes from the inputs again."""
+"""The pullback of what ran on the host: it is made when it is asked for, and computes from the
+inputs again.
+"""
 
 
 class Node:
@@ -65,7 +85,15 @@ class Node:
 
     __slots__ = ("__weakref__", "attrs", "inputs", "mask", "op", "outputs", "pullback", "sequence")
 
-    def __init__(self, op: Op, attrs: Attrs, inputs: Sequence[Value], mask: tuple[bool, ...], pullback: Any, outputs: int) -> None:
+    def __init__(
+        self,
+        op: Op,
+        attrs: Attrs,
+        inputs: Sequence[Value],
+        mask: tuple[bool, ...],
+        pullback: Any,
+        outputs: int,
+    ) -> None:
         self.op, self.attrs, self.inputs, self.mask = op, attrs, tuple(inputs), mask
         self.pullback, self.outputs, self.sequence = pullback, outputs, next(_sequence)
 
@@ -80,14 +108,19 @@ class Node:
             return (grads,) if op.outputs == 1 else grads
         mode = modes.current()
         name = self.op.name
-        payloads = [None if c is None else sent(p, mode, name) if type(p := c.payload) is onp.ndarray else p for c in cotangents]
+        payloads = [
+            None if c is None else sent(p, mode, name) if type(p := c.payload) is onp.ndarray else p
+            for c in cotangents
+        ]
         return [fresh(g) for g in self._pulled(payloads, mode.observer)]
 
     def _pulled(self, cotangents: Sequence[Any], observer: Observer | None) -> Sequence[Any]:
         if observer is not None:
             with modes.changed(observer=observer.outer):
                 found: Sequence[Any] = observer.program(
-                    f"{self.op.name}_pullback", [c for c in cotangents if c is not None], partial(self._pulled, cotangents, observer.outer)
+                    f"{self.op.name}_pullback",
+                    [c for c in cotangents if c is not None],
+                    partial(self._pulled, cotangents, observer.outer),
                 )
             return found
         try:
@@ -116,12 +149,26 @@ def _pullback_op(op: Op, attrs: Attrs, mask: tuple[bool, ...], given: tuple[bool
     return found
 
 
-def record(op: Op, values: Sequence[Value], payloads: Sequence[Any], attrs: Attrs, backend: Any, mode: modes.Mode) -> Any:
+def record(
+    op: Op,
+    values: Sequence[Value],
+    payloads: Sequence[Any],
+    attrs: Attrs,
+    backend: Any,
+    mode: modes.Mode,
+) -> Any:
     """Run an operator with its pullback, and put a node on the outputs that can have gradients."""
     mask = tuple([v.node is not None for v in values])
     if backend is host:
         out = None if attrs else host.quick(op, payloads, mode.numpy_dtypes)
-        return attach(op, attrs, values, mask, LATER, call(op, payloads, attrs, (), host, mode) if out is None else out)
+        return attach(
+            op,
+            attrs,
+            values,
+            mask,
+            LATER,
+            call(op, payloads, attrs, (), host, mode) if out is None else out,
+        )
     key = (attrs, mask)
     programs = op.programs[RECORDED + backend.slot + mode.numpy_dtypes]
     program = programs.get(key)
@@ -134,7 +181,9 @@ def record(op: Op, values: Sequence[Value], payloads: Sequence[Any], attrs: Attr
     return attach(op, attrs, values, mask, pullback, out)
 
 
-def attach(op: Op, attrs: Attrs, values: Sequence[Value], mask: tuple[bool, ...], pullback: Any, out: Any) -> Any:
+def attach(
+    op: Op, attrs: Attrs, values: Sequence[Value], mask: tuple[bool, ...], pullback: Any, out: Any
+) -> Any:
     """Values for recorded outputs, with their node."""
     carries = op.carries
     if op.outputs == 1:
@@ -142,7 +191,12 @@ def attach(op: Op, attrs: Attrs, values: Sequence[Value], mask: tuple[bool, ...]
             return Value(out)
         return Value(out, Node(op, attrs, values, mask, pullback, 1))
     node = Node(op, attrs, values, mask, pullback, op.outputs)
-    made = [Value(o, node, i) if dtypes.is_inexact(o.dtype) and (carries is None or carries[i]) else Value(o) for i, o in enumerate(out)]
+    made = [
+        Value(o, node, i)
+        if dtypes.is_inexact(o.dtype) and (carries is None or carries[i])
+        else Value(o)
+        for i, o in enumerate(out)
+    ]
     return tuple(made)
 
 
@@ -162,7 +216,7 @@ _accumulate = from_function("_npi_accumulate", _add)
 _ones_like = from_function("_npi_one_cotangent", _ones)
 
 
-# --- a graph at once ---------------------------------------------------------------------------------------------
+# --- a graph at once ------------------------------------------------------------------------------
 
 Gradients = dict[int, tuple[Leaf, Value]]
 _programs: dict[Any, Op | None] = {}
@@ -172,12 +226,16 @@ _patience = [_PATIENCE]
 
 
 def forget_programs() -> None:
-    """Forget the programs of whole graphs; to be called when operators compute otherwise than before."""
+    """Forget the programs of whole graphs; to be called when operators compute otherwise than
+    before.
+    """
     _programs.clear()
 
 
 def _nodes_on_host(heads: Sequence[Value]) -> list[Node]:
-    """The nodes that the heads depend on, in the order of recording; none if some of them did not run on the host."""
+    """The nodes that the heads depend on, in the order of recording; none if some of them did not
+    run on the host.
+    """
     nodes: dict[int, Node] = {}
     stack = [head.node for head in heads]
     if not all([type(node) is Node for node in stack]):
@@ -193,7 +251,9 @@ def _nodes_on_host(heads: Sequence[Value]) -> list[Node]:
     return [nodes[s] for s in sorted(nodes)]
 
 
-def _as_steps(nodes: Sequence[Node], position: dict[int, int]) -> tuple[tuple[xla.Step, ...], list[Value]]:
+def _as_steps(
+    nodes: Sequence[Node], position: dict[int, int]
+) -> tuple[tuple[xla.Step, ...], list[Value]]:
     """A graph as it is compared and compiled, and the values that it begins with."""
     inputs: list[Value] = []
     places: dict[int, int] = {}
@@ -214,18 +274,23 @@ def _as_steps(nodes: Sequence[Node], position: dict[int, int]) -> tuple[tuple[xl
     return tuple(steps), inputs
 
 
-def _at_once(heads: Sequence[Value], head_grads: Sequence[Value | None], nodes: Sequence[Node]) -> Gradients | None:
-    """The gradients of a graph that ran on the host: one program computes it again and differentiates it.
+def _at_once(
+    heads: Sequence[Value], head_grads: Sequence[Value | None], nodes: Sequence[Node]
+) -> Gradients | None:
+    """The gradients of a graph that ran on the host: one program computes it again and
+    differentiates it.
 
-    None for a graph of a new kind, after many kinds that did not come again: it is walked node by node, which compiles
-    nothing that depends on the whole.
+    None for a graph of a new kind, after many kinds that did not come again: it is walked node by
+    node, which compiles nothing that depends on the whole.
     """
     position = {id(node): i for i, node in enumerate(nodes)}
     steps, inputs = _as_steps(nodes, position)
     leaves = tuple([i for i, v in enumerate(inputs) if v.node is not None])
     ends = tuple([(position[id(head.node)], head.index) for head in heads])
     given = tuple([grad is not None for grad in head_grads])
-    types = tuple([(p.shape, p.dtype) if hasattr(p := v.payload, "dtype") else type(p) for v in inputs])
+    types = tuple(
+        [(p.shape, p.dtype) if hasattr(p := v.payload, "dtype") else type(p) for v in inputs]
+    )
     key = (steps, types, leaves, ends, given, modes.current().numpy_dtypes)
     op = _programs.get(key)
     if op is not None:
@@ -247,7 +312,12 @@ def _at_once(heads: Sequence[Value], head_grads: Sequence[Value | None], nodes: 
     return found
 
 
-def gradients(heads: Sequence[Value], head_grads: Sequence[Value | None], retain_graph: bool, create_graph: bool) -> Gradients:
+def gradients(
+    heads: Sequence[Value],
+    head_grads: Sequence[Value | None],
+    retain_graph: bool,
+    create_graph: bool,
+) -> Gradients:
     """Walk back from the heads; the gradient of every leaf they depend on, by the leaf's id.
 
     Nothing is written and nothing released until the whole walk has succeeded.
@@ -290,7 +360,8 @@ def gradients(heads: Sequence[Value], head_grads: Sequence[Value | None], retain
                 continue
             if node.released:
                 raise AutogradError(
-                    f"backward through {node.op.name} a second time: its graph was freed by the first one; "
+                    f"backward through {node.op.name} a second time: its graph was freed by the "
+                    "first one; "
                     "pass retain_graph=True to the first backward"
                 )
             walked.append(node)
@@ -303,14 +374,20 @@ def gradients(heads: Sequence[Value], head_grads: Sequence[Value | None], retain
     return found
 
 
-def backward(heads: Sequence[Handle], head_grads: Sequence[Handle | None] | None, retain_graph: bool, create_graph: bool = False) -> None:
+def backward(
+    heads: Sequence[Handle],
+    head_grads: Sequence[Handle | None] | None,
+    retain_graph: bool,
+    create_graph: bool = False,
+) -> None:
     """Add to, or replace, the gradient of every variable that the heads depend on."""
     values, grads = head_values(heads, head_grads)
     found = gradients(values, grads, retain_graph or create_graph, create_graph)
     for leaf, grad in found.values():
         if leaf.request == "outside":
             raise AutogradError(
-                "backward inside a compiled function reached what was recorded before it was called; call backward outside, "
+                "backward inside a compiled function reached what was recorded before it was "
+                "called; call backward outside, "
                 "or compute what is differentiated inside"
             )
         if leaf.grad is None or leaf.request == "null":
@@ -326,31 +403,43 @@ def backward(heads: Sequence[Handle], head_grads: Sequence[Handle | None] | None
             leaf.renew()
 
 
-def head_values(heads: Sequence[Handle], head_grads: Sequence[Handle | None] | None) -> tuple[list[Value], list[Value | None]]:
+def head_values(
+    heads: Sequence[Handle], head_grads: Sequence[Handle | None] | None
+) -> tuple[list[Value], list[Value | None]]:
     """The heads' values and gradients, checked."""
     values = [read(h) for h in heads]
     if head_grads is None:
         head_grads = [None] * len(values)
     if len(head_grads) != len(heads):
-        raise ValueError(f"head_grads: expected {len(heads)} gradients, one for each head, got {len(head_grads)}")
+        raise ValueError(
+            f"head_grads: expected {len(heads)} gradients, one for each head, got {len(head_grads)}"
+        )
     grads = [None if grad is None else as_value(grad) for grad in head_grads]
     for i, (value, grad) in enumerate(zip(values, grads, strict=True)):
         if type(value.payload) is masked_array.Selected:
-            values[i], grads[i] = masked_array.head(value, run(_ones_like, [value]) if grad is None else grad)
+            values[i], grads[i] = masked_array.head(
+                value, run(_ones_like, [value]) if grad is None else grad
+            )
     for value in values:
         if value.node is None:
             raise AutogradError(
-                "backward of an array that was not recorded: compute it inside `with autograd.record():` from an array "
+                "backward of an array that was not recorded: compute it inside `with "
+                "autograd.record():` from an array "
                 "on which attach_grad() was called"
             )
-    return values, [None if g is None else _head_gradient(v.payload, g) for v, g in zip(values, grads, strict=True)]
+    return values, [
+        None if g is None else _head_gradient(v.payload, g)
+        for v, g in zip(values, grads, strict=True)
+    ]
 
 
 def _head_gradient(head: Any, grad: Value) -> Value:
     """The gradient of a head, checked, in the head's dtype."""
     shape = onp.shape(grad.payload)
     if shape != head.shape:
-        raise ValueError(f"head gradient: expected shape {head.shape}, as its head has, got {shape}")
+        raise ValueError(
+            f"head gradient: expected shape {head.shape}, as its head has, got {shape}"
+        )
     dtype = getattr(grad.payload, "dtype", None)
     if dtype == head.dtype:
         return grad
@@ -366,7 +455,9 @@ def _stop_gradient(xp: Any, x: Any) -> Any:
 
 
 def detached(value: Value) -> Value:
-    """The same payload without its node; inside a trace also cut off from the derivative of the whole program."""
+    """The same payload without its node; inside a trace also cut off from the derivative of the
+    whole program.
+    """
     if modes.current().trace is None:
         return Value(value.payload)
     result: Value = run(_stop_gradient, [value])
@@ -379,7 +470,10 @@ def attach_leaf(handle: Handle, grad: Handle | None, request: str) -> None:
         raise ValueError(f"grad_req: expected 'write', 'add' or 'null', got {request!r}")
     value = read(handle)
     if not dtypes.is_inexact(value.payload.dtype):
-        raise TypeError(f"attach_grad on an array of {value.payload.dtype}: only floats have gradients; use .astype('float32') first")
+        raise TypeError(
+            f"attach_grad on an array of {value.payload.dtype}: only floats have gradients; use "
+            ".astype('float32') first"
+        )
     rare = extra(handle)
     rare.leaf = None if request == "null" else Leaf(grad, request, handle)
     rare.grad_handle = grad
@@ -390,4 +484,14 @@ def attach_leaf(handle: Handle, grad: Handle | None, request: str) -> None:
     touch(handle)
 
 
-__all__ = ["Leaf", "Node", "attach", "attach_leaf", "backward", "gradients", "head_values", "place", "record"]
+__all__ = [
+    "Leaf",
+    "Node",
+    "attach",
+    "attach_leaf",
+    "backward",
+    "gradients",
+    "head_values",
+    "place",
+    "record",
+]

@@ -1,4 +1,6 @@
-"""All that is asked of Pillow, an optional dependency: decoding, and resizing 8-bit pictures on the host."""
+"""All that is asked of Pillow, an optional dependency: decoding, and resizing 8-bit pictures on the
+host.
+"""
 
 import importlib
 import io
@@ -15,17 +17,25 @@ def pillow(module: str, what: str) -> Any:
     try:
         return importlib.import_module(f"PIL.{module}")
     except ImportError as error:
-        raise ImportError(f"{what} needs Pillow, which is not installed: pip install 'npcompat[image]'") from error
+        raise ImportError(
+            f"{what} needs Pillow, which is not installed: pip install 'npcompat[image]'"
+        ) from error
 
 
 def decoded(content: bytes, flag: int, to_rgb: bool, source: str) -> Picture:
-    """The pixels of an encoded picture, of dtype uint8: with flag 1 as (H, W, 3), with 0 as (H, W, 1), with -1 as its file has it.
+    """The pixels of an encoded picture, of dtype uint8: with flag 1 as (H, W, 3), with 0 as (H, W,
+    1), with -1 as its file has it.
 
     What is turned around by its EXIF tag is turned back; transparency is left out.
     """
-    image_module, operations = pillow("Image", "decoding pictures"), pillow("ImageOps", "decoding pictures")
+    image_module, operations = (
+        pillow("Image", "decoding pictures"),
+        pillow("ImageOps", "decoding pictures"),
+    )
     if flag not in (-1, 0, 1):
-        raise ValueError(f"imdecode: flag must be 1 (colour), 0 (grey) or -1 (as it is), got {flag!r}")
+        raise ValueError(
+            f"imdecode: flag must be 1 (colour), 0 (grey) or -1 (as it is), got {flag!r}"
+        )
     if not content:
         raise ValueError(f"{source}: expected an encoded picture, got no bytes")
     stream = io.BytesIO(content)
@@ -34,27 +44,42 @@ def decoded(content: bytes, flag: int, to_rgb: bool, source: str) -> Picture:
             grey = flag == 0 or (flag == -1 and opened.mode in ("1", "L", "LA"))
             pixels = onp.array(operations.exif_transpose(opened).convert("L" if grey else "RGB"))
     except image_module.UnidentifiedImageError:
-        raise ValueError(f"{source}: not a picture in a format that Pillow knows; it begins with {content[:8]!r}") from None
+        raise ValueError(
+            f"{source}: not a picture in a format that Pillow knows; it begins with {content[:8]!r}"
+        ) from None
     except (OSError, SyntaxError, EOFError, struct.error) as error:
-        raise ValueError(f"{source}: damaged picture of {len(content)} bytes, read up to byte {stream.tell()}: {error}") from error
+        raise ValueError(
+            f"{source}: damaged picture of {len(content)} bytes, read up to byte {stream.tell()}: "
+            f"{error}"
+        ) from error
     if grey:
         return pixels[:, :, None]
     return pixels if to_rgb else pixels[:, :, ::-1].copy()
 
 
 def encoded(pixels: Picture, extension: str, quality: int) -> bytes:
-    """A picture (H, W, 3) or (H, W[, 1]) of dtype uint8, as the file of a format; quality is JPEG's, or PNG's compression, at most 9."""
+    """A picture (H, W, 3) or (H, W[, 1]) of dtype uint8, as the file of a format; quality is
+    JPEG's, or PNG's compression, at most 9.
+    """
     image_module = pillow("Image", "encoding pictures")
-    options = {".jpg": ("JPEG", "quality"), ".jpeg": ("JPEG", "quality"), ".png": ("PNG", "compress_level")}
+    options = {
+        ".jpg": ("JPEG", "quality"),
+        ".jpeg": ("JPEG", "quality"),
+        ".png": ("PNG", "compress_level"),
+    }
     if extension.lower() not in options:
-        raise ValueError(f"pack_img: img_fmt must be one of {', '.join(options)}, got {extension!r}")
+        raise ValueError(
+            f"pack_img: img_fmt must be one of {', '.join(options)}, got {extension!r}"
+        )
     kind, option = options[extension.lower()]
     if not 0 <= quality <= 100:
         raise ValueError(f"pack_img: quality must be in [0, 100], got {quality}")
     if option == "compress_level":
         quality = min(quality, 9)
     stream = io.BytesIO()
-    image_module.fromarray(pixels[:, :, 0] if pixels.ndim == 3 and pixels.shape[2] == 1 else pixels).save(stream, kind, **{option: quality})
+    image_module.fromarray(
+        pixels[:, :, 0] if pixels.ndim == 3 and pixels.shape[2] == 1 else pixels
+    ).save(stream, kind, **{option: quality})
     return stream.getvalue()
 
 
@@ -70,7 +95,9 @@ def resized(picture: Picture, width: int, height: int, interp: int) -> Picture:
 
     if picture.shape[2] == 3:
         return plane(onp.ascontiguousarray(picture))
-    return onp.stack([plane(onp.ascontiguousarray(picture[:, :, c])) for c in range(picture.shape[2])], axis=2)
+    return onp.stack(
+        [plane(onp.ascontiguousarray(picture[:, :, c])) for c in range(picture.shape[2])], axis=2
+    )
 
 
 __all__ = ["decoded", "encoded", "pillow", "resized"]

@@ -12,9 +12,14 @@ from npcompat._internal.core.op import Attrs, Op
 
 
 def kernel(
-    op: Op, attrs: Attrs, namespace: Any, type_of: Callable[[Any], Type], as_array: Callable[[Any], Any] | None = None
+    op: Op,
+    attrs: Attrs,
+    namespace: Any,
+    type_of: Callable[[Any], Type],
+    as_array: Callable[[Any], Any] | None = None,
 ) -> Callable[..., Any]:
-    """`f(*arrays) -> outputs` of an operator on one namespace: inputs cast by the rule, outputs of the rule's dtype.
+    """`f(*arrays) -> outputs` of an operator on one namespace: inputs cast by the rule, outputs of
+    the rule's dtype.
 
     `as_array` makes an array of what may be a number.
     """
@@ -27,7 +32,11 @@ def kernel(
         casts, out = autocast_policy.adjusted(op.name, types, named, op.rule(types, named))
         outs = out if op.outputs == 1 or isinstance(out, tuple) else (out,) * op.outputs
         wanted = enumerate(zip(types, casts, strict=True))
-        return [(i, dtype) for i, (t, dtype) in wanted if dtype is not None and not (isinstance(t, onp.dtype) and t == dtype)], outs
+        return [
+            (i, dtype)
+            for i, (t, dtype) in wanted
+            if dtype is not None and not (isinstance(t, onp.dtype) and t == dtype)
+        ], outs
 
     def finished(result: Any, dtype: Any) -> Any:
         if dtype is not None:
@@ -52,7 +61,9 @@ def kernel(
         result = compute(namespace, *arrays, **named)
         if op.outputs != 1:
             return tuple([finished(r, dtype) for r, dtype in zip(result, out, strict=True)])
-        if type(result) is onp.ndarray and (out is None or result.dtype is out):  # what is most frequent on the host
+        if type(result) is onp.ndarray and (
+            out is None or result.dtype is out
+        ):  # what is most frequent on the host
             return result
         return finished(result, out)
 

@@ -1,6 +1,7 @@
 """The arguments of a compiled function's call, taken apart, and its result, put together.
 
-Arrays are told from what is static, each is taken once, and views of one array are taken as that array and their lenses.
+Arrays are told from what is static, each is taken once, and views of one array are taken as that
+array and their lenses.
 """
 
 import operator as python
@@ -18,14 +19,22 @@ from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value, extra, root_of
 from npcompat._internal.dispatch import dispatch, execution
 from npcompat._internal.dispatch.memory_layout import in_c_order, lay_out, stand_in
-from npcompat._internal.dispatch.traced_number import MOST, NumberArgument, Position, TracedNumber, Uses
+from npcompat._internal.dispatch.traced_number import (
+    MOST,
+    NumberArgument,
+    Position,
+    TracedNumber,
+    Uses,
+)
 from npcompat._internal.indexing.lens import Lens, view
 
 _NO_OPERANDS: Mapping[Any, frozenset[int]] = {}
 
 
 class Static:
-    """An argument that is part of the program, not an input of it; compared by type and value, floats by their bits."""
+    """An argument that is part of the program, not an input of it; compared by type and value,
+    floats by their bits.
+    """
 
     __slots__ = ("key", "value")
 
@@ -34,7 +43,11 @@ class Static:
         self.key = repr(value) if isinstance(value, float | complex) else value
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Static and type(self.value) is type(other.value) and bool(self.key == other.key)
+        return (
+            type(other) is Static
+            and type(self.value) is type(other.value)
+            and bool(self.key == other.key)
+        )
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -43,14 +56,33 @@ class Static:
 class Call:
     """The arguments of one call, taken apart: arrays, what else there is, and how they are nested."""
 
-    __slots__ = ("handles", "inputs", "kept", "key", "leaves", "numbers", "places", "shared", "tree", "uses")
+    __slots__ = (
+        "handles",
+        "inputs",
+        "kept",
+        "key",
+        "leaves",
+        "numbers",
+        "places",
+        "shared",
+        "tree",
+        "uses",
+    )
 
     def __init__(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], recording: bool, operands: Mapping[Any, frozenset[int]] = _NO_OPERANDS
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        recording: bool,
+        operands: Mapping[Any, frozenset[int]] = _NO_OPERANDS,
     ) -> None:
         leaves, self.tree = xla.flatten((args, kwargs))
-        numbers = operands.get(self.tree, ()) if operands else ()  # leaves that are operands, if they are numbers
-        self.numbers: dict[int, tuple[int, type]] = {}  # for each of them among `handles`, which leaf it is, and its class
+        numbers = (
+            operands.get(self.tree, ()) if operands else ()
+        )  # leaves that are operands, if they are numbers
+        self.numbers: dict[
+            int, tuple[int, type]
+        ] = {}  # for each of them among `handles`, which leaf it is, and its class
         self.uses = Uses()
         handles: list[Any] = []  # every array once
         places: list[int | None] = []  # for each leaf, its position in `handles`
@@ -66,7 +98,9 @@ class Call:
                     self.numbers[len(handles)] = i, type(leaf)
                     places.append(len(handles))
                     number = onp.asarray(leaf, onp.int64 if type(leaf) is int else None)
-                    handles.append(dispatch.wrap(Value(xla.asarray(number, modes.current().device))))
+                    handles.append(
+                        dispatch.wrap(Value(xla.asarray(number, modes.current().device)))
+                    )
                     entries.append((None, type(leaf)))
                     continue
                 places.append(None)
@@ -78,7 +112,9 @@ class Call:
                 handles.append(leaf)
                 entries.append(_entry(leaf, recording))
                 views = views or leaf._view is not None
-                gradients = gradients or (leaf._extra is not None and leaf._extra.grad_handle is not None)
+                gradients = gradients or (
+                    leaf._extra is not None and leaf._extra.grad_handle is not None
+                )
             places.append(position)
         if gradients:  # they come along: the function may run backward
             for handle in list(handles):
@@ -96,7 +132,9 @@ class Call:
             self._find_shared(entries)
         self.key = (self.tree, tuple(places), tuple(entries), tuple(statics))
 
-    def again(self, recording: bool, operands: Mapping[Any, frozenset[int]] = _NO_OPERANDS) -> "Call":
+    def again(
+        self, recording: bool, operands: Mapping[Any, frozenset[int]] = _NO_OPERANDS
+    ) -> "Call":
         """The same call with other numbers as operands."""
         args, kwargs = xla.unflatten(self.tree, self.leaves)
         return Call(args, kwargs, recording, operands)
@@ -111,12 +149,16 @@ class Call:
         return frozenset([i for i, leaf in enumerate(self.leaves) if type(leaf) is Static])
 
     def _find_shared(self, entries: list[Any]) -> None:
-        """Roots that several of the arrays look at: the roots become the inputs, and the lenses part of the key."""
+        """Roots that several of the arrays look at: the roots become the inputs, and the lenses
+        part of the key.
+        """
         roots: dict[int, int] = {}
         for handle in self.handles:
             root = id(root_of(handle))
             roots[root] = roots.get(root, 0) + 1
-        self.shared = {root: i for i, root in enumerate([r for r, count in roots.items() if count > 1])}
+        self.shared = {
+            root: i for i, root in enumerate([r for r, count in roots.items() if count > 1])
+        }
         for i, handle in enumerate(self.handles):
             found = self.shared.get(id(root_of(handle)))
             if found is not None:
@@ -136,7 +178,9 @@ class Call:
         self._choose_inputs()
 
     def proxies(self, inputs: list[Handle]) -> list[Handle]:
-        """For each array, what the function sees: a proxy, a view of one, or the array itself if it is kept."""
+        """For each array, what the function sees: a proxy, a view of one, or the array itself if it
+        is kept.
+        """
         by_id = {id(given): proxy for given, proxy in zip(self.inputs, inputs, strict=True)}
         for given in self.inputs:
             if _strides(given) is not None:
@@ -151,12 +195,18 @@ class Call:
                 leaf, kind = self.numbers[i]
                 number = by_id[id(handle)]._value.payload
                 number = tracing.weak(number) if kind in (int, float) else number
-                seen.append(NumberArgument(number, kind, MOST, frozenset((leaf,)), python.itemgetter(leaf), uses))
+                seen.append(
+                    NumberArgument(
+                        number, kind, MOST, frozenset((leaf,)), python.itemgetter(leaf), uses
+                    )
+                )
                 continue
             proxy = by_id.get(id(handle))
             if proxy is None:
                 proxy = _rebuilt(by_id[id(root_of(handle))], _chain(handle))
-            seen.append(dispatch.wrap_scalar(proxy._value) if type(handle) is dispatch.scalar else proxy)
+            seen.append(
+                dispatch.wrap_scalar(proxy._value) if type(handle) is dispatch.scalar else proxy
+            )
         positions = {id(h): i for i, h in enumerate(self.handles)}
         for i, (handle, proxy) in enumerate(zip(self.handles, seen, strict=True)):
             rare = handle._extra
@@ -175,7 +225,9 @@ class Call:
         """The arguments again, with the arrays replaced."""
         leaves = []
         for leaf, place in zip(self.leaves, self.places, strict=True):
-            leaves.append(seen[place] if place is not None else leaf.value if type(leaf) is Static else leaf)
+            leaves.append(
+                seen[place] if place is not None else leaf.value if type(leaf) is Static else leaf
+            )
         args, kwargs = xla.unflatten(self.tree, leaves)
         return args, kwargs
 
@@ -184,7 +236,9 @@ def is_operand(number: Any) -> bool:
     """Whether a number can be an operand of a program, in place of a part of it."""
     if type(number) is int:
         return -MOST < number < MOST
-    return type(number) is float or (isinstance(number, onp.integer | onp.floating) and dtypes.on_devices(number.dtype))
+    return type(number) is float or (
+        isinstance(number, onp.integer | onp.floating) and dtypes.on_devices(number.dtype)
+    )
 
 
 def _static(leaf: Any, position: int) -> Static:
@@ -193,7 +247,8 @@ def _static(leaf: Any, position: int) -> Static:
         hash(static)
     except TypeError:
         raise TypeError(
-            f"argument {position} of a compiled function: expected an array, a container of arrays or something hashable, "
+            f"argument {position} of a compiled function: expected an array, a container of "
+            "arrays or something hashable, "
             f"got {type(static.value).__name__}"
         ) from None
     return static
@@ -204,13 +259,31 @@ def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
     value = handle._value if handle._view is None else dispatch.read(handle)
     payload, rare, strides = value.payload, handle._extra, _strides(handle)
     if rare is None:
-        return (payload.shape, payload.dtype, strides, None, recording and value.node is not None, type(handle), False)
+        return (
+            payload.shape,
+            payload.dtype,
+            strides,
+            None,
+            recording and value.node is not None,
+            type(handle),
+            False,
+        )
     request = None if rare.leaf is None else rare.leaf.request
-    return (payload.shape, payload.dtype, strides, request, recording and value.node is not None, type(handle), rare.readonly)
+    return (
+        payload.shape,
+        payload.dtype,
+        strides,
+        request,
+        recording and value.node is not None,
+        type(handle),
+        rare.readonly,
+    )
 
 
 def _strides(handle: Handle) -> tuple[int, ...] | None:
-    """The strides of an array, in bytes; None for C order, and where one axis or none leaves nothing to choose."""
+    """The strides of an array, in bytes; None for C order, and where one axis or none leaves
+    nothing to choose.
+    """
     if type(handle) is dispatch.symbol or in_c_order(handle):
         return None
     found = dispatch.layout(handle)
@@ -243,7 +316,9 @@ def _rebuilt(handle: Handle, lenses: Sequence[Lens], leaves: Sequence[Any] = ())
 
 
 def _placed(lens: Lens, leaves: Sequence[Any]) -> Lens:
-    starts = tuple([start.place(leaves) if type(start) is Position else start for start in lens.operands])
+    starts = tuple(
+        [start.place(leaves) if type(start) is Position else start for start in lens.operands]
+    )
     return Lens(lens.get, lens.put, lens.attrs, lens.look, starts)
 
 
@@ -252,17 +327,32 @@ class Outputs:
 
     __slots__ = ("makers", "sources", "statics", "tree")
 
-    def __init__(self, tree: Any, sources: list[Any], statics: list[Any], makers: list[Any]) -> None:
+    def __init__(
+        self, tree: Any, sources: list[Any], statics: list[Any], makers: list[Any]
+    ) -> None:
         self.tree, self.sources, self.statics, self.makers = tree, sources, statics, makers
 
     @property
     def kind(self) -> type | None:
-        """The class of a result that is one array in C order, or scalar, made by the function; else None."""
-        kinds: dict[Any, type] = {dispatch.wrap: dispatch.ndarray, dispatch.wrap_scalar: dispatch.scalar}
+        """The class of a result that is one array in C order, or scalar, made by the function; else
+        None.
+        """
+        kinds: dict[Any, type] = {
+            dispatch.wrap: dispatch.ndarray,
+            dispatch.wrap_scalar: dispatch.scalar,
+        }
         return None if self.tree is not None else kinds.get(self.makers[0])
 
-    def build(self, results: Sequence[Value], inputs: Sequence[Handle], arguments: Sequence[Handle], leaves: Sequence[Any] = ()) -> Any:
-        """The result of one call; `leaves` are all its arguments, where numbers among them are operands."""
+    def build(
+        self,
+        results: Sequence[Value],
+        inputs: Sequence[Handle],
+        arguments: Sequence[Handle],
+        leaves: Sequence[Any] = (),
+    ) -> Any:
+        """The result of one call; `leaves` are all its arguments, where numbers among them are
+        operands.
+        """
         if self.tree is None:
             return self.makers[0](results[0])
         made: dict[int, Any] = {}
@@ -285,7 +375,9 @@ class Outputs:
         return xla.unflatten(self.tree, found)
 
 
-def describe(result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequence[Handle]) -> tuple[list[Value], Outputs]:
+def describe(
+    result: Any, trace: Trace, inputs: Sequence[Handle], seen: Sequence[Handle]
+) -> tuple[list[Value], Outputs]:
     """The values that a traced function outputs, and how its result is put together from them."""
     leaves, tree = xla.flatten(result)
     values: list[Value] = []

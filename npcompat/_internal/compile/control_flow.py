@@ -1,7 +1,8 @@
-"""Branches and loops on traced values, as operators: each body is traced as any compiled function is.
+"""Branches and loops on traced values, as operators: each body is traced as any compiled function
+is.
 
-A body reads and writes arrays from outside as it likes; what it reads becomes an operand of the operator, what it
-writes an output.
+A body reads and writes arrays from outside as it likes; what it reads becomes an operand of the
+operator, what it writes an output.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +23,10 @@ Python = Callable[..., Any]
 def _flat(result: Any) -> tuple[list[Any], Any]:
     """The arrays of a result, and its structure; numbers become arrays."""
     leaves, tree = xla.flatten(result)
-    return [leaf if isinstance(leaf, Handle) else dispatch.array_of(dispatch.host_array(leaf)) for leaf in leaves], tree
+    return [
+        leaf if isinstance(leaf, Handle) else dispatch.array_of(dispatch.host_array(leaf))
+        for leaf in leaves
+    ], tree
 
 
 def _are_scalars(arrays: Sequence[Any]) -> list[bool]:
@@ -40,7 +44,9 @@ def _entering(handle: Handle, what: str) -> Value:
     return value
 
 
-def _finish(results: Sequence[Value], scalars: Sequence[bool], written: Sequence[Handle], errors: Any) -> list[Any]:
+def _finish(
+    results: Sequence[Value], scalars: Sequence[bool], written: Sequence[Handle], errors: Any
+) -> list[Any]:
     """Write what the bodies wrote, keep their flags, and wrap the outputs."""
     outputs = len(scalars)
     for handle, value in zip(written, results[outputs : outputs + len(written)], strict=True):
@@ -50,7 +56,10 @@ def _finish(results: Sequence[Value], scalars: Sequence[bool], written: Sequence
         flags = results[outputs + len(written)].payload
         for i, (kind, message) in enumerate(errors):
             trace.expect(flags[i], kind, message)
-    return [dispatch.wrap_scalar(v) if scalar else dispatch.wrap(v) for v, scalar in zip(results, scalars, strict=False)]
+    return [
+        dispatch.wrap_scalar(v) if scalar else dispatch.wrap(v)
+        for v, scalar in zip(results, scalars, strict=False)
+    ]
 
 
 def _run(op: Op, values: Sequence[Value]) -> Sequence[Value]:
@@ -68,13 +77,16 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
 
         return traced
 
-    found = [capture(f"cond_{name}", body(f), []) for name, f in (("then", then), ("else", otherwise))]
+    found = [
+        capture(f"cond_{name}", body(f), []) for name, f in (("then", then), ("else", otherwise))
+    ]
     first, second = found
     outputs = first.outputs
     (tree, scalars), (other_tree, other_scalars) = first.result, second.result
     if tree != other_tree or _signature(first) != _signature(second):
         raise ValueError(
-            f"{user_location()}: npx.cond: both branches must return the same structure, shapes and dtypes; got "
+            f"{user_location()}: npx.cond: both branches must return the same structure, shapes "
+            "and dtypes; got "
             f"{_signature(first)} and {_signature(second)}"
         )
     reads = list({id(h): h for c in found for h in c.reads}.values())
@@ -90,11 +102,17 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
 
         def arm(*arrays: Any) -> Any:
             out = compute(*[arrays[position[id(h)]] for h in captured.reads])
-            outs, _, after, flagged = captured.split((out,) if captured.op.outputs == 1 else tuple(out))
+            outs, _, after, flagged = captured.split(
+                (out,) if captured.op.outputs == 1 else tuple(out)
+            )
             new = dict(zip(map(id, captured.written), after, strict=True))
             result = [*outs, *[new.get(id(h), arrays[position[id(h)]]) for h in written]]
             if errors:
-                flags = [flagged[0] if c is captured else control.no_flags(len(c.errors)) for c in found if c.errors]
+                flags = [
+                    flagged[0] if c is captured else control.no_flags(len(c.errors))
+                    for c in found
+                    if c.errors
+                ]
                 result.append(control.joined_flags(flags))
             return tuple(result)
 
@@ -129,14 +147,20 @@ def recomputed(function: Python, name: str) -> Any:
         carries=found.op.carries,
     )
     outputs, _, written, flags = found.split(_run(op, [dispatch.read(h) for h in found.reads]))
-    return xla.unflatten(tree, _finish([*outputs, *written, *flags], scalars, found.written, found.errors))
+    return xla.unflatten(
+        tree, _finish([*outputs, *written, *flags], scalars, found.written, found.errors)
+    )
 
 
 class _Loop:
     """The body of a loop, traced once on proxies of a slice of the data and of the states."""
 
     def __init__(
-        self, name: str, body: Callable[[Sequence[Any], Sequence[Any]], tuple[Any, Any, Any]], data: Sequence[Value], states: list[Any]
+        self,
+        name: str,
+        body: Callable[[Sequence[Any], Sequence[Any]], tuple[Any, Any, Any]],
+        data: Sequence[Value],
+        states: list[Any],
     ) -> None:
         self.states = states
 
@@ -146,7 +170,13 @@ class _Loop:
             after, state_tree = _flat(new)
             extra = [] if active is None else [active]
             arrays = [*extra, *outs, *after]
-            return [dispatch.read(a) for a in arrays], (len(outs), out_tree, len(after), state_tree, _are_scalars(after))
+            return [dispatch.read(a) for a in arrays], (
+                len(outs),
+                out_tree,
+                len(after),
+                state_tree,
+                _are_scalars(after),
+            )
 
         values = [_entering(s, "to begin a loop with") for s in states]
         self.captured = capture(name, traced, [*data, *values])
@@ -159,26 +189,43 @@ class _Loop:
         for i, (value, after) in enumerate(zip(values, found, strict=True)):
             if (value.payload.shape, value.payload.dtype) != after:
                 raise ValueError(
-                    f"{name}: state {i}: expected {value.payload.dtype}{list(value.payload.shape)}, as it began, got "
+                    f"{name}: state {i}: expected "
+                    f"{value.payload.dtype}{list(value.payload.shape)}, as it began, got "
                     f"{after[1]}{list(after[0])} from the body"
                 )
-        # An array that the body writes is one more state; one that it only reads is the same in each step.
+        # An array that the body writes is one more state; one that it only reads is the same in
+        # each step.
         written = {id(h) for h in self.captured.written}
         self.written = self.captured.written
         self.fixed = [h for h in self.captured.reads if id(h) not in written]
         self.compute = xla.function(self.captured.op, ())
 
-    def step(self, fixed: Sequence[Any], data: Sequence[Any], states: Sequence[Any], written: Sequence[Any]) -> tuple[Any, ...]:
+    def step(
+        self,
+        fixed: Sequence[Any],
+        data: Sequence[Any],
+        states: Sequence[Any],
+        written: Sequence[Any],
+    ) -> tuple[Any, ...]:
         """One step: (what came first, outputs, states, written, flags)."""
-        by_id = dict(zip(map(id, self.fixed), fixed, strict=True)) | dict(zip(map(id, self.written), written, strict=True))
+        by_id = dict(zip(map(id, self.fixed), fixed, strict=True)) | dict(
+            zip(map(id, self.written), written, strict=True)
+        )
         out = self.compute(*[by_id[id(h)] for h in self.captured.reads], *data, *states)
-        outs, _, after, flags = self.captured.split((out,) if self.captured.op.outputs == 1 else tuple(out))
+        outs, _, after, flags = self.captured.split(
+            (out,) if self.captured.op.outputs == 1 else tuple(out)
+        )
         a, b = self.leading, self.leading + self.outs
         return outs[:a], outs[a:b], outs[b:], tuple(after), flags
 
 
-def foreach(body: Python, data: Sequence[Handle], states: list[Any]) -> tuple[list[Any], Any, list[Any], Any]:
-    """`out, states = body(slice, states)` over the leading axis, in a trace.  Returns outputs, states, and structures."""
+def foreach(
+    body: Python, data: Sequence[Handle], states: list[Any]
+) -> tuple[list[Any], Any, list[Any], Any]:
+    """`out, states = body(slice, states)` over the leading axis, in a trace.
+
+    Returns outputs, states, and structures.
+    """
     values = [_entering(d, "to loop over") for d in data]
     slices = [Value(control.abstract_slice(v.payload), v.node) for v in values]
     loop = _Loop("_npx_foreach", lambda d, s: (None, *body(d, s)), slices, states)
@@ -194,18 +241,29 @@ def foreach(body: Python, data: Sequence[Handle], states: list[Any]) -> tuple[li
             _, outs, after, written, flags = loop.step(fixed, piece, carry[0], carry[1])
             return (after, written), (outs, flags)
 
-        (after, written), (outs, flags) = control.scan(step, (rest[: counts[2]], rest[counts[2] :]), sliced)
+        (after, written), (outs, flags) = control.scan(
+            step, (rest[: counts[2]], rest[counts[2] :]), sliced
+        )
         result = (*outs, *after, *written, *[control.any_over_steps(f) for f in flags])
         return result[0] if total == 1 else result
 
     op = Op("_npx_foreach", compute, ("arrays",), variadic=True, outputs=total)
-    operands = [*map(dispatch.read, loop.fixed), *values, *map(dispatch.read, states), *map(dispatch.read, loop.written)]
+    operands = [
+        *map(dispatch.read, loop.fixed),
+        *values,
+        *map(dispatch.read, states),
+        *map(dispatch.read, loop.written),
+    ]
     made = _finish(_run(op, operands), loop.scalars, loop.written, errors)
     return made[: loop.outs], loop.out_tree, made[loop.outs :], loop.state_tree
 
 
-def while_loop(condition: Python, body: Python, states: list[Any], limit: int | None) -> tuple[list[Any], Any, list[Any], Any]:
-    """`out, states = body(states)` while the condition holds, at most `limit` times, in a trace; outputs are padded with zeros."""
+def while_loop(
+    condition: Python, body: Python, states: list[Any], limit: int | None
+) -> tuple[list[Any], Any, list[Any], Any]:
+    """`out, states = body(states)` while the condition holds, at most `limit` times, in a trace;
+    outputs are padded with zeros.
+    """
 
     def traced(_: Sequence[Any], current: Sequence[Any]) -> tuple[Any, Any, Any]:
         out, new = body(current)
@@ -214,21 +272,40 @@ def while_loop(condition: Python, body: Python, states: list[Any], limit: int | 
 
     loop = _Loop("_npx_while_loop", traced, [], states)
     if loop.outs and limit is None:
-        raise ValueError("npx.while_loop: max_iterations is needed in a compiled function whose body returns outputs")
+        raise ValueError(
+            "npx.while_loop: max_iterations is needed in a compiled function whose body returns "
+            "outputs"
+        )
     errors = loop.captured.errors
     counts = (len(loop.fixed), len(states), len(loop.written))
     total = loop.outs + counts[1] + counts[2] + bool(errors)
 
     def compute(xp: Any, first: Any, *arrays: Any) -> Any:
-        fixed, begin, written = arrays[: counts[0]], arrays[counts[0] : counts[0] + counts[1]], arrays[counts[0] + counts[1] :]
+        fixed, begin, written = (
+            arrays[: counts[0]],
+            arrays[counts[0] : counts[0] + counts[1]],
+            arrays[counts[0] + counts[1] :],
+        )
         active = control.truth(first)
 
         def step(carry: Any) -> Any:
             _, states_now, written_now, flags_now = carry
-            (going,), outs, after, written_after, flags = loop.step(fixed, (), states_now, written_now)
-            return (control.truth(going), after, written_after, tuple(f | g for f, g in zip(flags_now, flags, strict=True))), outs
+            (going,), outs, after, written_after, flags = loop.step(
+                fixed, (), states_now, written_now
+            )
+            return (
+                control.truth(going),
+                after,
+                written_after,
+                tuple(f | g for f, g in zip(flags_now, flags, strict=True)),
+            ), outs
 
-        carry = (active, tuple(begin), tuple(written), tuple([control.no_flags(len(errors))] if errors else []))
+        carry = (
+            active,
+            tuple(begin),
+            tuple(written),
+            tuple([control.no_flags(len(errors))] if errors else []),
+        )
         if limit is None:
             carry = control.while_loop(lambda c: c[0], lambda c: step(c)[0], carry)
             outs: tuple[Any, ...] = ()
@@ -244,6 +321,11 @@ def while_loop(condition: Python, body: Python, states: list[Any], limit: int | 
 
     op = Op("_npx_while_loop", compute, ("arrays",), variadic=True, outputs=total)
     begin, _ = _flat(condition(states))
-    operands = [dispatch.read(begin[0]), *map(dispatch.read, loop.fixed), *map(dispatch.read, states), *map(dispatch.read, loop.written)]
+    operands = [
+        dispatch.read(begin[0]),
+        *map(dispatch.read, loop.fixed),
+        *map(dispatch.read, states),
+        *map(dispatch.read, loop.written),
+    ]
     made = _finish(_run(op, operands), loop.scalars, loop.written, errors)
     return made[: loop.outs], loop.out_tree, made[loop.outs :], loop.state_tree

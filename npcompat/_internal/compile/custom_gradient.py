@@ -1,7 +1,9 @@
-"""Operators whose gradient is a Python function: `autograd.Function`, `npx.Custom`, `operator.CustomOp`.
+"""Operators whose gradient is a Python function: `autograd.Function`, `npx.Custom`,
+`operator.CustomOp`.
 
-Eager, the node's pullback is that function.  In a trace the enclosing program may be differentiated from outside, so
-the function is traced, too, and becomes the custom derivative of an identity on the outputs.
+Eager, the node's pullback is that function. In a trace the enclosing program may be differentiated
+from outside, so the function is traced, too, and becomes the custom derivative of an identity on
+the outputs.
 """
 
 import weakref
@@ -25,7 +27,13 @@ Backward = Callable[[Sequence[Handle], Sequence[Handle], Sequence[Handle]], Any]
 """The gradients of the inputs, from the inputs, the outputs and the outputs' gradients."""
 
 
-def call(name: str, forward: Python, backward: Backward, inputs: Sequence[Handle], label: str = "backward") -> Any:
+def call(
+    name: str,
+    forward: Python,
+    backward: Backward,
+    inputs: Sequence[Handle],
+    label: str = "backward",
+) -> Any:
     """Apply `forward` to arrays, with `backward`, which errors call `name.label`, as its gradient."""
     mode = modes.current()
     values = [dispatch.read(x) for x in inputs]
@@ -45,38 +53,59 @@ def call(name: str, forward: Python, backward: Backward, inputs: Sequence[Handle
 
 
 def gradients(name: str, returned: Any, inputs: Sequence[Any]) -> list[Value]:
-    """What a `backward` returned, checked: one gradient of the right shape for each input, in the input's dtype; None means zero."""
+    """What a `backward` returned, checked: one gradient of the right shape for each input, in the
+    input's dtype; None means zero.
+    """
     grads: Sequence[Any] = [returned] if isinstance(returned, Handle) else list(returned)
     if len(grads) != len(inputs):
-        raise ValueError(f"{name}: expected {len(inputs)} gradients, one for each input, got {len(grads)}")
+        raise ValueError(
+            f"{name}: expected {len(inputs)} gradients, one for each input, got {len(grads)}"
+        )
     for i, grad in enumerate(grads):
         if grad is not None and not isinstance(grad, Handle):
-            raise TypeError(f"{name}: gradient {i}: expected an npcompat ndarray or None, got {type(grad).__name__}")
+            raise TypeError(
+                f"{name}: gradient {i}: expected an npcompat ndarray or None, got "
+                f"{type(grad).__name__}"
+            )
     found = []
     for i, (grad, x) in enumerate(zip(grads, inputs, strict=True)):
         if grad is None:
             grad = dispatch.array_of(onp.zeros(x.shape, x.dtype))
         elif grad.shape != x.shape:
-            raise ValueError(f"{name}: gradient {i}: expected shape {x.shape}, as its input has, got {grad.shape}")
+            raise ValueError(
+                f"{name}: gradient {i}: expected shape {x.shape}, as its input has, got "
+                f"{grad.shape}"
+            )
         elif grad.dtype != x.dtype and dtypes.is_inexact(x.dtype):
             grad = grad.astype(x.dtype)
         found.append(dispatch.read(grad))
     return found
 
 
-def _recorded(name: str, backward: Backward, inputs: list[Value], mask: tuple[bool, ...], outs: list[Value]) -> list[Value]:
+def _recorded(
+    name: str, backward: Backward, inputs: list[Value], mask: tuple[bool, ...], outs: list[Value]
+) -> list[Value]:
     payloads = [v.payload for v in outs]
 
     def values() -> list[Value]:
         """The outputs; they lead to the node, which must not own them."""
         found = node_of()
-        return [Value(p, found if dtypes.is_inexact(p.dtype) else None, i) for i, p in enumerate(payloads)]
+        return [
+            Value(p, found if dtypes.is_inexact(p.dtype) else None, i)
+            for i, p in enumerate(payloads)
+        ]
 
     def pull(cotangents: Sequence[Value | None], create_graph: bool) -> list[Value]:
         given = []
         for cotangent, p in zip(cotangents, payloads, strict=True):
-            given.append(dispatch.array_of(onp.zeros(p.shape, p.dtype)) if cotangent is None else dispatch.wrap(cotangent))
-        returned = backward(list(map(dispatch.wrap, inputs)), list(map(dispatch.wrap, values())), given)
+            given.append(
+                dispatch.array_of(onp.zeros(p.shape, p.dtype))
+                if cotangent is None
+                else dispatch.wrap(cotangent)
+            )
+        returned = backward(
+            list(map(dispatch.wrap, inputs)), list(map(dispatch.wrap, values())), given
+        )
         grads = gradients(name, returned, [v.payload for v in inputs])
         return [g for g, wanted in zip(grads, mask, strict=True) if wanted]
 
@@ -94,16 +123,22 @@ def _traced(name: str, backward: Backward, inputs: list[Value], outs: list[Value
     with modes.changed(recording=False):
         found = capture(name, body, [Value(v.payload) for v in (*inputs, *outs, *outs)])
     if found.written:
-        raise NotImplementedError(f"{name} writes an array from outside: not supported in compiled functions")
+        raise NotImplementedError(
+            f"{name} writes an array from outside: not supported in compiled functions"
+        )
     if found.errors:
-        raise NotImplementedError(f"{name} indexes with arrays: not supported in compiled functions")
+        raise NotImplementedError(
+            f"{name} indexes with arrays: not supported in compiled functions"
+        )
     op = custom_ops.with_gradient(name, _outputs_of(found), len(inputs), len(outs))
     result = execution.run(op, [*inputs, *outs, *[dispatch.read(h) for h in found.reads]])
     return [result] if op.outputs == 1 else list(result)
 
 
 def _outputs_of(found: Captured) -> custom_ops.Function:
-    """What a traced function returned, without what it wrote, as a function of what it reads and of its arguments."""
+    """What a traced function returned, without what it wrote, as a function of what it reads and of
+    its arguments.
+    """
     function = xla.function(found.op, ())
 
     def outputs(*arrays: Any) -> Sequence[Any]:
@@ -114,7 +149,9 @@ def _outputs_of(found: Captured) -> custom_ops.Function:
 
 
 def of_payloads(name: str, python: Callable[..., Sequence[Handle]]) -> custom_ops.Function:
-    """A Python function of our arrays as one of XLA's arrays and tracers; what it closes over must be no arrays."""
+    """A Python function of our arrays as one of XLA's arrays and tracers; what it closes over must
+    be no arrays.
+    """
 
     def function(*payloads: Any) -> Sequence[Any]:
         def body(proxies: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
@@ -123,7 +160,10 @@ def of_payloads(name: str, python: Callable[..., Sequence[Handle]]) -> custom_op
         with modes.changed(recording=False):
             found = capture(name, body, [Value(p) for p in payloads])
         if found.reads or found.written:
-            raise SymbolError(f"{name} is a node of a graph, but its function uses an array from outside: make that an input")
+            raise SymbolError(
+                f"{name} is a node of a graph, but its function uses an array from outside: make "
+                "that an input"
+            )
         return _outputs_of(found)(*payloads)
 
     return function

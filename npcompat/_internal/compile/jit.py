@@ -1,8 +1,10 @@
-"""Compiled functions: `npx.jit` and `hybridize`.  One trace for each kind of call, replayed as one program.
+"""Compiled functions: `npx.jit` and `hybridize`. One trace for each kind of call, replayed as one
+program.
 
-A call is looked up by the types of its arrays, its static arguments, the way arrays alias, and the modes.  Where only numbers
-differ from a call before, they are operands from then on, unless the function asks for their values.  What the
-trace found outside is read and written again at each replay; buffers of what is overwritten are given to the program.
+A call is looked up by the types of its arrays, its static arguments, the way arrays alias, and the
+modes. Where only numbers differ from a call before, they are operands from then on, unless the
+function asks for their values. What the trace found outside is read and written again at each
+replay; buffers of what is overwritten are given to the program.
 """
 
 import functools
@@ -42,8 +44,8 @@ class Compiled:
     name : str, optional
         Its name in the compile log.
     static_argnums, static_argnames : sequence
-        Arguments that are taken as a whole as part of the program; they must be hashable.  What is no array is part of
-        the program anyway, but for numbers that change: see `_changed_numbers`.
+        Arguments that are taken as a whole as part of the program; they must be hashable. What is
+        no array is part of the program anyway, but for numbers that change: see `_changed_numbers`.
     """
 
     def __init__(
@@ -55,11 +57,18 @@ class Compiled:
     ) -> None:
         self.function = function
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
-        self.static_argnums, self.static_argnames = frozenset(static_argnums), frozenset(static_argnames)
+        self.static_argnums, self.static_argnames = (
+            frozenset(static_argnums),
+            frozenset(static_argnames),
+        )
         self._programs: dict[Any, _Program] = {}
-        self._recent: list[tuple[_Program, tuple[Any, ...]]] = []  # what calls of nothing but plain arrays ran: see `_Program.again`
+        self._recent: list[
+            tuple[_Program, tuple[Any, ...]]
+        ] = []  # what calls of nothing but plain arrays ran: see `_Program.again`
         self._latest: Any = None
-        self._operands: dict[Any, frozenset[int]] = {}  # numbers that changed, by the structure of the arguments: operands since then
+        self._operands: dict[
+            Any, frozenset[int]
+        ] = {}  # numbers that changed, by the structure of the arguments: operands since then
         self._asked: dict[Any, frozenset[int]] = {}  # those whose values the function asks for
         self._misses = recompilation.Misses(self.name)
         functools.update_wrapper(self, function, updated=())
@@ -70,14 +79,20 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         mode = _current_mode(_default_mode[0])
         if mode.trace is not None or ((observer := mode.observer) is not None and observer.apart):
-            return self.function(*args, **kwargs)  # the equations join the program being built, or are observed one by one
+            return self.function(
+                *args, **kwargs
+            )  # the equations join the program being built, or are observed one by one
         if not kwargs and not mode.recording:
             for recent, types in self._recent:
                 try:
                     results = fast_path.again(recent, args, types)
                     if results is not None and type(results) is not tuple:
                         return results
-                    result = recent.again(args, types, mode) if results is None else recent.finished(results, args, args)
+                    result = (
+                        recent.again(args, types, mode)
+                        if results is None
+                        else recent.finished(results, args, args)
+                    )
                 except CapturedTypeError:
                     break  # the general way says what became of it
                 if result is not _MISSED:
@@ -94,8 +109,12 @@ class Compiled:
             call = call.again(mode.recording)
             key, program = self._found(call, mode)
         if program is not None and program.fits(mode.recording):
-            if not (kwargs or mode.recording or call.kept or program.captured.changed) and _are_plain(args):
-                self._note(program, tuple([_to_xla(a._value.payload, mode, self.name).aval for a in args]))
+            if not (
+                kwargs or mode.recording or call.kept or program.captured.changed
+            ) and _are_plain(args):
+                self._note(
+                    program, tuple([_to_xla(a._value.payload, mode, self.name).aval for a in args])
+                )
             try:
                 return program.replay(call)
             except CapturedTypeError:
@@ -113,12 +132,14 @@ class Compiled:
         return program.replay(call)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Compile the program for a kind of call, without making the call: its first one finds the program then.
+        """Compile the program for a kind of call, without making the call: its first one finds the
+        program then.
 
         Parameters
         ----------
         *args, **kwargs
-            As in a call; in place of an array, its type may be given, an `ops.TensorType` without unknown dimensions.
+            As in a call; in place of an array, its type may be given, an `ops.TensorType` without
+            unknown dimensions.
 
         Raises
         ------
@@ -136,15 +157,23 @@ class Compiled:
         """
         mode = modes.current()
         if mode.recording or mode.trace is not None:
-            when = "while recording" if mode.recording else "while another function is being compiled"
-            raise NotImplementedError(f"compile() {when}: compile a function that records itself, outside")
+            when = (
+                "while recording" if mode.recording else "while another function is being compiled"
+            )
+            raise NotImplementedError(
+                f"compile() {when}: compile a function that records itself, outside"
+            )
         leaves, tree = xla.flatten((args, kwargs))
-        args, kwargs = xla.unflatten(tree, [_stand_in(leaf) if type(leaf) is TensorType else leaf for leaf in leaves])
+        args, kwargs = xla.unflatten(
+            tree, [_stand_in(leaf) if type(leaf) is TensorType else leaf for leaf in leaves]
+        )
         call = Call(self._marked(args), self._named(kwargs), False, self._operands)
         key, program = self._found(call, mode)
         with gc_pause.left():
             if program is None:
-                program, call = self._traced(key, call, ("compiled ahead of the first call", ""), mode)
+                program, call = self._traced(
+                    key, call, ("compiled ahead of the first call", ""), mode
+                )
             program.compile(call)
 
     def _found(self, call: "Call", mode: modes.Mode) -> tuple[Any, "_Program | None"]:
@@ -160,21 +189,38 @@ class Compiled:
         return key, program
 
     def _changed_numbers(self, key: Any, call: "Call") -> frozenset[int]:
-        """Numbers by which alone a call differs from one before: they become operands of one program for all their values."""
+        """Numbers by which alone a call differs from one before: they become operands of one
+        program for all their values.
+        """
         known = self._asked.get(call.tree, frozenset()) | call.marked()
-        return next((found for before in reversed(self._programs) if (found := recompilation.numbers(key, before) - known)), frozenset())
+        return next(
+            (
+                found
+                for before in reversed(self._programs)
+                if (found := recompilation.numbers(key, before) - known)
+            ),
+            frozenset(),
+        )
 
-    def _traced(self, key: Any, call: "Call", why: tuple[str, str], mode: modes.Mode) -> tuple["_Program", "Call"]:
-        """The program for a call, made now, and the call: numbers whose values the function asks for are part of the program."""
+    def _traced(
+        self, key: Any, call: "Call", why: tuple[str, str], mode: modes.Mode
+    ) -> tuple["_Program", "Call"]:
+        """The program for a call, made now, and the call: numbers whose values the function asks
+        for are part of the program.
+        """
         tree, before = call.tree, (dict(self._asked), dict(self._operands))
         while True:
             try:
                 program = self._compiled(key, call, why[0])
-            except TypeError:  # what asks for the value of a number is one, and what an operand does not do
+            except (
+                TypeError
+            ):  # what asks for the value of a number is one, and what an operand does not do
                 if not call.numbers:
                     self._asked, self._operands = before  # it is not because of numbers
                     raise
-                asked = frozenset(call.uses.asked) or frozenset([leaf for leaf, _ in call.numbers.values()])
+                asked = frozenset(call.uses.asked) or frozenset(
+                    [leaf for leaf, _ in call.numbers.values()]
+                )
                 self._asked[tree] = self._asked.get(tree, frozenset()) | asked
                 self._operands[tree] -= asked
                 call = call.again(mode.recording, self._operands)
@@ -189,11 +235,17 @@ class Compiled:
             why = recompilation.reason(key, self._latest)
 
     def latest_inputs(self) -> list[tuple[tuple[int, ...], Any]]:
-        """Shape and dtype of each array among the arguments of the call that was compiled last; none if nothing was."""
+        """Shape and dtype of each array among the arguments of the call that was compiled last;
+        none if nothing was.
+        """
         if self._latest is None:
             return []
         _, places, entries, _ = self._latest[0]
-        return [entries[place][:2] for place in places if place is not None and entries[place][0] is not None]
+        return [
+            entries[place][:2]
+            for place in places
+            if place is not None and entries[place][0] is not None
+        ]
 
     def clear(self) -> None:
         """Forget the compiled programs."""
@@ -203,7 +255,9 @@ class Compiled:
     def _compiled(self, key: Any, call: "Call", reason: str) -> "_Program":
         program = _Program(self, call, reason)
         own = program.own_arrays(call)
-        if own:  # an argument is also captured, and one of the two is written: it is traced as the one array that it is
+        # an argument is also captured, and one of the two is written: it is traced as the one array
+        # that it is
+        if own:
             self._programs[key] = program
             key = (*key, own)
             call.keep(own)
@@ -214,7 +268,9 @@ class Compiled:
 
     def _note(self, program: "_Program", types: tuple[Any, ...]) -> None:
         """Remember what a call ran, and the objects that are the types of its arrays, once."""
-        if not any([p is program and all(map(python.is_, known, types)) for p, known in self._recent]):
+        if not any(
+            [p is program and all(map(python.is_, known, types)) for p, known in self._recent]
+        ):
             self._recent.insert(0, (program, types))
             del self._recent[_RECENT:]
 
@@ -237,16 +293,22 @@ def _stand_in(kind: TensorType) -> Any:
 
 
 def _is_plain(a: Any) -> bool:
-    """Whether an argument is an array in C order, neither a view nor a variable, and may be written."""
+    """Whether an argument is an array in C order, neither a view nor a variable, and may be
+    written.
+    """
     if type(a) is not dispatch.ndarray or a._view is not None or type(a._value) is not Value:
         return False
     rare = a._extra
-    if rare is not None and (rare.readonly or rare.leaf is not None or rare.grad_handle is not None):
+    if rare is not None and (
+        rare.readonly or rare.leaf is not None or rare.grad_handle is not None
+    ):
         return False
     payload = a._value.payload
     if type(payload) is onp.ndarray:
         return payload.flags.c_contiguous
-    return type(payload) is xla.Array and (rare is None or rare.layout is None or rare.layout.flags.c_contiguous)
+    return type(payload) is xla.Array and (
+        rare is None or rare.layout is None or rare.layout.flags.c_contiguous
+    )
 
 
 def _to_xla(payload: Any, mode: modes.Mode, name: str) -> Any:
@@ -263,14 +325,17 @@ def _type(handle: Handle) -> tuple[tuple[int, ...], Any]:
 
 
 class _Program:
-    """One traced call: its operator, what it reads and writes, and how its results are put together.
+    """One traced call: its operator, what it reads and writes, and how its results are put
+    together.
 
-    Hot path: `replay` without recording works on payloads, and makes values only of what it writes and returns.
+    Hot path: `replay` without recording works on payloads, and makes values only of what it writes
+    and returns.
     """
 
     __slots__ = (
-        "alone", "captured", "donated", "given", "key", "nodes", "numpy_dtypes", "op", "outputs", "places", "programs", "pure",
-        "read_only", "reads", "state", "touched", "training", "uses", "writes",
+        "alone", "captured", "donated", "given", "key", "nodes", "numpy_dtypes", "op", "outputs",
+        "places", "programs", "pure", "read_only", "reads", "state", "touched", "training",
+        "uses", "writes",
     )  # fmt: skip
 
     def __init__(self, compiled: Compiled, call: Call, reason: str) -> None:
@@ -280,49 +345,73 @@ class _Program:
             with call.uses:
                 return describe(compiled.function(*args, **kwargs), trace, inputs, seen)
 
-        found = self.captured = capture(compiled.name, body, [dispatch.read(h) for h in call.inputs], reason, makes_anew=True)
+        found = self.captured = capture(
+            compiled.name, body, [dispatch.read(h) for h in call.inputs], reason, makes_anew=True
+        )
         self.uses = call.uses
         self.reads = found.reads
         self.outputs: Outputs = found.result
         self.nodes = [h._value.node is not None for h in found.reads]
         self.writes = [*found.written, *[h for h, _ in found.anew]]
         self.touched = {id(h) for h in (*found.reads, *self.writes)}
-        # What is overwritten by a value of its type is given to the program: captured arrays and arguments.
+        # What is overwritten by a value of its type is given to the program: captured arrays and
+        # arguments.
         _, changed, written, _ = found.split(found.types)
         overwritten = [*zip(found.written[: found.given], written, strict=False)]
-        overwritten += [(call.inputs[i], after) for i, after in zip(found.changed, changed, strict=True)]
+        overwritten += [
+            (call.inputs[i], after) for i, after in zip(found.changed, changed, strict=True)
+        ]
         types = {id(h): after for h, after in overwritten}
         operands = [*found.reads, *call.inputs]
         self.given = [id(h) in types for h in operands]
         self.state: State | None = None
         self.alone = None if found.changed or found.errors else self.outputs.kind
-        self.pure = bool(call.inputs) and not (found.reads or self.writes or found.changed or found.errors)
+        self.pure = bool(call.inputs) and not (
+            found.reads or self.writes or found.changed or found.errors
+        )
         self.read_only = [h for h in found.reads if id(h) not in types]
         at = {id(h): i for i, h in enumerate([*found.written, *self.read_only])}
         self.places = [at[id(h)] for h in found.reads]
-        self.donated = frozenset([i for i, h in enumerate(operands) if id(h) in types and types[id(h)] == _type(h)])
+        self.donated = frozenset(
+            [i for i, h in enumerate(operands) if id(h) in types and types[id(h)] == _type(h)]
+        )
         self.op = found.op
         self.training, self.numpy_dtypes = modes.current().training, modes.current().numpy_dtypes
-        self.programs, self.key = execution.programs_on_xla(found.op, self.donated, self.numpy_dtypes)
+        self.programs, self.key = execution.programs_on_xla(
+            found.op, self.donated, self.numpy_dtypes
+        )
 
     def fits(self, recording: bool) -> bool:
         """Whether what is captured is differentiated as it was when the function was traced."""
         return not recording or [h._value.node is not None for h in self.reads] == self.nodes
 
     def own_arrays(self, call: Call) -> Own:
-        """Arguments that the function also captures, if one of the two is written: they can't be told apart."""
+        """Arguments that the function also captures, if one of the two is written: they can't be
+        told apart.
+        """
         if not self.touched or not (self.captured.changed or self.writes) or call.kept:
             return ()
         touched = self.touched
-        return tuple([(i, id(root_of(h)), path(h)) for i, h in enumerate(call.handles) if id(root_of(h)) in touched])
+        return tuple(
+            [
+                (i, id(root_of(h)), path(h))
+                for i, h in enumerate(call.handles)
+                if id(root_of(h)) in touched
+            ]
+        )
 
     def again(self, args: tuple[Any, ...], types: tuple[Any, ...], mode: modes.Mode) -> Any:
-        """The result for plain arrays of the types of an earlier call, if nothing else was written meanwhile; else `_MISSED`.
+        """The result for plain arrays of the types of an earlier call, if nothing else was written
+        meanwhile; else `_MISSED`.
 
-        What most calls are is recognised before anything is taken apart.  Arrays that one program made share the object
-        that is their type, so that it need not be compared.
+        What most calls are is recognised before anything is taken apart. Arrays that one program
+        made share the object that is their type, so that it need not be compared.
         """
-        if len(args) != len(types) or mode.training != self.training or mode.numpy_dtypes != self.numpy_dtypes:
+        if (
+            len(args) != len(types)
+            or mode.training != self.training
+            or mode.numpy_dtypes != self.numpy_dtypes
+        ):
             return _MISSED
         inputs = []
         for a, known in zip(args, types, strict=False):
@@ -351,7 +440,9 @@ class _Program:
             operands = self.state.operands([dispatch.read(h).payload for h in call.inputs])
         if operands is None:
             return self._on_handles(call, mode)
-        return self.finished(execution.execute(self.op, operands, self.donated), call.inputs, call.handles, call.told)
+        return self.finished(
+            execution.execute(self.op, operands, self.donated), call.inputs, call.handles, call.told
+        )
 
     def compile(self, call: Call) -> None:
         """Have XLA compile what was traced."""
@@ -361,8 +452,16 @@ class _Program:
             _stay_on_xla(values[: len(self.reads)], mode, self.op.name)
         execution.compile_ahead(self.op, [v.payload for v in values], self.donated)
 
-    def finished(self, results: Sequence[Any], handles: Sequence[Handle], arguments: Sequence[Handle], leaves: Sequence[Any] = ()) -> Any:
-        """Keep what was written by a run on what an earlier one wrote, and put the results together."""
+    def finished(
+        self,
+        results: Sequence[Any],
+        handles: Sequence[Handle],
+        arguments: Sequence[Handle],
+        leaves: Sequence[Any] = (),
+    ) -> Any:
+        """Keep what was written by a run on what an earlier one wrote, and put the results
+        together.
+        """
         found = self.captured
         outputs, _, written, flags = found.split(results)
         if self.state is not None:
@@ -408,7 +507,9 @@ class _Program:
         values = [dispatch.read(h) for h in self.reads]
         values += [h._value if h._view is None else _apart(dispatch.read(h)) for h in call.inputs]
         results = execution.run(self.op, values)
-        outputs, changed, written, flags = found.split((results,) if found.op.outputs == 1 else results)
+        outputs, changed, written, flags = found.split(
+            (results,) if found.op.outputs == 1 else results
+        )
         for handle, value in zip(found.written, written, strict=True):
             dispatch.write(handle, value)
         for i, value in zip(found.changed, changed, strict=True):
@@ -427,13 +528,18 @@ def _laid_out(handles: Sequence[Handle], payloads: Sequence[Any]) -> Sequence[An
     """What a program wrote, in the memory order of the arrays that hold it."""
     if not payloads or type(payloads[0]) is not onp.ndarray:
         return payloads
-    return [p if in_c_order(h) else memory_layout.copied(p, dispatch.layout(h)) for h, p in zip(handles, payloads, strict=True)]
+    return [
+        p if in_c_order(h) else memory_layout.copied(p, dispatch.layout(h))
+        for h, p in zip(handles, payloads, strict=True)
+    ]
 
 
 def _beside(
     results: Sequence[Any], anew: list[tuple[Handle, Callable[[], Any]]], mode: modes.Mode
 ) -> list[tuple[Handle, Callable[[], Any]]]:
-    """What makes values of nothing where the results are; where there are none, where new arrays go."""
+    """What makes values of nothing where the results are; where there are none, where new arrays
+    go.
+    """
     if not anew or (type(results[0]) is onp.ndarray if results else execution.on_host(mode)):
         return anew
     device = xla.device_of(results[0]) if results else None
@@ -452,7 +558,9 @@ def _apart(value: Value) -> Value:
 
 
 def _stay_on_xla(values: Sequence[Value], mode: modes.Mode, name: str) -> None:
-    """Move what a compiled function reads from outside to XLA for good, so that it is not sent there at each call."""
+    """Move what a compiled function reads from outside to XLA for good, so that it is not sent
+    there at each call.
+    """
     for value in values:
         if type(value.payload) is onp.ndarray:
             value.payload = execution.sent(value.payload, mode, name)

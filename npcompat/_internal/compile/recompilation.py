@@ -12,28 +12,36 @@ PATIENCE = 8
 """So many programs are compiled for one line before a warning comes."""
 
 _ADVICE = {
-    "shape": "give bucket=, which pads arrays to one of a few lengths, bring them to one length yourself, or leave out what does not "
+    "shape": "give bucket=, which pads arrays to one of a few lengths, bring them to one length "
+    "yourself, or leave out what does not "
     "fill a batch",
     "dtype": "cast the array to one dtype before the call",
-    "strides": "pass arrays that lie in memory in the same way each time: np.ascontiguousarray(array)",
-    "static": "what is neither an array nor a number that is only computed with is part of the program; pass what changes as an array: "
+    "strides": "pass arrays that lie in memory in the same way each time: "
+    "np.ascontiguousarray(array)",
+    "static": "what is neither an array nor a number that is only computed with is part of the "
+    "program; pass what changes as an array: "
     "np.array(value)",
     "nested": "pass the same arguments in each call",
     "mode": "call it in the same mode each time, inside or outside of autograd.record()",
-    "captured": "an array from outside is replaced by one of another type; keep one, and write into it",
+    "captured": "an array from outside is replaced by one of another type; keep one, and write "
+    "into it",
     "alias": "pass arrays that share memory in the same way each time, or copies",
 }
 
 
 def reason(key: Any, before: Any) -> tuple[str, str]:
-    """How the key of a program differs from that of the one before, and of which kind of advice that is."""
+    """How the key of a program differs from that of the one before, and of which kind of advice
+    that is.
+    """
     if before is None:
         return "first call", ""
     if key == before:
         return "what was compiled has been forgotten", ""
     tree, places, entries, statics = key[0]
     tree_before, places_before, entries_before, statics_before = before[0]
-    for name, now, was in zip(("recording", "training", "numpy dtypes"), key[1:4], before[1:4], strict=True):
+    for name, now, was in zip(
+        ("recording", "training", "numpy dtypes"), key[1:4], before[1:4], strict=True
+    ):
         if now != was:
             return f"{name}: {was} became {now}", "mode"
     if tree != tree_before:
@@ -58,11 +66,17 @@ def reason(key: Any, before: Any) -> tuple[str, str]:
 
 
 def numbers(key: Any, before: Any) -> frozenset[int]:
-    """Which leaves of the arguments make all of the difference between two keys, if these are numbers of the same kinds."""
+    """Which leaves of the arguments make all of the difference between two keys, if these are
+    numbers of the same kinds.
+    """
     if key[1:] != before[1:] or key[0][:3] != before[0][:3]:
         return frozenset()
     places = [i for i, place in enumerate(key[0][1]) if place is None]
-    differing = [(i, a.value, b.value) for i, a, b in zip(places, key[0][3], before[0][3], strict=True) if a != b]
+    differing = [
+        (i, a.value, b.value)
+        for i, a, b in zip(places, key[0][3], before[0][3], strict=True)
+        if a != b
+    ]
     alike = all([type(a) is type(b) and is_operand(a) and is_operand(b) for _, a, b in differing])
     return frozenset([i for i, *_ in differing]) if alike else frozenset()
 
@@ -84,14 +98,20 @@ def _restructured(tree: Any, before: Any) -> str:
     """What is passed now that was not passed before, or otherwise."""
     args, kwargs = xla.unflatten(tree, [0] * tree.num_leaves)
     args_before, kwargs_before = xla.unflatten(before, [0] * before.num_leaves)
-    given, gone = [n for n in kwargs if n not in kwargs_before], [n for n in kwargs_before if n not in kwargs]
+    given, gone = (
+        [n for n in kwargs if n not in kwargs_before],
+        [n for n in kwargs_before if n not in kwargs],
+    )
     if given or gone:
         changes = [f"argument {n}: given by keyword now" for n in given]
         return "; ".join(changes + [f"argument {n}: no longer given by keyword" for n in gone])
     if len(args) != len(args_before):
         plural = "" if len(args_before) == 1 else "s"
         return f"{len(args_before)} positional argument{plural} became {len(args)}"
-    for name, now, was in [*zip(range(len(args)), args, args_before, strict=True), *[(n, kwargs[n], kwargs_before[n]) for n in kwargs]]:
+    for name, now, was in [
+        *zip(range(len(args)), args, args_before, strict=True),
+        *[(n, kwargs[n], kwargs_before[n]) for n in kwargs],
+    ]:
         if xla.flatten(now)[1] != xla.flatten(was)[1]:
             return f"argument {name}: nested otherwise"
     return "the arguments are nested otherwise"
@@ -113,8 +133,13 @@ class Misses:
         location = user_location()
         count = self._counts[location] = self._counts.get(location, 0) + 1
         if count == PATIENCE:
-            message = f"{location}: {self._name} was compiled again {count} times for calls in this line, at last because of {why}"
-            warnings.warn(CompileWarning(f"{message}. To compile it once: {_ADVICE[kind]}"), stacklevel=2)
+            message = (
+                f"{location}: {self._name} was compiled again {count} times for calls in "
+                f"this line, at last because of {why}"
+            )
+            warnings.warn(
+                CompileWarning(f"{message}. To compile it once: {_ADVICE[kind]}"), stacklevel=2
+            )
 
 
 __all__ = ["Misses", "numbers", "reason"]

@@ -1,7 +1,9 @@
-"""Compiled functions of arrays whose length varies along one axis: padded to one of a few lengths, so that few programs do.
+"""Compiled functions of arrays whose length varies along one axis: padded to one of a few lengths,
+so that few programs do.
 
-Inside, an argument is what a mask selects of the padded array (`selection`): its true rows, the first ones.  So
-everything means what it means without padding, or is refused; what depends on rows is cut to the true length outside.
+Inside, an argument is what a mask selects of the padded array (`selection`): its true rows, the
+first ones. So everything means what it means without padding, or is refused; what depends on rows
+is cut to the true length outside.
 """
 
 import functools
@@ -25,7 +27,9 @@ Axes = int | Sequence[int | None] | Mapping[Any, int | None]
 
 
 _COUNT = "how many rows there are"
-"""The keyword by which the true length reaches the padded function; no parameter can have that name."""
+"""The keyword by which the true length reaches the padded function; no parameter can have that
+name.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,8 @@ class Buckets:
     lengths : int or tuple of int
         An int stands for its multiples.
     axes : int, sequence or mapping
-        For all arguments, by position, or by position and name.  None is for arguments of a fixed shape.
+        For all arguments, by position, or by position and name. None is for arguments of a fixed
+        shape.
     """
 
     lengths: int | tuple[int, ...]
@@ -52,11 +57,16 @@ class Buckets:
 
 
 def requested(bucket: int | Sequence[int] | None, bucket_axis: Axes | None) -> Buckets | None:
-    """The buckets that the arguments of `npx.jit` and `hybridize` ask for; ValueError if they make no sense."""
+    """The buckets that the arguments of `npx.jit` and `hybridize` ask for; ValueError if they make
+    no sense.
+    """
     if bucket is not None:
         return Buckets(_checked(bucket), 0 if bucket_axis is None else bucket_axis)
     if bucket_axis is not None:
-        raise ValueError(f"bucket_axis={bucket_axis!r}: expected bucket= beside it, the lengths to which that axis is padded")
+        raise ValueError(
+            f"bucket_axis={bucket_axis!r}: expected bucket= beside it, the lengths to which that "
+            "axis is padded"
+        )
     return None
 
 
@@ -97,9 +107,13 @@ class Bucketed:
         if mode.trace is not None or ((observer := mode.observer) is not None and observer.apart):
             return self.function(*args, **kwargs)
         count, args, kwargs = self._padded(args, kwargs)
-        result, rows = self.compiled(*args, **kwargs, **{_COUNT: dispatch.wrap(Value(onp.asarray(count, "int32")))})
+        result, rows = self.compiled(
+            *args, **kwargs, **{_COUNT: dispatch.wrap(Value(onp.asarray(count, "int32")))}
+        )
         leaves, tree = xla.flatten(result)
-        return xla.unflatten(tree, [_cut(a, row.axis, count) for a, row in zip(leaves, rows, strict=True)])
+        return xla.unflatten(
+            tree, [_cut(a, row.axis, count) for a, row in zip(leaves, rows, strict=True)]
+        )
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile the program for the bucket of a call, as `Compiled.compile` does."""
@@ -116,16 +130,25 @@ class Bucketed:
 
     # --- before and after
 
-    def _padded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, tuple[Any, ...], dict[str, Any]]:
+    def _padded(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[int, tuple[Any, ...], dict[str, Any]]:
         """The true length, and the arguments with arrays as long as their bucket."""
         found = _Rows(self, args, kwargs)
         if not found.places:
-            raise TypeError(f"{self.name}: bucket= expects an array among the arguments, with an axis to pad; got {_kinds(args, kwargs)}")
+            raise TypeError(
+                f"{self.name}: bucket= expects an array among the arguments, with an axis to pad; "
+                f"got {_kinds(args, kwargs)}"
+            )
         lengths = {leaf.shape[axis] for leaf, axis in found.rows()}
         if len(lengths) > 1:
-            of_each = ", ".join(f"{label}: {found.leaves[i].shape[axis]}" for i, (label, axis) in found.places.items())
+            of_each = ", ".join(
+                f"{label}: {found.leaves[i].shape[axis]}"
+                for i, (label, axis) in found.places.items()
+            )
             raise ValueError(
-                f"{self.name}: bucket= expects arrays of one length along the axis that is padded, got {of_each}; with bucket_axis= an "
+                f"{self.name}: bucket= expects arrays of one length along the axis that is "
+                f"padded, got {of_each}; with bucket_axis= an "
                 "argument has another axis, or with None a fixed shape"
             )
         count = int(lengths.pop())
@@ -142,16 +165,22 @@ class Bucketed:
         for length in self.lengths:
             if count <= length:
                 return length
-        raise ValueError(f"{self.name}: bucket= has lengths up to {self.lengths[-1]}, got arrays of {count}")
+        raise ValueError(
+            f"{self.name}: bucket= has lengths up to {self.lengths[-1]}, got arrays of {count}"
+        )
 
     # --- while tracing
 
     def _on_rows(self, *args: Any, **kwargs: Any) -> Any:
-        """The function, of what a mask selects of padded arrays; with it, where its results have rows."""
+        """The function, of what a mask selects of padded arrays; with it, where its results have
+        rows.
+        """
         count = kwargs.pop(_COUNT)
         found = _Rows(self, args, kwargs)
         length = next(leaf.shape[axis] for leaf, axis in found.rows())
-        mask = run(REGISTRY["_npi_less"], [Value(onp.arange(length, dtype="int32")), dispatch.read(count)])
+        mask = run(
+            REGISTRY["_npi_less"], [Value(onp.arange(length, dtype="int32")), dispatch.read(count)]
+        )
         chosen = []
         for i, (label, axis) in found.places.items():
             value = masked_array.select(dispatch.read(found.leaves[i]), mask, axis, ordered=True)
@@ -161,7 +190,10 @@ class Bucketed:
         leaves, tree = xla.flatten(self.function(*args, **kwargs))
         for label, handle, value in chosen:
             if handle._value is not value:
-                raise NotImplementedError(f"{self.name}: bucket=: {label} is written in place; return what it becomes instead")
+                raise NotImplementedError(
+                    f"{self.name}: bucket=: {label} is written in place; return what it becomes "
+                    "instead"
+                )
         rows = [_Row(_rows_axis(leaf, mask)) for leaf in leaves]
         return xla.unflatten(tree, [_whole(leaf) for leaf in leaves]), tuple(rows)
 
@@ -181,8 +213,15 @@ class _Rows:
                 label = f"argument {key}"
                 ndim = _ndim(leaf)
                 if axis is not None and ndim:
-                    self.places[len(self.leaves)] = label, _normalized(axis, ndim, f"{function.name}: bucket_axis= of {label}")
-                self.leaves.append(dispatch.array_of(dispatch.host_array(leaf)) if isinstance(leaf, onp.ndarray) else leaf)
+                    self.places[len(self.leaves)] = (
+                        label,
+                        _normalized(axis, ndim, f"{function.name}: bucket_axis= of {label}"),
+                    )
+                self.leaves.append(
+                    dispatch.array_of(dispatch.host_array(leaf))
+                    if isinstance(leaf, onp.ndarray)
+                    else leaf
+                )
             self.trees.append((tree, len(leaves)))
 
     def rows(self) -> list[tuple[Any, int]]:
@@ -196,20 +235,30 @@ class _Rows:
             leaves = self.leaves[start : start + length]
             found.append(leaves[0] if tree is None else xla.unflatten(tree, leaves))
             start += length
-        return tuple(found[: self.positional]), dict(zip(self.names, found[self.positional :], strict=True))
+        return tuple(found[: self.positional]), dict(
+            zip(self.names, found[self.positional :], strict=True)
+        )
 
 
 def _ndim(leaf: Any) -> int:
     """How many axes an argument has; none, if it is no array."""
     shape = (
-        leaf.shape if isinstance(leaf, onp.ndarray | TensorType) else dispatch.read(leaf).payload.shape if isinstance(leaf, Handle) else ()
+        leaf.shape
+        if isinstance(leaf, onp.ndarray | TensorType)
+        else dispatch.read(leaf).payload.shape
+        if isinstance(leaf, Handle)
+        else ()
     )
     return len(shape or ())
 
 
 def _checked(lengths: Any) -> int | tuple[int, ...]:
     try:
-        found = operator.index(lengths) if not isinstance(lengths, Iterable) else tuple(sorted(map(operator.index, lengths)))
+        found = (
+            operator.index(lengths)
+            if not isinstance(lengths, Iterable)
+            else tuple(sorted(map(operator.index, lengths)))
+        )
     except TypeError:
         found = 0
     if not found or (found if isinstance(found, int) else found[0]) < 1:
@@ -236,8 +285,12 @@ def _kinds(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
 
 
 def _apart_from_graphs(value: Value) -> bool:
-    """Whether an array is not recorded, and in reach of the processor: it is padded and cut there, without a program for each length."""
-    return value.node is None and (type(value.payload) is onp.ndarray or xla.device_of(value.payload).platform == "cpu")
+    """Whether an array is not recorded, and in reach of the processor: it is padded and cut there,
+    without a program for each length.
+    """
+    return value.node is None and (
+        type(value.payload) is onp.ndarray or xla.device_of(value.payload).platform == "cpu"
+    )
 
 
 def _pad(array: Any, axis: int, length: int, label: str) -> Any:
@@ -246,13 +299,16 @@ def _pad(array: Any, axis: int, length: int, label: str) -> Any:
         return TensorType(shape, array.dtype)
     if array._extra is not None and array._extra.leaf is not None and not modes.current().recording:
         raise NotImplementedError(
-            f"bucket=: {label} is a variable (attach_grad was called on it), whose gradient a padded function can't write; record "
+            f"bucket=: {label} is a variable (attach_grad was called on it), whose gradient a "
+            "padded function can't write; record "
             "the call, and call backward outside"
         )
     value = dispatch.read(array)
     if not _apart_from_graphs(value):
         border = tuple([(0, length - n if i == axis else 0) for i, n in enumerate(array.shape)])
-        return dispatch.wrap(run(REGISTRY["_npi_pad"], [value], REGISTRY["_npi_pad"].bind(pad_width=border)))
+        return dispatch.wrap(
+            run(REGISTRY["_npi_pad"], [value], REGISTRY["_npi_pad"].bind(pad_width=border))
+        )
     whole = onp.zeros(shape, value.payload.dtype)
     whole[(slice(None),) * axis + (slice(array.shape[axis]),)] = host_payload(value)
     return dispatch.wrap(Value(whole))
@@ -266,20 +322,30 @@ def _cut(array: Any, axis: int | None, count: int) -> Any:
     if not _apart_from_graphs(value):
         return array[rows].copy()
     payload = host_payload(value)[rows]
-    return dispatch.wrap(Value(payload.copy() if type(value.payload) is onp.ndarray else xla.asarray(payload)))
+    return dispatch.wrap(
+        Value(payload.copy() if type(value.payload) is onp.ndarray else xla.asarray(payload))
+    )
 
 
 def _rows_axis(leaf: Any, mask: Value) -> int | None:
     """Along which axis an array has the rows that are asked for."""
     payload = dispatch.read(leaf).payload if isinstance(leaf, Handle) else None
-    if type(payload) is masked_array.Selected and payload.ordered and payload.mask.payload is mask.payload:
+    if (
+        type(payload) is masked_array.Selected
+        and payload.ordered
+        and payload.mask.payload is mask.payload
+    ):
         return payload.axis
     return None
 
 
 def _whole(leaf: Any) -> Any:
     payload = dispatch.read(leaf).payload if isinstance(leaf, Handle) else None
-    return dispatch.wrap(payload.values) if type(payload) is masked_array.Selected and payload.ordered else leaf
+    return (
+        dispatch.wrap(payload.values)
+        if type(payload) is masked_array.Selected and payload.ordered
+        else leaf
+    )
 
 
 __all__ = ["Axes", "Bucketed", "Buckets", "requested"]

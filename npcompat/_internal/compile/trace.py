@@ -1,9 +1,10 @@
-"""A trace: one run of a Python function on tracers that finds what it reads and writes outside, and makes it functional.
+"""A trace: one run of a Python function on tracers that finds what it reads and writes outside, and
+makes it functional.
 
-The function runs once.  A handle from outside that is read becomes an input of the program; one that is written
-becomes an extra output.  Arguments are seen through proxies, so that an argument and the same array captured by a
-closure are told apart.  The result is one operator, so a compiled function is recorded, nested and differentiated as
-any other.
+The function runs once. A handle from outside that is read becomes an input of the program; one that
+is written becomes an extra output. Arguments are seen through proxies, so that an argument and the
+same array captured by a closure are told apart. The result is one operator, so a compiled function
+is recorded, nested and differentiated as any other.
 """
 
 import math
@@ -29,11 +30,14 @@ from npcompat._internal.dispatch.traced_number import NumberArgument
 from npcompat._internal.support.errors import SymbolError, user_location
 
 OUTSIDE = Leaf(None, "outside")
-"""The node of what was recorded before the trace began; a walk inside the trace does not pass it."""
+"""The node of what was recorded before the trace began; a walk inside the trace does not pass it.
+"""
 
 
 class CapturedTypeError(Exception):
-    """A captured array has another shape or dtype than when the function was traced: it is traced again."""
+    """A captured array has another shape or dtype than when the function was traced: it is traced
+    again.
+    """
 
 
 class Trace:
@@ -44,14 +48,22 @@ class Trace:
         self.recorded_outside = recorded_outside
         self.captured: list[Handle] = []  # handles read from outside, in order
         self.constants: list[Any] = []  # what stands for each of them in the traced equations
-        self.before: dict[int, tuple[Handle, Value]] = {}  # every outside handle touched, and its value before
+        self.before: dict[
+            int, tuple[Handle, Value]
+        ] = {}  # every outside handle touched, and its value before
         self.lifted: dict[int, Value] = {}  # the traced value that each captured handle began with
         self.born: dict[int, Value] = {}  # values made here (kept alive, so that ids stay theirs)
         self.flags: list[Any] = []  # errors that can only be seen when the program runs
         self.errors: list[tuple[type[Exception], str]] = []
-        self.calls: list[tuple[Op, Attrs, Sequence[Any], Sequence[Any]]] = []  # what ran, with operands and results
-        self.makers: dict[int, Callable[[], Any]] = {}  # what makes payloads of nothing that is unknown, by their ids
-        self.numbers: dict[int, NumberArgument] = {}  # those that are operands of operations, by the ids of their payloads
+        self.calls: list[
+            tuple[Op, Attrs, Sequence[Any], Sequence[Any]]
+        ] = []  # what ran, with operands and results
+        self.makers: dict[
+            int, Callable[[], Any]
+        ] = {}  # what makes payloads of nothing that is unknown, by their ids
+        self.numbers: dict[
+            int, NumberArgument
+        ] = {}  # those that are operands of operations, by the ids of their payloads
 
     # --- handles
 
@@ -66,7 +78,9 @@ class Trace:
         if id(value) in self.born:
             return value
         memory_layout.note(handle)
-        inside = self.adopt(Value(tracing.lifted(self.capture(handle, value)), self.node_inside(handle, value)))
+        inside = self.adopt(
+            Value(tracing.lifted(self.capture(handle, value)), self.node_inside(handle, value))
+        )
         self.before[id(handle)] = (handle, value)
         self.lifted[id(handle)] = inside
         handle._value = inside
@@ -74,7 +88,9 @@ class Trace:
         return inside
 
     def capture(self, handle: Handle, value: Value) -> Any:
-        """Make the value that a handle has outside an input of the program; returns what stands for it in the equations."""
+        """Make the value that a handle has outside an input of the program; returns what stands for
+        it in the equations.
+        """
         with tracing.eagerly():
             constant = tracing.distinct(on_xla(value.payload))
         self.captured.append(handle)
@@ -94,32 +110,55 @@ class Trace:
 
     def written(self) -> list[Handle]:
         """The outside handles whose value was replaced."""
-        return [h for key, (h, before) in self.before.items() if h._value is not self.lifted.get(key, before)]
+        return [
+            h
+            for key, (h, before) in self.before.items()
+            if h._value is not self.lifted.get(key, before)
+        ]
 
     def replaced(self, written: Iterable[Handle]) -> list[Handle]:
-        """Of the handles that are written, and not read: those whose memory can take the new value, as a gradient's can."""
+        """Of the handles that are written, and not read: those whose memory can take the new value,
+        as a gradient's can.
+        """
         if self.outer is not None or self.recorded_outside:
             return []
         pairs = [(h, self.before[id(h)][1], h._value) for h in written if id(h) not in self.lifted]
-        return [h for h, old, new in pairs if old.node is None and _type(old.payload) == _type(new.payload)]
+        return [
+            h
+            for h, old, new in pairs
+            if old.node is None and _type(old.payload) == _type(new.payload)
+        ]
 
     def made_anew(self, written: Iterable[Handle]) -> list[tuple[Handle, Callable[[], Any]]]:
-        """Of the handles that are written, and not read: those that are left with what depends on nothing, and what makes it.
+        """Of the handles that are written, and not read: those that are left with what depends on
+        nothing, and what makes it.
 
         So gradients that a training step sets to zero at its end take no memory.
         """
         if self.outer is not None or self.recorded_outside:
             return []
-        found = [(h, self.maker(h._value)) for h in written if id(h) not in self.lifted and (h._extra is None or h._extra.leaf is None)]
+        found = [
+            (h, self.maker(h._value))
+            for h in written
+            if id(h) not in self.lifted and (h._extra is None or h._extra.leaf is None)
+        ]
         return [(h, make) for h, make in found if make is not None]
 
     def maker(self, value: Value) -> Callable[[], Any] | None:
         """What makes a value's payload of nothing that is unknown, if it does not depend on more."""
         payload = value.payload
-        return partial(onp.copy, payload) if type(payload) is onp.ndarray else self.makers.get(id(payload))
+        return (
+            partial(onp.copy, payload)
+            if type(payload) is onp.ndarray
+            else self.makers.get(id(payload))
+        )
 
-    def known(self, op: Op, payloads: Sequence[Any], attrs: Attrs, traced: Any, mode: modes.Mode) -> Any:
-        """What an operator makes on the host of operands that are known; what was `traced` where that is much, or of another type."""
+    def known(
+        self, op: Op, payloads: Sequence[Any], attrs: Attrs, traced: Any, mode: modes.Mode
+    ) -> Any:
+        """What an operator makes on the host of operands that are known; what was `traced` where
+        that is much, or of another type.
+        """
         if REGISTRY.get(op.name) is not op or op.heavy or op.only_on_xla:
             return traced
         outs = (traced,) if op.outputs == 1 else traced
@@ -129,7 +168,12 @@ class Trace:
                 self.makers[id(traced)] = compute
             return traced
         found = compute()
-        same = all([_type(one) == _type(other) for one, other in zip((found,) if op.outputs == 1 else found, outs, strict=True)])
+        same = all(
+            [
+                _type(one) == _type(other)
+                for one, other in zip((found,) if op.outputs == 1 else found, outs, strict=True)
+            ]
+        )
         return found if same else traced
 
     def outside(self, handle: Handle) -> bool:
@@ -143,13 +187,22 @@ class Trace:
             touch(handle)
 
     def expect(self, flag: Any, kind: type[Exception], message: str) -> None:
-        """Carry a condition out of the program; if it holds when the program runs, the error is raised at the next read."""
+        """Carry a condition out of the program; if it holds when the program runs, the error is
+        raised at the next read.
+        """
         self.flags.append(flag)
         self.errors.append((kind, message))
 
     # --- running
 
-    def run(self, op: Op, values: Sequence[Value], payloads: Sequence[Any], attrs: Attrs, mode: modes.Mode) -> Any:
+    def run(
+        self,
+        op: Op,
+        values: Sequence[Value],
+        payloads: Sequence[Any],
+        attrs: Attrs,
+        mode: modes.Mode,
+    ) -> Any:
         """The dispatcher's `run` while tracing: the equations go to the program being built."""
         if masked_array.Selected in set(map(type, payloads)):
             return masked_array.apply(op, values, attrs)
@@ -159,7 +212,10 @@ class Trace:
             self._check_numbers(op, payloads, attrs)
         looked_at = op.rule is not dtypes.keep
         given = [
-            in_range(op, payloads, i, attrs) if looked_at and type(p) is int and not 0 <= p < 128 else p for i, p in enumerate(payloads)
+            in_range(op, payloads, i, attrs)
+            if looked_at and type(p) is int and not 0 <= p < 128
+            else p
+            for i, p in enumerate(payloads)
         ]
         payloads = [self.as_traced(p) for p in given]
         mask = tuple([v.node is not None for v in values])
@@ -187,13 +243,17 @@ class Trace:
         return result
 
     def _check_numbers(self, op: Op, payloads: Sequence[Any], attrs: Attrs) -> None:
-        """Ask for the value of a number that decides on more than the result's elements: whether a dtype can hold it, or an error."""
+        """Ask for the value of a number that decides on more than the result's elements: whether a
+        dtype can hold it, or an error.
+        """
         found = [self.numbers.get(id(p)) for p in payloads]
         if any(found_one is not None for found_one in found):
             casts, _ = op.rule(tuple(map(xla.type_of, payloads)), op.named(attrs))
             for number, dtype in zip(found, casts, strict=True):
                 narrow = dtype is not None and dtype.kind in "iu" and dtype != onp.int64
-                if number is not None and (op.name == "_npi_power" or (number.kind is int and narrow)):
+                if number is not None and (
+                    op.name == "_npi_power" or (number.kind is int and narrow)
+                ):
                     number.value()
 
     def as_traced(self, payload: Any) -> Any:
@@ -215,7 +275,13 @@ class Trace:
             if a is b or (type(a) in SCALARS and type(a) is type(b) and a == b):
                 return True
             (call, i), (again, j) = made.get(id(a), (None, 0)), made.get(id(b), (None, 0))
-            if call is None or again is None or i != j or call[:2] != again[:2] or len(call[2]) != len(again[2]):
+            if (
+                call is None
+                or again is None
+                or i != j
+                or call[:2] != again[:2]
+                or len(call[2]) != len(again[2])
+            ):
                 return False
             return all(map(same, call[2], again[2]))
 
@@ -225,14 +291,21 @@ class Trace:
         """The names of the operators that can be computed together, for the compile log."""
         calls = self.calls if compile_log.watched() else []
         made = {id(out): i for i, (*_, outs) in enumerate(calls) for out in outs}
-        steps = [fusion_groups.Step(op.pattern, tuple([made[id(p)] for p in payloads if id(p) in made])) for op, _, payloads, _ in calls]
-        found = fusion_groups.groups(steps, [made[id(v.payload)] for v in results if id(v.payload) in made])
+        steps = [
+            fusion_groups.Step(op.pattern, tuple([made[id(p)] for p in payloads if id(p) in made]))
+            for op, _, payloads, _ in calls
+        ]
+        found = fusion_groups.groups(
+            steps, [made[id(v.payload)] for v in results if id(v.payload) in made]
+        )
         return tuple([tuple([calls[i][0].name.split("_", 2)[2] for i in group]) for group in found])
 
 
 @contextmanager
 def outside() -> Iterator[None]:
-    """A context for making arrays that no trace knows, although one may be running: it finds them when they are read."""
+    """A context for making arrays that no trace knows, although one may be running: it finds them
+    when they are read.
+    """
     with modes.changed(trace=None, recording=False), tracing.eagerly():
         yield
 
@@ -277,7 +350,10 @@ def on_xla(payload: Any) -> Any:
         return payload
     masked_array.refuse(payload, "to return, carry or hand on")
     if type(payload) is not onp.ndarray:
-        raise SymbolError(f"{user_location()}: a symbol is used in a compiled function, whose arrays have values; bind its graph outside")
+        raise SymbolError(
+            f"{user_location()}: a symbol is used in a compiled function, whose arrays have "
+            "values; bind its graph outside"
+        )
     return xla.asarray(payload)
 
 
@@ -285,12 +361,14 @@ def on_xla(payload: Any) -> Any:
 class Captured:
     """A traced function: the operator `f(*reads, *arguments)`, whose results `split` tells apart.
 
-    `reads` and `written` are the handles from outside that the function reads and writes, but for those that it leaves
-    with what depends on nothing, which are `anew`, each with what makes that; `changed` says which arguments it writes;
-    `result` is what the function returned beside its outputs; `types` are shape and dtype of all the operator's results.
+    `reads` and `written` are the handles from outside that the function reads and writes, but for
+    those that it leaves with what depends on nothing, which are `anew`, each with what makes that;
+    `changed` says which arguments it writes; `result` is what the function returned beside its
+    outputs; `types` are shape and dtype of all the operator's results.
 
-    XLA gives the buffer of a donated operand to the first result of its type.  So what is overwritten comes first, in
-    the order of the operands: of `written` the `given` that are read, too, then the changed arguments.
+    XLA gives the buffer of a donated operand to the first result of its type. So what is
+    overwritten comes first, in the order of the operands: of `written` the `given` that are read,
+    too, then the changed arguments.
     """
 
     op: Op
@@ -304,8 +382,12 @@ class Captured:
     errors: list[tuple[type[Exception], str]]
     types: list[tuple[tuple[int, ...], Any]]
 
-    def split(self, results: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any], Sequence[Any]]:
-        """The outputs, the changed arguments, what is written (in the order of `written`), and the flags."""
+    def split(
+        self, results: Sequence[Any]
+    ) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any], Sequence[Any]]:
+        """The outputs, the changed arguments, what is written (in the order of `written`), and the
+        flags.
+        """
         a = self.given
         b = a + len(self.changed)
         c = b + len(self.written) - a
@@ -317,11 +399,18 @@ class Captured:
 Body = Callable[[list[Any], Trace], tuple[Sequence[Value], Any]]
 
 
-def capture(name: str, function: Body, arguments: Sequence[Value], reason: str = "", makes_anew: bool = False) -> Captured:
+def capture(
+    name: str,
+    function: Body,
+    arguments: Sequence[Value],
+    reason: str = "",
+    makes_anew: bool = False,
+) -> Captured:
     """Trace a function on proxies of the arguments.
 
-    `function(proxies, trace)` returns the values to output and whatever its caller wants to know besides.  Who `makes_anew`
-    looks after the handles that are left with what depends on nothing; else they are written as any other.
+    `function(proxies, trace)` returns the values to output and whatever its caller wants to know
+    besides. Who `makes_anew` looks after the handles that are left with what depends on nothing;
+    else they are written as any other.
     """
     mode = modes.current()
     trace = Trace(mode.trace, mode.recording)
@@ -330,11 +419,17 @@ def capture(name: str, function: Body, arguments: Sequence[Value], reason: str =
     def body(*tracers: Any) -> list[Any]:
         proxies = []
         for tracer, argument in zip(tracers, arguments, strict=True):
-            proxies.append(wrap(trace.adopt(Value(tracer, None if argument.node is None else OUTSIDE))))
+            proxies.append(
+                wrap(trace.adopt(Value(tracer, None if argument.node is None else OUTSIDE)))
+            )
         starts = [p._value for p in proxies]
         with modes.changed(trace=trace):
             outputs, found["result"] = function(proxies, trace)
-        changed = [i for i, (p, start) in enumerate(zip(proxies, starts, strict=True)) if p._value.payload is not start.payload]
+        changed = [
+            i
+            for i, (p, start) in enumerate(zip(proxies, starts, strict=True))
+            if p._value.payload is not start.payload
+        ]
         written = {id(h): h for h in trace.written()}
         found["anew"] = trace.made_anew(written.values()) if makes_anew else []
         for handle, _ in found["anew"]:
@@ -343,7 +438,11 @@ def capture(name: str, function: Body, arguments: Sequence[Value], reason: str =
             trace.capture(handle, trace.before[id(handle)][1])
         given = [h for h in trace.captured if written.pop(id(h), None) is not None]
         rest = list(written.values())
-        before = [*[h._value for h in given], *[proxies[i]._value for i in changed], *[h._value for h in rest]]
+        before = [
+            *[h._value for h in given],
+            *[proxies[i]._value for i in changed],
+            *[h._value for h in rest],
+        ]
         values = [*before, *outputs]
         found.update(changed=changed, written=given + rest, given=len(given), outputs=len(outputs))
         found["groups"] = trace.groups(values)

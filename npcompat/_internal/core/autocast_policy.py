@@ -1,7 +1,8 @@
-"""Which operators compute in another precision than their operands have; `npcompat.amp` sets it for the whole process.
+"""Which operators compute in another precision than their operands have; `npcompat.amp` sets it for
+the whole process.
 
-The plan of an operator's casts asks for it when a program is made, so that it costs nothing per call; programs made before
-are forgotten when it changes.
+The plan of an operator's casts asks for it when a program is made, so that it costs nothing per
+call; programs made before are forgotten when it changes.
 """
 
 from collections.abc import Mapping
@@ -21,7 +22,8 @@ _FLOAT32 = onp.dtype("float32")
 class Policy:
     """Operators by name: those of `narrow` compute in `target`, those of `wide` in float32.
 
-    `conditional` gives, for operators of `narrow`, attributes with the values for which they are of `wide`.
+    `conditional` gives, for operators of `narrow`, attributes with the values for which they are of
+    `wide`.
     """
 
     target: onp.dtype[Any]
@@ -52,12 +54,16 @@ def change(policy: Policy | None) -> None:
             programs.clear()
 
 
-def adjusted(name: str, types: tuple[Any, ...], attrs: Mapping[str, Any], resolution: dtypes.Resolution) -> dtypes.Resolution:
+def adjusted(
+    name: str, types: tuple[Any, ...], attrs: Mapping[str, Any], resolution: dtypes.Resolution
+) -> dtypes.Resolution:
     """What an operator's rule says, changed by the policy; a dtype that was asked for stays."""
     policy = _current[0]
     if policy is None or attrs.get("dtype") is not None:
         return resolution
-    wide = name in policy.wide or any(attrs.get(key) in values for key, values in policy.conditional.get(name, ()))
+    wide = name in policy.wide or any(
+        attrs.get(key) in values for key, values in policy.conditional.get(name, ())
+    )
     if not wide and name not in policy.narrow and name not in policy.conditional:
         return resolution
     casts, out = resolution
@@ -65,10 +71,14 @@ def adjusted(name: str, types: tuple[Any, ...], attrs: Mapping[str, Any], resolu
     if wide:
         if not any(_is_narrow(t) for t in types):
             return resolution
-        return [_FLOAT32 if _is_narrow(t) else cast for t, cast in zip(wanted, casts, strict=True)], _each(out, _FLOAT32)
+        return [
+            _FLOAT32 if _is_narrow(t) else cast for t, cast in zip(wanted, casts, strict=True)
+        ], _each(out, _FLOAT32)
     if not all(t == _FLOAT32 or _is_narrow(t) for t in wanted if _is_float(t)):
         return resolution  # float64 is kept
-    return [policy.target if _is_float(t) else cast for t, cast in zip(wanted, casts, strict=True)], _each(out, policy.target)
+    return [
+        policy.target if _is_float(t) else cast for t, cast in zip(wanted, casts, strict=True)
+    ], _each(out, policy.target)
 
 
 def _is_float(dtype: Any) -> bool:

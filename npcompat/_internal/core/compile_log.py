@@ -18,7 +18,8 @@ _listeners: list[list["Compilation"]] = []
 class Compilation:
     """One program that was compiled: an operator's, or a whole function's.
 
-    `groups` names the operators of a function that can be computed together, by their patterns (`fusion`).
+    `groups` names the operators of a function that can be computed together, by their patterns
+    (`fusion`).
     """
 
     name: str
@@ -29,7 +30,9 @@ class Compilation:
 
     def __str__(self) -> str:
         joined = f"; can be fused: {', '.join(map('+'.join, self.groups))}" if self.groups else ""
-        return f"{self.location}: compiled {self.name}({', '.join(self.types)}): {self.reason}{joined}"
+        return (
+            f"{self.location}: compiled {self.name}({', '.join(self.types)}): {self.reason}{joined}"
+        )
 
 
 def type_name(array: Any) -> str:
@@ -39,10 +42,14 @@ def type_name(array: Any) -> str:
 
 def watched() -> bool:
     """Whether somebody reads what is written."""
-    return bool(_listeners) or modes.current().audit is not None or _logger.isEnabledFor(logging.INFO)
+    return (
+        bool(_listeners) or modes.current().audit is not None or _logger.isEnabledFor(logging.INFO)
+    )
 
 
-def compiled(name: str, arrays: Sequence[Any], reason: str = FIRST, groups: tuple[tuple[str, ...], ...] = ()) -> None:
+def compiled(
+    name: str, arrays: Sequence[Any], reason: str = FIRST, groups: tuple[tuple[str, ...], ...] = ()
+) -> None:
     """Write an entry; costs nothing unless somebody listens."""
     if watched():
         entry = Compilation(name, tuple(map(type_name, arrays)), reason, user_location(), groups)
@@ -61,8 +68,8 @@ def compile_log() -> Iterator[list[Compilation]]:
     Yields
     ------
     list of Compilation
-        Grows as programs are compiled; each entry has `name`, `types`, `reason`, `location` (the user's line), and
-        `groups` (which operators of a compiled function can be fused).
+        Grows as programs are compiled; each entry has `name`, `types`, `reason`, `location` (the
+        user's line), and `groups` (which operators of a compiled function can be fused).
 
     Examples
     --------

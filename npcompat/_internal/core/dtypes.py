@@ -1,10 +1,12 @@
 """The dtype policy: NumPy's own rules, and float32 as the default float on top of them.
 
-NumPy is asked, never copied: `ufunc.resolve_dtypes` and `np.result_type` give the kinds.  In the default policy one
-rule follows: *a 64-bit float appears only where an operand carries one*, so what NumPy would invent as float64
-becomes float32 (complex128: complex64).  In NumPy mode the rule is switched off.
+NumPy is asked, never copied: `ufunc.resolve_dtypes` and `np.result_type` give the kinds. In the
+default policy one rule follows: *a 64-bit float appears only where an operand carries one*, so what
+NumPy would invent as float64 becomes float32 (complex128: complex64). In NumPy mode the rule is
+switched off.
 
-A type is an `np.dtype`, or the Python class (`bool`, `int`, `float`, `complex`) of a scalar, which is weak (NEP 50).
+A type is an `np.dtype`, or the Python class (`bool`, `int`, `float`, `complex`) of a scalar, which
+is weak (NEP 50).
 """
 
 import warnings
@@ -18,7 +20,9 @@ from npcompat._internal.core import modes
 
 Type = onp.dtype[Any] | type
 Resolution = tuple[Sequence[onp.dtype[Any] | None], Any]
-"""The dtype to cast each input to (None: as it is), and the dtype of the output (a tuple if there are several)."""
+"""The dtype to cast each input to (None: as it is), and the dtype of the output (a tuple if there
+are several).
+"""
 Rule = Callable[[tuple[Type, ...], Any], Resolution]
 
 _bool = onp.dtype(bool)
@@ -26,13 +30,22 @@ _float64, _complex128 = onp.dtype("float64"), onp.dtype("complex128")
 _NARROW = {_float64: onp.dtype("float32"), _complex128: onp.dtype("complex64")}
 _WEAK = {float: _float64, complex: _complex128, int: onp.dtype(int), bool: onp.dtype(bool)}
 bfloat16: onp.dtype[Any] = onp.dtype(ml_dtypes.bfloat16)
-_EXTENDED = frozenset(onp.dtype(getattr(ml_dtypes, n)) for n in dir(ml_dtypes) if n.startswith(("bfloat", "float")))
+_EXTENDED = frozenset(
+    onp.dtype(getattr(ml_dtypes, n)) for n in dir(ml_dtypes) if n.startswith(("bfloat", "float"))
+)
 SMALL_INTEGERS = frozenset(onp.dtype(getattr(ml_dtypes, n)) for n in ("int4", "uint4"))
-_ON_DEVICES = frozenset(map(onp.dtype, "?bhilqBHILQefdFD")) | {t for t in _EXTENDED if not t.name.startswith("float6")} | SMALL_INTEGERS
+_ON_DEVICES = (
+    frozenset(map(onp.dtype, "?bhilqBHILQefdFD"))
+    | {t for t in _EXTENDED if not t.name.startswith("float6")}
+    | SMALL_INTEGERS
+)
 
 
 def on_devices(dtype: onp.dtype[Any]) -> bool:
-    """Whether XLA has the dtype.  Objects, strings, dates, records, long doubles and swapped bytes live on the host."""
+    """Whether XLA has the dtype.
+
+    Objects, strings, dates, records, long doubles and swapped bytes live on the host.
+    """
     return dtype in _ON_DEVICES
 
 
@@ -47,7 +60,10 @@ def default_float() -> onp.dtype[Any]:
 
 
 def canonical(dtype: Any) -> onp.dtype[Any]:
-    """An `np.dtype` from what a user may pass: a dtype, a name, a class.  Python's `float` and `complex` mean the defaults."""
+    """An `np.dtype` from what a user may pass: a dtype, a name, a class.
+
+    Python's `float` and `complex` mean the defaults.
+    """
     if isinstance(dtype, onp.dtype):
         return dtype
     if dtype is float and not modes.current().numpy_dtypes:
@@ -62,7 +78,9 @@ def canonical(dtype: Any) -> onp.dtype[Any]:
 
 
 def _of_class(dtype: Any) -> onp.dtype[Any]:
-    """The dtype that stands for a class of them; strings, and what else has no size of its own, are of size 0."""
+    """The dtype that stands for a class of them; strings, and what else has no size of its own, are
+    of size 0.
+    """
     if dtype is onp.dtypes.StringDType:
         return cast("onp.dtype[Any]", dtype())
     if dtype.type is None:
@@ -133,11 +151,17 @@ def warn_of_lost_parts(have: onp.dtype[Any], wanted: onp.dtype[Any], stacklevel:
 def ufunc_rule(ufunc: onp.ufunc) -> Rule:
     """The rule of an operator that is a NumPy ufunc: whatever that ufunc would choose.
 
-    `dtype` asks for a dtype of the results, or, in a tuple, for one of each operand and result (None: NumPy chooses).
+    `dtype` asks for a dtype of the results, or, in a tuple, for one of each operand and result
+    (None: NumPy chooses).
     """
 
-    def rule(types: tuple[Type, ...], dtype: onp.dtype[Any] | tuple[onp.dtype[Any] | None, ...] | None = None) -> Resolution:
-        types = tuple([_bool if t is bool else t for t in types])  # a Python bool is no weaker than NumPy's
+    def rule(
+        types: tuple[Type, ...],
+        dtype: onp.dtype[Any] | tuple[onp.dtype[Any] | None, ...] | None = None,
+    ) -> Resolution:
+        types = tuple(
+            [_bool if t is bool else t for t in types]
+        )  # a Python bool is no weaker than NumPy's
         met = _weak_meets_extended(types)
         if met is not None:
             types = tuple([t if isinstance(t, onp.dtype) else met for t in types])
@@ -148,8 +172,12 @@ def ufunc_rule(ufunc: onp.ufunc) -> Rule:
             loop = ufunc.resolve_dtypes((*asked, *blank))
             loop = tuple(narrow(d, carried) for d in loop)
         else:
-            wanted = dtype if isinstance(dtype, tuple) else (None,) * ufunc.nin + (dtype,) * ufunc.nout
-            loop = ufunc.resolve_dtypes((*asked, *blank), signature=tuple(map(in_signature, wanted)), casting="unsafe")
+            wanted = (
+                dtype if isinstance(dtype, tuple) else (None,) * ufunc.nin + (dtype,) * ufunc.nout
+            )
+            loop = ufunc.resolve_dtypes(
+                (*asked, *blank), signature=tuple(map(in_signature, wanted)), casting="unsafe"
+            )
         outs = loop[ufunc.nin :]
         return loop[: ufunc.nin], outs if ufunc.nout > 1 else outs[0]
 
@@ -173,7 +201,9 @@ def first(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
 
 
 def floating(types: tuple[Type, ...], attrs: Any = None) -> Resolution:
-    """All inputs are cast to their common dtype, which is the output's; bool and integers become the default float."""
+    """All inputs are cast to their common dtype, which is the output's; bool and integers become
+    the default float.
+    """
     dtype = result_type(types)
     if not is_inexact(dtype) and on_devices(dtype):
         dtype = default_float()

@@ -1,9 +1,11 @@
 """Which operators of a graph can be computed together, by the patterns that they declare.
 
-The rules are those of Relay's pass (Chen et al., 2018, "TVM: an automated end-to-end optimizing compiler for deep
-learning").  Where all that is made of a node comes together again, its post-dominator, the node can join:
+The rules are those of Relay's pass (Chen et al., 2018, "TVM: an automated end-to-end optimizing
+compiler for deep learning"). Where all that is made of a node comes together again, its
+post-dominator, the node can join:
 
-- elementwise, broadcast and injective nodes join others of these, or a reduction, which ends the group;
+- elementwise, broadcast and injective nodes join others of these, or a reduction, which ends the
+  group;
 - a complex node begins a group, which elementwise and broadcast nodes join;
 - opaque nodes stay alone, and so does a node whose value is asked for.
 
@@ -42,7 +44,9 @@ def groups(steps: Sequence[Step], results: Iterable[int]) -> list[list[int]]:
         for source in dict.fromkeys(step.inputs):
             users[source].append(i)
     after = _post_dominators(users, frozenset(results))
-    heads = list(range(len(steps)))  # of each step the head of its group, or a step on the way there
+    heads = list(
+        range(len(steps))
+    )  # of each step the head of its group, or a step on the way there
 
     def head(i: int) -> int:
         while heads[i] != i:
@@ -54,7 +58,11 @@ def groups(steps: Sequence[Step], results: Iterable[int]) -> list[list[int]]:
     order = sorted(range(len(steps)), key=lambda i: (steps[i].pattern != "complex", i))
     for i in order:
         end = after[i]
-        pattern = "complex" if any([steps[j].pattern == "complex" for j in anchors[head(i)]]) else steps[i].pattern
+        pattern = (
+            "complex"
+            if any([steps[j].pattern == "complex" for j in anchors[head(i)]])
+            else steps[i].pattern
+        )
         if end == _END or not _joins(steps, pattern, end, between := _between(users, i, end)):
             continue
         members = {head(j) for j in (i, *between, end)}
@@ -71,11 +79,17 @@ def groups(steps: Sequence[Step], results: Iterable[int]) -> list[list[int]]:
 
 
 def _joins(steps: Sequence[Step], pattern: str, end: int, between: set[int]) -> bool:
-    """Whether a group of a pattern, and all that is made of it up to its post-dominator, can be computed together with that."""
+    """Whether a group of a pattern, and all that is made of it up to its post-dominator, can be
+    computed together with that.
+    """
     last = steps[end].pattern
     if pattern == "complex":
         return last in _IN_PLACE and all(steps[i].pattern in _IN_PLACE for i in between)
-    return pattern in _MAPS and last in _MAPS | {"reduction"} and all(steps[i].pattern in _MAPS for i in between)
+    return (
+        pattern in _MAPS
+        and last in _MAPS | {"reduction"}
+        and all(steps[i].pattern in _MAPS for i in between)
+    )
 
 
 def _between(users: Sequence[Sequence[int]], start: int, end: int) -> set[int]:
@@ -91,7 +105,9 @@ def _between(users: Sequence[Sequence[int]], start: int, end: int) -> set[int]:
 
 
 def _post_dominators(users: Sequence[Sequence[int]], results: frozenset[int]) -> list[int]:
-    """Of each step the nearest one that all ways from it to results go through; `_END` if there is none."""
+    """Of each step the nearest one that all ways from it to results go through; `_END` if there is
+    none.
+    """
     found = [_END] * len(users)
     depth = [0] * len(users)
 

@@ -1,6 +1,7 @@
 """The mutable handle over an immutable value, and the view that has no value of its own.
 
-Hot path: `ndarray` is created once per call, so a handle has three slots and everything rare lives in `Extra`.
+Hot path: `ndarray` is created once per call, so a handle has three slots and everything rare lives
+in `Extra`.
 """
 
 import itertools
@@ -17,7 +18,9 @@ clock = itertools.count(1)
 
 
 class Value:
-    """An immutable value: a payload of some backend, and the tape node that produced it (output `index` of it)."""
+    """An immutable value: a payload of some backend, and the tape node that produced it (output
+    `index` of it).
+    """
 
     __slots__ = ("index", "node", "payload")
 
@@ -48,7 +51,9 @@ class Lent(Value):
 
 
 class View:
-    """What a view handle looks at: a parent handle through a lens; `root` owns the value at the end of the chain, `depth` steps away."""
+    """What a view handle looks at: a parent handle through a lens; `root` owns the value at the end
+    of the chain, `depth` steps away.
+    """
 
     __slots__ = ("cached", "depth", "lens", "parent", "root", "version")
 
@@ -85,6 +90,15 @@ class Handle:
     _value: Value
     _view: View | None
     _extra: Extra | None
+    if TYPE_CHECKING:  # every subclass has them
+
+        @property
+        def shape(self) -> tuple[int, ...]:
+            """Lengths of the axes."""
+
+        @property
+        def dtype(self) -> onp.dtype[Any]:
+            """Type of the elements."""
 
 
 def root_of(handle: Handle) -> Handle:

@@ -1,7 +1,8 @@
 """What holds for the running context: recording, training, tracing, dtype policy, backend, device.
 
-A `Mode` is immutable; entering a context replaces the whole record in one `ContextVar`, so that a mode belongs to
-a thread or an asyncio task.  Hot path: the dispatcher reads it once per call (`current()`, 30 ns).
+A `Mode` is immutable; entering a context replaces the whole record in one `ContextVar`, so that a
+mode belongs to a thread or an asyncio task. Hot path: the dispatcher reads it once per call
+(`current()`, 30 ns).
 """
 
 import os
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
 class Mode(NamedTuple):
     """The modes of one context.
 
-    `numpy_dtypes` is an int because it indexes tables on the hot path; `observer` is told of each operation, `audit` of what
-    happens besides; `reports` says that XLA's operators report floating-point errors, too.  `plain` says that operations are just
-    executed: neither recorded, traced, observed nor reporting; `records`, that they are recorded, and no more than that; `direct`, that
-    the host's buffers may be read and written behind the operators, which observers that take compiled functions apart must see.
+    `numpy_dtypes` is an int because it indexes tables on the hot path; `observer` is told of each
+    operation, `audit` of what happens besides; `reports` says that XLA's operators report
+    floating-point errors, too. `plain` says that operations are just executed: neither recorded,
+    traced, observed nor reporting; `records`, that they are recorded, and no more than that;
+    `direct`, that the host's buffers may be read and written behind the operators, which observers
+    that take compiled functions apart must see.
     """
 
     recording: bool = False
@@ -63,11 +66,15 @@ def _replaced(mode: Mode, changes: dict[str, Any]) -> Mode:
     of = changes.get
     recording, alone = of("recording", mode.recording), of("trace", mode.trace) is None
     executed = alone and not recording
-    reports = of("reports", mode.reports) and of("backend", mode.backend) != "numpy"  # the host's operators do that anyway
+    reports = (
+        of("reports", mode.reports) and of("backend", mode.backend) != "numpy"
+    )  # the host's operators do that anyway
     observer = of("observer", mode.observer)
     direct = executed and (observer is None or not observer.apart)
     unseen = observer is None and not reports
-    return mode._replace(plain=executed and unseen, records=recording and alone and unseen, direct=direct, **changes)
+    return mode._replace(
+        plain=executed and unseen, records=recording and alone and unseen, direct=direct, **changes
+    )
 
 
 @contextmanager
@@ -86,7 +93,9 @@ def set_here(**changes: Any) -> None:
 
 
 def set_default(**changes: Any) -> None:
-    """Change modes for the whole process: of this context, and of every thread that has none of its own."""
+    """Change modes for the whole process: of this context, and of every thread that has none of its
+    own.
+    """
     _process_default[0] = _replaced(_process_default[0], changes)
     if _MODE.get(None) is not None:
         set_here(**changes)

@@ -1,7 +1,8 @@
-"""What is told of operations while they run: hooks on operators, the audit and the profile are observers.
+"""What is told of operations while they run: hooks on operators, the audit and the profile are
+observers.
 
-An observer stands in the mode.  While it is told of something it is out of it, and the one around it in its place, so that observers
-are told one after the other, and nobody of what they do themselves.
+An observer stands in the mode. While it is told of something it is out of it, and the one around it
+in its place, so that observers are told one after the other, and nobody of what they do themselves.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,8 +17,9 @@ Run = Callable[[], Any]
 class Observer:
     """The base of observers, which looks at nothing.
 
-    With `apart` it needs to see every operator: compiled functions run as Python, and the host's buffers are not written behind the
-    operators.  Without, everything happens as it would without an observer.  `outer` is the observer around it.
+    With `apart` it needs to see every operator: compiled functions run as Python, and the host's
+    buffers are not written behind the operators. Without, everything happens as it would without an
+    observer. `outer` is the observer around it.
     """
 
     apart = False
@@ -34,7 +36,9 @@ class Observer:
         return run()
 
     def write(self, op: Op | None, target: Any, payloads: Sequence[Any], run: Run) -> Any:
-        """Write an array's elements, or what NumPy's function for an operator makes of arrays, into one on the host."""
+        """Write an array's elements, or what NumPy's function for an operator makes of arrays, into
+        one on the host.
+        """
         return run()
 
 

@@ -1,13 +1,14 @@
 """The operator record and the registry: what is known of an operator stands here and nowhere else.
 
-An operator is declared by one function, `compute(xp, *arrays, **attributes)`, written once against an array namespace:
+An operator is declared by one function, `compute(xp, *arrays, **attributes)`, written once against
+an array namespace:
 
     @operator("_npi_cumsum", rule=scan_type, pattern="opaque")
     def _cumsum(xp, a, *, axis=None, dtype=None):
         return xp.cumsum(a, axis=axis)
 
-Its positional parameters are the inputs, its keyword-only ones the attributes with their defaults.  From the record
-come eager and compiled execution, the gradient, inference and the tests.
+Its positional parameters are the inputs, its keyword-only ones the attributes with their defaults.
+From the record come eager and compiled execution, the gradient, inference and the tests.
 """
 
 import operator as python
@@ -41,11 +42,12 @@ PATTERNS = ("elementwise", "broadcast", "injective", "reduction", "complex", "op
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One more compute of an operator, for a backend: taken where its condition holds, before those of less priority.
+    """One more compute of an operator, for a backend: taken where its condition holds, before those
+    of less priority.
 
-    A declaration has a tuple of them, `strategy`.  `condition(arrays, attrs)` sees the operands, cast, of which only shapes and
-    dtypes are known, and the attributes by name.
-    `platform` is that of the device ('cpu', 'gpu', 'tpu'; None: any).
+    A declaration has a tuple of them, `strategy`. `condition(arrays, attrs)` sees the operands,
+    cast, of which only shapes and dtypes are known, and the attributes by name. `platform` is that
+    of the device ('cpu', 'gpu', 'tpu'; None: any).
     """
 
     backend: str
@@ -59,8 +61,9 @@ class Kernel:
 class Op:
     """One primitive operator; immutable, compared by identity.
 
-    `programs` are the dispatcher's caches: at `slot of the backend + dtype policy` the programs by `attrs`; from
-    `RECORDED` on those that also return their pullback, from `DONATING` on those that are given operands' buffers.
+    `programs` are the dispatcher's caches: at `slot of the backend + dtype policy` the programs by
+    `attrs`; from `RECORDED` on those that also return their pullback, from `DONATING` on those that
+    are given operands' buffers.
     """
 
     name: str
@@ -70,7 +73,9 @@ class Op:
     attrs: Mapping[str, Any] = field(default_factory=dict)
     rule: Callable[[tuple[dtypes.Type, ...], Mapping[str, Any]], dtypes.Resolution] = dtypes.keep
     outputs: int = 1
-    complete: Callable[[Sequence[Any], Mapping[str, Any]], Sequence[Any]] | None = None  # input types from the known ones
+    complete: Callable[[Sequence[Any], Mapping[str, Any]], Sequence[Any]] | None = (
+        None  # input types from the known ones
+    )
     kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     strategy: tuple[Kernel, ...] = ()  # where the kernel, or the compute, is not the best one
     ufunc: onp.ufunc | None = None  # NumPy's own function, where the operator is one
@@ -78,32 +83,55 @@ class Op:
     doc: str = ""
     differentiable: bool = True
     scalars: bool = False  # NumPy returns scalars for its results of no axes
-    keeps_class: bool = True  # of operands of a class that users derive from arrays, results are of it, too
-    direct: Callable[[tuple[dtypes.Type, ...], Mapping[str, Any]], Any] | None = None  # NumPy's own function for such operands, or None
-    makes: Callable[..., Callable[[], Any]] | None = None  # of no operands: by the attributes, in their order, NumPy's own function
-    start: Callable[[onp.dtype[Any]], Any] | None = None  # of a reduction that NumPy refuses on nothing: what leaves any element as it is
+    keeps_class: bool = (
+        True  # of operands of a class that users derive from arrays, results are of it, too
+    )
+    direct: Callable[[tuple[dtypes.Type, ...], Mapping[str, Any]], Any] | None = (
+        None  # NumPy's own function for such operands, or None
+    )
+    makes: Callable[..., Callable[[], Any]] | None = (
+        None  # of no operands: by the attributes, in their order, NumPy's own function
+    )
+    start: Callable[[onp.dtype[Any]], Any] | None = (
+        None  # of a reduction that NumPy refuses on nothing: what leaves any element as it is
+    )
     heavy: bool = False  # placement `auto` runs it on XLA, also where its operands are on the host
-    begins: bool = False  # draws: a sample is the beginning of each longer one; the first attribute is the size
-    exact: bool = False  # such draws: by no function that some CPUs round otherwise for a single number than for many
-    overwrites: tuple[tuple[int, int], ...] = ()  # outputs, and the operands whose next value they are: running statistics
-    carries: tuple[bool, ...] | None = None  # of a traced function: which outputs depend on what is differentiated
+    # draws: a sample is the beginning of each longer one; the first attribute is the size
+    begins: bool = False
+    # such draws: by no function that some CPUs round otherwise for a single number than for many
+    exact: bool = False
+    overwrites: tuple[
+        tuple[int, int], ...
+    ] = ()  # outputs, and the operands whose next value they are: running statistics
+    carries: tuple[bool, ...] | None = (
+        None  # of a traced function: which outputs depend on what is differentiated
+    )
     reason: str = "first call with these types"
-    groups: tuple[tuple[str, ...], ...] = ()  # of a traced function: the names of operators that can be computed together
-    programs: tuple[dict[Any, Any], ...] = field(default_factory=lambda: tuple({} for _ in range(12)))
+    groups: tuple[
+        tuple[str, ...], ...
+    ] = ()  # of a traced function: the names of operators that can be computed together
+    programs: tuple[dict[Any, Any], ...] = field(
+        default_factory=lambda: tuple({} for _ in range(12))
+    )
 
     def __repr__(self) -> str:
         return f"<operator {self.name}({', '.join(self.inputs)})>"
 
     @property
     def only_on_xla(self) -> bool:
-        """Whether XLA computes it for the host, too: random bits, whose numbers must be the same everywhere."""
+        """Whether XLA computes it for the host, too: random bits, whose numbers must be the same
+        everywhere.
+        """
         return "jax" in self.kernels and "numpy" not in self.kernels
 
     def bind(self, **attrs: Any) -> Attrs:
         """The attribute tuple of a call, from keywords; what is not given takes its default."""
         unknown = attrs.keys() - self.attrs.keys()
         if unknown:
-            raise OperatorError(f"{self.name} has no attribute {', '.join(sorted(unknown))}; it has {', '.join(self.attrs) or 'none'}")
+            raise OperatorError(
+                f"{self.name} has no attribute {', '.join(sorted(unknown))}; it has "
+                f"{', '.join(self.attrs) or 'none'}"
+            )
         bound = tuple({**self.attrs, **attrs}.values())
         missing = [n for n, given in zip(self.attrs, bound, strict=True) if given is REQUIRED]
         if missing:
@@ -140,9 +168,13 @@ REGISTRY: dict[str, Op] = {}
 def register(op: Op) -> Op:
     """Add an operator to the registry; a name is given once."""
     if not op.name.startswith(PREFIXES):
-        raise OperatorError(f"operator name {op.name!r}: expected one of the prefixes {', '.join(PREFIXES)}")
+        raise OperatorError(
+            f"operator name {op.name!r}: expected one of the prefixes {', '.join(PREFIXES)}"
+        )
     if op.pattern not in PATTERNS:
-        raise OperatorError(f"{op.name}: unknown pattern {op.pattern!r}; expected one of {', '.join(PATTERNS)}")
+        raise OperatorError(
+            f"{op.name}: unknown pattern {op.pattern!r}; expected one of {', '.join(PATTERNS)}"
+        )
     if op.name in REGISTRY:
         raise OperatorError(f"operator {op.name} is declared twice")
     REGISTRY[op.name] = op
@@ -159,7 +191,9 @@ def operator(name: str, **declaration: Any) -> Callable[[Callable[..., Any]], Op
 
 
 def from_function(name: str, compute: Callable[..., Any], **declaration: Any) -> Op:
-    """An operator from its compute function, not registered: the signature gives inputs and attributes."""
+    """An operator from its compute function, not registered: the signature gives inputs and
+    attributes.
+    """
     code = compute.__code__
     positional, keyword = code.co_argcount, code.co_kwonlyargcount
     names = code.co_varnames
@@ -169,17 +203,25 @@ def from_function(name: str, compute: Callable[..., Any], **declaration: Any) ->
         inputs += (names[positional + keyword],)
     defaults = compute.__kwdefaults__ or {}
     attrs = {n: defaults.get(n, REQUIRED) for n in names[positional : positional + keyword]}
-    found = {"doc": compute.__doc__ or "", "scalars": declaration.get("pattern") in ("reduction", "complex"), **declaration}
+    found = {
+        "doc": compute.__doc__ or "",
+        "scalars": declaration.get("pattern") in ("reduction", "complex"),
+        **declaration,
+    }
     return Op(name, compute, inputs, variadic, attrs, **found)
 
 
-# --- kinds: what the members of a family share -------------------------------------------------------------------
+# --- kinds: what the members of a family share ----------------------------------------------------
 
 
-def elementwise(name: str, ufunc: onp.ufunc, compute: Callable[..., Any] | None = None, **declaration: Any) -> Op:
-    """Declare an operator that is a NumPy ufunc: its arity, its types and (unless given) its kernel are that ufunc's.
+def elementwise(
+    name: str, ufunc: onp.ufunc, compute: Callable[..., Any] | None = None, **declaration: Any
+) -> Op:
+    """Declare an operator that is a NumPy ufunc: its arity, its types and (unless given) its kernel
+    are that ufunc's.
 
-    Its attribute `dtype` asks for the loop of one output dtype, as the `dtype=` argument of ufuncs does.
+    Its attribute `dtype` asks for the loop of one output dtype, as the `dtype=` argument of ufuncs
+    does.
     """
     method = ufunc.__name__
     types = dtypes.ufunc_rule(ufunc)
@@ -232,8 +274,12 @@ def _integer(x: Any) -> int:
 
 
 def as_attr(number: Any) -> Any:
-    """A number made an attribute: by their text, if they are equal and yet differ (-0.0 and 0.0, 0j and 0), or do not equal themselves."""
-    if type(number) is complex or (type(number) is float and (number != number or (number == 0 and repr(number)[0] == "-"))):
+    """A number made an attribute: by their text, if they are equal and yet differ (-0.0 and 0.0, 0j
+    and 0), or do not equal themselves.
+    """
+    if type(number) is complex or (
+        type(number) is float and (number != number or (number == 0 and repr(number)[0] == "-"))
+    ):
         return (repr(number),)
     return number
 
@@ -253,10 +299,17 @@ def as_shape(shape: Any) -> tuple[int, ...]:
     """A shape argument made a tuple of ints (of symbols, where a graph is built)."""
     if type(shape) is int:
         return (shape,)
-    if type(shape) is tuple or (isinstance(shape, Iterable) and not (hasattr(shape, "__index__") and getattr(shape, "ndim", 0) == 0)):
+    if type(shape) is tuple or (
+        isinstance(shape, Iterable)
+        and not (hasattr(shape, "__index__") and getattr(shape, "ndim", 0) == 0)
+    ):
         return tuple([s if type(s) is int else _length(s) for s in shape])
     return (_length(shape),)
 
 
 def _length(given: Any) -> Any:
-    return given if getattr(given, "stands_for_length", False) or is_symbolic(given) else _integer(given)
+    return (
+        given
+        if getattr(given, "stands_for_length", False) or is_symbolic(given)
+        else _integer(given)
+    )

@@ -1,12 +1,13 @@
-"""Kinds of operators: what the members of a family share is written here once, and a member is what is its own.
+"""Kinds of operators: what the members of a family share is written here once, and a member is what
+is its own.
 
     @for_axis("_npx_scan_max", rule=dtypes.first)
     def _scan_max(xp, a, axis):
         return xp.maximum.accumulate(a, axis)
 
-A kind says which inputs and attributes there are beside the member's own, treats axes and windows, and gives the pattern.
-Types are inferred, gradients accumulated and cases tested as those of any operator.  NumPy's own functions are
-`op.elementwise`.
+A kind says which inputs and attributes there are beside the member's own, treats axes and windows,
+and gives the pattern. Types are inferred, gradients accumulated and cases tested as those of any
+operator. NumPy's own functions are `op.elementwise`.
 """
 
 import dataclasses
@@ -34,18 +35,23 @@ def binary(name: str, **declaration: Any) -> Declare:
 
 
 def broadcast(name: str, **declaration: Any) -> Declare:
-    """Declare an operator of operands that broadcast, of any number if the last parameter has a star: `f(xp, *arrays)`."""
+    """Declare an operator of operands that broadcast, of any number if the last parameter has a
+    star: `f(xp, *arrays)`.
+    """
     return _plain(name, None, {"pattern": "broadcast", "rule": dtypes.promote, **declaration})
 
 
 def for_axis(name: str, **declaration: Any) -> Declare:
     """Declare an operator that goes along an axis and keeps the shape: `f(xp, a, axis, *, ...)`.
 
-    It has the attribute `axis`, None for all elements in C order; the function gets an axis that exists, counted from 0.
+    It has the attribute `axis`, None for all elements in C order; the function gets an axis that
+    exists, counted from 0.
     """
 
     def around(compute: Compute, xp: Any, a: Any, *, axis: int | None, **attrs: Any) -> Any:
-        a = xp.reshape(a, (-1,)) if axis is None or a.ndim == 0 else a  # as NumPy, which counts one axis where there is none
+        a = (
+            xp.reshape(a, (-1,)) if axis is None or a.ndim == 0 else a
+        )  # as NumPy, which counts one axis where there is none
         if axis is None or not 0 <= axis < a.ndim:
             (axis,) = normalized_axes(axis or 0, a.ndim)
         return compute(xp, a, axis, **attrs)
@@ -56,32 +62,50 @@ def for_axis(name: str, **declaration: Any) -> Declare:
 def reduce_axis(name: str, **declaration: Any) -> Declare:
     """Declare an operator that makes one element of those along axes: `f(xp, a, axes, *, ...)`.
 
-    It has the attributes `axis` (None, an int, or several) and `keepdims`; the function gets the axes as a tuple of those
-    that exist, counted from 0, and leaves them out.
+    It has the attributes `axis` (None, an int, or several) and `keepdims`; the function gets the
+    axes as a tuple of those that exist, counted from 0, and leaves them out.
     """
 
-    def around(compute: Compute, xp: Any, a: Any, *, axis: Any, keepdims: bool, **attrs: Any) -> Any:
+    def around(
+        compute: Compute, xp: Any, a: Any, *, axis: Any, keepdims: bool, **attrs: Any
+    ) -> Any:
         axes = normalized_axes(axis, a.ndim)
         found = compute(xp, a, axes, **attrs)
         return xp.expand_dims(found, axes) if keepdims else found
 
     return _around(
-        name, around, ("a",), {"axis": None, "keepdims": False}, {"pattern": "reduction", "rule": dtypes.floating, **declaration}
+        name,
+        around,
+        ("a",),
+        {"axis": None, "keepdims": False},
+        {"pattern": "reduction", "rule": dtypes.floating, **declaration},
     )
 
 
 def convolution(name: str, fill: float = 0, **declaration: Any) -> Declare:
     """Declare an operator of windows of data and filters: `f(xp, windows, weight, *, ...)`.
 
-    The inputs are a batch `x` (N, C, ...) and filters `weight` (F, C, ...); the attributes `stride`, `dilate` and `pad` are
-    tuples of one int for each spatial axis, the padding is `fill`.  The function gets windows (N, 1, C, K, ...) and weights
-    (F, C, K, 1, ...), K elements in each window, and gives (N, F, ...): without the axes 2 and 3.
+    The inputs are a batch `x` (N, C, ...) and filters `weight` (F, C, ...); the attributes
+    `stride`, `dilate` and `pad` are tuples of one int for each spatial axis, the padding is `fill`.
+    The function gets windows (N, 1, C, K, ...) and weights (F, C, K, 1, ...), K elements in each
+    window, and gives (N, F, ...): without the axes 2 and 3.
     """
 
-    def around(compute: Compute, xp: Any, x: Any, weight: Any, *, stride: Any, dilate: Any, pad: Any, **attrs: Any) -> Any:
+    def around(
+        compute: Compute,
+        xp: Any,
+        x: Any,
+        weight: Any,
+        *,
+        stride: Any,
+        dilate: Any,
+        pad: Any,
+        **attrs: Any,
+    ) -> Any:
         if x.ndim < 3 or weight.ndim != x.ndim or weight.shape[1] != x.shape[1]:
             raise ValueError(
-                f"{name}: expected data (N, C, ...) and weight (F, C, ...) with as many axes and channels, got {x.shape} and {weight.shape}"
+                f"{name}: expected data (N, C, ...) and weight (F, C, ...) with as many axes and "
+                f"channels, got {x.shape} and {weight.shape}"
             )
         found = windows(xp, name, x, weight.shape[2:], stride, dilate, pad, fill)
         flat = xp.reshape(weight, (*weight.shape[:2], -1, *(1,) * (x.ndim - 2)))
@@ -95,11 +119,14 @@ def convolution(name: str, fill: float = 0, **declaration: Any) -> Declare:
 def pooling(name: str, fill: float = 0, **declaration: Any) -> Declare:
     """Declare an operator that makes one element of each window: `f(xp, windows, *, ...)`.
 
-    The input is a batch `x` (N, C, ...); the attributes `kernel`, `stride` and `pad` are tuples of one int for each spatial
-    axis, the padding is `fill`.  The function gets windows (N, C, K, ...), and gives (N, C, ...): without the axis 2.
+    The input is a batch `x` (N, C, ...); the attributes `kernel`, `stride` and `pad` are tuples of
+    one int for each spatial axis, the padding is `fill`. The function gets windows (N, C, K, ...),
+    and gives (N, C, ...): without the axis 2.
     """
 
-    def around(compute: Compute, xp: Any, x: Any, *, kernel: Any, stride: Any, pad: Any, **attrs: Any) -> Any:
+    def around(
+        compute: Compute, xp: Any, x: Any, *, kernel: Any, stride: Any, pad: Any, **attrs: Any
+    ) -> Any:
         if x.ndim < 3:
             raise ValueError(f"{name}: expected data (N, C, ...), got shape {x.shape}")
         return compute(xp, windows(xp, name, x, kernel, stride, (), pad, fill), **attrs)
@@ -108,23 +135,51 @@ def pooling(name: str, fill: float = 0, **declaration: Any) -> Declare:
     return _around(name, around, ("x",), {"kernel": REQUIRED, "stride": (), "pad": ()}, chosen)
 
 
-def windows(xp: Any, name: str, x: Any, kernel: Sequence[int], stride: Any, dilate: Any, pad: Any, fill: float) -> Any:
-    """The windows of data (N, C, ...), as (N, C, K, ...): for each place of a window, its element in all of them."""
+def windows(
+    xp: Any,
+    name: str,
+    x: Any,
+    kernel: Sequence[int],
+    stride: Any,
+    dilate: Any,
+    pad: Any,
+    fill: float,
+) -> Any:
+    """The windows of data (N, C, ...), as (N, C, K, ...): for each place of a window, its element
+    in all of them.
+    """
     spatial = x.ndim - 2
-    given = {"kernel": kernel, "stride": stride or (1,) * spatial, "dilate": dilate or (1,) * spatial, "pad": pad or (0,) * spatial}
+    given = {
+        "kernel": kernel,
+        "stride": stride or (1,) * spatial,
+        "dilate": dilate or (1,) * spatial,
+        "pad": pad or (0,) * spatial,
+    }
     for argument, sizes in given.items():
         if len(sizes) != spatial or any([n < (argument != "pad") for n in sizes]):
             least = 0 if argument == "pad" else 1
-            raise ValueError(f"{name}: {argument} needs an int of at least {least} for each of {spatial} spatial axes, got {sizes}")
+            raise ValueError(
+                f"{name}: {argument} needs an int of at least {least} for each of {spatial} "
+                f"spatial axes, got {sizes}"
+            )
     covered = [(k - 1) * d + 1 for k, d in zip(given["kernel"], given["dilate"], strict=True)]
-    lengths = [(n + 2 * p - c) // s + 1 for n, p, c, s in zip(x.shape[2:], given["pad"], covered, given["stride"], strict=True)]
+    lengths = [
+        (n + 2 * p - c) // s + 1
+        for n, p, c, s in zip(x.shape[2:], given["pad"], covered, given["stride"], strict=True)
+    ]
     if any([n < 1 for n in lengths]):
-        raise ValueError(f"{name}: windows of {tuple(covered)} do not fit into data of shape {x.shape} with padding {tuple(given['pad'])}")
+        raise ValueError(
+            f"{name}: windows of {tuple(covered)} do not fit into data of shape {x.shape} with "
+            f"padding {tuple(given['pad'])}"
+        )
     padded = xp.pad(x, [(0, 0), (0, 0), *[(p, p) for p in given["pad"]]], constant_values=fill)
     parts = []
     for place in itertools.product(*map(range, given["kernel"])):
         starts = [i * d for i, d in zip(place, given["dilate"], strict=True)]
-        taken = [slice(b, b + (n - 1) * s + 1, s) for b, n, s in zip(starts, lengths, given["stride"], strict=True)]
+        taken = [
+            slice(b, b + (n - 1) * s + 1, s)
+            for b, n, s in zip(starts, lengths, given["stride"], strict=True)
+        ]
         parts.append(padded[(slice(None), slice(None), *taken)])
     return xp.stack(parts, axis=2)
 
@@ -135,14 +190,25 @@ def _plain(name: str, inputs: int | None, declaration: dict[str, Any]) -> Declar
     def declare(compute: Compute) -> Op:
         op = from_function(name, compute, **declaration)
         if inputs is not None and (len(op.inputs) != inputs or op.variadic):
-            raise OperatorError(f"{name}: this kind of operators has {inputs} inputs, the function has {', '.join(op.inputs) or 'none'}")
+            raise OperatorError(
+                f"{name}: this kind of operators has {inputs} inputs, the function has "
+                f"{', '.join(op.inputs) or 'none'}"
+            )
         return register(op)
 
     return declare
 
 
-def _around(name: str, around: Compute, inputs: tuple[str, ...], attributes: dict[str, Any], declaration: dict[str, Any]) -> Declare:
-    """Declare what a kind makes of the function: its inputs are the kind's, its attributes both those of the kind and its own."""
+def _around(
+    name: str,
+    around: Compute,
+    inputs: tuple[str, ...],
+    attributes: dict[str, Any],
+    declaration: dict[str, Any],
+) -> Declare:
+    """Declare what a kind makes of the function: its inputs are the kind's, its attributes both
+    those of the kind and its own.
+    """
 
     def declare(compute: Compute) -> Op:
         own = from_function(name, compute, **declaration)
@@ -151,9 +217,22 @@ def _around(name: str, around: Compute, inputs: tuple[str, ...], attributes: dic
         def whole(xp: Any, *arrays: Any, **attrs: Any) -> Any:
             return around(compute, xp, *arrays, **attrs)
 
-        return register(dataclasses.replace(own, compute=whole, inputs=inputs, variadic=False, attrs={**attributes, **own.attrs}))
+        return register(
+            dataclasses.replace(
+                own, compute=whole, inputs=inputs, variadic=False, attrs={**attributes, **own.attrs}
+            )
+        )
 
     return declare
 
 
-__all__ = ["binary", "broadcast", "convolution", "for_axis", "pooling", "reduce_axis", "unary", "windows"]
+__all__ = [
+    "binary",
+    "broadcast",
+    "convolution",
+    "for_axis",
+    "pooling",
+    "reduce_axis",
+    "unary",
+    "windows",
+]

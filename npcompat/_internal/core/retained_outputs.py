@@ -1,10 +1,11 @@
 """What a compiled program wrote outside, kept among its results, where its next run takes it.
 
-Hot path.  A training step reads and writes some dozens of arrays.  Taking each from its handle, and putting each back,
-costs more than a small step computes, and competes with XLA's threads.  So their values stay in one list; the handles
-hold `Stored` values, which look there.  Whatever else writes a handle replaces its value, and whatever else holds a value
-or a payload is seen by the reference counts: then the values are settled, which makes them like any other, and the
-program takes everything from the handles again.
+Hot path. A training step reads and writes some dozens of arrays. Taking each from its handle, and
+putting each back, costs more than a small step computes, and competes with XLA's threads. So their
+values stay in one list; the handles hold `Stored` values, which look there. Whatever else writes a
+handle replaces its value, and whatever else holds a value or a payload is seen by the reference
+counts: then the values are settled, which makes them like any other, and the program takes
+everything from the handles again.
 """
 
 import sys
@@ -42,7 +43,9 @@ class Stored(Value):
 
 
 class Unmade(Value):
-    """A value that needs nothing to be made, and takes no memory until its payload is asked for; then it is one like any other."""
+    """A value that needs nothing to be made, and takes no memory until its payload is asked for;
+    then it is one like any other.
+    """
 
     __slots__ = ()
 
@@ -82,13 +85,26 @@ def version_of(root: Handle) -> int:
 
 
 class State:
-    """The handles that a program writes, and what they hold; the next run is given the buffers of the first `given`.
+    """The handles that a program writes, and what they hold; the next run is given the buffers of
+    the first `given`.
 
-    Those in `anew` are left with what their functions make, when it is asked for.  The program reads the handles at `places`
-    among those it writes and, after them, those in `read_only`; payloads are of one class, the `kind`.
+    Those in `anew` are left with what their functions make, when it is asked for. The program reads
+    the handles at `places` among those it writes and, after them, those in `read_only`; payloads
+    are of one class, the `kind`.
     """
 
-    __slots__ = ("anew", "given", "handles", "kind", "payloads", "places", "read_only", "unmade", "values", "version")
+    __slots__ = (
+        "anew",
+        "given",
+        "handles",
+        "kind",
+        "payloads",
+        "places",
+        "read_only",
+        "unmade",
+        "values",
+        "version",
+    )
 
     def __init__(
         self,
@@ -100,7 +116,12 @@ class State:
         places: Sequence[int] = (),
         kind: type | None = None,
     ) -> None:
-        self.handles, self.given, self.read_only, self.places = list(handles), given, list(read_only), list(places)
+        self.handles, self.given, self.read_only, self.places = (
+            list(handles),
+            given,
+            list(read_only),
+            list(places),
+        )
         self.kind = kind
         self.anew, self.unmade = [h for h, _ in anew], [Unmade(make) for _, make in anew]
         for handle, unmade in zip(self.anew, self.unmade, strict=True):
@@ -119,19 +140,27 @@ class State:
         self.version = next(clock)
 
     def held(self) -> bool:
-        """Whether each handle holds its value still, and nobody else does, nor what the next run is given, nor what is not made yet.
+        """Whether each handle holds its value still, and nobody else does, nor what the next run is
+        given, nor what is not made yet.
 
-        Each count is at least what the state and the handle make it, so that the sums say it of all.
+        Each count is at least what the state and the handle make it, so that the sums say it of
+        all.
         """
         values = self.values
-        if [h._value for h in self.handles] != values or sum(map(_count, values)) != _OF_VALUE * len(values):
+        if [h._value for h in self.handles] != values or sum(
+            map(_count, values)
+        ) != _OF_VALUE * len(values):
             return False
-        if self.anew and ([h._value for h in self.anew] != self.unmade or {*map(type, self.unmade)} != _UNMADE):
+        if self.anew and (
+            [h._value for h in self.anew] != self.unmade or {*map(type, self.unmade)} != _UNMADE
+        ):
             return False
         return sum(map(_count, islice(self.payloads, self.given))) == _OF_PAYLOAD * self.given
 
     def operands(self, inputs: list[Any]) -> list[Any] | None:
-        """What the program's next run is given, with these inputs; None if not each handle holds its value, or one is elsewhere."""
+        """What the program's next run is given, with these inputs; None if not each handle holds
+        its value, or one is elsewhere.
+        """
         if not self.held():
             return None
         held = self.payloads + [h._value.payload for h in self.read_only]

@@ -1,6 +1,8 @@
-"""The type of an array, as far as it is known: any dimension, the rank and the dtype may be unknown.
+"""The type of an array, as far as it is known: any dimension, the rank and the dtype may be
+unknown.
 
-A dimension is an int, a symbol (an expression of names, equal wherever it stands), or None: not known.
+A dimension is an int, a symbol (an expression of names, equal wherever it stands), or None: not
+known.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,8 +25,9 @@ class TensorType:
     Parameters
     ----------
     shape : tuple, optional
-        A dimension is an int, a name or expression of names such as ``"2*batch"``, or None if it is not known.  The same
-        name means the same length wherever it stands.  Without a shape the rank is unknown, too.
+        A dimension is an int, a name or expression of names such as ``"2*batch"``, or None if it is
+        not known. The same name means the same length wherever it stands. Without a shape the rank
+        is unknown, too.
     dtype : dtype, optional
         None if it is not known.
 
@@ -48,12 +51,18 @@ class TensorType:
     @property
     def known(self) -> bool:
         """Whether nothing is missing: the dtype is known, and each dimension an int."""
-        return self.dtype is not None and self.shape is not None and all([type(d) is int for d in self.shape])
+        return (
+            self.dtype is not None
+            and self.shape is not None
+            and all([type(d) is int for d in self.shape])
+        )
 
     @property
     def symbols(self) -> frozenset[str]:
         """The names in the shape."""
-        return frozenset().union(*[dims.symbols(d) for d in self.shape or () if type(d) is not int and d is not None])
+        return frozenset().union(
+            *[dims.symbols(d) for d in self.shape or () if type(d) is not int and d is not None]
+        )
 
     def substituted(self, lengths: Mapping[str, int]) -> "TensorType":
         """The type with some symbols replaced by lengths."""
@@ -75,17 +84,28 @@ class TensorType:
         if self.shape is None or other.shape is None:
             return TensorType(other.shape if self.shape is None else self.shape, dtype)
         if len(self.shape) != len(other.shape) or any(
-            [type(a) is int and type(b) is int and a != b for a, b in zip(self.shape, other.shape, strict=True)]
+            [
+                type(a) is int and type(b) is int and a != b
+                for a, b in zip(self.shape, other.shape, strict=True)
+            ]
         ):
-            raise InferenceError(f"{what}: expected shape {shown(self.shape)}, given {shown(other.shape)}")
-        return TensorType(tuple([_better(a, b) for a, b in zip(self.shape, other.shape, strict=True)]), dtype)
+            raise InferenceError(
+                f"{what}: expected shape {shown(self.shape)}, given {shown(other.shape)}"
+            )
+        return TensorType(
+            tuple([_better(a, b) for a, b in zip(self.shape, other.shape, strict=True)]), dtype
+        )
 
     def __repr__(self) -> str:
         return f"TensorType({shown(self.shape)}, {'?' if self.dtype is None else self.dtype})"
 
     def to_json(self) -> dict[str, Any]:
         """The type as what JSON holds."""
-        shape = None if self.shape is None else [d if d is None or type(d) is int else str(d) for d in self.shape]
+        shape = (
+            None
+            if self.shape is None
+            else [d if d is None or type(d) is int else str(d) for d in self.shape]
+        )
         return {"shape": shape, "dtype": None if self.dtype is None else self.dtype.name}
 
     @classmethod
@@ -107,12 +127,16 @@ def dimension(given: Any) -> Dim:
     else:
         raise TypeError(f"a dimension is an int, a name, or None, got {given!r}")
     if type(found) is int and found < 0:
-        raise ValueError(f"a dimension can't be negative, got {found}; None means that it is not known")
+        raise ValueError(
+            f"a dimension can't be negative, got {found}; None means that it is not known"
+        )
     return found
 
 
 def substituted(found: Any, lengths: Mapping[str, int]) -> Any:
-    """A shape, or an attribute with dimensions anywhere in it, with some symbols replaced by lengths."""
+    """A shape, or an attribute with dimensions anywhere in it, with some symbols replaced by
+    lengths.
+    """
     if type(found) is tuple:
         return tuple([substituted(part, lengths) for part in found])
     return dims.substituted(found, lengths) if is_symbolic(found) else found

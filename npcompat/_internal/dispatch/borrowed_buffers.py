@@ -1,7 +1,8 @@
 """Buffers that are lent to an iterator, which writes them while the arrays are in use.
 
-Values are immutable, but what `nditer` yields looks into an array's memory.  While that lasts, the handle holds a `Lent`
-value: reading it copies, writing the handle writes the buffer, so that both see what the other wrote.
+Values are immutable, but what `nditer` yields looks into an array's memory. While that lasts, the
+handle holds a `Lent` value: reading it copies, writing the handle writes the buffer, so that both
+see what the other wrote.
 """
 
 from typing import Any
@@ -11,7 +12,9 @@ from npcompat._internal.dispatch import dispatch
 
 
 def lend(root: Handle) -> Lent | None:
-    """Lend the buffer of an array that owns its memory; None if it is on XLA, or if writing it would have to be recorded."""
+    """Lend the buffer of an array that owns its memory; None if it is on XLA, or if writing it
+    would have to be recorded.
+    """
     value = root._value
     if type(value) is not Lent:
         buffer = dispatch.buffer(root)
@@ -34,7 +37,9 @@ def lent_array(buffer: Any) -> Any:
 
 
 def take_back(root: Handle, lent: Lent) -> None:
-    """End what `lend` began: the array has its elements for itself again, which may still be written where they were."""
+    """End what `lend` began: the array has its elements for itself again, which may still be
+    written where they were.
+    """
     lent.users -= 1
     if lent.users == 0 and root._value is lent:
         root._value = Value(lent.payload, lent.node)

@@ -1,4 +1,7 @@
-"""Devices: where arrays live.  The host and XLA's CPU are both `cpu(0)`: users never see which of them holds an array."""
+"""Devices: where arrays live.
+
+The host and XLA's CPU are both `cpu(0)`: users never see which of them holds an array.
+"""
 
 from typing import Any
 
@@ -53,7 +56,10 @@ class Device:
         """The backend's own object for the device; ValueError if this process has no such device."""
         found = xla.devices(self.kind)
         if not 0 <= self.index < len(found):
-            raise ValueError(f"device {self!r} does not exist: this process has {len(found)} of kind {self.kind!r}")
+            raise ValueError(
+                f"device {self!r} does not exist: this process has {len(found)} of kind "
+                f"{self.kind!r}"
+            )
         return found[self.index]
 
     def __repr__(self) -> str:
@@ -61,7 +67,9 @@ class Device:
 
     @property
     def _name(self) -> str:
-        """What is equal to the device among strings, as with NumPy's arrays: the first of a kind has the name of the kind."""
+        """What is equal to the device among strings, as with NumPy's arrays: the first of a kind
+        has the name of the kind.
+        """
         return self.kind if self.index == 0 else repr(self)
 
     def __eq__(self, other: object) -> bool:
@@ -89,13 +97,19 @@ def as_device(device: Any) -> Device:
     if isinstance(device, str):
         kind, _, number = device.replace(")", "").replace("(", ":").partition(":")
         return Device(kind, int(number or 0))
-    raise TypeError(f"device: expected a Device or a name such as 'gpu(0)', got {type(device).__name__}")
+    raise TypeError(
+        f"device: expected a Device or a name such as 'gpu(0)', got {type(device).__name__}"
+    )
 
 
 def current_device() -> Device:
     """Where new arrays are placed."""
     found = modes.current().device
-    return _described(xla.devices("cpu")[0] if found is None and modes.current().backend == "numpy" else found or xla.default_device())
+    return _described(
+        xla.devices("cpu")[0]
+        if found is None and modes.current().backend == "numpy"
+        else found or xla.default_device()
+    )
 
 
 def device_of(handle: Handle) -> Device:

@@ -1,7 +1,8 @@
 """The one path of every operation: read the operands, run the operator, write the results.
 
-`np.add(x, y)` comes through `apply` -> `execution.run`, if it is none of the frequent calls that `_native.c` takes the short way.  What is
-odd-looking here is measured: payload classes are compared with `type(p) is`, modes are read once.
+`np.add(x, y)` comes through `apply` -> `execution.run`, if it is none of the frequent calls that
+`_native.c` takes the short way. What is odd-looking here is measured: payload classes are compared
+with `type(p) is`, modes are read once.
 """
 
 import sys
@@ -38,7 +39,13 @@ from npcompat._internal.dispatch.execution import (
 )
 from npcompat._internal.dispatch.traced_number import NumberArgument, TracedNumber
 from npcompat._internal.native import fast_path
-from npcompat._internal.support.errors import InferenceError, LeakedTracerError, SymbolError, TracedValueError, user_location
+from npcompat._internal.support.errors import (
+    InferenceError,
+    LeakedTracerError,
+    SymbolError,
+    TracedValueError,
+    user_location,
+)
 
 _new = object.__new__
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
@@ -50,7 +57,15 @@ ufuncs: dict[str, Any] = {}
 """The public functions of operators that are ufuncs, by the operator's name."""
 _overridden: Any = None
 _class_of_results: Any = None
-ordinary: set[type] = {*SCALARS, list, tuple, onp.ndarray, type(None), type(...), type(onp._NoValue)}
+ordinary: set[type] = {
+    *SCALARS,
+    list,
+    tuple,
+    onp.ndarray,
+    type(None),
+    type(...),
+    type(onp._NoValue),
+}
 """Classes of operands, and of what `out=` may be, that ask for nothing."""
 
 
@@ -62,7 +77,9 @@ def connect(
     overridden: Any = None,
     class_of_results: Any = None,
 ) -> None:
-    """Called once each by the modules above with the public classes of arrays, scalars and symbols, and what asks other classes."""
+    """Called once each by the modules above with the public classes of arrays, scalars and symbols,
+    and what asks other classes.
+    """
     global ndarray, scalar, symbol, symbolic, _overridden, _class_of_results
     if array_type is not None:
         ndarray = array_type
@@ -79,7 +96,7 @@ def connect(
     ordinary.update((ndarray, scalar, symbol))
 
 
-# --- handles -----------------------------------------------------------------------------------------------------
+# --- handles --------------------------------------------------------------------------------------
 
 
 def wrap(value: Value) -> Any:
@@ -101,19 +118,27 @@ def wrap_result(op: Op, value: Value) -> Any:
     payload = value.payload
     if not op.scalars or type(payload) is symbolic or payload.shape:
         return wrap(value)
-    return wrap_scalar(value) if dtypes.on_devices(payload.dtype) else payload[()]  # an object, a string, a date: NumPy's own
+    return (
+        wrap_scalar(value) if dtypes.on_devices(payload.dtype) else payload[()]
+    )  # an object, a string, a date: NumPy's own
 
 
 def as_scalar(array: Any) -> Any:
-    """An array without axes as a scalar, which many of NumPy's functions return in its place; others as they are."""
-    if type(array) is not ndarray or array.shape:  # symbols are never scalars, nor are instances of subclasses
+    """An array without axes as a scalar, which many of NumPy's functions return in its place;
+    others as they are.
+    """
+    if (
+        type(array) is not ndarray or array.shape
+    ):  # symbols are never scalars, nor are instances of subclasses
         return array
     value = read(array)
     return wrap_scalar(value) if dtypes.on_devices(value.payload.dtype) else value.payload[()]
 
 
 def read(handle: Handle) -> Value:
-    """What the handle means now: its value, or its base's through the lens; in a trace, an input of the program."""
+    """What the handle means now: its value, or its base's through the lens; in a trace, an input of
+    the program.
+    """
     view = handle._view
     if view is None:
         trace = modes.current().trace
@@ -121,15 +146,25 @@ def read(handle: Handle) -> Value:
     parent = read(view.parent)
     version = version_of(view.root)
     cached = view.cached
-    if cached is not None and view.version == version and (cached.node is not None or parent.node is None):
+    if (
+        cached is not None
+        and view.version == version
+        and (cached.node is not None or parent.node is None)
+    ):
         return cached
     lens = view.lens
     if type(parent.payload) is onp.ndarray and not dtypes.on_devices(parent.payload.dtype):
         return Value(lens.on_host(parent.payload))  # the fields of records are no operators
-    value: Value = run(lens.get, [parent, *[Value(i) if type(i) is int else as_value(i) for i in lens.operands]], lens.attrs)
+    value: Value = run(
+        lens.get,
+        [parent, *[Value(i) if type(i) is int else as_value(i) for i in lens.operands]],
+        lens.attrs,
+    )
     if handle._extra is not None and handle._extra.leaf is not None:
         value = fresh(value.payload, handle._extra.leaf)
-    if value.node is not None or type(value.payload) is not onp.ndarray:  # NumPy's views are free, and would pin the buffer
+    if (
+        value.node is not None or type(value.payload) is not onp.ndarray
+    ):  # NumPy's views are free, and would pin the buffer
         view.cached, view.version = value, version
     return value
 
@@ -153,10 +188,16 @@ def _replace(handle: Handle, value: Value) -> None:
     if mode.trace is not None:
         mode.trace.writing(handle)
     if type(value.payload) is symbolic and type(handle) is not symbol:
-        raise SymbolError("a symbol can't be written into an array, which has values: write it into a symbol")
+        raise SymbolError(
+            "a symbol can't be written into an array, which has values: write it into a symbol"
+        )
     if rare is not None:
         touch(handle)
-        if type(handle._value) is Lent and value.node is None and value.payload.shape == handle._value.buffer.shape:
+        if (
+            type(handle._value) is Lent
+            and value.node is None
+            and value.payload.shape == handle._value.buffer.shape
+        ):
             handle._value.buffer[...] = host_payload(value)
             return
         if rare.leaf is not None and value.node is None and not mode.recording:
@@ -169,25 +210,35 @@ def _replace(handle: Handle, value: Value) -> None:
 
 
 def _laid_out_as(handle: Handle, value: Value) -> Value:
-    """A value on the host with its elements in the memory order of the one that it replaces, which views look at.
+    """A value on the host with its elements in the memory order of the one that it replaces, which
+    views look at.
 
     On XLA, and while a function is traced, that is C order where no stand-in says otherwise.
     """
     payload, before = value.payload, handle._value.payload
     if type(before) is not onp.ndarray:
         before = None if handle._extra is None else handle._extra.layout
-    if payload.flags.c_contiguous if before is None else before.strides == payload.strides or before.shape != payload.shape:
+    if (
+        payload.flags.c_contiguous
+        if before is None
+        else before.strides == payload.strides or before.shape != payload.shape
+    ):
         return value
     laid_out = partial(memory_layout.copied, like=before)
-    return Value(_copied("laid out in memory as what it replaces", payload, laid_out), value.node, value.index)
+    return Value(
+        _copied("laid out in memory as what it replaces", payload, laid_out),
+        value.node,
+        value.index,
+    )
 
 
 def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> None:
     """Make payloads ready for a program that is given the buffers of some.
 
-    What nobody holds but a handle, by its value, and these two lists stays.  Of what is held elsewhere, too, by another
-    handle, the tape, an export, the payload becomes a copy and the value None.  CPython counts the references for us;
-    what a value that is not shared shows here was measured at import.
+    What nobody holds but a handle, by its value, and these two lists stays. Of what is held
+    elsewhere, too, by another handle, the tape, an export, the payload becomes a copy and the value
+    None. CPython counts the references for us; what a value that is not shared shows here was
+    measured at import.
     """
     if Stored in set(map(type, values)):
         for i in range(len(values)):
@@ -201,14 +252,20 @@ def release(values: list[Any], payloads: list[Any], given: Sequence[bool]) -> No
         if not _RELEASED.issuperset(counts):
             values[i], payloads[i] = (
                 None,
-                _copied("held elsewhere, when a compiled function overwrites it", payloads[i], xla.copied),
+                _copied(
+                    "held elsewhere, when a compiled function overwrites it",
+                    payloads[i],
+                    xla.copied,
+                ),
             )
 
 
 def _copied(why: str, payload: Any, copy: Callable[[Any], Any]) -> Any:
     """A copy that nobody asked for."""
     audit = modes.current().audit
-    return copy(payload) if audit is None else audit.told("copy", why, payload, partial(copy, payload))
+    return (
+        copy(payload) if audit is None else audit.told("copy", why, payload, partial(copy, payload))
+    )
 
 
 def _keeping_layout(payload: Any) -> Any:
@@ -218,13 +275,19 @@ def _keeping_layout(payload: Any) -> Any:
 def put(parent: Handle, lens: Any, value: Value) -> None:
     """Write a value, broadcast and cast, into the part of a handle that a lens looks at.
 
-    A view may be written when its base, made read-only later, may not: the caller has asked the one that is written.
+    A view may be written when its base, made read-only later, may not: the caller has asked the one
+    that is written.
     """
     target = buffer(parent, value)
     if target is not None:
         assign(lens.on_host(target), ..., host_payload(value))
     else:
-        update(parent, lens.put, [value, *[Value(i) if type(i) is int else as_value(i) for i in lens.operands]], lens.attrs)
+        update(
+            parent,
+            lens.put,
+            [value, *[Value(i) if type(i) is int else as_value(i) for i in lens.operands]],
+            lens.attrs,
+        )
 
 
 _FIRST = (0,)
@@ -242,7 +305,9 @@ def assign(target: onp.ndarray[Any, Any], key: Any, new: Any) -> None:
 
 
 updating = RLock()
-"""Held between reading a handle and replacing its value, so that threads can write the parts of one array."""
+"""Held between reading a handle and replacing its value, so that threads can write the parts of one
+array.
+"""
 
 
 def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ()) -> None:
@@ -251,7 +316,11 @@ def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ())
     A payload on XLA that is not shared is given away: the program writes into its buffer.
     """
     with updating:
-        if handle._view is None and _may_overwrite(handle, operands) and type(handle._value.payload) is XLA_ARRAY:
+        if (
+            handle._view is None
+            and _may_overwrite(handle, operands)
+            and type(handle._value.payload) is XLA_ARRAY
+        ):
             _replace(handle, run(op, [handle._value, *operands], attrs, _FIRST))
             return
         whole = read(handle)
@@ -260,11 +329,15 @@ def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ())
             _replace(handle, run(op, [whole, *operands], attrs))
         else:
             why = "held elsewhere, or recorded, when a part of it is written"
-            _replace(handle, audit.told("copy", why, whole.payload, partial(run, op, [whole, *operands], attrs)))
+            _replace(
+                handle,
+                audit.told("copy", why, whole.payload, partial(run, op, [whole, *operands], attrs)),
+            )
 
 
 def live(handle: Handle) -> Any:
-    """What a handle on the host means, as a NumPy array that sees later writes: to be used now and not kept.
+    """What a handle on the host means, as a NumPy array that sees later writes: to be used now and
+    not kept.
 
     None if the values are on XLA, or if a trace must see that they are read.
     """
@@ -286,7 +359,9 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     if type(root._value.payload) is not onp.ndarray:
         return None
     mode = _current_mode(_default_mode[0])
-    if not mode.plain and (mode.trace is not None or ((observer := mode.observer) is not None and observer.apart)):
+    if not mode.plain and (
+        mode.trace is not None or ((observer := mode.observer) is not None and observer.apart)
+    ):
         return None
     if operands:
         if any([type(v.payload) is symbolic for v in operands]):
@@ -298,7 +373,9 @@ def buffer(handle: Handle, *operands: Value) -> Any:
     if root._value.payload.base is not None or not _unshared(root):
         if type(root._value) is Lent:
             return lent_view(handle)
-        root._value = Value(_copied("held elsewhere, when it is written", root._value.payload, _keeping_layout))
+        root._value = Value(
+            _copied("held elsewhere, when it is written", root._value.payload, _keeping_layout)
+        )
     rare = root._extra
     if rare is not None:
         rare.version = next(clock)
@@ -319,7 +396,9 @@ def lent_view(handle: Handle) -> onp.ndarray[Any, Any]:
 
 
 class writing:
-    """The buffer of a handle (see `buffer`) while it is written: if that fails, what is recorded of the values stays recorded."""
+    """The buffer of a handle (see `buffer`) while it is written: if that fails, what is recorded of
+    the values stays recorded.
+    """
 
     __slots__ = ("handle", "record")
 
@@ -331,7 +410,10 @@ class writing:
 
     def __enter__(self) -> Any:
         root = self._root()
-        self.record = root._value.node, root._value.index  # the value itself is held by nobody else, or its buffer is copied
+        self.record = (
+            root._value.node,
+            root._value.index,
+        )  # the value itself is held by nobody else, or its buffer is copied
         return buffer(self.handle)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -345,7 +427,10 @@ def _may_overwrite(root: Handle, operands: Sequence[Value]) -> bool:
     settle(root._value)
     if mode.trace is not None or _references(root) != _UNSHARED:
         return False
-    return not (mode.recording and (root._value.node is not None or any([v.node is not None for v in operands])))
+    return not (
+        mode.recording
+        and (root._value.node is not None or any([v.node is not None for v in operands]))
+    )
 
 
 def _references(handle: Handle) -> tuple[int, int]:
@@ -354,16 +439,23 @@ def _references(handle: Handle) -> tuple[int, int]:
 
 
 def _unshared(root: Handle) -> bool:
-    """Whether nobody else holds the buffer of a handle on the host; records that were taken out of it look into it, and shall."""
+    """Whether nobody else holds the buffer of a handle on the host; records that were taken out of
+    it look into it, and shall.
+    """
     counts = _references(root)
-    return counts == _UNSHARED or (counts[0] == _UNSHARED[0] and root._value.payload.dtype.names is not None)
+    return counts == _UNSHARED or (
+        counts[0] == _UNSHARED[0] and root._value.payload.dtype.names is not None
+    )
 
 
 def _calibrate() -> tuple[tuple[int, int], set[int]]:
     handle = Handle()
     handle._value = Value(onp.empty(0))
     values, payloads = [handle._value], [handle._value.payload]
-    released = {*map(sys.getrefcount, compress(values, (True,))), *map(sys.getrefcount, compress(payloads, (True,)))}
+    released = {
+        *map(sys.getrefcount, compress(values, (True,))),
+        *map(sys.getrefcount, compress(payloads, (True,))),
+    }
     del values, payloads
     return _references(handle), released
 
@@ -371,11 +463,13 @@ def _calibrate() -> tuple[tuple[int, int], set[int]]:
 _UNSHARED, _RELEASED = _calibrate()
 
 
-# --- array-likes -------------------------------------------------------------------------------------------------
+# --- array-likes ----------------------------------------------------------------------------------
 
 
 def as_value(x: Any) -> Value:
-    """The value of an operand: an array, a Python scalar (which stays weak), or anything NumPy makes an array of."""
+    """The value of an operand: an array, a Python scalar (which stays weak), or anything NumPy
+    makes an array of.
+    """
     if isinstance(x, Handle):
         return read(x)
     if type(x) in SCALARS:
@@ -383,9 +477,16 @@ def as_value(x: Any) -> Value:
     if isinstance(x, TracedNumber):
         return operand(x)
     mode, array = modes.current(), host_array(x)
-    if mode.audit is None or mode.trace is not None or not dtypes.on_devices(array.dtype) or on_host(mode):
+    if (
+        mode.audit is None
+        or mode.trace is not None
+        or not dtypes.on_devices(array.dtype)
+        or on_host(mode)
+    ):
         return constant(array)
-    return mode.audit.told("transfer", "operand that is no array of npcompat", array, partial(constant, array))
+    return mode.audit.told(
+        "transfer", "operand that is no array of npcompat", array, partial(constant, array)
+    )
 
 
 def operand(number: TracedNumber) -> Value:
@@ -402,7 +503,9 @@ def array_of(array: onp.ndarray[Any, Any]) -> Any:
 
 
 def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, Any]:
-    """What NumPy makes of an array-like; where no element carries a 64-bit float, floats have the default dtype."""
+    """What NumPy makes of an array-like; where no element carries a 64-bit float, floats have the
+    default dtype.
+    """
     numbers = False
     if (type(x) is list or type(x) is tuple) and (dtype is None or dtype.kind != "O"):
         numbers = _of_numbers(x)
@@ -410,7 +513,12 @@ def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, 
     try:
         array = onp.asarray(x) if dtype is None else onp.asarray(x, dtype)
     except ValueError as error:
-        if not str(error).startswith(("object __array__ method not producing an array", "setting an array element with a sequence")):
+        if not str(error).startswith(
+            (
+                "object __array__ method not producing an array",
+                "setting an array element with a sequence",
+            )
+        ):
             raise
         found = asked(x)
         if found is x:
@@ -426,14 +534,18 @@ def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, 
 def _of_numbers(x: Any, depth: int = 64) -> bool:
     """Whether nested sequences are of Python's numbers only."""
     kinds = set(map(type, x))
-    return SCALARS.issuperset(kinds) or (depth > 0 and _SEQUENCES.issuperset(kinds) and all([_of_numbers(e, depth - 1) for e in x]))
+    return SCALARS.issuperset(kinds) or (
+        depth > 0 and _SEQUENCES.issuperset(kinds) and all([_of_numbers(e, depth - 1) for e in x])
+    )
 
 
 _SEQUENCES = frozenset((list, tuple))
 
 
 def _with_numpys(x: Any, depth: int = 64) -> Any:
-    """Nested sequences with NumPy's scalars and arrays in the place of ours, which NumPy would take as objects, one by one."""
+    """Nested sequences with NumPy's scalars and arrays in the place of ours, which NumPy would take
+    as objects, one by one.
+    """
     kinds = set(map(type, x))
     if kinds.isdisjoint((ndarray, scalar)) and (not depth or kinds.isdisjoint((list, tuple))):
         return x
@@ -442,12 +554,16 @@ def _with_numpys(x: Any, depth: int = 64) -> Any:
         if isinstance(e, Handle):
             parts.append(to_host(e)[()] if type(e) is scalar else to_host(e))
         else:
-            parts.append(_with_numpys(e, depth - 1) if depth and (type(e) is list or type(e) is tuple) else e)
+            parts.append(
+                _with_numpys(e, depth - 1) if depth and (type(e) is list or type(e) is tuple) else e
+            )
     return type(x)(parts) if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
 
 
 def asked(x: Any, depth: int = 64) -> Any:
-    """An array-like in which what NumPy does not take for arrays is its own: arrays of ours, and those that other classes give."""
+    """An array-like in which what NumPy does not take for arrays is its own: arrays of ours, and
+    those that other classes give.
+    """
     if depth and (type(x) is list or type(x) is tuple):
         parts = [asked(e, depth - 1) for e in x]
         return parts if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
@@ -458,21 +574,29 @@ def asked(x: Any, depth: int = 64) -> Any:
 
 
 def _carries(x: Any, dtype: onp.dtype[Any]) -> bool:
-    """Whether an array-like, or an element of nested sequences, has a dtype of its own as wide as this one."""
+    """Whether an array-like, or an element of nested sequences, has a dtype of its own as wide as
+    this one.
+    """
     if type(x) is list or type(x) is tuple:
-        return not SCALARS.issuperset(map(type, x)) and any(type(e) not in SCALARS and _carries(e, dtype) for e in x)
+        return not SCALARS.issuperset(map(type, x)) and any(
+            type(e) not in SCALARS and _carries(e, dtype) for e in x
+        )
     if hasattr(x, "dtype"):
         return bool(dtypes.narrow(x.dtype, ()) != x.dtype)
     return hasattr(x, "__array_interface__") or hasattr(x, "__array__")
 
 
 def is_known(handle: Handle) -> bool:
-    """Whether the values can be asked for: everywhere but in a trace, where they are if they depend on nothing from outside."""
+    """Whether the values can be asked for: everywhere but in a trace, where they are if they depend
+    on nothing from outside.
+    """
     return modes.current().trace is None or type(read(handle).payload) is onp.ndarray
 
 
 def to_host(handle: Handle) -> onp.ndarray[Any, Any]:
-    """The values as a NumPy array that must not be written; waits, and raises what the computation left pending."""
+    """The values as a NumPy array that must not be written; waits, and raises what the computation
+    left pending.
+    """
     payload = read(handle).payload
     if type(payload) is onp.ndarray:
         return payload
@@ -491,14 +615,18 @@ def traced_value_error() -> Exception:
             "return it from the function, or write it into an array that exists outside"
         )
     return TracedValueError(
-        f"{user_location()}: the value of an array is asked for while the function is being compiled, when it is not known "
-        "yet. Where Python branches or loops on it, use npx.cond, npx.while_loop or npx.foreach; where a number is "
+        f"{user_location()}: the value of an array is asked for while the function is being "
+        "compiled, when it is not known "
+        "yet. Where Python branches or loops on it, use npx.cond, npx.while_loop or npx.foreach; "
+        "where a number is "
         "printed or converted, do that outside of the compiled function"
     )
 
 
 def _created(op: Op, attrs: Attrs) -> Any:
-    """What is made again and again of no operands; None for what is not, and in modes that look at operators."""
+    """What is made again and again of no operands; None for what is not, and in modes that look at
+    operators.
+    """
     mode = _current_mode(_default_mode[0])
     if not mode.plain or op.outputs != 1 or (symbols_exist() and symbols_in(attrs)):
         return None
@@ -529,8 +657,10 @@ def _failed(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> 
 
 
 def _direct(op: Op, attrs: Attrs, operands: Sequence[Any]) -> Any:
-    """What computes an operator of operands on the host such as these, which need not be cast, and its dtype; None if nothing does."""
-    types = [x.dtype if isinstance(x, Handle) else type(x) for x in operands]  # type: ignore[attr-defined]
+    """What computes an operator of operands on the host such as these, which need not be cast, and
+    its dtype; None if nothing does.
+    """
+    types = [x.dtype if isinstance(x, Handle) else type(x) for x in operands]
     if not all([isinstance(t, onp.dtype) or t in SCALARS for t in types]):
         return None  # what is no array yet
     return host.direct(op, attrs, tuple(types))
@@ -564,23 +694,27 @@ fast_path.connect(
     on_host=on_host,
 )
 apply = fast_path.apply(_whole)
-"""Apply an operator to array-likes; returns an array, or a tuple of arrays if it has several outputs."""
+"""Apply an operator to array-likes; returns an array, or a tuple of arrays if it has several
+outputs.
+"""
 remembered = fast_path.remembered(apply)
 """The same, for a public function that returns the result.
 
-It says by this that nothing of its operands has decided what it does but their classes, dtypes and numbers of axes, and that they are not
-empty; calls with such operands and the same other arguments need not ask it again.
-What is made of no operands goes where the mode has new arrays.
+It says by this that nothing of its operands has decided what it does but their classes, dtypes and
+numbers of axes, and that they are not empty; calls with such operands and the same other arguments
+need not ask it again. What is made of no operands goes where the mode has new arrays.
 """
 remembered_on_host = fast_path.remembered(apply, only_on_host=True)
-"""The same, for one that looks at values, as NumPy's own function does (`Op.direct`): of arrays on XLA, calls alike ask it again."""
+"""The same, for one that looks at values, as NumPy's own function does (`Op.direct`): of arrays on
+XLA, calls alike ask it again.
+"""
 
 
 def layout(handle: Handle) -> onp.ndarray[Any, Any]:
     """A NumPy array of the handle's shape, dtype, strides and sharing, whose elements mean nothing.
 
-    NumPy itself answers every question about memory from it: strides, flags, whether a reshape is a view,
-    whether two arrays share memory.  On the host it is the array itself, on XLA a stand-in.
+    NumPy itself answers every question about memory from it: strides, flags, whether a reshape is a
+    view, whether two arrays share memory. On the host it is the array itself, on XLA a stand-in.
     """
     found: onp.ndarray[Any, Any] | None = live(handle)
     if found is not None:
@@ -588,7 +722,10 @@ def layout(handle: Handle) -> onp.ndarray[Any, Any]:
     if type(handle) is symbol:
         payload = read(handle).payload
         if any([type(n) is not int for n in payload.shape]):
-            raise InferenceError(f"the lengths of symbol {payload.node.name!r} are {payload.type!r}, but all of them are needed here")
+            raise InferenceError(
+                f"the lengths of symbol {payload.node.name!r} are {payload.type!r}, but all of "
+                "them are needed here"
+            )
         return onp.empty(payload.shape, payload.dtype)
     rare: Extra = extra(handle)
     if rare.layout is None:
@@ -596,7 +733,11 @@ def layout(handle: Handle) -> onp.ndarray[Any, Any]:
         if view is None:
             payload = handle._value.payload
             known = type(payload) is onp.ndarray  # (while a function is compiled)
-            rare.layout = memory_layout.stand_in(payload) if known else onp.empty(payload.shape, payload.dtype)
+            rare.layout = (
+                memory_layout.stand_in(payload)
+                if known
+                else onp.empty(payload.shape, payload.dtype)
+            )
         else:
             rare.layout = view.lens.on_host(layout(view.parent))
     return rare.layout

@@ -1,4 +1,5 @@
-"""Running operators on values: which backend, which program, where new values live, and what goes wrong.
+"""Running operators on values: which backend, which program, where new values live, and what goes
+wrong.
 
 Hot path, below handles and above the backends.
 """
@@ -28,7 +29,9 @@ _recorder: Recorder
 _NO_SYMBOLS = type(None)
 _symbolic: type = _NO_SYMBOLS  # the class of the payloads of symbols, once there are any
 build: Callable[[Op, Sequence[Any], Attrs], Any]
-stream: Sequence[Any]  # the payloads that stand in graphs for the key and the counter of the default random stream
+stream: Sequence[
+    Any
+]  # the payloads that stand in graphs for the key and the counter of the default random stream
 _ALL_XLA, _ALL_HOST = {XLA_ARRAY}, {onp.ndarray}
 
 
@@ -38,8 +41,12 @@ def connect(recorder: Recorder) -> None:
     _recorder = recorder
 
 
-def connect_symbols(payload: type, node: Callable[[Op, Sequence[Any], Attrs], Any], random_state: Sequence[Any]) -> None:
-    """Called once by the symbols: the class of their payloads, what an operator on them does, and what random draws count from."""
+def connect_symbols(
+    payload: type, node: Callable[[Op, Sequence[Any], Attrs], Any], random_state: Sequence[Any]
+) -> None:
+    """Called once by the symbols: the class of their payloads, what an operator on them does, and
+    what random draws count from.
+    """
     global _symbolic, build, stream
     _symbolic, build, stream = payload, node, random_state
 
@@ -52,8 +59,8 @@ def symbols_exist() -> bool:
 def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[int] = ()) -> Any:
     """Apply an operator to values: choose the backend, execute, record if recording.
 
-    The buffers of the operands in `donate` are given away: the program may write its results into them.
-    Returns a `Value`, or a tuple of them if the operator has several outputs.
+    The buffers of the operands in `donate` are given away: the program may write its results into
+    them. Returns a `Value`, or a tuple of them if the operator has several outputs.
     """
     mode = modes.current()
     if mode.observer is not None:
@@ -78,8 +85,12 @@ def run(op: Op, values: Sequence[Value], attrs: Attrs = (), donate: Collection[i
     return tuple([Value(o) for o in out])
 
 
-def _observed(op: Op, values: Sequence[Value], attrs: Attrs, donate: Collection[int], mode: modes.Mode) -> Any:
-    """Apply an operator before the eyes of the observer, which is not observed itself but by the one around it."""
+def _observed(
+    op: Op, values: Sequence[Value], attrs: Attrs, donate: Collection[int], mode: modes.Mode
+) -> Any:
+    """Apply an operator before the eyes of the observer, which is not observed itself but by the
+    one around it.
+    """
     observer: Any = mode.observer
     given = () if observer.apart else donate  # it may look at the operands
     with modes.changed(observer=observer.outer):
@@ -87,7 +98,9 @@ def _observed(op: Op, values: Sequence[Value], attrs: Attrs, donate: Collection[
 
 
 def _report(op: Op, values: Sequence[Value], attrs: Attrs, mode: modes.Mode) -> None:
-    """Let the host run an operator of XLA's, too, for the floating-point errors that NumPy reports and XLA does not."""
+    """Let the host run an operator of XLA's, too, for the floating-point errors that NumPy reports
+    and XLA does not.
+    """
     if not op.only_on_xla:
         payloads = [host_payload(v) for v in values]
         if place(op, payloads, attrs, mode._replace(backend="numpy")) is host:
@@ -95,11 +108,15 @@ def _report(op: Op, values: Sequence[Value], attrs: Attrs, mode: modes.Mode) -> 
 
 
 def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[Any]:
-    """Run an operator without attributes on payloads, neither recorded nor traced; returns its outputs' payloads."""
+    """Run an operator without attributes on payloads, neither recorded nor traced; returns its
+    outputs' payloads.
+    """
     mode = modes.current()
     if mode.observer is not None:
         with modes.changed(observer=mode.observer.outer):
-            observed: Sequence[Any] = mode.observer.program(op.name, payloads, partial(execute, op, payloads, donate))
+            observed: Sequence[Any] = mode.observer.program(
+                op.name, payloads, partial(execute, op, payloads, donate)
+            )
         return observed
     if not payloads:
         out = _create(op, (), mode)
@@ -108,8 +125,12 @@ def execute(op: Op, payloads: list[Any], donate: Collection[int]) -> Sequence[An
     return (out,) if op.outputs == 1 else out
 
 
-def programs_on_xla(op: Op, donate: Collection[int], numpy_dtypes: int) -> tuple[dict[Any, Any], Any]:
-    """The programs among which that of an operator without attributes is, for operands on XLA, and its key."""
+def programs_on_xla(
+    op: Op, donate: Collection[int], numpy_dtypes: int
+) -> tuple[dict[Any, Any], Any]:
+    """The programs among which that of an operator without attributes is, for operands on XLA, and
+    its key.
+    """
     if donate:
         return op.programs[DONATING + xla.slot + numpy_dtypes], ((), donate)
     return op.programs[xla.slot + numpy_dtypes], ()
@@ -120,8 +141,13 @@ def compile_ahead(op: Op, payloads: list[Any], donate: Collection[int]) -> None:
     mode = modes.current()
     if not payloads:
         return  # what has no operands runs on the host
-    if _backend_of(op, payloads, (), mode) is host:  # which has no kernel for traced functions, and lets XLA run them
-        payloads, donate = [xla.asarray(p) if type(p) is onp.ndarray else xla.scalar(p) for p in payloads], ()
+    if (
+        _backend_of(op, payloads, (), mode) is host
+    ):  # which has no kernel for traced functions, and lets XLA run them
+        payloads, donate = (
+            [xla.asarray(p) if type(p) is onp.ndarray else xla.scalar(p) for p in payloads],
+            (),
+        )
     programs, key = programs_on_xla(op, donate, mode.numpy_dtypes)
     if key not in programs:
         programs[key] = xla.forward(op, (), donate)
@@ -137,7 +163,14 @@ def _backend_of(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> 
     return place(op, payloads, attrs, mode)
 
 
-def call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: Collection[int], backend: Any, mode: modes.Mode) -> Any:
+def call(
+    op: Op,
+    payloads: Sequence[Any],
+    attrs: Attrs,
+    donate: Collection[int],
+    backend: Any,
+    mode: modes.Mode,
+) -> Any:
     """Execute an operator on payloads of one backend."""
     if donate:
         programs, key = op.programs[DONATING + backend.slot + mode.numpy_dtypes], (attrs, donate)
@@ -145,10 +178,14 @@ def call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: Collection[int],
         programs, key = op.programs[backend.slot + mode.numpy_dtypes], attrs
     program = programs.get(key)
     if program is None:
-        if symbols_exist() and symbols_in(attrs):  # a length is that of a symbol's axis: a constant becomes part of a graph
+        if symbols_exist() and symbols_in(
+            attrs
+        ):  # a length is that of a symbol's axis: a constant becomes part of a graph
             built = build(op, payloads, attrs)
             return built.payload if op.outputs == 1 else [v.payload for v in built]
-        if backend is xla and _asks_for_host(attrs):  # no program of XLA's, which those that are kept are taken for
+        if backend is xla and _asks_for_host(
+            attrs
+        ):  # no program of XLA's, which those that are kept are taken for
             return call(op, [xla.to_host(p) for p in payloads], attrs, (), host, mode)
         program = programs[key] = backend.forward(op, attrs, donate)
     try:
@@ -162,11 +199,20 @@ def call(op: Op, payloads: Sequence[Any], attrs: Attrs, donate: Collection[int],
 
 def _asks_for_host(attrs: Attrs) -> bool:
     """Whether an operator is asked for a dtype that XLA has not."""
-    return any([not dtypes.on_devices(a) if isinstance(a, onp.dtype) else type(a) is tuple and _asks_for_host(a) for a in attrs])
+    return any(
+        [
+            not dtypes.on_devices(a)
+            if isinstance(a, onp.dtype)
+            else type(a) is tuple and _asks_for_host(a)
+            for a in attrs
+        ]
+    )
 
 
 def created(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
-    """What NumPy's own function makes of no operands, or the program that is kept of an operator; None if there is none."""
+    """What NumPy's own function makes of no operands, or the program that is kept of an operator;
+    None if there is none.
+    """
     if mode.device is not None:
         return None
     here = on_host(mode)
@@ -183,10 +229,11 @@ def created(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
 
 
 def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
-    """An operator without operands runs on the host, where nothing is compiled for each new shape; then it is placed.
+    """An operator without operands runs on the host, where nothing is compiled for each new shape;
+    then it is placed.
 
-    What is made again and again is made by a program that is kept; on XLA by one of its own, if that makes the same.
-    A large array of one value is made where it goes, at once.
+    What is made again and again is made by a program that is kept; on XLA by one of its own, if
+    that makes the same. A large array of one value is made where it goes, at once.
     """
     if symbols_exist() and symbols_in(attrs):  # a length is that of a symbol's axis
         return build(op, (), attrs)
@@ -195,7 +242,12 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     if op.outputs == 1 and (made := created(op, attrs, mode)) is not None:
         return Value(made)
     here = on_host(mode)
-    if op.pattern == "elementwise" and not here and mode.device is None and _is_large(op.named(attrs)):
+    if (
+        op.pattern == "elementwise"
+        and not here
+        and mode.device is None
+        and _is_large(op.named(attrs))
+    ):
         _, dtype = op.rule((), op.named(attrs))
         onp.empty(
             op.named(attrs)["shape"], dtype
@@ -207,9 +259,15 @@ def _create(op: Op, attrs: Attrs, mode: modes.Mode) -> Any:
     finally:
         if lowering:
             xla.lowered()
-    if op.outputs == 1 and mode.device is None and _made.count((op, attrs, here, mode.numpy_dtypes)) == _REPEATED:
+    if (
+        op.outputs == 1
+        and mode.device is None
+        and _made.count((op, attrs, here, mode.numpy_dtypes)) == _REPEATED
+    ):
         if here:
-            op.programs[host.slot + mode.numpy_dtypes][attrs] = out.copy().copy if out.nbytes <= _SMALL else program
+            op.programs[host.slot + mode.numpy_dtypes][attrs] = (
+                out.copy().copy if out.nbytes <= _SMALL else program
+            )
         elif dtypes.on_devices(out.dtype):
             made = call(op, (), attrs, (), xla, mode)
             if onp.asarray(made).tobytes() == out.tobytes():
@@ -229,13 +287,17 @@ _REPEATED = 16
 _SMALL = 1024
 """Bytes up to which an array is copied that is made again and again."""
 _LARGE = 1 << 22
-"""Elements from which on arrays of one value take longer to be sent than a program to be compiled, and room for two."""
+"""Elements from which on arrays of one value take longer to be sent than a program to be compiled,
+and room for two.
+"""
 _made = Repetitions()
 """What operators without operands made."""
 
 
 def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
-    """Choose the backend of a call that is not all XLA arrays, and bring its payloads there (in place); None if there are symbols."""
+    """Choose the backend of a call that is not all XLA arrays, and bring its payloads there (in
+    place); None if there are symbols.
+    """
     backend: Any = None
     only_host = False
     for p in payloads:
@@ -251,7 +313,8 @@ def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
             return None
         elif xla.is_tracer(p):
             raise LeakedTracerError(
-                f"{op.name}: an operand was made inside a compiled function and kept after it had returned; "
+                f"{op.name}: an operand was made inside a compiled function and kept after it had "
+                "returned; "
                 "return it from the function, or write it into an array that exists outside"
             )
     if backend is None:
@@ -280,13 +343,19 @@ def place(op: Op, payloads: list[Any], attrs: Attrs, mode: modes.Mode) -> Any:
 
 
 def in_range(op: Op, payloads: Sequence[Any], position: int, attrs: Attrs) -> Any:
-    """A Python int operand, checked against the integer dtype that it will be cast to (NEP 50 does not wrap)."""
+    """A Python int operand, checked against the integer dtype that it will be cast to (NEP 50 does
+    not wrap).
+    """
     number = payloads[position]
     types = tuple([p.dtype if hasattr(p, "dtype") else type(p) for p in payloads])
     casts, out = op.rule(types, op.named(attrs))
     dtype = casts[position]
     if dtype is None or dtype.kind not in "iu":
-        return float(number) if dtype is not None and dtype.kind in "fc" and not -(2**63) <= number < 2**63 else number
+        return (
+            float(number)
+            if dtype is not None and dtype.kind in "fc" and not -(2**63) <= number < 2**63
+            else number
+        )
     limits = onp.iinfo(dtype)
     if limits.min <= number <= limits.max:
         return number if -(2**63) <= number < 2**63 else onp.asarray(number, dtype)
@@ -301,7 +370,8 @@ def in_range(op: Op, payloads: Sequence[Any], position: int, attrs: Attrs) -> An
 
 
 def explained(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> Exception:
-    """NumPy's own exception for a call that failed: the operator is run on empty stand-ins on the host.
+    """NumPy's own exception for a call that failed: the operator is run on empty stand-ins on the
+    host.
 
     What objects raise is theirs: nothing can stand in for them.
     """
@@ -309,7 +379,10 @@ def explained(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -
         return error
     if any([hasattr(p, "dtype") and p.dtype.hasobject for p in payloads]):
         return error
-    stand_ins = [onp.broadcast_to(onp.zeros((), p.dtype), p.shape) if hasattr(p, "shape") else p for p in payloads]
+    stand_ins = [
+        onp.broadcast_to(onp.zeros((), p.dtype), p.shape) if hasattr(p, "shape") else p
+        for p in payloads
+    ]
     try:
         with onp.errstate(all="ignore"):
             host.forward(op, attrs)(*stand_ins)
@@ -318,7 +391,7 @@ def explained(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -
     return error
 
 
-# --- where values live ----------------------------------------------------------------------------------------------
+# --- where values live ----------------------------------------------------------------------------
 
 
 def on_host(mode: modes.Mode) -> bool:
@@ -335,14 +408,18 @@ def constant(array: onp.ndarray[Any, Any]) -> Value:
     """
     mode = modes.current()
     goes = dtypes.on_devices(array.dtype)
-    stays = goes and array.size <= MOST_KNOWN if mode.trace is not None else on_host(mode) or not goes
+    stays = (
+        goes and array.size <= MOST_KNOWN if mode.trace is not None else on_host(mode) or not goes
+    )
     return fresh(array if stays else xla.asarray(array, mode.device))
 
 
 MOST_KNOWN = 4096
-"""Elements up to which what depends on nothing unknown is computed on the host while a function is traced.
+"""Elements up to which what depends on nothing unknown is computed on the host while a function is
+traced.
 
-So positions that the function computes are known when it is compiled, and Python may branch on them.
+So positions that the function computes are known when it is compiled, and Python may branch on
+them.
 """
 
 
@@ -350,14 +427,24 @@ def beside(payload: Any, array: onp.ndarray[Any, Any]) -> Value:
     """A value for a host array, which must not be written afterwards, placed where a payload is."""
     if type(payload) is onp.ndarray:
         return fresh(array)
-    return fresh(xla.asarray(array, xla.device_of(payload))) if type(payload) is XLA_ARRAY else constant(array)
+    return (
+        fresh(xla.asarray(array, xla.device_of(payload)))
+        if type(payload) is XLA_ARRAY
+        else constant(array)
+    )
 
 
 def sent(array: onp.ndarray[Any, Any], mode: modes.Mode, name: str) -> Any:
     """A copy on XLA of a host array that is an operand of what runs there."""
     if mode.audit is None:
         return xla.asarray(array, mode.device)
-    return mode.audit.told("transfer", f"operand of {short_name(name)}", array, partial(xla.asarray, array, mode.device), on_host(mode))
+    return mode.audit.told(
+        "transfer",
+        f"operand of {short_name(name)}",
+        array,
+        partial(xla.asarray, array, mode.device),
+        on_host(mode),
+    )
 
 
 def settled(value: Value) -> Value:
@@ -366,10 +453,18 @@ def settled(value: Value) -> Value:
     if mode.trace is not None or not dtypes.on_devices(onp.dtype(payload.dtype)):
         return value
     if on_host(mode):
-        return value if type(payload) is onp.ndarray else Value(xla.to_host(payload, True), value.node, value.index)
+        return (
+            value
+            if type(payload) is onp.ndarray
+            else Value(xla.to_host(payload, True), value.node, value.index)
+        )
     if type(payload) is onp.ndarray:
         return Value(xla.asarray(payload, mode.device), value.node, value.index)
-    return value if mode.device is None else Value(xla.moved(payload, mode.device), value.node, value.index)
+    return (
+        value
+        if mode.device is None
+        else Value(xla.moved(payload, mode.device), value.node, value.index)
+    )
 
 
 def fresh(payload: Any, node: Any = None, index: int = 0) -> Value:
@@ -382,18 +477,24 @@ def fresh(payload: Any, node: Any = None, index: int = 0) -> Value:
 def host_payload(value: Value) -> Any:
     """The payload as NumPy takes it; waits for what XLA computes."""
     payload = value.payload
-    return payload if type(payload) is onp.ndarray or type(payload) in SCALARS else xla.to_host(payload, True)
+    return (
+        payload
+        if type(payload) is onp.ndarray or type(payload) in SCALARS
+        else xla.to_host(payload, True)
+    )
 
 
-# --- what compiled programs leave to be checked ------------------------------------------------------------------
+# --- what compiled programs leave to be checked ---------------------------------------------------
 
 _pending: list[tuple[Any, Sequence[tuple[type[Exception], str]]]] = []
 
 
 def expect(flags: Any, errors: Sequence[tuple[type[Exception], str]]) -> None:
-    """Remember flags that a program carried out; the first raised one raises its error at the next read.
+    """Remember flags that a program carried out; the first raised one raises its error at the next
+    read.
 
-    Flags on the host are known already, and so are the results, which nothing would look at again: they raise at once.
+    Flags on the host are known already, and so are the results, which nothing would look at again:
+    they raise at once.
     """
     _pending.append((flags, errors))
     if len(_pending) > 64 or type(flags) is onp.ndarray:

@@ -1,11 +1,13 @@
-"""What a boolean mask selects while a function is compiled, when nobody knows how much that is: `a[m] += v`, `a[m].sum()`.
+"""What a boolean mask selects while a function is compiled, when nobody knows how much that is:
+`a[m] += v`, `a[m].sum()`.
 
-The elements stay where they are, in an array of full shape with the mask beside it.  Operators that go element by element
-compute whole arrays; reductions over what was selected get the mask as their `where`; writing through the same mask
-chooses.  Where a mask has one axis, operators that treat what lies along it one by one compute whole arrays, too, and those
-that add up products along it get zeros for what is not selected.  What is not selected holds the first element that is, so
-that nothing is computed there, or differentiated, that is not computed elsewhere, too.  Everything else asks for the length,
-and is refused.
+The elements stay where they are, in an array of full shape with the mask beside it. Operators that
+go element by element compute whole arrays; reductions over what was selected get the mask as their
+`where`; writing through the same mask chooses. Where a mask has one axis, operators that treat what
+lies along it one by one compute whole arrays, too, and those that add up products along it get
+zeros for what is not selected. What is not selected holds the first element that is, so that
+nothing is computed there, or differentiated, that is not computed elsewhere, too. Everything else
+asks for the length, and is refused.
 """
 
 from collections.abc import Sequence
@@ -25,7 +27,9 @@ from npcompat._internal.support.errors import TracedValueError, user_location
 
 
 class Length(TracedNumber):
-    """How many elements a mask selects: a length that only equals itself, and a number to compute with."""
+    """How many elements a mask selects: a length that only equals itself, and a number to compute
+    with.
+    """
 
     __slots__ = ("mask", "ordered")
     stands_for_length = True
@@ -39,7 +43,9 @@ class Length(TracedNumber):
         return tracing.count(self.mask)
 
     def __eq__(self, other: object) -> bool:
-        return (type(other) is Length and other.mask is self.mask) or TracedNumber.__eq__(self, other)
+        return (type(other) is Length and other.mask is self.mask) or TracedNumber.__eq__(
+            self, other
+        )
 
     def __hash__(self) -> int:
         return id(self.mask)
@@ -50,52 +56,78 @@ class Length(TracedNumber):
     def _unknown(self, *_: Any) -> Any:
         raise _refused("the length of {} is asked for", self.ordered)
 
-    __bool__ = __neg__ = __index__ = __int__ = __float__ = __lt__ = __le__ = __gt__ = __ge__ = _unknown
+    __bool__ = __neg__ = __index__ = __int__ = __float__ = __lt__ = __le__ = __gt__ = __ge__ = (
+        _unknown
+    )
 
 
 class Selected(xla.Unknown):
-    """The payload of `a[..., m, ...]`: the values in full shape, of which `mask` selects; its axes begin at `axis`.
+    """The payload of `a[..., m, ...]`: the values in full shape, of which `mask` selects; its axes
+    begin at `axis`.
 
-    `place` is the user's line that made it; `ordered` says that the first ones are selected, so that each keeps its place.
+    `place` is the user's line that made it; `ordered` says that the first ones are selected, so
+    that each keeps its place.
     """
 
     __slots__ = ("axis", "dtype", "mask", "ordered", "place", "rank", "shape", "trailing", "values")
 
     def __init__(self, values: Value, mask: Value, trailing: int, ordered: bool = False) -> None:
         whole = values.payload.shape
-        self.values, self.mask, self.trailing, self.place, self.ordered = values, mask, trailing, user_location(), ordered
+        self.values, self.mask, self.trailing, self.place, self.ordered = (
+            values,
+            mask,
+            trailing,
+            user_location(),
+            ordered,
+        )
         self.rank = len(mask.payload.shape)
         self.axis = len(whole) - trailing - self.rank
         self.dtype = values.payload.dtype
-        self.shape = (*whole[: self.axis], Length(mask.payload, ordered), *whole[self.axis + self.rank :])
+        self.shape = (
+            *whole[: self.axis],
+            Length(mask.payload, ordered),
+            *whole[self.axis + self.rank :],
+        )
 
     @property
     def ndim(self) -> int:
         return len(self.shape)
 
     def alike(self, values: Value, trailing: int | None = None) -> Value:
-        """What the same mask selects of other values; without `trailing`, they have the same axes from it on."""
-        return _adopted(Selected(values, self.mask, self.trailing if trailing is None else trailing, self.ordered))
+        """What the same mask selects of other values; without `trailing`, they have the same axes
+        from it on.
+        """
+        return _adopted(
+            Selected(
+                values, self.mask, self.trailing if trailing is None else trailing, self.ordered
+            )
+        )
 
 
 _MASKED = (
     "what a boolean mask selects",
-    "Of `a[mask]` there are functions that go element by element, sums and other reductions, and writing through the same mask; "
-    "np.count_nonzero(mask) is how many there are. Else use np.where(mask, a, other), or do it outside",
+    "Of `a[mask]` there are functions that go element by element, sums and other reductions, and "
+    "writing through the same mask; "
+    "np.count_nonzero(mask) is how many there are. Else use np.where(mask, a, other), or do it "
+    "outside",
 )
 _PADDED = (
     "what bucket= pads",
-    "Of such arrays there are functions that go element by element or row by row, sums and other reductions, and products that add up "
+    "Of such arrays there are functions that go element by element or row by row, sums and other "
+    "reductions, and products that add up "
     "over rows. Else do it outside, or compile the function without bucket=",
 )
-"""What a selection is called, and what can be done instead of what was asked for: of a mask, and of the first elements."""
+"""What a selection is called, and what can be done instead of what was asked for: of a mask, and of
+the first elements.
+"""
 
 
 def _refused(what: str, ordered: bool, place: str = "") -> TracedValueError:
     """The error for what depends on how much is selected, which `{}` in the text stands for."""
     name, advice = _PADDED if ordered else _MASKED
     return TracedValueError(
-        f"{place or user_location()}: {what.format(name)} while the function is being compiled, but depends on data. {advice}"
+        f"{place or user_location()}: {what.format(name)} while the function is being compiled, "
+        f"but depends on data. {advice}"
     )
 
 
@@ -105,7 +137,9 @@ def refuse(payload: Any, what: str) -> None:
         raise _refused(f"{what} {{}} is asked for", payload.ordered, payload.place)
 
 
-@operator("_npi_spread_selected", pattern="opaque", rule=lambda types, attrs: ([None, None], types[0]))
+@operator(
+    "_npi_spread_selected", pattern="opaque", rule=lambda types, attrs: ([None, None], types[0])
+)
 def _spread(xp: Any, a: Any, mask: Any, *, axis: int) -> Any:
     """An array in which everything that a mask does not select is the first element that it does.
 
@@ -119,13 +153,23 @@ def _spread(xp: Any, a: Any, mask: Any, *, axis: int) -> Any:
     if not mask.size:
         return a
     behind = a.shape[axis + mask.ndim :]
-    first = xp.take(xp.reshape(a, (*a.shape[:axis], mask.size, *behind)), xp.argmax(xp.ravel(mask)), axis=axis)
+    first = xp.take(
+        xp.reshape(a, (*a.shape[:axis], mask.size, *behind)), xp.argmax(xp.ravel(mask)), axis=axis
+    )
     mask = xp.reshape(mask, mask.shape + (1,) * len(behind))
-    return xp.where(mask, a, xp.stop_gradient(xp.reshape(first, (*a.shape[:axis], *(1,) * (mask.ndim - len(behind)), *behind))))
+    return xp.where(
+        mask,
+        a,
+        xp.stop_gradient(
+            xp.reshape(first, (*a.shape[:axis], *(1,) * (mask.ndim - len(behind)), *behind))
+        ),
+    )
 
 
 def select(a: Value, mask: Value, axis: int, ordered: bool = False) -> Value:
-    """`a[..., mask, ...]`, the axes of the mask beginning at `axis`; it is `ordered` if it selects the first ones."""
+    """`a[..., mask, ...]`, the axes of the mask beginning at `axis`; it is `ordered` if it selects
+    the first ones.
+    """
     if type(a.payload) is Selected or type(mask.payload) is Selected:
         return _again(a, mask, axis)
     trailing = len(a.payload.shape) - axis - len(mask.payload.shape)
@@ -135,8 +179,17 @@ def select(a: Value, mask: Value, axis: int, ordered: bool = False) -> Value:
 def _again(a: Value, mask: Value, axis: int) -> Value:
     """What one mask selects of what another selected."""
     outer, inner = a.payload, mask.payload
-    if type(outer) is not Selected or type(inner) is not Selected or not _alike(outer, inner) or axis != outer.axis or inner.trailing:
-        raise _refused("an element of {} is asked for", any([type(s) is Selected and s.ordered for s in (outer, inner)]))
+    if (
+        type(outer) is not Selected
+        or type(inner) is not Selected
+        or not _alike(outer, inner)
+        or axis != outer.axis
+        or inner.trailing
+    ):
+        raise _refused(
+            "an element of {} is asked for",
+            any([type(s) is Selected and s.ordered for s in (outer, inner)]),
+        )
     both = run(REGISTRY["_npi_logical_and"], [outer.mask, inner.values])
     return _adopted(Selected(run(_spread, [outer.values, both], (axis,)), both, outer.trailing))
 
@@ -155,17 +208,30 @@ def apply(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
     """Run an operator some of whose operands are what a mask selects."""
     chosen = [v.payload for v in values if type(v.payload) is Selected]
     if not all([_same(chosen[0].mask, other.mask) for other in chosen]):
-        raise _refused("elements that two boolean masks select are put together (keep a mask in a variable to use it twice)", False)
+        raise _refused(
+            "elements that two boolean masks select are put together (keep a mask in a variable "
+            "to use it twice)",
+            False,
+        )
     alike = all([a.trailing == chosen[0].trailing for a in chosen])
     if alike and op.pattern in ("elementwise", "broadcast") and "shape" not in op.attrs:
         found = _element_by_element(op, values, attrs, chosen[0])
         if found is not None:
             return found
-    if alike and op.pattern == "reduction" and "axis" in op.attrs and values[0].payload is chosen[0]:
+    if (
+        alike
+        and op.pattern == "reduction"
+        and "axis" in op.attrs
+        and values[0].payload is chosen[0]
+    ):
         return _reduced(op, values, op.named(attrs), chosen[0])
     if chosen[0].rank > 1:
         raise _not_this(op, chosen[0])
-    if op.inputs[-1:] == ("where",) and len(values) < len(op.inputs) and [values[0].payload] == chosen:
+    if (
+        op.inputs[-1:] == ("where",)
+        and len(values) < len(op.inputs)
+        and [values[0].payload] == chosen
+    ):
         try:
             return _row_by_row(op, values, attrs, chosen[0])
         except TracedValueError:
@@ -197,7 +263,9 @@ def _adopted(found: Selected) -> Value:
 
 
 def _whole(op: Op, value: Value, like: Selected) -> Value:
-    """An operand for operators on whole arrays: it has one axis where the mask has several, if any, of length 1."""
+    """An operand for operators on whole arrays: it has one axis where the mask has several, if any,
+    of length 1.
+    """
     payload = value.payload
     if type(payload) is Selected:
         return payload.values
@@ -207,7 +275,9 @@ def _whole(op: Op, value: Value, like: Selected) -> Value:
         return value
     if shape[at] != 1:
         raise _not_this(op, like)
-    whole: Value = run(REGISTRY["_npi_reshape"], [value], ((*shape[:at], *(1,) * like.rank, *shape[at + 1 :]),))
+    whole: Value = run(
+        REGISTRY["_npi_reshape"], [value], ((*shape[:at], *(1,) * like.rank, *shape[at + 1 :]),)
+    )
     return whole
 
 
@@ -239,7 +309,10 @@ def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Select
         options["initial"] = op.start(a.dtype)
     if op.inputs[-1] == "where":
         where = operands[1:] or [mask]
-        operands = [operands[0], run(REGISTRY["_npi_logical_and"], [where[0], mask]) if operands[1:] else mask]
+        operands = [
+            operands[0],
+            run(REGISTRY["_npi_logical_and"], [where[0], mask]) if operands[1:] else mask,
+        ]
     elif "given" in options:
         if "w" in options["given"]:
             operands[-1] = run(REGISTRY["_npi_logical_and"], [operands[-1], mask])
@@ -252,11 +325,15 @@ def _reduced(op: Op, values: Sequence[Value], options: dict[str, Any], a: Select
     if not keepdims or a.rank == 1:
         return result
     shape = result.payload.shape
-    return run(REGISTRY["_npi_reshape"], [result], ((*shape[: a.axis], 1, *shape[a.axis + a.rank :]),))
+    return run(
+        REGISTRY["_npi_reshape"], [result], ((*shape[: a.axis], 1, *shape[a.axis + a.rank :]),)
+    )
 
 
 def _row_by_row(op: Op, values: Sequence[Value], attrs: Attrs, like: Selected) -> Any:
-    """Run an operator on whole arrays that treats what lies along the axis of a mask one by one, or adds up products along it."""
+    """Run an operator on whole arrays that treats what lies along the axis of a mask one by one, or
+    adds up products along it.
+    """
     axes = [v.payload.axis if type(v.payload) is Selected else None for v in values]
     whole = [v.payload.values if type(v.payload) is Selected else v for v in values]
 
@@ -276,9 +353,14 @@ def _row_by_row(op: Op, values: Sequence[Value], attrs: Attrs, like: Selected) -
 
 
 def _made(op: Op, result: Any, axes: Sequence[int | None], like: Selected) -> Any:
-    """What an operator gave of whole arrays: the same mask selects along the axes of the results, where there are some."""
+    """What an operator gave of whole arrays: the same mask selects along the axes of the results,
+    where there are some.
+    """
     results = (result,) if op.outputs == 1 else result
-    made = [r if axis is None else like.alike(r, len(r.payload.shape) - axis - 1) for r, axis in zip(results, axes, strict=True)]
+    made = [
+        r if axis is None else like.alike(r, len(r.payload.shape) - axis - 1)
+        for r, axis in zip(results, axes, strict=True)
+    ]
     return made[0] if op.outputs == 1 else tuple(made)
 
 
@@ -290,7 +372,9 @@ def lengths(attrs: Any) -> list[Length]:
 
 
 def made(op: Op, values: Sequence[Value], attrs: Attrs) -> Any:
-    """Run an operator that is asked for as many elements as a mask selects, on operands that it has no part in."""
+    """Run an operator that is asked for as many elements as a mask selects, on operands that it has
+    no part in.
+    """
     length = lengths(attrs)[0]
     if len(length.mask.shape) > 1:
         raise _refused("the length of {} is asked for", length.ordered)
@@ -308,7 +392,9 @@ def _sized(attr: Any, like: Selected, length: int) -> Any:
 def _zeroed(a: Selected) -> Value:
     """The values, with zeros for what is not selected."""
     zero = onp.zeros((), a.dtype)
-    zeroed: Value = run(REGISTRY["_npi_where"], [_column(a.mask, a.trailing), a.values, Value(zero)])
+    zeroed: Value = run(
+        REGISTRY["_npi_where"], [_column(a.mask, a.trailing), a.values, Value(zero)]
+    )
     return zeroed
 
 
@@ -316,29 +402,41 @@ def _column(mask: Value, trailing: int) -> Value:
     """A mask with axes of length 1 behind its own."""
     if not trailing:
         return mask
-    column: Value = run(REGISTRY["_npi_reshape"], [mask], ((*mask.payload.shape, *(1,) * trailing),))
+    column: Value = run(
+        REGISTRY["_npi_reshape"], [mask], ((*mask.payload.shape, *(1,) * trailing),)
+    )
     return column
 
 
 def _where_selected(op: Op, values: Sequence[Value], attrs: Attrs, like: Selected) -> Any:
-    """Run an operator that can leave out elements of its first operand, the only one that is selected."""
+    """Run an operator that can leave out elements of its first operand, the only one that is
+    selected.
+    """
     whole = [like.values, *values[1:], _column(like.mask, like.trailing)]
     axes = [like.axis, *[None] * len(values[1:]), 0]
     try:
-        found = rows.as_long(lambda length: xla.function(op, attrs), [v.payload for v in whole], axes)
+        found = rows.as_long(
+            lambda length: xla.function(op, attrs), [v.payload for v in whole], axes
+        )
     except rows.MixedError:
         raise _not_this(op, like) from None
     result = run(op, whole, attrs)
     results = (result,) if op.outputs == 1 else result
     # Elements that were left out have become what no other is: zero, or infinite.
-    again = [r if axis is None else run(_spread, [r, like.mask], (axis,)) for r, axis in zip(results, found, strict=True)]
+    again = [
+        r if axis is None else run(_spread, [r, like.mask], (axis,))
+        for r, axis in zip(results, found, strict=True)
+    ]
     return _made(op, again[0] if op.outputs == 1 else tuple(again), found, like)
 
 
 def head(value: Value, grad: Value) -> tuple[Value, Value]:
     """A head of a graph and its gradient, which is zero for what is not selected."""
     if type(grad.payload) is not Selected or not _alike(value.payload, grad.payload):
-        raise _refused("a head gradient of {}, but not of the same elements, is asked for", value.payload.ordered)
+        raise _refused(
+            "a head gradient of {}, but not of the same elements, is asked for",
+            value.payload.ordered,
+        )
     return value.payload.values, _zeroed(grad.payload)
 
 

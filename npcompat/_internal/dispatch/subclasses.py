@@ -1,8 +1,9 @@
-"""Classes that users derive from the array: what is made of an instance is one, too, and is told what it was made of.
+"""Classes that users derive from the array: what is made of an instance is one, too, and is told
+what it was made of.
 
-Plain arrays never come here.  As in NumPy, ufuncs and reductions ask `__array_wrap__` of the operand with the highest
-`__array_priority__` (`wrapped`); views, copies and the results of all other operators get the operand's class and are
-told by `__array_finalize__` (`inherit`).
+Plain arrays never come here. As in NumPy, ufuncs and reductions ask `__array_wrap__` of the operand
+with the highest `__array_priority__` (`wrapped`); views, copies and the results of all other
+operators get the operand's class and are told by `__array_finalize__` (`inherit`).
 """
 
 import warnings
@@ -20,11 +21,17 @@ _OWN_PRIORITY = 0.0
 
 def is_subclass(kind: type) -> bool:
     """Whether instances of a class are arrays of a class that users have derived."""
-    return issubclass(kind, dispatch.ndarray) and kind is not dispatch.ndarray and kind is not dispatch.symbol
+    return (
+        issubclass(kind, dispatch.ndarray)
+        and kind is not dispatch.ndarray
+        and kind is not dispatch.symbol
+    )
 
 
 def instance(made: Any, kind: type, source: Any) -> Any:
-    """A new array, which nothing else holds, as an instance of a class; `source` is what it was made of."""
+    """A new array, which nothing else holds, as an instance of a class; `source` is what it was
+    made of.
+    """
     handle: Any = object.__new__(kind)
     handle._view, handle._extra = made._view, made._extra
     if made._view is None:
@@ -36,19 +43,30 @@ def instance(made: Any, kind: type, source: Any) -> Any:
 
 
 def inherit(made: Any, source: Any) -> Any:
-    """A new array, which nothing else holds, as an instance of the class of the array that it was made of."""
+    """A new array, which nothing else holds, as an instance of the class of the array that it was
+    made of.
+    """
     kind = type(source)
-    return instance(made, kind, source) if type(made) is dispatch.ndarray and is_subclass(kind) else made
+    return (
+        instance(made, kind, source)
+        if type(made) is dispatch.ndarray and is_subclass(kind)
+        else made
+    )
 
 
 def leader(operands: Sequence[Any]) -> Any:
-    """The operand whose class the results are of: the first of those with the highest priority; None for plain results."""
+    """The operand whose class the results are of: the first of those with the highest priority;
+    None for plain results.
+    """
     found, highest, beside_plain = None, _OWN_PRIORITY, False
     for x in operands:
         kind = type(x)
         if kind is dispatch.ndarray:
             beside_plain = True
-        elif not is_subclass(kind) and (kind in dispatch.ordinary or isinstance(x, Handle | onp.ndarray | onp.generic | str | bytes)):
+        elif not is_subclass(kind) and (
+            kind in dispatch.ordinary
+            or isinstance(x, Handle | onp.ndarray | onp.generic | str | bytes)
+        ):
             continue
         elif getattr(x, "__array_wrap__", None) is not None:
             priority = _priority(x)
@@ -60,27 +78,47 @@ def leader(operands: Sequence[Any]) -> Any:
 def _priority(x: Any) -> float:
     """What `__array_priority__` says; a class that says nothing has that of NumPy's arrays."""
     priority = getattr(x, "__array_priority__", _OWN_PRIORITY)
-    return float(_OWN_PRIORITY if isinstance(x, Handle) and priority == dispatch.ndarray.__array_priority__ else priority)
+    return float(
+        _OWN_PRIORITY
+        if isinstance(x, Handle) and priority == dispatch.ndarray.__array_priority__
+        else priority
+    )
 
 
 def results(op: Op, operands: Sequence[Any], found: Any) -> Any:
-    """New handles for the results of an operator (a value, or a tuple of them), of the class that its operands ask for."""
+    """New handles for the results of an operator (a value, or a tuple of them), of the class that
+    its operands ask for.
+    """
     values: tuple[Value, ...] = found if type(found) is tuple else (found,)
     chief = leader(operands) if op.keeps_class else None
     function = dispatch.ufuncs.get(op.name)
     if chief is None:
         made = [dispatch.wrap_result(op, v) for v in values]
-    elif function is not None or op.pattern == "reduction" or (op.scalars and op.pattern == "opaque"):
-        made = [wrapped(chief, dispatch.wrap(v), function, operands, i, op.scalars) for i, v in enumerate(values)]
+    elif (
+        function is not None or op.pattern == "reduction" or (op.scalars and op.pattern == "opaque")
+    ):
+        made = [
+            wrapped(chief, dispatch.wrap(v), function, operands, i, op.scalars)
+            for i, v in enumerate(values)
+        ]
     else:
         made = [inherit(dispatch.wrap_result(op, v), chief) for v in values]
     return tuple(made) if type(found) is tuple else made[0]
 
 
-def wrapped(chief: Any, made: Any, function: Any, operands: Sequence[Any], position: int, scalars: bool = True) -> Any:
-    """What `__array_wrap__` of an operand makes of a new plain array, the result of a ufunc at a position or of a reduction.
+def wrapped(
+    chief: Any,
+    made: Any,
+    function: Any,
+    operands: Sequence[Any],
+    position: int,
+    scalars: bool = True,
+) -> Any:
+    """What `__array_wrap__` of an operand makes of a new plain array, the result of a ufunc at a
+    position or of a reduction.
 
-    A method that does not take the context and `return_scalar` is called without them, with NumPy's warning.
+    A method that does not take the context and `return_scalar` is called without them, with NumPy's
+    warning.
     """
     method = chief.__array_wrap__
     if getattr(method, "__func__", None) is dispatch.ndarray.__array_wrap__:
@@ -95,7 +133,8 @@ def wrapped(chief: Any, made: Any, function: Any, operands: Sequence[Any], posit
     except TypeError:
         raise refusal from None
     warnings.warn(
-        "__array_wrap__ must accept context and return_scalar arguments (positionally) in the future. (Deprecated NumPy 2.0)",
+        "__array_wrap__ must accept context and return_scalar arguments (positionally) in the "
+        "future. (Deprecated NumPy 2.0)",
         DeprecationWarning,
         stacklevel=2,
     )

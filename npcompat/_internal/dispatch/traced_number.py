@@ -1,4 +1,6 @@
-"""Numbers that are known when a compiled function runs, and are Python's for all that: they have no say in dtypes."""
+"""Numbers that are known when a compiled function runs, and are Python's for all that: they have no
+say in dtypes.
+"""
 
 import math
 import operator
@@ -10,7 +12,9 @@ from npcompat._internal.support.errors import TracedValueError, user_location
 
 
 class TracedNumber:
-    """What arithmetic of lengths and Python's numbers gives; with arrays it takes part in operators as Python's do."""
+    """What arithmetic of lengths and Python's numbers gives; with arrays it takes part in operators
+    as Python's do.
+    """
 
     __slots__ = ("_payload",)
 
@@ -23,7 +27,10 @@ class TracedNumber:
         return self._payload
 
     def _unknown(self, *_: Any) -> Any:
-        raise TracedValueError(f"{user_location()}: a number is asked for while the function is being compiled, when it is not known yet")
+        raise TracedValueError(
+            f"{user_location()}: a number is asked for while the function is being compiled, when "
+            "it is not known yet"
+        )
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, TracedNumber | int | float):
@@ -59,23 +66,33 @@ _WIDEST = 2**63
 
 
 class Uses:
-    """What a compiled function does with numbers among its arguments that are operands of its program; a context to trace it in.
+    """What a compiled function does with numbers among its arguments that are operands of its
+    program; a context to trace it in.
 
-    The context raises TracedValueError if a value was asked for, whatever the function made of that error.
+    The context raises TracedValueError if a value was asked for, whatever the function made of that
+    error.
     """
 
     __slots__ = ("asked", "limits")
 
     def __init__(self) -> None:
-        self.asked: set[int] = set()  # positions of those whose values it asks for, so that they can't be operands
-        self.limits: list[tuple[Callable[[Sequence[Any]], int], int]] = []  # positions in axes, as functions of the arguments, and lengths
+        self.asked: set[int] = (
+            set()
+        )  # positions of those whose values it asks for, so that they can't be operands
+        self.limits: list[
+            tuple[Callable[[Sequence[Any]], int], int]
+        ] = []  # positions in axes, as functions of the arguments, and lengths
 
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: Any) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: Any
+    ) -> None:
         if self.asked and (kind is None or issubclass(kind, Exception)):
-            raise TracedValueError("a compiled function asks for the value of a number among its arguments") from error
+            raise TracedValueError(
+                "a compiled function asks for the value of a number among its arguments"
+            ) from error
 
     def hold(self, arguments: Sequence[Any]) -> bool:
         """Whether the program can be run: all positions are in their axes."""
@@ -83,10 +100,12 @@ class Uses:
 
 
 class NumberArgument(TracedNumber):
-    """A number among the arguments of a compiled function, or made of some, that is an operand of the program.
+    """A number among the arguments of a compiled function, or made of some, that is an operand of
+    the program.
 
-    It is an int, a float or one of NumPy's for all that ask what it is, and takes part in what gives the same as with that number:
-    arithmetic with arrays, sums, differences and products of numbers, positions.  Whatever else asks for the value is an error.
+    It is an int, a float or one of NumPy's for all that ask what it is, and takes part in what
+    gives the same as with that number: arithmetic with arrays, sums, differences and products of
+    numbers, positions. Whatever else asks for the value is an error.
 
     Parameters
     ----------
@@ -107,7 +126,13 @@ class NumberArgument(TracedNumber):
     __slots__ = ("bound", "kind", "of", "positions", "uses")
 
     def __init__(
-        self, payload: Any, kind: type, bound: int, positions: frozenset[int], of: Callable[[Sequence[Any]], Any], uses: Uses
+        self,
+        payload: Any,
+        kind: type,
+        bound: int,
+        positions: frozenset[int],
+        of: Callable[[Sequence[Any]], Any],
+        uses: Uses,
     ) -> None:
         super().__init__(payload)
         self.kind, self.bound, self.positions, self.of, self.uses = kind, bound, positions, of, uses
@@ -130,7 +155,9 @@ class NumberArgument(TracedNumber):
         raise AttributeError(f"{self.kind.__name__!r} object has no attribute {name!r}")
 
     def within(self, size: int) -> "Position":
-        """The position in an axis of this length; before each run of the program it is looked whether there is one."""
+        """The position in an axis of this length; before each run of the program it is looked
+        whether there is one.
+        """
         if type(size) is not int:
             self.value()
         limit = self.of, size
@@ -142,13 +169,19 @@ class NumberArgument(TracedNumber):
         """What arithmetic gives, if it is the same as with Python's numbers."""
         if not all([_kind(n) in (int, float) for n in numbers]):
             return self._unknown()  # NumPy's have a dtype, and warn
-        bounds = [n.bound if type(n) is NumberArgument else abs(n) for n in numbers if _kind(n) is int]
+        bounds = [
+            n.bound if type(n) is NumberArgument else abs(n) for n in numbers if _kind(n) is int
+        ]
         bound = math.prod(bounds) if compute is operator.mul else sum(bounds)
         kind = int if len(bounds) == len(numbers) else float
         if max(bounds, default=0) >= _WIDEST or (kind is int and bound >= _WIDEST):
             return self._unknown()
-        positions = frozenset[int]().union(*[n.positions for n in numbers if type(n) is NumberArgument])
-        payload = tracing.exactly(compute, *[n.payload if type(n) is NumberArgument else n for n in numbers])
+        positions = frozenset[int]().union(
+            *[n.positions for n in numbers if type(n) is NumberArgument]
+        )
+        payload = tracing.exactly(
+            compute, *[n.payload if type(n) is NumberArgument else n for n in numbers]
+        )
 
         def of(arguments: Sequence[Any]) -> Any:
             return compute(*[n.of(arguments) if type(n) is NumberArgument else n for n in numbers])
@@ -161,8 +194,12 @@ class NumberArgument(TracedNumber):
     def __pos__(self) -> Any:
         return self
 
-    __eq__ = __ne__ = __hash__ = __str__ = __repr__ = __format__ = __array__ = __reduce_ex__ = _unknown
-    __bool__ = __index__ = __int__ = __float__ = __complex__ = __lt__ = __le__ = __gt__ = __ge__ = _unknown
+    __eq__ = __ne__ = __hash__ = __str__ = __repr__ = __format__ = __array__ = __reduce_ex__ = (
+        _unknown
+    )
+    __bool__ = __index__ = __int__ = __float__ = __complex__ = __lt__ = __le__ = __gt__ = __ge__ = (
+        _unknown
+    )
     __abs__ = __round__ = __trunc__ = __floor__ = __ceil__ = _unknown
 
 
@@ -205,13 +242,29 @@ def _exact(name: str, reflected: bool) -> Any:
 
 def _asking(self: NumberArgument, other: Any, *_: Any) -> Any:
     """Quotients and powers: of numbers they round otherwise, or raise."""
-    return self.value() if type(other) in (int, float, complex, bool, NumberArgument) else NotImplemented
+    return (
+        self.value()
+        if type(other) in (int, float, complex, bool, NumberArgument)
+        else NotImplemented
+    )
 
 
 for _name in ("add", "sub", "mul"):
     setattr(NumberArgument, f"__{_name}__", _exact(_name, False))
     setattr(NumberArgument, f"__r{_name}__", _exact(_name, True))
-for _name in ("floordiv", "truediv", "mod", "divmod", "pow", "lshift", "rshift", "and", "or", "xor", "matmul"):
+for _name in (
+    "floordiv",
+    "truediv",
+    "mod",
+    "divmod",
+    "pow",
+    "lshift",
+    "rshift",
+    "and",
+    "or",
+    "xor",
+    "matmul",
+):
     setattr(NumberArgument, f"__{_name}__", _asking)
     setattr(NumberArgument, f"__r{_name}__", _asking)
 

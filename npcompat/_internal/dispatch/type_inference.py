@@ -1,9 +1,10 @@
 """What an operator makes of types that are only partly known.
 
-No rule for shapes is written: the operator's own compute runs on types (`jax.eval_shape`), a dimension that is not known
-being a symbol there.  What it says for symbols is checked at lengths that computes treat in their own ways (1, 2, 3),
-so that an answer holds for every length.  Where a compute can't run on symbols, small lengths and those that occur in
-the call are tried: if it accepts some, not enough is known; if it accepts none, the types contradict each other.
+No rule for shapes is written: the operator's own compute runs on types (`jax.eval_shape`), a
+dimension that is not known being a symbol there. What it says for symbols is checked at lengths
+that computes treat in their own ways (1, 2, 3), so that an answer holds for every length. Where a
+compute can't run on symbols, small lengths and those that occur in the call are tried: if it
+accepts some, not enough is known; if it accepts none, the types contradict each other.
 """
 
 import itertools
@@ -37,7 +38,9 @@ _DTYPES = tuple(sorted(dtypes.everywhere(), key=str))
 
 @dataclass(frozen=True, slots=True)
 class Inference:
-    """The types of a call: of its inputs, completed where the others determine them, and of its outputs."""
+    """The types of a call: of its inputs, completed where the others determine them, and of its
+    outputs.
+    """
 
     inputs: tuple[Operand, ...]
     outputs: tuple[TensorType, ...]
@@ -64,7 +67,9 @@ def infer(op: Op, types: Iterable[Operand], attrs: Attrs = ()) -> Inference:
 @lru_cache(maxsize=8192)
 def _inferred(op: Op, types: tuple[Operand, ...], attrs: Attrs, policy: int) -> Inference:
     if op.complete is not None:
-        completed = op.complete([t if isinstance(t, TensorType) else TensorType((), t) for t in types], op.named(attrs))
+        completed = op.complete(
+            [t if isinstance(t, TensorType) else TensorType((), t) for t in types], op.named(attrs)
+        )
         types = tuple(
             [
                 c.joined(t, f"{op.name}: argument {name}") if isinstance(t, TensorType) else t
@@ -91,35 +96,59 @@ def _outputs(op: Op, types: tuple[Operand, ...], attrs: Attrs) -> tuple[TensorTy
         assert error is not None
         raise error
     outs = _output_dtypes(op, types, attrs)
-    if sum([t.dtype is None for t in arrays]) == 1 and None in outs:  # then these were all the dtypes that there are
-        outs = [o[0].dtype if len({t.dtype for t in o}) == 1 else None for o in zip(*found, strict=True)]
-    shapes = [o[0].shape if len({t.shape for t in o}) == 1 else None for o in zip(*found, strict=True)]
+    if (
+        sum([t.dtype is None for t in arrays]) == 1 and None in outs
+    ):  # then these were all the dtypes that there are
+        outs = [
+            o[0].dtype if len({t.dtype for t in o}) == 1 else None for o in zip(*found, strict=True)
+        ]
+    shapes = [
+        o[0].shape if len({t.shape for t in o}) == 1 else None for o in zip(*found, strict=True)
+    ]
     return tuple(map(TensorType, shapes, outs))
 
 
 def _with_dtypes(types: Sequence[Operand], chosen: Iterator[Any]) -> tuple[Operand, ...]:
     """The types, with dtypes for those whose dtype is not known."""
-    return tuple([TensorType(t.shape, next(chosen)) if isinstance(t, TensorType) and t.dtype is None else t for t in types])
+    return tuple(
+        [
+            TensorType(t.shape, next(chosen))
+            if isinstance(t, TensorType) and t.dtype is None
+            else t
+            for t in types
+        ]
+    )
 
 
 def _output_dtypes(op: Op, types: Sequence[Operand], attrs: Attrs) -> list[Any]:
-    """The dtypes of the outputs as far as the type rule says them: the same one for all dtypes that inputs may have."""
+    """The dtypes of the outputs as far as the type rule says them: the same one for all dtypes that
+    inputs may have.
+    """
     unknown = sum([isinstance(t, TensorType) and t.dtype is None for t in types])
     found: set[tuple[Any, ...]] = set()
     if unknown <= 2:
         for chosen in itertools.product(_DTYPES, repeat=unknown):
-            operands = tuple([t.dtype if isinstance(t, TensorType) else t for t in _with_dtypes(types, iter(chosen))])
+            operands = tuple(
+                [
+                    t.dtype if isinstance(t, TensorType) else t
+                    for t in _with_dtypes(types, iter(chosen))
+                ]
+            )
             try:
                 out = op.rule(operands, op.named(attrs))[1]
             except (TypeError, ValueError):
                 continue  # the operator does not take these
             found.add(out if isinstance(out, tuple) else (out,) * op.outputs)
-    return [o[0] if len(set(o)) == 1 else None for o in zip(*found, strict=True)] or [None] * op.outputs
+    return [o[0] if len(set(o)) == 1 else None for o in zip(*found, strict=True)] or [
+        None
+    ] * op.outputs
 
 
 def _of_known_dtypes(op: Op, types: tuple[Operand, ...], attrs: Attrs) -> tuple[TensorType, ...]:
     named = _named(types)
-    names = sorted(symbols_in(tuple([t.shape for t in named if isinstance(t, TensorType)])) | symbols_in(attrs))
+    names = sorted(
+        symbols_in(tuple([t.shape for t in named if isinstance(t, TensorType)])) | symbols_in(attrs)
+    )
     found = _evaluated(op, named, attrs, {})
     if isinstance(found, Exception):
         if not names or not _some_fit(op, named, attrs, names):
@@ -127,7 +156,14 @@ def _of_known_dtypes(op: Op, types: tuple[Operand, ...], attrs: Attrs) -> tuple[
         return tuple([TensorType(None, dtype) for dtype in _output_dtypes(op, types, attrs)])
     if names and op.pattern not in _UNIFORM and not _holds(op, named, attrs, names, found):
         return tuple([TensorType(None, t.dtype) for t in found])
-    return tuple([TensorType(tuple([None if _depends_on_unknown(d) else d for d in t.shape or ()]), t.dtype) for t in found])
+    return tuple(
+        [
+            TensorType(
+                tuple([None if _depends_on_unknown(d) else d for d in t.shape or ()]), t.dtype
+            )
+            for t in found
+        ]
+    )
 
 
 def _named(types: Sequence[Operand]) -> tuple[Operand, ...]:
@@ -135,7 +171,15 @@ def _named(types: Sequence[Operand]) -> tuple[Operand, ...]:
     count = itertools.count()
     return tuple(
         [
-            TensorType(tuple([dims.parse(f"{_UNKNOWN}{next(count)}") if d is None else d for d in t.shape or ()]), t.dtype)
+            TensorType(
+                tuple(
+                    [
+                        dims.parse(f"{_UNKNOWN}{next(count)}") if d is None else d
+                        for d in t.shape or ()
+                    ]
+                ),
+                t.dtype,
+            )
             if isinstance(t, TensorType)
             else t
             for t in types
@@ -147,9 +191,16 @@ def _depends_on_unknown(dim: Any) -> bool:
     return type(dim) is not int and any([name.startswith(_UNKNOWN) for name in dims.symbols(dim)])
 
 
-def _evaluated(op: Op, types: Sequence[Operand], attrs: Attrs, lengths: Mapping[str, int]) -> tuple[TensorType, ...] | Exception:
-    """The types of the outputs, where symbols have these lengths, or the error with which the compute refuses them."""
-    arguments = [(substituted(t.shape, lengths), t.dtype) if isinstance(t, TensorType) else _SCALARS[t] for t in types]
+def _evaluated(
+    op: Op, types: Sequence[Operand], attrs: Attrs, lengths: Mapping[str, int]
+) -> tuple[TensorType, ...] | Exception:
+    """The types of the outputs, where symbols have these lengths, or the error with which the
+    compute refuses them.
+    """
+    arguments = [
+        (substituted(t.shape, lengths), t.dtype) if isinstance(t, TensorType) else _SCALARS[t]
+        for t in types
+    ]
     try:
         outs = dims.output_types(xla.function(op, substituted(attrs, lengths)), arguments)
     except _REFUSALS as error:
@@ -157,27 +208,50 @@ def _evaluated(op: Op, types: Sequence[Operand], attrs: Attrs, lengths: Mapping[
     return tuple([TensorType(*out) for out in outs])
 
 
-def _holds(op: Op, types: Sequence[Operand], attrs: Attrs, names: Sequence[str], found: Sequence[TensorType]) -> bool:
-    """Whether what was found for symbols is so for lengths that are often treated in a way of their own."""
+def _holds(
+    op: Op,
+    types: Sequence[Operand],
+    attrs: Attrs,
+    names: Sequence[str],
+    found: Sequence[TensorType],
+) -> bool:
+    """Whether what was found for symbols is so for lengths that are often treated in a way of their
+    own.
+    """
     for length in _CHECKED:
         lengths = dict.fromkeys(names, length)
         at_length = _evaluated(op, types, attrs, lengths)
-        if isinstance(at_length, tuple) and list(at_length) != [t.substituted(lengths) for t in found]:
+        if isinstance(at_length, tuple) and list(at_length) != [
+            t.substituted(lengths) for t in found
+        ]:
             return False
     return True
 
 
 def _some_fit(op: Op, types: Sequence[Operand], attrs: Attrs, names: Sequence[str]) -> bool:
-    """Whether there may be lengths for the symbols with which the operator accepts the types; with many, that is not tried."""
-    ints = sorted({*range(10), *_ints(attrs), *_ints(tuple([t.shape for t in types if isinstance(t, TensorType)]))})
+    """Whether there may be lengths for the symbols with which the operator accepts the types; with
+    many, that is not tried.
+    """
+    ints = sorted(
+        {
+            *range(10),
+            *_ints(attrs),
+            *_ints(tuple([t.shape for t in types if isinstance(t, TensorType)])),
+        }
+    )
     if len(names) > _TRIED:
         return True
-    lengths = [dict(zip(names, chosen, strict=True)) for chosen in itertools.product(ints, repeat=len(names))]
+    lengths = [
+        dict(zip(names, chosen, strict=True))
+        for chosen in itertools.product(ints, repeat=len(names))
+    ]
     return any(isinstance(_evaluated(op, types, attrs, chosen), tuple) for chosen in lengths)
 
 
 def _ints(found: Any) -> Iterator[int]:
-    """The lengths that may be meant by an attribute or a shape: the ints in it, and the products of its parts."""
+    """The lengths that may be meant by an attribute or a shape: the ints in it, and the products of
+    its parts.
+    """
     if type(found) is tuple:
         numbers = [n for part in found for n in _ints(part)]
         yield from numbers
@@ -195,15 +269,26 @@ def _names(op: Op, count: int) -> list[str]:
     return [*op.inputs[:first], *[f"{op.inputs[first]}[{i}]" for i in range(count - first)]]
 
 
-def _contradiction(op: Op, types: Sequence[Operand], attrs: Attrs, error: Exception) -> InferenceError:
-    """The error for types that no call has: the operator, its arguments, and what NumPy says if it knows them."""
+def _contradiction(
+    op: Op, types: Sequence[Operand], attrs: Attrs, error: Exception
+) -> InferenceError:
+    """The error for types that no call has: the operator, its arguments, and what NumPy says if it
+    knows them.
+    """
     told = error
     if all([t.known for t in types if isinstance(t, TensorType)]):
-        told = explained(op, [t if isinstance(t, TensorType) else _SCALARS[t] for t in types], attrs, error)
+        told = explained(
+            op, [t if isinstance(t, TensorType) else _SCALARS[t] for t in types], attrs, error
+        )
     arguments = ", ".join(
-        [f"{name}: {t if isinstance(t, TensorType) else t.__name__}" for name, t in zip(_names(op, len(types)), types, strict=True)]
+        [
+            f"{name}: {t if isinstance(t, TensorType) else t.__name__}"
+            for name, t in zip(_names(op, len(types)), types, strict=True)
+        ]
     )
-    return InferenceError(f"{op.name}({arguments}): {str(told).splitlines()[0] if str(told) else type(told).__name__}")
+    return InferenceError(
+        f"{op.name}({arguments}): {str(told).splitlines()[0] if str(told) else type(told).__name__}"
+    )
 
 
 __all__ = ["Inference", "Operand", "infer"]

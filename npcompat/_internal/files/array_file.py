@@ -1,7 +1,9 @@
-"""Files of arrays of all formats that are read: NumPy's (`.npy`, `.npz`), safetensors, and MXNet's lists.
+"""Files of arrays of all formats that are read: NumPy's (`.npy`, `.npz`), safetensors, and MXNet's
+lists.
 
-The content says which format it is, not the name.  What `write` made of a single array, a list or a dict comes back as such:
-the comment of the zip archive says so, and names the dtypes that NumPy's format does not know.
+The content says which format it is, not the name. What `write` made of a single array, a list or a
+dict comes back as such: the comment of the zip archive says so, and names the dtypes that NumPy's
+format does not know.
 """
 
 import io
@@ -34,9 +36,13 @@ def _known_to_numpy(dtype: onp.dtype[Any]) -> bool:
 
 
 def write(path: str | os.PathLike[str], kind: str, arrays: Mapping[str, Array]) -> None:
-    """Write a single array (as `.npy` if NumPy knows its dtype), or several as `.npz`; whole or not at all."""
+    """Write a single array (as `.npy` if NumPy knows its dtype), or several as `.npz`; whole or not
+    at all.
+    """
     buffer = io.BytesIO()
-    others = {name: str(array.dtype) for name, array in arrays.items() if not _known_to_numpy(array.dtype)}
+    others = {
+        name: str(array.dtype) for name, array in arrays.items() if not _known_to_numpy(array.dtype)
+    }
     if kind == "array" and not others:
         onp.save(buffer, next(iter(arrays.values())), allow_pickle=False)
     else:
@@ -61,7 +67,10 @@ def read(path: str | os.PathLike[str]) -> Stored:
     content, source = Path(path).read_bytes(), os.fspath(path)
     if mxnet_file.is_list(content):
         names, found = mxnet_file.parse(content, source)
-        return Stored("dict" if names else "list", dict(zip(names or map(str, range(len(found))), found, strict=True)))
+        return Stored(
+            "dict" if names else "list",
+            dict(zip(names or map(str, range(len(found))), found, strict=True)),
+        )
     if not content.startswith((b"\x93NUMPY", b"PK")):
         return Stored("dict", safetensors_file.load(path))
     try:
@@ -69,14 +78,20 @@ def read(path: str | os.PathLike[str]) -> Stored:
             return _archive(content)
         return Stored("array", {"": _entry(io.BytesIO(content))})
     except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile) as error:
-        raise ParameterFileError(f"{source}: not a whole file of NumPy's format ({error}); it may be truncated") from error
+        raise ParameterFileError(
+            f"{source}: not a whole file of NumPy's format ({error}); it may be truncated"
+        ) from error
 
 
 def read_named(path: str | os.PathLike[str]) -> dict[str, Array]:
-    """Read a file of arrays with names, without the `arg:` and `aux:` that MXNet puts in front of those of exported blocks."""
+    """Read a file of arrays with names, without the `arg:` and `aux:` that MXNet puts in front of
+    those of exported blocks.
+    """
     kind, arrays = read(path)
     if kind != "dict":
-        raise ParameterFileError(f"{os.fspath(path)}: expected arrays with names, got {len(arrays)} without")
+        raise ParameterFileError(
+            f"{os.fspath(path)}: expected arrays with names, got {len(arrays)} without"
+        )
     if all(name.startswith(("arg:", "aux:")) for name in arrays):
         return {name[4:]: array for name, array in arrays.items()}
     return arrays
@@ -87,7 +102,9 @@ def _entry(file: Any) -> Array:
 
 
 def _archive(content: bytes) -> Stored:
-    end = content.rfind(b"PK\x05\x06")  # after which the length of the comment stands at byte 20; `zipfile` does not check it
+    end = content.rfind(
+        b"PK\x05\x06"
+    )  # after which the length of the comment stands at byte 20; `zipfile` does not check it
     if end < 0 or content[end + 20 : end + 22] != (len(content) - end - 22).to_bytes(2, "little"):
         raise zipfile.BadZipFile("its end is missing")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:

@@ -1,8 +1,9 @@
-"""Files of arrays as MXNet's C++ engine writes them (`.params`): lists of dense arrays, with or without names.
+"""Files of arrays as MXNet's C++ engine writes them (`.params`): lists of dense arrays, with or
+without names.
 
-All numbers are little-endian.  A file is the list's magic number, a reserved number, the arrays with their count, and the
-names with theirs.  An array is a magic number, which says how its shape is stored, then storage type, shape, device, dtype and
-elements.
+All numbers are little-endian. A file is the list's magic number, a reserved number, the arrays with
+their count, and the names with theirs. An array is a magic number, which says how its shape is
+stored, then storage type, shape, device, dtype and elements.
 """
 
 import struct
@@ -36,7 +37,8 @@ class _Reader:
         """The next bytes."""
         if self.at + size > len(self.content):
             raise ParameterFileError(
-                f"{self.source}: truncated at byte {len(self.content)}: {what} needs {size} bytes from byte {self.at} on"
+                f"{self.source}: truncated at byte {len(self.content)}: {what} needs {size} bytes "
+                f"from byte {self.at} on"
             )
         self.at += size
         return self.content[self.at - size : self.at]
@@ -58,7 +60,9 @@ def parse(content: bytes, source: str) -> tuple[list[str], list[onp.ndarray[Any,
     """Names (none, or one for each) and arrays of a file's content."""
     reader = _Reader(content, source)
     reader.numbers("QQ", "the beginning")
-    arrays = [_array(reader, f"array {i}") for i in range(reader.number("Q", "the number of arrays"))]
+    arrays = [
+        _array(reader, f"array {i}") for i in range(reader.number("Q", "the number of arrays"))
+    ]
     names = []
     for i in range(reader.number("Q", "the number of names")):
         length = reader.number("Q", f"the length of name {i}")
@@ -71,13 +75,17 @@ def parse(content: bytes, source: str) -> tuple[list[str], list[onp.ndarray[Any,
 def _array(reader: _Reader, what: str) -> onp.ndarray[Any, Any]:
     magic = reader.number("I", f"{what}: its beginning")
     if magic in (_V2, _V3) and reader.number("i", f"{what}: its storage type") != 0:
-        raise NotImplementedError(f"{reader.source}: {what} is sparse; only files of dense arrays can be read")
+        raise NotImplementedError(
+            f"{reader.source}: {what} is sparse; only files of dense arrays can be read"
+        )
     if magic in (_V1, _V2, _V3):
         count, form = reader.number("i", f"{what}: its number of axes"), "q"
     else:
         count, form = magic, "I"  # the oldest form begins with the number of axes
     if count > 32:
-        raise reader.wrong(f"{what}: expected the number of axes, got {count}; is this a list of arrays of MXNet?")
+        raise reader.wrong(
+            f"{what}: expected the number of axes, got {count}; is this a list of arrays of MXNet?"
+        )
     if count < 0 or (count == 0 and magic != _V3):
         raise reader.wrong(f"{what} was never given a value")
     shape = reader.numbers(f"{count}{form}", f"{what}: its shape")
@@ -89,4 +97,6 @@ def _array(reader: _Reader, what: str) -> onp.ndarray[Any, Any]:
     size = dtype.itemsize
     for length in shape:
         size *= length
-    return onp.frombuffer(reader.take(size, f"{what}: its elements, of shape {shape},"), dtype).reshape(shape)
+    return onp.frombuffer(
+        reader.take(size, f"{what}: its elements, of shape {shape},"), dtype
+    ).reshape(shape)

@@ -37,13 +37,24 @@ _BY_NAME = {name: onp.dtype(kind) for name, kind in _NAMES.items()}
 _WRITTEN = frozenset(_BY_NAME.values())
 
 
-def save(path: str | os.PathLike[str], arrays: Mapping[str, onp.ndarray[Any, Any]], metadata: Mapping[str, str] | None = None) -> None:
+def save(
+    path: str | os.PathLike[str],
+    arrays: Mapping[str, onp.ndarray[Any, Any]],
+    metadata: Mapping[str, str] | None = None,
+) -> None:
     """Write arrays, whole or not at all."""
     for name, array in arrays.items():
         if array.dtype not in _WRITTEN:
-            raise TypeError(f"{name}: arrays of dtype {array.dtype} can't be saved; expected one of {', '.join(map(str, _WRITTEN))}")
-    contiguous = {name: onp.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}
-    atomic_file.write(path, safetensors_numpy.save(contiguous, dict(metadata) if metadata else None))
+            raise TypeError(
+                f"{name}: arrays of dtype {array.dtype} can't be saved; expected one of "
+                f"{', '.join(map(str, _WRITTEN))}"
+            )
+    contiguous = {
+        name: onp.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()
+    }
+    atomic_file.write(
+        path, safetensors_numpy.save(contiguous, dict(metadata) if metadata else None)
+    )
 
 
 def load(path: str | os.PathLike[str]) -> dict[str, onp.ndarray[Any, Any]]:
@@ -53,13 +64,18 @@ def load(path: str | os.PathLike[str]) -> dict[str, onp.ndarray[Any, Any]]:
         found = safetensors.deserialize(content)
     except safetensors.SafetensorError as error:
         raise ParameterFileError(
-            f"{os.fspath(path)}: not a whole safetensors file ({error}); it may be truncated or of another format{_where(content)}"
+            f"{os.fspath(path)}: not a whole safetensors file ({error}); it may be truncated or "
+            f"of another format{_where(content)}"
         ) from error
     arrays = {}
     for name, entry in found:
         if entry["dtype"] not in _BY_NAME:
-            raise ParameterFileError(f"{os.fspath(path)}: {name} has dtype {entry['dtype']}, which is not supported")
-        arrays[name] = onp.frombuffer(entry["data"], _BY_NAME[entry["dtype"]]).reshape(entry["shape"])
+            raise ParameterFileError(
+                f"{os.fspath(path)}: {name} has dtype {entry['dtype']}, which is not supported"
+            )
+        arrays[name] = onp.frombuffer(entry["data"], _BY_NAME[entry["dtype"]]).reshape(
+            entry["shape"]
+        )
     return arrays
 
 
@@ -67,12 +83,26 @@ def _where(content: bytes) -> str:
     """Where a damaged file ends, and what is missing: its header says which bytes each array has."""
     begin = 8 + int.from_bytes(content[:8], "little")
     if len(content) < begin:
-        return f": it ends at byte {len(content)}, before its header does" if content[8:9] == b"{" else ""
+        return (
+            f": it ends at byte {len(content)}, before its header does"
+            if content[8:9] == b"{"
+            else ""
+        )
     try:
-        entries = {name: entry["data_offsets"] for name, entry in json.loads(content[8:begin]).items() if name != "__metadata__"}
-        missing = sorted([n for n, (_, end) in entries.items() if begin + end > len(content)], key=lambda n: entries[n])
+        entries = {
+            name: entry["data_offsets"]
+            for name, entry in json.loads(content[8:begin]).items()
+            if name != "__metadata__"
+        }
+        missing = sorted(
+            [n for n, (_, end) in entries.items() if begin + end > len(content)],
+            key=lambda n: entries[n],
+        )
     except (ValueError, TypeError, KeyError, AttributeError):
         return ""
     return (
-        f": it ends at byte {len(content)}, within {missing[0]!r}, and should end at {begin + entries[missing[-1]][1]}" if missing else ""
+        f": it ends at byte {len(content)}, within {missing[0]!r}, and should end at "
+        f"{begin + entries[missing[-1]][1]}"
+        if missing
+        else ""
     )

@@ -1,7 +1,7 @@
 """Operators and their attributes as what JSON holds, and back.
 
-A definition is the operator's name, its version, and its attributes by name.  Most attribute values are JSON's own; a
-list is a tuple; the others are objects of one key that says their kind.
+A definition is the operator's name, its version, and its attributes by name. Most attribute values
+are JSON's own; a list is a tuple; the others are objects of one key that says their kind.
 """
 
 import difflib
@@ -38,7 +38,9 @@ def to_json(value: Any) -> Any:
         return {"device": repr(value)}
     if dims.is_symbolic(value):
         return {"dim": str(value)}
-    raise DefinitionError(f"an attribute of type {type(value).__name__} can't be written: {value!r}")
+    raise DefinitionError(
+        f"an attribute of type {type(value).__name__} can't be written: {value!r}"
+    )
 
 
 def from_json(found: Any) -> Any:
@@ -48,7 +50,10 @@ def from_json(found: Any) -> Any:
     if not isinstance(found, dict):
         return found
     if len(found) != 1 or (kind := next(iter(found))) not in _KINDS:
-        raise DefinitionError(f"an attribute's value is a JSON value, or an object of one of the keys {', '.join(_KINDS)}; got {found!r}")
+        raise DefinitionError(
+            "an attribute's value is a JSON value, or an object of one of the keys "
+            f"{', '.join(_KINDS)}; got {found!r}"
+        )
     try:
         return _KINDS[kind](found[kind])
     except (TypeError, ValueError) as error:
@@ -96,7 +101,9 @@ class Family(Protocol):
 
 
 CUSTOM = "_npx_custom_"
-"""How the names of custom operators begin; one with several outputs ends with a colon and their number."""
+"""How the names of custom operators begin; one with several outputs ends with a colon and their
+number.
+"""
 _named: dict[str, Family] = {}
 
 
@@ -112,7 +119,9 @@ def name_custom(name: str, family: Family) -> None:
         raise ValueError(f"the name of a custom operator is an identifier, got {name!r}")
     before = _named.get(name)
     if before is not None and _place(before.func) != _place(family.func):
-        raise ValueError(f"a custom operator {name!r} of another function, {_place(before.func)}, exists already")
+        raise ValueError(
+            f"a custom operator {name!r} of another function, {_place(before.func)}, exists already"
+        )
     _named[name] = family
 
 
@@ -141,10 +150,15 @@ def definition(op: Op, attrs: Attrs) -> dict[str, Any]:
     """
     if op.name.startswith(CUSTOM) and _custom(op.name, op.attrs) is not op:
         raise DefinitionError(
-            f"{op.name.removeprefix(CUSTOM).partition(':')[0]} is a custom operator without a name, which can't be written; "
+            f"{op.name.removeprefix(CUSTOM).partition(':')[0]} is a custom operator without a "
+            "name, which can't be written; "
             "make it with npx.Custom(..., name='...')"
         )
-    return {"op": op.name, "version": VERSION, "attrs": {name: to_json(value) for name, value in op.named(attrs).items()}}
+    return {
+        "op": op.name,
+        "version": VERSION,
+        "attrs": {name: to_json(value) for name, value in op.named(attrs).items()},
+    }
 
 
 def from_definition(found: Mapping[str, Any]) -> tuple[Op, Attrs]:
@@ -156,26 +170,44 @@ def from_definition(found: Mapping[str, Any]) -> tuple[Op, Attrs]:
         If the operator, an attribute or the version is not known here: with what is.
     """
     if not isinstance(found, Mapping):
-        raise DefinitionError(f"a definition is an object with the keys op, version and attrs; got {found!r}")
+        raise DefinitionError(
+            f"a definition is an object with the keys op, version and attrs; got {found!r}"
+        )
     missing = {"op", "version", "attrs"} - found.keys()
     if missing:
         raise DefinitionError(
-            f"a definition has the keys op, version and attrs; {', '.join(sorted(missing))} is missing in {dict(found)!r}"
+            f"a definition has the keys op, version and attrs; {', '.join(sorted(missing))} is "
+            f"missing in {dict(found)!r}"
         )
     if found["version"] != VERSION:
-        raise DefinitionError(f"{found['op']}: version {found['version']!r} of definitions is not known; this is version {VERSION}")
+        raise DefinitionError(
+            f"{found['op']}: version {found['version']!r} of definitions is not known; this is "
+            f"version {VERSION}"
+        )
     if not isinstance(found["op"], str) or not isinstance(found["attrs"], Mapping):
-        raise DefinitionError(f"a definition's op is a name, its attrs are an object; got {found['op']!r} and {found['attrs']!r}")
+        raise DefinitionError(
+            f"a definition's op is a name, its attrs are an object; got {found['op']!r} and "
+            f"{found['attrs']!r}"
+        )
     op = REGISTRY.get(found["op"]) or _custom(found["op"], found["attrs"])
     if op is None and found["op"].startswith(CUSTOM):
         name = found["op"].removeprefix(CUSTOM).partition(":")[0]
         known = ", ".join(sorted(_named)) or "none"
-        raise DefinitionError(f"no custom operator is named {name!r}: make it with npx.Custom(..., name={name!r}) first; there is {known}")
+        raise DefinitionError(
+            f"no custom operator is named {name!r}: make it with npx.Custom(..., name={name!r}) "
+            f"first; there is {known}"
+        )
     if op is None:
-        raise DefinitionError(f"no operator {found['op']!r}{nearest(found['op'], REGISTRY)}; ops.list() gives all {len(REGISTRY)}")
+        raise DefinitionError(
+            f"no operator {found['op']!r}{nearest(found['op'], REGISTRY)}; ops.list() gives all "
+            f"{len(REGISTRY)}"
+        )
     unknown = found["attrs"].keys() - op.attrs.keys()
     if unknown:
-        raise DefinitionError(f"{op.name} has no attribute {', '.join(sorted(unknown))}; it has {', '.join(op.attrs) or 'none'}")
+        raise DefinitionError(
+            f"{op.name} has no attribute {', '.join(sorted(unknown))}; it has "
+            f"{', '.join(op.attrs) or 'none'}"
+        )
     try:
         return op, op.bind(**{name: from_json(value) for name, value in found["attrs"].items()})
     except OperatorError as error:

@@ -1,7 +1,8 @@
-"""The symbolic backend: an operator on symbols computes nothing, but is a node of a graph, with the types it gives.
+"""The symbolic backend: an operator on symbols computes nothing, but is a node of a graph, with the
+types it gives.
 
-A graph has no list of its nodes: a node points to what it is computed from.  Nodes stay as they are, but of a variable's type more may
-become known while the graph is built.
+A graph has no list of its nodes: a node points to what it is computed from. Nodes stay as they are,
+but of a variable's type more may become known while the graph is built.
 """
 
 import itertools
@@ -68,14 +69,20 @@ class Symbolic:
     def shape(self) -> tuple[Any, ...]:
         """Its shape, lengths that are not known as symbols."""
         if self.type.shape is None or None in self.type.shape:
-            raise InferenceError(f"symbol {self.node.name!r} is of type {self.type!r}, but its shape is needed: give shapes to variables")
+            raise InferenceError(
+                f"symbol {self.node.name!r} is of type {self.type!r}, but its shape is needed: "
+                "give shapes to variables"
+            )
         return self.type.shape
 
     @property
     def dtype(self) -> onp.dtype[Any]:
         """Its dtype."""
         if self.type.dtype is None:
-            raise InferenceError(f"symbol {self.node.name!r} is of type {self.type!r}, but its dtype is needed: give dtypes to variables")
+            raise InferenceError(
+                f"symbol {self.node.name!r} is of type {self.type!r}, but its dtype is needed: "
+                "give dtypes to variables"
+            )
         found: onp.dtype[Any] = self.type.dtype
         return found
 
@@ -85,24 +92,36 @@ class Symbolic:
         return len(self.shape)
 
     def refine(self, known: TensorType) -> bool:
-        """Say more of the type of a variable, which nodes that are made later see; False, and nothing done, if it is none."""
+        """Say more of the type of a variable, which nodes that are made later see; False, and
+        nothing done, if it is none.
+        """
         if self.node.is_variable:
             self.node.outputs = (self.type.joined(known, f"variable {self.node.name}"),)
         return self.node.is_variable
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> onp.ndarray[Any, Any]:
-        raise SymbolError(f"the value of symbol {self.node.name!r} is asked for; it has one only when its graph is bound or evaluated")
+        raise SymbolError(
+            f"the value of symbol {self.node.name!r} is asked for; it has one only when its graph "
+            "is bound or evaluated"
+        )
 
 
 def constant(array: onp.ndarray[Any, Any]) -> Symbolic:
     """A constant of a graph."""
     kept = onp.array(array)
-    return Symbolic(Node(f"constant{next(_numbers)}", (TensorType(kept.shape, kept.dtype),), value=kept))
+    return Symbolic(
+        Node(f"constant{next(_numbers)}", (TensorType(kept.shape, kept.dtype),), value=kept)
+    )
 
 
 def operands(payloads: Iterable[Any]) -> tuple[Any, ...]:
     """The operands of a node: what is no symbol becomes a constant, but for Python scalars."""
-    return tuple([p if type(p) is Symbolic or type(p) in _SCALARS else constant(onp.asarray(p)) for p in payloads])
+    return tuple(
+        [
+            p if type(p) is Symbolic or type(p) in _SCALARS else constant(onp.asarray(p))
+            for p in payloads
+        ]
+    )
 
 
 def call(op: Op, inputs: tuple[Any, ...], attrs: Attrs, name: str | None = None) -> Node:
@@ -113,9 +132,13 @@ def call(op: Op, inputs: tuple[Any, ...], attrs: Attrs, name: str | None = None)
     InferenceError
         If the types that are known contradict each other.
     """
-    found = type_inference.infer(op, [p.type if type(p) is Symbolic else type(p) for p in inputs], attrs)
+    found = type_inference.infer(
+        op, [p.type if type(p) is Symbolic else type(p) for p in inputs], attrs
+    )
     short = op.name.split("_", 2)[2]
-    return Node(f"{short}{next(_numbers)}" if name is None else name, found.outputs, op, attrs, inputs)
+    return Node(
+        f"{short}{next(_numbers)}" if name is None else name, found.outputs, op, attrs, inputs
+    )
 
 
 def run(op: Op, payloads: Sequence[Any], attrs: Attrs) -> Any:

@@ -1,4 +1,6 @@
-"""Advanced keys, of masks and positions: what they read is a copy, what they write is written in place."""
+"""Advanced keys, of masks and positions: what they read is a copy, what they write is written in
+place.
+"""
 
 import math
 import operator as python
@@ -13,13 +15,24 @@ from npcompat._internal.dispatch import dispatch, execution, masked_array
 from npcompat._internal.indexing import lens
 from npcompat._internal.indexing.assigned_value import fitted, listed
 from npcompat._internal.indexing.basic import basic
-from npcompat._internal.indexing.checks import REAL, check_bounds, check_mask, check_part, check_selected, checked_scalar
+from npcompat._internal.indexing.checks import (
+    REAL,
+    check_bounds,
+    check_mask,
+    check_part,
+    check_selected,
+    checked_scalar,
+)
 from npcompat._internal.support.errors import TracedValueError, user_location
 
 
 def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
-    """An advanced key as a basic view followed by one index per axis: an array, or None for a whole axis."""
-    if type(key) is dispatch.ndarray and key.dtype.kind in "iu" and (ndim := len(handle.shape)):  # what is most frequent
+    """An advanced key as a basic view followed by one index per axis: an array, or None for a whole
+    axis.
+    """
+    if (
+        type(key) is dispatch.ndarray and key.dtype.kind in "iu" and (ndim := len(handle.shape))
+    ):  # what is most frequent
         return handle, [key, *[None] * (ndim - 1)]
     items = tuple(key) if isinstance(key, tuple) else (key,)
     if modes.current().trace is not None:
@@ -27,7 +40,10 @@ def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
     arrays = [_as_index(item) for item in items]
     consumed = sum(_consumes(a) for a in arrays)
     if consumed > len(handle.shape) or sum(a is Ellipsis for a in arrays) > 1:
-        raise IndexError(f"too many indices for array: array is {len(handle.shape)}-dimensional, but {consumed} were indexed")
+        raise IndexError(
+            f"too many indices for array: array is {len(handle.shape)}-dimensional, but "
+            f"{consumed} were indexed"
+        )
     if not any(a is Ellipsis for a in arrays):
         arrays.append(Ellipsis)
     pre: list[Any] = []
@@ -50,27 +66,50 @@ def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
     if any(p is None or p != slice(None) for p in pre):
         found = basic(handle.shape, tuple(pre))
         assert found is not None
-        base = lens.plain_view(handle, found[0]) if type(handle) is not dispatch.scalar else lens.view(handle, found[0])
+        base = (
+            lens.plain_view(handle, found[0])
+            if type(handle) is not dispatch.scalar
+            else lens.view(handle, found[0])
+        )
     return base, advanced
 
 
 def _ints_first(handle: Any, items: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """`a[m, 0]` as `a[:, 0][m]`, where that is the same: a basic view, and the key of it.  Other keys as they are."""
+    """`a[m, 0]` as `a[:, 0][m]`, where that is the same: a basic view, and the key of it.
+
+    Other keys as they are.
+    """
     masks = [i for i, item in enumerate(items) if _is_mask(item)]
     ints = [i for i, item in enumerate(items) if type(item) is int]
-    if not ints or len(masks) != 1 or not all([i in ints or i in masks or type(k) is slice or k is None for i, k in enumerate(items)]):
+    if (
+        not ints
+        or len(masks) != 1
+        or not all(
+            [i in ints or i in masks or type(k) is slice or k is None for i, k in enumerate(items)]
+        )
+    ):
         return handle, items
     places = sorted(masks + ints)
     if places[-1] - places[0] + 1 != len(places) and not {*range(masks[0])} <= {*ints}:
         return handle, items  # NumPy moves the axis of the mask to the front
-    key = [part for i, item in enumerate(items) for part in ([slice(None)] * len(item.shape) if i in masks else [item])]
+    key = [
+        part
+        for i, item in enumerate(items)
+        for part in ([slice(None)] * len(item.shape) if i in masks else [item])
+    ]
     found = basic(handle.shape, tuple(key))
     assert found is not None
-    return lens.view(handle, found[0]), tuple([item if i in masks else slice(None) for i, item in enumerate(items) if i not in ints])
+    return lens.view(handle, found[0]), tuple(
+        [item if i in masks else slice(None) for i, item in enumerate(items) if i not in ints]
+    )
 
 
 def _is_mask(item: Any) -> bool:
-    return isinstance(item, Handle) and getattr(item, "dtype", None) == onp.bool_ and len(getattr(item, "shape", ())) > 0
+    return (
+        isinstance(item, Handle)
+        and getattr(item, "dtype", None) == onp.bool_
+        and len(getattr(item, "shape", ())) > 0
+    )
 
 
 def _consumes(item: Any) -> int:
@@ -83,11 +122,15 @@ def _consumes(item: Any) -> int:
 
 def _as_index(item: Any) -> Any:
     if _is_mask(item) and any([type(n) is int and n == 0 for n in item.shape]):
-        item = onp.zeros(item.shape, onp.bool_)  # what it selects is known, in a compiled function, too
+        item = onp.zeros(
+            item.shape, onp.bool_
+        )  # what it selects is known, in a compiled function, too
     elif isinstance(item, Handle) and modes.current().trace is not None and dispatch.is_known(item):
         item = dispatch.to_host(item)
     found: Any = item
-    if hasattr(type(item), "__index__") and not isinstance(item, int | onp.ndarray | onp.generic | Handle):
+    if hasattr(type(item), "__index__") and not isinstance(
+        item, int | onp.ndarray | onp.generic | Handle
+    ):
         item = python.index(item)
     if not (item is None or item is Ellipsis or type(item) is slice or isinstance(item, Handle)):
         found = onp.asarray(dispatch.host_array(item))
@@ -96,7 +139,8 @@ def _as_index(item: Any) -> Any:
     dtype = getattr(found, "dtype", None)
     if dtype is not None and dtype.kind not in "iub":
         raise IndexError(
-            f"arrays used as indices must be of integer (or boolean) type, got {dtype}; use .astype('int64') if the values are whole"
+            f"arrays used as indices must be of integer (or boolean) type, got {dtype}; use "
+            ".astype('int64') if the values are whole"
         )
     return found
 
@@ -129,7 +173,11 @@ def _put_at(xp: Any, a: Any, new: Any, *positions: Any, axes: Any) -> Any:
     return xp.put_at(a, _whole(xp, a, positions, axes), new)
 
 
-@operator("_npi_put_mask", pattern="broadcast", rule=lambda types, attrs: ([None, types[0], None], types[0]))
+@operator(
+    "_npi_put_mask",
+    pattern="broadcast",
+    rule=lambda types, attrs: ([None, types[0], None], types[0]),
+)
 def _put_mask(xp: Any, a: Any, new: Any, mask: Any, *, axis: int = 0) -> Any:
     """`a` with `a[..., mask, ...] = new`, where all parts that are selected get the same.
 
@@ -165,22 +213,30 @@ def get(handle: Any, key: Any) -> Any:
     if modes.current().trace is not None and any(isinstance(m, Handle) for m in masks):
         if len(masks) < sum(a is not None for a in advanced) or len(masks) > 1:
             raise TracedValueError(
-                f"{user_location()}: an array is read with a boolean mask and other indices while its function is being compiled; "
-                "the result's shape depends on data. Read with the mask alone, use np.where(mask, a, other), or do it outside"
+                f"{user_location()}: an array is read with a boolean mask and other indices while "
+                "its function is being compiled; "
+                "the result's shape depends on data. Read with the mask alone, use np.where(mask, "
+                "a, other), or do it outside"
             )
         axis = next(i for i, a in enumerate(advanced) if a is not None)
         check_mask(base, masks[0], axis)
-        return dispatch.wrap(masked_array.select(dispatch.read(base), dispatch.read(masks[0]), axis))
+        return dispatch.wrap(
+            masked_array.select(dispatch.read(base), dispatch.read(masks[0]), axis)
+        )
     positions, axes = _positions(base, advanced)
     if masks and _read_on_host(base):
         index = tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)
         return lens.inheriting(dispatch.array_of(dispatch.to_host(base)[index]), handle)
     values = [dispatch.read(base), *map(dispatch.as_value, positions)]
-    return lens.inheriting(dispatch.wrap_result(_take_at, execution.run(_take_at, values, (axes,))), handle)
+    return lens.inheriting(
+        dispatch.wrap_result(_take_at, execution.run(_take_at, values, (axes,))), handle
+    )
 
 
 def _read_on_host(base: Any, *values: Value) -> bool:
-    """Whether to use a mask on the host: XLA would compile one program for each count of selected elements."""
+    """Whether to use a mask on the host: XLA would compile one program for each count of selected
+    elements.
+    """
     mode = modes.current()
     if mode.trace is not None or type(dispatch.read(base).payload) is onp.ndarray:
         return False
@@ -216,32 +272,46 @@ def put(handle: Any, key: Any, new: Any) -> None:
             else:
                 dispatch.update(base, _put_mask, [value, selected], (axis,))
             return
-    if modes.current().trace is not None and any(a.dtype == onp.bool_ and isinstance(a, Handle) for a in indexed):
+    if modes.current().trace is not None and any(
+        a.dtype == onp.bool_ and isinstance(a, Handle) for a in indexed
+    ):
         raise TracedValueError(
-            f"{user_location()}: several values are written through a boolean mask while the function is being compiled, so how "
-            "many are needed depends on data. Write one value, or use a[...] = np.where(mask, values_of_full_shape, a)"
+            f"{user_location()}: several values are written through a boolean mask while the "
+            "function is being compiled, so how "
+            "many are needed depends on data. Write one value, or use a[...] = np.where(mask, "
+            "values_of_full_shape, a)"
         )
     positions, axes = _positions(base, advanced)
     target = onp.broadcast_shapes(*[getattr(p, "shape", ()) for p in positions])
     shape = _advanced_shape(base.shape, axes, target)
     check_selected(new, shape)
-    fit = Value(checked_scalar(new, base.dtype)) if type(new) in REAL else fitted(new, shape, base.dtype)  # a number the operator casts
+    fit = (
+        Value(checked_scalar(new, base.dtype))
+        if type(new) in REAL
+        else fitted(new, shape, base.dtype)
+    )  # a number the operator casts
     if any(a.dtype == onp.bool_ for a in indexed) and _read_on_host(base, fit):
         host = onp.array(dispatch.to_host(base))
-        host[tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)] = onp.asarray(fit.payload)
+        host[tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)] = (
+            onp.asarray(fit.payload)
+        )
         dispatch.write(base, execution.constant(host))
         return
     places = [dispatch.as_value(p) for p in positions]
     target = dispatch.buffer(base, fit, *places)
     if target is not None:
         rest = iter(places)
-        index = tuple([execution.host_payload(next(rest)) if marked else slice(None) for marked in axes])
+        index = tuple(
+            [execution.host_payload(next(rest)) if marked else slice(None) for marked in axes]
+        )
         dispatch.assign(target, index, execution.host_payload(fit))
     else:
         dispatch.update(base, _put_at, [fit, *places], (axes,))
 
 
-def _advanced_shape(shape: tuple[int, ...], axes: tuple[bool, ...], indexed: tuple[int, ...]) -> tuple[int, ...]:
+def _advanced_shape(
+    shape: tuple[int, ...], axes: tuple[bool, ...], indexed: tuple[int, ...]
+) -> tuple[int, ...]:
     marked = [i for i, m in enumerate(axes) if m]
     whole = [n for n, m in zip(shape, axes, strict=True) if not m]
     if marked and marked[-1] - marked[0] + 1 != len(marked):
@@ -251,7 +321,9 @@ def _advanced_shape(shape: tuple[int, ...], axes: tuple[bool, ...], indexed: tup
 
 
 def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, ...]]:
-    """Index arrays, in range, one for each marked axis of the base; masks become the positions of their True."""
+    """Index arrays, in range, one for each marked axis of the base; masks become the positions of
+    their True.
+    """
     positions: list[Any] = []
     unchecked: list[tuple[Any, int]] = []
     axes: list[bool] = []
@@ -278,7 +350,9 @@ def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, .
         size = math.prod(onp.broadcast_shapes(*[p.shape for p in positions]))
     except ValueError:
         shapes = " ".join(str(p.shape).replace(" ", "") for p in positions)
-        raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} ") from None
+        raise IndexError(
+            f"shape mismatch: indexing arrays could not be broadcast together with shapes {shapes} "
+        ) from None
     if size:  # else nothing is looked for
         _check_all(base, unchecked)
     return positions, tuple(axes)

@@ -13,7 +13,8 @@ from npcompat._internal.indexing.checks import checked_scalar
 
 @operator("_npi_fit", pattern="broadcast", rule=lambda types, attrs: ([None], attrs["dtype"]))
 def _fit(xp: Any, new: Any, *, shape: Any, dtype: Any) -> Any:
-    """A value broadcast and cast to what it is written into; leading axes of length 1 may be left out.
+    """A value broadcast and cast to what it is written into; leading axes of length 1 may be left
+    out.
 
     Parameters
     ----------
@@ -24,8 +25,14 @@ def _fit(xp: Any, new: Any, *, shape: Any, dtype: Any) -> Any:
     extra = new.ndim - len(shape)
     if extra > 0 and new.shape[:extra] == (1,) * extra:
         new = xp.reshape(new, new.shape[extra:])
-    if new.ndim > len(shape) or any(n not in (1, s) for n, s in zip(new.shape[::-1], shape[::-1], strict=False)):
-        raise ValueError(f"could not broadcast input array from shape {new.shape} into shape {shape}".replace(", ", ","))
+    if new.ndim > len(shape) or any(
+        n not in (1, s) for n, s in zip(new.shape[::-1], shape[::-1], strict=False)
+    ):
+        raise ValueError(
+            f"could not broadcast input array from shape {new.shape} into shape {shape}".replace(
+                ", ", ","
+            )
+        )
     return xp.broadcast_to(xp.astype(new, dtype), shape)
 
 
@@ -36,7 +43,9 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
     value = dispatch.as_value(new)
     payload = value.payload
     if hasattr(payload, "dtype") and payload.dtype == dtype and payload.shape == shape:
-        node = value.node if modes.current().recording else None  # what is not recorded is a constant
+        node = (
+            value.node if modes.current().recording else None
+        )  # what is not recorded is a constant
         return execution.fresh(payload, node, value.index)
     if type(payload) in (int, float, complex):
         checked_scalar(payload, dtype)
@@ -50,5 +59,9 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
 
 
 def listed(new: Any, dtype: onp.dtype[Any]) -> Any:
-    """An array of what is written; numbers in lists have no dtype before they have that of the array, and must fit."""
-    return dispatch.array_of(dispatch.host_array(new, dtype if isinstance(new, list | tuple | range) else None))
+    """An array of what is written; numbers in lists have no dtype before they have that of the
+    array, and must fit.
+    """
+    return dispatch.array_of(
+        dispatch.host_array(new, dtype if isinstance(new, list | tuple | range) else None)
+    )

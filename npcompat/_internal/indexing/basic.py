@@ -1,4 +1,6 @@
-"""Basic keys: the lens of ints, slices, newaxis and an ellipsis, what of an array they leave, and NumPy's errors."""
+"""Basic keys: the lens of ints, slices, newaxis and an ellipsis, what of an array they leave, and
+NumPy's errors.
+"""
 
 import operator as python
 from typing import Any
@@ -88,7 +90,9 @@ ELEMENT = tuple([(((INTEGER,),) * ndim,) for ndim in range(65)])
 
 
 def element(key: Any, shape: tuple[int, ...]) -> list[int] | None:
-    """Where a key of ints points, if it names one element of the array; the most frequent keys are told apart first."""
+    """Where a key of ints points, if it names one element of the array; the most frequent keys are
+    told apart first.
+    """
     kind = type(key)
     if kind is int:
         key = (key,)
@@ -112,13 +116,21 @@ def _bounds(item: slice, size: Any) -> tuple[int, int, int]:
     if type(size) is int or type(size) is masked_array.Length:
         start, stop, step = item.indices(size)
         return start, stop, max(-LONGEST, min(step, LONGEST))
-    raise InferenceError(f"the slice {item} of an axis of length {size} is not known: give the length")
+    raise InferenceError(
+        f"the slice {item} of an axis of length {size} is not known: give the length"
+    )
 
 
 def _is_int(item: Any) -> bool:
     if isinstance(item, Handle):
-        return type(item) is dispatch.scalar and isinstance(item, onp.integer) and dispatch.is_known(item)
-    return isinstance(item, int | onp.integer) or (not isinstance(item, onp.ndarray | list | tuple | slice) and hasattr(item, "__index__"))
+        return (
+            type(item) is dispatch.scalar
+            and isinstance(item, onp.integer)
+            and dispatch.is_known(item)
+        )
+    return isinstance(item, int | onp.integer) or (
+        not isinstance(item, onp.ndarray | list | tuple | slice) and hasattr(item, "__index__")
+    )
 
 
 def numpy_error(shape: tuple[int, ...], key: Any) -> Exception:

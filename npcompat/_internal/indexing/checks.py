@@ -1,4 +1,6 @@
-"""What may be read and written by an index: NumPy's errors, or a condition that a compiled program carries out."""
+"""What may be read and written by an index: NumPy's errors, or a condition that a compiled program
+carries out.
+"""
 
 import math
 from typing import Any
@@ -14,7 +16,9 @@ from npcompat._internal.support.errors import user_location
 
 
 def check_element(dtype: onp.dtype[Any], new: Any) -> None:
-    """What is written to one element has no axes; of a bool it is the truth that is written, which one element has."""
+    """What is written to one element has no axes; of a bool it is the truth that is written, which
+    one element has.
+    """
     shape = new.shape if hasattr(new, "shape") else onp.shape(new)
     if shape and dtypes.on_devices(dtype) and not (dtype.kind == "b" and math.prod(shape) == 1):
         if dtype.kind == "c":
@@ -59,27 +63,42 @@ def _out_of_bounds(xp: Any, positions: Any, *where: Any, size: int) -> Any:
 
 
 def check_part(new: tuple[int, ...], shape: tuple[int, ...], axis: int, masked: int) -> None:
-    """What is written to each part that a mask selects is broadcast to the part, which is never enlarged."""
+    """What is written to each part that a mask selects is broadcast to the part, which is never
+    enlarged.
+    """
     before, part = shape[:axis], shape[axis + masked :]
     if any([n not in (1, m) for n, m in zip(new[::-1], part[::-1], strict=False)]):
         selected = ",".join([*map(str, before), "?", *map(str, part)])
-        raise ValueError(f"shape mismatch: value array of shape {new} could not be broadcast to indexing result of shape ({selected})")
+        raise ValueError(
+            f"shape mismatch: value array of shape {new} could not be broadcast to indexing "
+            f"result of shape ({selected})"
+        )
 
 
 def check_selected(new: Any, selected: tuple[Any, ...]) -> None:
-    """What is written to elements at given positions is broadcast to as many; leading axes of length 1 may be left out."""
+    """What is written to elements at given positions is broadcast to as many; leading axes of
+    length 1 may be left out.
+    """
     shape = getattr(new, "shape", ())
     extra = max(len(shape) - len(selected), 0)
-    if shape[:extra] != (1,) * extra or any([n not in (1, m) for n, m in zip(shape[::-1], selected[::-1], strict=False)]):
-        text = f"shape mismatch: value array of shape {shape} could not be broadcast to indexing result of shape {selected}"
+    if shape[:extra] != (1,) * extra or any(
+        [n not in (1, m) for n, m in zip(shape[::-1], selected[::-1], strict=False)]
+    ):
+        text = (
+            f"shape mismatch: value array of shape {shape} could not be broadcast to indexing "
+            f"result of shape {selected}"
+        )
         raise ValueError(text.replace(", ", ","))
 
 
 def check_mask(base: Any, mask: Any, axis: int) -> None:
     for i, size in enumerate(mask.shape):
-        if base.shape[axis + i] != size and not (type(size) is int and size == 0):  # NumPy looks at no axis of a mask that has no length
+        if base.shape[axis + i] != size and not (
+            type(size) is int and size == 0
+        ):  # NumPy looks at no axis of a mask that has no length
             raise IndexError(
-                f"boolean index did not match indexed array along axis {axis + i}; size of axis is {base.shape[axis + i]} "
+                f"boolean index did not match indexed array along axis {axis + i}; size of axis "
+                f"is {base.shape[axis + i]} "
                 f"but size of corresponding boolean axis is {size}"
             )
 
@@ -91,8 +110,13 @@ def check_bounds(positions: Any, size: int, axis: int) -> None:
         if type(value.payload) is dispatch.symbolic:
             return  # graphs carry no conditions
         if trace is not None and xla.is_tracer(value.payload):
-            message = f"index out of bounds for axis {axis} with size {size} (compiled at {user_location()})"
-            trace.expect(execution.run(_out_of_bounds, [value], (size,)).payload, IndexError, message)
+            message = (
+                f"index out of bounds for axis {axis} with size {size} (compiled at "
+                f"{user_location()})"
+            )
+            trace.expect(
+                execution.run(_out_of_bounds, [value], (size,)).payload, IndexError, message
+            )
             return
         positions = dispatch.to_host(positions)
     if positions.size and (_least(positions, None) < -size or _most(positions, None) >= size):

@@ -40,13 +40,24 @@ def getitem(handle: Any, key: Any) -> Any:
 
 
 def setitem(handle: Any, key: Any, new: Any) -> None:
-    """`handle[key] = new`: broadcast to the part, cast to the array's dtype; nothing is written if that fails."""
-    if isinstance(new, Handle) and (view := new._view) is not None and view.parent is handle and getattr(view.lens, "key", view) is key:
+    """`handle[key] = new`: broadcast to the part, cast to the array's dtype; nothing is written if
+    that fails.
+    """
+    if (
+        isinstance(new, Handle)
+        and (view := new._view) is not None
+        and view.parent is handle
+        and getattr(view.lens, "key", view) is key
+    ):
         return  # `a[key] += x` ends with `a[key] = that view`, which is already written
     if handle._extra is not None and handle._extra.readonly:
         raise ValueError("assignment destination is read-only")
     mode = modes.current()
-    if mode.direct and type(root_of(handle)._value.payload) is not XLA_ARRAY and host.put(handle, key, new, mode.plain):
+    if (
+        mode.direct
+        and type(root_of(handle)._value.payload) is not XLA_ARRAY
+        and host.put(handle, key, new, mode.plain)
+    ):
         return
     starts = element(key, handle.shape)
     if starts is not None:
@@ -61,11 +72,18 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
                 advanced.put(handle, key, new)
             return
         found = parsed[0]
-    if isinstance(new, Handle) and new._view is not None and new._view.parent is handle and new._view.lens.same(found):
+    if (
+        isinstance(new, Handle)
+        and new._view is not None
+        and new._view.parent is handle
+        and new._view.lens.same(found)
+    ):
         return
     whole = all([kind[0] == FULL for kind in found.attrs[0]])
     if not whole and type(new) in REAL:
-        dispatch.put(handle, found, Value(checked_scalar(new, handle.dtype)))  # the operator casts and broadcasts it
+        dispatch.put(
+            handle, found, Value(checked_scalar(new, handle.dtype))
+        )  # the operator casts and broadcasts it
         return
     value = fitted(new, indexed_shape(handle.shape, found.attrs[0]), handle.dtype)
     if whole:

@@ -1,7 +1,8 @@
 """Keys that NumPy itself takes, of arrays on the host: views, elements, copies and writes.
 
-And advanced keys of small arrays on XLA, where that is the CPU: their positions and masks are looked at on the host anyway, and what they
-select is taken and sent there in a third of the time of a program.
+And advanced keys of small arrays on XLA, where that is the CPU: their positions and masks are
+looked at on the host anyway, and what they select is taken and sent there in a third of the time of
+a program.
 """
 
 from typing import Any
@@ -21,7 +22,9 @@ _new = object.__new__
 
 
 class Indexed(lens.Lens):
-    """The lens of a basic key that NumPy has taken; it is taken apart where it is needed elsewhere than on the host."""
+    """The lens of a basic key that NumPy has taken; it is taken apart where it is needed elsewhere
+    than on the host.
+    """
 
     __slots__ = ("key", "shape")
 
@@ -32,7 +35,13 @@ class Indexed(lens.Lens):
         parsed = basic(self.shape, self.key)
         assert parsed is not None
         found = parsed[0]
-        self.get, self.put, self.attrs, self.look, self.operands = found.get, found.put, found.attrs, found.look, found.operands
+        self.get, self.put, self.attrs, self.look, self.operands = (
+            found.get,
+            found.put,
+            found.attrs,
+            found.look,
+            found.operands,
+        )
         return getattr(self, name)
 
     def on_host(self, array: Any) -> Any:
@@ -64,7 +73,9 @@ def _fixed(key: Any) -> bool:
 
 
 def _as_numpys(key: Any) -> Any:
-    """A key with integers or arrays of ours in it as NumPy takes it; None for what is left to the general way."""
+    """A key with integers or arrays of ours in it as NumPy takes it; None for what is left to the
+    general way.
+    """
     if type(key) is not tuple:
         return _part_as_numpys(key)
     parts = []
@@ -82,16 +93,29 @@ def _brought(key: Any) -> Any:
 
 
 def _part_as_numpys(key: Any) -> Any:
-    """An int for an integer scalar, a NumPy array for an array of positions or a mask; None for what else there may be."""
+    """An int for an integer scalar, a NumPy array for an array of positions or a mask; None for
+    what else there may be.
+    """
     if type(key) is dispatch.ndarray:
         found = key._value.payload if key._view is None else dispatch.live(key)
         return found if type(found) is onp.ndarray and found.dtype.kind in "biu" else None
     if type(key) is dispatch.scalar or isinstance(key, onp.integer):
-        return key.__index__() if key.dtype.kind in "iu" and not (isinstance(key, Handle) and dispatch.live(key) is None) else None
+        return (
+            key.__index__()
+            if key.dtype.kind in "iu"
+            and not (isinstance(key, Handle) and dispatch.live(key) is None)
+            else None
+        )
     if type(key) is list:
         found = _positions_in(key)
     else:
-        found = dispatch.live(key) if isinstance(key, Handle) else key if type(key) is onp.ndarray else None
+        found = (
+            dispatch.live(key)
+            if isinstance(key, Handle)
+            else key
+            if type(key) is onp.ndarray
+            else None
+        )
     return found if found is not None and found.dtype.kind in "biu" else None
 
 
@@ -105,7 +129,9 @@ def _positions_in(key: list[Any]) -> Any:
 
 def _names_fields(array: Any, key: Any) -> bool:
     """Whether a key names fields of an array of records."""
-    return array.dtype.names is not None and (type(key) is str or (type(key) is list and all([type(k) is str for k in key])))
+    return array.dtype.names is not None and (
+        type(key) is str or (type(key) is list and all([type(k) is str for k in key]))
+    )
 
 
 def get(handle: Any, array: Any, key: Any) -> Any:
@@ -138,7 +164,11 @@ def get(handle: Any, array: Any, key: Any) -> Any:
         elif view._view.depth > _DEEP and kind is dispatch.ndarray:
             _shorten(view, found)
         return view if kind is dispatch.ndarray else inherit(view, handle)
-    if type(found) is onp.void and found.flags.writeable and (own := dispatch.buffer(handle)) is not None:
+    if (
+        type(found) is onp.void
+        and found.flags.writeable
+        and (own := dispatch.buffer(handle)) is not None
+    ):
         return own[key]  # a record can be written, and is part of this array only
     return _scalar(array, found)
 
@@ -154,20 +184,36 @@ def _scalar(array: Any, found: Any) -> Any:
 
 
 _DEEP = 100
-"""How long a chain of views may get, as in a loop over `a = a[1:]`, before it is replaced by one step."""
+"""How long a chain of views may get, as in a loop over `a = a[1:]`, before it is replaced by one
+step.
+"""
 
 
 def _shorten(view: Any, found: onp.ndarray[Any, Any]) -> None:
-    """Let a view look at its root directly, if the root's memory is in C order and holds the same elements."""
+    """Let a view look at its root directly, if the root's memory is in C order and holds the same
+    elements.
+    """
     root = view._view.root
     memory = dispatch.live(root)
     size = found.itemsize
     steps = found.strides
-    if memory is None or not memory.flags.c_contiguous or memory.dtype != found.dtype or not size or any([s % size for s in steps]):
+    if (
+        memory is None
+        or not memory.flags.c_contiguous
+        or memory.dtype != found.dtype
+        or not size
+        or any([s % size for s in steps])
+    ):
         return
-    offset = found.__array_interface__["data"][0] - memory.__array_interface__["data"][0] if found.size else 0
+    offset = (
+        found.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
+        if found.size
+        else 0
+    )
     if offset % size == 0 and 0 <= offset <= memory.nbytes:
-        view._view = View(root, lens.strided(found.shape, tuple([s // size for s in steps]), offset // size))
+        view._view = View(
+            root, lens.strided(found.shape, tuple([s // size for s in steps]), offset // size)
+        )
 
 
 def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
@@ -182,7 +228,9 @@ def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
     with dispatch.writing(handle) as target:
         if target is None:
             return False
-        if isinstance(new, Handle) and (target.dtype.char != "O" or element(key, target.shape) is None):  # an object is kept as it is
+        if isinstance(new, Handle) and (
+            target.dtype.char != "O" or element(key, target.shape) is None
+        ):  # an object is kept as it is
             new = _asked(new)
         try:
             if plain:
@@ -197,8 +245,12 @@ def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
 
 
 def _asked(new: Handle) -> Any:
-    """The elements of an array; of a scalar NumPy's scalar, which NumPy checks, where it casts arrays."""
-    found = execution.host_payload(dispatch.read(new)) if (live := dispatch.live(new)) is None else live
+    """The elements of an array; of a scalar NumPy's scalar, which NumPy checks, where it casts
+    arrays.
+    """
+    found = (
+        execution.host_payload(dispatch.read(new)) if (live := dispatch.live(new)) is None else live
+    )
     return found[()] if type(new) is dispatch.scalar else found
 
 
@@ -207,12 +259,18 @@ _SMALL = 4096
 
 
 def _small(handle: Any) -> Any:
-    """The elements of a small array on XLA or of a view of one, if the host can read them as they are, and the device; else None."""
+    """The elements of a small array on XLA or of a view of one, if the host can read them as they
+    are, and the device; else None.
+    """
     mode = modes.current()
     if not mode.plain or mode.audit is not None:
         return None
     payload = root_of(handle)._value.payload
-    if type(payload) is not execution.XLA_ARRAY or payload.size > _SMALL or (device := xla.device_of(payload)).platform != "cpu":
+    if (
+        type(payload) is not execution.XLA_ARRAY
+        or payload.size > _SMALL
+        or (device := xla.device_of(payload)).platform != "cpu"
+    ):
         return None
     array = xla.to_host(payload)
     execution.raise_pending()
@@ -229,12 +287,18 @@ def _small_key(key: Any) -> Any:
     """An advanced key as NumPy takes it; None if arrays in it are not small."""
     if type(key) is tuple:
         parts = tuple([_small_part(k) for k in key])
-        return None if any([p is None and k is not None for p, k in zip(parts, key, strict=True)]) else parts
+        return (
+            None
+            if any([p is None and k is not None for p, k in zip(parts, key, strict=True)])
+            else parts
+        )
     return _small_part(key)
 
 
 def _small_part(part: Any) -> Any:
-    """An array of an advanced key on the host, and what is no array as it is; None for a symbol, and for an array that is not small."""
+    """An array of an advanced key on the host, and what is no array as it is; None for a symbol,
+    and for an array that is not small.
+    """
     if type(part) is dispatch.symbol:
         return None
     if not isinstance(part, Handle):
@@ -244,7 +308,9 @@ def _small_part(part: Any) -> Any:
 
 
 def get_small(handle: Any, key: Any, raveled: bool = False) -> Any:
-    """`handle[key]`, or that of its `ravel()`, of a small array on XLA, a copy there; None for what is left to the general way."""
+    """`handle[key]`, or that of its `ravel()`, of a small array on XLA, a copy there; None for what
+    is left to the general way.
+    """
     if (small := _small(handle)) is None or (given := _small_key(key)) is None:
         return None
     array, device = small
@@ -267,7 +333,11 @@ def put_small(handle: Any, key: Any, new: Any) -> bool:
         if (small := _small(handle)) is None or (given := _small_key(key)) is None:
             return False
         array, device = small
-        if type(given) is onp.ndarray and given.dtype.kind in "biu" and type(new) in execution.SCALARS:  # what is most frequent
+        if (
+            type(given) is onp.ndarray
+            and given.dtype.kind in "biu"
+            and type(new) in execution.SCALARS
+        ):  # what is most frequent
             written = array.copy()
             written[given] = new
         else:

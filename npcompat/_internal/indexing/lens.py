@@ -1,7 +1,7 @@
 """Lenses: the ways in which NumPy's views look at a base, each a `get` and a `put` operator.
 
-What is a view and what a copy, which shape it has and which error is raised, NumPy decides itself, on the handle's
-layout (see `dispatch.layout`).
+What is a view and what a copy, which shape it has and which error is raised, NumPy decides itself,
+on the handle's layout (see `dispatch.layout`).
 """
 
 from collections.abc import Callable
@@ -10,7 +10,13 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.numpy.array_functions import FULL, INTEGER, NEWAXIS, SLICE, host_index
+from npcompat._internal.backend.numpy.array_functions import (
+    FULL,
+    INTEGER,
+    NEWAXIS,
+    SLICE,
+    host_index,
+)
 from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import Resolution, Type, strong
 from npcompat._internal.core.handle import Extra, Handle, View, extra
@@ -25,11 +31,15 @@ Look = Callable[[Array, Attrs, tuple[int, ...]], Array]
 
 
 class Lens:
-    """`get(base, *operands)` and `put(base, new, *operands)`, and `look(array, attrs, operands)`: NumPy's own view."""
+    """`get(base, *operands)` and `put(base, new, *operands)`, and `look(array, attrs, operands)`:
+    NumPy's own view.
+    """
 
     __slots__ = ("attrs", "get", "look", "operands", "put")
 
-    def __init__(self, get: Op, put: Op | None, attrs: Attrs, look: Look, operands: tuple[Any, ...] = ()) -> None:
+    def __init__(
+        self, get: Op, put: Op | None, attrs: Attrs, look: Look, operands: tuple[Any, ...] = ()
+    ) -> None:
         self.get, self.put, self.attrs, self.look, self.operands = get, put, attrs, look, operands
 
     def on_host(self, array: Array) -> Array:
@@ -38,7 +48,9 @@ class Lens:
 
     def same(self, other: "Lens") -> bool:
         """Whether both look at the same part in the same way."""
-        return self.get is other.get and self.attrs == other.attrs and self.operands == other.operands
+        return (
+            self.get is other.get and self.attrs == other.attrs and self.operands == other.operands
+        )
 
 
 def view(parent: Handle, lens: Lens) -> Any:
@@ -53,14 +65,17 @@ def view(parent: Handle, lens: Lens) -> Any:
 def remembered_view(parent: Handle, lens: Lens) -> Any:
     """`view`, for a public function that returns it (see `dispatch.remembered`).
 
-    It says by this that nothing of the array has decided on the lens but its class, dtype and shape, and that it lies in C order.
+    It says by this that nothing of the array has decided on the lens but its class, dtype and
+    shape, and that it lies in C order.
     """
     return fast_path.seen(parent, lens, view(parent, lens))
 
 
 def plain_view(parent: Handle, lens: Lens) -> Any:
     """The same as a plain array, whatever class of arrays the parent is of."""
-    handle = object.__new__(dispatch.ndarray if type(parent) is not dispatch.symbol else dispatch.symbol)
+    handle = object.__new__(
+        dispatch.ndarray if type(parent) is not dispatch.symbol else dispatch.symbol
+    )
     handle._extra = None
     handle._view = View(parent, lens)
     extra(handle._view.root)
@@ -73,7 +88,7 @@ def plain_view(parent: Handle, lens: Lens) -> Any:
     return handle
 
 
-# --- basic indexing ----------------------------------------------------------------------------------------------
+# --- basic indexing -------------------------------------------------------------------------------
 
 
 @operator("_npi_index_get", pattern="injective", scalars=True)
@@ -116,7 +131,9 @@ def plain(array: Any) -> Any:
 
 def inheriting(copied: Any, source: Any) -> Any:
     """What was copied from an array, of its class: as in NumPy, a view of a plain array."""
-    return inherit(plain_view(copied, whole(copied)), source) if is_subclass(type(source)) else copied
+    return (
+        inherit(plain_view(copied, whole(copied)), source) if is_subclass(type(source)) else copied
+    )
 
 
 def whole(array: Any) -> Lens:
@@ -146,7 +163,7 @@ fast_path.connect(
 )
 
 
-# --- rearrangements ----------------------------------------------------------------------------------------------
+# --- rearrangements -------------------------------------------------------------------------------
 
 
 @operator("_npi_transpose", pattern="injective")
@@ -180,7 +197,9 @@ def _diagonal(xp: Any, a: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 
 
 
 @operator("_npi_diagonal_put", pattern="injective")
-def _diagonal_put(xp: Any, a: Any, new: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def _diagonal_put(
+    xp: Any, a: Any, new: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1
+) -> Any:
     """`a` with the diagonal over two axes replaced."""
     axis1, axis2 = axis1 % a.ndim, axis2 % a.ndim
     length = new.shape[-1]
@@ -222,7 +241,11 @@ def _view(xp: Any, a: Any, *, dtype: Any) -> Any:
     return xp.reinterpret(a, dtype)
 
 
-@operator("_npi_view_put", pattern="injective", rule=lambda types, attrs: ([None, attrs["dtype"]], types[0]))
+@operator(
+    "_npi_view_put",
+    pattern="injective",
+    rule=lambda types, attrs: ([None, attrs["dtype"]], types[0]),
+)
 def _view_put(xp: Any, a: Any, new: Any, *, dtype: Any) -> Any:
     """`new`, whose elements have another dtype, as memory of the dtype of `a`."""
     return xp.reinterpret(new, a.dtype)
@@ -236,7 +259,8 @@ def _broadcast_to(xp: Any, a: Any, *, shape: Any) -> Any:
 
 @operator("_npi_as_strided", pattern="injective")
 def _as_strided(xp: Any, a: Any, *, shape: Any, strides: Any, offset: Any) -> Any:
-    """The elements at `offset + index @ strides` of the array in C order, strides counted in elements.
+    """The elements at `offset + index @ strides` of the array in C order, strides counted in
+    elements.
 
     Parameters
     ----------
@@ -262,23 +286,32 @@ def _as_strided_put(xp: Any, a: Any, new: Any, *, shape: Any, strides: Any, offs
         Where the first element is.
     """
     if xp.name != "numpy" and overlapping(shape, strides):
-        raise NotImplementedError("as_strided: a view whose elements overlap can't be written on XLA; write the array that it looks at")
+        raise NotImplementedError(
+            "as_strided: a view whose elements overlap can't be written on XLA; write the array "
+            "that it looks at"
+        )
     if 0 in shape:
         return a
-    return xp.shaped_back(xp.set_static(xp.reshape(a, (-1,)), (_places(xp, shape, strides, offset),), new), a.shape)
+    return xp.shaped_back(
+        xp.set_static(xp.reshape(a, (-1,)), (_places(xp, shape, strides, offset),), new), a.shape
+    )
 
 
 def _places(xp: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
     found = xp.full(shape, offset, dtype=onp.int64)
     for axis, (length, stride) in enumerate(zip(shape, strides, strict=True)):
-        found = found + xp.reshape(xp.arange(length, dtype=onp.int64) * stride, (-1,) + (1,) * (len(shape) - axis - 1))
+        found = found + xp.reshape(
+            xp.arange(length, dtype=onp.int64) * stride, (-1,) + (1,) * (len(shape) - axis - 1)
+        )
     return found
 
 
 def overlapping(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     """Whether elements may share memory, where strides are counted in elements."""
     reach = 0
-    for stride, length in sorted((abs(s), n) for s, n in zip(strides, shape, strict=True) if n != 1):
+    for stride, length in sorted(
+        (abs(s), n) for s, n in zip(strides, shape, strict=True) if n != 1
+    ):
         if stride <= reach:
             return True
         reach += stride * (length - 1)
@@ -292,7 +325,9 @@ def strided(shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Le
 
 def _look_strided(array: Array, attrs: Attrs, _: tuple[int, ...]) -> Array:
     shape, strides, offset = attrs
-    return onp.lib.stride_tricks.as_strided(array.reshape(-1)[offset:], shape, [s * array.itemsize for s in strides])
+    return onp.lib.stride_tricks.as_strided(
+        array.reshape(-1)[offset:], shape, [s * array.itemsize for s in strides]
+    )
 
 
 def transpose(axes: tuple[int, ...] | None) -> Lens:
@@ -315,7 +350,9 @@ def diagonal(offset: int, axis1: int, axis2: int) -> Lens:
 
 def _look_at_diagonal(array: Array, attrs: Attrs, _: tuple[int, ...]) -> Array:
     found = array.diagonal(*attrs)
-    found.flags.writeable = array.flags.writeable  # (NumPy's diagonal is read-only; whether ours is, its handle says)
+    found.flags.writeable = (
+        array.flags.writeable
+    )  # (NumPy's diagonal is read-only; whether ours is, its handle says)
     return found
 
 
@@ -334,16 +371,27 @@ def broadcast_to(shape: tuple[int, ...]) -> Lens:
 
 
 def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
-    """`handle.reshape(shape)` in C order: a view where NumPy gives one, else a copy.  `shape` may contain one -1."""
+    """`handle.reshape(shape)` in C order: a view where NumPy gives one, else a copy.
+
+    `shape` may contain one -1.
+    """
     if in_c_order(handle) and not isinstance(payload := handle._value.payload, xla.Unknown):
         final = _complete(payload.shape, shape)
         if final is not None:
             return remembered_view(handle, reshape(final))
-    if type(handle) is dispatch.symbol and (final := _complete(dispatch.read(handle).payload.shape, shape)) is not None:
-        copy = dispatch.apply(_reshape, (handle,), (final,))  # whether NumPy would give a view is not known: it can't be written
+    if (
+        type(handle) is dispatch.symbol
+        and (final := _complete(dispatch.read(handle).payload.shape, shape)) is not None
+    ):
+        copy = dispatch.apply(
+            _reshape, (handle,), (final,)
+        )  # whether NumPy would give a view is not known: it can't be written
         extra(copy).readonly = True
         return copy
-    if isinstance(dispatch.read(handle).payload, xla.Unknown) and type(handle) is not dispatch.symbol:
+    if (
+        isinstance(dispatch.read(handle).payload, xla.Unknown)
+        and type(handle) is not dispatch.symbol
+    ):
         if in_c_order(handle):
             return view(handle, reshape(shape))
         copy = dispatch.apply(_reshape, (handle,), (shape,))

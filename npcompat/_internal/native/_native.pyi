@@ -15,7 +15,9 @@ class Method:
 
     def __init__(
         self,
-        kind: Literal["unary", "binary", "reflected", "in place", "get", "set", "call", "convert", "copy"],
+        kind: Literal[
+            "unary", "binary", "reflected", "in place", "get", "set", "call", "convert", "copy"
+        ],
         whole: Callable[..., Any],
         op: Any = None,
         infix: Callable[..., Any] | None = None,
@@ -36,7 +38,9 @@ def remembered_on_host(op: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -
     """The same, where NumPy's own function looks at the values in the same way."""
 
 def again(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
-    """What a traced program makes of arguments of the types of an earlier call; None if that can't be told at once."""
+    ""
+    "What a traced program makes of arguments of the types of an earlier call; None if that can't be told at once."
+    ""
 
 def unlike() -> None:
     """Say of a call that it is not to be remembered."""

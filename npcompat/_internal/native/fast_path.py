@@ -1,4 +1,5 @@
-"""The short way of frequent calls, in C (`_native.c`); without it every call takes the whole way, which is Python, with the same results.
+"""The short way of frequent calls, in C (`_native.c`); without it every call takes the whole way,
+which is Python, with the same results.
 
 `NPCOMPAT_NATIVE=0` leaves it out where it was built.
 """
@@ -61,7 +62,9 @@ def apply(whole: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def remembered(apply: Callable[..., Any], only_on_host: bool = False) -> Callable[..., Any]:
-    """What applies an operator for a function that does so for every call alike; without the short way, what applies operators."""
+    """What applies an operator for a function that does so for every call alike; without the short
+    way, what applies operators.
+    """
     if native is None:
         return apply
     found: Callable[..., Any] = native.remembered_on_host if only_on_host else native.remembered
@@ -79,15 +82,19 @@ def seen(parent: Any, lens: Any, view: Any) -> Any:
 
 
 def again(program: Any, args: tuple[Any, ...], types: tuple[Any, ...]) -> Any:
-    """What a traced program makes of arguments of the types of an earlier call, if that can be told at once; else None.
+    """What a traced program makes of arguments of the types of an earlier call, if that can be told
+    at once; else None.
 
-    That is a tuple of all its results; or what the function returns, if it is one array or scalar, when all else is done.
+    That is a tuple of all its results; or what the function returns, if it is one array or scalar,
+    when all else is done.
     """
     return None if native is None else native.again(program, args, types)
 
 
 def unlike() -> None:
-    """Say of the call of a remembering function that it is not to be remembered: it warns, and calls alike have to."""
+    """Say of the call of a remembering function that it is not to be remembered: it warns, and
+    calls alike have to.
+    """
     if native is not None:
         native.unlike()
 
@@ -106,11 +113,28 @@ def method(
 ) -> Callable[[Callable[..., Any]], Any]:
     """Make the decorated function, which does it the whole way, a special method of arrays.
 
-    `infix` is what Python has for it, which NumPy's scalars answer.  With `only_on_host`, the function checks what NumPy's checks itself
-    on the host.  `exponents` are those with operators of their own, for dtypes from a number of NumPy's on.
+    `infix` is what Python has for it, which NumPy's scalars answer. With `only_on_host`, the
+    function checks what NumPy's checks itself on the host. `exponents` are those with operators of
+    their own, for dtypes from a number of NumPy's on.
     """
     elides = op is not None and op.ufunc in _INTO_TEMPORARIES
-    return lambda whole: whole if native is None else native.Method(kind, whole, op, infix, only_on_host, elides, exponents)
+    return lambda whole: (
+        whole
+        if native is None
+        else native.Method(kind, whole, op, infix, only_on_host, elides, exponents)
+    )
 
 
-__all__ = ["Function", "again", "apply", "connect", "copying", "method", "native", "remembered", "remembering", "seen", "unlike"]
+__all__ = [
+    "Function",
+    "again",
+    "apply",
+    "connect",
+    "copying",
+    "method",
+    "native",
+    "remembered",
+    "remembering",
+    "seen",
+    "unlike",
+]

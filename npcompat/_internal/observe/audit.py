@@ -1,8 +1,9 @@
 """What happens that a program does not say: `with npx.audit() as found: ...`.
 
-Where an array is converted, copied, moved or waited for, the code looks whether the mode has an audit, and tells it, with the work to
-be done; the audit looks up the user's line, and does the work itself, with a clock.  Casts are seen by observing operators, and the
-time of compilations is told by XLA's side.
+Where an array is converted, copied, moved or waited for, the code looks whether the mode has an
+audit, and tells it, with the work to be done; the audit looks up the user's line, and does the work
+itself, with a clock. Casts are seen by observing operators, and the time of compilations is told by
+XLA's side.
 """
 
 import time
@@ -28,13 +29,15 @@ _T = TypeVar("_T")
 KINDS = ("fallback", "sync", "copy", "cast", "transfer", "compilation")
 
 _READING = frozenset((
-    "asnumpy", "item", "asscalar", "tolist", "tobytes", "wait_to_read", "waitall", "__float__", "__int__", "__complex__", "__repr__",
-    "__str__", "__format__", "array_repr", "array_str", "array2string", "tofile", "dump", "dumps", "save", "savez", "savez_compressed",
-    "savetxt", "save_parameters", "save_states", "export", "update",
+    "asnumpy", "item", "asscalar", "tolist", "tobytes", "wait_to_read", "waitall", "__float__",
+    "__int__", "__complex__", "__repr__", "__str__", "__format__", "array_repr", "array_str",
+    "array2string", "tofile", "dump", "dumps", "save", "savez", "savez_compressed", "savetxt",
+    "save_parameters", "save_states", "export", "update",
 ))  # fmt: skip
 """Functions that are called for the values; `update` is that of metrics."""
 _READING_BESIDES = frozenset((
-    "__bool__", "__index__", "__iter__", "__contains__", "__hash__", "__array__", "__getattr__", "_elements", "__reduce__", "raise_pending",
+    "__bool__", "__index__", "__iter__", "__contains__", "__hash__", "__array__", "__getattr__",
+    "_elements", "__reduce__", "raise_pending",
 ))  # fmt: skip
 """What Python and other libraries call for the values, without saying so."""
 
@@ -43,9 +46,10 @@ _READING_BESIDES = frozenset((
 class Event:
     """One thing that happened.
 
-    `kind` is one of 'fallback', 'sync', 'copy', 'cast', 'transfer' and 'compilation'; `what` describes it, `call` is the function
-    that was called in the user's line, `location`; `bytes` and `seconds` are what it cost.  `asked` says that the line asks for it
-    in so many words (`x.item()`), or the placement of arrays does.
+    `kind` is one of 'fallback', 'sync', 'copy', 'cast', 'transfer' and 'compilation'; `what`
+    describes it, `call` is the function that was called in the user's line, `location`; `bytes` and
+    `seconds` are what it cost. `asked` says that the line asks for it in so many words
+    (`x.item()`), or the placement of arrays does.
     """
 
     kind: str
@@ -57,26 +61,50 @@ class Event:
     asked: bool = False
 
     def __str__(self) -> str:
-        return f"{self.location}: {self.kind} in {self.call}: {self.what} ({amount(self.bytes)}, {duration(self.seconds)})"
+        return (
+            f"{self.location}: {self.kind} in {self.call}: {self.what} ({amount(self.bytes)}, "
+            f"{duration(self.seconds)})"
+        )
 
 
 class Events(list[Event]):
-    """What was found, in the order in which it happened; printed as a table in which equal events stand together."""
+    """What was found, in the order in which it happened; printed as a table in which equal events
+    stand together.
+    """
 
     def __str__(self) -> str:
         groups: dict[Any, list[Event]] = {}
         for event in self:
-            groups.setdefault((event.kind, event.location, event.call, event.what, event.asked), []).append(event)
+            groups.setdefault(
+                (event.kind, event.location, event.call, event.what, event.asked), []
+            ).append(event)
         rows = []
-        for (kind, location, call, what, asked), events in sorted(groups.items(), key=lambda group: KINDS.index(group[0][0])):
+        for (kind, location, call, what, asked), events in sorted(
+            groups.items(), key=lambda group: KINDS.index(group[0][0])
+        ):
             size, seconds = sum([e.bytes for e in events]), sum([e.seconds for e in events])
             cost = amount(size) if size else "", duration(seconds) if seconds else ""
-            rows.append((kind + (" (asked for)" if asked else ""), str(len(events)), *cost, shortened(location), call, what))
-        return table(("kind", "times", "bytes", "time", "line", "call", "what"), rows, right=(1, 2, 3)) if rows else "nothing was found"
+            rows.append(
+                (
+                    kind + (" (asked for)" if asked else ""),
+                    str(len(events)),
+                    *cost,
+                    shortened(location),
+                    call,
+                    what,
+                )
+            )
+        return (
+            table(("kind", "times", "bytes", "time", "line", "call", "what"), rows, right=(1, 2, 3))
+            if rows
+            else "nothing was found"
+        )
 
 
 class Audit(Observer):
-    """Collects events; in strict mode, raises `AuditError` before one happens that was not asked for."""
+    """Collects events; in strict mode, raises `AuditError` before one happens that was not asked
+    for.
+    """
 
     def __init__(self, kinds: Collection[str], strict: bool) -> None:
         before = modes.current()
@@ -87,18 +115,30 @@ class Audit(Observer):
 
     # --- what is told
 
-    def told(self, kind: str, what: str, array: Any, make: Callable[[], _T], asked: bool = False) -> _T:
+    def told(
+        self, kind: str, what: str, array: Any, make: Callable[[], _T], asked: bool = False
+    ) -> _T:
         """Do something with an array that is an event."""
         place = _Place()
         return self._done(Event(kind, what, place.call, place.location, asked=asked), array, make)
 
     def reading(self, array: Any, make: Callable[[], _T], moving: bool) -> _T:
-        """Bring values to the host: for an array there, for somebody who wants to know them, or for a function that runs there."""
+        """Bring values to the host: for an array there, for somebody who wants to know them, or for
+        a function that runs there.
+        """
         place = _Place()
         if moving:
-            event = Event("transfer", "to the host", place.call, place.location, asked=execution.on_host(modes.current()))
+            event = Event(
+                "transfer",
+                "to the host",
+                place.call,
+                place.location,
+                asked=execution.on_host(modes.current()),
+            )
         elif place.within(_READING) or place.within(_READING_BESIDES):
-            event = Event("sync", "values are read", place.call, place.location, asked=place.call in _READING)
+            event = Event(
+                "sync", "values are read", place.call, place.location, asked=place.call in _READING
+            )
         else:
             event = Event("fallback", "computed on the host", place.call, place.location)
         return self._done(event, array, make)
@@ -107,7 +147,9 @@ class Audit(Observer):
         """Run an operator on XLA for operands on the host, which has no kernel for it."""
         place = _Place()
         arrays = [a for a in operands if isinstance(a, onp.ndarray)]
-        event = Event("fallback", f"{short_name(name)} is computed by XLA", place.call, place.location)
+        event = Event(
+            "fallback", f"{short_name(name)} is computed by XLA", place.call, place.location
+        )
         return self._done(event, max(arrays, key=lambda a: a.nbytes), make) if arrays else make()
 
     def compiling(self, entry: Compilation) -> None:
@@ -118,10 +160,13 @@ class Audit(Observer):
         self._logged.append(entry)
 
     def compiled(self, name: str, seconds: float) -> None:
-        """Note that a program was compiled; some, such as those of gradients, are not in the compile log."""
+        """Note that a program was compiled; some, such as those of gradients, are not in the
+        compile log.
+        """
         place = _Place()
         entry = next((e for e in self._logged if e.name == name), None)
-        # What makes arrays comes after some of a kind, whenever they begin: no warming up is long enough.
+        # What makes arrays comes after some of a kind, whenever they begin: no warming up is long
+        # enough.
         asked = entry is not None and _makes_arrays(entry)
         what = f"{short_name(name)}, no operator" if entry is None else _described(entry)
         event = Event("compilation", what, place.call, place.location, 0, seconds, asked)
@@ -134,7 +179,9 @@ class Audit(Observer):
     # --- what is observed
 
     def operator(self, op: Op, operands: Sequence[Value], attrs: Attrs, run: Run) -> Any:
-        """Run an operator, and note the operands that it casts, and whether it moves one to another device."""
+        """Run an operator, and note the operands that it casts, and whether it moves one to another
+        device.
+        """
         payloads = [v.payload for v in operands]
         named = op.named(attrs)
         if op.name == "_npi_to_device":
@@ -157,7 +204,10 @@ class Audit(Observer):
             self._note_cast("assignment", new, dtype)
 
     def _note_casts(self, op: Op, attrs: Attrs, payloads: Sequence[Any]) -> None:
-        if not any(map(_is_array, payloads)) or len({p.dtype for p in payloads if hasattr(p, "dtype")}) == 1:
+        if (
+            not any(map(_is_array, payloads))
+            or len({p.dtype for p in payloads if hasattr(p, "dtype")}) == 1
+        ):
             return  # what one dtype becomes is the function's own affair
         types = tuple([p.dtype if hasattr(p, "dtype") else type(p) for p in payloads])
         try:
@@ -170,7 +220,13 @@ class Audit(Observer):
 
     def _note_cast(self, name: str, array: Any, dtype: onp.dtype[Any]) -> None:
         place = _Place()
-        event = Event("cast", f"{name}: {type_name(array)} to {dtype}", place.call, place.location, _nbytes(array))
+        event = Event(
+            "cast",
+            f"{name}: {type_name(array)} to {dtype}",
+            place.call,
+            place.location,
+            _nbytes(array),
+        )
         self._check(event, False)  # an audit around this one observes for itself
         self._keep(event, False)
 
@@ -236,15 +292,17 @@ def _tell(name: str, spans: Spans) -> None:
 
 @contextmanager
 def audit(*kinds: str, strict: bool = False) -> Iterator[Events]:
-    """Find what happens inside the context that the program does not say, with the lines and the cost.
+    """Find what happens inside the context that the program does not say, with the lines and the
+    cost.
 
     What is found, by its kind:
 
-    - `fallback`: an array on XLA is computed with on the host, as by a function whose result's shape depends on values, or the other
-      way round;
+    - `fallback`: an array on XLA is computed with on the host, as by a function whose result's
+      shape depends on values, or the other way round;
     - `sync`: Python waits for values, to know them;
     - `copy`: what is written is held elsewhere, too, so that a copy is written;
-    - `cast`: an operand is cast because another one has another dtype, or what is assigned, because the array has;
+    - `cast`: an operand is cast because another one has another dtype, or what is assigned, because
+      the array has;
     - `transfer`: an array is sent between the host and XLA, or between devices;
     - `compilation`: XLA compiles a program.
 
@@ -255,15 +313,16 @@ def audit(*kinds: str, strict: bool = False) -> Iterator[Events]:
     *kinds : str
         Which of these to look for; all, if none is given.
     strict : bool
-        Whether to raise at the first event, before it happens, unless it is asked for: values that are read by a function made for
-        that (`x.item()`, `float(x)`, `print(x)`, but not `if x:`); arrays that are sent elsewhere by one (`x.to_device(d)`); and, where
-        arrays are placed on the host, the way between the host and XLA, which is one device then.
+        Whether to raise at the first event, before it happens, unless it is asked for: values that
+        are read by a function made for that (`x.item()`, `float(x)`, `print(x)`, but not `if x:`);
+        arrays that are sent elsewhere by one (`x.to_device(d)`); and, where arrays are placed on
+        the host, the way between the host and XLA, which is one device then.
 
     Yields
     ------
     list of Event
-        Grows as things happen; prints as a table.  An event has `kind`, `what`, `call` (the function that was called), `location` (the
-        user's line), `bytes`, `seconds` and `asked`.
+        Grows as things happen; prints as a table. An event has `kind`, `what`, `call` (the function
+        that was called), `location` (the user's line), `bytes`, `seconds` and `asked`.
 
     Raises
     ------
@@ -281,7 +340,9 @@ def audit(*kinds: str, strict: bool = False) -> Iterator[Events]:
     """
     unknown = set(kinds) - set(KINDS)
     if unknown:
-        raise ValueError(f"audit: unknown kind {min(unknown)!r}; expected some of {', '.join(KINDS)}")
+        raise ValueError(
+            f"audit: unknown kind {min(unknown)!r}; expected some of {', '.join(KINDS)}"
+        )
     made = Audit(kinds or KINDS, strict)
     with modes.changed(audit=made, observer=made), told_of_compilations(_tell):
         yield made.events

@@ -1,6 +1,6 @@
 """How long operators take, and what memory they make: `with npx.profile() as found: ...`.
 
-The profile is an observer.  It waits for the results of each operation, so that its time is its own.
+The profile is an observer. It waits for the results of each operation, so that its time is its own.
 """
 
 import json
@@ -32,9 +32,11 @@ from npcompat._internal.support.text_table import amount, duration, table
 class Call:
     """One call of an operator, of a compiled function, or of the program of a gradient.
 
-    Times are in seconds: `start` since the profile began, `seconds` that it took besides `compiling`.  `types` are those of the
-    operands.  `bytes` is the memory that its results take, less that of operands which were given away; `live`, what all arrays made
-    in the profile take after it.  `where` is 'host' or 'xla'; `location` is the user's line, and `call` what was called there.
+    Times are in seconds: `start` since the profile began, `seconds` that it took besides
+    `compiling`. `types` are those of the operands. `bytes` is the memory that its results take,
+    less that of operands which were given away; `live`, what all arrays made in the profile take
+    after it. `where` is 'host' or 'xla'; `location` is the user's line, and `call` what was called
+    there.
     """
 
     name: str
@@ -52,7 +54,8 @@ class Call:
 class Profile(Observer):
     """What was called in a profile; prints as a table, and can be saved as a trace.
 
-    `calls` are in the order in which they ended; `compilations`, name, start and end of each, tell when something was compiled.
+    `calls` are in the order in which they ended; `compilations`, name, start and end of each, tell
+    when something was compiled.
     """
 
     def __init__(self, compiled: bool) -> None:
@@ -86,9 +89,13 @@ class Profile(Observer):
     def compiled(self, name: str, spans: Spans) -> None:
         """Note when something was compiled."""
         if self._thread == threading.get_native_id():
-            self.compilations += [(short_name(name), start - self._begin, end - self._begin) for start, end in spans]
+            self.compilations += [
+                (short_name(name), start - self._begin, end - self._begin) for start, end in spans
+            ]
 
-    def _measured(self, name: str, operands: Sequence[Any], run: Run, payloads: Callable[[Any], Sequence[Any]]) -> Any:
+    def _measured(
+        self, name: str, operands: Sequence[Any], run: Run, payloads: Callable[[Any], Sequence[Any]]
+    ) -> Any:
         if modes.current().trace is not None:
             return run()  # it becomes a part of a program
         arrays = [p for p in operands if type(p) in _ARRAYS]
@@ -99,13 +106,28 @@ class Profile(Observer):
             if type(payload) is xla.Array:
                 payload.block_until_ready()
         end = time.time() - self._begin
-        compiling = sum([max(0.0, stop - max(begin, start)) for _, begin, stop in self.compilations[known:]])
+        compiling = sum(
+            [max(0.0, stop - max(begin, start)) for _, begin, stop in self.compilations[known:]]
+        )
         size = self._memory.changed(arrays, made)
         where = "xla" if any([type(p) is xla.Array for p in (*arrays, *made)]) else "host"
         types = tuple(map(type_name, arrays))
         location, names = user_call()
         seconds = max(end - start - compiling, 0.0)
-        self.calls.append(Call(short_name(name), types, start, seconds, compiling, size, self._memory.live, where, names[-1], location))
+        self.calls.append(
+            Call(
+                short_name(name),
+                types,
+                start,
+                seconds,
+                compiling,
+                size,
+                self._memory.live,
+                where,
+                names[-1],
+                location,
+            )
+        )
         return result
 
     # --- what is shown
@@ -118,35 +140,80 @@ class Profile(Observer):
             groups.setdefault(call.name, []).append(call)
         total = sum([c.seconds for c in self.calls]) or 1.0
         rows = []
-        for name, calls in sorted(groups.items(), key=lambda group: -sum([c.seconds for c in group[1]])):
+        for name, calls in sorted(
+            groups.items(), key=lambda group: -sum([c.seconds for c in group[1]])
+        ):
             seconds, compiling = sum([c.seconds for c in calls]), sum([c.compiling for c in calls])
             memory = amount(sum([max(c.bytes, 0) for c in calls]))
-            times = duration(seconds), f"{100 * seconds / total:.1f} %", duration(seconds / len(calls))
-            rows.append((name, str(len(calls)), *times, duration(compiling) if compiling else "", memory))
+            times = (
+                duration(seconds),
+                f"{100 * seconds / total:.1f} %",
+                duration(seconds / len(calls)),
+            )
+            rows.append(
+                (name, str(len(calls)), *times, duration(compiling) if compiling else "", memory)
+            )
         header = ("operator", "calls", "time", "share", "each", "compiling", "memory")
         compiling = sum([end - start for _, start, end in self.compilations])
-        below = f"{duration(total)} in {len(self.calls)} calls, {duration(compiling)} compiling, at most {amount(self.peak)} at a time"
+        below = (
+            f"{duration(total)} in {len(self.calls)} calls, {duration(compiling)} compiling, "
+            f"at most {amount(self.peak)} at a time"
+        )
         return f"{table(header, rows, right=range(1, len(header)))}\n\n{below}"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a trace of Chrome's format, which chrome://tracing and ui.perfetto.dev show.
 
-        Each call is a slice, and each compilation; the memory of arrays is a counter.  The file is written whole or not at all.
+        Each call is a slice, and each compilation; the memory of arrays is a counter. The file is
+        written whole or not at all.
         """
         ids = {"pid": os.getpid(), "tid": self._thread}
-        events: list[dict[str, Any]] = [{"name": "process_name", "ph": "M", "args": {"name": "npcompat"}}]
+        events: list[dict[str, Any]] = [
+            {"name": "process_name", "ph": "M", "args": {"name": "npcompat"}}
+        ]
         for c in self.calls:
-            length, details = c.seconds + c.compiling, {"types": c.types, "line": c.location, "call": c.call, "bytes": c.bytes}
-            events.append({"name": c.name, "cat": c.where, "ph": "X", "ts": 1e6 * c.start, "dur": 1e6 * length, "args": details})
-            events.append({"name": "memory", "ph": "C", "ts": 1e6 * (c.start + length), "args": {"bytes": c.live}})
+            length, details = (
+                c.seconds + c.compiling,
+                {"types": c.types, "line": c.location, "call": c.call, "bytes": c.bytes},
+            )
+            events.append(
+                {
+                    "name": c.name,
+                    "cat": c.where,
+                    "ph": "X",
+                    "ts": 1e6 * c.start,
+                    "dur": 1e6 * length,
+                    "args": details,
+                }
+            )
+            events.append(
+                {
+                    "name": "memory",
+                    "ph": "C",
+                    "ts": 1e6 * (c.start + length),
+                    "args": {"bytes": c.live},
+                }
+            )
         for name, start, end in self.compilations:
-            events.append({"name": f"compiling {name}", "cat": "compilation", "ph": "X", "ts": 1e6 * start, "dur": 1e6 * (end - start)})
+            events.append(
+                {
+                    "name": f"compiling {name}",
+                    "cat": "compilation",
+                    "ph": "X",
+                    "ts": 1e6 * start,
+                    "dur": 1e6 * (end - start),
+                }
+            )
         ordered = sorted([{**e, **ids} for e in events], key=lambda e: e.get("ts", 0.0))
-        atomic_file.write(path, json.dumps({"traceEvents": ordered, "displayTimeUnit": "ms"}).encode())
+        atomic_file.write(
+            path, json.dumps({"traceEvents": ordered, "displayTimeUnit": "ms"}).encode()
+        )
 
 
 class _Memory:
-    """What the arrays that were made take, as long as they are there: weak references to their payloads tell."""
+    """What the arrays that were made take, as long as they are there: weak references to their
+    payloads tell.
+    """
 
     def __init__(self) -> None:
         self.live = 0
@@ -157,7 +224,12 @@ class _Memory:
         given = [o for o in operands if type(o) is xla.Array and o.is_deleted()]
         for operand in given:
             self._drop(id(operand))
-        made = [r for r in results if id(r) not in self._held and (type(r) is xla.Array or not isinstance(r.base, onp.ndarray))]
+        made = [
+            r
+            for r in results
+            if id(r) not in self._held
+            and (type(r) is xla.Array or not isinstance(r.base, onp.ndarray))
+        ]
         for result in made:
             key = id(result)
             self._held[key] = weakref.ref(result, partial(self._drop, key)), _nbytes(result)
@@ -183,20 +255,23 @@ def _nbytes(array: Any) -> int:
 
 @contextmanager
 def profile(compiled: bool = True) -> Iterator[Profile]:
-    """Measure the time and the memory of what is called inside the context: operators, compiled functions, gradients.
+    """Measure the time and the memory of what is called inside the context: operators, compiled
+    functions, gradients.
 
     Each call is waited for, so that its time is its own; what XLA would do meanwhile it does not.
 
     Parameters
     ----------
     compiled : bool
-        Whether compiled functions run as they are, each as one program; with False, operator by operator, to see what is in them.
+        Whether compiled functions run as they are, each as one program; with False, operator by
+        operator, to see what is in them.
 
     Yields
     ------
     Profile
-        Prints as a table of operators, those that took most time first.  `calls` has each call, `peak` the most memory that was taken
-        at a time; `save(path)` writes a trace for chrome://tracing.
+        Prints as a table of operators, those that took most time first. `calls` has each call,
+        `peak` the most memory that was taken at a time; `save(path)` writes a trace for
+        chrome://tracing.
 
     Examples
     --------

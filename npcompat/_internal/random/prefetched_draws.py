@@ -1,8 +1,9 @@
-"""Draws that are made before they are asked for, so that a loop that draws a few numbers at a time does not wait for XLA each time.
+"""Draws that are made before they are asked for, so that a loop that draws a few numbers at a time
+does not wait for XLA each time.
 
-Draw `n` of a stream depends on its key and `n`, and on what is asked for.  When the same has been asked for again and again, one program
-makes what the next draws would give, to the bit, and they wait on the host.  Draws of other kinds may come in between, as
-long as they come in turn.
+Draw `n` of a stream depends on its key and `n`, and on what is asked for. When the same has been
+asked for again and again, one program makes what the next draws would give, to the bit, and they
+wait on the host. Draws of other kinds may come in between, as long as they come in turn.
 """
 
 import math
@@ -19,7 +20,9 @@ from npcompat._internal.core.op import Attrs, Op, as_attr
 from npcompat._internal.dispatch import dispatch, execution
 
 REPEATED = 2048
-"""So many draws of a kind come before others are made ahead: compiling takes as long as some thousand of them."""
+"""So many draws of a kind come before others are made ahead: compiling takes as long as some
+thousand of them.
+"""
 _AGAIN = 4
 """So many, if that has been compiled."""
 _DRAWS, _NUMBERS, _KINDS = 256, 2**15, 64
@@ -43,7 +46,9 @@ class Ahead:
 
     def __init__(self) -> None:
         self._waiting: dict[Any, _Waiting] = {}
-        self._habits: dict[Any, tuple[int, int, int]] = {}  # number of the last draw, how many lay between, how often it was so
+        self._habits: dict[
+            Any, tuple[int, int, int]
+        ] = {}  # number of the last draw, how many lay between, how often it was so
         self._seen: Value | None = None  # the counter that this object wrote, and the number in it
         self._number = 0
 
@@ -60,7 +65,15 @@ class Ahead:
         self._seen, self._number = counter._value, number + 1
         return Value(waiting.samples[place, ...].copy())
 
-    def note(self, kind: Any, given: Sequence[Value], key: Handle, counter: Handle, number: int, size: int) -> None:
+    def note(
+        self,
+        kind: Any,
+        given: Sequence[Value],
+        key: Handle,
+        counter: Handle,
+        number: int,
+        size: int,
+    ) -> None:
         """Remember a draw, which has been counted; make the next ones if it comes again and again."""
         self._seen, self._number = counter._value, number + 1
         last, stride, times = self._habits.get(kind, (number, 0, 0))
@@ -71,12 +84,19 @@ class Ahead:
             self._waiting.clear()
         self._habits[kind] = number, stride, times
         draws = min(_DRAWS, _NUMBERS // max(size, 1))
-        if times < (_AGAIN if kind in self._waiting else REPEATED) or stride < 1 or draws < 2 or number + draws * stride > _LAST:
+        if (
+            times < (_AGAIN if kind in self._waiting else REPEATED)
+            or stride < 1
+            or draws < 2
+            or number + draws * stride > _LAST
+        ):
             return
         op, attrs, _ = kind
         numbers = number + stride * onp.arange(1, draws + 1)
         made = execution.run(_several(op), [key._value, Value(numbers), *given], attrs)
-        self._waiting[kind] = _Waiting(key._value, int(numbers[0]), stride, execution.host_payload(made))
+        self._waiting[kind] = _Waiting(
+            key._value, int(numbers[0]), stride, execution.host_payload(made)
+        )
         self._habits[kind] = int(numbers[-1]), stride, times
 
     def position(self, counter: Handle) -> int:
@@ -87,12 +107,19 @@ class Ahead:
 def kind_of(op: Op, given: Sequence[Value], attrs: Attrs) -> Any:
     """What tells draws apart; None for those that are not made ahead.
 
-    These are draws by parameters that are arrays, on devices, while something is traced or observed; of distributions whose numbers
-    are made together (not `Op.begins`), which come out rounded otherwise in a program of other shapes; and for the same
-    reason single numbers, if they are not `Op.exact`.
+    These are draws by parameters that are arrays, on devices, while something is traced or
+    observed; of distributions whose numbers are made together (not `Op.begins`), which come out
+    rounded otherwise in a program of other shapes; and for the same reason single numbers, if they
+    are not `Op.exact`.
     """
     mode = modes.current()
-    if not op.begins or mode.trace is not None or mode.observer is not None or mode.audit is not None or not execution.on_host(mode):
+    if (
+        not op.begins
+        or mode.trace is not None
+        or mode.observer is not None
+        or mode.audit is not None
+        or not execution.on_host(mode)
+    ):
         return None
     if not op.exact and (attrs[0] is None or math.prod(attrs[0]) == 1):
         return None
@@ -113,7 +140,16 @@ def _several(op: Op) -> Op:
         casts, (sample, _) = op.rule(types, attrs)
         return casts, sample
 
-    return Op(f"{op.name}_ahead", compute, op.inputs, variadic=True, attrs=op.attrs, rule=rule, kernels={"jax": compute}, heavy=True)
+    return Op(
+        f"{op.name}_ahead",
+        compute,
+        op.inputs,
+        variadic=True,
+        attrs=op.attrs,
+        rule=rule,
+        kernels={"jax": compute},
+        heavy=True,
+    )
 
 
 __all__ = ["REPEATED", "Ahead", "kind_of"]

@@ -1,8 +1,9 @@
 """Draws that are the beginning of longer ones, so that one program serves many sizes.
 
-A program is compiled for each size, and that takes some hundred times as long as a draw of a thousand numbers: initializing a network
-was mostly this.  Threefry numbers the elements of a sample, and most distributions make each of its own bits: then the first elements
-of a longer sample are those of a shorter one, to the bit.  A size that comes again and again gets a program of its own.
+A program is compiled for each size, and that takes some hundred times as long as a draw of a
+thousand numbers: initializing a network was mostly this. Threefry numbers the elements of a sample,
+and most distributions make each of its own bits: then the first elements of a longer sample are
+those of a shorter one, to the bit. A size that comes again and again gets a program of its own.
 """
 
 import math
@@ -22,12 +23,19 @@ _draws = Repetitions()
 
 
 def instead(op: Op, given: Sequence[Value], attrs: Attrs) -> Attrs | None:
-    """The attributes of the longer draw that an operator makes first; None if it makes the one that is asked for."""
+    """The attributes of the longer draw that an operator makes first; None if it makes the one that
+    is asked for.
+    """
     mode = modes.current()
     if attrs in op.programs[xla.slot + mode.numpy_dtypes]:
         return None
     size, *others = attrs
-    if size is None or mode.trace is not None or mode.observer is not None or xla.default_device().platform != "cpu":
+    if (
+        size is None
+        or mode.trace is not None
+        or mode.observer is not None
+        or xla.default_device().platform != "cpu"
+    ):
         return None
     if any([v.node is not None or getattr(v.payload, "shape", ()) != () for v in given]):
         return None

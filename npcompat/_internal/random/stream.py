@@ -1,7 +1,9 @@
-"""Random streams: a key and a counter, both arrays, so that a trace finds them as it finds any state.
+"""Random streams: a key and a counter, both arrays, so that a trace finds them as it finds any
+state.
 
-Draw `n` of a stream uses `fold_in(key, n)`: eager and compiled programs draw the same numbers.  In a graph of symbols a draw
-has a number, and counts from the state of the default stream when the graph is run.
+Draw `n` of a stream uses `fold_in(key, n)`: eager and compiled programs draw the same numbers. In a
+graph of symbols a draw has a number, and counts from the state of the default stream when the graph
+is run.
 """
 
 import itertools
@@ -22,15 +24,28 @@ from npcompat._internal.core.tensor_type import symbols_in
 from npcompat._internal.dispatch import dispatch, execution
 from npcompat._internal.random import prefetched_draws, prefix_draws
 
-_substitutes: ContextVar[Mapping[int, "Stream"]] = ContextVar("streams that others draw from", default=MappingProxyType({}))
-"""What stands in a context (of a thread, or an asyncio task) for other streams, by their identities."""
-_numbers: ContextVar[Iterator[int] | None] = ContextVar("the numbers of the draws of the graph that is being built", default=None)
+_substitutes: ContextVar[Mapping[int, "Stream"]] = ContextVar(
+    "streams that others draw from", default=MappingProxyType({})
+)
+"""What stands in a context (of a thread, or an asyncio task) for other streams, by their
+identities.
+"""
+_numbers: ContextVar[Iterator[int] | None] = ContextVar(
+    "the numbers of the draws of the graph that is being built", default=None
+)
 _numbers_elsewhere = itertools.count()
 
 
-@operator("_npi_random_position", rule=lambda types, attrs: ([None], types[0]), pattern="elementwise", scalars=True, differentiable=False)
+@operator(
+    "_npi_random_position",
+    rule=lambda types, attrs: ([None], types[0]),
+    pattern="elementwise",
+    scalars=True,
+    differentiable=False,
+)
 def position_of_draw(xp: Any, counter: Any, *, number: int = 0) -> Any:
-    """The counter of a draw that comes so many after the present one: draws of a graph, which have numbers.
+    """The counter of a draw that comes so many after the present one: draws of a graph, which have
+    numbers.
 
     Parameters
     ----------
@@ -53,7 +68,10 @@ def graph() -> Iterator[None]:
 
 
 class Stream:
-    """A stream of random numbers.  Its arrays are made at the first draw, so that importing costs nothing."""
+    """A stream of random numbers.
+
+    Its arrays are made at the first draw, so that importing costs nothing.
+    """
 
     __slots__ = ("_ahead", "_counter", "_key", "_start")
     _ahead: prefetched_draws.Ahead
@@ -80,7 +98,9 @@ class Stream:
         here._start = key % 2**64, counter % 2**64
         here._ahead = prefetched_draws.Ahead()
         if not hasattr(here, "_key"):
-            if modes.current().trace is not None:  # a stream of the function that is compiled: it begins again in each call
+            if (
+                modes.current().trace is not None
+            ):  # a stream of the function that is compiled: it begins again in each call
                 here._key, here._counter = map(dispatch.array_of, here._words())
         else:
             with modes.changed(device=None, backend="jax"):  # where they are made, and drawn from
@@ -97,11 +117,14 @@ class Stream:
 
     def _words(self) -> tuple[onp.ndarray[Any, Any], onp.ndarray[Any, Any]]:
         key, counter = self._start
-        return onp.array([key >> 32, key & 0xFFFFFFFF], onp.uint32), onp.array(counter, onp.uint64).astype(onp.int64)
+        return onp.array([key >> 32, key & 0xFFFFFFFF], onp.uint32), onp.array(
+            counter, onp.uint64
+        ).astype(onp.int64)
 
     @contextmanager
     def elsewhere(self, seed: int) -> Iterator[None]:
-        """A context in which the stream draws from another seed, and after which it goes on as if nothing had been drawn.
+        """A context in which the stream draws from another seed, and after which it goes on as if
+        nothing had been drawn.
 
         Other threads draw on as before.
         """
@@ -123,7 +146,9 @@ class Stream:
         """Run an operator `f(key, counter, *operands) -> (sample, next counter)`, and count."""
         given = [dispatch.as_value(x) for x in operands]
         if execution.symbols_exist() and (
-            _numbers.get() is not None or symbols_in(attrs) or any([type(v.payload) is dispatch.symbolic for v in given])
+            _numbers.get() is not None
+            or symbols_in(attrs)
+            or any([type(v.payload) is dispatch.symbolic for v in given])
         ):
             return self._draw_in_graph(op, given, attrs)
         key, counter = self.state()
@@ -138,20 +163,29 @@ class Stream:
             ahead.note(kind, given, key, counter, number, found.payload.size)
         return found
 
-    def _drawn(self, op: Op, given: list[Value], attrs: Attrs, key: Handle, counter: Handle) -> Value:
+    def _drawn(
+        self, op: Op, given: list[Value], attrs: Attrs, key: Handle, counter: Handle
+    ) -> Value:
         longer = prefix_draws.instead(op, given, attrs) if op.begins else None
-        sample, following = execution.run(op, [dispatch.read(key), dispatch.read(counter), *given], longer or attrs)
+        sample, following = execution.run(
+            op, [dispatch.read(key), dispatch.read(counter), *given], longer or attrs
+        )
         dispatch.write(counter, following)
-        return execution.settled(sample if longer is None else prefix_draws.beginning(sample, attrs[0]))
+        return execution.settled(
+            sample if longer is None else prefix_draws.beginning(sample, attrs[0])
+        )
 
     def _draw_in_graph(self, op: Op, given: list[Value], attrs: Attrs) -> Value:
         if self is not default:
             raise NotImplementedError(
-                "a Generator draws for a graph of symbols, which knows the default stream only: draw by the functions of np.random"
+                "a Generator draws for a graph of symbols, which knows the default stream only: "
+                "draw by the functions of np.random"
             )
         key, counter = map(Value, execution.stream)
         number = next(_numbers.get() or _numbers_elsewhere)
-        sample: Value = execution.run(op, [key, execution.run(position_of_draw, [counter], (number,)), *given], attrs)[0]
+        sample: Value = execution.run(
+            op, [key, execution.run(position_of_draw, [counter], (number,)), *given], attrs
+        )[0]
         return sample
 
     def advance(self, draws: int) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 
 class Writer:
-    """A file that is written under another name in the same folder, and gets its own when it is closed.
+    """A file that is written under another name in the same folder, and gets its own when it is
+    closed.
 
     Parameters
     ----------
@@ -16,7 +17,9 @@ class Writer:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._target = Path(path)
-        handle, self._name = tempfile.mkstemp(prefix=f".{self._target.name}.", suffix=".part", dir=self._target.parent)
+        handle, self._name = tempfile.mkstemp(
+            prefix=f".{self._target.name}.", suffix=".part", dir=self._target.parent
+        )
         self._file = os.fdopen(handle, "wb")
 
     def write(self, content: bytes) -> None:
@@ -46,7 +49,9 @@ class Writer:
 
 
 def write(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file through a temporary one in the same folder, so that an interruption leaves the old file as it was."""
+    """Write a file through a temporary one in the same folder, so that an interruption leaves the
+    old file as it was.
+    """
     writer = Writer(path)
     try:
         writer.write(content)

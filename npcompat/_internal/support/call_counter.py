@@ -1,4 +1,6 @@
-"""What comes again and again: a program pays only for that, as compiling takes as long as some hundred runs."""
+"""What comes again and again: a program pays only for that, as compiling takes as long as some
+hundred runs.
+"""
 
 from typing import Any
 

@@ -1,19 +1,42 @@
 """The errors of npcompat, and where in the user's code they happened.
 
-Each class subclasses the exception that NumPy or Python would raise, so `except IndexError` keeps working.
+Each class subclasses the exception that NumPy or Python would raise, so `except IndexError` keeps
+working.
 """
 
+import contextlib
+import functools
+import importlib.util
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_LIBRARIES = (f"{os.sep}jax{os.sep}", f"{os.sep}contextlib.py", f"{os.sep}functools.py", "<frozen ")
+
+def _folder(package: str) -> str:
+    """Folder of an installed package, which is not imported."""
+    spec = importlib.util.find_spec(package)
+    assert spec is not None and spec.origin is not None
+    return os.path.dirname(spec.origin) + os.sep
+
+
+_PACKAGE = str(Path(__file__).parents[2]) + os.sep
+# Files of what npcompat stands on, by where they are installed: a user's folder may be named jax,
+# too.
+_LIBRARIES = (
+    _folder("jax"),
+    _folder("jaxlib"),
+    contextlib.__file__,
+    functools.__file__,
+    "<frozen ",
+)
 
 
 class AddressNotImplementedError(AttributeError, NotImplementedError):
-    """The address of an array's memory was asked for: what asks by `hasattr` is told that there is none."""
+    """The address of an array's memory was asked for: what asks by `hasattr` is told that there is
+    none.
+    """
 
 
 class TracedValueError(TypeError):
@@ -65,18 +88,22 @@ class AuditError(RuntimeError):
 
 
 def user_location() -> str:
-    """`file.py:12` of the innermost frame that belongs neither to npcompat nor to what it stands on."""
+    """`file.py:12` of the innermost frame that belongs neither to npcompat nor to what it stands
+    on.
+    """
     return user_call()[0]
 
 
 def user_call() -> tuple[str, list[str]]:
-    """The same, and the names of npcompat's functions between that frame and here, innermost first: the last is what the user called."""
+    """The same, and the names of npcompat's functions between that frame and here, innermost first:
+    the last is what the user called.
+    """
     names = []
     for frame in _frames():
         filename = frame.f_code.co_filename
         if filename.startswith(_PACKAGE):
             names.append(frame.f_code.co_name)
-        elif not any(part in filename for part in _LIBRARIES):
+        elif not filename.startswith(_LIBRARIES):
             return f"{filename}:{frame.f_lineno}", names
     return "<unknown>", names
 

@@ -1,4 +1,6 @@
-"""Tracing without the garbage collector: nearly all that it makes is kept, and looking through it takes a twentieth of the time."""
+"""Tracing without the garbage collector: nearly all that it makes is kept, and looking through it
+takes a twentieth of the time.
+"""
 
 import gc
 from collections.abc import Iterator
@@ -11,7 +13,9 @@ _pauses: list[bool] = []  # for each block that is running, whether the collecto
 
 @contextmanager
 def left() -> Iterator[None]:
-    """A context in which no garbage is collected; when the last of several ends, the collector is what it was before the first."""
+    """A context in which no garbage is collected; when the last of several ends, the collector is
+    what it was before the first.
+    """
     with _lock:
         _pauses.append(gc.isenabled())
         gc.disable()

@@ -1,4 +1,6 @@
-"""Modules that are imported when something in them is first asked for, so that `import npcompat` stays cheap."""
+"""Modules that are imported when something in them is first asked for, so that `import npcompat`
+stays cheap.
+"""
 
 import importlib
 from typing import Any

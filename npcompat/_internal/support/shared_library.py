@@ -1,8 +1,10 @@
 """Functions of compiled shared libraries as functions of NumPy arrays.
 
-The calling convention is MindSpore's: inputs first, then outputs, whose memory the caller owns, and 0 for success:
+The calling convention is MindSpore's: inputs first, then outputs, whose memory the caller owns, and
+0 for success:
 
-    int name(int nparam, void **params, int *ndims, int64_t **shapes, const char **dtypes, void *stream, void *extra)
+    int name(int nparam, void **params, int *ndims, int64_t **shapes, const char **dtypes, void
+    *stream, void *extra)
 """
 
 import ctypes
@@ -27,7 +29,10 @@ def function(path: str) -> Callable[[Sequence[Any], Types], list[onp.ndarray[Any
     """
     file, _, name = path.rpartition(":")
     if not file or not name:
-        raise ValueError(f"func of an 'aot' operator: expected a path and a function, such as './lib.so:add', got {path!r}")
+        raise ValueError(
+            "func of an 'aot' operator: expected a path and a function, such as './lib.so:add', "
+            f"got {path!r}"
+        )
     if not Path(file).exists():
         raise FileNotFoundError(f"func of an 'aot' operator: there is no file {file!r}")
     library = ctypes.CDLL(str(Path(file).resolve()))
@@ -46,7 +51,9 @@ def function(path: str) -> Callable[[Sequence[Any], Types], list[onp.ndarray[Any
             ctypes.c_int(count),
             (ctypes.c_void_p * count)(*[a.ctypes.data for a in given]),
             (ctypes.c_int * count)(*[a.ndim for a in given]),
-            (ctypes.POINTER(ctypes.c_int64) * count)(*[ctypes.cast(s, ctypes.POINTER(ctypes.c_int64)) for s in shapes]),
+            (ctypes.POINTER(ctypes.c_int64) * count)(
+                *[ctypes.cast(s, ctypes.POINTER(ctypes.c_int64)) for s in shapes]
+            ),
             (ctypes.c_char_p * count)(*[a.dtype.name.encode() for a in given]),
             None,
             None,

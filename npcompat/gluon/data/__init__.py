@@ -4,7 +4,14 @@ from npcompat.gluon.data import batchify, vision
 from npcompat.gluon.data._dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
 from npcompat.gluon.data._grain import GrainLoader
 from npcompat.gluon.data._loader import DataLoader
-from npcompat.gluon.data._sampler import BatchSampler, FilterSampler, IntervalSampler, RandomSampler, Sampler, SequentialSampler
+from npcompat.gluon.data._sampler import (
+    BatchSampler,
+    FilterSampler,
+    IntervalSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+)
 
 __all__ = [
     "ArrayDataset",

@@ -94,7 +94,11 @@ class Dataset:
         [10, 20]
         """
         transformed = _Transformed(self, fn)
-        return transformed if lazy else SimpleDataset([transformed[i] for i in range(len(transformed))])
+        return (
+            transformed
+            if lazy
+            else SimpleDataset([transformed[i] for i in range(len(transformed))])
+        )
 
     def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> "Dataset":
         """As `transform`, for the first element of each sample only.
@@ -135,7 +139,9 @@ class _Transformed(Dataset):
 
 
 class _First:
-    """A function of the first of several arguments; a class, so that it can be sent to other processes."""
+    """A function of the first of several arguments; a class, so that it can be sent to other
+    processes.
+    """
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         self._fn = fn
@@ -195,7 +201,10 @@ class ArrayDataset(Dataset):
             raise ValueError("ArrayDataset: expected at least one array")
         lengths = [len(a) for a in args]
         if len(set(lengths)) > 1:
-            raise ValueError(f"ArrayDataset: all arrays must have the same length, got {', '.join(map(str, lengths))}")
+            raise ValueError(
+                "ArrayDataset: all arrays must have the same length, got "
+                f"{', '.join(map(str, lengths))}"
+            )
         self._length, self._data = lengths[0], args
 
     def __len__(self) -> int:
@@ -205,7 +214,9 @@ class ArrayDataset(Dataset):
         return self._data[0][idx] if len(self._data) == 1 else tuple([a[idx] for a in self._data])
 
     def _batch(self, indices: Sequence[int]) -> Any:
-        """The samples of a batch, put together already: what the default batchify gives, only faster."""
+        """The samples of a batch, put together already: what the default batchify gives, only
+        faster.
+        """
         parts = [array(_on_host(a)[list(indices)]) for a in self._data]
         return parts[0] if len(parts) == 1 else parts
 

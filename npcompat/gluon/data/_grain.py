@@ -12,9 +12,9 @@ from npcompat.numpy._creation import array
 class GrainLoader:
     """Batches of a grain dataset or loader, their NumPy arrays made npcompat's.
 
-    Nothing of grain is imported: any iterable serves whose batches are NumPy arrays, or lists, tuples and dicts of them.  The
-    other way round needs no adapter: `grain.MapDataset.source` takes datasets of `gluon.data`, and `DataLoader` takes a
-    `grain.MapDataset`.
+    Nothing of grain is imported: any iterable serves whose batches are NumPy arrays, or lists,
+    tuples and dicts of them. The other way round needs no adapter: `grain.MapDataset.source` takes
+    datasets of `gluon.data`, and `DataLoader` takes a `grain.MapDataset`.
 
     Parameters
     ----------
@@ -31,9 +31,14 @@ class GrainLoader:
 
     def __init__(self, dataset: Iterable[Any]) -> None:
         if not hasattr(dataset, "__iter__"):
-            raise TypeError(f"GrainLoader: expected a grain dataset or loader, or another iterable, got {type(dataset).__name__}")
+            raise TypeError(
+                "GrainLoader: expected a grain dataset or loader, or another iterable, got "
+                f"{type(dataset).__name__}"
+            )
         if hasattr(dataset, "__next__"):
-            raise TypeError("GrainLoader: expected what can be iterated over again, not an iterator")
+            raise TypeError(
+                "GrainLoader: expected what can be iterated over again, not an iterator"
+            )
         self._dataset = dataset
 
     def __len__(self) -> int:

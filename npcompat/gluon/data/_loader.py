@@ -1,7 +1,8 @@
 """The loader: batches of a dataset, made here, in threads, or in processes.
 
-Processes are spawned, never forked, as XLA does not survive a fork.  They get the dataset once, work on the host, and
-send batches back as NumPy arrays.  Each batch draws from a random stream of its own, so that it is the same whoever makes it.
+Processes are spawned, never forked, as XLA does not survive a fork. They get the dataset once, work
+on the host, and send batches back as NumPy arrays. Each batch draws from a random stream of its
+own, so that it is the same whoever makes it.
 """
 
 import contextvars
@@ -28,7 +29,7 @@ from npcompat.gluon.data._sampler import BatchSampler, RandomSampler, Sequential
 from npcompat.gluon.data.batchify import default_batchify_fn
 from npcompat.numpy._creation import array
 
-# --- in worker processes -----------------------------------------------------------------------------------------
+# --- in worker processes --------------------------------------------------------------------------
 
 _work: list[Any] = []  # in a worker: the dataset and the batchify function
 
@@ -73,16 +74,17 @@ def _from_host(leaf: Any) -> Any:
     return array(leaf.values) if isinstance(leaf, _HostArray) else leaf
 
 
-# --- here --------------------------------------------------------------------------------------------------------
+# --- here -----------------------------------------------------------------------------------------
 
 
 class DataLoader:
     """Batches of a dataset.
 
-    What is drawn from `np.random` while a batch is made follows from `np.random.seed` before the loop: batches are the same,
-    in the same order, for any number of workers of either kind.  An error in a worker is raised in the loop; that a worker
-    died, or takes longer than `timeout`, is an error, too, and the next loop begins with new workers; a stuck thread, unlike a
-    process, can't be ended.
+    What is drawn from `np.random` while a batch is made follows from `np.random.seed` before the
+    loop: batches are the same, in the same order, for any number of workers of either kind. An
+    error in a worker is raised in the loop; that a worker died, or takes longer than `timeout`, is
+    an error, too, and the next loop begins with new workers; a stuck thread, unlike a process,
+    can't be ended.
 
     Parameters
     ----------
@@ -95,16 +97,19 @@ class DataLoader:
     sampler : Sampler, optional
         In which order samples come, instead of `shuffle`.
     last_batch : {'keep', 'discard', 'rollover'}, optional
-        Whether an incomplete batch at the end is given (if not said otherwise), left out, or begins the next round.
+        Whether an incomplete batch at the end is given (if not said otherwise), left out, or begins
+        the next round.
     batch_sampler : Sampler, optional
         Gives the lists of samples' numbers, instead of the four arguments before.
     batchify_fn : callable, optional
         Makes a batch of a list of samples; stacks them if not given.
     num_workers : int
-        Number of processes, or threads, that make batches ahead; with 0 they are made when they are asked for.  As
-        processes are spawned, the dataset must be picklable, and a script needs `if __name__ == "__main__":`.
+        Number of processes, or threads, that make batches ahead; with 0 they are made when they are
+        asked for. As processes are spawned, the dataset must be picklable, and a script needs `if
+        __name__ == "__main__":`.
     pin_memory, pin_device_id
-        Hints to MXNet's loader, which change nothing: the next batch goes to the device while one is used in any case.
+        Hints to MXNet's loader, which change nothing: the next batch goes to the device while one
+        is used in any case.
     prefetch : int, optional
         How many batches are made ahead; twice the number of workers if not given.
     thread_pool : bool
@@ -142,13 +147,18 @@ class DataLoader:
         try_nopython: bool | None = None,
     ) -> None:
         if try_nopython:
-            raise NotImplementedError("DataLoader(try_nopython=True): samples are always made by Python")
+            raise NotImplementedError(
+                "DataLoader(try_nopython=True): samples are always made by Python"
+            )
         if num_workers < 0 or timeout <= 0 or (prefetch is not None and prefetch < 0):
             raise ValueError(
-                f"DataLoader: num_workers={num_workers} and prefetch={prefetch} must not be negative, timeout={timeout} be positive"
+                f"DataLoader: num_workers={num_workers} and prefetch={prefetch} must not be "
+                f"negative, timeout={timeout} be positive"
             )
         self._dataset, self._batchify = dataset, batchify_fn or default_batchify_fn
-        self._batch_sampler = _batches(dataset, batch_size, shuffle, sampler, last_batch, batch_sampler)
+        self._batch_sampler = _batches(
+            dataset, batch_size, shuffle, sampler, last_batch, batch_sampler
+        )
         self._workers, self._threads, self._timeout = int(num_workers), bool(thread_pool), timeout
         self._ahead = max(1, 2 * self._workers if prefetch is None else int(prefetch))
         self._pool: Executor | None = None
@@ -157,7 +167,9 @@ class DataLoader:
         return len(self._batch_sampler)
 
     def __iter__(self) -> Iterator[Any]:
-        seed = draw_seed()  # also without workers, so that what is drawn later does not depend on their number
+        seed = (
+            draw_seed()
+        )  # also without workers, so that what is drawn later does not depend on their number
         batches = enumerate(iter(self._batch_sampler), seed)
         if self._workers == 0:
             return (self._batch(indices, number % 2**64) for number, indices in batches)
@@ -165,7 +177,11 @@ class DataLoader:
 
     def _batch(self, indices: Sequence[int], seed: int) -> Any:
         dataset = self._dataset
-        if self._batchify is default_batchify_fn and type(dataset) is ArrayDataset and dataset._has_batches():
+        if (
+            self._batchify is default_batchify_fn
+            and type(dataset) is ArrayDataset
+            and dataset._has_batches()
+        ):
             return dataset._batch(indices)
         with stream.default.elsewhere(seed):
             return self._batchify([dataset[i] for i in indices])
@@ -210,10 +226,14 @@ class DataLoader:
             content = pickle.dumps((self._dataset, self._batchify))
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise TypeError(
-                f"DataLoader: the dataset or batchify_fn can't be sent to worker processes: {error}. "
-                "Functions must stand at the top level of a module; threads (thread_pool=True) take any"
+                "DataLoader: the dataset or batchify_fn can't be sent to worker processes: "
+                f"{error}. "
+                "Functions must stand at the top level of a module; threads (thread_pool=True) "
+                "take any"
             ) from error
-        return ProcessPoolExecutor(self._workers, multiprocessing.get_context("spawn"), _begin, (content,))
+        return ProcessPoolExecutor(
+            self._workers, multiprocessing.get_context("spawn"), _begin, (content,)
+        )
 
     def _received(self, future: "Future[Any]") -> Any:
         try:
@@ -223,7 +243,8 @@ class DataLoader:
                 raise
             self._end_workers()
             raise TimeoutError(
-                f"DataLoader: no batch came within {self._timeout} seconds; is a worker stuck? timeout= sets how long to wait"
+                f"DataLoader: no batch came within {self._timeout} seconds; is a worker stuck? "
+                "timeout= sets how long to wait"
             ) from None
         except BrokenProcessPool as error:
             raise self._worker_died() from error
@@ -231,24 +252,42 @@ class DataLoader:
     def _worker_died(self) -> RuntimeError:
         self._end_workers()
         return RuntimeError(
-            "DataLoader: a worker process died. Was it killed, as when memory runs out? Does the script lack "
-            "`if __name__ == '__main__':` around what it runs, or can't a worker import what the dataset needs?"
+            "DataLoader: a worker process died. Was it killed, as when memory runs out? Does the "
+            "script lack "
+            "`if __name__ == '__main__':` around what it runs, or can't a worker import what the "
+            "dataset needs?"
         )
 
     def _end_workers(self) -> None:
-        """Leave the workers, and end them if they are processes; the next loop begins with new ones."""
+        """Leave the workers, and end them if they are processes; the next loop begins with new
+        ones.
+        """
         pool, self._pool = self._pool, None
         if pool is not None:
-            processes = list((pool._processes or {}).values()) if isinstance(pool, ProcessPoolExecutor) else []
+            processes = (
+                list((pool._processes or {}).values())
+                if isinstance(pool, ProcessPoolExecutor)
+                else []
+            )
             pool.shutdown(wait=False, cancel_futures=True)
             for process in processes:
                 process.kill()
 
 
-def _batches(dataset: Any, batch_size: int | None, shuffle: bool, sampler: Any, last_batch: str | None, batch_sampler: Any) -> Any:
+def _batches(
+    dataset: Any,
+    batch_size: int | None,
+    shuffle: bool,
+    sampler: Any,
+    last_batch: str | None,
+    batch_sampler: Any,
+) -> Any:
     if batch_sampler is not None:
         if batch_size is not None or shuffle or sampler is not None or last_batch is not None:
-            raise ValueError("DataLoader: batch_sampler comes instead of batch_size, shuffle, sampler and last_batch")
+            raise ValueError(
+                "DataLoader: batch_sampler comes instead of batch_size, shuffle, sampler and "
+                "last_batch"
+            )
         return batch_sampler
     if batch_size is None:
         raise ValueError("DataLoader: batch_size is needed, unless batch_sampler is given")

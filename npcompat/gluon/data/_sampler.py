@@ -113,8 +113,14 @@ class BatchSampler(Sampler):
 
     def __init__(self, sampler: Any, batch_size: int, last_batch: str = "keep") -> None:
         if last_batch not in ("keep", "discard", "rollover"):
-            raise ValueError(f"last_batch must be 'keep', 'discard' or 'rollover', got {last_batch!r}")
-        self._sampler, self._batch_size, self._last_batch = sampler, count("BatchSampler", "batch_size", batch_size), last_batch
+            raise ValueError(
+                f"last_batch must be 'keep', 'discard' or 'rollover', got {last_batch!r}"
+            )
+        self._sampler, self._batch_size, self._last_batch = (
+            sampler,
+            count("BatchSampler", "batch_size", batch_size),
+            last_batch,
+        )
         self._left: list[int] = []
 
     def __iter__(self) -> Iterator[list[int]]:
@@ -131,7 +137,11 @@ class BatchSampler(Sampler):
 
     def __len__(self) -> int:
         count = len(self._sampler) + len(self._left)
-        return -(-count // self._batch_size) if self._last_batch == "keep" else count // self._batch_size
+        return (
+            -(-count // self._batch_size)
+            if self._last_batch == "keep"
+            else count // self._batch_size
+        )
 
 
 class IntervalSampler(Sampler):
@@ -167,4 +177,11 @@ class IntervalSampler(Sampler):
         return self._length if self._rollover else -(-self._length // self._interval)
 
 
-__all__ = ["BatchSampler", "FilterSampler", "IntervalSampler", "RandomSampler", "Sampler", "SequentialSampler"]
+__all__ = [
+    "BatchSampler",
+    "FilterSampler",
+    "IntervalSampler",
+    "RandomSampler",
+    "Sampler",
+    "SequentialSampler",
+]

@@ -12,7 +12,9 @@ from npcompat.numpy._typing import DTypeLike
 
 
 def _hosts(samples: Sequence[Any]) -> list[onp.ndarray[Any, Any]]:
-    return [dispatch.to_host(s) if isinstance(s, Handle) else dispatch.host_array(s) for s in samples]
+    return [
+        dispatch.to_host(s) if isinstance(s, Handle) else dispatch.host_array(s) for s in samples
+    ]
 
 
 def _not_shared(use_shared_mem: bool, what: str) -> None:
@@ -44,7 +46,8 @@ class Stack:
         shapes = sorted({a.shape for a in arrays})
         if len(shapes) > 1:
             raise ValueError(
-                f"samples of a batch must have one shape to be stacked, got {', '.join(map(str, shapes))}; batchify.Pad pads them"
+                "samples of a batch must have one shape to be stacked, got "
+                f"{', '.join(map(str, shapes))}; batchify.Pad pads them"
             )
         return np.array(onp.stack(arrays))
 
@@ -71,7 +74,11 @@ class Pad:
     """
 
     def __init__(
-        self, val: float | None = None, dtype: DTypeLike = None, round_to: int | None = None, use_shared_mem: bool = False
+        self,
+        val: float | None = None,
+        dtype: DTypeLike = None,
+        round_to: int | None = None,
+        use_shared_mem: bool = False,
     ) -> None:
         _not_shared(use_shared_mem, "Pad")
         self._value, self._dtype, self._round_to = 0 if val is None else val, dtype, round_to
@@ -80,7 +87,10 @@ class Pad:
         """The batch."""
         arrays = _hosts(data)
         if len({a.ndim for a in arrays}) > 1:
-            raise ValueError(f"Pad: samples must have the same number of axes, got shapes {', '.join(str(a.shape) for a in arrays)}")
+            raise ValueError(
+                "Pad: samples must have the same number of axes, got shapes "
+                f"{', '.join(str(a.shape) for a in arrays)}"
+            )
         shape = [max(lengths) for lengths in zip(*[a.shape for a in arrays], strict=True)]
         if self._round_to is not None:
             shape = [-(-n // self._round_to) * self._round_to for n in shape]
@@ -108,13 +118,18 @@ class Append:
     [array([[1, 2]]), array([[3]])]
     """
 
-    def __init__(self, expand: bool = True, batch_axis: int = 0, use_shared_mem: bool = False) -> None:
+    def __init__(
+        self, expand: bool = True, batch_axis: int = 0, use_shared_mem: bool = False
+    ) -> None:
         _not_shared(use_shared_mem, "Append")
         self._expand, self._batch_axis = expand, batch_axis
 
     def __call__(self, data: Sequence[Any]) -> list[Any]:
         """The batch."""
-        return [np.array(onp.expand_dims(a, self._batch_axis) if self._expand else a) for a in _hosts(data)]
+        return [
+            np.array(onp.expand_dims(a, self._batch_axis) if self._expand else a)
+            for a in _hosts(data)
+        ]
 
 
 class Group:
@@ -144,9 +159,12 @@ class Group:
         """The batch: what each function gives."""
         if any(len(sample) != len(self._functions) for sample in data):
             raise ValueError(
-                f"Group: {len(self._functions)} functions need samples of as many elements, got {sorted({len(s) for s in data})}"
+                f"Group: {len(self._functions)} functions need samples of as many elements, got "
+                f"{sorted({len(s) for s in data})}"
             )
-        return tuple([function([sample[i] for sample in data]) for i, function in enumerate(self._functions)])
+        return tuple(
+            [function([sample[i] for sample in data]) for i, function in enumerate(self._functions)]
+        )
 
 
 class AsList:

@@ -1,7 +1,21 @@
 """Metrics: numbers that are gathered over batches, on the host."""
 
-from npcompat.gluon.metric._agreement import MCC, PCC, MeanCosineSimilarity, MeanPairwiseDistance, PearsonCorrelation
-from npcompat.gluon.metric._base import CompositeEvalMetric, CustomMetric, EvalMetric, alias, check_label_shapes, create, register
+from npcompat.gluon.metric._agreement import (
+    MCC,
+    PCC,
+    MeanCosineSimilarity,
+    MeanPairwiseDistance,
+    PearsonCorrelation,
+)
+from npcompat.gluon.metric._base import (
+    CompositeEvalMetric,
+    CustomMetric,
+    EvalMetric,
+    alias,
+    check_label_shapes,
+    create,
+    register,
+)
 from npcompat.gluon.metric._choices import one_hot, predict_with_threshold
 from npcompat.gluon.metric._classes import (
     F1,

@@ -9,13 +9,15 @@ import numpy as onp
 from npcompat.gluon.metric._base import Array, EvalMetric, alias, pairs, register
 from npcompat.gluon.metric._choices import chosen_of
 
-# --- of classes --------------------------------------------------------------------------------------------------
+# --- of classes -----------------------------------------------------------------------------------
 
 
 class _Confusion(EvalMetric):
-    """How often each class was taken for each other, and the correlation that this makes (Gorodkin, 2004).
+    """How often each class was taken for each other, and the correlation that this makes (Gorodkin,
+    2004).
 
-    It is 1 if all predictions are right, 0 if they are as good as guessed, or if there is one class only.
+    It is 1 if all predictions are right, 0 if they are as good as guessed, or if there is one class
+    only.
     """
 
     def reset(self) -> None:
@@ -32,7 +34,10 @@ class _Confusion(EvalMetric):
             true, predicted = (c.astype(onp.int64).ravel() for c in self._classes(label, pred))
             self._check_fit(true.size == predicted.size, label, pred)
             if true.size and min(true.min(), predicted.min()) < 0:
-                raise ValueError(f"{type(self).__name__}: classes are counted from 0, got {min(true.min(), predicted.min())}")
+                raise ValueError(
+                    f"{type(self).__name__}: classes are counted from 0, got "
+                    f"{min(true.min(), predicted.min())}"
+                )
             size = max(len(self._counts), 1 + max(true.max(initial=0), predicted.max(initial=0)))
             counts = onp.zeros((size, size))
             counts[: len(self._counts), : len(self._counts)] = self._counts
@@ -53,7 +58,8 @@ class _Confusion(EvalMetric):
 
 @register
 class MCC(_Confusion):
-    """Correlation of yes-or-no labels and predictions (Matthews, 1975); labels greater than 0 mean yes.
+    """Correlation of yes-or-no labels and predictions (Matthews, 1975); labels greater than 0 mean
+    yes.
 
     Parameters
     ----------
@@ -68,7 +74,12 @@ class MCC(_Confusion):
     0.5774
     """
 
-    def __init__(self, name: str = "mcc", output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str = "mcc",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(name, output_names, label_names)
 
     def _classes(self, label: Array, pred: Array) -> tuple[Array, Array]:
@@ -92,14 +103,19 @@ class PCC(_Confusion):
     0.7
     """
 
-    def __init__(self, name: str = "pcc", output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str = "pcc",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(name, output_names, label_names)
 
     def _classes(self, label: Array, pred: Array) -> tuple[Array, Array]:
         return label, pred.argmax(axis=1) if pred.ndim > label.ndim else pred
 
 
-# --- of numbers --------------------------------------------------------------------------------------------------
+# --- of numbers -----------------------------------------------------------------------------------
 
 
 @alias("pearsonr")
@@ -120,7 +136,12 @@ class PearsonCorrelation(EvalMetric):
     1.0
     """
 
-    def __init__(self, name: str = "pearsonr", output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str = "pearsonr",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(name, output_names, label_names)
 
     def reset(self) -> None:
@@ -129,7 +150,9 @@ class PearsonCorrelation(EvalMetric):
         self._means, self._products = onp.zeros(2), onp.zeros((2, 2))
 
     def update(self, labels: Any, preds: Any) -> None:
-        """See a batch of numbers; means and products about them are joined with those seen before (Chan et al., 1979)."""
+        """See a batch of numbers; means and products about them are joined with those seen before
+        (Chan et al., 1979).
+        """
         for label, pred in pairs(labels, preds):
             self._check_fit(label.size == pred.size, label, pred)
             if not label.size:
@@ -138,7 +161,9 @@ class PearsonCorrelation(EvalMetric):
             means, count = both.mean(axis=1), both.shape[1]
             deviations = both - means[:, None]
             shift, total = means - self._means, self.num_inst + count
-            self._products += deviations @ deviations.T + onp.outer(shift, shift) * (self.num_inst * count / total)
+            self._products += deviations @ deviations.T + onp.outer(shift, shift) * (
+                self.num_inst * count / total
+            )
             self._means += shift * (count / total)
             self.num_inst = total
 
@@ -152,7 +177,8 @@ def _rows(owner: str, label: Array, pred: Array) -> tuple[Array, Array]:
     """Vectors along the last axis, of float64."""
     if label.shape != pred.shape or not label.ndim:
         raise ValueError(
-            f"{owner}: expected labels and predictions of one shape, with at least one axis; got {label.shape} and {pred.shape}"
+            f"{owner}: expected labels and predictions of one shape, with at least one axis; got "
+            f"{label.shape} and {pred.shape}"
         )
     return (onp.atleast_2d(label).astype(onp.float64), onp.atleast_2d(pred).astype(onp.float64))
 
@@ -178,7 +204,11 @@ class MeanCosineSimilarity(EvalMetric):
     """
 
     def __init__(
-        self, name: str = "cos_sim", output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None, eps: float = 1e-8
+        self,
+        name: str = "cos_sim",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+        eps: float = 1e-8,
     ) -> None:
         super().__init__(name, output_names, label_names, eps=eps)
         self.eps = eps
@@ -213,7 +243,11 @@ class MeanPairwiseDistance(EvalMetric):
     """
 
     def __init__(
-        self, name: str = "mpd", output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None, p: float = 2
+        self,
+        name: str = "mpd",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+        p: float = 2,
     ) -> None:
         super().__init__(name, output_names, label_names, p=p)
         if p <= 0:

@@ -70,7 +70,10 @@ def create(metric: Any, *args: Any, **kwargs: Any) -> "EvalMetric":
     if callable(metric):
         return CustomMetric(metric, *args, **kwargs)
     if not isinstance(metric, str) or metric.lower() not in _REGISTRY:
-        raise ValueError(f"metric {metric!r}: expected an EvalMetric, a function, or one of {', '.join(sorted(_REGISTRY))}")
+        raise ValueError(
+            f"metric {metric!r}: expected an EvalMetric, a function, or one of "
+            f"{', '.join(sorted(_REGISTRY))}"
+        )
     return _REGISTRY[metric.lower()](*args, **kwargs)
 
 
@@ -83,7 +86,9 @@ def as_lists(arrays: Any) -> list[Array]:
     return [_host(a) for a in arrays] if isinstance(arrays, list | tuple) else [_host(arrays)]
 
 
-def check_label_shapes(labels: Any, preds: Any, wrap: bool = False, shape: bool = False) -> tuple[Any, Any]:
+def check_label_shapes(
+    labels: Any, preds: Any, wrap: bool = False, shape: bool = False
+) -> tuple[Any, Any]:
     """Check that there are as many labels as predictions.
 
     Parameters
@@ -102,7 +107,9 @@ def check_label_shapes(labels: Any, preds: Any, wrap: bool = False, shape: bool 
     """
     counts = (labels.shape, preds.shape) if shape else (len(labels), len(preds))
     if counts[0] != counts[1]:
-        raise ValueError(f"labels and predictions must fit: {counts[0]} labels, {counts[1]} predictions")
+        raise ValueError(
+            f"labels and predictions must fit: {counts[0]} labels, {counts[1]} predictions"
+        )
     if wrap:
         labels, preds = ([a] if hasattr(a, "shape") else a for a in (labels, preds))
     return labels, preds
@@ -131,7 +138,11 @@ class EvalMetric:
     """
 
     def __init__(
-        self, name: str, output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None, **kwargs: Any
+        self,
+        name: str,
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+        **kwargs: Any,
     ) -> None:
         self.name, self.output_names, self.label_names = str(name), output_names, label_names
         self._kwargs = kwargs
@@ -143,7 +154,10 @@ class EvalMetric:
 
     def _check_fit(self, fits: bool, label: Array, pred: Array) -> None:
         if not fits:
-            raise ValueError(f"{type(self).__name__}: labels of shape {label.shape} do not fit predictions of shape {pred.shape}")
+            raise ValueError(
+                f"{type(self).__name__}: labels of shape {label.shape} do not fit predictions of "
+                f"shape {pred.shape}"
+            )
 
     def _add(self, total: float, count: int) -> None:
         self.sum_metric += float(total)
@@ -161,8 +175,16 @@ class EvalMetric:
 
     def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
         """See a batch given as dicts, from which entries are taken by name."""
-        chosen = [pred[n] for n in self.output_names] if self.output_names is not None else list(pred.values())
-        truth = [label[n] for n in self.label_names] if self.label_names is not None else list(label.values())
+        chosen = (
+            [pred[n] for n in self.output_names]
+            if self.output_names is not None
+            else list(pred.values())
+        )
+        truth = (
+            [label[n] for n in self.label_names]
+            if self.label_names is not None
+            else list(label.values())
+        )
         self.update(truth, chosen)
 
     def get(self) -> tuple[Any, Any]:
@@ -178,7 +200,12 @@ class EvalMetric:
 
     def get_config(self) -> dict[str, Any]:
         """What makes an equal metric again."""
-        own = {"metric": type(self).__name__, "name": self.name, "output_names": self.output_names, "label_names": self.label_names}
+        own = {
+            "metric": type(self).__name__,
+            "name": self.name,
+            "output_names": self.output_names,
+            "label_names": self.label_names,
+        }
         return {**self._kwargs, **own}
 
     def __str__(self) -> str:
@@ -277,8 +304,15 @@ class CustomMetric(EvalMetric):
         label_names: Sequence[str] | None = None,
     ) -> None:
         if not callable(feval):
-            raise TypeError(f"CustomMetric: feval: expected a function of labels and predictions, got {type(feval).__name__}")
-        super().__init__(f"custom({getattr(feval, '__name__', type(feval).__name__)})" if name is None else name, output_names, label_names)
+            raise TypeError(
+                "CustomMetric: feval: expected a function of labels and predictions, got "
+                f"{type(feval).__name__}"
+            )
+        super().__init__(
+            f"custom({getattr(feval, '__name__', type(feval).__name__)})" if name is None else name,
+            output_names,
+            label_names,
+        )
         self._feval, self._allow_extra_outputs = feval, allow_extra_outputs
 
     def update(self, labels: Any, preds: Any) -> None:
@@ -295,4 +329,14 @@ class CustomMetric(EvalMetric):
         raise NotImplementedError("CustomMetric can't be made again from a config")
 
 
-__all__ = ["CompositeEvalMetric", "CustomMetric", "EvalMetric", "alias", "as_lists", "check_label_shapes", "create", "pairs", "register"]
+__all__ = [
+    "CompositeEvalMetric",
+    "CustomMetric",
+    "EvalMetric",
+    "alias",
+    "as_lists",
+    "check_label_shapes",
+    "create",
+    "pairs",
+    "register",
+]

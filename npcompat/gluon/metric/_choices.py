@@ -30,7 +30,8 @@ def predict_with_threshold(pred: Any, threshold: Any = 0.5) -> Any:
     shape = getattr(threshold, "shape", ())
     if shape and shape[-1] != pred.shape[-1]:
         raise ValueError(
-            f"predict_with_threshold: threshold of shape {shape} has not one entry for each class of pred, of shape {pred.shape}"
+            f"predict_with_threshold: threshold of shape {shape} has not one entry for each class "
+            f"of pred, of shape {pred.shape}"
         )
     return pred > threshold
 
@@ -56,7 +57,11 @@ def one_hot(idx: ArrayLike, num: int) -> Any:
 
 def chosen_of(label: Array, pred: Array, threshold: Any) -> Array:
     """Whether yes is predicted, from a score for each sample or from one for no and one for yes."""
-    chosen: Array = pred.argmax(axis=-1) == 1 if pred.ndim > label.ndim and pred.shape[-1] == 2 else predict_with_threshold(pred, threshold)
+    chosen: Array = (
+        pred.argmax(axis=-1) == 1
+        if pred.ndim > label.ndim and pred.shape[-1] == 2
+        else predict_with_threshold(pred, threshold)
+    )
     return chosen
 
 

@@ -32,7 +32,11 @@ class Accuracy(EvalMetric):
     """
 
     def __init__(
-        self, axis: int = 1, name: str = "accuracy", output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None
+        self,
+        axis: int = 1,
+        name: str = "accuracy",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
     ) -> None:
         super().__init__(name, output_names, label_names, axis=axis)
         self.axis = axis
@@ -40,16 +44,22 @@ class Accuracy(EvalMetric):
     def update(self, labels: Any, preds: Any) -> None:
         """See a batch of classes, and of scores or classes."""
         for label, pred in pairs(labels, preds):
-            self._check_fit(pred.shape == label.shape or -pred.ndim <= self.axis < pred.ndim, label, pred)
+            self._check_fit(
+                pred.shape == label.shape or -pred.ndim <= self.axis < pred.ndim, label, pred
+            )
             classes = pred if pred.shape == label.shape else pred.argmax(axis=self.axis)
             self._check_fit(label.size == classes.size, label, pred)
-            self._add((classes.astype(onp.int64).ravel() == label.astype(onp.int64).ravel()).sum(), label.size)
+            self._add(
+                (classes.astype(onp.int64).ravel() == label.astype(onp.int64).ravel()).sum(),
+                label.size,
+            )
 
 
 @alias("binary_accuracy")
 @register
 class BinaryAccuracy(EvalMetric):
-    """Share of yes-or-no predictions that are right: of each sample, or of each class of each sample.
+    """Share of yes-or-no predictions that are right: of each sample, or of each class of each
+    sample.
 
     Parameters
     ----------
@@ -120,7 +130,9 @@ class TopKAccuracy(EvalMetric):
         """See a batch of classes and scores."""
         for label, pred in pairs(labels, preds):
             self._check_fit(pred.ndim > 1 and pred.size == label.size * pred.shape[-1], label, pred)
-            best = onp.argsort(-pred.reshape(label.size, -1), axis=1, kind="stable")[:, : self.top_k]
+            best = onp.argsort(-pred.reshape(label.size, -1), axis=1, kind="stable")[
+                :, : self.top_k
+            ]
             self._add((best == label.astype(onp.int64).reshape(-1, 1)).sum(), label.size)
 
 
@@ -133,13 +145,15 @@ class Fbeta(EvalMetric):
     name, output_names, label_names
         As for `EvalMetric`.
     class_type : {'binary', 'multiclass', 'multilabel'}
-        Whether labels are 0 or 1 (of which 1 counts), one of several classes, or 0 or 1 for each of several.
+        Whether labels are 0 or 1 (of which 1 counts), one of several classes, or 0 or 1 for each of
+        several.
     beta : float
         Weight of the recall.
     threshold : float
         From which score on a class is predicted (not for multiclass, nor for two scores).
     average : {'micro', 'macro', None}
-        Whether counts of all classes are added up, or their values averaged; with None there is one value for each.
+        Whether counts of all classes are added up, or their values averaged; with None there is one
+        value for each.
 
     Examples
     --------
@@ -160,11 +174,29 @@ class Fbeta(EvalMetric):
         average: str | None = "micro",
     ) -> None:
         if class_type not in ("binary", "multiclass", "multilabel"):
-            raise ValueError(f"{type(self).__name__}: class_type must be 'binary', 'multiclass' or 'multilabel', got {class_type!r}")
+            raise ValueError(
+                f"{type(self).__name__}: class_type must be 'binary', 'multiclass' or "
+                f"'multilabel', got {class_type!r}"
+            )
         if average not in ("micro", "macro", None):
-            raise ValueError(f"{type(self).__name__}: average must be 'micro', 'macro' or None, got {average!r}")
-        self.class_type, self.beta, self.threshold, self.average = class_type, beta, threshold, average
-        super().__init__(name, output_names, label_names, class_type=class_type, beta=beta, threshold=threshold, average=average)
+            raise ValueError(
+                f"{type(self).__name__}: average must be 'micro', 'macro' or None, got {average!r}"
+            )
+        self.class_type, self.beta, self.threshold, self.average = (
+            class_type,
+            beta,
+            threshold,
+            average,
+        )
+        super().__init__(
+            name,
+            output_names,
+            label_names,
+            class_type=class_type,
+            beta=beta,
+            threshold=threshold,
+            average=average,
+        )
 
     def reset(self) -> None:
         """Forget what was seen."""
@@ -177,7 +209,9 @@ class Fbeta(EvalMetric):
             return label.reshape(len(label), -1) > 0, pred.reshape(len(label), -1) > self.threshold
         if self.class_type == "multiclass":
             classes = onp.arange(pred.shape[-1])
-            return label.reshape(-1, 1) == classes, pred.reshape(-1, len(classes)).argmax(axis=1)[:, None] == classes
+            return label.reshape(-1, 1) == classes, pred.reshape(-1, len(classes)).argmax(axis=1)[
+                :, None
+            ] == classes
         return label.reshape(-1, 1) > 0, chosen_of(label, pred, self.threshold).reshape(-1, 1)
 
     def update(self, labels: Any, preds: Any) -> None:
@@ -188,9 +222,12 @@ class Fbeta(EvalMetric):
             self._check_fit(true.shape == predicted.shape, label, pred)
             counts = (true & predicted).sum(axis=0), predicted.sum(axis=0), true.sum(axis=0)
             if not self.num_inst:
-                self._right, self._predicted, self._true = (onp.zeros(true.shape[1]) for _ in range(3))
+                self._right, self._predicted, self._true = (
+                    onp.zeros(true.shape[1]) for _ in range(3)
+                )
             self._right, self._predicted, self._true = (
-                a + b for a, b in zip((self._right, self._predicted, self._true), counts, strict=True)
+                a + b
+                for a, b in zip((self._right, self._predicted, self._true), counts, strict=True)
             )
             self.num_inst += len(true)
 
@@ -199,7 +236,9 @@ class Fbeta(EvalMetric):
         if not self.num_inst:
             return self.name, math.nan
         counts = [self._right, self._predicted, self._true]
-        right, predicted, true = [c.sum(keepdims=True) for c in counts] if self.average == "micro" else counts
+        right, predicted, true = (
+            [c.sum(keepdims=True) for c in counts] if self.average == "micro" else counts
+        )
         square = self.beta**2
         scores = (1 + square) * right / onp.maximum(square * true + predicted, 1e-12)
         return self.name, scores if self.average is None else float(scores.mean())
@@ -265,8 +304,21 @@ class CrossEntropy(EvalMetric):
         output_names: Sequence[str] | None = None,
         label_names: Sequence[str] | None = None,
     ) -> None:
-        super().__init__(name, output_names, label_names, eps=eps, ignore_label=ignore_label, axis=axis, from_logits=from_logits)
-        self.eps, self.ignore_label, self.axis, self.from_logits = eps, ignore_label, axis, from_logits
+        super().__init__(
+            name,
+            output_names,
+            label_names,
+            eps=eps,
+            ignore_label=ignore_label,
+            axis=axis,
+            from_logits=from_logits,
+        )
+        self.eps, self.ignore_label, self.axis, self.from_logits = (
+            eps,
+            ignore_label,
+            axis,
+            from_logits,
+        )
 
     def update(self, labels: Any, preds: Any) -> None:
         """See a batch of classes, and of probabilities or logits."""
@@ -278,7 +330,11 @@ class CrossEntropy(EvalMetric):
                 scores = onp.exp(scores - scores.max(axis=1, keepdims=True))
                 scores /= scores.sum(axis=1, keepdims=True)
             classes = label.astype(onp.int64).ravel()
-            kept = onp.ones(label.size, bool) if self.ignore_label is None else classes != self.ignore_label
+            kept = (
+                onp.ones(label.size, bool)
+                if self.ignore_label is None
+                else classes != self.ignore_label
+            )
             chosen = scores[onp.arange(label.size)[kept], classes[kept]]
             self._add(-onp.log(chosen + self.eps).sum(), int(kept.sum()))
 
@@ -342,4 +398,13 @@ class Perplexity(CrossEntropy):
         return self.name, math.exp(super().get()[1])
 
 
-__all__ = ["F1", "Accuracy", "BinaryAccuracy", "CrossEntropy", "Fbeta", "NegativeLogLikelihood", "Perplexity", "TopKAccuracy"]
+__all__ = [
+    "F1",
+    "Accuracy",
+    "BinaryAccuracy",
+    "CrossEntropy",
+    "Fbeta",
+    "NegativeLogLikelihood",
+    "Perplexity",
+    "TopKAccuracy",
+]

@@ -12,7 +12,12 @@ from npcompat.gluon.metric._base import Array, EvalMetric, as_lists, pairs, regi
 class _Difference(EvalMetric):
     """A mean over elements and then over samples of what `_error` makes of each pair of numbers."""
 
-    def __init__(self, name: str, output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(name, output_names, label_names)
 
     def _error(self, difference: Array) -> Array:
@@ -23,7 +28,9 @@ class _Difference(EvalMetric):
         for label, pred in pairs(labels, preds):
             self._check_fit(label.size == pred.size, label, pred)
             count = len(label) if label.ndim else 1
-            difference = (label.astype(onp.float64).ravel() - pred.astype(onp.float64).ravel()).reshape(count, -1)
+            difference = (
+                label.astype(onp.float64).ravel() - pred.astype(onp.float64).ravel()
+            ).reshape(count, -1)
             self._add(self._error(difference).mean(axis=1).sum(), count)
 
 
@@ -44,7 +51,12 @@ class MAE(_Difference):
     ('mae', 1.0)
     """
 
-    def __init__(self, name: str = "mae", output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str = "mae",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(name, output_names, label_names)
 
     def _error(self, difference: Array) -> Array:
@@ -68,7 +80,12 @@ class MSE(_Difference):
     ('mse', 2.0)
     """
 
-    def __init__(self, name: str = "mse", output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str = "mse",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(name, output_names, label_names)
 
     def _error(self, difference: Array) -> Array:
@@ -92,7 +109,12 @@ class RMSE(MSE):
     2.8284
     """
 
-    def __init__(self, name: str = "rmse", output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str = "rmse",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(name, output_names, label_names)
 
     def get(self) -> tuple[Any, Any]:
@@ -117,7 +139,12 @@ class Loss(EvalMetric):
     ('loss', 2.0)
     """
 
-    def __init__(self, name: str = "loss", output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str = "loss",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(name, output_names, label_names)
 
     def update(self, labels: Any, preds: Any) -> None:
@@ -143,7 +170,12 @@ class Torch(Loss):
     ('torch', 2.0)
     """
 
-    def __init__(self, name: str = "torch", output_names: Sequence[str] | None = None, label_names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        name: str = "torch",
+        output_names: Sequence[str] | None = None,
+        label_names: Sequence[str] | None = None,
+    ) -> None:
         super().__init__(name, output_names, label_names)
 
 

@@ -10,7 +10,14 @@ from npcompat.gluon.block import HybridBlock
 _Net = TypeVar("_Net", bound=HybridBlock)
 
 
-def completed(net: _Net, name: str, pretrained: bool, device: Any, root: str | os.PathLike[str] | None, ctx: Any) -> _Net:
+def completed(
+    net: _Net,
+    name: str,
+    pretrained: bool,
+    device: Any,
+    root: str | os.PathLike[str] | None,
+    ctx: Any,
+) -> _Net:
     """The network, with the parameters of a local file if `pretrained`.
 
     Parameters
@@ -35,22 +42,35 @@ def completed(net: _Net, name: str, pretrained: bool, device: Any, root: str | o
     if pretrained:
         net.load_parameters(found(name, root), device=chosen)
     elif chosen is not None:
-        raise ValueError(f"{name}: device is where pretrained parameters are placed; without them, give it to initialize()")
+        raise ValueError(
+            f"{name}: device is where pretrained parameters are placed; without them, give it to "
+            "initialize()"
+        )
     return net
 
 
 def found(name: str, root: str | os.PathLike[str] | None = None) -> Path:
-    """The file of a network's parameters in a folder; `name-1a2b3c4d.params`, as MXNet calls its files, is one too."""
-    folder = Path(os.environ.get("MXNET_HOME", "~/.mxnet"), "models") if root is None else Path(root)
+    """The file of a network's parameters in a folder; `name-1a2b3c4d.params`, as MXNet calls its
+    files, is one too.
+    """
+    folder = (
+        Path(os.environ.get("MXNET_HOME", "~/.mxnet"), "models") if root is None else Path(root)
+    )
     folder = folder.expanduser()
     exact = [folder / f"{name}{ending}" for ending in (".safetensors", ".params")]
-    files = [path for path in exact if path.is_file()][:1] or sorted(folder.glob(f"{name}-*.params"))
+    files = [path for path in exact if path.is_file()][:1] or sorted(
+        folder.glob(f"{name}-*.params")
+    )
     if len(files) == 1:
         return files[0]
     if files:
-        raise ValueError(f"{name}: several files of parameters in {folder}, keep one: {', '.join(path.name for path in files)}")
+        raise ValueError(
+            f"{name}: several files of parameters in {folder}, keep one: "
+            f"{', '.join(path.name for path in files)}"
+        )
     raise FileNotFoundError(
-        f"{name}: no pretrained parameters in {folder}; nothing is downloaded. Put a file {name}.safetensors (of save_parameters) or "
+        f"{name}: no pretrained parameters in {folder}; nothing is downloaded. Put a file "
+        f"{name}.safetensors (of save_parameters) or "
         f"{name}.params (of MXNet's model zoo) there, or give the folder as root="
     )
 

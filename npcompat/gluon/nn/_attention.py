@@ -9,7 +9,8 @@ from npcompat.gluon.nn._normalization import LayerNorm
 
 
 class MultiHeadAttention(HybridBlock):
-    """Attention with several heads (Vaswani et al., 2017): `concatenated(softmax(q k^T / sqrt(d)) v) W`, for each head projections q, k, v.
+    """Attention with several heads (Vaswani et al., 2017): `concatenated(softmax(q k^T / sqrt(d))
+    v) W`, for each head projections q, k, v.
 
     Parameters
     ----------
@@ -22,8 +23,8 @@ class MultiHeadAttention(HybridBlock):
     use_bias : bool
         Whether something is added to the projections.
     num_key_heads : int, optional
-        Number of heads of keys and values, which divides `num_heads` (Ainslie et al., 2023: grouped queries); as many as of
-        queries if not given.
+        Number of heads of keys and values, which divides `num_heads` (Ainslie et al., 2023: grouped
+        queries); as many as of queries if not given.
     weight_initializer, bias_initializer : Initializer or str, optional
         Initializers of the projections.
     in_units : int
@@ -53,15 +54,31 @@ class MultiHeadAttention(HybridBlock):
         key_heads = num_heads if num_key_heads is None else num_key_heads
         if num_heads < 1 or units % num_heads or key_heads < 1 or num_heads % key_heads:
             raise ValueError(
-                f"MultiHeadAttention: num_heads must divide units, and num_key_heads num_heads; got {units} units, {num_heads} heads "
+                "MultiHeadAttention: num_heads must divide units, and num_key_heads num_heads; "
+                f"got {units} units, {num_heads} heads "
                 f"and {key_heads} heads of keys"
             )
         if not 0 <= dropout < 1:
-            raise ValueError(f"MultiHeadAttention: dropout is a probability less than 1, got {dropout}")
-        self._heads, self._features, self._dropout = int(num_heads), units // num_heads, float(dropout)
+            raise ValueError(
+                f"MultiHeadAttention: dropout is a probability less than 1, got {dropout}"
+            )
+        self._heads, self._features, self._dropout = (
+            int(num_heads),
+            units // num_heads,
+            float(dropout),
+        )
 
         def projection(count: int, features: int) -> Dense:
-            return Dense(count, None, use_bias, False, "float32", weight_initializer, bias_initializer, features)
+            return Dense(
+                count,
+                None,
+                use_bias,
+                False,
+                "float32",
+                weight_initializer,
+                bias_initializer,
+                features,
+            )
 
         self.query_proj = projection(units, in_units)
         self.key_proj = projection(key_heads * self._features, in_units)
@@ -72,7 +89,13 @@ class MultiHeadAttention(HybridBlock):
         return x.reshape(*x.shape[:2], x.shape[2] // self._features, self._features)
 
     def forward(
-        self, query: Any, key: Any = None, value: Any = None, mask: Any = None, valid_length: Any = None, is_causal: bool = False
+        self,
+        query: Any,
+        key: Any = None,
+        value: Any = None,
+        mask: Any = None,
+        valid_length: Any = None,
+        is_causal: bool = False,
     ) -> Any:
         """The attended values, of shape (batch, time, units).
 
@@ -92,7 +115,10 @@ class MultiHeadAttention(HybridBlock):
             Whether query `i` sees the keys 0 to i only.
         """
         if query.ndim != 3:
-            raise ValueError(f"MultiHeadAttention: expected axes (batch, time, features), got shape {query.shape}")
+            raise ValueError(
+                "MultiHeadAttention: expected axes (batch, time, features), got shape "
+                f"{query.shape}"
+            )
         key = query if key is None else key
         value = key if value is None else value
         seen = npx.scaled_dot_product_attention(
@@ -112,10 +138,12 @@ class MultiHeadAttention(HybridBlock):
 
 
 class TransformerEncoderCell(HybridBlock):
-    """One layer of the Transformer's encoder: self-attention, then two dense layers, each added to what it gets and normalized.
+    """One layer of the Transformer's encoder: self-attention, then two dense layers, each added to
+    what it gets and normalized.
 
-    `y = norm(x + attention(x)); z = norm(y + W2 activation(W1 y))` (Vaswani et al., 2017), or, with `pre_norm`,
-    `y = x + attention(norm(x)); z = y + W2 activation(W1 norm(y))` (Xiong et al., 2020).
+    `y = norm(x + attention(x)); z = norm(y + W2 activation(W1 y))` (Vaswani et al., 2017), or, with
+    `pre_norm`, `y = x + attention(norm(x)); z = y + W2 activation(W1 norm(y))` (Xiong et al.,
+    2020).
 
     Parameters
     ----------
@@ -126,7 +154,8 @@ class TransformerEncoderCell(HybridBlock):
     num_heads : int
         Number of heads, which divides `units`.
     dropout : float
-        Probability of elements to be zeroed in training mode: of attention, between the dense layers, and before each sum.
+        Probability of elements to be zeroed in training mode: of attention, between the dense
+        layers, and before each sum.
     activation : str
         Name of the activation between the dense layers.
     layer_norm_eps : float
@@ -161,11 +190,15 @@ class TransformerEncoderCell(HybridBlock):
         self.output_norm = LayerNorm(epsilon=layer_norm_eps, in_channels=units)
         self.dropout = Dropout(dropout)
 
-    def forward(self, x: Any, mask: Any = None, valid_length: Any = None, is_causal: bool = False) -> Any:
+    def forward(
+        self, x: Any, mask: Any = None, valid_length: Any = None, is_causal: bool = False
+    ) -> Any:
         """The encoded sequences; the arguments are those of `MultiHeadAttention`."""
 
         def attended(a: Any) -> Any:
-            return self.dropout(self.attention(a, mask=mask, valid_length=valid_length, is_causal=is_causal))
+            return self.dropout(
+                self.attention(a, mask=mask, valid_length=valid_length, is_causal=is_causal)
+            )
 
         def transformed(a: Any) -> Any:
             return self.dropout(self.output(self.dropout(self.hidden(a))))

@@ -56,8 +56,20 @@ class Dense(HybridBlock):
         super().__init__()
         units, in_units = count("Dense", "units", units), count("Dense", "in_units", in_units, 0)
         self._units, self._flatten = units, bool(flatten)
-        self.weight = Parameter("weight", shape=(units, in_units), init=weight_initializer, dtype=dtype, allow_deferred_init=True)
-        self.bias = Parameter("bias", shape=(units,), init=bias_initializer, dtype=dtype, allow_deferred_init=True) if use_bias else None
+        self.weight = Parameter(
+            "weight",
+            shape=(units, in_units),
+            init=weight_initializer,
+            dtype=dtype,
+            allow_deferred_init=True,
+        )
+        self.bias = (
+            Parameter(
+                "bias", shape=(units,), init=bias_initializer, dtype=dtype, allow_deferred_init=True
+            )
+            if use_bias
+            else None
+        )
         self.act = None if activation is None else Activation(activation)
 
     def infer_shape(self, x: Any, *args: Any) -> None:
@@ -67,12 +79,17 @@ class Dense(HybridBlock):
     def forward(self, x: Any) -> Any:
         """The activated units."""
         bias = None if self.bias is None else self.bias.data()
-        y = npx.fully_connected(x, self.weight.data(), bias, no_bias=bias is None, flatten=self._flatten)
+        y = npx.fully_connected(
+            x, self.weight.data(), bias, no_bias=bias is None, flatten=self._flatten
+        )
         return y if self.act is None else self.act(y)
 
     def __repr__(self) -> str:
         features = (self.weight.shape or (None, None))[1]
-        return f"Dense({features if features != -1 else None} -> {self._units}, {'linear' if self.act is None else self.act})"
+        return (
+            f"Dense({features if features != -1 else None} -> {self._units}, "
+            f"{'linear' if self.act is None else self.act})"
+        )
 
 
 class Dropout(HybridBlock):
@@ -131,13 +148,27 @@ class Embedding(HybridBlock):
     """
 
     def __init__(
-        self, input_dim: int, output_dim: int, dtype: DTypeLike = "float32", weight_initializer: Any = None, sparse_grad: bool = False
+        self,
+        input_dim: int,
+        output_dim: int,
+        dtype: DTypeLike = "float32",
+        weight_initializer: Any = None,
+        sparse_grad: bool = False,
     ) -> None:
         super().__init__()
         if sparse_grad:
             raise NotImplementedError("Embedding(sparse_grad=True): gradients are dense")
-        self._input_dim, self._output_dim = count("Embedding", "input_dim", input_dim), count("Embedding", "output_dim", output_dim)
-        self.weight = Parameter("weight", shape=(input_dim, output_dim), init=weight_initializer, dtype=dtype, allow_deferred_init=True)
+        self._input_dim, self._output_dim = (
+            count("Embedding", "input_dim", input_dim),
+            count("Embedding", "output_dim", output_dim),
+        )
+        self.weight = Parameter(
+            "weight",
+            shape=(input_dim, output_dim),
+            init=weight_initializer,
+            dtype=dtype,
+            allow_deferred_init=True,
+        )
 
     def forward(self, x: Any) -> Any:
         """The vectors at positions."""

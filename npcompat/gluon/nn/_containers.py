@@ -15,7 +15,10 @@ class Stack(Block):
         """Append blocks."""
         for block in blocks:
             if not isinstance(block, Block):
-                raise TypeError(f"{type(self).__name__}.add: expected blocks, one by one, got {type(block).__name__}")
+                raise TypeError(
+                    f"{type(self).__name__}.add: expected blocks, one by one, got "
+                    f"{type(block).__name__}"
+                )
             self.register_child(block)
 
     def forward(self, x: Any, *args: Any) -> Any:
@@ -102,7 +105,9 @@ class Concatenate(Sequential):
 
     def forward(self, x: Any, *args: Any) -> Any:
         """The joined results."""
-        return np.concatenate([block(x, *args) for block in self._children.values()], axis=self.axis)
+        return np.concatenate(
+            [block(x, *args) for block in self._children.values()], axis=self.axis
+        )
 
 
 class HybridConcatenate(HybridSequential):
@@ -127,7 +132,9 @@ class HybridConcatenate(HybridSequential):
 
     def forward(self, x: Any, *args: Any) -> Any:
         """The joined results."""
-        return np.concatenate([block(x, *args) for block in self._children.values()], axis=self.axis)
+        return np.concatenate(
+            [block(x, *args) for block in self._children.values()], axis=self.axis
+        )
 
 
 class Identity(HybridBlock):
@@ -151,7 +158,9 @@ def _function(function: str | Callable[..., Any], what: str) -> tuple[Callable[.
             raise ValueError(f"{what}: neither np nor npx has a function {function!r}")
         return found, function
     if not callable(function):
-        raise TypeError(f"{what}: expected a function or the name of one, got {type(function).__name__}")
+        raise TypeError(
+            f"{what}: expected a function or the name of one, got {type(function).__name__}"
+        )
     return function, getattr(function, "__name__", type(function).__name__)
 
 
@@ -207,4 +216,12 @@ class HybridLambda(HybridBlock):
         return f"HybridLambda({self._name})"
 
 
-__all__ = ["Concatenate", "HybridConcatenate", "HybridLambda", "HybridSequential", "Identity", "Lambda", "Sequential"]
+__all__ = [
+    "Concatenate",
+    "HybridConcatenate",
+    "HybridLambda",
+    "HybridSequential",
+    "Identity",
+    "Lambda",
+    "Sequential",
+]

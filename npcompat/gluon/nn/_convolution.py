@@ -17,16 +17,20 @@ def _sizes(what: str, sizes: Sizes, layout: str) -> tuple[int, ...]:
     spatial = len(layout) - 2
     found = (sizes,) * spatial if isinstance(sizes, int) else as_shape(sizes)
     if len(found) != spatial:
-        raise ValueError(f"{what}: expected a number, or one for each of {spatial} axes, got {sizes}")
+        raise ValueError(
+            f"{what}: expected a number, or one for each of {spatial} axes, got {sizes}"
+        )
     return found
 
 
 def _check_layout(layer: Any, layout: str, allowed: tuple[str, ...]) -> None:
     if layout not in allowed:
-        raise ValueError(f"{type(layer).__name__}: layout must be one of {', '.join(allowed)}, got {layout!r}")
+        raise ValueError(
+            f"{type(layer).__name__}: layout must be one of {', '.join(allowed)}, got {layout!r}"
+        )
 
 
-# --- convolution -------------------------------------------------------------------------------------------------
+# --- convolution ----------------------------------------------------------------------------------
 
 
 class _Conv(HybridBlock):
@@ -41,7 +45,8 @@ class _Conv(HybridBlock):
     groups : int
         Groups of channels that are convolved separately.
     layout : str
-        Order of the axes, which is the weight's too: (filters, channels / groups, ...) or (filters, ..., channels / groups).
+        Order of the axes, which is the weight's too: (filters, channels / groups, ...) or (filters,
+        ..., channels / groups).
     activation : str, optional
         Name of an activation function; none if not given.
     use_bias : bool
@@ -72,26 +77,50 @@ class _Conv(HybridBlock):
         super().__init__()
         _check_layout(self, layout, self._layouts)
         owner = type(self).__name__
-        self._layout, self._channels, self._groups = layout, count(owner, "channels", channels), count(owner, "groups", groups)
+        self._layout, self._channels, self._groups = (
+            layout,
+            count(owner, "channels", channels),
+            count(owner, "groups", groups),
+        )
         self._kernel = _sizes("kernel_size", kernel_size, layout)
-        self._strides, self._padding = _sizes("strides", strides, layout), _sizes("padding", padding, layout)
+        self._strides, self._padding = (
+            _sizes("strides", strides, layout),
+            _sizes("padding", padding, layout),
+        )
         self._dilation = _sizes("dilation", dilation, layout)
-        self.weight = Parameter("weight", shape=self._weight_shape(in_channels), init=weight_initializer, allow_deferred_init=True)
-        self.bias = Parameter("bias", shape=(channels,), init=bias_initializer, allow_deferred_init=True) if use_bias else None
+        self.weight = Parameter(
+            "weight",
+            shape=self._weight_shape(in_channels),
+            init=weight_initializer,
+            allow_deferred_init=True,
+        )
+        self.bias = (
+            Parameter("bias", shape=(channels,), init=bias_initializer, allow_deferred_init=True)
+            if use_bias
+            else None
+        )
         self.act = None if activation is None else Activation(activation)
 
     def _weight_shape(self, in_channels: int) -> tuple[int, ...]:
         if in_channels % self._groups or self._channels % self._groups:
             raise ValueError(
-                f"{type(self).__name__}: {self._groups} groups must divide {in_channels} input and {self._channels} output channels"
+                f"{type(self).__name__}: {self._groups} groups must divide {in_channels} input "
+                f"and {self._channels} output channels"
             )
         per_group = in_channels // self._groups
-        return (self._channels, per_group, *self._kernel) if self._layout[1] == "C" else (self._channels, *self._kernel, per_group)
+        return (
+            (self._channels, per_group, *self._kernel)
+            if self._layout[1] == "C"
+            else (self._channels, *self._kernel, per_group)
+        )
 
     def infer_shape(self, x: Any, *args: Any) -> None:
         """The number of channels."""
         if x.ndim != len(self._layout):
-            raise ValueError(f"{type(self).__name__}: expected data with axes {self._layout}, got shape {x.shape}")
+            raise ValueError(
+                f"{type(self).__name__}: expected data with axes {self._layout}, got shape "
+                f"{x.shape}"
+            )
         self.weight.shape = self._weight_shape(x.shape[self._layout.index("C")])
 
     def forward(self, x: Any) -> Any:
@@ -112,7 +141,10 @@ class _Conv(HybridBlock):
         shape = self.weight.shape or ()
         per_group = shape[1 if self._layout[1] == "C" else -1]
         options = f"kernel_size={self._kernel}, stride={self._strides}, padding={self._padding}"
-        return f"{type(self).__name__}({per_group * self._groups if per_group != -1 else None} -> {self._channels}, {options})"
+        return (
+            f"{type(self).__name__}({per_group * self._groups if per_group != -1 else None} -> "
+            f"{self._channels}, {options})"
+        )
 
 
 class Conv1D(_Conv):
@@ -270,7 +302,7 @@ class Conv3D(_Conv):
         )
 
 
-# --- pooling -----------------------------------------------------------------------------------------------------
+# --- pooling --------------------------------------------------------------------------------------
 
 
 class _Pooling(HybridBlock):
@@ -280,11 +312,21 @@ class _Pooling(HybridBlock):
     _layouts: tuple[str, ...] = ()
 
     def __init__(
-        self, pool_size: Sizes, strides: Sizes | None, padding: Sizes, ceil_mode: bool, layout: str, count_include_pad: bool = True
+        self,
+        pool_size: Sizes,
+        strides: Sizes | None,
+        padding: Sizes,
+        ceil_mode: bool,
+        layout: str,
+        count_include_pad: bool = True,
     ) -> None:
         super().__init__()
         _check_layout(self, layout, self._layouts)
-        self._layout, self._ceil, self._count_include_pad = layout, bool(ceil_mode), bool(count_include_pad)
+        self._layout, self._ceil, self._count_include_pad = (
+            layout,
+            bool(ceil_mode),
+            bool(count_include_pad),
+        )
         self._kernel = _sizes("pool_size", pool_size, layout)
         self._strides = self._kernel if strides is None else _sizes("strides", strides, layout)
         self._padding = _sizes("padding", padding, layout)
@@ -303,7 +345,10 @@ class _Pooling(HybridBlock):
         )
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(size={self._kernel}, stride={self._strides}, padding={self._padding}, ceil_mode={self._ceil})"
+        return (
+            f"{type(self).__name__}(size={self._kernel}, stride={self._strides}, "
+            f"padding={self._padding}, ceil_mode={self._ceil})"
+        )
 
 
 class _GlobalPooling(HybridBlock):
@@ -334,7 +379,12 @@ class MaxPool1D(_Pooling):
     _layouts = ("NCW", "NWC")
 
     def __init__(
-        self, pool_size: Sizes = 2, strides: Sizes | None = None, padding: Sizes = 0, layout: str = "NCW", ceil_mode: bool = False
+        self,
+        pool_size: Sizes = 2,
+        strides: Sizes | None = None,
+        padding: Sizes = 0,
+        layout: str = "NCW",
+        ceil_mode: bool = False,
     ) -> None:
         super().__init__(pool_size, strides, padding, ceil_mode, layout)
 
@@ -365,7 +415,12 @@ class MaxPool2D(_Pooling):
     _layouts = ("NCHW", "NHWC")
 
     def __init__(
-        self, pool_size: Sizes = (2, 2), strides: Sizes | None = None, padding: Sizes = 0, layout: str = "NCHW", ceil_mode: bool = False
+        self,
+        pool_size: Sizes = (2, 2),
+        strides: Sizes | None = None,
+        padding: Sizes = 0,
+        layout: str = "NCHW",
+        ceil_mode: bool = False,
     ) -> None:
         super().__init__(pool_size, strides, padding, ceil_mode, layout)
 
@@ -382,7 +437,12 @@ class MaxPool3D(_Pooling):
     _layouts = ("NCDHW", "NDHWC")
 
     def __init__(
-        self, pool_size: Sizes = (2, 2, 2), strides: Sizes | None = None, padding: Sizes = 0, ceil_mode: bool = False, layout: str = "NCDHW"
+        self,
+        pool_size: Sizes = (2, 2, 2),
+        strides: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        layout: str = "NCDHW",
     ) -> None:
         super().__init__(pool_size, strides, padding, ceil_mode, layout)
 

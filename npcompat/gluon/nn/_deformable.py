@@ -10,7 +10,8 @@ from npcompat.gluon.parameter import Parameter
 
 
 class DeformableConvolution(HybridBlock):
-    """Convolution over two axes whose window elements are moved by offsets, which another convolution gives (Dai et al., 2017).
+    """Convolution over two axes whose window elements are moved by offsets, which another
+    convolution gives (Dai et al., 2017).
 
     Parameters
     ----------
@@ -30,7 +31,8 @@ class DeformableConvolution(HybridBlock):
         Number of channels; found at the first call if 0.
     activation : str, optional
         Name of an activation function; none if not given.
-    weight_initializer, bias_initializer, offset_weight_initializer, offset_bias_initializer : Initializer or str, optional
+    weight_initializer, bias_initializer, offset_weight_initializer, offset_bias_initializer :
+    Initializer or str, optional
         Their own initializers; with zeros for the offsets the layer begins as a convolution.
 
     Examples
@@ -64,34 +66,67 @@ class DeformableConvolution(HybridBlock):
     ) -> None:
         super().__init__()
         _check_layout(self, layout, ("NCHW",))
-        self._channels, self._groups, self._offset_groups = int(channels), int(groups), int(num_deformable_group)
-        self._kernel, self._strides = _sizes("kernel_size", kernel_size, layout), _sizes("strides", strides, layout)
-        self._padding, self._dilation = _sizes("padding", padding, layout), _sizes("dilation", dilation, layout)
-        self._offset_channels = self._offsets * self._offset_groups * self._kernel[0] * self._kernel[1]
+        self._channels, self._groups, self._offset_groups = (
+            int(channels),
+            int(groups),
+            int(num_deformable_group),
+        )
+        self._kernel, self._strides = (
+            _sizes("kernel_size", kernel_size, layout),
+            _sizes("strides", strides, layout),
+        )
+        self._padding, self._dilation = (
+            _sizes("padding", padding, layout),
+            _sizes("dilation", dilation, layout),
+        )
+        self._offset_channels = (
+            self._offsets * self._offset_groups * self._kernel[0] * self._kernel[1]
+        )
 
         def parameter(name: str, shape: tuple[int, ...], init: Any) -> Parameter:
             return Parameter(name, shape=shape, init=init, allow_deferred_init=True)
 
         own, of_offsets = self._weight_shapes(in_channels)
         self.offset_weight = parameter("offset_weight", of_offsets, offset_weight_initializer)
-        self.offset_bias = parameter("offset_bias", (self._offset_channels,), offset_bias_initializer) if offset_use_bias else None
+        self.offset_bias = (
+            parameter("offset_bias", (self._offset_channels,), offset_bias_initializer)
+            if offset_use_bias
+            else None
+        )
         self.deformable_conv_weight = parameter("deformable_conv_weight", own, weight_initializer)
-        self.deformable_conv_bias = parameter("deformable_conv_bias", (self._channels,), bias_initializer) if use_bias else None
+        self.deformable_conv_bias = (
+            parameter("deformable_conv_bias", (self._channels,), bias_initializer)
+            if use_bias
+            else None
+        )
         self.act = None if activation is None else Activation(activation)
 
     def _weight_shapes(self, in_channels: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        if in_channels % self._groups or self._channels % self._groups or in_channels % self._offset_groups:
+        if (
+            in_channels % self._groups
+            or self._channels % self._groups
+            or in_channels % self._offset_groups
+        ):
             raise ValueError(
-                f"{type(self).__name__}: {self._groups} groups must divide {in_channels} input and {self._channels} output channels, "
+                f"{type(self).__name__}: {self._groups} groups must divide {in_channels} input "
+                f"and {self._channels} output channels, "
                 f"and {self._offset_groups} deformable groups the input channels"
             )
-        return (self._channels, in_channels // self._groups, *self._kernel), (self._offset_channels, in_channels, *self._kernel)
+        return (self._channels, in_channels // self._groups, *self._kernel), (
+            self._offset_channels,
+            in_channels,
+            *self._kernel,
+        )
 
     def infer_shape(self, x: Any, *args: Any) -> None:
         """The number of channels."""
         if x.ndim != 4:
-            raise ValueError(f"{type(self).__name__}: expected data with axes NCHW, got shape {x.shape}")
-        self.deformable_conv_weight.shape, self.offset_weight.shape = self._weight_shapes(x.shape[1])
+            raise ValueError(
+                f"{type(self).__name__}: expected data with axes NCHW, got shape {x.shape}"
+            )
+        self.deformable_conv_weight.shape, self.offset_weight.shape = self._weight_shapes(
+            x.shape[1]
+        )
 
     def _moved(self, x: Any) -> Any:
         """What the convolution of offsets gives."""
@@ -124,11 +159,15 @@ class DeformableConvolution(HybridBlock):
     def __repr__(self) -> str:
         channels = (self.offset_weight.shape or (-1, -1))[1]
         options = f"kernel_size={self._kernel}, stride={self._strides}, padding={self._padding}"
-        return f"{type(self).__name__}({channels if channels != -1 else None} -> {self._channels}, {options})"
+        return (
+            f"{type(self).__name__}({channels if channels != -1 else None} -> "
+            f"{self._channels}, {options})"
+        )
 
 
 class ModulatedDeformableConvolution(DeformableConvolution):
-    """Deformable convolution whose window elements are weighted, too: by `2 sigmoid` of what the other gives (Zhu et al., 2019).
+    """Deformable convolution whose window elements are weighted, too: by `2 sigmoid` of what the
+    other gives (Zhu et al., 2019).
 
     The parameters are those of `DeformableConvolution`.
 
@@ -146,7 +185,12 @@ class ModulatedDeformableConvolution(DeformableConvolution):
         """The activated channels."""
         moved = self._moved(x)
         split = 2 * (self._offset_channels // 3)
-        return self._convolved(npx.modulated_deformable_convolution, x, moved[:, :split], 2 * npx.sigmoid(moved[:, split:]))
+        return self._convolved(
+            npx.modulated_deformable_convolution,
+            x,
+            moved[:, :split],
+            2 * npx.sigmoid(moved[:, split:]),
+        )
 
 
 __all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]

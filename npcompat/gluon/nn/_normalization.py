@@ -11,16 +11,33 @@ from npcompat.numpy._typing import DTypeLike
 
 
 class _Normalization(HybridBlock):
-    """What normalization layers share: a scale and an offset for each channel, which may be left out."""
+    """What normalization layers share: a scale and an offset for each channel, which may be left
+    out.
+    """
 
-    def __init__(self, axis: int, center: bool, scale: bool, beta_initializer: Any, gamma_initializer: Any, in_channels: int) -> None:
+    def __init__(
+        self,
+        axis: int,
+        center: bool,
+        scale: bool,
+        beta_initializer: Any,
+        gamma_initializer: Any,
+        in_channels: int,
+    ) -> None:
         super().__init__()
         self._axis = int(axis)
         self.gamma = self._vector("gamma", in_channels, gamma_initializer, scale)
         self.beta = self._vector("beta", in_channels, beta_initializer, center)
 
     def _vector(self, name: str, length: int, init: Any, learned: bool) -> Parameter:
-        return Parameter(name, "write" if learned else "null", (length,), init=init, allow_deferred_init=True, differentiable=learned)
+        return Parameter(
+            name,
+            "write" if learned else "null",
+            (length,),
+            init=init,
+            allow_deferred_init=True,
+            differentiable=learned,
+        )
 
     def infer_shape(self, x: Any, *args: Any) -> None:
         """The number of channels."""
@@ -39,7 +56,8 @@ class _Normalization(HybridBlock):
 class BatchNorm(_Normalization):
     """Normalizes each channel over the batch (Ioffe and Szegedy, 2015).
 
-    In training mode with the statistics of the batch, which move the running ones; in prediction mode with those.
+    In training mode with the statistics of the batch, which move the running ones; in prediction
+    mode with those.
 
     Parameters
     ----------
@@ -53,7 +71,8 @@ class BatchNorm(_Normalization):
         Whether an offset and a scale are learned.
     use_global_stats : bool
         Whether the running statistics are used in training too.
-    beta_initializer, gamma_initializer, running_mean_initializer, running_variance_initializer : Initializer or str
+    beta_initializer, gamma_initializer, running_mean_initializer, running_variance_initializer :
+    Initializer or str
         Initializers of offset, scale and running statistics.
     in_channels : int
         Number of channels; found at the first call if 0.
@@ -85,8 +104,12 @@ class BatchNorm(_Normalization):
         super().__init__(axis, center, scale, beta_initializer, gamma_initializer, in_channels)
         self._momentum, self._epsilon = float(momentum), float(epsilon)
         self._scale, self._use_global_stats = bool(scale), bool(use_global_stats)
-        self.running_mean = self._vector("running_mean", in_channels, running_mean_initializer, False)
-        self.running_var = self._vector("running_var", in_channels, running_variance_initializer, False)
+        self.running_mean = self._vector(
+            "running_mean", in_channels, running_mean_initializer, False
+        )
+        self.running_var = self._vector(
+            "running_var", in_channels, running_variance_initializer, False
+        )
 
     def cast(self, dtype: DTypeLike) -> None:
         """Change the dtype of the parameters; statistics of 16-bit data stay in float32."""
@@ -113,7 +136,8 @@ class BatchNorm(_Normalization):
 
 
 class SyncBatchNorm(BatchNorm):
-    """Batch normalization with the statistics of the batches of several devices: here of one, which is `BatchNorm`.
+    """Batch normalization with the statistics of the batches of several devices: here of one, which
+    is `BatchNorm`.
 
     Parameters
     ----------
@@ -123,7 +147,8 @@ class SyncBatchNorm(BatchNorm):
         Number of devices.  Training is on one: more raise NotImplementedError.
     momentum, epsilon, center, scale, use_global_stats
         As for `BatchNorm`.
-    beta_initializer, gamma_initializer, running_mean_initializer, running_variance_initializer : Initializer or str
+    beta_initializer, gamma_initializer, running_mean_initializer, running_variance_initializer :
+    Initializer or str
         Initializers of offset, scale and running statistics.
 
     Examples
@@ -149,7 +174,10 @@ class SyncBatchNorm(BatchNorm):
         running_variance_initializer: Any = "ones",
     ) -> None:
         if num_devices not in (None, 1):
-            raise NotImplementedError(f"SyncBatchNorm: num_devices={num_devices}: training on several devices is not supported")
+            raise NotImplementedError(
+                f"SyncBatchNorm: num_devices={num_devices}: training on several devices is not "
+                "supported"
+            )
         super().__init__(
             1,
             momentum,
@@ -204,7 +232,9 @@ class LayerNorm(_Normalization):
 
     def forward(self, data: Any) -> Any:
         """The normalized array."""
-        return npx.layer_norm(data, self.gamma.data(), self.beta.data(), axis=self._axis, eps=self._epsilon)
+        return npx.layer_norm(
+            data, self.gamma.data(), self.beta.data(), axis=self._axis, eps=self._epsilon
+        )
 
 
 class GroupNorm(_Normalization):
@@ -246,7 +276,13 @@ class GroupNorm(_Normalization):
 
     def forward(self, data: Any) -> Any:
         """The normalized batch."""
-        return npx.group_norm(data, self.gamma.data(), self.beta.data(), num_groups=self._num_groups, eps=self._epsilon)
+        return npx.group_norm(
+            data,
+            self.gamma.data(),
+            self.beta.data(),
+            num_groups=self._num_groups,
+            eps=self._epsilon,
+        )
 
     def _described(self) -> str:
         return f"{super()._described()}, num_groups={self._num_groups}"
@@ -294,7 +330,9 @@ class InstanceNorm(_Normalization):
         gamma, beta = self.gamma.data(), self.beta.data()
         if self._axis == 1:
             return npx.instance_norm(x, gamma, beta, eps=self._epsilon)
-        return npx.instance_norm(x.swapaxes(1, self._axis), gamma, beta, eps=self._epsilon).swapaxes(1, self._axis)
+        return npx.instance_norm(
+            x.swapaxes(1, self._axis), gamma, beta, eps=self._epsilon
+        ).swapaxes(1, self._axis)
 
 
 __all__ = ["BatchNorm", "GroupNorm", "InstanceNorm", "LayerNorm", "SyncBatchNorm"]

@@ -25,13 +25,21 @@ class _PixelShuffle(HybridBlock):
         """The batch, with larger spatial axes and fewer channels."""
         factors, count = self._factors, len(self._factors)
         if x.ndim != count + 2:
-            raise ValueError(f"{type(self).__name__}: expected data with axes {self._layout}, got shape {x.shape}")
+            raise ValueError(
+                f"{type(self).__name__}: expected data with axes {self._layout}, got shape "
+                f"{x.shape}"
+            )
         batch, channels, *sizes = x.shape
         if channels % math.prod(factors):
-            raise ValueError(f"{type(self).__name__}: {math.prod(factors)} (of factor {factors}) must divide {channels} channels")
+            raise ValueError(
+                f"{type(self).__name__}: {math.prod(factors)} (of factor {factors}) must divide "
+                f"{channels} channels"
+            )
         kept = channels // math.prod(factors)
         apart = x.reshape(batch, kept, *factors, *sizes)
-        together = apart.transpose(0, 1, *itertools.chain.from_iterable((2 + count + i, 2 + i) for i in range(count)))
+        together = apart.transpose(
+            0, 1, *itertools.chain.from_iterable((2 + count + i, 2 + i) for i in range(count))
+        )
         return together.reshape(batch, kept, *[n * f for n, f in zip(sizes, factors, strict=True)])
 
     def __repr__(self) -> str:
@@ -56,7 +64,8 @@ class PixelShuffle1D(_PixelShuffle):
 
 
 class PixelShuffle2D(_PixelShuffle):
-    """Enlarges images by a factor, from the channels: sub-pixel convolution (Shi et al., 2016) follows a convolution with it.
+    """Enlarges images by a factor, from the channels: sub-pixel convolution (Shi et al., 2016)
+    follows a convolution with it.
 
     Parameters
     ----------
@@ -95,8 +104,8 @@ class ReflectionPad2D(HybridBlock):
     Parameters
     ----------
     padding : int or sequence of eight int
-        How many pixels on each side; or, as MXNet has it, for each of the four axes how many before and after it, where
-        those of the first two must be 0.
+        How many pixels on each side; or, as MXNet has it, for each of the four axes how many before
+        and after it, where those of the first two must be 0.
 
     Examples
     --------
@@ -111,13 +120,21 @@ class ReflectionPad2D(HybridBlock):
         super().__init__()
         widths = (0, 0, 0, 0, *[padding] * 4) if isinstance(padding, int) else tuple(padding)
         if len(widths) != 8 or any(widths[:4]) or any(n < 0 for n in widths):
-            raise ValueError(f"ReflectionPad2D: padding is a number, or 8 of which the first 4 are 0, none negative; got {padding}")
+            raise ValueError(
+                "ReflectionPad2D: padding is a number, or 8 of which the first 4 are 0, none "
+                f"negative; got {padding}"
+            )
         self._widths = tuple(zip(widths[::2], widths[1::2], strict=True))
 
     def forward(self, x: Any) -> Any:
         """The larger images."""
-        if x.ndim != 4 or any(max(w) >= n for w, n in zip(self._widths[2:], x.shape[2:], strict=True)):
-            raise ValueError(f"ReflectionPad2D: images of axes NCHW, larger than the padding {self._widths[2:]}, expected, got {x.shape}")
+        if x.ndim != 4 or any(
+            max(w) >= n for w, n in zip(self._widths[2:], x.shape[2:], strict=True)
+        ):
+            raise ValueError(
+                "ReflectionPad2D: images of axes NCHW, larger than the padding "
+                f"{self._widths[2:]}, expected, got {x.shape}"
+            )
         return np.pad(x, self._widths, mode="reflect")
 
     def __repr__(self) -> str:

@@ -7,7 +7,10 @@ from npcompat.gluon.nn._convolution import Sizes, _Conv, _sizes
 
 
 class _ConvTranspose(_Conv):
-    """A transposed convolution layer; subclasses say over how many axes.  The weight's first axis is that of the data's channels."""
+    """A transposed convolution layer; subclasses say over how many axes.
+
+    The weight's first axis is that of the data's channels.
+    """
 
     def __init__(
         self,
@@ -40,16 +43,24 @@ class _ConvTranspose(_Conv):
             in_channels,
         )
         self._output_padding = _sizes("output_padding", output_padding, layout)
-        if any(n >= max(s, d) for n, s, d in zip(self._output_padding, self._strides, self._dilation, strict=True)):
+        if any(
+            n >= max(s, d)
+            for n, s, d in zip(self._output_padding, self._strides, self._dilation, strict=True)
+        ):
             raise ValueError(
-                f"{type(self).__name__}: output_padding must be less than strides {self._strides} or dilation {self._dilation}, "
+                f"{type(self).__name__}: output_padding must be less than strides {self._strides} "
+                f"or dilation {self._dilation}, "
                 f"got {output_padding}"
             )
 
     def _weight_shape(self, in_channels: int) -> tuple[int, ...]:
         super()._weight_shape(in_channels)  # checks the groups
         filters = self._channels // self._groups
-        return (in_channels, filters, *self._kernel) if self._layout[1] == "C" else (in_channels, *self._kernel, filters)
+        return (
+            (in_channels, filters, *self._kernel)
+            if self._layout[1] == "C"
+            else (in_channels, *self._kernel, filters)
+        )
 
     def forward(self, x: Any) -> Any:
         """The activated channels."""
@@ -68,8 +79,14 @@ class _ConvTranspose(_Conv):
 
     def __repr__(self) -> str:
         length = (self.weight.shape or (-1,))[0]
-        options = f"kernel_size={self._kernel}, stride={self._strides}, padding={self._padding}, output_padding={self._output_padding}"
-        return f"{type(self).__name__}({length if length != -1 else None} -> {self._channels}, {options})"
+        options = (
+            f"kernel_size={self._kernel}, stride={self._strides}, padding={self._padding}, "
+            f"output_padding={self._output_padding}"
+        )
+        return (
+            f"{type(self).__name__}({length if length != -1 else None} -> {self._channels}, "
+            f"{options})"
+        )
 
 
 class Conv1DTranspose(_ConvTranspose):
@@ -121,21 +138,23 @@ class Conv1DTranspose(_ConvTranspose):
 class Conv2DTranspose(_ConvTranspose):
     """Transposed convolution over two axes: what enlarges images (Zeiler et al., 2010).
 
-    Spatial axes of length n become `strides (n - 1) + dilation (kernel_size - 1) + 1 - 2 padding + output_padding` long.
+    Spatial axes of length n become `strides (n - 1) + dilation (kernel_size - 1) + 1 - 2 padding +
+    output_padding` long.
 
     Parameters
     ----------
     channels : int
         Number of channels of the result.
     kernel_size, strides, padding, dilation : int or sequence of int
-        Those of the convolution that leads back: size of its window, its step, its padding at both ends, and the step
-        between elements of the window.
+        Those of the convolution that leads back: size of its window, its step, its padding at both
+        ends, and the step between elements of the window.
     output_padding : int or sequence of int
         How much is added at the end of each spatial axis; less than `strides` or `dilation`.
     groups : int
         Groups of channels that are treated separately.
     layout : {'NCHW', 'NHWC'}
-        Order of the axes; the weight's is the same, with the data's channels for N and those of a group's result for C.
+        Order of the axes; the weight's is the same, with the data's channels for N and those of a
+        group's result for C.
     activation : str, optional
         Name of an activation function; none if not given.
     use_bias : bool

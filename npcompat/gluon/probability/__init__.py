@@ -1,7 +1,8 @@
-"""gluon.probability: distributions, transformations of random variables, and blocks that collect losses.
+"""gluon.probability: distributions, transformations of random variables, and blocks that collect
+losses.
 
-Samples of distributions with `has_grad` are differentiable in the parameters; all of it runs eagerly, in hybridized blocks, and
-in `npx.jit`.  Names and parameters are MXNet's.
+Samples of distributions with `has_grad` are differentiable in the parameters; all of it runs
+eagerly, in hybridized blocks, and in `npx.jit`. Names and parameters are MXNet's.
 """
 
 from npcompat.gluon.probability import block, constraint, distributions, transformation

@@ -1,4 +1,6 @@
-"""Functions that distributions share: MXNet's helpers, and logarithms that stay finite or exact at the ends of a domain."""
+"""Functions that distributions share: MXNet's helpers, and logarithms that stay finite or exact at
+the ends of a domain.
+"""
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, overload
@@ -15,7 +17,8 @@ _T = TypeVar("_T")
 
 
 class derived(Generic[_T]):
-    """A property that an assignment to the instance replaces: a parameter that follows from another one, unless it is given.
+    """A property that an assignment to the instance replaces: a parameter that follows from another
+    one, unless it is given.
 
     It is computed each time: the other one may be written in place, or recorded, or traced by then.
     """
@@ -60,15 +63,17 @@ class cached_property(derived[_T]):
         return value
 
 
-# --- MXNet's helpers ---------------------------------------------------------------------------------------------
+# --- MXNet's helpers ------------------------------------------------------------------------------
 
 
 def constraint_check() -> Callable[[Any, str], Any]:
-    """A function `check(condition, message)` that raises ValueError where a condition does not hold.
+    """A function `check(condition, message)` that raises ValueError where a condition does not
+    hold.
 
-    The condition is a Python bool or an array of them.  In a compiled function, whose values Python can't branch on, the
-    program flags a condition that does not hold, and the error is raised when a result is first read.  What `check` returns,
-    1.0 or an array of True, can be multiplied with what was checked.
+    The condition is a Python bool or an array of them. In a compiled function, whose values Python
+    can't branch on, the program flags a condition that does not hold, and the error is raised when
+    a result is first read. What `check` returns, 1.0 or an array of True, can be multiplied with
+    what was checked.
 
     Examples
     --------
@@ -149,12 +154,14 @@ def sample_n_shape_converter(size: Any) -> tuple[int, ...]:
 
 
 def prob2logit(prob: Any, binary: bool = True) -> Any:
-    """Probabilities as logarithms: of the odds, `log(p / (1 - p))`, or of the probabilities themselves.
+    """Probabilities as logarithms: of the odds, `log(p / (1 - p))`, or of the probabilities
+    themselves.
 
     Parameters
     ----------
     prob : array_like
-        Probabilities; 0 and 1 are taken as the nearest floats between, so that the result is finite.
+        Probabilities; 0 and 1 are taken as the nearest floats between, so that the result is
+        finite.
     binary : bool
         Whether each is the probability of one of two events, or the last axis is a distribution.
 
@@ -188,7 +195,7 @@ def logit2prob(logit: Any, binary: bool = True) -> Any:
     return npx.sigmoid(logit) if binary else npx.softmax(logit, axis=-1)
 
 
-# --- logarithms --------------------------------------------------------------------------------------------------
+# --- logarithms -----------------------------------------------------------------------------------
 
 
 def inside_unit(prob: Any) -> Any:
@@ -239,6 +246,7 @@ def sum_right_most(x: Any, ndim: int) -> Any:
 
 
 __all__ = [
-    "cached_property", "constraint_check", "derived", "digamma", "erf", "erfinv", "floating", "gammaln", "inside_unit", "log", "logit2prob",
-    "prob2logit", "sample_n_shape_converter", "sum_right_most", "tiny", "weighted", "xlog1py", "xlogy",
+    "cached_property", "constraint_check", "derived", "digamma", "erf", "erfinv", "floating",
+    "gammaln", "inside_unit", "log", "logit2prob", "prob2logit", "sample_n_shape_converter",
+    "sum_right_most", "tiny", "weighted", "xlog1py", "xlogy",
 ]  # fmt: skip

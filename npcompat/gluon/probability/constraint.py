@@ -1,6 +1,7 @@
 """Constraints: the regions in which parameters and values of distributions must lie.
 
-A value that is wrong raises `ValueError`: at once, or, in a compiled function, when a result of the program is first read.
+A value that is wrong raises `ValueError`: at once, or, in a compiled function, when a result of the
+program is first read.
 """
 
 from collections.abc import Sequence
@@ -14,9 +15,11 @@ from npcompat.gluon.probability._functions import constraint_check
 
 
 class Constraint:
-    """A region; subclasses define `condition(value)`, which says where a value lies in it, and `expected`, which describes it.
+    """A region; subclasses define `condition(value)`, which says where a value lies in it, and
+    `expected`, which describes it.
 
-    A subclass may define `check(value)` itself instead.  `is_discrete` says whether its values are isolated.
+    A subclass may define `check(value)` itself instead. `is_discrete` says whether its values are
+    isolated.
 
     Examples
     --------
@@ -64,7 +67,11 @@ def _offender(condition: Any, value: Any) -> str:
     index = tuple(onp.argwhere(~condition.asnumpy())[0].tolist()) if condition.shape else ()
     where = f" at index {index}" if index else ""
     found = onp.asarray(host[index])
-    shown = onp.array2string(found, separator=", ", threshold=20).replace("\n", "") if found.ndim else str(found)
+    shown = (
+        onp.array2string(found, separator=", ", threshold=20).replace("\n", "")
+        if found.ndim
+        else str(found)
+    )
     return f", got {shown}{where}"
 
 
@@ -73,7 +80,7 @@ def _shown(bound: Any) -> str:
     return str(bound) if isinstance(bound, int | float) else "the given bound"
 
 
-# --- numbers -----------------------------------------------------------------------------------------------------
+# --- numbers --------------------------------------------------------------------------------------
 
 
 class Real(Constraint):
@@ -242,7 +249,7 @@ class LessThanEq(_Below):
         return value <= self._upper_bound
 
 
-# --- whole numbers -----------------------------------------------------------------------------------------------
+# --- whole numbers --------------------------------------------------------------------------------
 
 
 def _whole(value: Any) -> Any:
@@ -340,7 +347,7 @@ class NonNegativeInteger(IntegerGreaterThanEq):
         super().__init__(0)
 
 
-# --- vectors and matrices ----------------------------------------------------------------------------------------
+# --- vectors and matrices -------------------------------------------------------------------------
 
 
 class Simplex(Constraint):
@@ -375,7 +382,9 @@ class _Counts(Constraint):
 
     def __init__(self, total: int) -> None:
         self._total = total
-        self.expected = f"vectors along the last axis of whole numbers from 0 on that add up to {total}"
+        self.expected = (
+            f"vectors along the last axis of whole numbers from 0 on that add up to {total}"
+        )
 
     def condition(self, value: Any) -> Any:
         return (_whole(value) & (value >= 0)).all(-1) & (value.sum(-1) == self._total)
@@ -398,7 +407,11 @@ class LowerCholesky(Constraint):
 
     def condition(self, value: Any) -> Any:
         """Which matrices are Cholesky factors."""
-        return _square(value) & (np.tril(value) == value).all((-2, -1)) & (np.diagonal(value, 0, -2, -1) > 0).all(-1)
+        return (
+            _square(value)
+            & (np.tril(value) == value).all((-2, -1))
+            & (np.diagonal(value, 0, -2, -1) > 0).all(-1)
+        )
 
 
 class PositiveDefinite(Constraint):
@@ -420,7 +433,7 @@ def _square(value: Any) -> bool:
     return bool(value.ndim >= 2 and value.shape[-1] == value.shape[-2])
 
 
-# --- parts -------------------------------------------------------------------------------------------------------
+# --- parts ----------------------------------------------------------------------------------------
 
 
 class _Parts(Constraint):
@@ -429,9 +442,14 @@ class _Parts(Constraint):
     def __init__(self, constraint_seq: Sequence[Constraint], axis: int = 0) -> None:
         for i, constraint in enumerate(constraint_seq):
             if not isinstance(constraint, Constraint):
-                raise TypeError(f"{type(self).__name__}: constraint_seq[{i}]: expected a Constraint, got {type(constraint).__name__}")
+                raise TypeError(
+                    f"{type(self).__name__}: constraint_seq[{i}]: expected a Constraint, got "
+                    f"{type(constraint).__name__}"
+                )
         self._constraint_seq, self._axis = list(constraint_seq), axis
-        self.expected = f"parts along axis {axis} that are: {'; '.join(c.expected for c in constraint_seq)}"
+        self.expected = (
+            f"parts along axis {axis} that are: {'; '.join(c.expected for c in constraint_seq)}"
+        )
 
     def _parts(self, value: Any) -> list[Any]:
         raise NotImplementedError(f"{type(self).__name__} must define _parts(self, value)")
@@ -441,7 +459,9 @@ class _Parts(Constraint):
         return self._require(value, type(self).__name__)
 
     def _require(self, value: Any, what: str) -> Any:
-        for i, (constraint, part) in enumerate(zip(self._constraint_seq, self._parts(value), strict=True)):
+        for i, (constraint, part) in enumerate(
+            zip(self._constraint_seq, self._parts(value), strict=True)
+        ):
             constraint._require(part, f"{what}: part {i} along axis {self._axis}")
         return value
 
@@ -465,15 +485,28 @@ class Cat(_Parts):
     array([ 1., -1.,  0.])
     """
 
-    def __init__(self, constraint_seq: Sequence[Constraint], axis: int = 0, lengths: Sequence[int] | None = None) -> None:
+    def __init__(
+        self,
+        constraint_seq: Sequence[Constraint],
+        axis: int = 0,
+        lengths: Sequence[int] | None = None,
+    ) -> None:
         super().__init__(constraint_seq, axis)
-        self._lengths = [1] * len(self._constraint_seq) if lengths is None else [int(n) for n in lengths]
+        self._lengths = (
+            [1] * len(self._constraint_seq) if lengths is None else [int(n) for n in lengths]
+        )
         if len(self._lengths) != len(self._constraint_seq):
-            raise ValueError(f"Cat: expected {len(self._constraint_seq)} lengths, one for each constraint, got {len(self._lengths)}")
+            raise ValueError(
+                f"Cat: expected {len(self._constraint_seq)} lengths, one for each constraint, got "
+                f"{len(self._lengths)}"
+            )
 
     def _parts(self, value: Any) -> list[Any]:
         if value.shape[self._axis] != sum(self._lengths):
-            raise ValueError(f"Cat: expected length {sum(self._lengths)} along axis {self._axis}, got shape {value.shape}")
+            raise ValueError(
+                f"Cat: expected length {sum(self._lengths)} along axis {self._axis}, got shape "
+                f"{value.shape}"
+            )
         return list(np.split(value, onp.cumsum(self._lengths)[:-1].tolist(), self._axis))
 
 
@@ -496,11 +529,14 @@ class Stack(_Parts):
 
     def _parts(self, value: Any) -> list[Any]:
         if value.shape[self._axis] != len(self._constraint_seq):
-            raise ValueError(f"Stack: expected length {len(self._constraint_seq)} along axis {self._axis}, got shape {value.shape}")
+            raise ValueError(
+                f"Stack: expected length {len(self._constraint_seq)} along axis {self._axis}, got "
+                f"shape {value.shape}"
+            )
         return list(np.moveaxis(value, self._axis, 0))
 
 
-# --- supports that depend on parameters --------------------------------------------------------------------------
+# --- supports that depend on parameters -----------------------------------------------------------
 
 
 class _Dependent(Constraint):
@@ -508,7 +544,10 @@ class _Dependent(Constraint):
 
     def check(self, value: Any) -> Any:
         """ValueError: only the distribution's own constraint can be checked."""
-        raise ValueError("this constraint depends on the parameters of a distribution: ask for it on the distribution, not on its class")
+        raise ValueError(
+            "this constraint depends on the parameters of a distribution: ask for it on the "
+            "distribution, not on its class"
+        )
 
 
 class dependent_property(property, _Dependent):
@@ -527,8 +566,10 @@ def is_dependent(constraint: Any) -> bool:
 
 
 __all__ = [
-    "Boolean", "Cat", "Constraint", "GreaterThan", "GreaterThanEq", "HalfOpenInterval", "IntegerGreaterThan", "IntegerGreaterThanEq",
-    "IntegerHalfOpenInterval", "IntegerInterval", "IntegerLessThan", "IntegerLessThanEq", "IntegerOpenInterval", "Interval", "LessThan",
-    "LessThanEq", "LowerCholesky", "LowerTriangular", "NonNegative", "NonNegativeInteger", "OpenInterval", "Positive", "PositiveDefinite",
-    "PositiveInteger", "Real", "Simplex", "Stack", "UnitInterval", "dependent_property", "is_dependent",
+    "Boolean", "Cat", "Constraint", "GreaterThan", "GreaterThanEq", "HalfOpenInterval",
+    "IntegerGreaterThan", "IntegerGreaterThanEq", "IntegerHalfOpenInterval", "IntegerInterval",
+    "IntegerLessThan", "IntegerLessThanEq", "IntegerOpenInterval", "Interval", "LessThan",
+    "LessThanEq", "LowerCholesky", "LowerTriangular", "NonNegative", "NonNegativeInteger",
+    "OpenInterval", "Positive", "PositiveDefinite", "PositiveInteger", "Real", "Simplex", "Stack",
+    "UnitInterval", "dependent_property", "is_dependent",
 ]  # fmt: skip

@@ -2,7 +2,11 @@
 
 from npcompat.gluon.rnn._cell import HybridRecurrentCell, RecurrentCell
 from npcompat.gluon.rnn._cells import GRUCell, LSTMCell, LSTMPCell, RNNCell
-from npcompat.gluon.rnn._combined import BidirectionalCell, HybridSequentialRNNCell, SequentialRNNCell
+from npcompat.gluon.rnn._combined import (
+    BidirectionalCell,
+    HybridSequentialRNNCell,
+    SequentialRNNCell,
+)
 from npcompat.gluon.rnn._convolutional import (
     Conv1DGRUCell,
     Conv1DLSTMCell,
@@ -15,7 +19,13 @@ from npcompat.gluon.rnn._convolutional import (
     Conv3DRNNCell,
 )
 from npcompat.gluon.rnn._layers import GRU, LSTM, RNN
-from npcompat.gluon.rnn._modified import DropoutCell, ModifierCell, ResidualCell, VariationalDropoutCell, ZoneoutCell
+from npcompat.gluon.rnn._modified import (
+    DropoutCell,
+    ModifierCell,
+    ResidualCell,
+    VariationalDropoutCell,
+    ZoneoutCell,
+)
 
 __all__ = [
     "GRU",

@@ -16,12 +16,15 @@ States = list[Any]
 class RecurrentCell(Block):
     """Base of recurrent cells.
 
-    A cell is called with the input of one step and a list of states, and gives its output and the next states.  A subclass
-    defines `forward(self, inputs, states)` and `state_info(self, batch_size)`.
+    A cell is called with the input of one step and a list of states, and gives its output and the
+    next states. A subclass defines `forward(self, inputs, states)` and `state_info(self,
+    batch_size)`.
     """
 
     def reset(self) -> None:
-        """Forget what cells remember between steps beyond their states, such as masks of dropout; `unroll` does it."""
+        """Forget what cells remember between steps beyond their states, such as masks of dropout;
+        `unroll` does it.
+        """
         for cell in self._blocks().values():
             if isinstance(cell, RecurrentCell):
                 cell.reset()
@@ -41,7 +44,9 @@ class RecurrentCell(Block):
         """
         raise NotImplementedError(f"{type(self).__name__} must define state_info(self, batch_size)")
 
-    def begin_state(self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any) -> States:
+    def begin_state(
+        self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any
+    ) -> States:
         """The states to begin with.
 
         Parameters
@@ -80,11 +85,14 @@ class RecurrentCell(Block):
         begin_state : list of ndarray, optional
             The first states; zeros if not given.
         layout : {'NTC', 'TNC'}
-            Whether the first axis is that of the batch or that of time, in arrays of whole sequences.
+            Whether the first axis is that of the batch or that of time, in arrays of whole
+            sequences.
         merge_outputs : bool, optional
-            Whether outputs are returned in one array, or in a list; if not given, in one array where there are lengths.
+            Whether outputs are returned in one array, or in a list; if not given, in one array
+            where there are lengths.
         valid_length : array_like of int, shape (N,), optional
-            Lengths of the sequences: outputs after them are zero, and the last states are those at their ends.
+            Lengths of the sequences: outputs after them are zero, and the last states are those at
+            their ends.
 
         Returns
         -------
@@ -106,7 +114,10 @@ class RecurrentCell(Block):
         states = list(begin_state) if begin_state is not None else self._first_states(steps[0])
         lengths = None if valid_length is None else np.asarray(valid_length, dtype="int64")
         if lengths is not None and lengths.shape != steps[0].shape[:1]:
-            raise ValueError(f"unroll: valid_length must have shape {steps[0].shape[:1]}, one for each sequence, got {lengths.shape}")
+            raise ValueError(
+                f"unroll: valid_length must have shape {steps[0].shape[:1]}, one for each "
+                f"sequence, got {lengths.shape}"
+            )
         self.reset()
         outputs, last = self._unroll(steps, states, lengths)
         self.reset()
@@ -114,10 +125,15 @@ class RecurrentCell(Block):
 
     def _first_states(self, step: Any) -> States:
         """Zeros, in the dtype of the inputs."""
-        return self.begin_state(step.shape[0], dtype=step.dtype if dtypes.is_float(step.dtype) else dtypes.default_float())
+        return self.begin_state(
+            step.shape[0],
+            dtype=step.dtype if dtypes.is_float(step.dtype) else dtypes.default_float(),
+        )
 
     def _unroll(self, steps: list[Any], states: States, lengths: Any) -> tuple[list[Any], States]:
-        """The outputs of all steps, and the last states; cells that are no loop over time define it in another way."""
+        """The outputs of all steps, and the last states; cells that are no loop over time define it
+        in another way.
+        """
         outputs, passed = [], []
         first = states
         for step in steps:
@@ -126,16 +142,23 @@ class RecurrentCell(Block):
             passed.append(states)
         if lengths is None:
             return outputs, list(states)
-        last = [last_of(column, lengths, begin) for column, begin in zip(zip(*passed, strict=True), first, strict=True)]
+        last = [
+            last_of(column, lengths, begin)
+            for column, begin in zip(zip(*passed, strict=True), first, strict=True)
+        ]
         return masked(outputs, lengths), last
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
         """One step: the output, and the next states."""
-        raise NotImplementedError(f"{type(self).__name__} must define forward(self, inputs, states)")
+        raise NotImplementedError(
+            f"{type(self).__name__} must define forward(self, inputs, states)"
+        )
 
 
 class HybridRecurrentCell(RecurrentCell, HybridBlock):
-    """Base of recurrent cells that can be compiled; a subclass defines `forward`, or `hybrid_forward(self, F, ...)`."""
+    """Base of recurrent cells that can be compiled; a subclass defines `forward`, or
+    `hybrid_forward(self, F, ...)`.
+    """
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
         """One step: the output, and the next states."""
@@ -144,9 +167,11 @@ class HybridRecurrentCell(RecurrentCell, HybridBlock):
 
 
 class GatedCell(HybridRecurrentCell):
-    """What cells with weights share: gates whose arguments are maps of the input and of the first state, stacked along an axis.
+    """What cells with weights share: gates whose arguments are maps of the input and of the first
+    state, stacked along an axis.
 
-    A subclass says how these maps are made, and (`ElmanStep` and its siblings) what the step makes of them.
+    A subclass says how these maps are made, and (`ElmanStep` and its siblings) what the step makes
+    of them.
     """
 
     _gates = 1
@@ -174,8 +199,14 @@ class GatedCell(HybridRecurrentCell):
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
         """One step: the output, and the next states."""
         if isinstance(states, np.ndarray) or len(states) != self._kept:
-            given = f"an array of shape {states.shape}" if isinstance(states, np.ndarray) else f"{len(states)}"
-            raise ValueError(f"{type(self).__name__}: states: expected a list of {self._kept}, got {given}")
+            given = (
+                f"an array of shape {states.shape}"
+                if isinstance(states, np.ndarray)
+                else f"{len(states)}"
+            )
+            raise ValueError(
+                f"{type(self).__name__}: states: expected a list of {self._kept}, got {given}"
+            )
         return self._step(self._from_input(inputs), self._from_state(states[0]), states)
 
 
@@ -196,7 +227,9 @@ class ElmanStep:
 
 
 class LSTMStep:
-    """`c' = sigmoid(f) c + sigmoid(i) tanh(g)` and `h' = sigmoid(o) tanh(c')`, where i, f, g, o are the parts of `a + b`."""
+    """`c' = sigmoid(f) c + sigmoid(i) tanh(g)` and `h' = sigmoid(o) tanh(c')`, where i, f, g, o are
+    the parts of `a + b`.
+    """
 
     _gates, _kept = 4, 2
     _axis: int
@@ -212,7 +245,9 @@ class LSTMStep:
 
 
 class GRUStep:
-    """`h' = (1 - z) tanh(a_n + r b_n) + z h`, where r and z are the sigmoid of the first and the second part of `a + b`."""
+    """`h' = (1 - z) tanh(a_n + r b_n) + z h`, where r and z are the sigmoid of the first and the
+    second part of `a + b`.
+    """
 
     _gates, _kept = 3, 1
     _axis: int
@@ -220,7 +255,10 @@ class GRUStep:
     recurrent_activation: Any
 
     def _step(self, a: Any, b: Any, states: States) -> tuple[Any, States]:
-        (a_r, a_z, a_n), (b_r, b_z, b_n) = np.split(a, 3, axis=self._axis), np.split(b, 3, axis=self._axis)
+        (a_r, a_z, a_n), (b_r, b_z, b_n) = (
+            np.split(a, 3, axis=self._axis),
+            np.split(b, 3, axis=self._axis),
+        )
         reset, update = self.recurrent_activation(a_r + b_r), self.recurrent_activation(a_z + b_z)
         new = self.activation(a_n + reset * b_n)
         out = (1 - update) * new + update * states[0]

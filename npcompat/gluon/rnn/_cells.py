@@ -22,7 +22,9 @@ class _DenseCell(GatedCell):
     ) -> None:
         super().__init__()
         if hidden_size < 1:
-            raise ValueError(f"{type(self).__name__}: hidden_size must be positive, got {hidden_size}")
+            raise ValueError(
+                f"{type(self).__name__}: hidden_size must be positive, got {hidden_size}"
+            )
         self._hidden_size, self._output_size = int(hidden_size), int(output_size)
         rows = self._gates * hidden_size
         self._declare(
@@ -34,21 +36,30 @@ class _DenseCell(GatedCell):
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """What the states are."""
-        return [{"shape": (batch_size, self._hidden_size), "__layout__": "NC"} for _ in range(self._kept)]
+        return [
+            {"shape": (batch_size, self._hidden_size), "__layout__": "NC"}
+            for _ in range(self._kept)
+        ]
 
     def infer_shape(self, inputs: Any, *args: Any) -> None:
         """The number of features."""
         self.i2h_weight.shape = (self._gates * self._hidden_size, inputs.shape[-1])
 
     def _from_input(self, inputs: Any) -> Any:
-        return npx.fully_connected(inputs, self.i2h_weight.data(), self.i2h_bias.data(), no_bias=False, flatten=False)
+        return npx.fully_connected(
+            inputs, self.i2h_weight.data(), self.i2h_bias.data(), no_bias=False, flatten=False
+        )
 
     def _from_state(self, state: Any) -> Any:
-        return npx.fully_connected(state, self.h2h_weight.data(), self.h2h_bias.data(), no_bias=False, flatten=False)
+        return npx.fully_connected(
+            state, self.h2h_weight.data(), self.h2h_bias.data(), no_bias=False, flatten=False
+        )
 
     def __repr__(self) -> str:
         features = (self.i2h_weight.shape or (None, None))[1]
-        return f"{type(self).__name__}({features if features != -1 else None} -> {self._hidden_size})"
+        return (
+            f"{type(self).__name__}({features if features != -1 else None} -> {self._hidden_size})"
+        )
 
 
 class RNNCell(ElmanStep, _DenseCell):
@@ -62,7 +73,8 @@ class RNNCell(ElmanStep, _DenseCell):
         Size of the state.
     activation : str or callable
         Activation function.
-    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer : Initializer or str, optional
+    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer :
+    Initializer or str, optional
         Initializers of the parameters; weights without one use that of `initialize`.
     input_size : int
         Number of features; found at the first call if 0.
@@ -86,7 +98,12 @@ class RNNCell(ElmanStep, _DenseCell):
         h2h_bias_initializer: Any = "zeros",
         input_size: int = 0,
     ) -> None:
-        initializers = (i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer)
+        initializers = (
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
         super().__init__(hidden_size, hidden_size, input_size, *initializers)
         self.activation = as_function(activation)
 
@@ -94,8 +111,9 @@ class RNNCell(ElmanStep, _DenseCell):
 class LSTMCell(LSTMStep, _DenseCell):
     """A step of a network with long short-term memory (Hochreiter and Schmidhuber, 1997).
 
-    With the rows of `W_i2h x + b_i2h + W_h2h h + b_h2h` in the order input, forget, cell, output (i, f, g, o), as `npx.rnn`:
-    `c' = sigmoid(f) c + sigmoid(i) tanh(g)` and `h' = sigmoid(o) tanh(c')`.
+    With the rows of `W_i2h x + b_i2h + W_h2h h + b_h2h` in the order input, forget, cell, output
+    (i, f, g, o), as `npx.rnn`: `c' = sigmoid(f) c + sigmoid(i) tanh(g)` and `h' = sigmoid(o)
+    tanh(c')`.
 
     Called with inputs of shape (N, C) and a list of two states of shape (N, hidden_size), h and c.
 
@@ -103,7 +121,8 @@ class LSTMCell(LSTMStep, _DenseCell):
     ----------
     hidden_size : int
         Size of the states.
-    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer : Initializer or str, optional
+    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer :
+    Initializer or str, optional
         Initializers of the parameters; weights without one use that of `initialize`.
     input_size : int
         Number of features; found at the first call if 0.
@@ -130,16 +149,26 @@ class LSTMCell(LSTMStep, _DenseCell):
         activation: Any = "tanh",
         recurrent_activation: Any = "sigmoid",
     ) -> None:
-        initializers = (i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer)
+        initializers = (
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
         super().__init__(hidden_size, hidden_size, input_size, *initializers)
-        self.activation, self.recurrent_activation = as_function(activation), as_function(recurrent_activation)
+        self.activation, self.recurrent_activation = (
+            as_function(activation),
+            as_function(recurrent_activation),
+        )
 
 
 class GRUCell(GRUStep, _DenseCell):
-    """A step of a network of gated recurrent units (Cho et al., 2014), with the reset gate behind the product.
+    """A step of a network of gated recurrent units (Cho et al., 2014), with the reset gate behind
+    the product.
 
-    With the rows of `a = W_i2h x + b_i2h` and of `b = W_h2h h + b_h2h` in the order reset, update, new, as `npx.rnn`:
-    `r = sigmoid(a_r + b_r)`, `z = sigmoid(a_z + b_z)`, `h' = (1 - z) tanh(a_n + r b_n) + z h`.
+    With the rows of `a = W_i2h x + b_i2h` and of `b = W_h2h h + b_h2h` in the order reset, update,
+    new, as `npx.rnn`: `r = sigmoid(a_r + b_r)`, `z = sigmoid(a_z + b_z)`, `h' = (1 - z) tanh(a_n +
+    r b_n) + z h`.
 
     Called with inputs of shape (N, C) and a list of one state of shape (N, hidden_size).
 
@@ -147,7 +176,8 @@ class GRUCell(GRUStep, _DenseCell):
     ----------
     hidden_size : int
         Size of the state.
-    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer : Initializer or str, optional
+    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer :
+    Initializer or str, optional
         Initializers of the parameters; weights without one use that of `initialize`.
     input_size : int
         Number of features; found at the first call if 0.
@@ -172,21 +202,32 @@ class GRUCell(GRUStep, _DenseCell):
         activation: Any = "tanh",
         recurrent_activation: Any = "sigmoid",
     ) -> None:
-        initializers = (i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer)
+        initializers = (
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
         super().__init__(hidden_size, hidden_size, input_size, *initializers)
-        self.activation, self.recurrent_activation = as_function(activation), as_function(recurrent_activation)
+        self.activation, self.recurrent_activation = (
+            as_function(activation),
+            as_function(recurrent_activation),
+        )
 
 
 class LSTMPCell(LSTMStep, _DenseCell):
-    """A step of an LSTM whose output is projected to fewer numbers (Sak et al., 2014): `h' = W_h2r sigmoid(o) tanh(c')`.
+    """A step of an LSTM whose output is projected to fewer numbers (Sak et al., 2014): `h' = W_h2r
+    sigmoid(o) tanh(c')`.
 
-    Called with inputs of shape (N, C) and a list of two states, h of shape (N, projection_size) and c of shape (N, hidden_size).
+    Called with inputs of shape (N, C) and a list of two states, h of shape (N, projection_size) and
+    c of shape (N, hidden_size).
 
     Parameters
     ----------
     hidden_size, projection_size : int
         Size of the cell state, and of the output.
-    i2h_weight_initializer, h2h_weight_initializer, h2r_weight_initializer : Initializer or str, optional
+    i2h_weight_initializer, h2h_weight_initializer, h2r_weight_initializer : Initializer or str,
+    optional
         Initializers of the weights; without one they use that of `initialize`.
     i2h_bias_initializer, h2h_bias_initializer : Initializer or str, optional
         Initializers of the biases.
@@ -215,14 +256,22 @@ class LSTMPCell(LSTMStep, _DenseCell):
         h2h_bias_initializer: Any = "zeros",
         input_size: int = 0,
     ) -> None:
-        initializers = (i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer)
+        initializers = (
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
         super().__init__(hidden_size, projection_size, input_size, *initializers)
         self._declare(h2r_weight=((projection_size, hidden_size), h2r_weight_initializer))
         self.activation, self.recurrent_activation = as_function("tanh"), as_function("sigmoid")
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """What the states are."""
-        return [{"shape": (batch_size, size), "__layout__": "NC"} for size in (self._output_size, self._hidden_size)]
+        return [
+            {"shape": (batch_size, size), "__layout__": "NC"}
+            for size in (self._output_size, self._hidden_size)
+        ]
 
     def _step(self, a: Any, b: Any, states: States) -> tuple[Any, States]:
         whole, (_, cell) = super()._step(a, b, states)

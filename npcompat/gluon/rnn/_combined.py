@@ -21,9 +21,13 @@ class _Cells(RecurrentCell):
         """What the states are: those of all cells, in order."""
         return [info for cell in self._parts for info in cell.state_info(batch_size)]
 
-    def begin_state(self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any) -> States:
+    def begin_state(
+        self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any
+    ) -> States:
         """The states to begin with: those of all cells, in order."""
-        return [state for cell in self._parts for state in cell.begin_state(batch_size, func, **kwargs)]
+        return [
+            state for cell in self._parts for state in cell.begin_state(batch_size, func, **kwargs)
+        ]
 
     def _each(self, states: States) -> Iterator[tuple[RecurrentCell, States]]:
         """The cells with their states."""
@@ -32,7 +36,9 @@ class _Cells(RecurrentCell):
         for cell in cells:
             ends.append(ends[-1] + len(cell.state_info()))
         if len(states) != ends[-1]:
-            raise ValueError(f"{type(self).__name__}: states: expected a list of {ends[-1]}, got {len(states)}")
+            raise ValueError(
+                f"{type(self).__name__}: states: expected a list of {ends[-1]}, got {len(states)}"
+            )
         for cell, (begin, end) in zip(cells, pairwise(ends), strict=True):
             yield cell, list(states[begin:end])
 
@@ -58,7 +64,9 @@ class SequentialRNNCell(_Cells):
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Make a cell part of this one."""
         if not isinstance(block, RecurrentCell):
-            raise TypeError(f"{type(self).__name__}: expected a RecurrentCell, got {type(block).__name__}")
+            raise TypeError(
+                f"{type(self).__name__}: expected a RecurrentCell, got {type(block).__name__}"
+            )
         super().register_child(block, name)
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
@@ -101,7 +109,8 @@ class HybridSequentialRNNCell(SequentialRNNCell, HybridRecurrentCell):
 
 
 class BidirectionalCell(_Cells, HybridRecurrentCell):
-    """Two cells of which one reads the sequence backwards; the output of each step is that of both, side by side.
+    """Two cells of which one reads the sequence backwards; the output of each step is that of both,
+    side by side.
 
     It can only be unrolled: the step of the second cell depends on what comes later.
 
@@ -125,13 +134,21 @@ class BidirectionalCell(_Cells, HybridRecurrentCell):
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
         """A step depends on later ones: raises NotImplementedError."""
-        raise NotImplementedError("BidirectionalCell can't be called for one step, as the second cell reads backwards; use unroll")
+        raise NotImplementedError(
+            "BidirectionalCell can't be called for one step, as the second cell reads backwards; "
+            "use unroll"
+        )
 
     def _unroll(self, steps: list[Any], states: States, lengths: Any) -> tuple[list[Any], States]:
         (forth, first), (back, second) = self._each(states)
         outputs, last = forth.unroll(None, steps, first, "TNC", False, lengths)
-        others, other_last = back.unroll(None, turned(steps, lengths), second, "TNC", False, lengths)
-        return [np.concatenate(both, axis=1) for both in zip(outputs, turned(others, lengths), strict=True)], [*last, *other_last]
+        others, other_last = back.unroll(
+            None, turned(steps, lengths), second, "TNC", False, lengths
+        )
+        return [
+            np.concatenate(both, axis=1)
+            for both in zip(outputs, turned(others, lengths), strict=True)
+        ], [*last, *other_last]
 
 
 __all__ = ["BidirectionalCell", "HybridSequentialRNNCell", "SequentialRNNCell"]

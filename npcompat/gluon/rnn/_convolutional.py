@@ -35,28 +35,52 @@ class _ConvCell(GatedCell):
         super().__init__()
         name = type(self).__name__
         if conv_layout not in _LAYOUTS[self._spatial]:
-            raise ValueError(f"{name}: conv_layout must be one of {', '.join(_LAYOUTS[self._spatial])}, got {conv_layout!r}")
+            raise ValueError(
+                f"{name}: conv_layout must be one of {', '.join(_LAYOUTS[self._spatial])}, got "
+                f"{conv_layout!r}"
+            )
         shape = as_shape(input_shape)
         if len(shape) != self._spatial + 1:
-            raise ValueError(f"{name}: input_shape needs {self._spatial + 1} lengths, in the layout {conv_layout[1:]}, got {shape}")
+            raise ValueError(
+                f"{name}: input_shape needs {self._spatial + 1} lengths, in the layout "
+                f"{conv_layout[1:]}, got {shape}"
+            )
         self._layout, self._axis = conv_layout, conv_layout.index("C")
         self._channels = int(hidden_channels)
-        kernel, self._h2h_kernel = self._sizes("i2h_kernel", i2h_kernel, 1), self._sizes("h2h_kernel", h2h_kernel, 1)
-        self._i2h_pad, self._i2h_dilate = self._sizes("i2h_pad", i2h_pad, 0), self._sizes("i2h_dilate", i2h_dilate, 1)
+        kernel, self._h2h_kernel = (
+            self._sizes("i2h_kernel", i2h_kernel, 1),
+            self._sizes("h2h_kernel", h2h_kernel, 1),
+        )
+        self._i2h_pad, self._i2h_dilate = (
+            self._sizes("i2h_pad", i2h_pad, 0),
+            self._sizes("i2h_dilate", i2h_dilate, 1),
+        )
         self._h2h_dilate = self._sizes("h2h_dilate", h2h_dilate, 1)
         if any(k % 2 == 0 for k in self._h2h_kernel):
-            raise ValueError(f"{name}: h2h_kernel must be odd, so that the state keeps its size, got {h2h_kernel}")
-        self._h2h_pad = tuple(d * (k - 1) // 2 for k, d in zip(self._h2h_kernel, self._h2h_dilate, strict=True))
+            raise ValueError(
+                f"{name}: h2h_kernel must be odd, so that the state keeps its size, got "
+                f"{h2h_kernel}"
+            )
+        self._h2h_pad = tuple(
+            d * (k - 1) // 2 for k, d in zip(self._h2h_kernel, self._h2h_dilate, strict=True)
+        )
         channel = self._axis - 1
         lengths = [n for i, n in enumerate(shape) if i != channel]
         sides = zip(lengths, kernel, self._i2h_pad, self._i2h_dilate, strict=True)
-        self._state_shape = self._placed(self._channels, [n + 2 * p - d * (k - 1) for n, k, p, d in sides])
+        self._state_shape = self._placed(
+            self._channels, [n + 2 * p - d * (k - 1) for n, k, p, d in sides]
+        )
         if min(self._state_shape) < 1:
-            raise ValueError(f"{name}: i2h_kernel={i2h_kernel} does not fit into input_shape={shape}")
+            raise ValueError(
+                f"{name}: i2h_kernel={i2h_kernel} does not fit into input_shape={shape}"
+            )
         filters = self._gates * self._channels
         self._declare(
             i2h_weight=((filters, *self._placed(shape[channel], kernel)), i2h_weight_initializer),
-            h2h_weight=((filters, *self._placed(self._channels, self._h2h_kernel)), h2h_weight_initializer),
+            h2h_weight=(
+                (filters, *self._placed(self._channels, self._h2h_kernel)),
+                h2h_weight_initializer,
+            ),
             i2h_bias=((filters,), i2h_bias_initializer),
             h2h_bias=((filters,), h2h_bias_initializer),
         )
@@ -77,15 +101,22 @@ class _ConvCell(GatedCell):
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """What the states are."""
-        return [{"shape": (batch_size, *self._state_shape), "__layout__": self._layout} for _ in range(self._kept)]
+        return [
+            {"shape": (batch_size, *self._state_shape), "__layout__": self._layout}
+            for _ in range(self._kept)
+        ]
 
     def _from_input(self, inputs: Any) -> Any:
         weight, bias = self.i2h_weight.data(), self.i2h_bias.data()
-        return npx.convolution(inputs, weight, bias, dilate=self._i2h_dilate, pad=self._i2h_pad, layout=self._layout)
+        return npx.convolution(
+            inputs, weight, bias, dilate=self._i2h_dilate, pad=self._i2h_pad, layout=self._layout
+        )
 
     def _from_state(self, state: Any) -> Any:
         weight, bias = self.h2h_weight.data(), self.h2h_bias.data()
-        return npx.convolution(state, weight, bias, dilate=self._h2h_dilate, pad=self._h2h_pad, layout=self._layout)
+        return npx.convolution(
+            state, weight, bias, dilate=self._h2h_dilate, pad=self._h2h_pad, layout=self._layout
+        )
 
     def __repr__(self) -> str:
         shape = self.i2h_weight.shape or ()
@@ -112,8 +143,15 @@ class _Conv1DCell(_ConvCell):
         activation: Any = "tanh",
     ) -> None:
         sizes = (i2h_kernel, h2h_kernel, i2h_pad, i2h_dilate, h2h_dilate)
-        initializers = (i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer)
-        super().__init__(input_shape, hidden_channels, *sizes, *initializers, conv_layout, activation)
+        initializers = (
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
+        super().__init__(
+            input_shape, hidden_channels, *sizes, *initializers, conv_layout, activation
+        )
 
 
 class _Conv2DCell(_ConvCell):
@@ -136,8 +174,15 @@ class _Conv2DCell(_ConvCell):
         activation: Any = "tanh",
     ) -> None:
         sizes = (i2h_kernel, h2h_kernel, i2h_pad, i2h_dilate, h2h_dilate)
-        initializers = (i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer)
-        super().__init__(input_shape, hidden_channels, *sizes, *initializers, conv_layout, activation)
+        initializers = (
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
+        super().__init__(
+            input_shape, hidden_channels, *sizes, *initializers, conv_layout, activation
+        )
 
 
 class _Conv3DCell(_ConvCell):
@@ -160,12 +205,20 @@ class _Conv3DCell(_ConvCell):
         activation: Any = "tanh",
     ) -> None:
         sizes = (i2h_kernel, h2h_kernel, i2h_pad, i2h_dilate, h2h_dilate)
-        initializers = (i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer)
-        super().__init__(input_shape, hidden_channels, *sizes, *initializers, conv_layout, activation)
+        initializers = (
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
+        super().__init__(
+            input_shape, hidden_channels, *sizes, *initializers, conv_layout, activation
+        )
 
 
 class Conv1DRNNCell(ElmanStep, _Conv1DCell):
-    r"""A step of an Elman network of convolutions over one spatial axis: `h' = activation(i2h(x) + h2h(h))`.
+    r"""A step of an Elman network of convolutions over one spatial axis: `h' = activation(i2h(x) +
+    h2h(h))`.
 
     Called with inputs of shape (N, \*input_shape) and a list of one state.
 
@@ -181,7 +234,8 @@ class Conv1DRNNCell(ElmanStep, _Conv1DCell):
         Zeros added at both ends of the input; the state is always padded so that it keeps its size.
     i2h_dilate, h2h_dilate : int or tuple of int
         Steps between the elements of the windows.
-    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer : Initializer or str, optional
+    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer :
+    Initializer or str, optional
         Initializers of the parameters; weights without one use that of `initialize`.
     conv_layout : {'NCW', 'NWC'}
         Order of the axes.
@@ -198,7 +252,8 @@ class Conv1DRNNCell(ElmanStep, _Conv1DCell):
 
 
 class Conv2DRNNCell(ElmanStep, _Conv2DCell):
-    """A step of an Elman network of convolutions over two spatial axes; the arguments are those of `Conv1DRNNCell`.
+    """A step of an Elman network of convolutions over two spatial axes; the arguments are those of
+    `Conv1DRNNCell`.
 
     Examples
     --------
@@ -208,7 +263,8 @@ class Conv2DRNNCell(ElmanStep, _Conv2DCell):
 
 
 class Conv3DRNNCell(ElmanStep, _Conv3DCell):
-    """A step of an Elman network of convolutions over three spatial axes; the arguments are those of `Conv1DRNNCell`.
+    """A step of an Elman network of convolutions over three spatial axes; the arguments are those
+    of `Conv1DRNNCell`.
 
     Examples
     --------
@@ -218,7 +274,8 @@ class Conv3DRNNCell(ElmanStep, _Conv3DCell):
 
 
 class Conv1DLSTMCell(LSTMStep, _Conv1DCell):
-    r"""A step of an LSTM of convolutions over one spatial axis: the gates as in `LSTMCell`, from `i2h(x) + h2h(h)`.
+    r"""A step of an LSTM of convolutions over one spatial axis: the gates as in `LSTMCell`, from
+    `i2h(x) + h2h(h)`.
 
     Called with inputs of shape (N, \*input_shape) and a list of two states, h and c.
 
@@ -234,7 +291,8 @@ class Conv1DLSTMCell(LSTMStep, _Conv1DCell):
         Zeros added at both ends of the input; the state is always padded so that it keeps its size.
     i2h_dilate, h2h_dilate : int or tuple of int
         Steps between the elements of the windows.
-    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer : Initializer or str, optional
+    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer :
+    Initializer or str, optional
         Initializers of the parameters; weights without one use that of `initialize`.
     conv_layout : {'NCW', 'NWC'}
         Order of the axes.
@@ -251,7 +309,8 @@ class Conv1DLSTMCell(LSTMStep, _Conv1DCell):
 
 
 class Conv2DLSTMCell(LSTMStep, _Conv2DCell):
-    """A step of an LSTM of convolutions over two spatial axes; the arguments are those of `Conv1DLSTMCell`.
+    """A step of an LSTM of convolutions over two spatial axes; the arguments are those of
+    `Conv1DLSTMCell`.
 
     Examples
     --------
@@ -261,7 +320,8 @@ class Conv2DLSTMCell(LSTMStep, _Conv2DCell):
 
 
 class Conv3DLSTMCell(LSTMStep, _Conv3DCell):
-    """A step of an LSTM of convolutions over three spatial axes; the arguments are those of `Conv1DLSTMCell`.
+    """A step of an LSTM of convolutions over three spatial axes; the arguments are those of
+    `Conv1DLSTMCell`.
 
     Examples
     --------
@@ -271,7 +331,8 @@ class Conv3DLSTMCell(LSTMStep, _Conv3DCell):
 
 
 class Conv1DGRUCell(GRUStep, _Conv1DCell):
-    r"""A step of gated recurrent units of convolutions over one spatial axis: the gates as in `GRUCell`, from `i2h(x)` and `h2h(h)`.
+    r"""A step of gated recurrent units of convolutions over one spatial axis: the gates as in
+    `GRUCell`, from `i2h(x)` and `h2h(h)`.
 
     Called with inputs of shape (N, \*input_shape) and a list of one state.
 
@@ -287,7 +348,8 @@ class Conv1DGRUCell(GRUStep, _Conv1DCell):
         Zeros added at both ends of the input; the state is always padded so that it keeps its size.
     i2h_dilate, h2h_dilate : int or tuple of int
         Steps between the elements of the windows.
-    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer : Initializer or str, optional
+    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer :
+    Initializer or str, optional
         Initializers of the parameters; weights without one use that of `initialize`.
     conv_layout : {'NCW', 'NWC'}
         Order of the axes.
@@ -304,7 +366,8 @@ class Conv1DGRUCell(GRUStep, _Conv1DCell):
 
 
 class Conv2DGRUCell(GRUStep, _Conv2DCell):
-    """A step of gated recurrent units of convolutions over two spatial axes; the arguments are those of `Conv1DGRUCell`.
+    """A step of gated recurrent units of convolutions over two spatial axes; the arguments are
+    those of `Conv1DGRUCell`.
 
     Examples
     --------
@@ -314,7 +377,8 @@ class Conv2DGRUCell(GRUStep, _Conv2DCell):
 
 
 class Conv3DGRUCell(GRUStep, _Conv3DCell):
-    """A step of gated recurrent units of convolutions over three spatial axes; the arguments are those of `Conv1DGRUCell`.
+    """A step of gated recurrent units of convolutions over three spatial axes; the arguments are
+    those of `Conv1DGRUCell`.
 
     Examples
     --------

@@ -13,7 +13,10 @@ from npcompat.numpy_extension._nn_recurrent import Clip, Network, state_bounds
 
 
 class _RecurrentLayer(HybridBlock):
-    """What `RNN`, `LSTM` and `GRU` share: parameters `l0_i2h_weight`, ... (`r0_...` of the other direction), and one call of `npx.rnn`."""
+    """What `RNN`, `LSTM` and `GRU` share: parameters `l0_i2h_weight`, ...
+
+    (`r0_...` of the other direction), and one call of `npx.rnn`.
+    """
 
     def __init__(
         self,
@@ -29,7 +32,10 @@ class _RecurrentLayer(HybridBlock):
         super().__init__()
         name = type(self).__name__
         if net.size < 1 or net.layers < 1:
-            raise ValueError(f"{name}: hidden_size and num_layers must be positive, got {net.size} and {net.layers}")
+            raise ValueError(
+                f"{name}: hidden_size and num_layers must be positive, got {net.size} and "
+                f"{net.layers}"
+            )
         if not 0 <= dropout <= 1:
             raise ValueError(f"{name}: dropout is a probability, got {dropout}")
         axis_of_time(layout)
@@ -38,7 +44,11 @@ class _RecurrentLayer(HybridBlock):
         self._names = tuple(name for name, _ in net.parameters(input_size))
         for parameter, shape in net.parameters(input_size):
             init = initializers[parameter.partition("_")[2]]
-            setattr(self, parameter, Parameter(parameter, shape=shape, init=init, dtype=dtype, allow_deferred_init=True))
+            setattr(
+                self,
+                parameter,
+                Parameter(parameter, shape=shape, init=init, dtype=dtype, allow_deferred_init=True),
+            )
 
     def infer_shape(self, inputs: Any, *args: Any) -> None:
         """The number of features."""
@@ -62,9 +72,18 @@ class _RecurrentLayer(HybridBlock):
         net = self._net
         sizes = (net.output, net.size) if net.mode == "lstm" else (net.output,)
         dtype = self._reg_params[self._names[0]].dtype
-        return [{"shape": (net.layers * net.directions, batch_size, size), "__layout__": "LNC", "dtype": dtype} for size in sizes]
+        return [
+            {
+                "shape": (net.layers * net.directions, batch_size, size),
+                "__layout__": "LNC",
+                "dtype": dtype,
+            }
+            for size in sizes
+        ]
 
-    def begin_state(self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any) -> list[Any]:
+    def begin_state(
+        self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any
+    ) -> list[Any]:
         """The states to begin with.
 
         Parameters
@@ -81,11 +100,17 @@ class _RecurrentLayer(HybridBlock):
         >>> [state.shape for state in gluon.rnn.LSTM(3).begin_state(2)]
         [(1, 2, 3), (1, 2, 3)]
         """
-        return [func(info["shape"], **{"dtype": info["dtype"], **kwargs}) for info in self.state_info(batch_size)]
+        return [
+            func(info["shape"], **{"dtype": info["dtype"], **kwargs})
+            for info in self.state_info(batch_size)
+        ]
 
     def _check_data(self, inputs: Any) -> None:
         if inputs.ndim != 3:
-            raise ValueError(f"{type(self).__name__}: expected data with axes {self._layout}, got shape {inputs.shape}")
+            raise ValueError(
+                f"{type(self).__name__}: expected data with axes {self._layout}, got shape "
+                f"{inputs.shape}"
+            )
 
     def _given_states(self, states: Any, batch_size: int) -> list[Any]:
         """The states as a list, their shapes checked."""
@@ -93,7 +118,9 @@ class _RecurrentLayer(HybridBlock):
         infos = self.state_info(batch_size)
         shapes, found = [info["shape"] for info in infos], [state.shape for state in given]
         if shapes != found:
-            raise ValueError(f"{type(self).__name__}: states must have shapes {shapes}, got {found}")
+            raise ValueError(
+                f"{type(self).__name__}: states must have shapes {shapes}, got {found}"
+            )
         return given
 
     def forward(self, inputs: Any, states: Any = None, sequence_length: Any = None) -> Any:
@@ -101,10 +128,17 @@ class _RecurrentLayer(HybridBlock):
         self._check_data(inputs)
         if self._use_sequence_length != (sequence_length is not None):
             given = "missing" if sequence_length is None else "given"
-            raise ValueError(f"{type(self).__name__}: use_sequence_length={self._use_sequence_length}, but sequence_length is {given}")
+            raise ValueError(
+                f"{type(self).__name__}: use_sequence_length={self._use_sequence_length}, but "
+                f"sequence_length is {given}"
+            )
         data = inputs if self._layout == "TNC" else inputs.swapaxes(0, 1)
         batch_size = data.shape[1]
-        begin = self.begin_state(batch_size) if states is None else self._given_states(states, batch_size)
+        begin = (
+            self.begin_state(batch_size)
+            if states is None
+            else self._given_states(states, batch_size)
+        )
         net = self._net
         low, high, nan_too = self._clip or (None, None, False)
         outputs, *last = npx.rnn(
@@ -139,15 +173,23 @@ class _RecurrentLayer(HybridBlock):
         return f"{type(self).__name__}({', '.join(options)})"
 
 
-def _initializers(i2h_weight: Any, h2h_weight: Any, i2h_bias: Any, h2h_bias: Any, h2r_weight: Any = None) -> dict[str, Any]:
-    return {"i2h_weight": i2h_weight, "h2h_weight": h2h_weight, "h2r_weight": h2r_weight, "i2h_bias": i2h_bias, "h2h_bias": h2h_bias}
+def _initializers(
+    i2h_weight: Any, h2h_weight: Any, i2h_bias: Any, h2h_bias: Any, h2r_weight: Any = None
+) -> dict[str, Any]:
+    return {
+        "i2h_weight": i2h_weight,
+        "h2h_weight": h2h_weight,
+        "h2r_weight": h2r_weight,
+        "i2h_bias": i2h_bias,
+        "h2h_bias": h2h_bias,
+    }
 
 
 class RNN(_RecurrentLayer):
     """Layers of Elman networks: `h' = activation(W_i2h x + b_i2h + W_h2h h + b_h2h)`.
 
-    Called with a batch of sequences, and optionally with the first states and with lengths; returns the outputs of all
-    steps, and if states were given also a list of the last ones.
+    Called with a batch of sequences, and optionally with the first states and with lengths; returns
+    the outputs of all steps, and if states were given also a list of the last ones.
 
     Parameters
     ----------
@@ -156,12 +198,15 @@ class RNN(_RecurrentLayer):
     activation : {'relu', 'tanh'}
         Activation function.
     layout : {'TNC', 'NTC'}
-        Whether time or the batch is the first axis of inputs and outputs; states always have the axes layer, batch, number.
+        Whether time or the batch is the first axis of inputs and outputs; states always have the
+        axes layer, batch, number.
     dropout : float
         Probability of a number between layers to be zeroed, in training mode.
     bidirectional : bool
-        Whether a second network in each layer reads backwards; there are twice as many states and outputs then.
-    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer : Initializer or str, optional
+        Whether a second network in each layer reads backwards; there are twice as many states and
+        outputs then.
+    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer :
+    Initializer or str, optional
         Initializers of the parameters of all layers; weights without one use that of `initialize`.
     input_size : int
         Number of features; found at the first call if 0.
@@ -197,31 +242,42 @@ class RNN(_RecurrentLayer):
     ) -> None:
         if activation not in ("relu", "tanh"):
             raise ValueError(f"RNN: activation must be 'relu' or 'tanh', got {activation!r}")
-        net = Network(f"rnn_{activation}", int(hidden_size), int(num_layers), 2 if bidirectional else 1)
-        initializers = _initializers(i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer)
+        net = Network(
+            f"rnn_{activation}", int(hidden_size), int(num_layers), 2 if bidirectional else 1
+        )
+        initializers = _initializers(
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
         super().__init__(net, layout, dropout, input_size, initializers, dtype, use_sequence_length)
 
 
 class LSTM(_RecurrentLayer):
     """Layers of networks with long short-term memory (Hochreiter and Schmidhuber, 1997).
 
-    The rows of the weights are those of the input, forget, cell and output gate, in this order, as in cuDNN and torch; what is
-    computed stands at `npx.rnn`.  Called with a batch of sequences, and optionally with a list of the first states (h and
-    c) and with lengths; returns the outputs of all steps, and if states were given also a list of the last ones.
+    The rows of the weights are those of the input, forget, cell and output gate, in this order, as
+    in cuDNN and torch; what is computed stands at `npx.rnn`. Called with a batch of sequences, and
+    optionally with a list of the first states (h and c) and with lengths; returns the outputs of
+    all steps, and if states were given also a list of the last ones.
 
     Parameters
     ----------
     hidden_size, num_layers : int
         Size of the cell states, number of layers.
     layout : {'TNC', 'NTC'}
-        Whether time or the batch is the first axis of inputs and outputs; states always have the axes layer, batch, number.
+        Whether time or the batch is the first axis of inputs and outputs; states always have the
+        axes layer, batch, number.
     dropout : float
         Probability of a number between layers to be zeroed, in training mode.
     bidirectional : bool
-        Whether a second network in each layer reads backwards; there are twice as many states and outputs then.
+        Whether a second network in each layer reads backwards; there are twice as many states and
+        outputs then.
     input_size : int
         Number of features; found at the first call if 0.
-    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer : Initializer or str, optional
+    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer :
+    Initializer or str, optional
         Initializers of the parameters of all layers; weights without one use that of `initialize`.
     projection_size : int, optional
         Size to which the output of each layer is projected (Sak et al., 2014).
@@ -267,35 +323,45 @@ class LSTM(_RecurrentLayer):
         use_sequence_length: bool = False,
     ) -> None:
         projection = None if projection_size is None else int(projection_size)
-        net = Network("lstm", int(hidden_size), int(num_layers), 2 if bidirectional else 1, projection)
+        net = Network(
+            "lstm", int(hidden_size), int(num_layers), 2 if bidirectional else 1, projection
+        )
         biases = (i2h_bias_initializer, h2h_bias_initializer)
-        initializers = _initializers(i2h_weight_initializer, h2h_weight_initializer, *biases, h2r_weight_initializer)
+        initializers = _initializers(
+            i2h_weight_initializer, h2h_weight_initializer, *biases, h2r_weight_initializer
+        )
         if projection is not None and projection < 1:
             raise ValueError(f"LSTM: projection_size must be positive, got {projection}")
         clip = state_bounds("LSTM", state_clip_min, state_clip_max, state_clip_nan)
-        super().__init__(net, layout, dropout, input_size, initializers, dtype, use_sequence_length, clip)
+        super().__init__(
+            net, layout, dropout, input_size, initializers, dtype, use_sequence_length, clip
+        )
 
 
 class GRU(_RecurrentLayer):
     """Layers of gated recurrent units (Cho et al., 2014), with the reset gate behind the product.
 
-    The rows of the weights are those of the reset gate, the update gate and the new state, in this order, as in cuDNN and torch;
-    what is computed stands at `npx.rnn`.  Called with a batch of sequences, and optionally with the first states and with
-    lengths; returns the outputs of all steps, and if states were given also a list of the last ones.
+    The rows of the weights are those of the reset gate, the update gate and the new state, in this
+    order, as in cuDNN and torch; what is computed stands at `npx.rnn`. Called with a batch of
+    sequences, and optionally with the first states and with lengths; returns the outputs of all
+    steps, and if states were given also a list of the last ones.
 
     Parameters
     ----------
     hidden_size, num_layers : int
         Size of the states, number of layers.
     layout : {'TNC', 'NTC'}
-        Whether time or the batch is the first axis of inputs and outputs; states always have the axes layer, batch, number.
+        Whether time or the batch is the first axis of inputs and outputs; states always have the
+        axes layer, batch, number.
     dropout : float
         Probability of a number between layers to be zeroed, in training mode.
     bidirectional : bool
-        Whether a second network in each layer reads backwards; there are twice as many states and outputs then.
+        Whether a second network in each layer reads backwards; there are twice as many states and
+        outputs then.
     input_size : int
         Number of features; found at the first call if 0.
-    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer : Initializer or str, optional
+    i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer :
+    Initializer or str, optional
         Initializers of the parameters of all layers; weights without one use that of `initialize`.
     dtype : dtype
         Dtype of the parameters.
@@ -328,7 +394,12 @@ class GRU(_RecurrentLayer):
         use_sequence_length: bool = False,
     ) -> None:
         net = Network("gru", int(hidden_size), int(num_layers), 2 if bidirectional else 1)
-        initializers = _initializers(i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer)
+        initializers = _initializers(
+            i2h_weight_initializer,
+            h2h_weight_initializer,
+            i2h_bias_initializer,
+            h2h_bias_initializer,
+        )
         super().__init__(net, layout, dropout, input_size, initializers, dtype, use_sequence_length)
 
 

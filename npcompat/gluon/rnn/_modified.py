@@ -21,7 +21,9 @@ def _rate(owner: str, argument: str, rate: float) -> float:
 
 
 def _reads_backwards(cell: Block) -> bool:
-    return isinstance(cell, BidirectionalCell) or any(_reads_backwards(child) for child in cell._children.values())
+    return isinstance(cell, BidirectionalCell) or any(
+        _reads_backwards(child) for child in cell._children.values()
+    )
 
 
 class DropoutCell(HybridRecurrentCell):
@@ -57,7 +59,8 @@ class DropoutCell(HybridRecurrentCell):
 
 
 class ModifierCell(HybridRecurrentCell):
-    """Base of cells that change what another cell does; the states, and the parameters, are those of that cell.
+    """Base of cells that change what another cell does; the states, and the parameters, are those
+    of that cell.
 
     Parameters
     ----------
@@ -68,7 +71,10 @@ class ModifierCell(HybridRecurrentCell):
     def __init__(self, base_cell: RecurrentCell) -> None:
         super().__init__()
         if not isinstance(base_cell, RecurrentCell):
-            raise TypeError(f"{type(self).__name__}: base_cell: expected a RecurrentCell, got {type(base_cell).__name__}")
+            raise TypeError(
+                f"{type(self).__name__}: base_cell: expected a RecurrentCell, got "
+                f"{type(base_cell).__name__}"
+            )
         self.base_cell = base_cell
 
     @property
@@ -80,7 +86,9 @@ class ModifierCell(HybridRecurrentCell):
         """What the states are."""
         return self.base_cell.state_info(batch_size)
 
-    def begin_state(self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any) -> States:
+    def begin_state(
+        self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any
+    ) -> States:
         """The states to begin with."""
         return self.base_cell.begin_state(batch_size, func, **kwargs)
 
@@ -115,8 +123,8 @@ class ResidualCell(ModifierCell):
 class _RememberingCell(ModifierCell):
     """Cells that remember arrays between steps, which are no states.
 
-    They are not compiled step by step: a program has no place for what such a cell remembers.  What contains the loop over
-    the steps can be compiled; there, the cell must be unrolled or reset.
+    They are not compiled step by step: a program has no place for what such a cell remembers. What
+    contains the loop over the steps can be compiled; there, the cell must be unrolled or reset.
     """
 
     _remembered: dict[str, Any]
@@ -127,7 +135,9 @@ class _RememberingCell(ModifierCell):
         self._forget()
 
     def _forget(self) -> None:
-        self.__dict__.update(_remembered={}, _trace=modes.current().trace)  # (no attribute of the block: they mark it changed)
+        self.__dict__.update(
+            _remembered={}, _trace=modes.current().trace
+        )  # (no attribute of the block: they mark it changed)
 
     def reset(self) -> None:
         """Forget what is remembered."""
@@ -144,7 +154,8 @@ class _RememberingCell(ModifierCell):
         """What is remembered under a name; None if nothing is."""
         if modes.current().trace is not self._trace:
             raise RuntimeError(
-                f"{type(self).__name__} remembers arrays between steps, which can't enter or leave a compiled function: "
+                f"{type(self).__name__} remembers arrays between steps, which can't enter or "
+                "leave a compiled function: "
                 "use unroll there, or call reset() before the first step"
             )
         return self._remembered.get(name)
@@ -161,7 +172,8 @@ class ZoneoutCell(_RememberingCell):
     base_cell : RecurrentCell
         The cell; it can't read backwards.
     zoneout_outputs, zoneout_states : float
-        Probability of each number of the output, and of the states, to be the one of the step before (zero at the first).
+        Probability of each number of the output, and of the states, to be the one of the step
+        before (zero at the first).
 
     Examples
     --------
@@ -172,10 +184,15 @@ class ZoneoutCell(_RememberingCell):
     4
     """
 
-    def __init__(self, base_cell: RecurrentCell, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0) -> None:
+    def __init__(
+        self, base_cell: RecurrentCell, zoneout_outputs: float = 0.0, zoneout_states: float = 0.0
+    ) -> None:
         super().__init__(base_cell)
         if _reads_backwards(base_cell):
-            raise TypeError("ZoneoutCell: base_cell reads backwards, so it has no step; put ZoneoutCell into the BidirectionalCell")
+            raise TypeError(
+                "ZoneoutCell: base_cell reads backwards, so it has no step; put ZoneoutCell into "
+                "the BidirectionalCell"
+            )
         self._outputs = _rate("ZoneoutCell", "zoneout_outputs", zoneout_outputs)
         self._states = _rate("ZoneoutCell", "zoneout_states", zoneout_states)
 
@@ -186,10 +203,14 @@ class ZoneoutCell(_RememberingCell):
             return output, following
         if self._outputs:
             before = self._recalled("output")
-            output = _zoned(output, np.zeros_like(output) if before is None else before, self._outputs)
+            output = _zoned(
+                output, np.zeros_like(output) if before is None else before, self._outputs
+            )
             self._remember("output", output)
         if self._states:
-            following = [_zoned(new, old, self._states) for new, old in zip(following, states, strict=True)]
+            following = [
+                _zoned(new, old, self._states) for new, old in zip(following, states, strict=True)
+            ]
         return output, following
 
     def __repr__(self) -> str:
@@ -201,14 +222,16 @@ def _zoned(new: Any, old: Any, rate: float) -> Any:
 
 
 class VariationalDropoutCell(_RememberingCell):
-    """Dropout with one choice for all steps of a sequence, in training mode (Gal and Ghahramani, 2016).
+    """Dropout with one choice for all steps of a sequence, in training mode (Gal and Ghahramani,
+    2016).
 
     Parameters
     ----------
     base_cell : RecurrentCell
         The cell.
     drop_inputs, drop_states, drop_outputs : float
-        Probability of each number of the input, of the first state (h), and of the output to be zeroed.
+        Probability of each number of the input, of the first state (h), and of the output to be
+        zeroed.
 
     Examples
     --------
@@ -219,14 +242,27 @@ class VariationalDropoutCell(_RememberingCell):
     (2, 4, 3)
     """
 
-    def __init__(self, base_cell: RecurrentCell, drop_inputs: float = 0.0, drop_states: float = 0.0, drop_outputs: float = 0.0) -> None:
+    def __init__(
+        self,
+        base_cell: RecurrentCell,
+        drop_inputs: float = 0.0,
+        drop_states: float = 0.0,
+        drop_outputs: float = 0.0,
+    ) -> None:
         super().__init__(base_cell)
         self._rates = {
             name: _rate("VariationalDropoutCell", f"drop_{name}", rate)
-            for name, rate in (("inputs", drop_inputs), ("states", drop_states), ("outputs", drop_outputs))
+            for name, rate in (
+                ("inputs", drop_inputs),
+                ("states", drop_states),
+                ("outputs", drop_outputs),
+            )
         }
         if drop_states and _reads_backwards(base_cell):
-            raise TypeError("VariationalDropoutCell: drop_states needs single steps, but base_cell reads backwards; put it into that cell")
+            raise TypeError(
+                "VariationalDropoutCell: drop_states needs single steps, but base_cell reads "
+                "backwards; put it into that cell"
+            )
 
     def _dropped(self, name: str, x: Any) -> Any:
         """The array, times the mask of the name, which is drawn where it is first used."""
@@ -242,7 +278,9 @@ class VariationalDropoutCell(_RememberingCell):
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
         """One step of the cell."""
         first, *others = states
-        output, following = self.base_cell(self._dropped("inputs", inputs), [self._dropped("states", first), *others])
+        output, following = self.base_cell(
+            self._dropped("inputs", inputs), [self._dropped("states", first), *others]
+        )
         return self._dropped("outputs", output), following
 
     def _unroll(self, steps: list[Any], states: States, lengths: Any) -> tuple[list[Any], States]:

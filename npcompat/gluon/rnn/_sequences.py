@@ -19,7 +19,10 @@ def as_steps(length: int | None, inputs: Any, layout: str) -> list[Any]:
     axis = axis_of_time(layout)
     if isinstance(inputs, np.ndarray):
         if inputs.ndim < 2:
-            raise ValueError(f"unroll: inputs of layout {layout} need at least two axes, got shape {inputs.shape}")
+            raise ValueError(
+                f"unroll: inputs of layout {layout} need at least two axes, got shape "
+                f"{inputs.shape}"
+            )
         steps = [inputs[t] if axis == 0 else inputs[:, t] for t in range(inputs.shape[axis])]
     else:
         steps = list(inputs)
@@ -50,4 +53,8 @@ def turned(steps: Sequence[Any], lengths: Any) -> list[Any]:
     if lengths is None:
         return list(steps)[::-1]
     time = np.arange(len(steps))[:, None]
-    return list(np.stack(list(steps))[np.where(time < lengths, lengths - 1 - time, time), np.arange(len(lengths))])
+    return list(
+        np.stack(list(steps))[
+            np.where(time < lengths, lengths - 1 - time, time), np.arange(len(lengths))
+        ]
+    )

@@ -1,4 +1,6 @@
-"""NumPy's `lib`: `npyio`, `recfunctions`, `stride_tricks` and `scimath` are ours, the rest, which knows no arrays, is NumPy's own."""
+"""NumPy's `lib`: `npyio`, `recfunctions`, `stride_tricks` and `scimath` are ours, the rest, which
+knows no arrays, is NumPy's own.
+"""
 
 from numpy.lib import (
     Arrayterator,
@@ -16,6 +18,6 @@ from npcompat.numpy import emath as scimath
 from npcompat.numpy.lib import npyio, stride_tricks
 
 __all__ = [
-    "Arrayterator", "NumpyVersion", "add_docstring", "add_newdoc", "array_utils", "format", "introspect", "mixins", "npyio", "scimath",
-    "stride_tricks", "tracemalloc_domain",
+    "Arrayterator", "NumpyVersion", "add_docstring", "add_newdoc", "array_utils", "format",
+    "introspect", "mixins", "npyio", "scimath", "stride_tricks", "tracemalloc_domain",
 ]  # fmt: skip

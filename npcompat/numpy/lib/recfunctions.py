@@ -1,4 +1,6 @@
-"""NumPy's own, on our arrays, which live on the host: fields of records, added, dropped, renamed and joined."""
+"""NumPy's own, on our arrays, which live on the host: fields of records, added, dropped, renamed
+and joined.
+"""
 
 import numpy.lib.recfunctions as _numpys
 from numpy.lib.recfunctions import *  # noqa: F403

@@ -13,7 +13,11 @@ from npcompat.numpy._typing import ArrayLike, AxisLike
 
 
 def as_strided(
-    x: ArrayLike, shape: Sequence[int] | None = None, strides: Sequence[int] | None = None, subok: bool = False, writeable: bool = True
+    x: ArrayLike,
+    shape: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
+    subok: bool = False,
+    writeable: bool = True,
 ) -> Any:
     """A view of the array's memory with any shape and strides.
 
@@ -33,7 +37,8 @@ def as_strided(
     Raises
     ------
     ValueError
-        If the view would look outside of the memory of the array that owns it (NumPy does not notice).
+        If the view would look outside of the memory of the array that owns it (NumPy does not
+        notice).
     NotImplementedError
         If that array is not laid out in C order, or of another dtype.
 
@@ -45,12 +50,19 @@ def as_strided(
            [2, 3, 4]])
     """
     x = asanyarray(x)
-    found = strided(x, onp.lib.stride_tricks.as_strided(dispatch.layout(x), shape, strides), writeable)
+    found = strided(
+        x, onp.lib.stride_tricks.as_strided(dispatch.layout(x), shape, strides), writeable
+    )
     return inherit(found, x) if subok else found
 
 
 def sliding_window_view(
-    x: ArrayLike, window_shape: int | Sequence[int], axis: AxisLike = None, *, subok: bool = False, writeable: bool = False
+    x: ArrayLike,
+    window_shape: int | Sequence[int],
+    axis: AxisLike = None,
+    *,
+    subok: bool = False,
+    writeable: bool = False,
 ) -> Any:
     """All windows of a shape over the array, as a view: the windows' axes come last.
 

@@ -1,7 +1,9 @@
-"""NumPy's polynomials over our arrays: NumPy's own modules, run with our `np` in the place of NumPy's.
+"""NumPy's polynomials over our arrays: NumPy's own modules, run with our `np` in the place of
+NumPy's.
 
-They are written against NumPy's public functions only, so they run on any of our backends, can be recorded, and return
-our arrays.  Trailing zeros are cut off by value: most functions can't be compiled.
+They are written against NumPy's public functions only, so they run on any of our backends, can be
+recorded, and return our arrays. Trailing zeros are cut off by value: most functions can't be
+compiled.
 """
 
 import ast
@@ -13,11 +15,22 @@ from typing import Any
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import dispatch
 
-_MODULES = ("polyutils", "_polybase", "polynomial", "chebyshev", "legendre", "hermite", "hermite_e", "laguerre")
+_MODULES = (
+    "polyutils",
+    "_polybase",
+    "polynomial",
+    "chebyshev",
+    "legendre",
+    "hermite",
+    "hermite_e",
+    "laguerre",
+)
 
 
 class _Ours(ast.NodeTransformer):
-    """`import numpy as np` becomes an import of ours, and NumPy's dispatch by `__array_function__` ours, too."""
+    """`import numpy as np` becomes an import of ours, and NumPy's dispatch by `__array_function__`
+    ours, too.
+    """
 
     def visit_Import(self, node: ast.Import) -> ast.Import:
         for name in node.names:
@@ -29,7 +42,9 @@ class _Ours(ast.NodeTransformer):
         if node.module != "numpy._core.overrides":
             return node
         name = node.names[0].asname or node.names[0].name
-        return ast.copy_location(ast.parse(f"from npcompat.numpy._overrides import asks_classes as {name}").body[0], node)
+        return ast.copy_location(
+            ast.parse(f"from npcompat.numpy._overrides import asks_classes as {name}").body[0], node
+        )
 
 
 def _run(name: str) -> ModuleType:
@@ -76,9 +91,19 @@ def set_default_printstyle(style: str) -> None:
     >>> np.polynomial.set_default_printstyle("unicode")
     """
     if style not in ("unicode", "ascii"):
-        raise ValueError(f"Unsupported format string '{style}'. Valid options are 'ascii' and 'unicode'")
+        raise ValueError(
+            f"Unsupported format string '{style}'. Valid options are 'ascii' and 'unicode'"
+        )
     _found["_polybase"].ABCPolyBase._use_unicode = style == "unicode"
 
 
-__all__ = ["Chebyshev", "Hermite", "HermiteE", "Laguerre", "Legendre", "Polynomial", "set_default_printstyle"]
+__all__ = [
+    "Chebyshev",
+    "Hermite",
+    "HermiteE",
+    "Laguerre",
+    "Legendre",
+    "Polynomial",
+    "set_default_printstyle",
+]
 __all__ += ["chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial", "polyutils"]

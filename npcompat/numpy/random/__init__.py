@@ -1,12 +1,21 @@
-"""np.random: generators, bit generators, seeds, and the functions that draw from the default stream.
+"""np.random: generators, bit generators, seeds, and the functions that draw from the default
+stream.
 
-Signatures, distributions and errors are NumPy's; the numbers are not: a stream is Threefry's, a key and a counter, which
-gives the same numbers on every backend, eager and compiled.
+Signatures, distributions and errors are NumPy's; the numbers are not: a stream is Threefry's, a key
+and a counter, which gives the same numbers on every backend, eager and compiled.
 """
 
 from npcompat.numpy.random import bit_generator, mtrand
 from npcompat.numpy.random._generator import Generator, default_rng
-from npcompat.numpy.random.bit_generator import MT19937, PCG64, PCG64DXSM, SFC64, BitGenerator, Philox, SeedSequence
+from npcompat.numpy.random.bit_generator import (
+    MT19937,
+    PCG64,
+    PCG64DXSM,
+    SFC64,
+    BitGenerator,
+    Philox,
+    SeedSequence,
+)
 from npcompat.numpy.random.mtrand import (
     RandomState,
     beta,

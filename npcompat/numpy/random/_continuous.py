@@ -38,7 +38,8 @@ class Continuous(Sampler):
 
     Each method takes its parameters, which broadcast, and then
 
-    - `size`, an int or a tuple of ints: the shape of the result, that of the parameters if not given;
+    - `size`, an int or a tuple of ints: the shape of the result, that of the parameters if not
+      given;
     - `dtype`, a float dtype: the default float if not given;
     - `device` or `ctx`, a device or its name: where to place the result;
     - `out`, an array: where the result is written.
@@ -70,7 +71,14 @@ class Continuous(Sampler):
         return self._floats(_beta, (a, b), size, dtype, device, ctx, out)
 
     def chisquare(
-        self, df: ArrayLike, size: ShapeLike | None = None, *, dtype: DTypeLike = None, device: Any = None, ctx: Any = None, out: Any = None
+        self,
+        df: ArrayLike,
+        size: ShapeLike | None = None,
+        *,
+        dtype: DTypeLike = None,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
     ) -> Any:
         """Chi-square distribution: the sum of `df` squares of standard normal variates.
 
@@ -309,7 +317,14 @@ class Continuous(Sampler):
         return self._floats(_normal, (loc, scale), size, dtype, device, ctx, out)
 
     def pareto(
-        self, a: ArrayLike, size: ShapeLike | None = None, *, dtype: DTypeLike = None, device: Any = None, ctx: Any = None, out: Any = None
+        self,
+        a: ArrayLike,
+        size: ShapeLike | None = None,
+        *,
+        dtype: DTypeLike = None,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
     ) -> Any:
         """Pareto distribution of the second kind (Lomax), from 0 on: (1 + x)**-a lies above x.
 
@@ -323,7 +338,14 @@ class Continuous(Sampler):
         return self._floats(_pareto, (a,), size, dtype, device, ctx, out)
 
     def power(
-        self, a: ArrayLike, size: ShapeLike | None = None, *, dtype: DTypeLike = None, device: Any = None, ctx: Any = None, out: Any = None
+        self,
+        a: ArrayLike,
+        size: ShapeLike | None = None,
+        *,
+        dtype: DTypeLike = None,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
     ) -> Any:
         """Power distribution: density a * x**(a - 1) on [0, 1].
 
@@ -358,7 +380,13 @@ class Continuous(Sampler):
         return self._floats(_rayleigh, (scale,), size, dtype, device, ctx, out)
 
     def standard_cauchy(
-        self, size: ShapeLike | None = None, *, dtype: DTypeLike = None, device: Any = None, ctx: Any = None, out: Any = None
+        self,
+        size: ShapeLike | None = None,
+        *,
+        dtype: DTypeLike = None,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
     ) -> Any:
         """Cauchy distribution with mode 0.
 
@@ -370,7 +398,14 @@ class Continuous(Sampler):
         return self._floats(_standard_cauchy, (), size, dtype, device, ctx, out)
 
     def standard_t(
-        self, df: ArrayLike, size: ShapeLike | None = None, *, dtype: DTypeLike = None, device: Any = None, ctx: Any = None, out: Any = None
+        self,
+        df: ArrayLike,
+        size: ShapeLike | None = None,
+        *,
+        dtype: DTypeLike = None,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
     ) -> Any:
         """Student's t distribution with `df` degrees of freedom.
 
@@ -419,7 +454,8 @@ class Continuous(Sampler):
         ctx: Any = None,
         out: Any = None,
     ) -> Any:
-        """Uniform distribution on [low, high); the arguments after the bounds are those of every distribution.
+        """Uniform distribution on [low, high); the arguments after the bounds are those of every
+        distribution.
 
         Parameters
         ----------
@@ -494,7 +530,14 @@ class Continuous(Sampler):
         return self._floats(_wald, (mean, scale), size, dtype, device, ctx, out)
 
     def weibull(
-        self, a: ArrayLike, size: ShapeLike | None = None, *, dtype: DTypeLike = None, device: Any = None, ctx: Any = None, out: Any = None
+        self,
+        a: ArrayLike,
+        size: ShapeLike | None = None,
+        *,
+        dtype: DTypeLike = None,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
     ) -> Any:
         """Weibull distribution with shape `a` and scale 1.
 

@@ -21,7 +21,14 @@ class Counts(Sampler):
     _legacy = False
 
     def binomial(
-        self, n: ArrayLike, p: ArrayLike, size: ShapeLike | None = None, *, device: Any = None, ctx: Any = None, out: Any = None
+        self,
+        n: ArrayLike,
+        p: ArrayLike,
+        size: ShapeLike | None = None,
+        *,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
     ) -> Any:
         """Numbers of successes in `n` trials of probability `p`.
 
@@ -35,7 +42,15 @@ class Counts(Sampler):
         check("p", "probability", p)
         return self._counts(_binomial, (n, p), size, device, ctx, out)
 
-    def geometric(self, p: ArrayLike, size: ShapeLike | None = None, *, device: Any = None, ctx: Any = None, out: Any = None) -> Any:
+    def geometric(
+        self,
+        p: ArrayLike,
+        size: ShapeLike | None = None,
+        *,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
         """Numbers of the trials that succeed first, with probability `p` each.
 
         Examples
@@ -58,7 +73,8 @@ class Counts(Sampler):
         ctx: Any = None,
         out: Any = None,
     ) -> Any:
-        """How many are good in a sample of `nsample`, drawn from `ngood` and `nbad` without replacement.
+        """How many are good in a sample of `nsample`, drawn from `ngood` and `nbad` without
+        replacement.
 
         Examples
         --------
@@ -75,7 +91,15 @@ class Counts(Sampler):
         check("", "enough", ngood, nbad, nsample)
         return self._counts(_hypergeometric, (ngood, nbad, nsample), size, device, ctx, out)
 
-    def logseries(self, p: ArrayLike, size: ShapeLike | None = None, *, device: Any = None, ctx: Any = None, out: Any = None) -> Any:
+    def logseries(
+        self,
+        p: ArrayLike,
+        size: ShapeLike | None = None,
+        *,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
         """Logarithmic series distribution: k has a probability proportional to p**k / k.
 
         Examples
@@ -88,7 +112,14 @@ class Counts(Sampler):
         return self._counts(_logseries, (p,), size, device, ctx, out)
 
     def negative_binomial(
-        self, n: ArrayLike, p: ArrayLike, size: ShapeLike | None = None, *, device: Any = None, ctx: Any = None, out: Any = None
+        self,
+        n: ArrayLike,
+        p: ArrayLike,
+        size: ShapeLike | None = None,
+        *,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
     ) -> Any:
         """Numbers of failures before `n` successes of probability `p`; `n` need not be whole.
 
@@ -103,10 +134,23 @@ class Counts(Sampler):
         check("n", "positive", n)
         check("p", "probability" if self._legacy else "positive probability", p)
         if not self._legacy:
-            check("n too large or p too small, see Generator.negative_binomial Notes", "bounded mean", n, p)
+            check(
+                "n too large or p too small, see Generator.negative_binomial Notes",
+                "bounded mean",
+                n,
+                p,
+            )
         return self._counts(_negative_binomial, (n, p), size, device, ctx, out)
 
-    def poisson(self, lam: ArrayLike = 1.0, size: ShapeLike | None = None, *, device: Any = None, ctx: Any = None, out: Any = None) -> Any:
+    def poisson(
+        self,
+        lam: ArrayLike = 1.0,
+        size: ShapeLike | None = None,
+        *,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
         """Poisson distribution with mean `lam`.
 
         Examples
@@ -119,7 +163,15 @@ class Counts(Sampler):
         check("lam", "bounded rate", lam)
         return self._counts(_poisson, (lam,), size, device, ctx, out)
 
-    def zipf(self, a: ArrayLike, size: ShapeLike | None = None, *, device: Any = None, ctx: Any = None, out: Any = None) -> Any:
+    def zipf(
+        self,
+        a: ArrayLike,
+        size: ShapeLike | None = None,
+        *,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
         """Zipf distribution: k has a probability proportional to k**-a.
 
         Examples

@@ -18,7 +18,8 @@ from npcompat.numpy.random.bit_generator import PCG64, BitGenerator, bit_generat
 class Generator(Continuous, Counts, Vectors, Orders):
     """Random numbers of many distributions, from the stream of a bit generator.
 
-    Where NumPy's methods have `dtype=np.float64`, these have `dtype=float`, which is the default float.
+    Where NumPy's methods have `dtype=np.float64`, these have `dtype=float`, which is the default
+    float.
 
     Parameters
     ----------
@@ -36,7 +37,10 @@ class Generator(Continuous, Counts, Vectors, Orders):
         if isinstance(bit_generator, type):
             raise ValueError("Invalid bit generator. The bit generator must be instantiated.")
         if not isinstance(bit_generator, BitGenerator):
-            raise AttributeError(f"Generator: expected a BitGenerator of npcompat, got {type(bit_generator).__name__}")
+            raise AttributeError(
+                "Generator: expected a BitGenerator of npcompat, got "
+                f"{type(bit_generator).__name__}"
+            )
         self._bit_generator = bit_generator
 
     @property
@@ -68,7 +72,13 @@ class Generator(Continuous, Counts, Vectors, Orders):
     # --- numbers
 
     def random(
-        self, size: ShapeLike | None = None, dtype: DTypeLike = float, out: Any = None, *, device: Any = None, ctx: Any = None
+        self,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = float,
+        out: Any = None,
+        *,
+        device: Any = None,
+        ctx: Any = None,
     ) -> Any:
         """Uniform on [0, 1).
 
@@ -81,7 +91,13 @@ class Generator(Continuous, Counts, Vectors, Orders):
         return self._floats(_uniform, (0.0, 1.0), size, dtype, device, ctx, out)
 
     def standard_normal(
-        self, size: ShapeLike | None = None, dtype: DTypeLike = float, out: Any = None, *, device: Any = None, ctx: Any = None
+        self,
+        size: ShapeLike | None = None,
+        dtype: DTypeLike = float,
+        out: Any = None,
+        *,
+        device: Any = None,
+        ctx: Any = None,
     ) -> Any:
         """Normal with mean 0 and standard deviation 1.
 
@@ -103,7 +119,8 @@ class Generator(Continuous, Counts, Vectors, Orders):
         device: Any = None,
         ctx: Any = None,
     ) -> Any:
-        """Exponential with mean 1; both methods, 'zig' and 'inv', are the inversion of the distribution.
+        """Exponential with mean 1; both methods, 'zig' and 'inv', are the inversion of the
+        distribution.
 
         Examples
         --------
@@ -149,7 +166,8 @@ class Generator(Continuous, Counts, Vectors, Orders):
         ctx: Any = None,
         out: Any = None,
     ) -> Any:
-        """Integers that are uniform on [low, high), on [low, high] if `endpoint`; from 0 to `low` if `high` is not given.
+        """Integers that are uniform on [low, high), on [low, high] if `endpoint`; from 0 to `low`
+        if `high` is not given.
 
         Examples
         --------
@@ -157,7 +175,9 @@ class Generator(Continuous, Counts, Vectors, Orders):
         >>> bool((x >= 1).all() and (x <= 6).all())
         True
         """
-        return integers(self, low, high, size, dtype, bool(endpoint), device if device is not None else ctx, out)
+        return integers(
+            self, low, high, size, dtype, bool(endpoint), device if device is not None else ctx, out
+        )
 
     # --- vectors
 
@@ -177,8 +197,9 @@ class Generator(Continuous, Counts, Vectors, Orders):
     ) -> Any:
         """Normal vectors with a mean and a covariance; differentiable in both.
 
-        The methods 'svd' and 'eigh' are the same, the symmetric square root of the covariance, and take semidefinite ones;
-        'cholesky' takes positive definite ones, and is faster.  See `np.random.multivariate_normal`.
+        The methods 'svd' and 'eigh' are the same, the symmetric square root of the covariance, and
+        take semidefinite ones; 'cholesky' takes positive definite ones, and is faster. See
+        `np.random.multivariate_normal`.
 
         Examples
         --------
@@ -186,7 +207,9 @@ class Generator(Continuous, Counts, Vectors, Orders):
         (3, 2)
         """
         placement = device if device is not None else ctx
-        return self._normal_vectors(mean, cov, size, check_valid, tol, method, dtype, placement, out)
+        return self._normal_vectors(
+            mean, cov, size, check_valid, tol, method, dtype, placement, out
+        )
 
     def multivariate_hypergeometric(
         self,
@@ -219,7 +242,9 @@ class Generator(Continuous, Counts, Vectors, Orders):
         >>> int(np.random.default_rng(0).multivariate_hypergeometric([3, 4, 5], 6).sum())
         6
         """
-        return self._hypergeometric_vectors(colors, nsample, size, method, device if device is not None else ctx, out)
+        return self._hypergeometric_vectors(
+            colors, nsample, size, method, device if device is not None else ctx, out
+        )
 
     # --- elements
 
@@ -258,14 +283,17 @@ class Generator(Continuous, Counts, Vectors, Orders):
         Raises
         ------
         ValueError
-            If there is nothing to choose from, or too little without replacement, or `p` does not fit.
+            If there is nothing to choose from, or too little without replacement, or `p` does not
+            fit.
 
         Examples
         --------
         >>> np.random.default_rng(0).choice(4, 4, replace=False, shuffle=False)
         array([0, 1, 2, 3])
         """
-        return self._chosen(a, size, replace, p, axis, not shuffle, device if device is not None else ctx, out)
+        return self._chosen(
+            a, size, replace, p, axis, not shuffle, device if device is not None else ctx, out
+        )
 
     def permutation(self, x: Any, axis: int = 0) -> Any:
         """A range, or a copy of an array, in random order along an axis.
@@ -278,7 +306,8 @@ class Generator(Continuous, Counts, Vectors, Orders):
         return self._permutation_of(x, axis)
 
     def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> Any:
-        """A copy of an array with its elements along an axis (None: all) in random order, another one in each row.
+        """A copy of an array with its elements along an axis (None: all) in random order, another
+        one in each row.
 
         Examples
         --------

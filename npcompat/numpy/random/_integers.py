@@ -18,7 +18,8 @@ from npcompat.numpy.random._sampling import Sampler, check_size, int64, size_of
 
 _uint64 = onp.dtype("uint64")
 _SWAPPED = (
-    "Providing a dtype with a non-native byteorder is not supported. If you require platform-independent byteorder, "
+    "Providing a dtype with a non-native byteorder is not supported. If you require "
+    "platform-independent byteorder, "
     "call byteswap when required."
 )
 
@@ -31,7 +32,17 @@ def _integers_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolut
     return [None, None, *[_carrier(attrs["dtype"])] * 2], (attrs["dtype"], int64)
 
 
-def _compute(xp: Any, key: Any, counter: Any, low: Any, high: Any, *, size: Any = None, dtype: Any = int64, closed: bool = False) -> Any:
+def _compute(
+    xp: Any,
+    key: Any,
+    counter: Any,
+    low: Any,
+    high: Any,
+    *,
+    size: Any = None,
+    dtype: Any = int64,
+    closed: bool = False,
+) -> Any:
     """Integers that are uniform between bounds, and the counter of the next draw.
 
     Parameters
@@ -43,7 +54,9 @@ def _compute(xp: Any, key: Any, counter: Any, low: Any, high: Any, *, size: Any 
     closed : bool
         Whether the end is a value, too.
     """
-    return xp.random_integers(key, counter, low, high, size, dtype, closed), xp.next_counter(counter)
+    return xp.random_integers(key, counter, low, high, size, dtype, closed), xp.next_counter(
+        counter
+    )
 
 
 _declare = operator(
@@ -77,7 +90,11 @@ def integers(
     if not wanted.isnative:
         if not legacy:
             raise ValueError(_SWAPPED)
-        warnings.warn(f"{_SWAPPED}\nIn future version, providing byteorder will raise a ValueError", DeprecationWarning, stacklevel=3)
+        warnings.warn(
+            f"{_SWAPPED}\nIn future version, providing byteorder will raise a ValueError",
+            DeprecationWarning,
+            stacklevel=3,
+        )
         wanted = wanted.newbyteorder("=")
     if high is None:
         low, high = 0, low
@@ -94,7 +111,10 @@ def integers(
     else:
         included = closed
         if not isinstance(high, Handle):
-            high, included = _on_host(high) - (not closed), True  # the last value, which the carrier can hold
+            high, included = (
+                _on_host(high) - (not closed),
+                True,
+            )  # the last value, which the carrier can hold
             _check_within("high", high, wanted)
         if not isinstance(low, Handle):
             low = _on_host(low)
@@ -108,12 +128,21 @@ def integers(
 
 def full_range(sampler: Sampler, size: Any) -> Any:
     """Uniform uint64."""
-    return sampler._draw(_integers, (0, onp.asarray(2**64 - 1, _uint64)), (size_of(size), _uint64, True), scalar=size is None)
+    return sampler._draw(
+        _integers,
+        (0, onp.asarray(2**64 - 1, _uint64)),
+        (size_of(size), _uint64, True),
+        scalar=size is None,
+    )
 
 
 def _known(bound: Any) -> Any:
     """A bound; an array of objects, whose integers may have any length, as NumPy's."""
-    return bound if not isinstance(bound, Handle) or on_devices(bound.dtype) else dispatch.to_host(bound)  # type: ignore[attr-defined]
+    return (
+        bound
+        if not isinstance(bound, Handle) or on_devices(bound.dtype)
+        else dispatch.to_host(bound)
+    )
 
 
 def _on_host(bound: Any) -> Any:
@@ -164,17 +193,33 @@ def _check_within(name: str, bound: Any, dtype: onp.dtype[Any]) -> None:
 
 
 def _check_arrays(low: Any, high: Any, dtype: onp.dtype[Any], included: bool, closed: bool) -> None:
-    """Check bounds of which at least one is an array of ours; whether the end is a value now, and whether it was when it was given."""
+    """Check bounds of which at least one is an array of ours; whether the end is a value now, and
+    whether it was when it was given.
+    """
     smallest, largest = _limits(dtype)
     if dtype.itemsize < 8:
-        for name, bound, end in (("low", low, largest + 1), ("high", high, largest + 1 + (not included))):
-            refuse(outside, (bound,), (smallest, end), ValueError, f"{name} is out of bounds for {dtype}")
+        for name, bound, end in (
+            ("low", low, largest + 1),
+            ("high", high, largest + 1 + (not included)),
+        ):
+            refuse(
+                outside,
+                (bound,),
+                (smallest, end),
+                ValueError,
+                f"{name} is out of bounds for {dtype}",
+            )
     elif dtype == _uint64:
         check(f"low is out of bounds for {dtype}", "ordered", 0, low)
     else:
         for name, bound, end in (("low", low, largest), ("high", high, largest + (not included))):
             if getattr(bound, "dtype", None) == _uint64:
-                check(f"{name} is out of bounds for {dtype}", "ordered", bound, onp.asarray(end, _uint64))
+                check(
+                    f"{name} is out of bounds for {dtype}",
+                    "ordered",
+                    bound,
+                    onp.asarray(end, _uint64),
+                )
     check(_order(closed), "ordered" if included else "range", low, high)
 
 

@@ -27,7 +27,14 @@ def _choice_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolutio
 
 
 def _choice_compute(
-    xp: Any, key: Any, counter: Any, *probabilities: Any, n: int = 1, size: Any = (), replace: bool = True, ordered: bool = False
+    xp: Any,
+    key: Any,
+    counter: Any,
+    *probabilities: Any,
+    n: int = 1,
+    size: Any = (),
+    replace: bool = True,
+    ordered: bool = False,
 ) -> Any:
     """Numbers below n, and the counter of the next draw.
 
@@ -64,14 +71,22 @@ def _permuted_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolut
 
 
 def _permuted_compute(xp: Any, key: Any, counter: Any, a: Any, *, axis: Any = None) -> Any:
-    """The elements in random order along an axis, each line in its own, and the counter of the next draw."""
+    """The elements in random order along an axis, each line in its own, and the counter of the next
+    draw.
+    """
     return xp.random_permuted(key, counter, a, axis), xp.next_counter(counter)
 
 
 _declared: dict[str, Any] = {"rule": _choice_rule, "outputs": 2, "differentiable": False}
-_choice = operator("_npi_random_choice", kernels={"jax": _choice_compute}, **_declared)(_choice_compute)
-_permutation = operator("_npi_random_permutation", kernels={"jax": _permutation_compute}, **_declared)(_permutation_compute)
-_permuted = operator("_npi_random_permuted", rule=_permuted_rule, outputs=2, kernels={"jax": _permuted_compute})(_permuted_compute)
+_choice = operator("_npi_random_choice", kernels={"jax": _choice_compute}, **_declared)(
+    _choice_compute
+)
+_permutation = operator(
+    "_npi_random_permutation", kernels={"jax": _permutation_compute}, **_declared
+)(_permutation_compute)
+_permuted = operator(
+    "_npi_random_permuted", rule=_permuted_rule, outputs=2, kernels={"jax": _permuted_compute}
+)(_permuted_compute)
 
 
 class Orders(Sampler):
@@ -102,7 +117,7 @@ class Orders(Sampler):
 
     def _shuffle(self, x: Any, axis: int) -> None:
         if isinstance(x, Handle):
-            if not x.shape:  # type: ignore[attr-defined]
+            if not x.shape:
                 raise TypeError("len() of unsized object")
             x[...] = self._permutation_of(x, axis)  # type: ignore[index]
             return
@@ -114,8 +129,14 @@ class Orders(Sampler):
         if axis != 0:
             raise NotImplementedError("Axis argument is only supported on ndarray objects")
         if not isinstance(x, Sequence):
-            kind = f"you are shuffling a '{type(x).__name__}' object which is not a subclass of 'Sequence'"
-            text = f"{kind}; `shuffle` is not guaranteed to behave correctly: where elements are views, some may be there twice."
+            kind = (
+                f"you are shuffling a '{type(x).__name__}' object which is not a subclass of "
+                "'Sequence'"
+            )
+            text = (
+                f"{kind}; `shuffle` is not guaranteed to behave correctly: where elements are "
+                "views, some may be there twice."
+            )
             warnings.warn(text, UserWarning, stacklevel=3)
         elements = [x[i] for i in range(length)]
         for i, place in enumerate(dispatch.to_host(self._positions(length))):
@@ -129,18 +150,29 @@ class Orders(Sampler):
         if out is not None:
             if not isinstance(out, Handle):
                 raise TypeError("out must be a numpy array")
-            if out.shape != x.shape:  # type: ignore[attr-defined]
+            if out.shape != x.shape:
                 raise ValueError("out must have the same shape as x")
         if dtypes.on_devices(x.dtype):
             drawn = self._draw(_permuted, (x,), (along,))
-        else:  # the places of the elements are brought into order, where the elements themselves can't be
+        # the places of the elements are brought into order, where the elements themselves can't be
+        else:
             drawn = take(x, self._draw(_permuted, (arange(x.size).reshape(x.shape),), (along,)))
         if out is None:
             return drawn
         store(out, dispatch.read(drawn), what="permuted")
         return out
 
-    def _chosen(self, a: Any, size: Any, replace: bool, p: Any, axis: int, ordered: bool, device: Any, out: Any) -> Any:
+    def _chosen(
+        self,
+        a: Any,
+        size: Any,
+        replace: bool,
+        p: Any,
+        axis: int,
+        ordered: bool,
+        device: Any,
+        out: Any,
+    ) -> Any:
         shape = size_of(size) or ()
         count = int(onp.prod(shape))
         legacy = self._legacy
@@ -166,11 +198,19 @@ class Orders(Sampler):
             condition = "'replace=False'" if legacy else "replace is False"
             raise ValueError(f"Cannot take a larger sample than population when {condition}")
         if not replace and p is not None:
-            check("Fewer non-zero entries in p than size", "distinct", ((p > 0).sum() < count) * 1, 1)
+            check(
+                "Fewer non-zero entries in p than size", "distinct", ((p > 0).sum() < count) * 1, 1
+            )
         if not count:
             chosen: Any = dispatch.array_of(onp.zeros(shape, onp.int64))
         else:
-            chosen = self._draw(_choice, operands, (n, shape, bool(replace), ordered and not replace), device, size is None)
+            chosen = self._draw(
+                _choice,
+                operands,
+                (n, shape, bool(replace), ordered and not replace),
+                device,
+                size is None,
+            )
         if size is None and out is None and not dtypes.on_devices(pool.dtype):
             return pool[(*[slice(None)] * axis, int(chosen))]  # an element as it is, whatever it is
         if size is None or shape:
@@ -181,7 +221,10 @@ class Orders(Sampler):
 def _population(a: Any, count: int, legacy: bool) -> Any:
     if isinstance(a, int | onp.integer):
         if a <= 0 and count:
-            raise ValueError(f"a must be {'greater than 0' if legacy else 'a positive integer'} unless no samples are taken")
+            raise ValueError(
+                f"a must be {'greater than 0' if legacy else 'a positive integer'} unless no "
+                "samples are taken"
+            )
         return arange(max(int(a), 0))
     pool = asarray(a)
     if not pool.ndim:

@@ -1,7 +1,8 @@
-"""What parameters of distributions must be: NumPy's conditions and texts, by names that the methods refer to.
+"""What parameters of distributions must be: NumPy's conditions and texts, by names that the methods
+refer to.
 
-Values on the host and scalars are looked at directly; of arrays on a device only the answer is read; in a compiled
-function the program flags what is wrong when it runs.
+Values on the host and scalars are looked at directly; of arrays on a device only the answer is
+read; in a compiled function the program flags what is wrong when it runs.
 """
 
 from collections.abc import Callable
@@ -19,24 +20,50 @@ from npcompat.numpy._checks import refuse
 _LARGEST_MEAN = 2.0**63 - 10 * 2.0**31.5
 
 WRONG: dict[str, tuple[Callable[..., Any], str]] = {
-    "nonnegative": (lambda xp, x: xp.signbit(x) & (x == x) if x.dtype.kind == "f" else x < 0, "{name} < 0"),
+    "nonnegative": (
+        lambda xp, x: xp.signbit(x) & (x == x) if x.dtype.kind == "f" else x < 0,
+        "{name} < 0",
+    ),
     "positive": (lambda xp, x: x <= 0, "{name} <= 0"),
     "number": (lambda xp, x: x != x, "{name} must not be NaN"),
     "finite": (lambda xp, x: ~xp.isfinite(x), "{name} range exceeds valid bounds"),
     "probability": (lambda xp, x: ~((x >= 0) & (x <= 1)), "{name} < 0, {name} > 1 or {name} {nan}"),
-    "probabilities": (lambda xp, x: ~((x >= 0) & (x <= 1)), "{name} < 0, {name} > 1 or {name} contains NaNs"),
-    "positive probability": (lambda xp, x: ~((x > 0) & (x <= 1)), "{name} <= 0, {name} > 1 or {name} contains NaNs"),
-    "probability below one": (lambda xp, x: ~((x >= 0) & (x < 1)), "{name} < 0, {name} >= 1 or {name} {nan}"),
+    "probabilities": (
+        lambda xp, x: ~((x >= 0) & (x <= 1)),
+        "{name} < 0, {name} > 1 or {name} contains NaNs",
+    ),
+    "positive probability": (
+        lambda xp, x: ~((x > 0) & (x <= 1)),
+        "{name} <= 0, {name} > 1 or {name} contains NaNs",
+    ),
+    "probability below one": (
+        lambda xp, x: ~((x >= 0) & (x < 1)),
+        "{name} < 0, {name} >= 1 or {name} {nan}",
+    ),
     "above one": (lambda xp, x: ~(x > 1), "{name} <= 1 or {name} {nan}"),
     "at least one": (lambda xp, x: ~(x >= 1), "{name} < 1 or {name} {nan}"),
     "rate": (lambda xp, x: ~(x >= 0), "{name} < 0 or {name} {nan}"),
-    "bounded rate": (lambda xp, x: xp.astype(x, onp.float64) > _LARGEST_MEAN, "{name} value too large"),
-    "bounded mean": (lambda xp, n, p: xp.astype((1 - p) / p * (n + 10 * xp.sqrt(n)), onp.float64) > _LARGEST_MEAN, "{name}"),
-    "less than 1000000000": (lambda xp, x: x >= 10**9, "both ngood and nbad must be less than 1000000000"),
+    "bounded rate": (
+        lambda xp, x: xp.astype(x, onp.float64) > _LARGEST_MEAN,
+        "{name} value too large",
+    ),
+    "bounded mean": (
+        lambda xp, n, p: (
+            xp.astype((1 - p) / p * (n + 10 * xp.sqrt(n)), onp.float64) > _LARGEST_MEAN
+        ),
+        "{name}",
+    ),
+    "less than 1000000000": (
+        lambda xp, x: x >= 10**9,
+        "both ngood and nbad must be less than 1000000000",
+    ),
     "ordered": (lambda xp, x, y: x > y, "{name}"),
     "distinct": (lambda xp, x, y: x == y, "{name}"),
     "enough": (lambda xp, good, bad, sample: good + bad < sample, "ngood + nbad < nsample"),
-    "a sum of at most one": (lambda xp, p: xp.astype(p[..., :-1], onp.float64).sum(-1) > 1 + _slack(p), "{name}"),
+    "a sum of at most one": (
+        lambda xp, p: xp.astype(p[..., :-1], onp.float64).sum(-1) > 1 + _slack(p),
+        "{name}",
+    ),
     "range": (lambda xp, low, high: low >= high, "{name}"),
     "no nan": (lambda xp, p: xp.isnan(p), "robabilities contain NaN"),
     "no negative": (lambda xp, p: p < 0, "robabilities are not non-negative"),
@@ -73,7 +100,13 @@ def _fits(condition: str, *numbers: Any) -> bool:
     return not onp.any(WRONG[condition][0](onp, *[onp.asarray(from_attr(n)) for n in numbers]))
 
 
-def check(name: str, condition: str, *parameters: Any, kind: type[Exception] = ValueError, prefix: str = "") -> None:
+def check(
+    name: str,
+    condition: str,
+    *parameters: Any,
+    kind: type[Exception] = ValueError,
+    prefix: str = "",
+) -> None:
     """Raise an error if parameters violate a condition; `name` is what the text calls them."""
     if _NUMBERS.issuperset(map(type, parameters)) and _fits(condition, *map(as_attr, parameters)):
         return
@@ -91,7 +124,7 @@ def parameter(x: Any) -> Any:
     if type(x) in (int, float, bool):
         return x
     if isinstance(x, Handle):
-        _safely(x.dtype, onp.float64)  # type: ignore[attr-defined]
+        _safely(x.dtype, onp.float64)
         return x
     array = dispatch.host_array(x)
     if not array.shape:
@@ -103,12 +136,14 @@ def parameter(x: Any) -> Any:
 
 
 def whole(x: Any, truncated: bool = False) -> Any:
-    """A parameter that counts something: a number is truncated, an array must have an integer dtype if it is not `truncated`, too."""
+    """A parameter that counts something: a number is truncated, an array must have an integer dtype
+    if it is not `truncated`, too.
+    """
     if isinstance(x, Handle):
-        if truncated and x.dtype.kind == "f":  # type: ignore[attr-defined]
+        if truncated and x.dtype.kind == "f":
             return x.astype(onp.int64)  # type: ignore[attr-defined]
-        if x.shape:  # type: ignore[attr-defined]
-            _safely(x.dtype, onp.int64)  # type: ignore[attr-defined]
+        if x.shape:
+            _safely(x.dtype, onp.int64)
         return x
     array = onp.asarray(x)
     if not array.shape:
@@ -119,9 +154,16 @@ def whole(x: Any, truncated: bool = False) -> Any:
 
 
 def _safely(dtype: Any, wanted: Any) -> None:
-    """Raise what NumPy raises for arrays that would lose something; other types of floats lose nothing that counts."""
-    if not onp.can_cast(dtype, wanted, "safe") and not (dtypes.is_float(dtype) and wanted is onp.float64):
-        raise TypeError(f"Cannot cast array data from {dtype!r} to {onp.dtype(wanted)!r} according to the rule 'safe'")
+    """Raise what NumPy raises for arrays that would lose something; other types of floats lose
+    nothing that counts.
+    """
+    if not onp.can_cast(dtype, wanted, "safe") and not (
+        dtypes.is_float(dtype) and wanted is onp.float64
+    ):
+        raise TypeError(
+            f"Cannot cast array data from {dtype!r} to {onp.dtype(wanted)!r} according to the "
+            "rule 'safe'"
+        )
 
 
 __all__ = ["WRONG", "check", "parameter", "whole"]

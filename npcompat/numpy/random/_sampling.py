@@ -1,4 +1,6 @@
-"""What all distributions share: the operators' form, and the way of a draw from its arguments to the result."""
+"""What all distributions share: the operators' form, and the way of a draw from its arguments to
+the result.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +20,7 @@ from npcompat.numpy._ufunc import finish
 int64, float64 = onp.dtype("int64"), onp.dtype("float64")
 
 
-# --- operators ---------------------------------------------------------------------------------------------------
+# --- operators ------------------------------------------------------------------------------------
 
 
 def _sampled(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -28,34 +30,60 @@ def _sampled(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 def _counted(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
     """Samples are int64, and parameters have 64 bits, so that counts are exact."""
-    return [None, None, *[float64 if dtypes.is_inexact(dtypes.strong(t)) else int64 for t in types[2:]]], (int64, int64)
+    return [
+        None,
+        None,
+        *[float64 if dtypes.is_inexact(dtypes.strong(t)) else int64 for t in types[2:]],
+    ], (int64, int64)
 
 
 def float_op(name: str, begins: bool = False, exact: bool = False) -> Op:
-    """The operator of a continuous distribution: the kernel `random_<name>`, whose last attributes are size and dtype.
+    """The operator of a continuous distribution: the kernel `random_<name>`, whose last attributes
+    are size and dtype.
 
-    `begins` says that each number is made of its own bits, so that a sample is the beginning of each longer one; `exact`, that
-    it is so to the bit for a single number, too.
+    `begins` says that each number is made of its own bits, so that a sample is the beginning of
+    each longer one; `exact`, that it is so to the bit for a single number, too.
     """
 
-    def compute(xp: Any, key: Any, counter: Any, *parameters: Any, size: Any = None, dtype: Any = None) -> Any:
+    def compute(
+        xp: Any, key: Any, counter: Any, *parameters: Any, size: Any = None, dtype: Any = None
+    ) -> Any:
         """A sample of the distribution, and the counter of the next draw."""
-        return getattr(xp, f"random_{name}")(key, counter, *parameters, size, dtype), xp.next_counter(counter)
+        return getattr(xp, f"random_{name}")(
+            key, counter, *parameters, size, dtype
+        ), xp.next_counter(counter)
 
-    return operator(f"_npi_random_{name}", rule=_sampled, outputs=2, kernels={"jax": compute}, begins=begins, exact=exact)(compute)
+    return operator(
+        f"_npi_random_{name}",
+        rule=_sampled,
+        outputs=2,
+        kernels={"jax": compute},
+        begins=begins,
+        exact=exact,
+    )(compute)
 
 
 def count_op(name: str) -> Op:
-    """The operator of a discrete distribution: the kernel `random_<name>`, whose last attribute is size."""
+    """The operator of a discrete distribution: the kernel `random_<name>`, whose last attribute is
+    size.
+    """
 
     def compute(xp: Any, key: Any, counter: Any, *parameters: Any, size: Any = None) -> Any:
         """A sample of the distribution, and the counter of the next draw."""
-        return getattr(xp, f"random_{name}")(key, counter, *parameters, size), xp.next_counter(counter)
+        return getattr(xp, f"random_{name}")(key, counter, *parameters, size), xp.next_counter(
+            counter
+        )
 
-    return operator(f"_npi_random_{name}", rule=_counted, outputs=2, kernels={"jax": compute}, differentiable=False)(compute)
+    return operator(
+        f"_npi_random_{name}",
+        rule=_counted,
+        outputs=2,
+        kernels={"jax": compute},
+        differentiable=False,
+    )(compute)
 
 
-# --- arguments ---------------------------------------------------------------------------------------------------
+# --- arguments ------------------------------------------------------------------------------------
 
 
 def size_of(size: Any, out: Any = None) -> tuple[int, ...] | None:
@@ -64,9 +92,9 @@ def size_of(size: Any, out: Any = None) -> tuple[int, ...] | None:
     if shape is not None and any(n < 0 for n in shape):
         raise ValueError("negative dimensions are not allowed")
     if isinstance(out, Handle):
-        if shape is not None and shape != out.shape:  # type: ignore[attr-defined]
+        if shape is not None and shape != out.shape:
             raise ValueError("size must match out.shape when used together")
-        return out.shape  # type: ignore[attr-defined, no-any-return]
+        return out.shape
     return shape
 
 
@@ -78,7 +106,9 @@ def check_size(size: tuple[int, ...] | None, parameters: tuple[Any, ...]) -> Non
     together = dims.broadcast_shapes if symbols_in((size, *shapes)) else onp.broadcast_shapes
     needed = together(*shapes)
     if size is not None and together(needed, size) != size:
-        raise ValueError(f"Output size {size} is not compatible with broadcast dimensions of inputs {needed}.")
+        raise ValueError(
+            f"Output size {size} is not compatible with broadcast dimensions of inputs {needed}."
+        )
 
 
 def float_dtype(dtype: Any, what: str) -> onp.dtype[Any]:
@@ -92,12 +122,19 @@ def float_dtype(dtype: Any, what: str) -> onp.dtype[Any]:
 
 
 def check_out(out: Any, order: str | None = None) -> None:
-    """Refuse an array that NumPy would not fill: it draws into memory, in any order but without gaps, or in C order."""
+    """Refuse an array that NumPy would not fill: it draws into memory, in any order but without
+    gaps, or in C order.
+    """
     if isinstance(out, Handle | onp.ndarray):
         flags: Any = out.flags  # type: ignore[union-attr]
-        if not flags.writeable or not (flags.c_contiguous or (order is None and flags.f_contiguous)):
+        if not flags.writeable or not (
+            flags.c_contiguous or (order is None and flags.f_contiguous)
+        ):
             kind = "contiguous" if order is None else f"{order}-contiguous"
-            raise ValueError(f"Supplied output array must be {kind}, writable, aligned, and in machine byte-order.")
+            raise ValueError(
+                f"Supplied output array must be {kind}, writable, aligned, and in machine "
+                "byte-order."
+            )
 
 
 class Sampler:
@@ -110,30 +147,76 @@ class Sampler:
         stream: Stream = self._bit_generator.stream
         return stream
 
-    def _draw(self, op: Op, operands: tuple[Any, ...], attrs: tuple[Any, ...], device: Any = None, scalar: bool = False) -> Any:
+    def _draw(
+        self,
+        op: Op,
+        operands: tuple[Any, ...],
+        attrs: tuple[Any, ...],
+        device: Any = None,
+        scalar: bool = False,
+    ) -> Any:
         """What an operator draws; `scalar` says that a single number is one, no array without axes."""
         with placed_on(device):
             drawn = dispatch.wrap(self._stream.draw(op, operands, attrs))
             return dispatch.as_scalar(drawn) if scalar else drawn
 
     def _floats(
-        self, op: Op, parameters: tuple[Any, ...], size: Any, dtype: Any = None, device: Any = None, ctx: Any = None, out: Any = None
+        self,
+        op: Op,
+        parameters: tuple[Any, ...],
+        size: Any,
+        dtype: Any = None,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
     ) -> Any:
         """A sample of a continuous distribution."""
         what = op.name.removeprefix("_npi_random_")
         shape = size_of(size, out)
         check_size(shape, parameters)
-        drawn = self._draw(op, parameters, (shape, float_dtype(dtype, what)), device if device is not None else ctx, size is None)
-        if isinstance(out, Handle) and drawn.dtype != out.dtype and (dtype is not None or out.dtype.kind != "f"):  # type: ignore[attr-defined]
-            raise TypeError(f"Supplied output array has the wrong type. Expected {drawn.dtype}, got {out.dtype}")  # type: ignore[attr-defined]
+        drawn = self._draw(
+            op,
+            parameters,
+            (shape, float_dtype(dtype, what)),
+            device if device is not None else ctx,
+            size is None,
+        )
+        if (
+            isinstance(out, Handle)
+            and drawn.dtype != out.dtype
+            and (dtype is not None or out.dtype.kind != "f")
+        ):
+            raise TypeError(
+                f"Supplied output array has the wrong type. Expected {drawn.dtype}, got {out.dtype}"
+            )
         return finish(drawn, out, what)
 
-    def _counts(self, op: Op, parameters: tuple[Any, ...], size: Any, device: Any = None, ctx: Any = None, out: Any = None) -> Any:
+    def _counts(
+        self,
+        op: Op,
+        parameters: tuple[Any, ...],
+        size: Any,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
+    ) -> Any:
         """A sample of a discrete distribution."""
         shape = size_of(size, out)
         check_size(shape, parameters)
-        drawn = self._draw(op, parameters, (shape,), device if device is not None else ctx, size is None)
+        drawn = self._draw(
+            op, parameters, (shape,), device if device is not None else ctx, size is None
+        )
         return finish(drawn, out, op.name.removeprefix("_npi_random_"))
 
 
-__all__ = ["Sampler", "check_out", "check_size", "count_op", "float64", "float_dtype", "float_op", "int64", "size_of"]
+__all__ = [
+    "Sampler",
+    "check_out",
+    "check_size",
+    "count_op",
+    "float64",
+    "float_dtype",
+    "float_op",
+    "int64",
+    "size_of",
+]

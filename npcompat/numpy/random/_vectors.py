@@ -28,7 +28,17 @@ def _normal_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolutio
     return [None, None, attrs["dtype"], attrs["dtype"]], (attrs["dtype"], int64)
 
 
-def _normal_compute(xp: Any, key: Any, counter: Any, mean: Any, cov: Any, *, size: Any = (), method: str = "svd", dtype: Any = None) -> Any:
+def _normal_compute(
+    xp: Any,
+    key: Any,
+    counter: Any,
+    mean: Any,
+    cov: Any,
+    *,
+    size: Any = (),
+    method: str = "svd",
+    dtype: Any = None,
+) -> Any:
     """Vectors of normal variates, and the counter of the next draw.
 
     Parameters
@@ -40,18 +50,25 @@ def _normal_compute(xp: Any, key: Any, counter: Any, mean: Any, cov: Any, *, siz
     method : {'svd', 'eigh', 'cholesky'}
         Which root of the covariance is taken.
     """
-    return xp.random_multivariate_normal(key, counter, mean, cov, size, method, dtype), xp.next_counter(counter)
+    return xp.random_multivariate_normal(
+        key, counter, mean, cov, size, method, dtype
+    ), xp.next_counter(counter)
 
 
-_multivariate_normal = operator("_npi_random_multivariate_normal", rule=_normal_rule, outputs=2, kernels={"jax": _normal_compute})(
-    _normal_compute
-)
+_multivariate_normal = operator(
+    "_npi_random_multivariate_normal",
+    rule=_normal_rule,
+    outputs=2,
+    kernels={"jax": _normal_compute},
+)(_normal_compute)
 
 
 _TOO_MUCH = "sum(pvals[:-1]) > 1.0"
 _TOO_MUCH_ROUNDED = (
-    "sum(pvals[:-1].astype(np.float64)) > 1.0. The pvals array is cast to 64-bit floating point prior to checking the sum. "
-    "Precision changes when casting may cause problems even if the sum of the original pvals is valid."
+    "sum(pvals[:-1].astype(np.float64)) > 1.0. The pvals array is cast to 64-bit floating point "
+    "prior to checking the sum. "
+    "Precision changes when casting may cause problems even if the sum of the original pvals is "
+    "valid."
 )
 
 
@@ -79,10 +96,16 @@ class Vectors(Sampler):
         """
         alpha = asarray(alpha)
         if alpha.ndim != 1:
-            raise (TypeError if not alpha.ndim else ValueError)(f"alpha must be 1-dimensional, got {alpha.ndim} dimensions")
+            raise (TypeError if not alpha.ndim else ValueError)(
+                f"alpha must be 1-dimensional, got {alpha.ndim} dimensions"
+            )
         check("alpha", "positive" if self._legacy else "nonnegative", alpha)
         shape = (size_of(size) or (), float_dtype(dtype, "dirichlet"))
-        return finish(self._draw(_dirichlet, (alpha,), shape, device if device is not None else ctx), out, "dirichlet")
+        return finish(
+            self._draw(_dirichlet, (alpha,), shape, device if device is not None else ctx),
+            out,
+            "dirichlet",
+        )
 
     def multivariate_normal(
         self,
@@ -123,7 +146,16 @@ class Vectors(Sampler):
         return self._normal_vectors(mean, cov, size, check_valid, tol, "svd", dtype, placement, out)
 
     def _normal_vectors(
-        self, mean: Any, cov: Any, size: Any, check_valid: str, tol: float, method: str, dtype: Any, device: Any, out: Any
+        self,
+        mean: Any,
+        cov: Any,
+        size: Any,
+        check_valid: str,
+        tol: float,
+        method: str,
+        dtype: Any,
+        device: Any,
+        out: Any,
     ) -> Any:
         if method not in ("eigh", "svd", "cholesky"):
             raise ValueError("method must be one of {'eigh', 'svd', 'cholesky'}")
@@ -142,12 +174,22 @@ class Vectors(Sampler):
         if check_valid != "ignore" and (method != "cholesky" or modes.current().trace is None):
             _check_covariance(cov, check_valid, tol, method)
         attrs = (size_of(size) or (), method, wanted)
-        return finish(self._draw(_multivariate_normal, (mean, cov), attrs, device), out, "multivariate_normal")
+        return finish(
+            self._draw(_multivariate_normal, (mean, cov), attrs, device), out, "multivariate_normal"
+        )
 
     def multinomial(
-        self, n: ArrayLike, pvals: ArrayLike, size: ShapeLike | None = None, *, device: Any = None, ctx: Any = None, out: Any = None
+        self,
+        n: ArrayLike,
+        pvals: ArrayLike,
+        size: ShapeLike | None = None,
+        *,
+        device: Any = None,
+        ctx: Any = None,
+        out: Any = None,
     ) -> Any:
-        """How often each outcome occurs in `n` trials; the last one takes what the probabilities leave to 1.
+        """How often each outcome occurs in `n` trials; the last one takes what the probabilities
+        leave to 1.
 
         Examples
         --------
@@ -162,18 +204,37 @@ class Vectors(Sampler):
             if dimensions != 1:
                 raise (ValueError if dimensions else TypeError)("pvals must be a 1-d sequence")
         elif not dimensions or not pvals.shape[-1]:
-            raise ValueError("pvals must have at least 1 dimension and the last dimension of pvals must be greater than 0.")
+            raise ValueError(
+                "pvals must have at least 1 dimension and the last dimension of pvals must be "
+                "greater than 0."
+            )
         check("n", "nonnegative", n)
         check("pvals", "probabilities", pvals)
-        check(_TOO_MUCH if pvals.dtype.itemsize > 4 else _TOO_MUCH_ROUNDED, "a sum of at most one", pvals)
-        shape, needed = size_of(size), onp.broadcast_shapes(getattr(n, "shape", ()), pvals.shape[:-1])
+        check(
+            _TOO_MUCH if pvals.dtype.itemsize > 4 else _TOO_MUCH_ROUNDED,
+            "a sum of at most one",
+            pvals,
+        )
+        shape, needed = (
+            size_of(size),
+            onp.broadcast_shapes(getattr(n, "shape", ()), pvals.shape[:-1]),
+        )
         if shape is not None and onp.broadcast_shapes(shape, needed) != shape:
-            raise ValueError(f"Output size {shape} is not compatible with broadcast dimensions of inputs {needed}.")
+            raise ValueError(
+                f"Output size {shape} is not compatible with broadcast dimensions of inputs "
+                f"{needed}."
+            )
         if not pvals.shape[-1]:
             return dispatch.array_of(onp.zeros((*(shape or ()), 0), onp.int64))
-        return finish(self._draw(_multinomial, (n, pvals), (shape,), device if device is not None else ctx), out, "multinomial")
+        return finish(
+            self._draw(_multinomial, (n, pvals), (shape,), device if device is not None else ctx),
+            out,
+            "multinomial",
+        )
 
-    def _hypergeometric_vectors(self, colors: Any, nsample: Any, size: Any, method: str, device: Any, out: Any) -> Any:
+    def _hypergeometric_vectors(
+        self, colors: Any, nsample: Any, size: Any, method: str, device: Any, out: Any
+    ) -> Any:
         if method not in ("count", "marginals"):
             raise ValueError('method must be "count" or "marginals".')
         try:
@@ -183,17 +244,28 @@ class Vectors(Sampler):
         if sample < 0:
             raise ValueError("nsample must be nonnegative.")
         colors = parameter(colors)
-        wrong = "colors must be a one-dimensional sequence of nonnegative integers not exceeding 9223372036854775807."
+        wrong = (
+            "colors must be a one-dimensional sequence of nonnegative integers not exceeding "
+            "9223372036854775807."
+        )
         if getattr(colors, "ndim", 0) != 1 or (colors.dtype.kind not in "iu" and colors.shape[0]):
             raise ValueError(wrong)
         colors = asarray(colors).astype(onp.int64)
         total = colors.sum()
         flagged((colors < 0).any(), ValueError, wrong)
         if method == "marginals":
-            flagged(total >= 10**9, ValueError, 'When method is "marginals", sum(colors) must be less than 1000000000.')
+            flagged(
+                total >= 10**9,
+                ValueError,
+                'When method is "marginals", sum(colors) must be less than 1000000000.',
+            )
         else:
             most = onp.iinfo(onp.int64).max // 8
-            flagged(total > most, ValueError, f"When method is 'count', sum(colors) must not exceed {most}")
+            flagged(
+                total > most,
+                ValueError,
+                f"When method is 'count', sum(colors) must not exceed {most}",
+            )
         flagged(total < sample, ValueError, "nsample > sum(colors)")
         shape = size_of(size) or ()
         if not colors.shape[0]:
@@ -207,7 +279,10 @@ def _check_covariance(cov: Any, check_valid: str, tol: float, method: str) -> No
     if method == "cholesky":
         linalg.cholesky(cov)  # which raises LinAlgError
         return
-    wrong = ~((abs(cov - cov.T) <= tol + tol * abs(cov)).all() & (linalg.eigvalsh(cov) >= -tol * abs(diagonal(cov)).max()).all())
+    wrong = ~(
+        (abs(cov - cov.T) <= tol + tol * abs(cov)).all()
+        & (linalg.eigvalsh(cov) >= -tol * abs(diagonal(cov)).max()).all()
+    )
     if check_valid == "raise":
         flagged(wrong, ValueError, text)
     elif modes.current().trace is None and bool(wrong):

@@ -1,7 +1,8 @@
 """Seeds and bit generators: ways to begin a stream.
 
-Seeds are NumPy's: `SeedSequence` gives the same words.  The streams are not: the bit generators differ in name only, each
-begins a stream of Threefry (Salmon et al., 2011), whose state is a key and the number of the next draw.
+Seeds are NumPy's: `SeedSequence` gives the same words. The streams are not: the bit generators
+differ in name only, each begins a stream of Threefry (Salmon et al., 2011), whose state is a key
+and the number of the next draw.
 """
 
 import zlib
@@ -46,9 +47,19 @@ class SeedSequence:
     array([2083679832, 3939563265], dtype=uint32)
     """
 
-    def __init__(self, entropy: Any = None, *, spawn_key: Any = (), pool_size: int = 4, n_children_spawned: int = 0) -> None:
+    def __init__(
+        self,
+        entropy: Any = None,
+        *,
+        spawn_key: Any = (),
+        pool_size: int = 4,
+        n_children_spawned: int = 0,
+    ) -> None:
         self._words = onp.random.SeedSequence(
-            on_host(entropy), spawn_key=on_host(spawn_key), pool_size=pool_size, n_children_spawned=n_children_spawned
+            on_host(entropy),
+            spawn_key=on_host(spawn_key),
+            pool_size=pool_size,
+            n_children_spawned=n_children_spawned,
         )
 
     @property
@@ -118,7 +129,10 @@ class BitGenerator:
 
     def __init__(self, seed: Any = None) -> None:
         if type(self) is BitGenerator:
-            raise NotImplementedError("BitGenerator is a base class: what can be instantiated must define a stream, as PCG64")
+            raise NotImplementedError(
+                "BitGenerator is a base class: what can be instantiated must define a stream, as "
+                "PCG64"
+            )
         self._start(seed if isinstance(seed, ISeedSequence) else SeedSequence(seed))
         first = getattr(self._seed_seq, "_words", self._seed_seq).generate_state(1, onp.uint64)
         self.stream.begin(int(on_host(first)[0]) ^ zlib.crc32(type(self).__name__.encode()))
@@ -155,7 +169,9 @@ class BitGenerator:
     @state.setter
     def state(self, value: dict[str, Any]) -> None:
         name = type(self).__name__
-        if isinstance(value, tuple | list) and value and value[0] == "MT19937":  # what `RandomState.get_state` returns
+        if (
+            isinstance(value, tuple | list) and value and value[0] == "MT19937"
+        ):  # what `RandomState.get_state` returns
             value = {"bit_generator": value[0], "state": {"key": value[1], "pos": value[2]}}
         if not isinstance(value, dict):
             raise TypeError("state must be a dict")
@@ -241,7 +257,8 @@ def _of_words(key: Any) -> int:
 
 
 class MT19937(BitGenerator):
-    """A bit generator under the name of the Mersenne Twister, on which `RandomState` draws; see `BitGenerator`.
+    """A bit generator under the name of the Mersenne Twister, on which `RandomState` draws; see
+    `BitGenerator`.
 
     Examples
     --------
@@ -295,7 +312,11 @@ class Philox(BitGenerator):
         super().__init__(seed)
         if key is not None:
             words = _joined("key", key, 2)
-            self.stream.begin(words if words < 2**64 else int(onp.random.SeedSequence(words).generate_state(1, onp.uint64)[0]))
+            self.stream.begin(
+                words
+                if words < 2**64
+                else int(onp.random.SeedSequence(words).generate_state(1, onp.uint64)[0])
+            )
         if counter is not None:
             self._advance(_joined("counter", counter, 4))
 
@@ -397,6 +418,6 @@ def bit_generator(given: BitGenerator | str) -> BitGenerator:
 
 
 __all__ = [
-    "MT19937", "PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "ISeedSequence", "ISpawnableSeedSequence", "Philox", "SeedSequence",
-    "SeedlessSeedSequence",
+    "MT19937", "PCG64", "PCG64DXSM", "SFC64", "BitGenerator", "ISeedSequence",
+    "ISpawnableSeedSequence", "Philox", "SeedSequence", "SeedlessSeedSequence",
 ]  # fmt: skip

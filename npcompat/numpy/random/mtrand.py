@@ -67,7 +67,8 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         self._bit_generator._legacy_seeding(seed)
 
     def get_state(self, legacy: bool = True) -> Any:
-        """Name of the bit generator, key, number of the next draw, and two zeros for NumPy's spare normal number.
+        """Name of the bit generator, key, number of the next draw, and two zeros for NumPy's spare
+        normal number.
 
         With `legacy=False`, a dict.
 
@@ -80,7 +81,10 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         if not legacy:
             return state
         if not isinstance(self._bit_generator, MT19937):
-            text = "get_state and legacy can only be used with the MT19937 BitGenerator. To silence this warning, set `legacy` to False."
+            text = (
+                "get_state and legacy can only be used with the MT19937 BitGenerator. To "
+                "silence this warning, set `legacy` to False."
+            )
             warnings.warn(text, RuntimeWarning, stacklevel=2)
             return state
         key = state["state"]["key"]
@@ -138,10 +142,23 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         >>> bool((x >= 0).all() and (x < 3).all())
         True
         """
-        return integers(self, low, high, size, dtype, False, device if device is not None else ctx, out, "randint", legacy=True)
+        return integers(
+            self,
+            low,
+            high,
+            size,
+            dtype,
+            False,
+            device if device is not None else ctx,
+            out,
+            "randint",
+            legacy=True,
+        )
 
     def random_integers(self, low: Any, high: Any = None, size: ShapeLike | None = None) -> Any:
-        """Integers that are uniform on [low, high], or on [1, low] if `high` is not given; deprecated in favour of `randint`."""
+        """Integers that are uniform on [low, high], or on [1, low] if `high` is not given;
+        deprecated in favour of `randint`.
+        """
         if high is None:
             low, high = 1, low
         text = f"This function is deprecated. Please call randint({low}, {high} + 1) instead"
@@ -188,7 +205,9 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         """
         return self.random_sample(args, dtype=dtype, device=device, ctx=ctx)
 
-    def randn(self, *args: Any, dtype: DTypeLike = None, device: Any = None, ctx: Any = None) -> Any:
+    def randn(
+        self, *args: Any, dtype: DTypeLike = None, device: Any = None, ctx: Any = None
+    ) -> Any:
         """Normal with mean 0 and standard deviation 1, in the shape given by the arguments.
 
         Examples
@@ -275,7 +294,9 @@ class RandomState(Continuous, Counts, Vectors, Orders):
         >>> np.random.choice(5, size=3).shape
         (3,)
         """
-        return self._chosen(a, size, replace, p, 0, False, device if device is not None else ctx, out)
+        return self._chosen(
+            a, size, replace, p, 0, False, device if device is not None else ctx, out
+        )
 
     def permutation(self, x: Any) -> Any:
         """A range, or a copy of an array, in random order along the first axis.
@@ -323,7 +344,8 @@ def get_bit_generator() -> BitGenerator:
 
 
 def set_bit_generator(bitgen: BitGenerator) -> None:
-    """Let the functions of `np.random` (and dropout, initializers, ...) draw from another bit generator.
+    """Let the functions of `np.random` (and dropout, initializers, ...) draw from another bit
+    generator.
 
     Parameters
     ----------
@@ -426,10 +448,12 @@ def sample(*args: Any, **kwargs: Any) -> Any:
 
 
 __all__ = [
-    "RandomState", "beta", "binomial", "bytes", "chisquare", "choice", "dirichlet", "exponential", "f", "gamma", "geometric",
-    "get_bit_generator", "get_state", "gumbel", "hypergeometric", "laplace", "logistic", "lognormal", "logseries", "multinomial",
-    "multivariate_normal", "negative_binomial", "noncentral_chisquare", "noncentral_f", "normal", "pareto", "permutation",
-    "poisson", "power", "rand", "randint", "randn", "random", "random_integers", "random_sample", "ranf", "rayleigh", "sample",
-    "seed", "set_bit_generator", "set_state", "shuffle", "standard_cauchy", "standard_exponential", "standard_gamma",
-    "standard_normal", "standard_t", "triangular", "uniform", "vonmises", "wald", "weibull", "zipf",
+    "RandomState", "beta", "binomial", "bytes", "chisquare", "choice", "dirichlet", "exponential",
+    "f", "gamma", "geometric", "get_bit_generator", "get_state", "gumbel", "hypergeometric",
+    "laplace", "logistic", "lognormal", "logseries", "multinomial", "multivariate_normal",
+    "negative_binomial", "noncentral_chisquare", "noncentral_f", "normal", "pareto",
+    "permutation", "poisson", "power", "rand", "randint", "randn", "random", "random_integers",
+    "random_sample", "ranf", "rayleigh", "sample", "seed", "set_bit_generator", "set_state",
+    "shuffle", "standard_cauchy", "standard_exponential", "standard_gamma", "standard_normal",
+    "standard_t", "triangular", "uniform", "vonmises", "wald", "weibull", "zipf",
 ]  # fmt: skip

@@ -2,8 +2,9 @@
 
     layer("nn.Dense", lambda **known: nn.Dense(4, **known), "3,5", in_units=5)
 
-The keywords are what makes the layer explicit: without them its shapes are found at the first call.  Inputs are those of
-`registry_cases`: shapes, domains and dtypes, in lists where the layer takes lists; the first axis is that of the batch.
+The keywords are what makes the layer explicit: without them its shapes are found at the first call.
+Inputs are those of `registry_cases`: shapes, domains and dtypes, in lists where the layer takes
+lists; the first axis is that of the batch.
 """
 
 import zlib
@@ -42,6 +43,13 @@ class LayerCase:
 CASES: dict[str, list[LayerCase]] = {}
 
 
-def layer(name: str, make: Callable[..., Any], *inputs: Any, mixes: bool = False, loose: float = 1.0, **known: Any) -> None:
+def layer(
+    name: str,
+    make: Callable[..., Any],
+    *inputs: Any,
+    mixes: bool = False,
+    loose: float = 1.0,
+    **known: Any,
+) -> None:
     """Declare a case."""
     CASES.setdefault(name, []).append(LayerCase(name, make, inputs, known, mixes, loose))

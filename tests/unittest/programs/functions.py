@@ -7,7 +7,20 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from programs import keys
 from programs.machine import DTYPES, attempt, axes, places, settled
 
-UNARY = ["negative", "square", "absolute", "conjugate", "sign", "isnan", "isfinite", "floor", "rint", "invert", "logical_not", "sqrt"]
+UNARY = [
+    "negative",
+    "square",
+    "absolute",
+    "conjugate",
+    "sign",
+    "isnan",
+    "isfinite",
+    "floor",
+    "rint",
+    "invert",
+    "logical_not",
+    "sqrt",
+]
 BINARY = [
     "add",
     "subtract",
@@ -23,13 +36,25 @@ BINARY = [
     "remainder",
 ]
 BINARY += ["true_divide", "hypot", "copysign", "left_shift"]
-REDUCING = ["add", "multiply", "maximum", "minimum", "logical_or", "logical_and", "bitwise_or", "subtract", "fmin"]
+REDUCING = [
+    "add",
+    "multiply",
+    "maximum",
+    "minimum",
+    "logical_or",
+    "logical_and",
+    "bitwise_or",
+    "subtract",
+    "fmin",
+]
 REDUCTIONS = ["sum", "prod", "max", "min", "any", "all", "mean", "var", "argmax", "argmin"]
 masks = st.none() | st.lists(st.booleans(), min_size=3, max_size=3)
 
 
 def negative_as_unsigned(source, target):
-    """Whether negative floats would become unsigned integers; what they are then is the processor's."""
+    """Whether negative floats would become unsigned integers; what they are then is the
+    processor's.
+    """
     return target.dtype.kind == "u" and source.dtype.kind in "fc" and not (source.real >= 0).all()
 
 
@@ -50,10 +75,23 @@ class Ufuncs(RuleBasedStateMachine):
         where = True if mask is None else onp.array(mask)
         a, b, out = self.theirs[i], self.theirs[j], self.theirs[k]
         if mask is not None and (onp.may_share_memory(a, out) or onp.may_share_memory(b, out)):
-            return  # what is masked out of an array that NumPy copies, to write over its operand, it casts to the result's dtype and back
-        self.do(lambda xp, p: getattr(xp, name)(p[i], p[j], out=p[k], where=where) is None or None, either=True)
+            # what is masked out of an array that NumPy copies, to write over its operand, it casts
+            # to the result's dtype and back
+            return
+        self.do(
+            lambda xp, p: getattr(xp, name)(p[i], p[j], out=p[k], where=where) is None or None,
+            either=True,
+        )
 
-    @rule(i=places, name=st.sampled_from(REDUCING), data=st.data(), keepdims=st.booleans(), mask=masks, initial=st.booleans(), into=places)
+    @rule(
+        i=places,
+        name=st.sampled_from(REDUCING),
+        data=st.data(),
+        keepdims=st.booleans(),
+        mask=masks,
+        initial=st.booleans(),
+        into=places,
+    )
     def reduce(self, i, name, data, keepdims, mask, initial, into):
         i = self.pick(i)
         axis = data.draw(keys.kept_axes(self.theirs[i].ndim))
@@ -62,18 +100,27 @@ class Ufuncs(RuleBasedStateMachine):
             given["where"] = onp.array(mask)
         if initial:
             given["initial"] = 1
-        self.do(lambda xp, p: settled(xp, getattr(xp, name).reduce(p[i], axis, **given)), into, either=True)
+        self.do(
+            lambda xp, p: settled(xp, getattr(xp, name).reduce(p[i], axis, **given)),
+            into,
+            either=True,
+        )
 
     @rule(i=places, k=places, name=st.sampled_from(REDUCING[:4]), axis=st.integers(-1, 1))
     def reduce_out(self, i, k, name, axis):
         i, k = self.pick(i), self.pick(k)
         if not negative_as_unsigned(self.theirs[i], self.theirs[k]):
-            self.do(lambda xp, p: getattr(xp, name).reduce(p[i], axis, out=p[k]) is None or None, either=True)
+            self.do(
+                lambda xp, p: getattr(xp, name).reduce(p[i], axis, out=p[k]) is None or None,
+                either=True,
+            )
 
     @rule(i=places, name=st.sampled_from(REDUCING), axis=st.integers(-1, 1), into=places)
     def accumulate(self, i, name, axis, into):
         i = self.pick(i)
-        self.do(lambda xp, p: settled(xp, getattr(xp, name).accumulate(p[i], axis)), into, either=True)
+        self.do(
+            lambda xp, p: settled(xp, getattr(xp, name).accumulate(p[i], axis)), into, either=True
+        )
 
     @rule(
         i=places,
@@ -84,13 +131,17 @@ class Ufuncs(RuleBasedStateMachine):
     )
     def reduceat(self, i, name, at, axis, into):
         i = self.pick(i)
-        self.do(lambda xp, p: settled(xp, getattr(xp, name).reduceat(p[i], at, axis)), into, either=True)
+        self.do(
+            lambda xp, p: settled(xp, getattr(xp, name).reduceat(p[i], at, axis)), into, either=True
+        )
 
     @rule(i=places, j=places, name=st.sampled_from(BINARY), into=places)
     def outer(self, i, j, name, into):
         i, j = self.pick(i), self.pick(j)
         if self.theirs[i].ndim + self.theirs[j].ndim <= 3:
-            self.do(lambda xp, p: settled(xp, getattr(xp, name).outer(p[i], p[j])), into, either=True)
+            self.do(
+                lambda xp, p: settled(xp, getattr(xp, name).outer(p[i], p[j])), into, either=True
+            )
 
     @rule(i=places, j=places, name=st.sampled_from(REDUCING), data=st.data())
     def at(self, i, j, name, data):
@@ -98,7 +149,8 @@ class Ufuncs(RuleBasedStateMachine):
         key = data.draw(keys.advanced(self.theirs[i].shape))
         part = attempt(lambda xp, p: p[i][key], onp, self.theirs)
         if isinstance(part, onp.ndarray) and part.ndim < self.theirs[j].ndim:
-            return  # NumPy 2.4 crashes: np.add.at(np.ones(1), (slice(1), True), np.ones((1, 1, 0, 1)))
+            # NumPy 2.4 crashes: np.add.at(np.ones(1), (slice(1), True), np.ones((1, 1, 0, 1)))
+            return
         if self.theirs[i].flags.writeable:
             self.do(lambda xp, p: getattr(xp, name).at(p[i], key, p[j]), either=True)
 
@@ -113,11 +165,20 @@ class Ufuncs(RuleBasedStateMachine):
     def cast(self, i, dtype, into):
         i = self.pick(i)
         theirs = self.theirs[i]
-        if onp.dtype(dtype).kind in "iu" and theirs.dtype.kind in "fc" and not (onp.abs(onp.nan_to_num(theirs, nan=onp.inf)) < 100).all():
+        if (
+            onp.dtype(dtype).kind in "iu"
+            and theirs.dtype.kind in "fc"
+            and not (onp.abs(onp.nan_to_num(theirs, nan=onp.inf)) < 100).all()
+        ):
             return  # Integers that are made of what is out of their range are the processor's.
         self.do(lambda xp, p: p[i].astype(dtype).copy(), into)
 
-    @rule(i=places, j=places, name=st.sampled_from(["dot", "matmul", "inner", "kron", "vdot"]), into=places)
+    @rule(
+        i=places,
+        j=places,
+        name=st.sampled_from(["dot", "matmul", "inner", "kron", "vdot"]),
+        into=places,
+    )
     def product(self, i, j, name, into):
         i, j = self.pick(i), self.pick(j)
         if self.theirs[i].dtype.names or self.theirs[j].dtype.names:
@@ -128,24 +189,40 @@ class Ufuncs(RuleBasedStateMachine):
             and not all([onp.isfinite(self.theirs[k]).all() for k in (i, j)])
         ):
             return  # BLAS does not look at what is multiplied by zero
-        if self.theirs[i].ndim + self.theirs[j].ndim <= 4 and self.theirs[i].size * self.theirs[j].size < 100:
+        if (
+            self.theirs[i].ndim + self.theirs[j].ndim <= 4
+            and self.theirs[i].size * self.theirs[j].size < 100
+        ):
             self.do(lambda xp, p: settled(xp, getattr(xp, name)(p[i], p[j])), into, either=True)
 
 
 class Reductions(RuleBasedStateMachine):
-    @rule(i=places, name=st.sampled_from([*REDUCTIONS, "cumsum", "cumprod"]), axis=axes, into=places)
+    @rule(
+        i=places, name=st.sampled_from([*REDUCTIONS, "cumsum", "cumprod"]), axis=axes, into=places
+    )
     def reduced(self, i, name, axis, into):
         i = self.pick(i)
         self.do(lambda xp, p: settled(xp, getattr(p[i], name)(axis=axis)), into)
 
-    @rule(i=places, name=st.sampled_from(REDUCTIONS[:8]), data=st.data(), mask=masks, keepdims=st.booleans(), into=places)
+    @rule(
+        i=places,
+        name=st.sampled_from(REDUCTIONS[:8]),
+        data=st.data(),
+        mask=masks,
+        keepdims=st.booleans(),
+        into=places,
+    )
     def reduced_where(self, i, name, data, mask, keepdims, into):
         i = self.pick(i)
         axis = data.draw(keys.kept_axes(self.theirs[i].ndim))
         given = {} if mask is None else {"where": onp.array(mask)}
         if name in ("max", "min"):
             given["initial"] = 0
-        self.do(lambda xp, p: settled(xp, getattr(xp, name)(p[i], axis, keepdims=keepdims, **given)), into, either=True)
+        self.do(
+            lambda xp, p: settled(xp, getattr(xp, name)(p[i], axis, keepdims=keepdims, **given)),
+            into,
+            either=True,
+        )
 
     @rule(i=places, k=places, name=st.sampled_from(REDUCTIONS), axis=axes)
     def reduced_out(self, i, k, name, axis):
@@ -153,22 +230,45 @@ class Reductions(RuleBasedStateMachine):
         if negative_as_unsigned(self.theirs[i], self.theirs[k]):
             return
         if name not in ("mean", "var") or self.theirs[k].dtype.kind in "fc":
-            self.do(lambda xp, p: getattr(xp, name)(p[i], axis, out=p[k]) is None or None, either=True)
+            self.do(
+                lambda xp, p: getattr(xp, name)(p[i], axis, out=p[k]) is None or None, either=True
+            )
 
     @rule(
         i=places,
-        name=st.sampled_from(["nansum", "nanmax", "nanmean", "median", "ptp", "count_nonzero", "diff", "trace", "cumulative_sum"]),
+        name=st.sampled_from(
+            [
+                "nansum",
+                "nanmax",
+                "nanmean",
+                "median",
+                "ptp",
+                "count_nonzero",
+                "diff",
+                "trace",
+                "cumulative_sum",
+            ]
+        ),
         axis=axes,
         into=places,
     )
     def summarized(self, i, name, axis, into):
         i = self.pick(i)
         given = {} if name == "trace" else {"axis": -1 if name == "diff" and axis is None else axis}
-        self.do(lambda xp, p: settled(xp, xp.asarray(getattr(xp, name)(p[i], **given))), into, either=True)
+        self.do(
+            lambda xp, p: settled(xp, xp.asarray(getattr(xp, name)(p[i], **given))),
+            into,
+            either=True,
+        )
 
 
 class Sorting(RuleBasedStateMachine):
-    @rule(i=places, axis=st.sampled_from([None, 0, -1, 1]), kind=st.sampled_from([None, "stable"]), into=places)
+    @rule(
+        i=places,
+        axis=st.sampled_from([None, 0, -1, 1]),
+        kind=st.sampled_from([None, "stable"]),
+        into=places,
+    )
     def sorted(self, i, axis, kind, into):
         i = self.pick(i)
         self.do(lambda xp, p: xp.sort(p[i], axis, kind).copy(), into)
@@ -186,12 +286,18 @@ class Sorting(RuleBasedStateMachine):
     @rule(i=places, kth=st.integers(-2, 2), axis=st.sampled_from([0, -1]), into=places)
     def partitioned(self, i, kth, axis, into):
         i = self.pick(i)
-        self.do(lambda xp, p: xp.take(xp.partition(p[i], kth, axis), kth, axis).copy(), into, either=True)
+        self.do(
+            lambda xp, p: xp.take(xp.partition(p[i], kth, axis), kth, axis).copy(),
+            into,
+            either=True,
+        )
 
     @rule(i=places, j=places, side=st.sampled_from(["left", "right"]), into=places)
     def searched(self, i, j, side, into):
         i, j = self.pick(i), self.pick(j)
-        if self.theirs[i].dtype != self.theirs[j].dtype and (self.theirs[i].dtype.names or self.theirs[j].dtype.names):
+        if self.theirs[i].dtype != self.theirs[j].dtype and (
+            self.theirs[i].dtype.names or self.theirs[j].dtype.names
+        ):
             return  # NumPy looks for what has no common dtype with records, and finds anything
         self.do(lambda xp, p: xp.searchsorted(xp.sort(p[i], None), p[j], side).copy(), into)
 
@@ -220,17 +326,31 @@ class Joining(RuleBasedStateMachine):
         if self.theirs[i].ndim < 4:
             self.do(lambda xp, p: xp.stack([p[i], p[j]], axis=axis).copy(), into, either=True)
 
-    @rule(i=places, j=places, name=st.sampled_from(["hstack", "vstack", "dstack", "column_stack", "block", "append"]), into=places)
+    @rule(
+        i=places,
+        j=places,
+        name=st.sampled_from(["hstack", "vstack", "dstack", "column_stack", "block", "append"]),
+        into=places,
+    )
     def joined(self, i, j, name, into):
         i, j = self.pick(i), self.pick(j)
-        self.do(lambda xp, p: (xp.append(p[i], p[j]) if name == "append" else getattr(xp, name)([p[i], p[j]])).copy(), into, either=True)
+        self.do(
+            lambda xp, p: (
+                xp.append(p[i], p[j]) if name == "append" else getattr(xp, name)([p[i], p[j]])
+            ).copy(),
+            into,
+            either=True,
+        )
 
     @rule(i=places, j=places, k=places, axis=st.integers(0, 1))
     def joined_out(self, i, j, k, axis):
         i, j, k = self.pick(i), self.pick(j), self.pick(k)
         if k in (i, j) and not self.theirs[k].size:
             return  # NumPy does not look whether what stays as it is may be written
-        self.do(lambda xp, p: xp.concatenate([p[i], p[j]], axis=axis, out=p[k]) is None or None, either=True)
+        self.do(
+            lambda xp, p: xp.concatenate([p[i], p[j]], axis=axis, out=p[k]) is None or None,
+            either=True,
+        )
 
     @rule(
         i=places,

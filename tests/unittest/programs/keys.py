@@ -16,9 +16,27 @@ def advanced(draw, shape):
     key, axis, length = [], 0, draw(st.integers(1, 3))
     while axis < len(shape):
         n = shape[axis]
-        kind = draw(st.sampled_from(["positions", "positions", "column", "slice", "number", "mask", "new", "masks", "end"]))
+        kind = draw(
+            st.sampled_from(
+                [
+                    "positions",
+                    "positions",
+                    "column",
+                    "slice",
+                    "number",
+                    "mask",
+                    "new",
+                    "masks",
+                    "end",
+                ]
+            )
+        )
         if kind in ("positions", "column"):
-            found = draw(st.lists(st.integers(-n, n - 1) if n else st.just(0), min_size=length, max_size=length))
+            found = draw(
+                st.lists(
+                    st.integers(-n, n - 1) if n else st.just(0), min_size=length, max_size=length
+                )
+            )
             if draw(st.integers(0, 19)) == 0:
                 found[0] = n
             key.append([[i] for i in found] if kind == "column" else found)
@@ -48,5 +66,9 @@ def advanced(draw, shape):
 
 def kept_axes(rank):
     """An axis, several, or all."""
-    several = st.lists(st.integers(-rank, rank - 1), min_size=1, max_size=2).map(tuple) if rank else st.just(())
+    several = (
+        st.lists(st.integers(-rank, rank - 1), min_size=1, max_size=2).map(tuple)
+        if rank
+        else st.just(())
+    )
     return st.none() | st.integers(-1, max(rank - 1, 0)) | several

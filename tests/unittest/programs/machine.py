@@ -1,4 +1,6 @@
-"""The arrays of a random program, and one step of it: the same on NumPy, eager and compiled, exceptions included."""
+"""The arrays of a random program, and one step of it: the same on NumPy, eager and compiled,
+exceptions included.
+"""
 
 import warnings
 
@@ -23,7 +25,9 @@ axes = st.sampled_from([None, 0, -1, 1, 2])
 
 
 def settled(xp, x):
-    """A function's result in C order, its floats as small multiples of 1/64: rounding errors must not grow until integers differ."""
+    """A function's result in C order, its floats as small multiples of 1/64: rounding errors must
+    not grow until integers differ.
+    """
     if x.dtype.kind == "f":
         return (xp.floor(xp.clip(x, -999, 999) * 64 + 0.37) / 64).copy()
     return x.copy()
@@ -36,21 +40,27 @@ def attempt(step, xp, pool):
         try:
             result = step(xp, pool)
             if isinstance(result, onp.void):
-                return xp.asarray(result).copy()  # NumPy's record of an array looks into it; here an array made of it does not
+                return (
+                    xp.asarray(result).copy()
+                )  # NumPy's record of an array looks into it; here an array made of it does not
             return xp.asarray(result) if isinstance(result, onp.generic) else result
         except CAUGHT as error:
             return error
 
 
 def compare(mine, theirs, what, scale=1.0):
-    """Assert that two arrays agree; `scale` is the magnitude of the numbers from which their floats come."""
+    """Assert that two arrays agree; `scale` is the magnitude of the numbers from which their floats
+    come.
+    """
     assert mine.dtype == theirs.dtype, f"{what}: expected dtype {theirs.dtype}, got {mine.dtype}"
     assert mine.shape == theirs.shape, f"{what}: expected shape {theirs.shape}, got {mine.shape}"
     compare_values(mine.asnumpy(), theirs, what, scale)
 
 
 def compare_values(found, theirs, what, scale):
-    """Assert that two of NumPy's arrays of one type hold the same; records field by field, as nan is no reason to differ."""
+    """Assert that two of NumPy's arrays of one type hold the same; records field by field, as nan
+    is no reason to differ.
+    """
     for name in theirs.dtype.names or ():
         compare_values(found[name], theirs[name], f"{what}, field {name}", scale)
     if theirs.dtype.names or (found == theirs).all():
@@ -76,7 +86,9 @@ def magnitude(a):
 
 
 class Machine(RuleBasedStateMachine):
-    """Arrays on NumPy and on npcompat, to which the same happens; a program that can be compiled is, when it ends."""
+    """Arrays on NumPy and on npcompat, to which the same happens; a program that can be compiled
+    is, when it ends.
+    """
 
     backend = "numpy"
 
@@ -92,9 +104,13 @@ class Machine(RuleBasedStateMachine):
                 values = values * (1 - 2j)
             elif dtype[0] == "f" and special == i:
                 values = onp.resize(onp.array(SPECIAL), shape)
-            self.start.append(onp.array(values % 2 == 0 if dtype == "bool" else values).astype(dtype))
+            self.start.append(
+                onp.array(values % 2 == 0 if dtype == "bool" else values).astype(dtype)
+            )
         if not compiled and data.draw(st.booleans()):
-            self.start.append(onp.broadcast_to(onp.array((1, 2), RECORD), shapes[-1]).copy())  # which a compiled function refuses
+            self.start.append(
+                onp.broadcast_to(onp.array((1, 2), RECORD), shapes[-1]).copy()
+            )  # which a compiled function refuses
         self.theirs = [a.copy() for a in self.start]
         with npx.backend(self.backend):
             self.mine = [np.array(a) for a in self.start]
@@ -104,7 +120,8 @@ class Machine(RuleBasedStateMachine):
         self.agreed = True
 
     def do(self, step, into=0, either=False):
-        """Run a step on both sides; an array that it returns takes a place in the pool, anything else must be equal.
+        """Run a step on both sides; an array that it returns takes a place in the pool, anything
+        else must be equal.
 
         With `either`, a step that is wrong in two ways may raise for either.
         """
@@ -144,10 +161,14 @@ class Machine(RuleBasedStateMachine):
         for i, a in enumerate(theirs):
             mine, what = self.mine[i], f"array {i} after {len(self.steps)} steps"
             compare(mine, a, what, self.scale)
-            assert steps(mine) == steps(a), f"{what}: expected strides {a.strides}, got {mine.strides}"
+            assert steps(mine) == steps(a), (
+                f"{what}: expected strides {a.strides}, got {mine.strides}"
+            )
             assert mine.flags.writeable == a.flags.writeable, f"{what}: writeable"
             for j, b in enumerate(theirs[:i]):
-                assert np.may_share_memory(mine, self.mine[j]) == onp.may_share_memory(a, b), f"{what}: bounds of its memory and of {j}"
+                assert np.may_share_memory(mine, self.mine[j]) == onp.may_share_memory(a, b), (
+                    f"{what}: bounds of its memory and of {j}"
+                )
         self.agreed = True
 
     def teardown(self):
@@ -168,6 +189,8 @@ class Machine(RuleBasedStateMachine):
         with npx.backend(self.backend), npx.np_default_dtype():
             pool = npx.jit(program)(*[np.array(a) for a in self.start])
         for n, ((_, _, kinds), found) in enumerate(zip(self.steps, raised, strict=True)):
-            assert isinstance(found, kinds or type(None)), f"compiled, step {n}: expected {kinds or None}, got {found!r}"
+            assert isinstance(found, kinds or type(None)), (
+                f"compiled, step {n}: expected {kinds or None}, got {found!r}"
+            )
         for i, (mine, theirs) in enumerate(zip(pool, self.theirs, strict=True)):
             compare(mine, theirs, f"compiled: array {i}", self.scale)

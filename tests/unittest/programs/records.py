@@ -1,4 +1,7 @@
-"""Records: their fields are views, and arrays like others.  They live on the host, so that no compiled program has them."""
+"""Records: their fields are views, and arrays like others.
+
+They live on the host, so that no compiled program has them.
+"""
 
 import numpy as onp
 from hypothesis import strategies as st
@@ -58,7 +61,12 @@ class Records(RuleBasedStateMachine):
         self.do(step, either=True)
 
     @precondition(lambda self: self.has_records())
-    @rule(i=places, name=names, value=numbers, part=st.sampled_from([0, -1, slice(1, None), ..., [0, 1], [True, False]]))
+    @rule(
+        i=places,
+        name=names,
+        value=numbers,
+        part=st.sampled_from([0, -1, slice(1, None), ..., [0, 1], [True, False]]),
+    )
     def write_part_of_field(self, i, name, value, part):
         i = self.pick_records(i)
 
@@ -72,7 +80,11 @@ class Records(RuleBasedStateMachine):
     @rule(i=places, value=numbers, part=st.sampled_from([0, -1, slice(1, None), ..., [1, 0]]))
     def write_records(self, i, value, part):
         i = self.pick_records(i)
-        first = (value, 1) if self.theirs[i].dtype.names == ("x", "y") and self.theirs[i].dtype["x"].names else value
+        first = (
+            (value, 1)
+            if self.theirs[i].dtype.names == ("x", "y") and self.theirs[i].dtype["x"].names
+            else value
+        )
         self.do(lambda xp, p: p[i].__setitem__(part, (first, value)), either=True)
 
     @precondition(lambda self: self.has_records())

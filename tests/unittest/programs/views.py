@@ -10,7 +10,18 @@ from programs.machine import places
 
 PLAIN = ["T", "mT", "real", "imag"]
 METHODS = ["ravel", "diagonal", "squeeze", "copy", "flatten", "view", "transpose"]
-FUNCTIONS = ["flip", "flipud", "fliplr", "rot90", "atleast_1d", "atleast_2d", "atleast_3d", "matrix_transpose", "asarray", "asanyarray"]
+FUNCTIONS = [
+    "flip",
+    "flipud",
+    "fliplr",
+    "rot90",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "matrix_transpose",
+    "asarray",
+    "asanyarray",
+]
 AS_BYTES = {"c": ["f8"], "f": ["i8", "u2"], "i": ["u4", "i2", "u1"], "u": ["i1"]}
 
 
@@ -67,7 +78,8 @@ class Views(RuleBasedStateMachine):
         i, j = self.pick(i), self.pick(j)
         given = self.theirs[i], self.theirs[j]
         if all(
-            a.base is None or (a.flags.writeable and getattr(a.base, "flags", a.flags).writeable) for a in given
+            a.base is None or (a.flags.writeable and getattr(a.base, "flags", a.flags).writeable)
+            for a in given
         ):  # NumPy refuses some others
             self.do(lambda xp, p: xp.broadcast_arrays(p[i], p[j])[which].copy(), into)
 
@@ -89,7 +101,10 @@ class Views(RuleBasedStateMachine):
         self.do(lambda xp, p: getattr(xp, how)(p[i], origin, goal), into)
 
     @rule(
-        i=places, axis=st.sampled_from([0, 1, -1, (0, 1), (0, -1), 5]), how=st.sampled_from(["expand_dims", "squeeze", "flip"]), into=places
+        i=places,
+        axis=st.sampled_from([0, 1, -1, (0, 1), (0, -1), 5]),
+        how=st.sampled_from(["expand_dims", "squeeze", "flip"]),
+        into=places,
     )
     def axes_changed(self, i, axis, how, into):
         i = self.pick(i)
@@ -112,7 +127,9 @@ class Views(RuleBasedStateMachine):
             if how == "unstack":
                 parts = xp.unstack(p[i], axis=axis)
             else:
-                parts = getattr(xp, how)(p[i], sections, *([axis] if "a" in how or how == "split" else []))
+                parts = getattr(xp, how)(
+                    p[i], sections, *([axis] if "a" in how or how == "split" else [])
+                )
             return parts[which % len(parts)] if len(parts) else None
 
         self.do(step, into)
@@ -167,4 +184,6 @@ class Views(RuleBasedStateMachine):
     def sharing(self):
         for i, a in enumerate(self.theirs):
             for j, b in enumerate(self.theirs[:i]):
-                assert np.shares_memory(self.mine[i], self.mine[j]) == onp.shares_memory(a, b), f"arrays {i} and {j} share memory"
+                assert np.shares_memory(self.mine[i], self.mine[j]) == onp.shares_memory(a, b), (
+                    f"arrays {i} and {j} share memory"
+                )

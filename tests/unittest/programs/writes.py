@@ -7,7 +7,16 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from programs import keys
 from programs.machine import places
 
-IN_PLACE = ["__iadd__", "__isub__", "__imul__", "__iand__", "__ior__", "__ixor__", "__ifloordiv__", "__imod__"]
+IN_PLACE = [
+    "__iadd__",
+    "__isub__",
+    "__imul__",
+    "__iand__",
+    "__ior__",
+    "__ixor__",
+    "__ifloordiv__",
+    "__imod__",
+]
 MODES = ["raise", "wrap", "clip"]
 
 whole = st.integers(-3, 3)
@@ -22,7 +31,9 @@ def bounded(xp, x, n):
 def fit(numbers, dtype):
     """Whether numbers are in the range of an integer dtype."""
     limits = onp.iinfo(dtype)
-    return numbers.dtype.names or all([onp.isfinite(n) and limits.min <= n.real <= limits.max for n in numbers.tolist()])
+    return numbers.dtype.names or all(
+        [onp.isfinite(n) and limits.min <= n.real <= limits.max for n in numbers.tolist()]
+    )
 
 
 class Writes(RuleBasedStateMachine):
@@ -34,7 +45,13 @@ class Writes(RuleBasedStateMachine):
         key = data.draw(keys.advanced(self.theirs[i].shape))
         self.do(lambda xp, p: p[i][key].copy(), into, either=True)
 
-    @rule(i=places, j=places, how=st.sampled_from(["index", "take", "compress", "along"]), axis=st.integers(0, 1), into=places)
+    @rule(
+        i=places,
+        j=places,
+        how=st.sampled_from(["index", "take", "compress", "along"]),
+        axis=st.integers(0, 1),
+        into=places,
+    )
     def read_by_array(self, i, j, how, axis, into):
         i, j = self.pick(i), self.pick(j)
         if self.theirs[i].ndim + self.theirs[j].ndim > 4 or self.theirs[i].ndim <= axis:
@@ -55,18 +72,34 @@ class Writes(RuleBasedStateMachine):
 
         self.do(step, into, either=True)
 
-    @rule(i=places, at=positions, axis=st.sampled_from([None, 0, 1, -1]), mode=st.sampled_from(MODES), into=places)
+    @rule(
+        i=places,
+        at=positions,
+        axis=st.sampled_from([None, 0, 1, -1]),
+        mode=st.sampled_from(MODES),
+        into=places,
+    )
     def taken(self, i, at, axis, mode, into):
         i = self.pick(i)
-        if mode != "wrap" or self.theirs[i].size:  # NumPy does not return from wrapping around nothing
+        if (
+            mode != "wrap" or self.theirs[i].size
+        ):  # NumPy does not return from wrapping around nothing
             self.do(lambda xp, p: xp.take(p[i], at, axis, mode=mode).copy(), into, either=True)
 
-    @rule(i=places, limit=whole, axis=st.sampled_from([None, 0]), name=st.sampled_from(["sum", "max", "all"]), into=places)
+    @rule(
+        i=places,
+        limit=whole,
+        axis=st.sampled_from([None, 0]),
+        name=st.sampled_from(["sum", "max", "all"]),
+        into=places,
+    )
     def selected(self, i, limit, axis, name, into):
         i = self.pick(i)
         given = {"initial": 1} if name == "max" else {}
         if self.theirs[i].dtype.kind != "c":
-            self.do(lambda xp, p: getattr(p[i][p[i] > limit], name)(axis=axis, **given).copy(), into)
+            self.do(
+                lambda xp, p: getattr(p[i][p[i] > limit], name)(axis=axis, **given).copy(), into
+            )
 
     @rule(i=places, j=places, k=places, limit=whole, into=places)
     def chosen(self, i, j, k, limit, into):
@@ -92,7 +125,9 @@ class Writes(RuleBasedStateMachine):
         i, j = self.pick(i), self.pick(j)
         key = data.draw(keys.advanced(self.theirs[i].shape))
         if self.theirs[j].dtype.names and not self.theirs[i].dtype.names:
-            return  # no numbers, which NumPy does not look at where a mask of the whole array selects nothing
+            # no numbers, which NumPy does not look at where a mask of the whole array selects
+            # nothing
+            return
         self.do(lambda xp, p: p[i].__setitem__(key, p[j]), either=True)
 
     @rule(i=places, value=whole, data=st.data())
@@ -111,7 +146,10 @@ class Writes(RuleBasedStateMachine):
         if self.theirs[i].ndim <= axis or not self.theirs[i].shape[axis]:
             return
         n = self.theirs[i].shape[axis]
-        self.do(lambda xp, p: p[i].__setitem__((slice(None),) * axis + (bounded(xp, p[j], n),), value), either=True)
+        self.do(
+            lambda xp, p: p[i].__setitem__((slice(None),) * axis + (bounded(xp, p[j], n),), value),
+            either=True,
+        )
 
     @rule(i=places, limit=whole, value=whole)
     def write_where(self, i, limit, value):
@@ -136,7 +174,12 @@ class Writes(RuleBasedStateMachine):
 
         self.do(step, either=True)
 
-    @rule(i=places, at=positions, values=st.lists(whole, min_size=1, max_size=3), mode=st.sampled_from(MODES))
+    @rule(
+        i=places,
+        at=positions,
+        values=st.lists(whole, min_size=1, max_size=3),
+        mode=st.sampled_from(MODES),
+    )
     def put(self, i, at, values, mode):
         i = self.pick(i)
         at = at[:1] if mode == "raise" else at  # NumPy writes up to the wrong one
@@ -167,7 +210,13 @@ class Writes(RuleBasedStateMachine):
 
         self.do(step)
 
-    @rule(i=places, j=places, key=st.sampled_from([0, -1, slice(None), slice(1, None, 2), slice(None, None, -1), [0, 2], [0, -1, 0]]))
+    @rule(
+        i=places,
+        j=places,
+        key=st.sampled_from(
+            [0, -1, slice(None), slice(1, None, 2), slice(None, None, -1), [0, 2], [0, -1, 0]]
+        ),
+    )
     def write_flat(self, i, j, key):
         i, j = self.pick(i), self.pick(j)
         whole, new = self.theirs[i].dtype.kind in "iu", self.theirs[j].ravel()[:1]
@@ -175,10 +224,21 @@ class Writes(RuleBasedStateMachine):
             return  # an error, if somebody looks at the number, which is on a device
         if self.theirs[j].dtype.names and not self.theirs[i].dtype.names:
             return  # fields of which NumPy makes a number in some functions, and not here
-        if self.theirs[j].size and not (isinstance(key, list) and self.theirs[i].size < 3):  # NumPy writes up to the wrong one
-            self.do(lambda xp, p: p[i].flat.__setitem__(key, p[j].ravel()[0] if isinstance(key, int) else p[j].copy()), either=True)
+        if self.theirs[j].size and not (
+            isinstance(key, list) and self.theirs[i].size < 3
+        ):  # NumPy writes up to the wrong one
+            self.do(
+                lambda xp, p: p[i].flat.__setitem__(
+                    key, p[j].ravel()[0] if isinstance(key, int) else p[j].copy()
+                ),
+                either=True,
+            )
 
-    @rule(i=places, key=st.sampled_from([0, slice(1, None, 2), slice(None, None, -1), [0, -1, 0]]), into=places)
+    @rule(
+        i=places,
+        key=st.sampled_from([0, slice(1, None, 2), slice(None, None, -1), [0, -1, 0]]),
+        into=places,
+    )
     def read_flat(self, i, key, into):
         i = self.pick(i)
         self.do(lambda xp, p: p[i].flat[key].copy(), into)
@@ -198,13 +258,17 @@ class Writes(RuleBasedStateMachine):
         i, j = self.pick(i), self.pick(j)
         self.do(lambda xp, p: getattr(p[i], name)(p[j]) is None or None, either=True)
 
-    @rule(i=places, axis=st.integers(0, 1), name=st.sampled_from(IN_PLACE[:3]), forward=st.booleans())
+    @rule(
+        i=places, axis=st.integers(0, 1), name=st.sampled_from(IN_PLACE[:3]), forward=st.booleans()
+    )
     def overlapping(self, i, axis, name, forward):
         i = self.pick(i)
         before = (slice(None),) * axis + (slice(None, -1),)
         after = (slice(None),) * axis + (slice(1, None),)
         target, source = (after, before) if forward else (before, after)
-        self.do(lambda xp, p: getattr(p[i][target], name)(p[i][source]) is None or None, either=True)
+        self.do(
+            lambda xp, p: getattr(p[i][target], name)(p[i][source]) is None or None, either=True
+        )
 
     @rule(i=places, j=places, how=st.sampled_from(["rows", "reversed", "transposed"]))
     def overlapping_write(self, i, j, how):

@@ -1,4 +1,5 @@
-"""One line or two for every operator of the registry: how it is called, on what, and what NumPy says of it.
+"""One line or two for every operator of the registry: how it is called, on what, and what NumPy
+says of it.
 
 A chapter declares its cases when it is imported; `CASES` has them by operator.
 """

@@ -8,9 +8,13 @@ from registry_cases.neural import softmax, wide
 
 
 def attention(q, k, v, bias=0.0, seen=True):
-    """What each head of each sequence gives, one after the other; heads of keys are shared by groups."""
+    """What each head of each sequence gives, one after the other; heads of keys are shared by
+    groups.
+    """
     out = onp.zeros((*q.shape[:3], v.shape[3]))
-    bias, seen = (onp.broadcast_to(a, (q.shape[0], q.shape[2], q.shape[1], k.shape[1])) for a in (bias, seen))
+    bias, seen = (
+        onp.broadcast_to(a, (q.shape[0], q.shape[2], q.shape[1], k.shape[1])) for a in (bias, seen)
+    )
     for b in range(q.shape[0]):
         for h in range(q.shape[2]):
             g = h // (q.shape[2] // k.shape[2])
@@ -38,7 +42,9 @@ case(
     "1,4,2,2",
     "1,1,3,1",
     "1,2,3,4 mask bool",
-    oracle=wide(lambda q, k, v, b, m: attention(q, k, v, b, onp.logical_and(m, onp.tri(3, 4, dtype=bool)))),
+    oracle=wide(
+        lambda q, k, v, b, m: attention(q, k, v, b, onp.logical_and(m, onp.tri(3, 4, dtype=bool)))
+    ),
     **{**HEADS, "dtypes": "f d", "layouts": ("ordinary",)},
 )
 
@@ -51,7 +57,9 @@ def dropped(p, q, k, v, mask):
 
 case(
     "_npx_attention_dropout",
-    lambda xp, q, k, v, m: dropped(1e-12, q, k, v, m),  # nothing is dropped: the weights are what they are without dropout
+    lambda xp, q, k, v, m: dropped(
+        1e-12, q, k, v, m
+    ),  # nothing is dropped: the weights are what they are without dropout
     "1,2,2,2",
     "1,3,1,2",
     "1,3,1,3",
@@ -60,7 +68,7 @@ case(
     **{**HEADS, "dtypes": "f d", "layouts": ("ordinary",)},
 )
 
-# --- windows -----------------------------------------------------------------------------------------------------
+# --- windows --------------------------------------------------------------------------------------
 
 
 def windows(length, dilation, w, symmetric):

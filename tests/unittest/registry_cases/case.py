@@ -2,8 +2,9 @@
 
     case("_npi_take", lambda xp, a, i: xp.take(a, i, axis=0), "3,2", "4 below3 int64")
 
-The function calls the public face of the operator; with `xp` the real NumPy it is its own oracle, else `oracle` or
-`holds` is one.  An operand is a shape, and optionally a domain and a dtype that it has in every run.
+The function calls the public face of the operator; with `xp` the real NumPy it is its own oracle,
+else `oracle` or `holds` is one. An operand is a shape, and optionally a domain and a dtype that it
+has in every run.
 """
 
 import zlib
@@ -47,14 +48,18 @@ class Case:
     oracle: Callable[..., Any] | None
     holds: Callable[..., bool] | None = None
     dtypes: str = FEW
-    grad: tuple[int, ...] | None = None  # positions of the operands that are differentiated; None: all floats
+    grad: tuple[int, ...] | None = (
+        None  # positions of the operands that are differentiated; None: all floats
+    )
     second: bool = False
     layouts: tuple[str, ...] = LAYOUTS
     smooth: bool = True  # whether it has a derivative at 0-d arrays
     special: bool = False  # also run on nan, infinities and signed zeros
     loose: float = 1.0  # factor on the tolerances of the dtype
     bad: tuple[tuple[Any, ...], ...] = ()  # arguments that must raise what the oracle raises
-    policy: Callable[[Any, Any], Any] | None = None  # the default policy's dtype, where it is not the usual narrowing
+    policy: Callable[[Any, Any], Any] | None = (
+        None  # the default policy's dtype, where it is not the usual narrowing
+    )
     value_dtype: bool = True  # whether the oracle's dtypes count
     on_host: bool = True  # False: arrays of the host never reach the operator
 
@@ -79,13 +84,19 @@ def operand(text: str) -> Operand:
     return Operand(() if shape == "()" else tuple(int(n) for n in shape.split(",")), domain, dtype)
 
 
-def case(name: str, call: Callable[..., Any], *operands: str, oracle: Any = "numpy", **options: Any) -> None:
-    """Declare a case; `oracle` is NumPy itself, a function of host arrays, or None if `holds` says what must hold."""
+def case(
+    name: str, call: Callable[..., Any], *operands: str, oracle: Any = "numpy", **options: Any
+) -> None:
+    """Declare a case; `oracle` is NumPy itself, a function of host arrays, or None if `holds` says
+    what must hold.
+    """
     theirs = (lambda *arrays: call(onp, *arrays)) if oracle == "numpy" else oracle
-    CASES.setdefault(name, []).append(Case(name, call, tuple(map(operand, operands)), theirs, **options))
+    CASES.setdefault(name, []).append(
+        Case(name, call, tuple(map(operand, operands)), theirs, **options)
+    )
 
 
-# --- values ------------------------------------------------------------------------------------------------------
+# --- values ---------------------------------------------------------------------------------------
 
 
 def _spread(low: float, high: float) -> Callable[[Any, Any], Any]:
@@ -131,16 +142,23 @@ DOMAINS: dict[str, Callable[[Any, Any], Any]] = {
     "nonzero": lambda rng, shape: rng.choice([-1.0, 1.0], shape) * rng.uniform(0.6, 2.2, shape),
     "noninteger": lambda rng, shape: rng.integers(-3, 3, shape) + rng.uniform(0.2, 0.8, shape),
     "distinct": _distinct,
-    "sorted": lambda rng, shape: onp.sort(_distinct(rng, shape), axis=-1) if shape else _distinct(rng, shape),
+    "sorted": lambda rng, shape: (
+        onp.sort(_distinct(rng, shape), axis=-1) if shape else _distinct(rng, shape)
+    ),
     "definite": _positive_definite,
-    "dominant": lambda rng, shape: rng.uniform(-1, 1, shape) + (2 * onp.eye(shape[-1]) if len(shape) > 1 and shape[-1] == shape[-2] else 0),
+    "dominant": lambda rng, shape: (
+        rng.uniform(-1, 1, shape)
+        + (2 * onp.eye(shape[-1]) if len(shape) > 1 and shape[-1] == shape[-2] else 0)
+    ),
     "nan": _with_nan,
     "bits": lambda rng, shape: rng.integers(0, 6, shape),
     "mask": _mask,
-    "probability": lambda rng, shape: (lambda p: p / p.sum() if p.size else p)(rng.uniform(0.1, 1, shape)),
-    "hermitian": lambda rng, shape: (lambda a: a + onp.swapaxes(a, -1, -2) if len(shape) > 1 and shape[-1] == shape[-2] else a)(
-        rng.uniform(-1, 1, shape)
+    "probability": lambda rng, shape: (lambda p: p / p.sum() if p.size else p)(
+        rng.uniform(0.1, 1, shape)
     ),
+    "hermitian": lambda rng, shape: (
+        lambda a: a + onp.swapaxes(a, -1, -2) if len(shape) > 1 and shape[-1] == shape[-2] else a
+    )(rng.uniform(-1, 1, shape)),
 }
 SPECIAL = [onp.nan, onp.inf, -onp.inf, 0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 1e4]
 
@@ -164,7 +182,13 @@ def _drawn(operand: Operand, shape: tuple[int, ...], dtype: Any, rng: Any) -> An
     values = onp.asarray(DOMAINS[operand.domain](rng, shape))
     kind = "f" if dtype == BFLOAT16 else dtype.kind
     if kind == "b":
-        return values if values.dtype == bool else values != 0 if operand.domain in ("nonzero", "positive", "above1") else values > 0.3
+        return (
+            values
+            if values.dtype == bool
+            else values != 0
+            if operand.domain in ("nonzero", "positive", "above1")
+            else values > 0.3
+        )
     if kind in "iu" and operand.domain not in ("bits", "mask"):
         # integers of the domain: further apart, never zero where the domain has none
         values = onp.nan_to_num(values)
@@ -177,7 +201,9 @@ def _drawn(operand: Operand, shape: tuple[int, ...], dtype: Any, rng: Any) -> An
         other = onp.asarray(DOMAINS[operand.domain](rng, shape))
         return (
             values
-            + (0.3 if operand.domain in ("definite", "dominant") else 1) * 1j * (other * 0 if operand.domain == "definite" else other)
+            + (0.3 if operand.domain in ("definite", "dominant") else 1)
+            * 1j
+            * (other * 0 if operand.domain == "definite" else other)
         ).astype(dtype)
     return values.astype(dtype)
 
@@ -210,10 +236,15 @@ def samples(case: Case, codes: list[str], layouts: tuple[str, ...]) -> Iterator[
         for code in codes:
             for shapes in shapes_of(case, layout):
                 rng = onp.random.default_rng(zlib.crc32(f"{case.name} {layout} {code}".encode()))
-                arrays = [draw(o, s, as_dtype(o.dtype or code), rng) for o, s in zip(case.operands, shapes, strict=True)]
+                arrays = [
+                    draw(o, s, as_dtype(o.dtype or code), rng)
+                    for o, s in zip(case.operands, shapes, strict=True)
+                ]
                 yield Sample(layout, code, tuple(arrays))
     if case.special and "view" in layouts:
         for code in [c for c in codes if c in "fd"]:
             a = onp.array(SPECIAL, code)
             count = len(case.operands)
-            yield Sample("special", code, (a,) if count == 1 else (a[:, None], a[None], *[a] * (count - 2)))
+            yield Sample(
+                "special", code, (a,) if count == 1 else (a[:, None], a[None], *[a] * (count - 2))
+            )

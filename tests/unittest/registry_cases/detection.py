@@ -1,4 +1,6 @@
-"""Cases of the operators of detection; their oracles are the loops of the papers' algorithms, in float64."""
+"""Cases of the operators of detection; their oracles are the loops of the papers' algorithms, in
+float64.
+"""
 
 import itertools
 import math
@@ -9,7 +11,7 @@ from npcompat import np, npx
 from registry_cases.case import case
 from registry_cases.neural import convolved, wide
 
-# --- boxes -------------------------------------------------------------------------------------------------------
+# --- boxes ----------------------------------------------------------------------------------------
 
 
 def overlap(a, b):
@@ -20,7 +22,9 @@ def overlap(a, b):
 
 
 def overlaps(a, b):
-    return onp.array([[overlap(p, q) for q in b.reshape(-1, 4)] for p in a.reshape(-1, 4)]).reshape(a.shape[:-1] + b.shape[:-1])
+    return onp.array([[overlap(p, q) for q in b.reshape(-1, 4)] for p in a.reshape(-1, 4)]).reshape(
+        a.shape[:-1] + b.shape[:-1]
+    )
 
 
 def corners(x):
@@ -32,7 +36,11 @@ def boxed(xp, x):
     return xp.concatenate([x[..., :2], x[..., :2] + xp.abs(x[..., 2:]) + x.dtype.type(0.5)], -1)
 
 
-BOXES = {"dtypes": "f d", "loose": 16.0, "layouts": ("ordinary",)}  # (what they are made of is tested with views elsewhere)
+BOXES = {
+    "dtypes": "f d",
+    "loose": 16.0,
+    "layouts": ("ordinary",),
+}  # (what they are made of is tested with views elsewhere)
 case(
     "_npx_box_iou",
     lambda xp, a, b: npx.box_iou(boxed(np, a), boxed(np, b)),
@@ -59,7 +67,10 @@ def suppressed(rows, thresh, valid, topk, start, score, id, background, force):
     kept = []
     for row in alive:
         box = row[start : start + 4]
-        if not any(overlap(k[start : start + 4], box) > thresh and (force or id < 0 or k[id] == row[id]) for k in kept):
+        if not any(
+            overlap(k[start : start + 4], box) > thresh and (force or id < 0 or k[id] == row[id])
+            for k in kept
+        ):
             kept.append(row)
     return onp.array(kept + [onp.full(rows.shape[1], -1.0)] * (len(rows) - len(kept)))
 
@@ -70,11 +81,17 @@ def rows_of(xp, ids, scores, x):
 
 case(
     "_npx_box_nms",
-    lambda xp, i, s, x: npx.box_nms(rows_of(np, i, s, x), 0.2, -1.0, topk=5, id_index=0, background_id=2),
+    lambda xp, i, s, x: npx.box_nms(
+        rows_of(np, i, s, x), 0.2, -1.0, topk=5, id_index=0, background_id=2
+    ),
     "1,6 index3 int64",
     "1,6 distinct",
     "1,6,4",
-    oracle=wide(lambda i, s, x: onp.stack([suppressed(r, 0.2, -1.0, 5, 2, 1, 0, 2, False) for r in rows_of(onp, i, s, x)])),
+    oracle=wide(
+        lambda i, s, x: onp.stack(
+            [suppressed(r, 0.2, -1.0, 5, 2, 1, 0, 2, False) for r in rows_of(onp, i, s, x)]
+        )
+    ),
     **BOXES,
 )
 case(
@@ -91,7 +108,10 @@ case(
 
 def matched(scores, threshold, ascend, topk):
     rows, columns = onp.full(scores.shape[0], -1.0), onp.full(scores.shape[1], -1.0)
-    order = sorted(itertools.product(*map(range, scores.shape)), key=lambda at: scores[at] * (1 if ascend else -1))
+    order = sorted(
+        itertools.product(*map(range, scores.shape)),
+        key=lambda at: scores[at] * (1 if ascend else -1),
+    )
     for r, c in order:
         good = scores[r, c] < threshold if ascend else scores[r, c] > threshold
         if good and rows[r] == columns[c] == -1 and (rows >= 0).sum() < topk:
@@ -126,7 +146,10 @@ def encode(samples, matches, anchors, refs, means, stds):
         a, g = anchors[b, n], refs[b, int(matches[b, n])]
         size, other = a[2:] - a[:2], g[2:] - g[:2]
         shift = ((g[:2] + g[2:]) - (a[:2] + a[2:])) / 2 / size
-        codes[b, n], masks[b, n] = (onp.concatenate([shift, onp.log(other / size)]) - means) / stds, 1
+        codes[b, n], masks[b, n] = (
+            (onp.concatenate([shift, onp.log(other / size)]) - means) / stds,
+            1,
+        )
     return codes, masks
 
 
@@ -168,7 +191,7 @@ case(
     **BOXES,
 )
 
-# --- single-shot detection ---------------------------------------------------------------------------------------
+# --- single-shot detection ------------------------------------------------------------------------
 
 STDS = onp.array([0.1, 0.1, 0.2, 0.2])
 
@@ -186,7 +209,12 @@ def targets(anchors, labels, scores, threshold, ratio=-1.0, mining=0.5, minimum=
         shared = overlaps(anchors[0], rows[:, 1:5])
         match = {}
         while len(match) < min(len(rows), count):
-            left = [(n, m) for n in range(count) for m in range(len(rows)) if n not in match and m not in match.values()]
+            left = [
+                (n, m)
+                for n in range(count)
+                for m in range(len(rows))
+                if n not in match and m not in match.values()
+            ]
             best = max(left, key=lambda at: shared[at])
             if shared[best] <= 1e-6:
                 break
@@ -197,12 +225,21 @@ def targets(anchors, labels, scores, threshold, ratio=-1.0, mining=0.5, minimum=
         rest = [n for n in range(count) if n not in match]
         if ratio > 0:
             background = scores[b, 0] - onp.log(onp.exp(scores[b]).sum(0))
-            rest = sorted([n for n in rest if shared[n].max() < mining], key=lambda n: background[n])
+            rest = sorted(
+                [n for n in rest if shared[n].max() < mining], key=lambda n: background[n]
+            )
             rest = rest[: min(max(int(len(match) * ratio), minimum), count - len(match))]
         classes[b, rest] = 0
         for n, m in match.items():
             classes[b, n] = rows[m, 0] + 1
-            codes[b, n] = encode(onp.ones((1, 1)), onp.zeros((1, 1)), anchors[:, n : n + 1], rows[None, m : m + 1, 1:5], 0, STDS)[0][0, 0]
+            codes[b, n] = encode(
+                onp.ones((1, 1)),
+                onp.zeros((1, 1)),
+                anchors[:, n : n + 1],
+                rows[None, m : m + 1, 1:5],
+                0,
+                STDS,
+            )[0][0, 0]
             masks[b, n] = 1
     return codes.reshape(len(labels), -1), masks.reshape(len(labels), -1), classes
 
@@ -212,7 +249,10 @@ def labelled(xp, ids, x):
 
 
 TARGETS = ("1,5,4", "3,4 index4 int64", "3,4,4", "3,3,5")
-for options in ({"overlap_threshold": 0.3}, {"negative_mining_ratio": 1.0, "negative_mining_thresh": 0.3, "minimum_negative_samples": 2}):
+for options in (
+    {"overlap_threshold": 0.3},
+    {"negative_mining_ratio": 1.0, "negative_mining_thresh": 0.3, "minimum_negative_samples": 2},
+):
     given = {
         "threshold": options.get("overlap_threshold", 0.5),
         "ratio": options.get("negative_mining_ratio", -1.0),
@@ -221,9 +261,13 @@ for options in ({"overlap_threshold": 0.3}, {"negative_mining_ratio": 1.0, "nega
     }
     case(
         "_npx_multibox_target",
-        lambda xp, a, i, x, s, o=options: npx.multibox_target(boxed(np, a), labelled(np, i, x), s, **o),
+        lambda xp, a, i, x, s, o=options: npx.multibox_target(
+            boxed(np, a), labelled(np, i, x), s, **o
+        ),
         *TARGETS,
-        oracle=wide(lambda a, i, x, s, o=given: targets(boxed(onp, a), labelled(onp, i, x), s, **o)),
+        oracle=wide(
+            lambda a, i, x, s, o=given: targets(boxed(onp, a), labelled(onp, i, x), s, **o)
+        ),
         **BOXES,
     )
 
@@ -232,11 +276,16 @@ def detected(scores, codes, anchors, threshold, nms, force, topk):
     out = []
     for b in range(len(scores)):
         boxes = onp.clip(decode(codes[b].reshape(-1, 4), anchors[0], STDS), 0, 1)
-        rows = [onp.array([scores[b, 1:, n].argmax(), scores[b, 1:, n].max(), *boxes[n]]) for n in range(anchors.shape[1])]
+        rows = [
+            onp.array([scores[b, 1:, n].argmax(), scores[b, 1:, n].max(), *boxes[n]])
+            for n in range(anchors.shape[1])
+        ]
         good = sorted([r for r in rows if r[1] >= threshold], key=lambda r: -r[1])
         kept = []
         for rank, row in enumerate(good):
-            if rank >= topk or any((force or k[0] == row[0]) and overlap(k[2:], row[2:]) >= nms for k in kept):
+            if rank >= topk or any(
+                (force or k[0] == row[0]) and overlap(k[2:], row[2:]) >= nms for k in kept
+            ):
                 row[0] = -1
             else:
                 kept.append(row.copy())
@@ -253,11 +302,13 @@ for force, topk in ((False, 99), (True, 3)):
         "2,3,5 distinct",
         "2,20",
         "1,5,4 fraction",
-        oracle=wide(lambda s, c, a, f=force, k=topk: detected(s, c, boxed(onp, a) / 3, -0.5, 0.3, f, k)),
+        oracle=wide(
+            lambda s, c, a, f=force, k=topk: detected(s, c, boxed(onp, a) / 3, -0.5, 0.3, f, k)
+        ),
         **BOXES,
     )
 
-# --- regions and moved windows -----------------------------------------------------------------------------------
+# --- regions and moved windows --------------------------------------------------------------------
 
 
 def pooled(x, rois, size, scale):
@@ -266,10 +317,17 @@ def pooled(x, rois, size, scale):
         left, top, right, bottom = (math.floor(v * scale + 0.5) for v in box)
         for i, j in itertools.product(*map(range, size)):
             down, across = max(bottom - top + 1, 1) / size[0], max(right - left + 1, 1) / size[1]
-            rows = range(max(math.floor(i * down) + top, 0), min(math.ceil((i + 1) * down) + top, x.shape[2]))
-            columns = range(max(math.floor(j * across) + left, 0), min(math.ceil((j + 1) * across) + left, x.shape[3]))
+            rows = range(
+                max(math.floor(i * down) + top, 0), min(math.ceil((i + 1) * down) + top, x.shape[2])
+            )
+            columns = range(
+                max(math.floor(j * across) + left, 0),
+                min(math.ceil((j + 1) * across) + left, x.shape[3]),
+            )
             if rows and columns:
-                out[r, :, i, j] = x[int(image)][:, rows.start : rows.stop, columns.start : columns.stop].max((1, 2))
+                out[r, :, i, j] = x[int(image)][
+                    :, rows.start : rows.stop, columns.start : columns.stop
+                ].max((1, 2))
     return out
 
 
@@ -285,7 +343,9 @@ case(
 
 
 def moved(x, offset, mask, w, stride, dilate, pad, offset_groups):
-    """For each place and element of the window the data at the place that the offset leads to; then a convolution of what was found."""
+    """For each place and element of the window the data at the place that the offset leads to; then
+    a convolution of what was found.
+    """
     batch, channels, height, width = x.shape
     kernel, out = w.shape[2:], offset.shape[2:]
     found = onp.zeros((batch, channels, out[0] * kernel[0], out[1] * kernel[1]))
@@ -294,7 +354,9 @@ def moved(x, offset, mask, w, stride, dilate, pad, offset_groups):
         y = i * stride + p * dilate - pad + offset[b, (g * kernel[0] * kernel[1] + k) * 2, i, j]
         z = j * stride + q * dilate - pad + offset[b, (g * kernel[0] * kernel[1] + k) * 2 + 1, i, j]
         total = 0.0
-        for row, column in itertools.product((math.floor(y), math.floor(y) + 1), (math.floor(z), math.floor(z) + 1)):
+        for row, column in itertools.product(
+            (math.floor(y), math.floor(y) + 1), (math.floor(z), math.floor(z) + 1)
+        ):
             if 0 <= row < height and 0 <= column < width:
                 total += x[b, c, row, column] * (1 - abs(y - row)) * (1 - abs(z - column))
         factor = 1.0 if mask is None else mask[b, g * kernel[0] * kernel[1] + k, i, j]
@@ -305,12 +367,18 @@ def moved(x, offset, mask, w, stride, dilate, pad, offset_groups):
 MOVED = {"dtypes": "f d", "loose": 64.0, "layouts": ("ordinary",)}
 case(
     "_npx_deformable_convolution",
-    lambda xp, x, o, w, b: npx.deformable_convolution(x, o, w, b, stride=2, pad=1, num_group=2, num_deformable_group=2),
+    lambda xp, x, o, w, b: npx.deformable_convolution(
+        x, o, w, b, stride=2, pad=1, num_group=2, num_deformable_group=2
+    ),
     "1,2,3,2",
     "1,8,3,2 noninteger",
     "2,1,1,2",
     "2",
-    oracle=wide(lambda x, o, w, b: convolved(moved(x, o, None, w, 2, 1, 1, 2), w, b, (1, 2), (1, 1), (0, 0), 2)),
+    oracle=wide(
+        lambda x, o, w, b: convolved(
+            moved(x, o, None, w, 2, 1, 1, 2), w, b, (1, 2), (1, 1), (0, 0), 2
+        )
+    ),
     second=True,
     **MOVED,
 )
@@ -321,6 +389,10 @@ case(
     "1,8,2,1 noninteger",
     "1,4,2,1",
     "2,1,2,2",
-    oracle=wide(lambda x, o, m, w: convolved(moved(x, o, m, w, 1, 2, 0, 1), w, onp.zeros(2), (2, 2), (1, 1), (0, 0))),
+    oracle=wide(
+        lambda x, o, m, w: convolved(
+            moved(x, o, m, w, 1, 2, 0, 1), w, onp.zeros(2), (2, 2), (1, 1), (0, 0)
+        )
+    ),
     **MOVED,
 )

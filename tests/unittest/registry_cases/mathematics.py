@@ -1,4 +1,6 @@
-"""Cases of order statistics without nan or with weights, convolution, windows and special functions, and Fourier transforms."""
+"""Cases of order statistics without nan or with weights, convolution, windows and special
+functions, and Fourier transforms.
+"""
 
 import numpy as onp
 
@@ -14,9 +16,17 @@ def divided(u, v):
 
 
 case("_npi_nanmedian", lambda xp, a: xp.nanmedian(a), "2,3 nan", dtypes="e f d", grad=())
-case("_npi_nanmedian", lambda xp, a: xp.nanmedian(a, 1, keepdims=True), "2,4 distinct", dtypes="f d")
+case(
+    "_npi_nanmedian", lambda xp, a: xp.nanmedian(a, 1, keepdims=True), "2,4 distinct", dtypes="f d"
+)
 case("_npi_nanquantile", lambda xp, a: xp.nanquantile(a, 0.3, 0), "5,2 nan", dtypes="f d", grad=())
-case("_npi_nanquantile", lambda xp, a, q: xp.nanquantile(a, q, axis=1), "2,4 distinct", "2 fraction", dtypes="f d")
+case(
+    "_npi_nanquantile",
+    lambda xp, a, q: xp.nanquantile(a, q, axis=1),
+    "2,4 distinct",
+    "2 fraction",
+    dtypes="f d",
+)
 case(
     "_npi_weighted_quantile",
     lambda xp, a, w: xp.quantile(a, [0.2, 0.5], weights=w, method="inverted_cdf"),
@@ -34,9 +44,29 @@ case(
     grad=(0,),
 )
 for mode in ("full", "same", "valid"):
-    case("_npi_convolve", lambda xp, a, v, mode=mode: xp.convolve(a, v, mode), "3", "2", dtypes="? b B i l f d F", second=mode == "full")
-    case("_npi_correlate", lambda xp, a, v, mode=mode: xp.correlate(a, v, mode), "3", "2", dtypes="? b B i l f d F", second=mode == "full")
-    case("_npi_correlate", lambda xp, a, v, mode=mode: xp.correlate(a, v, mode), "2", "4", dtypes="i f d F")
+    case(
+        "_npi_convolve",
+        lambda xp, a, v, mode=mode: xp.convolve(a, v, mode),
+        "3",
+        "2",
+        dtypes="? b B i l f d F",
+        second=mode == "full",
+    )
+    case(
+        "_npi_correlate",
+        lambda xp, a, v, mode=mode: xp.correlate(a, v, mode),
+        "3",
+        "2",
+        dtypes="? b B i l f d F",
+        second=mode == "full",
+    )
+    case(
+        "_npi_correlate",
+        lambda xp, a, v, mode=mode: xp.correlate(a, v, mode),
+        "2",
+        "4",
+        dtypes="i f d F",
+    )
 
 case("_npi_i0", lambda xp, a: xp.i0(a), "2,3", dtypes="i l f d", second=True, loose=4)
 case("_npi_sinc", lambda xp, a: xp.sinc(a), "2,3", dtypes="? i l f d F D", second=True, loose=4)
@@ -60,15 +90,28 @@ for name in ("fft", "ifft", "rfft", "irfft"):
             dtypes="l f d" if name == "rfft" else "l f d F D",
         )
 
-    for axes in ((0, 2), (2, 0)):  # which are never empty: NumPy inverts such as it finds the memory
+    for axes in (
+        (0, 2),
+        (2, 0),
+    ):  # which are never empty: NumPy inverts such as it finds the memory
         case(
             f"_npi_{name}",
-            lambda xp, a, name=name, axes=axes: getattr(xp.fft, name + "n")(a, (3, 4), axes, norm="ortho"),
+            lambda xp, a, name=name, axes=axes: getattr(xp.fft, name + "n")(
+                a, (3, 4), axes, norm="ortho"
+            ),
             "4,2,5",
             dtypes="l f d" if name == "rfft" else "l f d F D",
         )
 
-case("_npi_polyval", lambda xp, p, x: xp.polyval(p, x), "3", "2,3", dtypes="? b i l f d F", second=True, loose=4)
+case(
+    "_npi_polyval",
+    lambda xp, p, x: xp.polyval(p, x),
+    "3",
+    "2,3",
+    dtypes="? b i l f d F",
+    second=True,
+    loose=4,
+)
 case(
     "_npi_polydiv",
     lambda xp, u, v: apply(REGISTRY["_npi_polydiv"], (u, v)),

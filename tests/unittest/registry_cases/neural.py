@@ -1,4 +1,6 @@
-"""Cases of the operators of neural networks; their oracles are written out with NumPy and SciPy, in float64."""
+"""Cases of the operators of neural networks; their oracles are written out with NumPy and SciPy, in
+float64.
+"""
 
 import itertools
 
@@ -21,15 +23,30 @@ def wide(function):
     def oracle(*arrays):
         carried = [a.dtype for a in arrays if a.dtype.kind == "f" or a.dtype == BFLOAT16]
         dtype = max(carried, key=lambda d: d.itemsize) if carried else onp.dtype("float64")
-        result = function(*[a.astype(onp.float64) if a.dtype in carried or a.dtype.kind == "b" else a for a in arrays])
-        return tuple(onp.asarray(r).astype(dtype) for r in result) if isinstance(result, tuple) else onp.asarray(result).astype(dtype)
+        result = function(
+            *[
+                a.astype(onp.float64) if a.dtype in carried or a.dtype.kind == "b" else a
+                for a in arrays
+            ]
+        )
+        return (
+            tuple(onp.asarray(r).astype(dtype) for r in result)
+            if isinstance(result, tuple)
+            else onp.asarray(result).astype(dtype)
+        )
 
     return oracle
 
 
 def activation(name, oracle, call, domain="nonzero", **options):
     """A function of one array, applied element by element."""
-    case(f"_npx_{name}", lambda xp, a: call(a), f"2,3 {domain}", oracle=wide(oracle), **{**USUAL, "special": True, **options})
+    case(
+        f"_npx_{name}",
+        lambda xp, a: call(a),
+        f"2,3 {domain}",
+        oracle=wide(oracle),
+        **{**USUAL, "special": True, **options},
+    )
 
 
 def sigmoid(x):
@@ -48,9 +65,17 @@ activation("mish", lambda x: x * onp.tanh(softplus(x)), lambda a: npx.mish(a), s
 activation("silu", lambda x: x * sigmoid(1.5 * x), lambda a: npx.silu(a, 1.5), special=False)
 activation("gelu", lambda x: x * special.ndtr(x), lambda a: npx.gelu(a), special=False)
 activation(
-    "gelu", lambda x: 0.5 * x * (1 + onp.tanh(onp.sqrt(2 / onp.pi) * (x + 0.044715 * x**3))), lambda a: npx.gelu(a, "tanh"), special=False
+    "gelu",
+    lambda x: 0.5 * x * (1 + onp.tanh(onp.sqrt(2 / onp.pi) * (x + 0.044715 * x**3))),
+    lambda a: npx.gelu(a, "tanh"),
+    special=False,
 )
-activation("leaky_relu", lambda x: onp.where(x > 0, x, 0.1 * x), lambda a: npx.leaky_relu(a, slope=0.1), second=False)
+activation(
+    "leaky_relu",
+    lambda x: onp.where(x > 0, x, 0.1 * x),
+    lambda a: npx.leaky_relu(a, slope=0.1),
+    second=False,
+)
 activation(
     "elu",
     lambda x: onp.where(x > 0, x, 0.7 * onp.expm1(onp.minimum(x, 0))),
@@ -59,16 +84,34 @@ activation(
 )
 activation(
     "selu",
-    lambda x: 1.0507009873554805 * onp.where(x > 0, x, 1.6732632423543772 * onp.expm1(onp.minimum(x, 0))),
+    lambda x: (
+        1.0507009873554805 * onp.where(x > 0, x, 1.6732632423543772 * onp.expm1(onp.minimum(x, 0)))
+    ),
     lambda a: npx.leaky_relu(a, act_type="selu"),
     special=False,
 )
 activation("erf", special.erf, lambda a: npx.erf(a))
-activation("erfinv", special.erfinv, lambda a: npx.erfinv(a), "unit", dtypes=f"? {FLOATS} bfloat16", special=False)
+activation(
+    "erfinv",
+    special.erfinv,
+    lambda a: npx.erfinv(a),
+    "unit",
+    dtypes=f"? {FLOATS} bfloat16",
+    special=False,
+)
 activation("gamma", special.gamma, lambda a: npx.gamma(a), "positive", special=False, loose=16)
-activation("gammaln", special.gammaln, lambda a: npx.gammaln(a), "positive", special=False, loose=16)
-activation("digamma", special.digamma, lambda a: npx.digamma(a), "positive", special=False, loose=16)
-activation("smooth_l1", lambda x: onp.where(abs(x) < 0.25, 2 * x * x, abs(x) - 0.125), lambda a: npx.smooth_l1(a, 2.0), second=False)
+activation(
+    "gammaln", special.gammaln, lambda a: npx.gammaln(a), "positive", special=False, loose=16
+)
+activation(
+    "digamma", special.digamma, lambda a: npx.digamma(a), "positive", special=False, loose=16
+)
+activation(
+    "smooth_l1",
+    lambda x: onp.where(abs(x) < 0.25, 2 * x * x, abs(x) - 0.125),
+    lambda a: npx.smooth_l1(a, 2.0),
+    second=False,
+)
 case(
     "_npx_relu",
     lambda xp, a: npx.relu(a),
@@ -87,7 +130,7 @@ case(
     layouts=("ordinary", "0-d", "view"),
 )
 
-# --- softmax -----------------------------------------------------------------------------------------------------
+# --- softmax --------------------------------------------------------------------------------------
 
 
 def softmax(a, axis=-1, temperature=1.0, kept=None):
@@ -97,7 +140,11 @@ def softmax(a, axis=-1, temperature=1.0, kept=None):
     if a.size == 0 or a.ndim == 0:
         return onp.ones(a.shape)
     with onp.errstate(all="ignore"):
-        return onp.nan_to_num(special.softmax(a, axis=axis)) if kept is not None else special.softmax(a, axis=axis)
+        return (
+            onp.nan_to_num(special.softmax(a, axis=axis))
+            if kept is not None
+            else special.softmax(a, axis=axis)
+        )
 
 
 def log(p):
@@ -154,7 +201,7 @@ def xp_exp(a):
     return np.exp(a)
 
 
-# --- dense layers ------------------------------------------------------------------------------------------------
+# --- dense layers ---------------------------------------------------------------------------------
 
 case(
     "_npx_fully_connected",
@@ -263,9 +310,16 @@ case(
     dtypes="d",
     layouts=("ordinary", "0-d", "empty"),
 )
-case("_npx_dropout", lambda xp, x: _dropped(1.0, x), "2,3", oracle=lambda x: x * 0, dtypes="f d", layouts=("ordinary",))
+case(
+    "_npx_dropout",
+    lambda xp, x: _dropped(1.0, x),
+    "2,3",
+    oracle=lambda x: x * 0,
+    dtypes="f d",
+    layouts=("ordinary",),
+)
 
-# --- normalization -----------------------------------------------------------------------------------------------
+# --- normalization --------------------------------------------------------------------------------
 
 
 def normalized(x, axes, gamma, beta, eps, channel):
@@ -291,7 +345,13 @@ case(
     "2,4",
     "4 positive",
     "4",
-    oracle=wide(lambda x, g, b: (normalized(x, (1,), g, b, 1e-5, 1), x.mean(-1, keepdims=True), onp.sqrt(x.var(-1, keepdims=True) + 1e-5))),
+    oracle=wide(
+        lambda x, g, b: (
+            normalized(x, (1,), g, b, 1e-5, 1),
+            x.mean(-1, keepdims=True),
+            onp.sqrt(x.var(-1, keepdims=True) + 1e-5),
+        )
+    ),
     **{**NORM, "dtypes": "f d"},
 )
 case(
@@ -360,23 +420,51 @@ def batch_oracle(x, g, b, mean, variance):
 
 
 def predicted(x, g, b, mean, variance):
-    return (x - mean[:, None]) / onp.sqrt(variance[:, None] + 1e-3) * g[:, None] + b[:, None], mean, variance
+    return (
+        (x - mean[:, None]) / onp.sqrt(variance[:, None] + 1e-3) * g[:, None] + b[:, None],
+        mean,
+        variance,
+    )
 
 
 BATCH = ("2,3,4", "3 positive", "3", "3", "3 positive")
-# The running statistics are no function of the data to differentiate: gradients are those of the first output.
-case("_npx_batch_norm", lambda xp, *a: batch_norm(True, *a)[0], *BATCH, oracle=wide(lambda *a: batch_oracle(*a)[0]), grad=(0, 1, 2), **NORM)
-case("_npx_batch_norm", lambda xp, *a: batch_norm(True, *a), *BATCH, oracle=wide(batch_oracle), grad=(), **NORM)
-case("_npx_batch_norm_predict", lambda xp, *a: batch_norm(False, *a), *BATCH, oracle=wide(predicted), grad=(0, 1, 2), **NORM)
+# The running statistics are no function of the data to differentiate: gradients are those of the
+# first output.
+case(
+    "_npx_batch_norm",
+    lambda xp, *a: batch_norm(True, *a)[0],
+    *BATCH,
+    oracle=wide(lambda *a: batch_oracle(*a)[0]),
+    grad=(0, 1, 2),
+    **NORM,
+)
+case(
+    "_npx_batch_norm",
+    lambda xp, *a: batch_norm(True, *a),
+    *BATCH,
+    oracle=wide(batch_oracle),
+    grad=(),
+    **NORM,
+)
+case(
+    "_npx_batch_norm_predict",
+    lambda xp, *a: batch_norm(False, *a),
+    *BATCH,
+    oracle=wide(predicted),
+    grad=(0, 1, 2),
+    **NORM,
+)
 
-# --- convolution and pooling -------------------------------------------------------------------------------------
+# --- convolution and pooling ----------------------------------------------------------------------
 
 
 def windows(x, kernel, stride, dilate, pad, fill=0.0):
     """For each output position, the part of the padded data that its window covers."""
     spatial = x.ndim - 2
     x = onp.pad(x, [(0, 0), (0, 0), *[(p, p) for p in pad]], constant_values=fill)
-    out = [(x.shape[i + 2] - dilate[i] * (kernel[i] - 1) - 1) // stride[i] + 1 for i in range(spatial)]
+    out = [
+        (x.shape[i + 2] - dilate[i] * (kernel[i] - 1) - 1) // stride[i] + 1 for i in range(spatial)
+    ]
     for at in itertools.product(*map(range, out)):
         yield (
             at,
@@ -384,7 +472,10 @@ def windows(x, kernel, stride, dilate, pad, fill=0.0):
                 (
                     slice(None),
                     slice(None),
-                    *[slice(a * s, a * s + d * (k - 1) + 1, d) for a, s, d, k in zip(at, stride, dilate, kernel, strict=True)],
+                    *[
+                        slice(a * s, a * s + d * (k - 1) + 1, d)
+                        for a, s, d, k in zip(at, stride, dilate, kernel, strict=True)
+                    ],
                 )
             ],
         )
@@ -440,14 +531,22 @@ case(
     "1,4,3,2",
     "3,2,2,2",
     oracle=wide(
-        lambda x, w: onp.moveaxis(convolved(onp.moveaxis(x, -1, 1), onp.moveaxis(w, -1, 1), onp.zeros(3), (1, 1), (1, 1), (0, 0)), 1, -1)
+        lambda x, w: onp.moveaxis(
+            convolved(
+                onp.moveaxis(x, -1, 1), onp.moveaxis(w, -1, 1), onp.zeros(3), (1, 1), (1, 1), (0, 0)
+            ),
+            1,
+            -1,
+        )
     ),
     **CONV,
 )
 
 
 def pooled(x, kernel, stride, pad, summary, fill=0.0):
-    found = {at: summary(part) for at, part in windows(x, kernel, stride, (1,) * len(kernel), pad, fill)}
+    found = {
+        at: summary(part) for at, part in windows(x, kernel, stride, (1,) * len(kernel), pad, fill)
+    }
     y = onp.zeros((*x.shape[:2], *[n + 1 for n in max(found)]))
     for at, value in found.items():
         y[(..., *at)] = value
@@ -481,7 +580,9 @@ case(
     "_npx_pooling",
     lambda xp, x: npx.pooling(x, 2, 2, pool_type="lp", p_value=3),
     "1,2,4,4 nonzero",
-    oracle=wide(lambda x: pooled(x, (2, 2), (2, 2), (0, 0), lambda p: (abs(p) ** 3).sum((2, 3)) ** (1 / 3))),
+    oracle=wide(
+        lambda x: pooled(x, (2, 2), (2, 2), (0, 0), lambda p: (abs(p) ** 3).sum((2, 3)) ** (1 / 3))
+    ),
     **POOL,
 )
 case(
@@ -495,15 +596,19 @@ case(
     "_npx_pooling",
     lambda xp, x: npx.pooling(x, 3, 2, pool_type="avg", pad=1, count_include_pad=False),
     "1,2,4,4",
-    oracle=wide(lambda x: pooled(x, (3, 3), (2, 2), (1, 1), lambda p: onp.nanmean(p, (2, 3)), onp.nan)),
+    oracle=wide(
+        lambda x: pooled(x, (3, 3), (2, 2), (1, 1), lambda p: onp.nanmean(p, (2, 3)), onp.nan)
+    ),
     **POOL,
 )
 
-# --- selecting ---------------------------------------------------------------------------------------------------
+# --- selecting ------------------------------------------------------------------------------------
 
 
 def picked(x, i, axis=-1):
-    return onp.take_along_axis(x, onp.expand_dims(onp.clip(i.astype(int), 0, x.shape[axis] - 1), axis), axis).squeeze(axis)
+    return onp.take_along_axis(
+        x, onp.expand_dims(onp.clip(i.astype(int), 0, x.shape[axis] - 1), axis), axis
+    ).squeeze(axis)
 
 
 def ranked(x, k, axis=-1):

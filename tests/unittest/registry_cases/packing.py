@@ -7,7 +7,13 @@ from npcompat._internal.dispatch.dispatch import apply
 from registry_cases.case import ALL, INTS, case
 
 case("_npi_packbits", lambda xp, a: xp.packbits(a), "2,3,3 bits", dtypes=INTS, bad=(([1.0, 0.0],),))
-case("_npi_packbits", lambda xp, a: xp.packbits(a, axis=-2, bitorder="little"), "2,9,2 bits", dtypes="? b L", layouts=("ordinary", "view"))
+case(
+    "_npi_packbits",
+    lambda xp, a: xp.packbits(a, axis=-2, bitorder="little"),
+    "2,9,2 bits",
+    dtypes="? b L",
+    layouts=("ordinary", "view"),
+)
 case("_npi_unpackbits", lambda xp, a: xp.unpackbits(a), "2,3 index256 uint8", bad=(([1.0, 0.0],),))
 case(
     "_npi_unpackbits",

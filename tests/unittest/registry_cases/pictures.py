@@ -1,4 +1,6 @@
-"""Cases of the operators of pictures; their oracles are loops over pixels, written out from the definitions, in float64."""
+"""Cases of the operators of pictures; their oracles are loops over pixels, written out from the
+definitions, in float64.
+"""
 
 import math
 
@@ -20,7 +22,7 @@ def rounded(values, dtype):
     return values.astype(dtype)
 
 
-# --- tensors -----------------------------------------------------------------------------------------------------
+# --- tensors --------------------------------------------------------------------------------------
 
 case(
     "_npx_image_to_tensor",
@@ -36,12 +38,14 @@ case(
     "_npx_image_normalize",
     lambda xp, a: npx.image.normalize(a, (0.5, 0.25), 2.0),
     "3,2,4,5",
-    oracle=lambda a: ((a.astype("float64") - onp.array([0.5, 0.25])[:, None, None]) / 2).astype(a.dtype),
+    oracle=lambda a: ((a.astype("float64") - onp.array([0.5, 0.25])[:, None, None]) / 2).astype(
+        a.dtype
+    ),
     dtypes="e f d",
     **PICTURES,
 )
 
-# --- colours -----------------------------------------------------------------------------------------------------
+# --- colours --------------------------------------------------------------------------------------
 
 
 LUMA = onp.array([0.299, 0.587, 0.114])
@@ -70,7 +74,9 @@ case(
 
 
 def adjusted(picture, kind, factor):
-    """One picture with more or less brightness, contrast or saturation, or its colours turned by a share of a turn."""
+    """One picture with more or less brightness, contrast or saturation, or its colours turned by a
+    share of a turn.
+    """
     luma = picture @ LUMA
     if kind == 0:
         return factor * picture
@@ -98,7 +104,9 @@ def in_order(a, factors):
 
 case(
     "_npx_image_adjust",
-    lambda xp, a, factors: apply(REGISTRY["_npx_image_adjust"], (a, factors, ORDER), ((0, 1, 2, 3),)),
+    lambda xp, a, factors: apply(
+        REGISTRY["_npx_image_adjust"], (a, factors, ORDER), ((0, 1, 2, 3),)
+    ),
     "2,4,5,3",
     "2,4 positive float32",
     oracle=in_order,
@@ -108,12 +116,18 @@ case(
     loose=16.0,
 )
 
-# --- sizes -------------------------------------------------------------------------------------------------------
+# --- sizes ----------------------------------------------------------------------------------------
 
 
 def cubic(t):
     t = abs(t)
-    return 1.5 * t**3 - 2.5 * t**2 + 1 if t < 1 else -0.5 * t**3 + 2.5 * t**2 - 4 * t + 2 if t < 2 else 0
+    return (
+        1.5 * t**3 - 2.5 * t**2 + 1
+        if t < 1
+        else -0.5 * t**3 + 2.5 * t**2 - 4 * t + 2
+        if t < 2
+        else 0
+    )
 
 
 def lanczos(t):
@@ -145,8 +159,12 @@ def resampled(interp, width, height):
             left, top, across, down = window
             cut = picture[top : top + down, left : left + across].astype("float64")
             for c in range(a.shape[-1]):
-                rows = rounded(onp.array([line(row, width, interp) for row in cut[..., c]]), a.dtype).astype("float64")
-                result[..., c] = rounded(onp.array([line(column, height, interp) for column in rows.T]).T, a.dtype)
+                rows = rounded(
+                    onp.array([line(row, width, interp) for row in cut[..., c]]), a.dtype
+                ).astype("float64")
+                result[..., c] = rounded(
+                    onp.array([line(column, height, interp) for column in rows.T]).T, a.dtype
+                )
         return out if a.ndim == 4 else out[0]
 
     return oracle
@@ -171,7 +189,7 @@ resample(3, 4, 2, "5,6,2 wide", [0, 0, 6, 5], grad=())
 resample(4, 4, 6, "5,6,2 wide", [1, 1, 5, 4], grad=())
 
 
-# --- rotation ----------------------------------------------------------------------------------------------------
+# --- rotation -------------------------------------------------------------------------------------
 
 
 def rotated(a, degrees, zoom_in=False, zoom_out=False):
@@ -180,8 +198,15 @@ def rotated(a, degrees, zoom_in=False, zoom_out=False):
     for n in range(count):
         angle = math.radians(degrees[n])
         cos, sin = math.cos(angle), math.sin(angle)
-        corners = [(x * cos - y * sin, x * sin + y * cos) for x in (1 - width, width - 1) for y in (1 - height, height - 1)]
-        spans = max(max(abs(x) for x, _ in corners) / (width - 1), max(abs(y) for _, y in corners) / (height - 1))
+        corners = [
+            (x * cos - y * sin, x * sin + y * cos)
+            for x in (1 - width, width - 1)
+            for y in (1 - height, height - 1)
+        ]
+        spans = max(
+            max(abs(x) for x, _ in corners) / (width - 1),
+            max(abs(y) for _, y in corners) / (height - 1),
+        )
         zoom = spans if zoom_out else 1 / spans if zoom_in else 1
         for i, j in onp.ndindex(height, width):
             y, x = (i - (height - 1) / 2) * zoom, (j - (width - 1) / 2) * zoom

@@ -1,4 +1,6 @@
-"""Cases of random numbers: what must hold of a sample, and that it is the one that XLA draws eagerly."""
+"""Cases of random numbers: what must hold of a sample, and that it is the one that XLA draws
+eagerly.
+"""
 
 import numpy as onp
 
@@ -9,7 +11,9 @@ from registry_cases.case import case
 
 
 def drawn(name, draw, holds, *operands, **options):
-    """A draw after seeding, and what must hold of the sample; backends and modes draw the same numbers."""
+    """A draw after seeding, and what must hold of the sample; backends and modes draw the same
+    numbers.
+    """
 
     def call(xp, *arrays):
         return draw(np.random.default_rng(7), *arrays)
@@ -17,15 +21,28 @@ def drawn(name, draw, holds, *operands, **options):
     def check(sample, *arrays):
         with npx.backend("jax"), npx.np_default_dtype(sample.dtype == "float64"):
             again = call(np, *map(np.array, arrays))
-        same = sample.dtype.kind in "iub" or onp.allclose(sample.asnumpy(), again.asnumpy(), rtol=1e-5, atol=1e-6)
-        return same and sample.shape == again.shape and sample.dtype == again.dtype and bool(holds(sample.asnumpy()))
+        same = sample.dtype.kind in "iub" or onp.allclose(
+            sample.asnumpy(), again.asnumpy(), rtol=1e-5, atol=1e-6
+        )
+        return (
+            same
+            and sample.shape == again.shape
+            and sample.dtype == again.dtype
+            and bool(holds(sample.asnumpy()))
+        )
 
     declared = {"oracle": None, "holds": check, "grad": (), "layouts": ("ordinary",), **options}
     case(f"_npi_random_{name}", call, *operands, **declared)
 
 
 def floats(low=-onp.inf, high=onp.inf):
-    return lambda x: x.dtype.kind == "f" and x.size == 24 and (x >= low).all() and (x < high).all() and len(set(x.ravel())) > 20
+    return lambda x: (
+        x.dtype.kind == "f"
+        and x.size == 24
+        and (x >= low).all()
+        and (x < high).all()
+        and len(set(x.ravel())) > 20
+    )
 
 
 def integers(low, high):
@@ -73,22 +90,47 @@ drawn("geometric", lambda rng: rng.geometric(0.4, SIZE), integers(1, 60))
 drawn("hypergeometric", lambda rng: rng.hypergeometric(5, 8, 6, SIZE), integers(0, 6))
 drawn("logseries", lambda rng: rng.logseries(0.6, SIZE), integers(1, 60))
 drawn("zipf", lambda rng: rng.zipf(3.0, SIZE), integers(1, 2**40))
-drawn("multinomial", lambda rng, p: rng.multinomial(9, p, 5), lambda x: (x.sum(-1) == 9).all(), "3 probability float64")
-drawn("multivariate_hypergeometric", lambda rng: rng.multivariate_hypergeometric([2, 3, 4], 5, 6), lambda x: (x.sum(-1) == 5).all())
+drawn(
+    "multinomial",
+    lambda rng, p: rng.multinomial(9, p, 5),
+    lambda x: (x.sum(-1) == 9).all(),
+    "3 probability float64",
+)
+drawn(
+    "multivariate_hypergeometric",
+    lambda rng: rng.multivariate_hypergeometric([2, 3, 4], 5, 6),
+    lambda x: (x.sum(-1) == 5).all(),
+)
 
-drawn("choice", lambda rng: rng.choice(6, (2, 3), replace=False), lambda x: sorted(x.ravel()) == list(range(6)))
+drawn(
+    "choice",
+    lambda rng: rng.choice(6, (2, 3), replace=False),
+    lambda x: sorted(x.ravel()) == list(range(6)),
+)
 drawn("permutation", lambda rng: rng.permutation(6), lambda x: sorted(x) == list(range(6)))
-drawn("permuted", lambda rng, a: rng.permuted(a, axis=1), lambda x: x.shape == (3, 5), "3,5", dtypes="? i l f d")
+drawn(
+    "permuted",
+    lambda rng, a: rng.permuted(a, axis=1),
+    lambda x: x.shape == (3, 5),
+    "3,5",
+    dtypes="? i l f d",
+)
 
 case(
     "_npi_random_wrong",
-    lambda xp, x: apply(REGISTRY["_npi_random_wrong"], (x,), ("probability",)) if xp is np else ((x < 0) | (x > 1)).any(),
+    lambda xp, x: (
+        apply(REGISTRY["_npi_random_wrong"], (x,), ("probability",))
+        if xp is np
+        else ((x < 0) | (x > 1)).any()
+    ),
     "3",
     dtypes="? i l f d",
 )
 case(
     "_npi_random_position",
-    lambda xp, counter: apply(REGISTRY["_npi_random_position"], (counter,), (3,)) if xp is np else counter + 3,
+    lambda xp, counter: (
+        apply(REGISTRY["_npi_random_position"], (counter,), (3,)) if xp is np else counter + 3
+    ),
     "3",
     dtypes="l",
 )

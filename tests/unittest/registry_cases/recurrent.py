@@ -1,4 +1,6 @@
-"""Cases of recurrent networks and of what aligns sequences; their oracles are written out with NumPy, step by step, in float64."""
+"""Cases of recurrent networks and of what aligns sequences; their oracles are written out with
+NumPy, step by step, in float64.
+"""
 
 import itertools
 
@@ -45,7 +47,9 @@ def layer(step, x, lengths, h0, c0, weights, biases, backwards, **options):
     return out, onp.stack(last_h), None if c0 is None else onp.stack(last_c)
 
 
-def network(step, x, vector, h0, c0=None, lengths=None, layers=1, directions=1, projection=None, **options):
+def network(
+    step, x, vector, h0, c0=None, lengths=None, layers=1, directions=1, projection=None, **options
+):
     """The whole network, from the vector of its parameters."""
     lengths = [len(x)] * x.shape[1] if lengths is None else onp.clip(lengths, 0, len(x))
     size = (h0 if c0 is None else c0).shape[2]
@@ -61,7 +65,10 @@ def network(step, x, vector, h0, c0=None, lengths=None, layers=1, directions=1, 
     for at in range(layers * directions):
         if at >= directions:
             columns = h0.shape[2] * directions
-        weights.append([taken(rows, columns), taken(rows, h0.shape[2])] + ([taken(projection, size)] if projection else []))
+        weights.append(
+            [taken(rows, columns), taken(rows, h0.shape[2])]
+            + ([taken(projection, size)] if projection else [])
+        )
     biases = [[taken(rows), taken(rows)] for _ in weights]
     assert not vector
     last_h, last_c = [], []
@@ -80,7 +87,9 @@ def network(step, x, vector, h0, c0=None, lengths=None, layers=1, directions=1, 
 RECURRENT = {"dtypes": "f d", "loose": 8.0, "layouts": ("ordinary", "view")}
 case(
     "_npx_rnn",
-    lambda xp, x, w, h: npx.rnn(x, w, h, mode="rnn_tanh", state_size=2, num_layers=1, state_outputs=True),
+    lambda xp, x, w, h: npx.rnn(
+        x, w, h, mode="rnn_tanh", state_size=2, num_layers=1, state_outputs=True
+    ),
     "3,2,3",
     f"{2 * (3 + 2 + 2)} unit",
     "1,2,2",
@@ -90,7 +99,9 @@ case(
 )
 case(
     "_npx_rnn",
-    lambda xp, x, w, h, n: npx.rnn(x, w, h, None, n, "gru", 1, 2, True, True, use_sequence_length=True),
+    lambda xp, x, w, h, n: npx.rnn(
+        x, w, h, None, n, "gru", 1, 2, True, True, use_sequence_length=True
+    ),
     "4,3,2",
     f"{6 * (2 + 1 + 2) + 6 * (2 + 1 + 2)} unit",
     "4,3,1",
@@ -101,19 +112,35 @@ case(
 case(
     "_npx_lstm",
     lambda xp, x, w, h, c: npx.rnn(
-        x, w, h, c, None, "lstm", 2, 1, True, True, projection_size=1, lstm_state_clip_min=-0.5, lstm_state_clip_max=0.4
+        x,
+        w,
+        h,
+        c,
+        None,
+        "lstm",
+        2,
+        1,
+        True,
+        True,
+        projection_size=1,
+        lstm_state_clip_min=-0.5,
+        lstm_state_clip_max=0.4,
     ),
     "3,2,3",
     f"{2 * (8 * (3 + 1 + 2) + 2)} unit",
     "2,2,1",
     "2,2,2",
-    oracle=wide(lambda x, w, h, c: network(lstm_step, x, w, h, c, None, 1, 2, 1, bounds=(-0.5, 0.4))),
+    oracle=wide(
+        lambda x, w, h, c: network(lstm_step, x, w, h, c, None, 1, 2, 1, bounds=(-0.5, 0.4))
+    ),
     second=True,
     **RECURRENT,
 )
 case(
     "_npx_lstm",
-    lambda xp, x, w, h, c, n: npx.rnn(x, w, h, c, n, "lstm", 1, 2, True, True, use_sequence_length=True),
+    lambda xp, x, w, h, c, n: npx.rnn(
+        x, w, h, c, n, "lstm", 1, 2, True, True, use_sequence_length=True
+    ),
     "4,3,2",
     f"{8 * (2 + 1 + 2) + 8 * (2 + 1 + 2)} unit",
     "4,3,1",
@@ -125,11 +152,13 @@ case(
 )
 
 
-# --- alignment ---------------------------------------------------------------------------------------------------
+# --- alignment ------------------------------------------------------------------------------------
 
 
 def every_path(data, labels, ends, counts, blank):
-    """Minus the logarithm of the sum of the probabilities of all paths that stand for the labels, each written out."""
+    """Minus the logarithm of the sum of the probabilities of all paths that stand for the labels,
+    each written out.
+    """
     p = special.softmax(data, axis=2)
     losses = []
     for n in range(data.shape[1]):

@@ -1,4 +1,6 @@
-"""Cases of the operators that select elements of sequences, and of steps with the derivative of the identity."""
+"""Cases of the operators that select elements of sequences, and of steps with the derivative of the
+identity.
+"""
 
 import numpy as onp
 
@@ -58,10 +60,18 @@ case(
 def rounded(x):
     if x.dtype.kind in "bi":
         return x
-    return onp.asarray(onp.copysign(onp.floor(abs(x.astype(onp.float64)) + 0.5), x.astype(onp.float64))).astype(x.dtype)
+    return onp.asarray(
+        onp.copysign(onp.floor(abs(x.astype(onp.float64)) + 0.5), x.astype(onp.float64))
+    ).astype(x.dtype)
 
 
 # Central differences are those of the steps, not of the identity: see test_npx_functions.py.
 STEP = {"dtypes": KINDS, "grad": ()}
 case("_npx_round_ste", lambda xp, x: npx.round_ste(x), "2,3 wide", oracle=rounded, **STEP)
-case("_npx_sign_ste", lambda xp, x: npx.sign_ste(x), "2,3", oracle=lambda x: onp.asarray(x if x.dtype.kind == "b" else onp.sign(x)), **STEP)
+case(
+    "_npx_sign_ste",
+    lambda xp, x: npx.sign_ste(x),
+    "2,3",
+    oracle=lambda x: onp.asarray(x if x.dtype.kind == "b" else onp.sign(x)),
+    **STEP,
+)

@@ -26,7 +26,13 @@ def binary(names, left="any", right="any", **options):
             lambda xp, a, b, name=name: getattr(xp, name)(a, b),
             f"2,3 {left}",
             f"3 {right}",
-            **{"dtypes": EVERY, "special": True, "second": True, "bad": (([1.0, 2.0], [1.0, 2.0, 3.0]),), **options},
+            **{
+                "dtypes": EVERY,
+                "special": True,
+                "second": True,
+                "bad": (([1.0, 2.0], [1.0, 2.0, 3.0]),),
+                **options,
+            },
         )
 
 
@@ -56,10 +62,24 @@ binary("power float_power", "positive", "any", special=False)
 case("_npi_power", lambda xp, a, b: xp.power(a, b), "2,3", "3 bits", dtypes=FEW, grad=(0,))
 case("_npi_power", lambda xp, a: a**2 + a**-1.5 + 2.0**a, "2,3 positive", dtypes="f d")
 binary("floor_divide remainder fmod divmod", "noninteger", "nonzero", second=False, special=False)
-case("_npi_ldexp", lambda xp, a, b: xp.ldexp(a, b), "2,3", "3 bits int32", dtypes="e f d i b", grad=(0,))
+case(
+    "_npi_ldexp",
+    lambda xp, a, b: xp.ldexp(a, b),
+    "2,3",
+    "3 bits int32",
+    dtypes="e f d i b",
+    grad=(0,),
+)
 binary("equal not_equal less less_equal greater greater_equal", "bits", "bits", second=False)
 binary("logical_and logical_or logical_xor", "bits", "bits", second=False)
-binary("bitwise_and bitwise_or bitwise_xor left_shift right_shift gcd lcm", "bits", "bits", second=False, dtypes=f"{INTS} f", special=False)
+binary(
+    "bitwise_and bitwise_or bitwise_xor left_shift right_shift gcd lcm",
+    "bits",
+    "bits",
+    second=False,
+    dtypes=f"{INTS} f",
+    special=False,
+)
 
 case(
     "_npi_add",
@@ -71,7 +91,14 @@ case(
     policy=KEPT,
 )
 case("_npi_subtract", lambda xp, a: (3 - a) - 1.5, "2,3", dtypes="b i l L e f d F")
-case("_npi_multiply", lambda xp, a, b: xp.multiply(a, b, dtype="float64"), "2,3", "2,3", dtypes="i l f d", policy=KEPT)
+case(
+    "_npi_multiply",
+    lambda xp, a, b: xp.multiply(a, b, dtype="float64"),
+    "2,3",
+    "2,3",
+    dtypes="i l f d",
+    policy=KEPT,
+)
 case("_npi_isnan", lambda xp, a: xp.isnan(a), "2,3 nan", dtypes="e f d")
 case(
     "_npi_select_where",
@@ -100,5 +127,10 @@ case(
 )
 case("_npi_cast", lambda xp, a: a.astype("float64") * 2, "2,3", dtypes="i f d", policy=KEPT)
 case(
-    "_npi_cast", lambda xp, a: xp.stack([a.astype("complex64").imag, a.astype("D").real]), "2,3", dtypes="? l f d F D", grad=(), policy=KEPT
+    "_npi_cast",
+    lambda xp, a: xp.stack([a.astype("complex64").imag, a.astype("D").real]),
+    "2,3",
+    dtypes="? l f d F D",
+    grad=(),
+    policy=KEPT,
 )

@@ -23,7 +23,9 @@ def keep_in(path: str | os.PathLike[str] | None) -> None:
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     if found != kept_in():
         jax.config.update(_PATH, found)
-        importlib.import_module("jax.experimental.compilation_cache.compilation_cache").reset_cache()  # JAX looks once
+        importlib.import_module(
+            "jax.experimental.compilation_cache.compilation_cache"
+        ).reset_cache()  # JAX looks once
 
 
 __all__ = ["keep_in", "kept_in"]

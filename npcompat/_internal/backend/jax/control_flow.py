@@ -10,7 +10,9 @@ from jax import lax
 recomputing = jax.checkpoint
 
 
-def conditional(predicate: Any, branches: tuple[Callable[..., Any], Callable[..., Any]], operands: Sequence[Any]) -> Any:
+def conditional(
+    predicate: Any, branches: tuple[Callable[..., Any], Callable[..., Any]], operands: Sequence[Any]
+) -> Any:
     """The first branch if the predicate holds, else the second."""
     with jax.enable_x64(True):
         return lax.cond(jnp.asarray(predicate, bool).reshape(()), *branches, *operands)

@@ -1,4 +1,6 @@
-"""Operators that users write, for XLA: derivatives by hand, JAX functions, Pallas kernels, and calls back into Python."""
+"""Operators that users write, for XLA: derivatives by hand, JAX functions, Pallas kernels, and
+calls back into Python.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,15 +22,19 @@ Function = Callable[..., Sequence[Any]]
 _EXACT = frozenset(map(onp.dtype, ("int64", "uint64", "float64", "complex128")))
 
 
-# --- derivatives by hand -----------------------------------------------------------------------------------------
+# --- derivatives by hand --------------------------------------------------------------------------
 
 
 def with_gradient(name: str, pull: Function, inputs: int, outputs: int) -> Op:
-    """`f(*inputs, *outputs, *residuals) -> outputs`, whose gradient is `pull(*residuals, *inputs, *outputs, *cotangents)`."""
+    """`f(*inputs, *outputs, *residuals) -> outputs`, whose gradient is `pull(*residuals, *inputs,
+    *outputs, *cotangents)`.
+    """
     identity = _identity(pull)
 
     def compute(xp: Any, *arrays: Any) -> Any:
-        outs = identity(arrays[:inputs], arrays[inputs : inputs + outputs], arrays[inputs + outputs :])
+        outs = identity(
+            arrays[:inputs], arrays[inputs : inputs + outputs], arrays[inputs + outputs :]
+        )
         return outs[0] if outputs == 1 else tuple(outs)
 
     return Op(name, compute, ("arrays",), variadic=True, outputs=outputs)
@@ -42,13 +48,19 @@ def _identity(pull: Function) -> Any:
         return outs
 
     def forward_rule(xs: Any, outs: Any, rest: Any) -> Any:
-        outs = _identity(pull)(xs, outs, rest)  # what is kept is differentiated by the same rule; a new one, as no cycle must arise
+        outs = _identity(pull)(
+            xs, outs, rest
+        )  # what is kept is differentiated by the same rule; a new one, as no cycle must arise
         return outs, (xs, outs, rest)
 
     def backward_rule(saved: Any, cotangents: Any) -> Any:
         xs, outs, rest = saved
         grads = pull(*rest, *xs, *outs, *_dense(outs, cotangents))
-        return _as_cotangents(xs, grads), tuple(map(_no_cotangent, outs)), tuple(map(_no_cotangent, rest))
+        return (
+            _as_cotangents(xs, grads),
+            tuple(map(_no_cotangent, outs)),
+            tuple(map(_no_cotangent, rest)),
+        )
 
     identity.defvjp(forward_rule, backward_rule)
     return identity
@@ -83,23 +95,33 @@ def not_differentiated(forward: Function, message: str) -> Function:
 
 
 def _dense(outs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
-    """Cotangents as arrays of the outputs' types, also where JAX says with a type of its own that there is none."""
-    return [c if is_inexact(o.dtype) else jnp.zeros_like(o) for o, c in zip(outs, cotangents, strict=True)]
+    """Cotangents as arrays of the outputs' types, also where JAX says with a type of its own that
+    there is none.
+    """
+    return [
+        c if is_inexact(o.dtype) else jnp.zeros_like(o)
+        for o, c in zip(outs, cotangents, strict=True)
+    ]
 
 
 def _as_cotangents(xs: Sequence[Any], grads: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple([g if is_inexact(x.dtype) else _no_cotangent(x) for x, g in zip(xs, grads, strict=True)])
+    return tuple(
+        [g if is_inexact(x.dtype) else _no_cotangent(x) for x, g in zip(xs, grads, strict=True)]
+    )
 
 
 def _no_cotangent(x: Any) -> Any:
     return jnp.zeros_like(x) if is_inexact(x.dtype) else onp.zeros(x.shape, jax.dtypes.float0)
 
 
-# --- ways to compute ---------------------------------------------------------------------------------------------
+# --- ways to compute ------------------------------------------------------------------------------
 
 
 def jax_function(function: Callable[..., Any]) -> Function:
-    """A function of JAX arrays.  Where no operand has 64 bits, it runs with the x64 flag as the user has it now."""
+    """A function of JAX arrays.
+
+    Where no operand has 64 bits, it runs with the x64 flag as the user has it now.
+    """
     flag = bool(jax.config.read("jax_enable_x64"))
 
     def call(*arrays: Any, **attrs: Any) -> list[Any]:
@@ -110,23 +132,38 @@ def jax_function(function: Callable[..., Any]) -> Function:
     return call
 
 
-def callback(function: Callable[..., Sequence[onp.ndarray[Any, Any]]], types: Types, arrays: Sequence[Any]) -> Sequence[Any]:
+def callback(
+    function: Callable[..., Sequence[onp.ndarray[Any, Any]]], types: Types, arrays: Sequence[Any]
+) -> Sequence[Any]:
     """What a function of NumPy arrays returns, asked for when the program runs.
 
-    JAX narrows what callbacks take and return unless its x64 flag is set when the program runs: 64 bits travel as twice 32.
+    JAX narrows what callbacks take and return unless its x64 flag is set when the program runs: 64
+    bits travel as twice 32.
     """
     kinds = [onp.dtype(a.dtype) for a in arrays]
-    specs = tuple([jax.ShapeDtypeStruct(*_packed_type(tuple(shape), onp.dtype(dtype))) for shape, dtype in types])
+    specs = tuple(
+        [
+            jax.ShapeDtypeStruct(*_packed_type(tuple(shape), onp.dtype(dtype)))
+            for shape, dtype in types
+        ]
+    )
 
     def call(*given: Any) -> tuple[Any, ...]:
-        outs = function(*[_unpacked_on_host(onp.asarray(a), dtype) for a, dtype in zip(given, kinds, strict=True)])
+        outs = function(
+            *[
+                _unpacked_on_host(onp.asarray(a), dtype)
+                for a, dtype in zip(given, kinds, strict=True)
+            ]
+        )
         return tuple(map(_packed_on_host, outs))
 
     found = jax.pure_callback(call, specs, *map(_packed, arrays), vmap_method="sequential")
     return [_unpacked(r, onp.dtype(dtype)) for r, (_, dtype) in zip(found, types, strict=True)]
 
 
-def _packed_type(shape: tuple[Any, ...], dtype: onp.dtype[Any]) -> tuple[tuple[Any, ...], onp.dtype[Any]]:
+def _packed_type(
+    shape: tuple[Any, ...], dtype: onp.dtype[Any]
+) -> tuple[tuple[Any, ...], onp.dtype[Any]]:
     if dtype not in _EXACT:
         return shape, dtype
     return (*shape, *(2,) * (dtype.itemsize // 8)), onp.dtype("uint32")
@@ -157,20 +194,30 @@ def _unpacked_on_host(x: onp.ndarray[Any, Any], dtype: onp.dtype[Any]) -> onp.nd
 
 
 def pallas(kernel: Callable[..., Any], types: Types, arrays: Sequence[Any]) -> Sequence[Any]:
-    """What a Pallas kernel, `kernel(*input_refs, *output_refs)`, writes; it is interpreted where there is no GPU or TPU."""
+    """What a Pallas kernel, `kernel(*input_refs, *output_refs)`, writes; it is interpreted where
+    there is no GPU or TPU.
+    """
     try:
         from jax.experimental import pallas as pl
     except ImportError as error:
-        raise ImportError("a custom operator of func_type 'pallas' needs jax.experimental.pallas, which can't be imported here") from error
+        raise ImportError(
+            "a custom operator of func_type 'pallas' needs jax.experimental.pallas, which can't "
+            "be imported here"
+        ) from error
     if not all([type(n) is int for a in arrays for n in a.shape]):
         return callback(_no_lengths, types, arrays)
     specs = tuple([jax.ShapeDtypeStruct(*t) for t in types])
-    found = pl.pallas_call(kernel, out_shape=specs, interpret=jax.default_backend() == "cpu")(*arrays)
+    found = pl.pallas_call(kernel, out_shape=specs, interpret=jax.default_backend() == "cpu")(
+        *arrays
+    )
     return tuple(found)
 
 
 def _no_lengths(*arrays: Any) -> Any:
-    raise TypeError("a Pallas kernel runs on arrays whose lengths are known; this program was made for lengths that are symbols")
+    raise TypeError(
+        "a Pallas kernel runs on arrays whose lengths are known; this program was made for "
+        "lengths that are symbols"
+    )
 
 
 def output_count(function: Function, types: Types) -> int:
@@ -179,4 +226,12 @@ def output_count(function: Function, types: Types) -> int:
         return len(jax.eval_shape(function, *[jax.ShapeDtypeStruct(*t) for t in types]))
 
 
-__all__ = ["callback", "differentiated", "jax_function", "not_differentiated", "output_count", "pallas", "with_gradient"]
+__all__ = [
+    "callback",
+    "differentiated",
+    "jax_function",
+    "not_differentiated",
+    "output_count",
+    "pallas",
+    "with_gradient",
+]

@@ -9,7 +9,9 @@ import jax.monitoring
 
 Spans = list[tuple[float, float]]
 Tell = Callable[[str, Spans], None]
-"""Called in the thread that compiled a program, with its name and when that was done: stretches of `time.time()`, one after the other."""
+"""Called in the thread that compiled a program, with its name and when that was done: stretches of
+`time.time()`, one after the other.
+"""
 
 _STAGES = "/jax/core/compile/"
 _LAST = "/jax/core/compile/backend_compile_duration"
@@ -20,7 +22,9 @@ _stages = threading.local()
 
 @contextmanager
 def told_of_compilations(tell: Tell) -> Iterator[None]:
-    """A context in which `tell` is called after each compilation, once however many contexts ask for it."""
+    """A context in which `tell` is called after each compilation, once however many contexts ask
+    for it.
+    """
     with _lock:
         if not _listening:
             jax.monitoring.register_event_time_span_listener(_heard)

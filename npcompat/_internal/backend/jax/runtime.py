@@ -1,8 +1,9 @@
-"""The XLA backend: every call is one compiled program, cached by operator and attributes; XLA keys shapes and dtypes.
+"""The XLA backend: every call is one compiled program, cached by operator and attributes; XLA keys
+shapes and dtypes.
 
-64-bit dtypes are honoured without JAX's global flag: `jax.enable_x64` is entered *inside* the functions that are
-traced, which costs nothing per call.  Python scalars travel as cached weak 64-bit arrays, so that they are exact and
-no call has to enter it.
+64-bit dtypes are honoured without JAX's global flag: `jax.enable_x64` is entered *inside* the
+functions that are traced, which costs nothing per call. Python scalars travel as cached weak 64-bit
+arrays, so that they are exact and no call has to enter it.
 """
 
 import math
@@ -46,19 +47,26 @@ from npcompat._internal.support.lazy_import import LazyModule
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
 _WEAK: dict[str, Type] = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 Array = ArrayImpl
-"""The class of XLA arrays.  `jax.Array` is abstract: isinstance costs 0.4 us, `type(x) is` nothing."""
+"""The class of XLA arrays.
+
+`jax.Array` is abstract: isinstance costs 0.4 us, `type(x) is` nothing.
+"""
 name = "jax"
 slot = 0
 _KERNELS = (
-    arithmetic, bits, comparison, complex_numbers, interpolation, array_functions, linalg, nn, complex_order, signal,
-    ufunc_methods,
+    arithmetic, bits, comparison, complex_numbers, interpolation, array_functions, linalg, nn,
+    complex_order, signal, ufunc_methods,
 )  # fmt: skip
 # In the order in which they are searched: what imports optax comes last.
 _LATER = (
-    "random.keyed_draws", "random.discrete", "random.continuous", "kernels.recurrence", "kernels.attention",
-    "kernels.deconvolution", "kernels.loops", "kernels.straight_through", "optim.steps",
+    "random.keyed_draws", "random.discrete", "random.continuous", "kernels.recurrence",
+    "kernels.attention", "kernels.deconvolution", "kernels.loops", "kernels.straight_through",
+    "optim.steps",
 )  # fmt: skip
-_SELDOM = [LazyModule("jax.scipy.special"), *[LazyModule(f"{__package__}.{name}") for name in _LATER]]
+_SELDOM = [
+    LazyModule("jax.scipy.special"),
+    *[LazyModule(f"{__package__}.{name}") for name in _LATER],
+]
 
 
 class _Namespace:
@@ -91,17 +99,20 @@ def type_of(array: Any) -> Type:
     return _WEAK[aval.dtype.kind] if aval.weak_type else onp.dtype(aval.dtype)
 
 
-# --- placing values ----------------------------------------------------------------------------------------------
+# --- placing values -------------------------------------------------------------------------------
 
 
 _LARGE, _ALIGNED = 2**19, 64
-"""Bytes from which on an array is copied on the host, and what the addresses of the buffers are multiples of that XLA takes as they are."""
+"""Bytes from which on an array is copied on the host, and what the addresses of the buffers are
+multiples of that XLA takes as they are.
+"""
 
 
 def check_dtype(dtype: onp.dtype[Any]) -> None:
     if not on_devices(dtype):
         raise TypeError(
-            f"arrays of dtype {dtype} live on the host: XLA has no such dtype, so they can't be sent to a device or used in a "
+            f"arrays of dtype {dtype} live on the host: XLA has no such dtype, so they can't be "
+            "sent to a device or used in a "
             "compiled function; convert to a numeric dtype of this machine first"
         )
 
@@ -115,9 +126,10 @@ def _empty_for_xla(shape: tuple[int, ...], dtype: onp.dtype[Any]) -> onp.ndarray
 def asarray(array: Any, device: Any = None) -> Any:
     """A copy of a host array on XLA.
 
-    What is where it should be is not committed: programs of arrays of which some are committed are compiled once more for their
-    own results, which all are.  Of a large array the copy is made here, where XLA can take it as it is; `jax.device_put`, which takes
-    ten times as long for a small one, may alias the host's memory.
+    What is where it should be is not committed: programs of arrays of which some are committed are
+    compiled once more for their own results, which all are. Of a large array the copy is made here,
+    where XLA can take it as it is; `jax.device_put`, which takes ten times as long for a small one,
+    may alias the host's memory.
     """
     check_dtype(array.dtype)
     is_large, is_bool = array.nbytes >= _LARGE, array.dtype == onp.bool_
@@ -126,16 +138,25 @@ def asarray(array: Any, device: Any = None) -> Any:
         onp.logical_and(array, True, out=given)
     elif is_large:
         onp.copyto(given, array)
-    return _transferred(given, _aval(array.shape, array.dtype), device, _TAKEN if is_large else _COPIED)
+    return _transferred(
+        given, _aval(array.shape, array.dtype), device, _TAKEN if is_large else _COPIED
+    )
 
 
-_TAKEN, _COPIED = (False, HostBufferSemantics.ZERO_COPY), (True, HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL)
+_TAKEN, _COPIED = (
+    (False, HostBufferSemantics.ZERO_COPY),
+    (True, HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL),
+)
 
 
-def _transferred(array: Any, aval: ShapedArray, device: Any, way: tuple[bool, HostBufferSemantics] = _COPIED) -> Any:
+def _transferred(
+    array: Any, aval: ShapedArray, device: Any, way: tuple[bool, HostBufferSemantics] = _COPIED
+) -> Any:
     here = default_device()
     target = here if device is None else device
-    return batched_device_put(aval, _sharding(target), [array], [target], target != here, *way, True)
+    return batched_device_put(
+        aval, _sharding(target), [array], [target], target != here, *way, True
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -150,7 +171,9 @@ def _sharding(device: Any) -> SingleDeviceSharding:
 
 @lru_cache(maxsize=16384, typed=True)
 def _scalar(x: Any) -> Any:
-    if type(x) is int and not -(2**63) <= x < 2**63:  # what it is cast to has been looked at: it fits, or is a float
+    if (
+        type(x) is int and not -(2**63) <= x < 2**63
+    ):  # what it is cast to has been looked at: it fits, or is a float
         x = onp.uint64(x) if 0 < x < 2**64 else float(x)
     array = onp.asarray(x)
     return _transferred(array, _aval((), array.dtype, type(x) in (int, float, complex)), None)
@@ -162,7 +185,10 @@ def _zero(sign: float) -> Any:
 
 
 def scalar(x: complex) -> Any:
-    """A Python scalar as a weak 64-bit array.  Zeros are told apart by their sign, which a cache by equality does not."""
+    """A Python scalar as a weak 64-bit array.
+
+    Zeros are told apart by their sign, which a cache by equality does not.
+    """
     if type(x) is float and not x:
         return _zero(math.copysign(1.0, x))
     return _scalar.__wrapped__(x) if type(x) is complex else _scalar(x)
@@ -195,7 +221,7 @@ def wait_all() -> None:
             wait(array)
 
 
-# --- programs ----------------------------------------------------------------------------------------------------
+# --- programs -------------------------------------------------------------------------------------
 
 
 def function(op: Op, attrs: Attrs) -> Callable[..., Any]:
@@ -207,7 +233,9 @@ def function(op: Op, attrs: Attrs) -> Callable[..., Any]:
             result = apply(*arrays)
         for out in result if type(result) is tuple else (result,):
             if out.ndim > MOST_AXES:
-                raise ValueError(f"maximum supported dimension for an ndarray is {MOST_AXES}, found {out.ndim}")
+                raise ValueError(
+                    f"maximum supported dimension for an ndarray is {MOST_AXES}, found {out.ndim}"
+                )
         return result
 
     return exact
@@ -220,7 +248,8 @@ _tracing: Counter[int] = Counter()
 
 
 def lowered() -> None:
-    """Leave the x64 context that a compilation entered.  To be called after a program that may have been compiled.
+    """Leave the x64 context that a compilation entered. To be called after a program that may have
+    been compiled.
 
     What runs while another program is traced leaves the context to that one.
     """
@@ -238,8 +267,9 @@ def _stay_exact() -> None:
         context.__enter__()
 
 
-# Some operators are lowered after the trace has ended, by functions that look at the x64 flag; and a program is lowered
-# again for every device, without a trace.  So an identity stands first in each program, whose lowering sets the flag.
+# Some operators are lowered after the trace has ended, by functions that look at the x64 flag; and
+# a program is lowered again for every device, without a trace.  So an identity stands first in each
+# program, whose lowering sets the flag.
 _exact_p = Primitive("npcompat_exact")
 _exact_p.def_impl(lambda x: x)
 _exact_p.def_abstract_eval(lambda aval: aval)
@@ -259,12 +289,16 @@ def _exact_first(arrays: Sequence[Any]) -> Sequence[Any]:
 
 
 def _put(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
-    """What is compiled for an operator, its equations put as the compiler makes fast programs of them, where these may gain by it."""
+    """What is compiled for an operator, its equations put as the compiler makes fast programs of
+    them, where these may gain by it.
+    """
     return for_cpu(compute) if op.heavy else compute
 
 
 def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
-    """Its Python body runs once for each program that XLA compiles: that is when the log is written."""
+    """Its Python body runs once for each program that XLA compiles: that is when the log is
+    written.
+    """
     compute = _put(op, compute)
 
     def traced(*arrays: Any) -> Any:
@@ -283,12 +317,20 @@ def _logged(op: Op, compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[..., Any]:
-    """The compiled operator; the buffers of the operands in `donate` are given away and may hold results, also if nobody reads them."""
-    return jax.jit(_logged(op, function(op, attrs)), donate_argnums=tuple(sorted(donate)), keep_unused=bool(donate))
+    """The compiled operator; the buffers of the operands in `donate` are given away and may hold
+    results, also if nobody reads them.
+    """
+    return jax.jit(
+        _logged(op, function(op, attrs)),
+        donate_argnums=tuple(sorted(donate)),
+        keep_unused=bool(donate),
+    )
 
 
 def compile_ahead(program: Any, payloads: Sequence[Any]) -> None:
-    """Compile a program for operands, where its next call finds it: that one need not trace, and lowers outside of x64."""
+    """Compile a program for operands, where its next call finds it: that one need not trace, and
+    lowers outside of x64.
+    """
     try:
         traced = program.trace(*payloads)
         lowered()
@@ -299,8 +341,13 @@ def compile_ahead(program: Any, payloads: Sequence[Any]) -> None:
 
 @lru_cache(maxsize=1024, typed=True)
 def operations(op: Op, attrs: Attrs, inputs: tuple[Any, ...]) -> int:
-    """How many operations on floats a call makes; inputs are types whose shapes are known, and Python scalars."""
-    arrays = [i if isinstance(i, bool | int | float | complex) else jax.ShapeDtypeStruct(i.shape, i.dtype) for i in inputs]
+    """How many operations on floats a call makes; inputs are types whose shapes are known, and
+    Python scalars.
+    """
+    arrays = [
+        i if isinstance(i, bool | int | float | complex) else jax.ShapeDtypeStruct(i.shape, i.dtype)
+        for i in inputs
+    ]
     with jax.enable_x64(True):
         return flop_count.operations(function(op, attrs), *arrays)
 
@@ -315,7 +362,8 @@ class Pullback(NamedTuple):
 class _Residuals:
     """What leaves a recorded program besides its outputs.
 
-    A residual that is an input or an output of the program is not copied out again: `sources` says where it is.
+    A residual that is an input or an output of the program is not copied out again: `sources` says
+    where it is.
     """
 
     __slots__ = ("kept", "recipe")
@@ -331,10 +379,14 @@ class _Recipe:
         self.sources, self.pull = sources, pull
 
 
-jax.tree_util.register_pytree_node(_Residuals, lambda r: (r.kept, r.recipe), lambda recipe, kept: _Residuals(kept, recipe))
+jax.tree_util.register_pytree_node(
+    _Residuals, lambda r: (r.kept, r.recipe), lambda recipe, kept: _Residuals(kept, recipe)
+)
 
 
-def _vjp(apply: Callable[..., Any], arrays: Sequence[Any], mask: tuple[bool, ...]) -> tuple[Any, Callable[..., Any]]:
+def _vjp(
+    apply: Callable[..., Any], arrays: Sequence[Any], mask: tuple[bool, ...]
+) -> tuple[Any, Callable[..., Any]]:
     """Outputs, and the pullback to the inputs of the mask; cotangents may be None (zero)."""
     chosen = [a for a, wanted in zip(arrays, mask, strict=True) if wanted]
 
@@ -360,7 +412,9 @@ def _fill(outs: Any, cotangents: Sequence[Any]) -> Any:
     return one(outs, cotangents[0])
 
 
-def forward_and_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...]) -> Callable[..., tuple[Any, Pullback]]:
+def forward_and_pullback(
+    op: Op, attrs: Attrs, mask: tuple[bool, ...]
+) -> Callable[..., tuple[Any, Pullback]]:
     """The compiled operator that also returns its pullback, so that backward recomputes nothing."""
     apply = function(op, attrs)
 
@@ -387,7 +441,9 @@ def forward_and_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...]) -> Callab
         def pull(residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
             _stay_exact()
             given = iter(_exact_first([c for c in cotangents if c is not None]))
-            return _put(op, gradients)(residuals, [None if c is None else next(given) for c in cotangents])
+            return _put(op, gradients)(
+                residuals, [None if c is None else next(given) for c in cotangents]
+            )
 
         pull.__name__ = f"{op.name}_pullback"
         return outs, _Residuals(kept, _Recipe(sources, jax.jit(pull)))
@@ -415,7 +471,9 @@ def forward_and_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...]) -> Callab
 
 
 def _traced(op: Op, attrs: Attrs) -> Callable[..., Any]:
-    """The operator as it is differentiated in a trace: what has many equations is traced, and differentiated, once for calls alike."""
+    """The operator as it is differentiated in a trace: what has many equations is traced, and
+    differentiated, once for calls alike.
+    """
     if op.pattern != "opaque" or op.heavy:
         return function(op, attrs)
     programs, key = op.programs[RECORDED + slot + modes.current().numpy_dtypes], ("traced", attrs)
@@ -425,7 +483,9 @@ def _traced(op: Op, attrs: Attrs) -> Callable[..., Any]:
     return found
 
 
-def traced_forward_and_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...]) -> Callable[..., tuple[Any, Pullback]]:
+def traced_forward_and_pullback(
+    op: Op, attrs: Attrs, mask: tuple[bool, ...]
+) -> Callable[..., tuple[Any, Pullback]]:
     """The same inside a trace: no program of its own, the enclosing one takes the equations."""
     apply = _traced(op, attrs)
 
@@ -442,8 +502,12 @@ def traced_forward_and_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...]) ->
     return call
 
 
-def lazy_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...], payloads: Sequence[Any]) -> Pullback:
-    """A pullback that differentiates when it is called, for traces whose own tape will seldom be asked."""
+def lazy_pullback(
+    op: Op, attrs: Attrs, mask: tuple[bool, ...], payloads: Sequence[Any]
+) -> Pullback:
+    """A pullback that differentiates when it is called, for traces whose own tape will seldom be
+    asked.
+    """
 
     def pull(_: Any, cotangents: Sequence[Any]) -> Any:
         with jax.enable_x64(True):
@@ -454,7 +518,9 @@ def lazy_pullback(op: Op, attrs: Attrs, mask: tuple[bool, ...], payloads: Sequen
 
 
 def pullback_op(op: Op, attrs: Attrs, mask: tuple[bool, ...], given: tuple[bool, ...]) -> Op:
-    """The pullback of an operator as an operator of (inputs, given cotangents): what `create_graph` records."""
+    """The pullback of an operator as an operator of (inputs, given cotangents): what `create_graph`
+    records.
+    """
     apply = function(op, attrs)
     arity = len(mask)
 
@@ -464,17 +530,33 @@ def pullback_op(op: Op, attrs: Attrs, mask: tuple[bool, ...], given: tuple[bool,
         grads = vjp(_fill(outs, [next(rest) if g else None for g in given]))
         return tuple(grads) if len(grads) > 1 else grads[0]
 
-    return Op(f"{op.name}_pullback", compute, ("inputs",), variadic=True, outputs=sum(mask), kernels={"jax": compute}, heavy=True)
+    return Op(
+        f"{op.name}_pullback",
+        compute,
+        ("inputs",),
+        variadic=True,
+        outputs=sum(mask),
+        kernels={"jax": compute},
+        heavy=True,
+    )
 
 
 Step = tuple[Op, Attrs, tuple[Any, ...]]
-"""One operator of a graph: where its operands come from, an input (its number) or an output of an earlier step (a pair)."""
+"""One operator of a graph: where its operands come from, an input (its number) or an output of an
+earlier step (a pair).
+"""
 
 
 def graph_gradient_op(
-    steps: Sequence[Step], inputs: int, leaves: Sequence[int], heads: Sequence[tuple[int, int]], given: Sequence[bool]
+    steps: Sequence[Step],
+    inputs: int,
+    leaves: Sequence[int],
+    heads: Sequence[tuple[int, int]],
+    given: Sequence[bool],
 ) -> Op:
-    """The gradients of a graph as one operator of its inputs and the heads' given cotangents (the others are ones)."""
+    """The gradients of a graph as one operator of its inputs and the heads' given cotangents (the
+    others are ones).
+    """
     functions = [(function(op, attrs), op.outputs, operands) for op, attrs, operands in steps]
 
     def forward(*arrays: Any) -> Any:
@@ -489,17 +571,35 @@ def graph_gradient_op(
     def compute(_: Any, *arrays: Any) -> Any:
         outs, vjp = _vjp(forward, arrays[:inputs], mask)
         rest = iter(arrays[inputs:])
-        grads = vjp(_fill(outs, [next(rest) if g else jnp.ones_like(out) for g, out in zip(given, outs, strict=True)]))
+        grads = vjp(
+            _fill(
+                outs,
+                [
+                    next(rest) if g else jnp.ones_like(out)
+                    for g, out in zip(given, outs, strict=True)
+                ],
+            )
+        )
         return tuple(grads) if len(grads) > 1 else grads[0]
 
-    return Op("_npi_backward", compute, ("inputs",), variadic=True, outputs=len(leaves), kernels={"jax": compute}, heavy=True)
+    return Op(
+        "_npi_backward",
+        compute,
+        ("inputs",),
+        variadic=True,
+        outputs=len(leaves),
+        kernels={"jax": compute},
+        heavy=True,
+    )
 
 
-# --- tracing -----------------------------------------------------------------------------------------------------
+# --- tracing --------------------------------------------------------------------------------------
 
 
 class Unknown:
-    """Base of payloads made above that stand for values which are known only when a program runs, as tracers do."""
+    """Base of payloads made above that stand for values which are known only when a program runs,
+    as tracers do.
+    """
 
     __slots__ = ()
 
@@ -510,11 +610,16 @@ def is_tracer(payload: Any) -> bool:
 
 
 def from_dlpack(array: Any, copy: bool | None) -> Any:
-    """An XLA array over the memory of another library's array, where it fits.  (XLA never writes into such memory.)"""
+    """An XLA array over the memory of another library's array, where it fits.
+
+    (XLA never writes into such memory.)
+    """
     with jax.enable_x64(True):
         if not copy:
             return jax.dlpack.from_dlpack(array, copy=copy)
-        return _copy(jax.dlpack.from_dlpack(array)).block_until_ready()  # the caller may write that memory as soon as this returns
+        return _copy(
+            jax.dlpack.from_dlpack(array)
+        ).block_until_ready()  # the caller may write that memory as soon as this returns
 
 
 def copied(payload: Any) -> Any:
@@ -547,7 +652,7 @@ def stop_gradient(outs: Any) -> Any:
     return jax.tree.map(array_functions.stop_gradient, outs)
 
 
-# --- devices -----------------------------------------------------------------------------------------------------
+# --- devices --------------------------------------------------------------------------------------
 
 
 def devices(kind: str) -> list[Any]:

@@ -1,4 +1,5 @@
-"""Symbolic dimensions, as JAX has them, and the types that a function gives for arguments that are known by type.
+"""Symbolic dimensions, as JAX has them, and the types that a function gives for arguments that are
+known by type.
 
 All symbols of a process are of one scope, so that equal names mean equal lengths.
 """
@@ -13,7 +14,9 @@ from jax import export
 
 _scope = export.SymbolicScope()
 Inconclusive = jax.errors.InconclusiveDimensionOperation
-"""Raised where Python compares a symbolic dimension with what it is neither certainly more nor certainly less than."""
+"""Raised where Python compares a symbolic dimension with what it is neither certainly more nor
+certainly less than.
+"""
 
 
 def broadcast_shapes(*shapes: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -22,7 +25,9 @@ def broadcast_shapes(*shapes: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def parse(text: str) -> Any:
-    """A dimension from its text: a name such as `batch`, or an expression of names such as `2*batch + 1`; an int if it is one."""
+    """A dimension from its text: a name such as `batch`, or an expression of names such as `2*batch
+    + 1`; an int if it is one.
+    """
     (dim,) = export.symbolic_shape(text, scope=_scope)
     return dim
 
@@ -42,11 +47,16 @@ def substituted(dim: Any, lengths: Mapping[str, int]) -> Any:
     names = symbols(dim)
     if not names & lengths.keys():
         return dim
-    return dim._evaluate({name: lengths[name] if name in lengths else parse(name) for name in names})
+    return dim._evaluate(
+        {name: lengths[name] if name in lengths else parse(name) for name in names}
+    )
 
 
-def output_types(function: Callable[..., Any], arguments: Sequence[Any]) -> list[tuple[tuple[Any, ...], onp.dtype[Any]]]:
-    """Shape and dtype of what a function of arrays returns; arguments are (shape, dtype) pairs, or Python scalars.
+def output_types(
+    function: Callable[..., Any], arguments: Sequence[Any]
+) -> list[tuple[tuple[Any, ...], onp.dtype[Any]]]:
+    """Shape and dtype of what a function of arrays returns; arguments are (shape, dtype) pairs, or
+    Python scalars.
 
     Nothing is computed; the function's own errors pass.
     """
@@ -63,8 +73,12 @@ def output_types(function: Callable[..., Any], arguments: Sequence[Any]) -> list
 
 
 def exported(function: Callable[..., Any], arguments: Sequence[Any]) -> bytes:
-    """A function of (shape, dtype) arguments, or dicts of them, as a serialised StableHLO program, which `jax.export` reads."""
-    types = jax.tree.map(lambda a: jax.ShapeDtypeStruct(*a), list(arguments), is_leaf=lambda a: isinstance(a, tuple))
+    """A function of (shape, dtype) arguments, or dicts of them, as a serialised StableHLO program,
+    which `jax.export` reads.
+    """
+    types = jax.tree.map(
+        lambda a: jax.ShapeDtypeStruct(*a), list(arguments), is_leaf=lambda a: isinstance(a, tuple)
+    )
     with jax.enable_x64(True):
         content: bytearray = export.export(jax.jit(function))(*types).serialize()
     return bytes(content)

@@ -1,18 +1,22 @@
 """Convolutions as products of matrices, where these are faster on the CPU.
 
-XLA gives a convolution to a library that takes two to eight times as long as a product of matrices where there are few
-channels, as in pictures and in first layers, or where filters have one element.  There are three such products:
+XLA gives a convolution to a library that takes two to eight times as long as a product of matrices
+where there are few channels, as in pictures and in first layers, or where filters have one element.
+There are three such products:
 
-- *gathered*: the parts of the data that each element of a filter meets, side by side, and the filters;
-- *scattered*: the data and each element of the filters, whose products are added up where they belong.  This is the
-  transpose of the first, and what the derivative with respect to the data comes to;
-- *single*: the data and the filters as they lie, where filters have one element, or where results do: that is the
-  derivative with respect to such filters.
+- *gathered*: the parts of the data that each element of a filter meets, side by side, and the
+  filters;
+- *scattered*: the data and each element of the filters, whose products are added up where they
+  belong.  This is the transpose of the first, and what the derivative with respect to the data
+  comes to;
+- *single*: the data and the filters as they lie, where filters have one element, or where results
+  do: that is the derivative with respect to such filters.
 
-The first is made where few channels come in, the second where few go out.  What lies side by side has to fit into the
-processor's caches, or moving it takes longer than is won; with many channels the library is as fast.  Both go along one axis
-of the filter after the other: this reads more, and has to compile a part for each place along an axis, not for each element.
-A single product is made where there is enough to compute: a small one wins less than compiling it takes.
+The first is made where few channels come in, the second where few go out. What lies side by side
+has to fit into the processor's caches, or moving it takes longer than is won; with many channels
+the library is as fast. Both go along one axis of the filter after the other: this reads more, and
+has to compile a part for each place along an axis, not for each element. A single product is made
+where there is enough to compute: a small one wins less than compiling it takes.
 """
 
 import functools
@@ -38,7 +42,11 @@ def as_product(x: Any, weight: Any, params: Any) -> str | None:
     """Which product of matrices to make of a convolution of these types; None for none."""
     numbers = params["dimension_numbers"]
     sizes: Sequence[Any] = (*x.shape, *weight.shape)
-    if not all([type(n) is int and n > 0 for n in sizes]) or x.dtype.name not in _TYPES or weight.dtype != x.dtype:
+    if (
+        not all([type(n) is int and n > 0 for n in sizes])
+        or x.dtype.name not in _TYPES
+        or weight.dtype != x.dtype
+    ):
         return None
     if params["feature_group_count"] != 1 or params["batch_group_count"] != 1:
         return None
@@ -47,11 +55,20 @@ def as_product(x: Any, weight: Any, params: Any) -> str | None:
     taps = math.prod([weight.shape[i] for i in numbers.rhs_spec[2:]])
     out = math.prod(_lengths(x, weight, params))
     filters, channels = weight.shape[numbers.rhs_spec[0]], weight.shape[numbers.rhs_spec[1]]
-    batch, into = x.shape[numbers.lhs_spec[0]], math.prod([x.shape[i] for i in numbers.lhs_spec[2:]])
+    batch, into = (
+        x.shape[numbers.lhs_spec[0]],
+        math.prod([x.shape[i] for i in numbers.lhs_spec[2:]]),
+    )
     spread, apart = not _ones(params["lhs_dilation"]), not _ones(params["window_strides"])
     if out and ((taps == 1 and not (spread and apart)) or (out == 1 and not spread)):
-        return "single" if 2 * batch * filters * channels * taps * (into if spread else out) >= MUCH else None
-    if taps > min(TAPS, out):  # a filter as large as the result: the derivative with respect to filters
+        return (
+            "single"
+            if 2 * batch * filters * channels * taps * (into if spread else out) >= MUCH
+            else None
+        )
+    if taps > min(
+        TAPS, out
+    ):  # a filter as large as the result: the derivative with respect to filters
         return None
     each = taps * batch * x.dtype.itemsize
     if not spread and channels <= FEW and channels * out * each <= FITS:
@@ -81,7 +98,9 @@ def product(way: str, params: Any, x: Any, weight: Any) -> Any:
     """The convolution as the product that `as_product` says."""
     numbers = params["dimension_numbers"]
     lengths = _lengths(x, weight, params)
-    x = jnp.transpose(x, (numbers.lhs_spec[1], numbers.lhs_spec[0], *numbers.lhs_spec[2:]))  # channels, batch, spatial
+    x = jnp.transpose(
+        x, (numbers.lhs_spec[1], numbers.lhs_spec[0], *numbers.lhs_spec[2:])
+    )  # channels, batch, spatial
     weight = jnp.transpose(weight, numbers.rhs_spec)  # filters, channels, spatial
     y = _WAYS[way](params, lengths, x, weight)  # filters, batch, spatial
     order = [0] * y.ndim
@@ -96,44 +115,83 @@ def _single(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
     one_tap, spread = all([k == 1 for k in kernel]), not _ones(params["lhs_dilation"])
     if not spread:
         x = lax.pad(x, zero, [(0, 0, 0), *[(*p, 0) for p in params["padding"]], (0, 0, 0)])
-        counts, steps = (lengths, params["window_strides"]) if one_tap else (kernel, params["rhs_dilation"])
+        counts, steps = (
+            (lengths, params["window_strides"]) if one_tap else (kernel, params["rhs_dilation"])
+        )
         for axis, (count, step) in enumerate(zip(counts, steps, strict=True), 1):
             x = lax.slice_in_dim(x, 0, (count - 1) * step + 1, step, axis)
     if not one_tap:
         inner = tuple(range(1, x.ndim))
-        y = lax.dot_general(weight, jnp.moveaxis(x, -1, 1), ((inner, inner), ((), ())), precision=params["precision"])
+        y = lax.dot_general(
+            weight,
+            jnp.moveaxis(x, -1, 1),
+            ((inner, inner), ((), ())),
+            precision=params["precision"],
+        )
         return y.reshape(*y.shape, *lengths)
-    y = lax.dot(x.reshape(-1, x.shape[-1]), weight.reshape(len(weight), -1).T, precision=params["precision"])
+    y = lax.dot(
+        x.reshape(-1, x.shape[-1]), weight.reshape(len(weight), -1).T, precision=params["precision"]
+    )
     y = y.reshape(*x.shape[:-1], -1)
     if spread:
         sizes = zip(params["padding"], lengths, x.shape[1:-1], params["lhs_dilation"], strict=True)
-        around = [(low, length - low - (n - 1) * step - 1, step - 1) for (low, _), length, n, step in sizes]
+        around = [
+            (low, length - low - (n - 1) * step - 1, step - 1)
+            for (low, _), length, n, step in sizes
+        ]
         y = lax.pad(y, zero, [(0, 0, 0), *around, (0, 0, 0)])
     return jnp.moveaxis(y, -1, 0)
 
 
 def _gathered(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
     filters, rank = len(weight), len(lengths)
-    x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *[(*p, 0) for p in params["padding"]]])
+    x = lax.pad(
+        x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *[(*p, 0) for p in params["padding"]]]
+    )
     for i in reversed(range(rank)):
-        apart, stride, axis = params["rhs_dilation"][i], params["window_strides"][i], x.ndim - rank + i
+        apart, stride, axis = (
+            params["rhs_dilation"][i],
+            params["window_strides"][i],
+            x.ndim - rank + i,
+        )
         starts = [k * apart for k in range(weight.shape[2 + i])]
-        x = jnp.stack([lax.slice_in_dim(x, start, start + (lengths[i] - 1) * stride + 1, stride, axis) for start in starts], 1)
-    y = lax.dot(weight.reshape(filters, -1), x.reshape(math.prod(weight.shape[1:]), -1), precision=params["precision"])
+        x = jnp.stack(
+            [
+                lax.slice_in_dim(x, start, start + (lengths[i] - 1) * stride + 1, stride, axis)
+                for start in starts
+            ],
+            1,
+        )
+    y = lax.dot(
+        weight.reshape(filters, -1),
+        x.reshape(math.prod(weight.shape[1:]), -1),
+        precision=params["precision"],
+    )
     return y.reshape(filters, -1, *lengths)
 
 
 def _scattered(params: Any, lengths: Sequence[int], x: Any, weight: Any) -> Any:
     (filters, channels), kernel, rank = weight.shape[:2], weight.shape[2:], len(lengths)
-    by_place = jnp.moveaxis(weight, 1, -1).reshape(filters, -1, channels).swapaxes(0, 1).reshape(-1, channels)
-    y = lax.dot(by_place, x.reshape(channels, -1), precision=params["precision"]).reshape(*kernel, filters, *x.shape[1:])
+    by_place = (
+        jnp.moveaxis(weight, 1, -1)
+        .reshape(filters, -1, channels)
+        .swapaxes(0, 1)
+        .reshape(-1, channels)
+    )
+    y = lax.dot(by_place, x.reshape(channels, -1), precision=params["precision"]).reshape(
+        *kernel, filters, *x.shape[1:]
+    )
     zero = jnp.zeros((), x.dtype)
     for i in reversed(range(rank)):
         spread, axis, terms = params["lhs_dilation"][i], y.ndim - rank + i, []
         for k in range(kernel[i]):
             low = params["padding"][i][0] - k * params["rhs_dilation"][i]
             around = [(0, 0, 0)] * (y.ndim - 1)
-            around[axis - 1] = (low, lengths[i] - low - (x.shape[2 + i] - 1) * spread - 1, spread - 1)
+            around[axis - 1] = (
+                low,
+                lengths[i] - low - (x.shape[2 + i] - 1) * spread - 1,
+                spread - 1,
+            )
             terms.append(lax.pad(lax.index_in_dim(y, k, i, keepdims=False), zero, around))
         y = functools.reduce(lax.add, terms)
     return y

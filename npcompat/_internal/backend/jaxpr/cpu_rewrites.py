@@ -1,11 +1,14 @@
-"""Equations put so that XLA's compiler for the CPU makes fast programs of them; what they compute stays the same.
+"""Equations put so that XLA's compiler for the CPU makes fast programs of them; what they compute
+stays the same.
 
-A table that is computed, and then looked up in, is stored before.  XLA computes what a `gather` takes from together with the gather: an
-element again each time it is taken.  A barrier does not keep it from that, since it is gone by then; a scatter does, because it is never
-computed together with anything.
+A table that is computed, and then looked up in, is stored before. XLA computes what a `gather`
+takes from together with the gather: an element again each time it is taken. A barrier does not keep
+it from that, since it is gone by then; a scatter does, because it is never computed together with
+anything.
 
-A reduction over a short last axis, as of `(a * b).sum(axis=-1)` of vectors in space, becomes operators of its columns, which XLA
-computes together with what is around them.  A reduction is a call of a library there, which takes long for each row.
+A reduction over a short last axis, as of `(a * b).sum(axis=-1)` of vectors in space, becomes
+operators of its columns, which XLA computes together with what is around them. A reduction is a
+call of a library there, which takes long for each row.
 
 Some convolutions become products of matrices (`cpu_convolution`).
 """
@@ -25,10 +28,13 @@ from npcompat._internal.backend.jaxpr.cpu_convolution import as_product, product
 from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE, called
 
 OFTEN = 4
-"""So many elements are taken for each of a table, at the least, that it is stored: storing one takes as long as taking one."""
+"""So many elements are taken for each of a table, at the least, that it is stored: storing one
+takes as long as taking one.
+"""
 SHORT, MANY = 4, 512
-"""An axis is short up to this length, where the others have so many elements: who needs the sum of a row of `n` for each of its
-elements computes it `n` times."""
+"""An axis is short up to this length, where the others have so many elements: who needs the sum of
+a row of `n` for each of its elements computes it `n` times.
+"""
 _REDUCTIONS: dict[str, tuple[Callable[[Any, Any], Any], int | None]] = {
     "reduce_sum": (lax.add, 0),  # a sum of negative zeros is zero
     "reduce_prod": (lax.mul, None),
@@ -38,18 +44,24 @@ _REDUCTIONS: dict[str, tuple[Callable[[Any, Any], Any], int | None]] = {
     "reduce_and": (lax.bitwise_and, None),
 }
 _COMPUTED = ELEMENTWISE | _REDUCTIONS.keys() | {"argmax", "argmin", "concatenate", "iota", "pad"}
-_MOVED = frozenset(["broadcast_in_dim", "expand_dims", "reshape", "rev", "slice", "squeeze", "transpose"])
+_MOVED = frozenset(
+    ["broadcast_in_dim", "expand_dims", "reshape", "rev", "slice", "squeeze", "transpose"]
+)
 _WITHIN = CALLS | {"scan", "while", "cond"}
 
 
 def for_cpu(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of arrays whose equations, when it is traced, are those for the CPU, if that is where programs run."""
+    """A function of arrays whose equations, when it is traced, are those for the CPU, if that is
+    where programs run.
+    """
 
     def traced(*arrays: Any) -> Any:
         if jax.default_backend() != "cpu":
             return compute(*arrays)
         found, results = jax.make_jaxpr(compute, return_shape=True)(*arrays)
-        outs = jaxpr_as_fun(ClosedJaxpr(rewritten(found.jaxpr), found.consts))(*jax.tree.leaves(arrays))
+        outs = jaxpr_as_fun(ClosedJaxpr(rewritten(found.jaxpr), found.consts))(
+            *jax.tree.leaves(arrays)
+        )
         return jax.tree.unflatten(jax.tree.structure(results), outs)
 
     return traced
@@ -64,7 +76,9 @@ class _Rewriter:
     """Goes through equations, and through those of calls and loops among them."""
 
     def __init__(self) -> None:
-        self.seen: dict[int, tuple[Jaxpr, Jaxpr]] = {}  # calls of one function stay calls of one function
+        self.seen: dict[
+            int, tuple[Jaxpr, Jaxpr]
+        ] = {}  # calls of one function stay calls of one function
 
     def equations(self, jaxpr: Jaxpr) -> Jaxpr:
         if id(jaxpr) not in self.seen:
@@ -82,7 +96,11 @@ class _Rewriter:
                 if _is_table(table.aval, equation.outvars[0].aval) and _computed(table, made):
                     if table not in stored:
                         stored[table] = Var(table.aval)
-                        equations.append(_storing(table.aval.shape, table.aval.dtype).replace(invars=[table], outvars=[stored[table]]))
+                        equations.append(
+                            _storing(table.aval.shape, table.aval.dtype).replace(
+                                invars=[table], outvars=[stored[table]]
+                            )
+                        )
                     equation = equation.replace(invars=[stored[table], *equation.invars[1:]])
             elif name in _REDUCTIONS:
                 kind: Any = equation.invars[0].aval
@@ -94,7 +112,9 @@ class _Rewriter:
                 equation = _product(equation)
             elif name in _WITHIN:
                 params = {key: self._within(value) for key, value in equation.params.items()}
-                equation = equation if params == equation.params else equation.replace(params=params)
+                equation = (
+                    equation if params == equation.params else equation.replace(params=params)
+                )
             equations.append(equation)
             made.update((v, equation) for v in equation.outvars)
         if all([one is other for one, other in zip(equations, jaxpr.eqns, strict=False)]):
@@ -114,7 +134,9 @@ class _Rewriter:
 def _call(function: Callable[..., Any], *types: Any) -> JaxprEqn:
     """A call of a function of arrays as one equation."""
     with jax.enable_x64(True):
-        found: JaxprEqn = jax.make_jaxpr(jax.jit(function))(*[jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types]).jaxpr.eqns[0]
+        found: JaxprEqn = jax.make_jaxpr(jax.jit(function))(
+            *[jax.ShapeDtypeStruct(t.shape, t.dtype) for t in types]
+        ).jaxpr.eqns[0]
     return found
 
 
@@ -124,11 +146,13 @@ def _product(equation: JaxprEqn) -> JaxprEqn:
     way = as_product(x, weight, equation.params)
     if way is None:
         return equation
-    found: JaxprEqn = _call(partial(product, way, equation.params), x, weight).replace(invars=equation.invars, outvars=equation.outvars)
+    found: JaxprEqn = _call(partial(product, way, equation.params), x, weight).replace(
+        invars=equation.invars, outvars=equation.outvars
+    )
     return found
 
 
-# --- tables --------------------------------------------------------------------------------------------------------
+# --- tables ---------------------------------------------------------------------------------------
 
 
 def _is_table(table: Any, taken: Any) -> bool:
@@ -164,20 +188,29 @@ def _storing(shape: tuple[int, ...], dtype: Any) -> JaxprEqn:
         elements = jnp.reshape(table, -1)
         places = lax.broadcasted_iota("int32", (elements.size, 1), 0)
         numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
-        result = lax.scatter(jnp.zeros_like(elements), places, elements, numbers, unique_indices=True, mode="promise_in_bounds")
+        result = lax.scatter(
+            jnp.zeros_like(elements),
+            places,
+            elements,
+            numbers,
+            unique_indices=True,
+            mode="promise_in_bounds",
+        )
         return jnp.reshape(result, shape)
 
     return _call(store, jax.ShapeDtypeStruct(shape, dtype))
 
 
-# --- short axes ----------------------------------------------------------------------------------------------------
+# --- short axes -----------------------------------------------------------------------------------
 
 
 def _is_short(shape: Sequence[Any], axes: Sequence[int]) -> bool:
     rank, count = len(shape), len(axes)
     if sorted(axes) != [*range(rank - count, rank)] or not all([type(n) is int for n in shape]):
         return False
-    return bool(1 < math.prod(shape[rank - count :]) <= SHORT and math.prod(shape[: rank - count]) >= MANY)
+    return bool(
+        1 < math.prod(shape[rank - count :]) <= SHORT and math.prod(shape[: rank - count]) >= MANY
+    )
 
 
 @functools.cache
@@ -190,7 +223,9 @@ def _by_columns(name: str, shape: tuple[int, ...], dtype: Any, axes: int) -> Jax
         a = jnp.reshape(a, (*rows, -1))
         columns = [a[..., i] for i in range(a.shape[-1])]
         if start is not None:
-            columns.insert(0, lax.optimization_barrier(jnp.asarray(start, dtype)))  # else XLA leaves it out
+            columns.insert(
+                0, lax.optimization_barrier(jnp.asarray(start, dtype))
+            )  # else XLA leaves it out
         return functools.reduce(lambda x, y: operator(*jnp.broadcast_arrays(x, y)), columns)
 
     return _call(reduced, jax.ShapeDtypeStruct(shape, dtype))

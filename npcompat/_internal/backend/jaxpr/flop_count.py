@@ -1,7 +1,8 @@
-"""How many operations on floats a program makes, counted in its equations: a multiplication and an addition are two.
+"""How many operations on floats a program makes, counted in its equations: a multiplication and an
+addition are two.
 
-What only moves numbers, compares or converts them counts nothing, other functions of elements one for each result.  XLA's own
-analysis is not taken: it counts the body of a loop once.
+What only moves numbers, compares or converts them counts nothing, other functions of elements one
+for each result. XLA's own analysis is not taken: it counts the body of a loop once.
 """
 
 import math
@@ -11,13 +12,14 @@ from typing import Any
 import jax
 
 _FREE = frozenset((
-    "broadcast_in_dim", "clamp", "concatenate", "convert_element_type", "copy", "copy_p", "device_put", "dynamic_slice",
-    "dynamic_update_slice", "gather", "optimization_barrier", "pad", "reduce_precision", "reshape", "rev", "scatter",
-    "select_and_gather_add", "select_n", "slice", "sort", "split", "squeeze", "stop_gradient", "transpose",
+    "broadcast_in_dim", "clamp", "concatenate", "convert_element_type", "copy", "copy_p",
+    "device_put", "dynamic_slice", "dynamic_update_slice", "gather", "optimization_barrier",
+    "pad", "reduce_precision", "reshape", "rev", "scatter", "select_and_gather_add", "select_n",
+    "slice", "sort", "split", "squeeze", "stop_gradient", "transpose",
 ))  # fmt: skip
 _OVER_OPERAND = frozenset((
-    "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "reduce_max", "reduce_min", "reduce_prod", "reduce_sum",
-    "scatter-add", "scatter_add",
+    "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "reduce_max",
+    "reduce_min", "reduce_prod", "reduce_sum", "scatter-add", "scatter_add",
 ))  # fmt: skip
 
 
@@ -49,9 +51,15 @@ def _of_equation(eqn: Any) -> int:
     counts = list(map(_counted, _inner(eqn)))
     if name == "cond":
         return max(counts, default=0)
-    if name not in ("reduce", "reduce_window") and counts:  # the body of a while loop once: nobody knows how often
+    if (
+        name not in ("reduce", "reduce_window") and counts
+    ):  # the body of a while loop once: nobody knows how often
         return sum(counts) * int(params.get("length", 1) if name == "scan" else 1)
-    if out is None or not hasattr(out, "shape") or not jax.numpy.issubdtype(out.dtype, jax.numpy.inexact):
+    if (
+        out is None
+        or not hasattr(out, "shape")
+        or not jax.numpy.issubdtype(out.dtype, jax.numpy.inexact)
+    ):
         return 0
     operands = [v.aval.shape for v in eqn.invars if hasattr(v.aval, "shape")]
     if name == "dot_general":

@@ -8,7 +8,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as onp
-from jax._src.core import ClosedJaxpr, Jaxpr, Var, jaxpr_as_fun  # (`jax.extend.core` imports Pallas)
+from jax._src.core import (
+    ClosedJaxpr,
+    Jaxpr,
+    Var,
+    jaxpr_as_fun,
+)  # (`jax.extend.core` imports Pallas)
 from jax._src.interpreters.partial_eval import DynamicJaxprTracer, convert_constvars_jaxpr
 from jax._src.lax.lax import _convert_element_type as convert_element_type
 from jax.core import Tracer
@@ -27,20 +32,28 @@ def abstract(payload: Any) -> jax.ShapeDtypeStruct:
 
 
 def distinct(payload: Any) -> Any:
-    """The same buffer as an array object of its own, so that a trace can tell captured handles apart by identity."""
+    """The same buffer as an array object of its own, so that a trace can tell captured handles
+    apart by identity.
+    """
     if isinstance(payload, Tracer):
         return payload
     return jax.make_array_from_single_device_arrays(payload.shape, payload.sharding, [payload])
 
 
 def lifted(constant: Any) -> Any:
-    """A tracer of the current trace for a constant that it closes over; the copy costs nothing once lowered."""
+    """A tracer of the current trace for a constant that it closes over; the copy costs nothing once
+    lowered.
+    """
     with jax.enable_x64(True):
         return jnp.copy(constant)
 
 
-def trace(body: Callable[..., Sequence[Any]], arguments: Sequence[jax.ShapeDtypeStruct]) -> ClosedJaxpr:
-    """Run `body` once on tracers of the arguments; what it closes over are the constants of the result."""
+def trace(
+    body: Callable[..., Sequence[Any]], arguments: Sequence[jax.ShapeDtypeStruct]
+) -> ClosedJaxpr:
+    """Run `body` once on tracers of the arguments; what it closes over are the constants of the
+    result.
+    """
     flag = bool(jax.config.read("jax_enable_x64"))
 
     def outside(*tracers: Any) -> Sequence[Any]:
@@ -50,13 +63,21 @@ def trace(body: Callable[..., Sequence[Any]], arguments: Sequence[jax.ShapeDtype
     with jax.enable_x64(True):
         try:
             return jax.make_jaxpr(outside)(*arguments)
-        except Exception as error:  # it is the user's, who is not told of JAX's own frames and how to see them
-            error.__notes__ = [note for note in getattr(error, "__notes__", ()) if "JAX_TRACEBACK_FILTERING" not in note]
+        except (
+            Exception
+        ) as error:  # it is the user's, who is not told of JAX's own frames and how to see them
+            error.__notes__ = [
+                note
+                for note in getattr(error, "__notes__", ())
+                if "JAX_TRACEBACK_FILTERING" not in note
+            ]
             raise
 
 
 def _as_call(jaxpr: Any) -> Callable[..., Any]:
-    """A function that is one call of some equations where it is traced, which takes no time, however many they are."""
+    """A function that is one call of some equations where it is traced, which takes no time,
+    however many they are.
+    """
     call = jax.make_jaxpr(jax.jit(lambda x: (x,)))(0.0).jaxpr.eqns[0]
     lengths = {"in": len(jaxpr.invars), "donated": len(jaxpr.invars), "out": len(jaxpr.outvars)}
     params = dict(call.params, jaxpr=ClosedJaxpr(jaxpr, ()), name="equations")
@@ -73,11 +94,17 @@ _SMALL = 1 << 15
 def _known(jaxpr: ClosedJaxpr, constant: Sequence[bool]) -> dict[Var, Any]:
     """The values of small constants, on the host."""
     found = zip(jaxpr.jaxpr.constvars, jaxpr.consts, constant, strict=True)
-    return {v: onp.asarray(c) for v, c, known in found if known and not isinstance(c, Tracer) and c.nbytes <= _SMALL}
+    return {
+        v: onp.asarray(c)
+        for v, c, known in found
+        if known and not isinstance(c, Tracer) and c.nbytes <= _SMALL
+    }
 
 
 def _with_equal_constants(equations: Jaxpr, known: Mapping[Var, Any]) -> Jaxpr:
-    """The equations with one variable for constants that are equal, so that the rounds of a loop are seen to be alike."""
+    """The equations with one variable for constants that are equal, so that the rounds of a loop
+    are seen to be alike.
+    """
     first: dict[Any, Var] = {}
     same: dict[Any, Var] = {}
     for variable, value in known.items():
@@ -107,7 +134,9 @@ def _without_unused(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def _with_loops(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> tuple[Jaxpr, Sequence[Any]]:
-    """The same equations with loops rolled up, and the numbers that they loop over, which come first among the inputs."""
+    """The same equations with loops rolled up, and the numbers that they loop over, which come
+    first among the inputs.
+    """
     compute = rolled(jaxpr, known)
     if compute is None:
         return jaxpr, ()
@@ -119,7 +148,9 @@ def _with_loops(jaxpr: Jaxpr, known: Mapping[Var, Any]) -> tuple[Jaxpr, Sequence
 
 
 def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..., list[Any]]:
-    """`f(captured, arguments)` from a trace, the captured constants made parameters (None: never read)."""
+    """`f(captured, arguments)` from a trace, the captured constants made parameters (None: never
+    read).
+    """
     position = {id(c): i for i, c in enumerate(captured) if c is not None}
     found = [position.get(id(c)) for c in jaxpr.consts]
     places = [(i, c if i is None else None) for i, c in zip(found, jaxpr.consts, strict=True)]
@@ -130,11 +161,14 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
 
     def run(values: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
         consts = [c if i is None else values[i] for i, c in places]
-        traced = [type(a) is DynamicJaxprTracer for a in (*consts, *arguments) if isinstance(a, Tracer)]
+        traced = [
+            type(a) is DynamicJaxprTracer for a in (*consts, *arguments) if isinstance(a, Tracer)
+        ]
         outs: list[Any]
         if all(traced):
             outs = call(*numbers, *consts, *arguments)
-        else:  # differentiated: equation by equation, of which no more is kept for backward than it needs
+        # differentiated: equation by equation, of which no more is kept for backward than it needs
+        else:
             outs = jaxpr_as_fun(ClosedJaxpr(equations, consts))(*arguments)
         return outs
 
@@ -142,7 +176,9 @@ def program_function(jaxpr: ClosedJaxpr, captured: Sequence[Any]) -> Callable[..
 
 
 def eagerly() -> AbstractContextManager[None]:
-    """A context in which programs of concrete arrays run at once, also while a function is being traced."""
+    """A context in which programs of concrete arrays run at once, also while a function is being
+    traced.
+    """
     context: AbstractContextManager[None] = jax.core.eval_context()
     return context
 
@@ -153,7 +189,9 @@ def output_types(jaxpr: ClosedJaxpr) -> list[tuple[tuple[int, ...], Any]]:
 
 
 def count(mask: Any) -> Any:
-    """How many elements of a traced mask are true: a number that has no say in the dtype of a result, as Python's have none."""
+    """How many elements of a traced mask are true: a number that has no say in the dtype of a
+    result, as Python's have none.
+    """
     with jax.enable_x64(True):
         return jax.lax.reduce(jnp.where(mask, 1, 0), 0, jax.lax.add, tuple(range(mask.ndim)))
 

@@ -58,7 +58,9 @@ def index_get(a: Array, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]
     return found
 
 
-def index_put(a: Array, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Array:
+def index_put(
+    a: Array, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]
+) -> Array:
     """`a[index] = new` of basic indexing, as a new array."""
     out = a.copy()
     out[host_index(starts, spec)] = new
@@ -114,13 +116,17 @@ def shaped_back(x: Array, shape: Sequence[int]) -> Array:
     return x.reshape(shape)
 
 
-def on_platform(chosen: Mapping[str, Callable[..., Any]], default: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+def on_platform(
+    chosen: Mapping[str, Callable[..., Any]], default: Callable[..., Any], arrays: Sequence[Any]
+) -> Any:
     """The result of the function for the host."""
     return chosen.get("cpu", default)(*arrays)
 
 
 def unsqueeze(a: Array, axes: Sequence[int]) -> Array:
-    """With axes of length 1 at these places, which are not negative; `expand_dims` takes five times as long."""
+    """With axes of length 1 at these places, which are not negative; `expand_dims` takes five times
+    as long.
+    """
     rest = iter(a.shape)
     return a.reshape([1 if i in axes else next(rest) for i in range(a.ndim + len(axes))])
 
@@ -138,7 +144,8 @@ def stop_gradient(x: Array) -> Array:
 def sort(a: Array, axis: int = -1) -> Array:
     """The elements in order along an axis.
 
-    For half floats NumPy's kernel for AVX-512 leaves signalling nans, which warn wherever they are computed with.
+    For half floats NumPy's kernel for AVX-512 leaves signalling nans, which warn wherever they are
+    computed with.
     """
     out = onp.sort(a, axis)
     if out.dtype == onp.float16:
@@ -147,16 +154,26 @@ def sort(a: Array, axis: int = -1) -> Array:
 
 
 _MANY, _LONG = 1024, 64
-"""Elements of an array, and of its axis, from which NumPy's fast sort and some more passes take less time than its stable sort."""
+"""Elements of an array, and of its axis, from which NumPy's fast sort and some more passes take
+less time than its stable sort.
+"""
 
 
 def argsort(a: Array, axis: int = -1, stable: bool = False) -> Array:
-    """The positions that sort along an axis; if stable, equal elements keep their order, and so do those that are nan.
+    """The positions that sort along an axis; if stable, equal elements keep their order, and so do
+    those that are nan.
 
-    Of NumPy's two sorts only the one that isn't stable has vectors: of numbers in no order, it takes a tenth to a quarter of the time.
-    What it leaves to do is to sort the positions of those that are alike.
+    Of NumPy's two sorts only the one that isn't stable has vectors: of numbers in no order, it
+    takes a tenth to a quarter of the time. What it leaves to do is to sort the positions of those
+    that are alike.
     """
-    if not stable or a.size < _MANY or a.shape[axis] < _LONG or a.dtype.kind not in "iuf" or a.dtype.itemsize not in (4, 8):
+    if (
+        not stable
+        or a.size < _MANY
+        or a.shape[axis] < _LONG
+        or a.dtype.kind not in "iuf"
+        or a.dtype.itemsize not in (4, 8)
+    ):
         return a.argsort(axis, "stable" if stable else None)
     rows = onp.swapaxes(a, axis, -1)
     if not (rows[..., :-1] > rows[..., 1:]).any():

@@ -10,9 +10,16 @@ Array = onp.ndarray[Any, Any]
 
 
 def conv_transpose_nd(
-    x: Array, weight: Array, stride: Sequence[int], pad: Sequence[tuple[int, int]], dilate: Sequence[int], groups: int, layout: str
+    x: Array,
+    weight: Array,
+    stride: Sequence[int],
+    pad: Sequence[tuple[int, int]],
+    dilate: Sequence[int],
+    groups: int,
+    layout: str,
 ) -> Array:
-    """The adjoint of `conv_nd` in its data: each element adds its multiple of the filters to the window that it stands for.
+    """The adjoint of `conv_nd` in its data: each element adds its multiple of the filters to the
+    window that it stands for.
 
     `pad` says how many elements are cut off (negative: added) at both ends of each spatial axis.
     """
@@ -22,12 +29,25 @@ def conv_transpose_nd(
     inputs, filters = x.shape[1] // groups, weight.shape[1]
     spread = [s * (n - 1) + 1 for n, s in zip(sizes, stride, strict=True)]
     whole = [n + (k - 1) * d for n, k, d in zip(spread, kernel, dilate, strict=True)]
-    y = onp.zeros((x.shape[0], groups * filters, *[n + max(0, -high) for n, (_, high) in zip(whole, pad, strict=True)]), x.dtype)
+    y = onp.zeros(
+        (
+            x.shape[0],
+            groups * filters,
+            *[n + max(0, -high) for n, (_, high) in zip(whole, pad, strict=True)],
+        ),
+        x.dtype,
+    )
     for g, at in itertools.product(range(groups), itertools.product(*map(range, kernel))):
         own = slice(g * inputs, (g + 1) * inputs)
         place: tuple[Any, ...] = (own, slice(None), *at)
         part = onp.moveaxis(onp.tensordot(x[:, own], weight[place], (1, 0)), -1, 1)
-        window = [slice(k * d, k * d + n, s) for k, d, n, s in zip(at, dilate, spread, stride, strict=True)]
+        window = [
+            slice(k * d, k * d + n, s)
+            for k, d, n, s in zip(at, dilate, spread, stride, strict=True)
+        ]
         y[(slice(None), slice(g * filters, (g + 1) * filters), *window)] += part
-    kept = [slice(low, n - high if high > 0 else None) for n, (low, high) in zip(whole, pad, strict=True)]
+    kept = [
+        slice(low, n - high if high > 0 else None)
+        for n, (low, high) in zip(whole, pad, strict=True)
+    ]
     return onp.moveaxis(y[(slice(None), slice(None), *kept)], 1, channel)

@@ -1,4 +1,6 @@
-"""Linear algebra on the host, as operators' computes see it: NumPy's, with failures as a flag instead of an exception."""
+"""Linear algebra on the host, as operators' computes see it: NumPy's, with failures as a flag
+instead of an exception.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +13,11 @@ Array = onp.ndarray[Any, Any]
 
 def einsum(subscripts: str, *operands: Array, optimize: Any) -> Array:
     """Einstein's summation; what NumPy has no loop for (bfloat16) is computed in float32."""
-    found: Array = onp.einsum(subscripts, *[a.astype(onp.float32) if a.dtype.kind == "V" else a for a in operands], optimize=optimize)
+    found: Array = onp.einsum(
+        subscripts,
+        *[a.astype(onp.float32) if a.dtype.kind == "V" else a for a in operands],
+        optimize=optimize,
+    )
     return found
 
 
@@ -22,7 +28,9 @@ def _attempted(function: Callable[..., Array], *arrays: Array) -> tuple[Array, A
     except LinAlgError:
         lead = onp.broadcast_shapes(*[a.shape[:-2] for a in arrays])
         if not lead:
-            return onp.full((arrays[0].shape[-1], *arrays[-1].shape[-1:]), onp.nan, arrays[0].dtype), onp.True_
+            return onp.full(
+                (arrays[0].shape[-1], *arrays[-1].shape[-1:]), onp.nan, arrays[0].dtype
+            ), onp.True_
         stacks = [onp.broadcast_to(a, lead + a.shape[-2:]) for a in arrays]
         parts = [_attempted(function, *[s[i] for s in stacks])[0] for i in onp.ndindex(lead)]
         return onp.stack(parts).reshape(lead + parts[0].shape), onp.True_
@@ -61,7 +69,11 @@ def eigvalsh(a: Array, uplo: Any) -> Array:
 def eig_checked(a: Array) -> tuple[Array, Array, Any]:
     """Eigenvalues and eigenvectors, and whether an element is not finite; they are nan then."""
     if not onp.isfinite(a).all():
-        return onp.full(a.shape[:-1], onp.nan, complex), onp.full(a.shape, onp.nan, complex), onp.True_
+        return (
+            onp.full(a.shape[:-1], onp.nan, complex),
+            onp.full(a.shape, onp.nan, complex),
+            onp.True_,
+        )
     return (*onp.linalg.eig(a), onp.False_)
 
 
@@ -98,7 +110,9 @@ def pinv_flagged(a: Array, rcond: Any, hermitian: bool) -> tuple[Array, Any]:
 
 
 def lstsq(a: Array, b: Array, rcond: Any) -> tuple[Array, Array, Any, Array]:
-    """Least squares: solution, squared residuals (of every column, whatever the rank), rank, singular values."""
+    """Least squares: solution, squared residuals (of every column, whatever the rank), rank,
+    singular values.
+    """
     x, _, rank, s = onp.linalg.lstsq(a, b, rcond=rcond)
     residual = b - a @ x
     squared = onp.sum(onp.real(residual * residual.conj()), axis=0)

@@ -1,4 +1,7 @@
-"""Kernels of network operators on the host.  Special functions that NumPy lacks are computed by XLA."""
+"""Kernels of network operators on the host.
+
+Special functions that NumPy lacks are computed by XLA.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -47,7 +50,9 @@ def rsqrt(x: Array) -> Array:
     return result
 
 
-def _windows(x: Array, window: Sequence[int], stride: Sequence[int], dilate: Sequence[int]) -> Array:
+def _windows(
+    x: Array, window: Sequence[int], stride: Sequence[int], dilate: Sequence[int]
+) -> Array:
     """All windows of the spatial axes (from the third on): their axes come last."""
     axes = tuple(range(2, x.ndim))
     covered = tuple((w - 1) * d + 1 for w, d in zip(window, dilate, strict=True))
@@ -57,8 +62,18 @@ def _windows(x: Array, window: Sequence[int], stride: Sequence[int], dilate: Seq
     return found
 
 
-def conv_nd(x: Array, weight: Array, stride: Sequence[int], pad: Sequence[int], dilate: Sequence[int], groups: int, layout: str) -> Array:
-    """Cross-correlation of a batch with filters; the filters' layout is the data's with O for N and I for C."""
+def conv_nd(
+    x: Array,
+    weight: Array,
+    stride: Sequence[int],
+    pad: Sequence[int],
+    dilate: Sequence[int],
+    groups: int,
+    layout: str,
+) -> Array:
+    """Cross-correlation of a batch with filters; the filters' layout is the data's with O for N and
+    I for C.
+    """
     channel = layout.index("C")
     x, weight = onp.moveaxis(x, channel, 1), onp.moveaxis(weight, channel, 1)
     x = onp.pad(x, [(0, 0), (0, 0), *[(p, p) for p in pad]])
@@ -77,11 +92,21 @@ def conv_nd(x: Array, weight: Array, stride: Sequence[int], pad: Sequence[int], 
     return onp.moveaxis(onp.concatenate(parts, axis=-1), -1, channel)
 
 
-def pool_nd(x: Array, kind: str, window: Sequence[int], stride: Sequence[int], pad: Sequence[tuple[int, int]]) -> Array:
-    """Largest element (`max`) or sum (`sum`) of each window; arguments have one entry for each axis of `x`."""
+def pool_nd(
+    x: Array,
+    kind: str,
+    window: Sequence[int],
+    stride: Sequence[int],
+    pad: Sequence[tuple[int, int]],
+) -> Array:
+    """Largest element (`max`) or sum (`sum`) of each window; arguments have one entry for each axis
+    of `x`.
+    """
     fill = 0 if kind == "sum" else lowest(x.dtype)
     padded = onp.pad(x, pad, constant_values=fill)
-    axes = tuple([axis for axis, length in enumerate(window) if length != 1])  # others may be of length 0
+    axes = tuple(
+        [axis for axis, length in enumerate(window) if length != 1]
+    )  # others may be of length 0
     everywhere = sliding_window_view(padded, tuple([window[axis] for axis in axes]), axis=axes)
     windows = everywhere[tuple(slice(None, None, s) for s in stride)]
     inner = tuple(range(x.ndim, x.ndim + len(axes)))
@@ -98,7 +123,9 @@ take_one = take_along
 
 
 def top_positions(x: Array, k: int, ascending: bool) -> Array:
-    """Positions of the k largest (smallest) elements along the last axis, in order; of equal ones the first comes first."""
+    """Positions of the k largest (smallest) elements along the last axis, in order; of equal ones
+    the first comes first.
+    """
     if ascending:
         return onp.argsort(x, axis=-1, stable=True)[..., :k]
     backwards = onp.argsort(x[..., ::-1], axis=-1, stable=True)[..., ::-1]

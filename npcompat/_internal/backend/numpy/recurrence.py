@@ -8,8 +8,12 @@ import numpy as onp
 Array = onp.ndarray[Any, Any]
 
 
-def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, reverse: bool = False) -> tuple[Any, Any]:
-    """`carry, out = step(carry, x)` over the leading axis of an array, or of a tuple of them; the last carry, and the outputs in a list."""
+def scan(
+    step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, reverse: bool = False
+) -> tuple[Any, Any]:
+    """`carry, out = step(carry, x)` over the leading axis of an array, or of a tuple of them; the
+    last carry, and the outputs in a list.
+    """
     rows = list(zip(*xs, strict=True)) if isinstance(xs, tuple) else list(xs)
     outs: list[Any] = [None] * len(rows)
     for t in range(len(rows))[:: -1 if reverse else 1]:

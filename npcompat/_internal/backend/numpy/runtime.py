@@ -1,7 +1,8 @@
 """The host backend: NumPy's kernels on NumPy arrays; nothing is compiled.
 
-What an operator, its attributes and the kinds of its operands decide is decided once, and looked up by kinds after.
-Gradients come from XLA, when they are asked for: see `npcompat/_internal/autograd/tape.py`.
+What an operator, its attributes and the kinds of its operands decide is decided once, and looked up
+by kinds after. Gradients come from XLA, when they are asked for: see
+`npcompat/_internal/autograd/tape.py`.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -11,7 +12,15 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.numpy import array_functions, bits, deconvolution, linalg, loops, nn, recurrence
+from npcompat._internal.backend.numpy import (
+    array_functions,
+    bits,
+    deconvolution,
+    linalg,
+    loops,
+    nn,
+    recurrence,
+)
 from npcompat._internal.backend.typed_kernel import cast, chosen, kernel
 from npcompat._internal.core import autocast_policy, modes
 from npcompat._internal.core.dtypes import Type
@@ -60,7 +69,9 @@ def forward(op: Op, attrs: Attrs, donate: Collection[int] = ()) -> Callable[...,
 
 
 _OBJECTS = (onp.dtype(object),)
-"""The attributes of a ufunc of which results that are objects are asked, where NumPy may have others: those of comparisons."""
+"""The attributes of a ufunc of which results that are objects are asked, where NumPy may have
+others: those of comparisons.
+"""
 
 
 def _of_objects(ufunc: onp.ufunc, *arrays: Any) -> onp.ndarray[Any, Any]:
@@ -72,8 +83,12 @@ _EXTENDED = 256
 """Numbers of dtypes from here on are not NumPy's own."""
 
 
-def quick(op: Op, arrays: Sequence[Any], numpy_dtypes: int, function: Callable[..., Any] | None = None) -> Any:
-    """What NumPy's own function makes of arrays and Python scalars, or the one given; None where its dtype is not the one of our policy."""
+def quick(
+    op: Op, arrays: Sequence[Any], numpy_dtypes: int, function: Callable[..., Any] | None = None
+) -> Any:
+    """What NumPy's own function makes of arrays and Python scalars, or the one given; None where
+    its dtype is not the one of our policy.
+    """
     ufunc = op.ufunc
     if ufunc is None or op.outputs != 1 or autocast_policy.current() is not None:
         return None
@@ -85,30 +100,51 @@ def quick(op: Op, arrays: Sequence[Any], numpy_dtypes: int, function: Callable[.
         out = onp.asarray(out)
     number = out.dtype.num
     if number in _WIDE:
-        if not numpy_dtypes and not any([a.dtype.num in _WIDE for a in arrays if type(a) is onp.ndarray]):
+        if not numpy_dtypes and not any(
+            [a.dtype.num in _WIDE for a in arrays if type(a) is onp.ndarray]
+        ):
             return None
     elif number >= _EXTENDED:
         return None
     return out
 
 
-def direct(op: Op, attrs: Attrs, types: tuple[Type, ...]) -> tuple[Callable[..., Any], onp.dtype[Any]] | None:
-    """A function of arrays of these dtypes, as they are, and the dtype that it returns; None if there is none."""
+def direct(
+    op: Op, attrs: Attrs, types: tuple[Type, ...]
+) -> tuple[Callable[..., Any], onp.dtype[Any]] | None:
+    """A function of arrays of these dtypes, as they are, and the dtype that it returns; None if
+    there is none.
+    """
     if op.outputs != 1 or op.heavy or op.only_on_xla:
         return None
     named = op.named(attrs)
     casts, out = op.rule(types, named)
     if not isinstance(out, onp.dtype):
         return None
-    found = op.makes(*attrs) if op.makes is not None else None if op.direct is None else op.direct(types, named)
-    if found is None and all([c is None or (isinstance(t, onp.dtype) and t == c) for t, c in zip(types, casts, strict=True)]):
+    found = (
+        op.makes(*attrs)
+        if op.makes is not None
+        else None
+        if op.direct is None
+        else op.direct(types, named)
+    )
+    if found is None and all(
+        [
+            c is None or (isinstance(t, onp.dtype) and t == c)
+            for t, c in zip(types, casts, strict=True)
+        ]
+    ):
         found = partial(chosen(op, name), xp, **named)
     return None if found is None else (found, out)
 
 
 def across(op: Op, attrs: Attrs) -> Callable[..., Any]:
-    """An operator that has an XLA kernel only (random bits, whose numbers must be the same everywhere)."""
-    programs = op.programs[xla.slot + modes.current().numpy_dtypes]  # what XLA has compiled for its own arrays is used here, too
+    """An operator that has an XLA kernel only (random bits, whose numbers must be the same
+    everywhere).
+    """
+    programs = op.programs[
+        xla.slot + modes.current().numpy_dtypes
+    ]  # what XLA has compiled for its own arrays is used here, too
     program = programs.get(attrs)
     if program is None:
         program = programs[attrs] = xla.forward(op, attrs)
@@ -119,7 +155,11 @@ def across(op: Op, attrs: Attrs) -> Callable[..., Any]:
 
     def call(*arrays: Any) -> Any:
         audit = modes.current().audit
-        return compute(*arrays) if audit is None else audit.across(op.name, arrays, partial(compute, *arrays))
+        return (
+            compute(*arrays)
+            if audit is None
+            else audit.across(op.name, arrays, partial(compute, *arrays))
+        )
 
     return call
 

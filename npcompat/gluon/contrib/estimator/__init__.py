@@ -3,7 +3,14 @@
 from npcompat.gluon.contrib.estimator._batch_processor import BatchProcessor
 from npcompat.gluon.contrib.estimator._checkpoints import CheckpointHandler, EarlyStoppingHandler
 from npcompat.gluon.contrib.estimator._estimator import Estimator
-from npcompat.gluon.contrib.estimator._events import BatchBegin, BatchEnd, EpochBegin, EpochEnd, TrainBegin, TrainEnd
+from npcompat.gluon.contrib.estimator._events import (
+    BatchBegin,
+    BatchEnd,
+    EpochBegin,
+    EpochEnd,
+    TrainBegin,
+    TrainEnd,
+)
 from npcompat.gluon.contrib.estimator._handlers import (
     GradientUpdateHandler,
     LoggingHandler,

@@ -9,7 +9,8 @@ Results = tuple[list[Any], list[Any], list[Any], list[Any]]
 
 
 class BatchProcessor:
-    """Trains and evaluates on single batches, for `Estimator`.  A subclass defines one of the two anew.
+    """Trains and evaluates on single batches, for `Estimator`. A subclass defines one of the two
+    anew.
 
     Examples
     --------
@@ -19,7 +20,9 @@ class BatchProcessor:
     ...         return super().fit_batch(estimator, (data / 255, label), batch_axis)
     """
 
-    def _loaded(self, batch: Any, devices: list[Any], batch_axis: int) -> tuple[list[Any], list[Any]]:
+    def _loaded(
+        self, batch: Any, devices: list[Any], batch_axis: int
+    ) -> tuple[list[Any], list[Any]]:
         data, label = batch
         return split_and_load(data, devices, batch_axis), split_and_load(label, devices, batch_axis)
 
@@ -42,7 +45,12 @@ class BatchProcessor:
         """
         data, label = self._loaded(val_batch, estimator.device, batch_axis)
         pred = [estimator.val_net(x) for x in data]
-        return data, label, pred, [estimator.val_loss(p, y) for p, y in zip(pred, label, strict=True)]
+        return (
+            data,
+            label,
+            pred,
+            [estimator.val_loss(p, y) for p, y in zip(pred, label, strict=True)],
+        )
 
     def fit_batch(self, estimator: Any, train_batch: Any, batch_axis: int = 0) -> Results:
         """Compute the gradients of a batch; the parameters are updated by `GradientUpdateHandler`.

@@ -10,7 +10,14 @@ from typing import Any
 from npcompat._internal.random.stream import default as stream
 from npcompat._internal.support import atomic_file
 from npcompat._internal.support.errors import ParameterFileError
-from npcompat.gluon.contrib.estimator._events import BatchBegin, BatchEnd, EpochBegin, EpochEnd, TrainBegin, TrainEnd
+from npcompat.gluon.contrib.estimator._events import (
+    BatchBegin,
+    BatchEnd,
+    EpochBegin,
+    EpochEnd,
+    TrainBegin,
+    TrainEnd,
+)
 from npcompat.gluon.metric import CompositeEvalMetric, EvalMetric
 
 _RISING = ("acc", "f1", "fbeta", "mcc", "pcc", "pearson", "cosine", "top_k")
@@ -20,15 +27,25 @@ _RISING = ("acc", "f1", "fbeta", "mcc", "pcc", "pearson", "cosine", "top_k")
 class _Watch:
     """What a metric's best value is so far."""
 
-    def __init__(self, who: str, monitor: Any, mode: str, min_delta: float = 0.0, baseline: float | None = None) -> None:
+    def __init__(
+        self,
+        who: str,
+        monitor: Any,
+        mode: str,
+        min_delta: float = 0.0,
+        baseline: float | None = None,
+    ) -> None:
         if not isinstance(monitor, EvalMetric) or isinstance(monitor, CompositeEvalMetric):
             raise ValueError(
-                f"{who}: monitor must be one of estimator.train_metrics or estimator.val_metrics, got {type(monitor).__name__}"
+                f"{who}: monitor must be one of estimator.train_metrics or estimator.val_metrics, "
+                f"got {type(monitor).__name__}"
             )
         if mode not in ("auto", "min", "max"):
             raise ValueError(f"{who}: mode must be 'auto', 'min' or 'max', got {mode!r}")
         self.monitor, self.min_delta, self.baseline = monitor, abs(min_delta), baseline
-        rising = mode == "max" or (mode == "auto" and any(part in monitor.name.lower() for part in _RISING))
+        rising = mode == "max" or (
+            mode == "auto" and any(part in monitor.name.lower() for part in _RISING)
+        )
         self.sign = 1 if rising else -1
         self.begin()
 
@@ -37,7 +54,9 @@ class _Watch:
         self.best = -self.sign * math.inf if self.baseline is None else self.baseline
 
     def improved(self) -> bool:
-        """Whether the value is better than any before, by more than the least difference; it is the best one then."""
+        """Whether the value is better than any before, by more than the least difference; it is the
+        best one then.
+        """
         value = self.monitor.get()[1]
         if math.isnan(value) or self.sign * (value - self.best) <= self.min_delta:
             return False
@@ -46,12 +65,14 @@ class _Watch:
 
 
 class CheckpointHandler(TrainBegin, EpochBegin, BatchBegin, BatchEnd, EpochEnd):
-    """Writes parameters, states of the trainer, and the place in the random stream into files, every few passes or batches.
+    """Writes parameters, states of the trainer, and the place in the random stream into files,
+    every few passes or batches.
 
-    A file's name is `prefix-epochEbatchB`, where E and B are how many passes and batches were made; each file is written
-    whole or not at all.  A resumed training gives the same parameters, bit by bit, as one that was not interrupted: the
-    batches of an unfinished pass that were seen already are read and passed over.  The architecture is not written, nor are
-    gradients: where those of several batches are added up, `batch_period` must be a multiple of their number.
+    A file's name is `prefix-epochEbatchB`, where E and B are how many passes and batches were made;
+    each file is written whole or not at all. A resumed training gives the same parameters, bit by
+    bit, as one that was not interrupted: the batches of an unfinished pass that were seen already
+    are read and passed over. The architecture is not written, nor are gradients: where those of
+    several batches are added up, `batch_period` must be a multiple of their number.
 
     Parameters
     ----------
@@ -108,26 +129,36 @@ class CheckpointHandler(TrainBegin, EpochBegin, BatchBegin, BatchEnd, EpochEnd):
             return
         found = self._checkpoints()
         if not found:
-            estimator.logger.info("CheckpointHandler: no checkpoint in %s, training from the beginning", self.model_dir)
+            estimator.logger.info(
+                "CheckpointHandler: no checkpoint in %s, training from the beginning",
+                self.model_dir,
+            )
             return
         (epochs, batches), prefix = found[-1]
         if (estimator.max_epoch is not None and epochs >= estimator.max_epoch) or (
             estimator.max_batch is not None and batches >= estimator.max_batch
         ):
             raise ValueError(
-                f"CheckpointHandler: {self.model_dir / prefix} was written after {epochs} epochs and {batches} batches, which is all that "
+                f"CheckpointHandler: {self.model_dir / prefix} was written after {epochs} epochs "
+                f"and {batches} batches, which is all that "
                 "fit was asked for; ask for more, or pass resume_from_checkpoint=False"
             )
         self._resume(estimator, prefix, epochs, batches)
-        estimator.logger.info("CheckpointHandler: going on after %d epochs and %d batches", epochs, batches)
+        estimator.logger.info(
+            "CheckpointHandler: going on after %d epochs and %d batches", epochs, batches
+        )
 
     def _resume(self, estimator: Any, prefix: str, epochs: int, batches: int) -> None:
         place = self.model_dir / f"{prefix}.json"
         try:
             state = json.loads(place.read_text())
-            best, in_epoch, epoch_position, position = [state[key] for key in ("best", "in_epoch", "epoch_position", "position")]
+            best, in_epoch, epoch_position, position = [
+                state[key] for key in ("best", "in_epoch", "epoch_position", "position")
+            ]
         except (ValueError, KeyError) as error:
-            raise ParameterFileError(f"{place}: not a whole file of a checkpoint ({error})") from error
+            raise ParameterFileError(
+                f"{place}: not a whole file of a checkpoint ({error})"
+            ) from error
         estimator.net.load_parameters(self.model_dir / f"{prefix}.params", device=estimator.device)
         estimator.trainer.load_states(self.model_dir / f"{prefix}.states")
         if self._watch is not None and best is not None:
@@ -171,7 +202,9 @@ class CheckpointHandler(TrainBegin, EpochBegin, BatchBegin, BatchEnd, EpochEnd):
         estimator.net.save_parameters(self.model_dir / f"{prefix}.params")
         estimator.trainer.save_states(self.model_dir / f"{prefix}.states")
         state = {
-            "best": None if self._watch is None or math.isinf(self._watch.best) else self._watch.best,
+            "best": None
+            if self._watch is None or math.isinf(self._watch.best)
+            else self._watch.best,
             "in_epoch": self._in_epoch,
             "epoch_position": self._epoch_position,
             "position": stream.position(),
@@ -181,7 +214,9 @@ class CheckpointHandler(TrainBegin, EpochBegin, BatchBegin, BatchEnd, EpochEnd):
             estimator.logger.info("CheckpointHandler: %s written", self.model_dir / prefix)
 
     def _checkpoints(self) -> list[tuple[tuple[int, int], str]]:
-        """Numbers of passes and batches of the checkpoints that are whole, and what their names begin with; latest last."""
+        """Numbers of passes and batches of the checkpoints that are whole, and what their names
+        begin with; latest last.
+        """
         form = re.compile(re.escape(self.model_prefix) + r"-epoch(\d+)batch(\d+)\.json")
         found = [match for path in self.model_dir.iterdir() if (match := form.fullmatch(path.name))]
         return sorted([((int(m[1]), int(m[2])), m[0].removesuffix(".json")) for m in found])
@@ -205,7 +240,12 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
     """
 
     def __init__(
-        self, monitor: EvalMetric, min_delta: float = 0, patience: int = 0, mode: str = "auto", baseline: float | None = None
+        self,
+        monitor: EvalMetric,
+        min_delta: float = 0,
+        patience: int = 0,
+        mode: str = "auto",
+        baseline: float | None = None,
     ) -> None:
         self._watch = _Watch("EarlyStoppingHandler", monitor, mode, min_delta, baseline)
         self.patience, self.wait, self.stopped_epoch = patience, 0, 0
@@ -232,7 +272,10 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
         """Log why training ended."""
         if self.stopped_epoch:
             estimator.logger.info(
-                "[Epoch %d] EarlyStoppingHandler: %s does not improve on %.4f", self.stopped_epoch, self._watch.monitor.name, self.best
+                "[Epoch %d] EarlyStoppingHandler: %s does not improve on %.4f",
+                self.stopped_epoch,
+                self._watch.monitor.name,
+                self.best,
             )
 
 

@@ -34,12 +34,13 @@ class Estimator:
     loss : gluon.loss.Loss
         The loss.
     train_metrics, val_metrics : EvalMetric or list of EvalMetric, optional
-        What is measured in training and in evaluation.  If not given, the loss, and what suits it; in evaluation the same as in
-        training.  Their names get 'training' and 'validation' in front.
+        What is measured in training and in evaluation. If not given, the loss, and what suits it;
+        in evaluation the same as in training. Their names get 'training' and 'validation' in front.
     initializer : Initializer or str, optional
         For parameters that have no values yet.
     trainer : Trainer, optional
-        What updates the parameters; SGD with a learning rate of 0.001, with a warning, if not given.
+        What updates the parameters; SGD with a learning rate of 0.001, with a warning, if not
+        given.
     device, context : Device or list of one, optional
         Where to train.
     val_net : Block, optional
@@ -86,13 +87,18 @@ class Estimator:
         context: Any = None,
     ) -> None:
         self.net, self.val_net = net, net if val_net is None else val_net
-        self.loss, self.val_loss = _checked_loss(loss), _checked_loss(loss if val_loss is None else val_loss)
+        self.loss, self.val_loss = (
+            _checked_loss(loss),
+            _checked_loss(loss if val_loss is None else val_loss),
+        )
         chosen = single_device(one_of(device, context, "Estimator"), "Estimator")
         self.device = [current_device() if chosen is None else as_device(chosen)]
         self.logger = logging.Logger("Estimator", logging.INFO)
         self.logger.addHandler(_StandardOutput())
         self._train_metrics = metrics_of(train_metrics) or _suited(self.loss)
-        self._val_metrics = metrics_of(val_metrics) or [copy.deepcopy(m) for m in self._train_metrics]
+        self._val_metrics = metrics_of(val_metrics) or [
+            copy.deepcopy(m) for m in self._train_metrics
+        ]
         for kind, group in (("training", self._train_metrics), ("validation", self._val_metrics)):
             for metric in group:
                 metric.name = f"{kind} {metric.name}"
@@ -100,7 +106,10 @@ class Estimator:
         self.trainer = self._checked_trainer(trainer)
         self.batch_processor = BatchProcessor() if batch_processor is None else batch_processor
         if not isinstance(self.batch_processor, BatchProcessor):
-            raise ValueError(f"Estimator: batch_processor must be a BatchProcessor, got {type(batch_processor).__name__}")
+            raise ValueError(
+                "Estimator: batch_processor must be a BatchProcessor, got "
+                f"{type(batch_processor).__name__}"
+            )
         self.max_epoch: int | None = None
         self.max_batch: int | None = None
         self.batch_axis = 0
@@ -125,21 +134,29 @@ class Estimator:
     def _initialize(self, initializer: Any) -> None:
         params = self.net.collect_params()
         missing = ParameterDict()
-        missing.update({name: p for name, p in params.items() if p._data is None and p._waiting is None})
+        missing.update(
+            {name: p for name, p in params.items() if p._data is None and p._waiting is None}
+        )
         if missing:
             missing.initialize(initializer, self.device)
         elif initializer is not None:
             warnings.warn(
-                "Estimator: all parameters are initialized, so the initializer is not used; net.initialize(init, force_reinit=True) would",
+                "Estimator: all parameters are initialized, so the initializer is not used; "
+                "net.initialize(init, force_reinit=True) would",
                 stacklevel=3,
             )
 
     def _checked_trainer(self, trainer: Any) -> Trainer:
         if trainer is None:
-            warnings.warn("Estimator: no trainer was given; SGD with a learning rate of 0.001 is used", stacklevel=3)
+            warnings.warn(
+                "Estimator: no trainer was given; SGD with a learning rate of 0.001 is used",
+                stacklevel=3,
+            )
             return Trainer(self.net.collect_params(), "sgd", {"learning_rate": 0.001})
         if not isinstance(trainer, Trainer):
-            raise ValueError(f"Estimator: trainer must be a gluon.Trainer, got {type(trainer).__name__}")
+            raise ValueError(
+                f"Estimator: trainer must be a gluon.Trainer, got {type(trainer).__name__}"
+            )
         return trainer
 
     # --- single batches
@@ -154,7 +171,9 @@ class Estimator:
 
     # --- whole passes
 
-    def evaluate(self, val_data: Iterable[Any], batch_axis: int = 0, event_handlers: Any = None) -> None:
+    def evaluate(
+        self, val_data: Iterable[Any], batch_axis: int = 0, event_handlers: Any = None
+    ) -> None:
         """Evaluate on data; the results are in `val_metrics`.
 
         Parameters
@@ -164,7 +183,8 @@ class Estimator:
         batch_axis : int
             The axis of examples.
         event_handlers : handler or list of them, optional
-            Called at the pass's and the batches' begin and end; a `MetricHandler` of `val_metrics` is added.
+            Called at the pass's and the batches' begin and end; a `MetricHandler` of `val_metrics`
+            is added.
         """
         handlers = handlers_of(event_handlers)
         if not any(isinstance(h, MetricHandler) for h in handlers):
@@ -197,16 +217,19 @@ class Estimator:
         epochs, batches : int
             How many passes or batches; one of the two.
         event_handlers : handler or list of them, optional
-            Further handlers.  Of `StoppingHandler`, `GradientUpdateHandler`, `MetricHandler`, `ValidationHandler` and
-            `LoggingHandler`, those that are not given are added.
+            Further handlers. Of `StoppingHandler`, `GradientUpdateHandler`, `MetricHandler`,
+            `ValidationHandler` and `LoggingHandler`, those that are not given are added.
         batch_axis : int
             The axis of examples.
         """
         if (epochs is None) == (batches is None):
-            raise ValueError(f"fit: give either epochs or batches, got epochs={epochs} and batches={batches}")
+            raise ValueError(
+                f"fit: give either epochs or batches, got epochs={epochs} and batches={batches}"
+            )
         if hasattr(train_data, "__next__"):
             raise TypeError(
-                "fit: train_data must be something that can be passed over several times, such as a DataLoader, not an iterator"
+                "fit: train_data must be something that can be passed over several times, such as "
+                "a DataLoader, not an iterator"
             )
         self.max_epoch, self.max_batch, self.batch_axis = epochs, batches, batch_axis
         self.trained_epochs = self.trained_batches = 0
@@ -290,9 +313,13 @@ def _sorted(handlers: Sequence[EventHandler]) -> list[EventHandler]:
     return sorted(handlers, key=lambda h: getattr(h, "priority", 0))
 
 
-def _notify(handlers: Sequence[EventHandler], event: str, estimator: Estimator, **kwargs: Any) -> bool:
+def _notify(
+    handlers: Sequence[EventHandler], event: str, estimator: Estimator, **kwargs: Any
+) -> bool:
     """Call what handlers have for an event; whether one of them wants training to end."""
-    return any([getattr(h, event)(estimator, **kwargs) is True for h in handlers if hasattr(h, event)])
+    return any(
+        [getattr(h, event)(estimator, **kwargs) is True for h in handlers if hasattr(h, event)]
+    )
 
 
 def _length(data: Any) -> int | None:

@@ -60,7 +60,10 @@ def handlers_of(given: Any) -> list[EventHandler]:
     found = [given] if isinstance(given, EventHandler) else list(given or ())
     for handler in found:
         if not isinstance(handler, EventHandler):
-            raise ValueError(f"event_handlers: expected handlers of events, such as TrainBegin or BatchEnd, got {type(handler).__name__}")
+            raise ValueError(
+                "event_handlers: expected handlers of events, such as TrainBegin or BatchEnd, "
+                f"got {type(handler).__name__}"
+            )
     return found
 
 
@@ -70,14 +73,26 @@ def metrics_of(given: Any) -> list[EvalMetric]:
     flat: list[EvalMetric] = []
     for metric in found:
         if not isinstance(metric, EvalMetric):
-            raise ValueError(f"metrics: expected metrics (gluon.metric.EvalMetric), got {type(metric).__name__}")
+            raise ValueError(
+                f"metrics: expected metrics (gluon.metric.EvalMetric), got {type(metric).__name__}"
+            )
         flat += metrics_of(metric.metrics) if isinstance(metric, CompositeEvalMetric) else [metric]
     return flat
 
 
 def described(metrics: list[EvalMetric]) -> str:
     """Names and values of metrics, for people."""
-    return ", ".join([f"{name}: {value:.4f}" for metric in metrics for name, value in metric.get_name_value()])
+    return ", ".join(
+        [f"{name}: {value:.4f}" for metric in metrics for name, value in metric.get_name_value()]
+    )
 
 
-__all__ = ["BatchBegin", "BatchEnd", "EpochBegin", "EpochEnd", "EventHandler", "TrainBegin", "TrainEnd"]
+__all__ = [
+    "BatchBegin",
+    "BatchEnd",
+    "EpochBegin",
+    "EpochEnd",
+    "EventHandler",
+    "TrainBegin",
+    "TrainEnd",
+]

@@ -1,4 +1,6 @@
-"""Handlers that every training needs: when it ends, updates, metrics, validation, and what is shown of it."""
+"""Handlers that every training needs: when it ends, updates, metrics, validation, and what is shown
+of it.
+"""
 
 import math
 import time
@@ -32,16 +34,24 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         """Take over the numbers that `fit` was called with."""
-        self.max_epoch, self.max_batch, self.stop_training = estimator.max_epoch, estimator.max_batch, False
+        self.max_epoch, self.max_batch, self.stop_training = (
+            estimator.max_epoch,
+            estimator.max_batch,
+            False,
+        )
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool:
         """Whether that was the last batch."""
-        self.stop_training = self.stop_training or (self.max_batch is not None and estimator.trained_batches >= self.max_batch)
+        self.stop_training = self.stop_training or (
+            self.max_batch is not None and estimator.trained_batches >= self.max_batch
+        )
         return self.stop_training
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool:
         """Whether that was the last pass."""
-        self.stop_training = self.stop_training or (self.max_epoch is not None and estimator.trained_epochs >= self.max_epoch)
+        self.stop_training = self.stop_training or (
+            self.max_epoch is not None and estimator.trained_epochs >= self.max_epoch
+        )
         return self.stop_training
 
 
@@ -53,8 +63,8 @@ class GradientUpdateHandler(BatchEnd):
     priority : float
         Handlers of smaller priority are called first.
     update_period : int
-        After how many batches to update.  If more than 1, parameters must have `grad_req='add'`; gradients are set to zero
-        after each update.
+        After how many batches to update. If more than 1, parameters must have `grad_req='add'`;
+        gradients are set to zero after each update.
 
     Examples
     --------
@@ -65,14 +75,21 @@ class GradientUpdateHandler(BatchEnd):
 
     def __init__(self, priority: float = -2000, *, update_period: int = 1) -> None:
         if update_period < 1:
-            raise ValueError(f"GradientUpdateHandler: update_period must be at least 1, got {update_period}")
+            raise ValueError(
+                f"GradientUpdateHandler: update_period must be at least 1, got {update_period}"
+            )
         self.priority, self.update_period = priority, int(update_period)
         self._examples = self._batches = 0
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         """Update, if it is time."""
         loss = kwargs["loss"]
-        self._examples += sum([part.shape[estimator.batch_axis] for part in (loss if isinstance(loss, list) else [loss])])
+        self._examples += sum(
+            [
+                part.shape[estimator.batch_axis]
+                for part in (loss if isinstance(loss, list) else [loss])
+            ]
+        )
         self._batches += 1
         if self._batches < self.update_period:
             return
@@ -118,7 +135,8 @@ class ValidationHandler(BatchEnd, EpochEnd):
     val_data : DataLoader
         The data.
     eval_fn : callable
-        What evaluates: `Estimator.evaluate`, called with `val_data`, `batch_axis` and `event_handlers`.
+        What evaluates: `Estimator.evaluate`, called with `val_data`, `batch_axis` and
+        `event_handlers`.
     epoch_period, batch_period : int, optional
         After how many passes, and after how many batches; never if None.
     priority : float
@@ -137,10 +155,18 @@ class ValidationHandler(BatchEnd, EpochEnd):
         event_handlers: Any = None,
     ) -> None:
         self.val_data, self.eval_fn, self.priority = val_data, eval_fn, priority
-        self.epoch_period, self.batch_period, self.event_handlers = epoch_period, batch_period, event_handlers
+        self.epoch_period, self.batch_period, self.event_handlers = (
+            epoch_period,
+            batch_period,
+            event_handlers,
+        )
 
     def _evaluate(self, estimator: Any) -> None:
-        self.eval_fn(val_data=self.val_data, batch_axis=estimator.batch_axis, event_handlers=self.event_handlers)
+        self.eval_fn(
+            val_data=self.val_data,
+            batch_axis=estimator.batch_axis,
+            event_handlers=self.event_handlers,
+        )
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         """Evaluate, if it is time."""
@@ -166,9 +192,14 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
         Handlers of smaller priority are called first.
     """
 
-    def __init__(self, log_interval: str | int = "epoch", metrics: Any = None, priority: float = math.inf) -> None:
+    def __init__(
+        self, log_interval: str | int = "epoch", metrics: Any = None, priority: float = math.inf
+    ) -> None:
         if log_interval != "epoch" and not (isinstance(log_interval, int) and log_interval > 0):
-            raise ValueError(f"LoggingHandler: log_interval must be 'epoch' or a number of batches, got {log_interval!r}")
+            raise ValueError(
+                "LoggingHandler: log_interval must be 'epoch' or a number of batches, got "
+                f"{log_interval!r}"
+            )
         self.log_interval, self.metrics, self.priority = log_interval, metrics_of(metrics), priority
         self._train_start = self._epoch_start = self._interval_start = time.perf_counter()
         self._batches = self._samples = 0
@@ -178,13 +209,24 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
         self._train_start = time.perf_counter()
         trainer = estimator.trainer
         name, rate = type(trainer.optimizer).__name__, trainer.learning_rate
-        length = f"{estimator.max_epoch} epochs" if estimator.max_epoch is not None else f"{estimator.max_batch} batches"
-        estimator.logger.info("Training begins with %s, learning rate %.4g, for %s", name, rate, length)
+        length = (
+            f"{estimator.max_epoch} epochs"
+            if estimator.max_epoch is not None
+            else f"{estimator.max_batch} batches"
+        )
+        estimator.logger.info(
+            "Training begins with %s, learning rate %.4g, for %s", name, rate, length
+        )
 
     def train_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         """Write what training reached."""
         seconds = time.perf_counter() - self._train_start
-        estimator.logger.info("Training ended after %.1f s and %d epochs; %s", seconds, estimator.trained_epochs, described(self.metrics))
+        estimator.logger.info(
+            "Training ended after %.1f s and %d epochs; %s",
+            seconds,
+            estimator.trained_epochs,
+            described(self.metrics),
+        )
 
     def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         """Begin to count and to measure time."""
@@ -211,7 +253,9 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         """Write how the pass went."""
         seconds = time.perf_counter() - self._epoch_start
-        estimator.logger.info("[Epoch %d] %.3f s, %s", estimator.trained_epochs, seconds, described(self.metrics))
+        estimator.logger.info(
+            "[Epoch %d] %.3f s, %s", estimator.trained_epochs, seconds, described(self.metrics)
+        )
 
 
 class ProgressBarHandler(TrainBegin, TrainEnd, EpochBegin, BatchEnd, EpochEnd):
@@ -236,12 +280,19 @@ class ProgressBarHandler(TrainBegin, TrainEnd, EpochBegin, BatchEnd, EpochEnd):
         try:
             from tqdm import tqdm
         except ImportError as error:
-            raise ImportError("ProgressBarHandler draws its bars with tqdm, which is not installed: pip install tqdm") from error
+            raise ImportError(
+                "ProgressBarHandler draws its bars with tqdm, which is not installed: pip install "
+                "tqdm"
+            ) from error
         self._tqdm = tqdm
 
     def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         """Begin a bar."""
-        self._bar = self._tqdm(total=kwargs.get("batches"), desc=f"epoch {estimator.trained_epochs + 1}", **self._options)
+        self._bar = self._tqdm(
+            total=kwargs.get("batches"),
+            desc=f"epoch {estimator.trained_epochs + 1}",
+            **self._options,
+        )
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
         """Move the bar on."""
@@ -262,4 +313,11 @@ class ProgressBarHandler(TrainBegin, TrainEnd, EpochBegin, BatchEnd, EpochEnd):
             self._bar = None
 
 
-__all__ = ["GradientUpdateHandler", "LoggingHandler", "MetricHandler", "ProgressBarHandler", "StoppingHandler", "ValidationHandler"]
+__all__ = [
+    "GradientUpdateHandler",
+    "LoggingHandler",
+    "MetricHandler",
+    "ProgressBarHandler",
+    "StoppingHandler",
+    "ValidationHandler",
+]

@@ -18,7 +18,8 @@ Transform = Callable[..., Any]
 class ImageFolderDataset(Dataset):
     """Pictures in folders, one for each class, such as `root/cat/1.png`.
 
-    A sample is a picture, uint8 of shape (H, W, C), and the number of its folder in alphabetical order.
+    A sample is a picture, uint8 of shape (H, W, C), and the number of its folder in alphabetical
+    order.
 
     Parameters
     ----------
@@ -43,7 +44,9 @@ class ImageFolderDataset(Dataset):
     FileNotFoundError: ImageFolderDataset: there is no folder nowhere
     """
 
-    def __init__(self, root: str | os.PathLike[str], flag: int = 1, transform: Transform | None = None) -> None:
+    def __init__(
+        self, root: str | os.PathLike[str], flag: int = 1, transform: Transform | None = None
+    ) -> None:
         self._root, self._flag, self._transform = Path(root).expanduser(), flag, transform
         self._exts = (".jpg", ".jpeg", ".png")
         if not self._root.is_dir():
@@ -52,7 +55,9 @@ class ImageFolderDataset(Dataset):
         self.items: list[tuple[str, int]] = []
         for folder in sorted(self._root.iterdir()):
             if not folder.is_dir():
-                warnings.warn(f"ImageFolderDataset: {folder} is no folder, and left out", stacklevel=2)
+                warnings.warn(
+                    f"ImageFolderDataset: {folder} is no folder, and left out", stacklevel=2
+                )
                 continue
             self._add(folder)
 
@@ -63,7 +68,11 @@ class ImageFolderDataset(Dataset):
             if path.suffix.lower() in self._exts:
                 self.items.append((str(path), label))
             else:
-                warnings.warn(f"ImageFolderDataset: {path} is left out: expected one of {', '.join(self._exts)}", stacklevel=3)
+                warnings.warn(
+                    f"ImageFolderDataset: {path} is left out: expected one of "
+                    f"{', '.join(self._exts)}",
+                    stacklevel=3,
+                )
 
     def __len__(self) -> int:
         return len(self.items)
@@ -84,8 +93,8 @@ class ImageListDataset(Dataset):
     root : path
         The folder that paths start from.
     imglist : path, or sequence
-        A `.lst` file in that folder, whose lines are a number, labels and a path, parted by tabs; or a sequence of labels,
-        each one number, several or an array, followed by a path.
+        A `.lst` file in that folder, whose lines are a number, labels and a path, parted by tabs;
+        or a sequence of labels, each one number, several or an array, followed by a path.
     flag : {1, 0}
         Whether pictures have three channels, or one.
 
@@ -96,14 +105,19 @@ class ImageListDataset(Dataset):
     2
     """
 
-    def __init__(self, root: str | os.PathLike[str] = ".", imglist: Any = None, flag: int = 1) -> None:
+    def __init__(
+        self, root: str | os.PathLike[str] = ".", imglist: Any = None, flag: int = 1
+    ) -> None:
         self._root, self._flag = Path(root).expanduser(), flag
         if isinstance(imglist, str | os.PathLike):
             self._items = list(read_list(self._root / imglist).values())
         elif isinstance(imglist, Sequence):
             self._items = [labelled(entry) for entry in imglist]
         else:
-            raise TypeError(f"ImageListDataset: imglist must be a path or a sequence of labels and paths, got {type(imglist).__name__}")
+            raise TypeError(
+                "ImageListDataset: imglist must be a path or a sequence of labels and paths, got "
+                f"{type(imglist).__name__}"
+            )
 
     def __len__(self) -> int:
         return len(self._items)
@@ -138,7 +152,9 @@ class ImageRecordDataset(RecordFileDataset):
     ((4, 6, 3), 3.0)
     """
 
-    def __init__(self, filename: str | os.PathLike[str], flag: int = 1, transform: Transform | None = None) -> None:
+    def __init__(
+        self, filename: str | os.PathLike[str], flag: int = 1, transform: Transform | None = None
+    ) -> None:
         super().__init__(filename)
         self._flag, self._transform = flag, transform
 
@@ -148,8 +164,14 @@ class ImageRecordDataset(RecordFileDataset):
             header, content = unpack(super().__getitem__(idx))
             picture = imdecode(content, self._flag)
         except ValueError as error:
-            raise DataFileError(f"{self.filename}: record {key!r} at offset {self._records.idx[key]}: {error}") from error
-        return (picture, header.label) if self._transform is None else self._transform(picture, header.label)
+            raise DataFileError(
+                f"{self.filename}: record {key!r} at offset {self._records.idx[key]}: {error}"
+            ) from error
+        return (
+            (picture, header.label)
+            if self._transform is None
+            else self._transform(picture, header.label)
+        )
 
 
 __all__ = ["ImageFolderDataset", "ImageListDataset", "ImageRecordDataset"]

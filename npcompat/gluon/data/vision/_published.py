@@ -1,6 +1,8 @@
-"""Datasets in published file formats, read from a local folder: MNIST, FashionMNIST, CIFAR-10 and CIFAR-100.
+"""Datasets in published file formats, read from a local folder: MNIST, FashionMNIST, CIFAR-10 and
+CIFAR-100.
 
-Nothing is downloaded: where a file is missing, the error says which, where to put it, and where it is published.
+Nothing is downloaded: where a file is missing, the error says which, where to put it, and where it
+is published.
 """
 
 import gzip
@@ -20,17 +22,22 @@ from npcompat.numpy_extension._image_layout import host_picture
 
 Array = onp.ndarray[Any, Any]
 
-# --- files -------------------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
-def _found(root: Path, name: str, folders: Sequence[str], endings: Sequence[str], published: str) -> Path:
+def _found(
+    root: Path, name: str, folders: Sequence[str], endings: Sequence[str], published: str
+) -> Path:
     """The file, in the folder or one of those that an archive makes in it."""
     for folder in ("", *folders):
         for ending in endings:
             path = root / folder / (name + ending)
             if path.is_file():
                 return path
-    raise FileNotFoundError(f"{root / (name + endings[-1])} is missing; nothing is downloaded: get it from {published} and put it there")
+    raise FileNotFoundError(
+        f"{root / (name + endings[-1])} is missing; nothing is downloaded: get it from "
+        f"{published} and put it there"
+    )
 
 
 def _content(path: Path) -> bytes:
@@ -41,29 +48,39 @@ def _content(path: Path) -> bytes:
     try:
         return gzip.decompress(content)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataFileError(f"{path}: damaged gzip file of {len(content)} bytes: {error}") from error
+        raise DataFileError(
+            f"{path}: damaged gzip file of {len(content)} bytes: {error}"
+        ) from error
 
 
 def read_idx(path: Path, ndim: int) -> Array:
     """An array of unsigned bytes from an IDX file (LeCun et al., "The MNIST database").
 
-    Two zero bytes, a code for the type, the number of axes, their lengths as big-endian 32-bit integers, and the elements.
+    Two zero bytes, a code for the type, the number of axes, their lengths as big-endian 32-bit
+    integers, and the elements.
     """
     content = _content(path)
     if content[:4] != bytes((0, 0, 8, ndim)):
         raise DataFileError(
-            f"{path}: expected an IDX file of bytes and {ndim} axes at offset 0, which begins 00 00 08 0{ndim}; got {_hex(content)}"
+            f"{path}: expected an IDX file of bytes and {ndim} axes at offset 0, which begins 00 "
+            f"00 08 0{ndim}; got {_hex(content)}"
         )
     begin = 4 + 4 * ndim
     if len(content) < begin:
-        raise DataFileError(f"{path}: the file ends at offset {len(content)}, within the lengths of its {ndim} axes")
+        raise DataFileError(
+            f"{path}: the file ends at offset {len(content)}, within the lengths of its {ndim} axes"
+        )
     shape = struct.unpack_from(f">{ndim}I", content, 4)
     expected = begin + math.prod(shape)
     if len(content) < expected:
-        raise DataFileError(f"{path}: the file ends at offset {len(content)}; elements of shape {shape} end at {expected}")
+        raise DataFileError(
+            f"{path}: the file ends at offset {len(content)}; elements of shape {shape} end at "
+            f"{expected}"
+        )
     if len(content) > expected:
         raise DataFileError(
-            f"{path}: {len(content) - expected} bytes too many after offset {expected}, where elements of shape {shape} end"
+            f"{path}: {len(content) - expected} bytes too many after offset {expected}, where "
+            f"elements of shape {shape} end"
         )
     return onp.frombuffer(content, onp.uint8, offset=begin).reshape(shape)
 
@@ -75,26 +92,30 @@ def _hex(content: bytes) -> str:
 def read_cifar(path: Path, labels: int) -> tuple[Array, Array]:
     """Pictures (N, 32, 32, 3) and labels (N, labels) from a file of CIFAR's binary version.
 
-    Each record has its labels, a byte each, and 1024 bytes for each of red, green and blue (Krizhevsky, "The CIFAR-10 dataset").
+    Each record has its labels, a byte each, and 1024 bytes for each of red, green and blue
+    (Krizhevsky, "The CIFAR-10 dataset").
     """
     content = path.read_bytes()
     length = labels + 3072
     if not content or len(content) % length:
         whole = len(content) // length
         raise DataFileError(
-            f"{path}: the file ends at offset {len(content)}, within record {whole} of {length} bytes, which begins at {whole * length}"
+            f"{path}: the file ends at offset {len(content)}, within record {whole} of {length} "
+            f"bytes, which begins at {whole * length}"
         )
     records = onp.frombuffer(content, onp.uint8).reshape(-1, length)
     return records[:, labels:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), records[:, :labels]
 
 
-# --- datasets ----------------------------------------------------------------------------------------------------
+# --- datasets -------------------------------------------------------------------------------------
 
 
 class _Published(Dataset):
     """Pictures and labels that fit into memory."""
 
-    def __init__(self, root: str | os.PathLike[str], train: bool, transform: Callable[..., Any] | None) -> None:
+    def __init__(
+        self, root: str | os.PathLike[str], train: bool, transform: Callable[..., Any] | None
+    ) -> None:
         self._root, self._train, self._transform = Path(root).expanduser(), bool(train), transform
         data, label = self._read()
         self._data, self._label = onp.ascontiguousarray(data), label.astype(onp.int32)
@@ -111,15 +132,17 @@ class _Published(Dataset):
 
 
 class MNIST(_Published):
-    """Handwritten digits (LeCun et al., 1998): 60000 pictures of 28 x 28 pixels to train with, and 10000 to test.
+    """Handwritten digits (LeCun et al., 1998): 60000 pictures of 28 x 28 pixels to train with, and
+    10000 to test.
 
-    A sample is a picture, uint8 of shape (28, 28, 1), and an int32 label; a slice gives several of both.
+    A sample is a picture, uint8 of shape (28, 28, 1), and an int32 label; a slice gives several of
+    both.
 
     Parameters
     ----------
     root : path
-        Folder of the files `train-images-idx3-ubyte`, `train-labels-idx1-ubyte`, `t10k-images-idx3-ubyte` and
-        `t10k-labels-idx1-ubyte`, as they are or with `.gz`.
+        Folder of the files `train-images-idx3-ubyte`, `train-labels-idx1-ubyte`,
+        `t10k-images-idx3-ubyte` and `t10k-labels-idx1-ubyte`, as they are or with `.gz`.
     train : bool
         Whether samples to train with are read, or those to test.
     transform : callable, optional
@@ -152,15 +175,21 @@ class MNIST(_Published):
 
     def _read(self) -> tuple[Array, Array]:
         part = "train" if self._train else "t10k"
-        paths = [_found(self._root, f"{part}-{what}-ubyte", (), ("", ".gz"), self._published) for what in ("images-idx3", "labels-idx1")]
+        paths = [
+            _found(self._root, f"{part}-{what}-ubyte", (), ("", ".gz"), self._published)
+            for what in ("images-idx3", "labels-idx1")
+        ]
         images, labels = read_idx(paths[0], 3), read_idx(paths[1], 1)
         if len(images) != len(labels):
-            raise DataFileError(f"{paths[0]} has {len(images)} pictures, but {paths[1]} has {len(labels)} labels")
+            raise DataFileError(
+                f"{paths[0]} has {len(images)} pictures, but {paths[1]} has {len(labels)} labels"
+            )
         return images[..., None], labels
 
 
 class FashionMNIST(MNIST):
-    """Pictures of clothing in the format of MNIST (Xiao et al., 2017); parameters, samples and errors are those of `MNIST`.
+    """Pictures of clothing in the format of MNIST (Xiao et al., 2017); parameters, samples and
+    errors are those of `MNIST`.
 
     Parameters
     ----------
@@ -192,15 +221,17 @@ _CIFAR = "https://www.cs.toronto.edu/~kriz/cifar.html (binary version)"
 
 
 class CIFAR10(_Published):
-    """Pictures of ten kinds of things (Krizhevsky, 2009): 50000 of 32 x 32 pixels to train with, and 10000 to test.
+    """Pictures of ten kinds of things (Krizhevsky, 2009): 50000 of 32 x 32 pixels to train with,
+    and 10000 to test.
 
-    A sample is a picture, uint8 of shape (32, 32, 3), and an int32 label; a slice gives several of both.
+    A sample is a picture, uint8 of shape (32, 32, 3), and an int32 label; a slice gives several of
+    both.
 
     Parameters
     ----------
     root : path
-        Folder of the files `data_batch_1.bin` to `data_batch_5.bin` and `test_batch.bin`, or of the folder
-        `cifar-10-batches-bin` with them.
+        Folder of the files `data_batch_1.bin` to `data_batch_5.bin` and `test_batch.bin`, or of the
+        folder `cifar-10-batches-bin` with them.
     train : bool
         Whether samples to train with are read, or those to test.
     transform : callable, optional
@@ -231,17 +262,24 @@ class CIFAR10(_Published):
 
     def _read(self) -> tuple[Array, Array]:
         names = [f"data_batch_{i}.bin" for i in range(1, 6)] if self._train else ["test_batch.bin"]
-        parts = [read_cifar(_found(self._root, name, ("cifar-10-batches-bin",), ("",), _CIFAR), 1) for name in names]
-        return onp.concatenate([data for data, _ in parts]), onp.concatenate([label[:, 0] for _, label in parts])
+        parts = [
+            read_cifar(_found(self._root, name, ("cifar-10-batches-bin",), ("",), _CIFAR), 1)
+            for name in names
+        ]
+        return onp.concatenate([data for data, _ in parts]), onp.concatenate(
+            [label[:, 0] for _, label in parts]
+        )
 
 
 class CIFAR100(_Published):
-    """Pictures of a hundred kinds of things in twenty groups (Krizhevsky, 2009); samples and errors are as for `CIFAR10`.
+    """Pictures of a hundred kinds of things in twenty groups (Krizhevsky, 2009); samples and errors
+    are as for `CIFAR10`.
 
     Parameters
     ----------
     root : path
-        Folder of the files `train.bin` and `test.bin`, or of the folder `cifar-100-binary` with them.
+        Folder of the files `train.bin` and `test.bin`, or of the folder `cifar-100-binary` with
+        them.
     fine_label : bool
         Whether the label is the kind, or the group.
     train, transform

@@ -1,12 +1,21 @@
 """Networks for images.
 
-Each has `features` and `output`, and gives scores of classes.  Images are RGB in [0, 1], normalized with the means
-(0.485, 0.456, 0.406) and the deviations (0.229, 0.224, 0.225), if pretrained parameters are used.
+Each has `features` and `output`, and gives scores of classes. Images are RGB in [0, 1], normalized
+with the means (0.485, 0.456, 0.406) and the deviations (0.229, 0.224, 0.225), if pretrained
+parameters are used.
 """
 
 from typing import Any
 
-from npcompat.gluon.model_zoo.vision import _alexnet, _densenet, _inception, _mobilenet, _resnet, _squeezenet, _vgg
+from npcompat.gluon.model_zoo.vision import (
+    _alexnet,
+    _densenet,
+    _inception,
+    _mobilenet,
+    _resnet,
+    _squeezenet,
+    _vgg,
+)
 from npcompat.gluon.model_zoo.vision._alexnet import *
 from npcompat.gluon.model_zoo.vision._densenet import *
 from npcompat.gluon.model_zoo.vision._inception import *
@@ -15,7 +24,11 @@ from npcompat.gluon.model_zoo.vision._resnet import *
 from npcompat.gluon.model_zoo.vision._squeezenet import *
 from npcompat.gluon.model_zoo.vision._vgg import *
 
-_OTHER_NAMES = {"inception_v3": "inceptionv3", "squeezenet1_0": "squeezenet1.0", "squeezenet1_1": "squeezenet1.1"} | {
+_OTHER_NAMES = {
+    "inception_v3": "inceptionv3",
+    "squeezenet1_0": "squeezenet1.0",
+    "squeezenet1_1": "squeezenet1.1",
+} | {
     f"mobilenet{version}{width}": f"mobilenet{tag}{width.replace('_', '.')}"
     for version, tag in (("", ""), ("_v2_", "v2_"))
     for width in ("1_0", "0_75", "0_5", "0_25")
@@ -52,7 +65,9 @@ def get_model(name: str, **kwargs: Any) -> Any:
     """
     key = name.lower()
     if key not in _MODELS:
-        raise ValueError(f"get_model: there is no network {name!r}; expected one of {', '.join(sorted(_MODELS))}")
+        raise ValueError(
+            f"get_model: there is no network {name!r}; expected one of {', '.join(sorted(_MODELS))}"
+        )
     return _MODELS[key](**kwargs)
 
 

@@ -41,7 +41,14 @@ class AlexNet(HybridBlock):
         return self.output(self.features(x))
 
 
-def alexnet(pretrained: bool = False, device: Any = None, root: Any = None, *, ctx: Any = None, **kwargs: Any) -> AlexNet:
+def alexnet(
+    pretrained: bool = False,
+    device: Any = None,
+    root: Any = None,
+    *,
+    ctx: Any = None,
+    **kwargs: Any,
+) -> AlexNet:
     """AlexNet.
 
     Parameters

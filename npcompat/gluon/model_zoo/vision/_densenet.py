@@ -21,10 +21,15 @@ def _convolved(in_channels: int, channels: int, kernel: int) -> list[HybridBlock
     return [nn.BatchNorm(in_channels=in_channels), nn.Activation("relu"), conv]
 
 
-def _layer(in_channels: int, growth_rate: int, bn_size: int, dropout: float) -> nn.HybridConcatenate:
+def _layer(
+    in_channels: int, growth_rate: int, bn_size: int, dropout: float
+) -> nn.HybridConcatenate:
     """What comes in, joined with new channels made of it."""
     new = nn.HybridSequential()
-    new.add(*_convolved(in_channels, bn_size * growth_rate, 1), *_convolved(bn_size * growth_rate, growth_rate, 3))
+    new.add(
+        *_convolved(in_channels, bn_size * growth_rate, 1),
+        *_convolved(bn_size * growth_rate, growth_rate, 3),
+    )
     if dropout:
         new.add(nn.Dropout(dropout))
     layer = nn.HybridConcatenate(axis=1)
@@ -63,7 +68,14 @@ class DenseNet(HybridBlock):
         super().__init__()
         self.features = nn.HybridSequential()
         self.features.add(
-            nn.Conv2D(num_init_features, kernel_size=7, strides=2, padding=3, use_bias=False, in_channels=3),
+            nn.Conv2D(
+                num_init_features,
+                kernel_size=7,
+                strides=2,
+                padding=3,
+                use_bias=False,
+                in_channels=3,
+            ),
             nn.BatchNorm(in_channels=num_init_features),
             nn.Activation("relu"),
             nn.MaxPool2D(pool_size=3, strides=2, padding=1),
@@ -72,7 +84,9 @@ class DenseNet(HybridBlock):
         for i, count in enumerate(block_config):
             if i:
                 transition = nn.HybridSequential()
-                transition.add(*_convolved(channels, channels // 2, 1), nn.AvgPool2D(pool_size=2, strides=2))
+                transition.add(
+                    *_convolved(channels, channels // 2, 1), nn.AvgPool2D(pool_size=2, strides=2)
+                )
                 self.features.add(transition)
                 channels //= 2
             block = nn.HybridSequential()
@@ -80,7 +94,12 @@ class DenseNet(HybridBlock):
                 block.add(_layer(channels, growth_rate, bn_size, dropout))
                 channels += growth_rate
             self.features.add(block)
-        self.features.add(nn.BatchNorm(in_channels=channels), nn.Activation("relu"), nn.AvgPool2D(pool_size=7), nn.Flatten())
+        self.features.add(
+            nn.BatchNorm(in_channels=channels),
+            nn.Activation("relu"),
+            nn.AvgPool2D(pool_size=7),
+            nn.Flatten(),
+        )
         self.output = nn.Dense(classes)
 
     def forward(self, x: Any) -> Any:
@@ -89,28 +108,49 @@ class DenseNet(HybridBlock):
 
 
 def _densenet(
-    num_layers: int, pretrained: bool = False, device: Any = None, root: Any = None, *, ctx: Any = None, **kwargs: Any
+    num_layers: int,
+    pretrained: bool = False,
+    device: Any = None,
+    root: Any = None,
+    *,
+    ctx: Any = None,
+    **kwargs: Any,
 ) -> DenseNet:
-    return completed(DenseNet(*_FORMS[num_layers], **kwargs), f"densenet{num_layers}", pretrained, device, root, ctx)
+    return completed(
+        DenseNet(*_FORMS[num_layers], **kwargs),
+        f"densenet{num_layers}",
+        pretrained,
+        device,
+        root,
+        ctx,
+    )
 
 
 def densenet121(**kwargs: Any) -> DenseNet:
-    """DenseNet of 121 layers; `pretrained`, `device` and `root` as for `get_vgg`, and the later arguments of `DenseNet`."""
+    """DenseNet of 121 layers; `pretrained`, `device` and `root` as for `get_vgg`, and the later
+    arguments of `DenseNet`.
+    """
     return _densenet(121, **kwargs)
 
 
 def densenet161(**kwargs: Any) -> DenseNet:
-    """DenseNet of 161 layers; `pretrained`, `device` and `root` as for `get_vgg`, and the later arguments of `DenseNet`."""
+    """DenseNet of 161 layers; `pretrained`, `device` and `root` as for `get_vgg`, and the later
+    arguments of `DenseNet`.
+    """
     return _densenet(161, **kwargs)
 
 
 def densenet169(**kwargs: Any) -> DenseNet:
-    """DenseNet of 169 layers; `pretrained`, `device` and `root` as for `get_vgg`, and the later arguments of `DenseNet`."""
+    """DenseNet of 169 layers; `pretrained`, `device` and `root` as for `get_vgg`, and the later
+    arguments of `DenseNet`.
+    """
     return _densenet(169, **kwargs)
 
 
 def densenet201(**kwargs: Any) -> DenseNet:
-    """DenseNet of 201 layers; `pretrained`, `device` and `root` as for `get_vgg`, and the later arguments of `DenseNet`."""
+    """DenseNet of 201 layers; `pretrained`, `device` and `root` as for `get_vgg`, and the later
+    arguments of `DenseNet`.
+    """
     return _densenet(201, **kwargs)
 
 

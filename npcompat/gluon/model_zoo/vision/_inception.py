@@ -6,12 +6,15 @@ from npcompat.gluon import nn
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.model_zoo._pretrained import completed
 
-# A convolution is channels, size of the window, stride and padding; a branch is a pooling or None, and convolutions one after
-# another.  A branch whose last entry is a list of branches ends in them, side by side.
+# A convolution is channels, size of the window, stride and padding; a branch is a pooling or None,
+# and convolutions one after another.  A branch whose last entry is a list of branches ends in them,
+# side by side.
 Size = int | tuple[int, int]
 
 
-def _conv(in_channels: int, channels: int, kernel: Size, stride: int = 1, padding: Size = 0) -> nn.HybridSequential:
+def _conv(
+    in_channels: int, channels: int, kernel: Size, stride: int = 1, padding: Size = 0
+) -> nn.HybridSequential:
     """A convolution, normalized and activated."""
     layers = nn.HybridSequential()
     layers.add(
@@ -72,9 +75,30 @@ def _at_17(inside: int) -> tuple[Any, ...]:
 
 
 _TO_17 = ((None, (384, 3, 2)), (None, (64, 1), (96, 3, 1, 1), (96, 3, 2)), ("max",))
-_TO_8 = ((None, (192, 1), (320, 3, 2)), (None, (192, 1), (192, *_ROW), (192, *_COLUMN), (192, 3, 2)), ("max",))
-_AT_8 = ((None, (320, 1)), (None, (384, 1), _SPLIT), (None, (448, 1), (384, 3, 1, 1), _SPLIT), ("avg", (192, 1)))
-_MODULES = (_at_35(32), _at_35(64), _at_35(64), _TO_17, _at_17(128), _at_17(160), _at_17(160), _at_17(192), _TO_8, _AT_8, _AT_8)
+_TO_8 = (
+    (None, (192, 1), (320, 3, 2)),
+    (None, (192, 1), (192, *_ROW), (192, *_COLUMN), (192, 3, 2)),
+    ("max",),
+)
+_AT_8 = (
+    (None, (320, 1)),
+    (None, (384, 1), _SPLIT),
+    (None, (448, 1), (384, 3, 1, 1), _SPLIT),
+    ("avg", (192, 1)),
+)
+_MODULES = (
+    _at_35(32),
+    _at_35(64),
+    _at_35(64),
+    _TO_17,
+    _at_17(128),
+    _at_17(160),
+    _at_17(160),
+    _at_17(192),
+    _TO_8,
+    _AT_8,
+    _AT_8,
+)
 
 
 class Inception3(HybridBlock):
@@ -89,7 +113,9 @@ class Inception3(HybridBlock):
     def __init__(self, classes: int = 1000) -> None:
         super().__init__()
         self.features = nn.HybridSequential()
-        self.features.add(_conv(3, 32, 3, 2), _conv(32, 32, 3), _conv(32, 64, 3, 1, 1), nn.MaxPool2D(3, 2))
+        self.features.add(
+            _conv(3, 32, 3, 2), _conv(32, 32, 3), _conv(32, 64, 3, 1, 1), nn.MaxPool2D(3, 2)
+        )
         self.features.add(_conv(64, 80, 1), _conv(80, 192, 3), nn.MaxPool2D(3, 2))
         channels = 192
         for branches in _MODULES:
@@ -103,7 +129,14 @@ class Inception3(HybridBlock):
         return self.output(self.features(x))
 
 
-def inception_v3(pretrained: bool = False, device: Any = None, root: Any = None, *, ctx: Any = None, **kwargs: Any) -> Inception3:
+def inception_v3(
+    pretrained: bool = False,
+    device: Any = None,
+    root: Any = None,
+    *,
+    ctx: Any = None,
+    **kwargs: Any,
+) -> Inception3:
     """Inception v3.
 
     Parameters

@@ -8,9 +8,27 @@ from npcompat.gluon import nn
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.model_zoo._pretrained import completed
 
-_SEPARABLE = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2), (1024, 1))
+_SEPARABLE = (
+    (64, 1),
+    (128, 2),
+    (128, 1),
+    (256, 2),
+    (256, 1),
+    (512, 2),
+    *[(512, 1)] * 5,
+    (1024, 2),
+    (1024, 1),
+)
 """Channels and strides of the first form's layers, after 32 channels."""
-_BOTTLENECKS = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
+_BOTTLENECKS = (
+    (1, 16, 1, 1),
+    (6, 24, 2, 2),
+    (6, 32, 3, 2),
+    (6, 64, 4, 2),
+    (6, 96, 3, 1),
+    (6, 160, 3, 2),
+    (6, 320, 1, 1),
+)
 """Expansion, channels, repetitions and stride of the first of them, of the second form's layers."""
 
 
@@ -23,10 +41,23 @@ class _ReLU6(HybridBlock):
 
 
 def _normalized(
-    in_channels: int, channels: int, kernel: int = 1, stride: int = 1, groups: int = 1, activation: HybridBlock | None = None
+    in_channels: int,
+    channels: int,
+    kernel: int = 1,
+    stride: int = 1,
+    groups: int = 1,
+    activation: HybridBlock | None = None,
 ) -> Iterable[HybridBlock]:
     """A convolution that keeps the size, up to its stride, then normalization and activation."""
-    conv = nn.Conv2D(channels, kernel, stride, kernel // 2, groups=groups, use_bias=False, in_channels=in_channels)
+    conv = nn.Conv2D(
+        channels,
+        kernel,
+        stride,
+        kernel // 2,
+        groups=groups,
+        use_bias=False,
+        in_channels=in_channels,
+    )
     return [conv, nn.BatchNorm(in_channels=channels), *([] if activation is None else [activation])]
 
 
@@ -48,7 +79,11 @@ class MobileNet(HybridBlock):
         self.features.add(*_normalized(3, before, 3, 2, activation=nn.Activation("relu")))
         for width, stride in _SEPARABLE:
             channels = int(width * multiplier)
-            self.features.add(*_normalized(before, before, 3, stride, groups=before, activation=nn.Activation("relu")))
+            self.features.add(
+                *_normalized(
+                    before, before, 3, stride, groups=before, activation=nn.Activation("relu")
+                )
+            )
             self.features.add(*_normalized(before, channels, activation=nn.Activation("relu")))
             before = channels
         self.features.add(nn.GlobalAvgPool2D(), nn.Flatten())
@@ -60,7 +95,9 @@ class MobileNet(HybridBlock):
 
 
 class _Bottleneck(HybridBlock):
-    """More channels, a convolution of each, fewer channels again; added to what came in if that is alike."""
+    """More channels, a convolution of each, fewer channels again; added to what came in if that is
+    alike.
+    """
 
     def __init__(self, in_channels: int, channels: int, expansion: int, stride: int) -> None:
         super().__init__()
@@ -117,7 +154,13 @@ def _suffix(multiplier: float) -> str:
 
 
 def get_mobilenet(
-    multiplier: float, pretrained: bool = False, device: Any = None, root: Any = None, *, ctx: Any = None, **kwargs: Any
+    multiplier: float,
+    pretrained: bool = False,
+    device: Any = None,
+    root: Any = None,
+    *,
+    ctx: Any = None,
+    **kwargs: Any,
 ) -> MobileNet:
     """A MobileNet.
 
@@ -134,14 +177,34 @@ def get_mobilenet(
     **kwargs
         As for `MobileNet`.
     """
-    return completed(MobileNet(multiplier, **kwargs), f"mobilenet{_suffix(multiplier)}", pretrained, device, root, ctx)
+    return completed(
+        MobileNet(multiplier, **kwargs),
+        f"mobilenet{_suffix(multiplier)}",
+        pretrained,
+        device,
+        root,
+        ctx,
+    )
 
 
 def get_mobilenet_v2(
-    multiplier: float, pretrained: bool = False, device: Any = None, root: Any = None, *, ctx: Any = None, **kwargs: Any
+    multiplier: float,
+    pretrained: bool = False,
+    device: Any = None,
+    root: Any = None,
+    *,
+    ctx: Any = None,
+    **kwargs: Any,
 ) -> MobileNetV2:
     """A MobileNet V2; the arguments are those of `get_mobilenet`, and of `MobileNetV2`."""
-    return completed(MobileNetV2(multiplier, **kwargs), f"mobilenetv2_{_suffix(multiplier)}", pretrained, device, root, ctx)
+    return completed(
+        MobileNetV2(multiplier, **kwargs),
+        f"mobilenetv2_{_suffix(multiplier)}",
+        pretrained,
+        device,
+        root,
+        ctx,
+    )
 
 
 def mobilenet1_0(**kwargs: Any) -> MobileNet:

@@ -10,30 +10,45 @@ from npcompat.gluon.model_zoo._pretrained import completed
 
 
 def _conv3x3(in_channels: int, channels: int, stride: int = 1) -> nn.Conv2D:
-    return nn.Conv2D(channels, kernel_size=3, strides=stride, padding=1, use_bias=False, in_channels=in_channels)
+    return nn.Conv2D(
+        channels, kernel_size=3, strides=stride, padding=1, use_bias=False, in_channels=in_channels
+    )
 
 
 def _conv1x1(in_channels: int, channels: int, stride: int = 1, use_bias: bool = False) -> nn.Conv2D:
-    return nn.Conv2D(channels, kernel_size=1, strides=stride, use_bias=use_bias, in_channels=in_channels)
+    return nn.Conv2D(
+        channels, kernel_size=1, strides=stride, use_bias=use_bias, in_channels=in_channels
+    )
 
 
-# --- version 1: what is added is activated -------------------------------------------------------------------------
+# --- version 1: what is added is activated --------------------------------------------------------
 
 
 class _ResidualV1(HybridBlock):
     """Convolutions, each normalized, whose result is added to what came in; then activated."""
 
-    def __init__(self, channels: int, stride: int, downsample: bool, in_channels: int, convolutions: Sequence[nn.Conv2D]) -> None:
+    def __init__(
+        self,
+        channels: int,
+        stride: int,
+        downsample: bool,
+        in_channels: int,
+        convolutions: Sequence[nn.Conv2D],
+    ) -> None:
         super().__init__()
         self.body = nn.HybridSequential()
         for i, conv in enumerate(convolutions):
             if i:
                 self.body.add(nn.Activation("relu"))
-            self.body.add(conv, nn.BatchNorm(in_channels=conv.weight.shape[0] if conv.weight.shape else 0))
+            self.body.add(
+                conv, nn.BatchNorm(in_channels=conv.weight.shape[0] if conv.weight.shape else 0)
+            )
         self.downsample: HybridBlock | None = None
         if downsample:
             self.downsample = nn.HybridSequential()
-            self.downsample.add(_conv1x1(in_channels, channels, stride), nn.BatchNorm(in_channels=channels))
+            self.downsample.add(
+                _conv1x1(in_channels, channels, stride), nn.BatchNorm(in_channels=channels)
+            )
 
     def forward(self, x: Any) -> Any:
         """The activated sum."""
@@ -41,7 +56,8 @@ class _ResidualV1(HybridBlock):
 
 
 class BasicBlockV1(_ResidualV1):
-    """Two 3x3 convolutions beside a shortcut (He et al., 2016, https://arxiv.org/abs/1512.03385): for 18 and 34 layers.
+    """Two 3x3 convolutions beside a shortcut (He et al., 2016, https://arxiv.org/abs/1512.03385):
+    for 18 and 34 layers.
 
     Parameters
     ----------
@@ -62,7 +78,9 @@ class BasicBlockV1(_ResidualV1):
     (1, 8, 3, 3)
     """
 
-    def __init__(self, channels: int, stride: int, downsample: bool = False, in_channels: int = 0) -> None:
+    def __init__(
+        self, channels: int, stride: int, downsample: bool = False, in_channels: int = 0
+    ) -> None:
         convolutions = [_conv3x3(in_channels, channels, stride), _conv3x3(channels, channels)]
         super().__init__(channels, stride, downsample, in_channels, convolutions)
 
@@ -73,7 +91,9 @@ class BottleneckV1(_ResidualV1):
     The parameters are those of `BasicBlockV1`.
     """
 
-    def __init__(self, channels: int, stride: int, downsample: bool = False, in_channels: int = 0) -> None:
+    def __init__(
+        self, channels: int, stride: int, downsample: bool = False, in_channels: int = 0
+    ) -> None:
         inside = channels // 4
         convolutions = [
             _conv1x1(in_channels, inside, stride, use_bias=True),
@@ -83,17 +103,19 @@ class BottleneckV1(_ResidualV1):
         super().__init__(channels, stride, downsample, in_channels, convolutions)
 
 
-# --- version 2: what is convolved was normalized and activated before -----------------------------------------------
+# --- version 2: what is convolved was normalized and activated before -----------------------------
 
 
 class BasicBlockV2(HybridBlock):
-    """Two 3x3 convolutions, each after normalization and activation, beside a shortcut (He et al., 2016b,
-    https://arxiv.org/abs/1603.05027): for 18 and 34 layers.
+    """Two 3x3 convolutions, each after normalization and activation, beside a shortcut (He et al.,
+    2016b, https://arxiv.org/abs/1603.05027): for 18 and 34 layers.
 
     The parameters are those of `BasicBlockV1`.
     """
 
-    def __init__(self, channels: int, stride: int, downsample: bool = False, in_channels: int = 0) -> None:
+    def __init__(
+        self, channels: int, stride: int, downsample: bool = False, in_channels: int = 0
+    ) -> None:
         super().__init__()
         self.bn1 = nn.BatchNorm(in_channels=in_channels)
         self.conv1 = _conv3x3(in_channels, channels, stride)
@@ -109,13 +131,15 @@ class BasicBlockV2(HybridBlock):
 
 
 class BottleneckV2(HybridBlock):
-    """1x1, 3x3 and 1x1 convolutions, each after normalization and activation, beside a shortcut (He et al., 2016b): for 50 and
-    more layers.
+    """1x1, 3x3 and 1x1 convolutions, each after normalization and activation, beside a shortcut (He
+    et al., 2016b): for 50 and more layers.
 
     The parameters are those of `BasicBlockV1`.
     """
 
-    def __init__(self, channels: int, stride: int, downsample: bool = False, in_channels: int = 0) -> None:
+    def __init__(
+        self, channels: int, stride: int, downsample: bool = False, in_channels: int = 0
+    ) -> None:
         super().__init__()
         inside = channels // 4
         self.bn1 = nn.BatchNorm(in_channels=in_channels)
@@ -134,7 +158,7 @@ class BottleneckV2(HybridBlock):
         return self.conv3(npx.relu(self.bn3(x))) + residual
 
 
-# --- networks ----------------------------------------------------------------------------------------------------
+# --- networks -------------------------------------------------------------------------------------
 
 
 def _begin(features: nn.HybridSequential, channels: int, thumbnail: bool) -> None:
@@ -150,10 +174,15 @@ def _begin(features: nn.HybridSequential, channels: int, thumbnail: bool) -> Non
     )
 
 
-def _add_stages(features: nn.HybridSequential, block: Any, layers: Sequence[int], channels: Sequence[int]) -> None:
+def _add_stages(
+    features: nn.HybridSequential, block: Any, layers: Sequence[int], channels: Sequence[int]
+) -> None:
     """The blocks; each stage but the first begins with half of the size."""
     if len(layers) != len(channels) - 1:
-        raise ValueError(f"ResNet: channels must be one longer than layers, got {len(channels)} and {len(layers)}")
+        raise ValueError(
+            f"ResNet: channels must be one longer than layers, got {len(channels)} and "
+            f"{len(layers)}"
+        )
     for i, count in enumerate(layers):
         before, now = channels[i], channels[i + 1]
         stage = nn.HybridSequential()
@@ -179,7 +208,14 @@ class ResNetV1(HybridBlock):
         Whether images are small (32x32): they are not made smaller before the first block.
     """
 
-    def __init__(self, block: Any, layers: Sequence[int], channels: Sequence[int], classes: int = 1000, thumbnail: bool = False) -> None:
+    def __init__(
+        self,
+        block: Any,
+        layers: Sequence[int],
+        channels: Sequence[int],
+        classes: int = 1000,
+        thumbnail: bool = False,
+    ) -> None:
         super().__init__()
         self.features = nn.HybridSequential()
         _begin(self.features, channels[0], thumbnail)
@@ -193,7 +229,8 @@ class ResNetV1(HybridBlock):
 
 
 class ResNetV2(HybridBlock):
-    """ResNet with normalization before convolution (He et al., 2016b, https://arxiv.org/abs/1603.05027).
+    """ResNet with normalization before convolution (He et al., 2016b,
+    https://arxiv.org/abs/1603.05027).
 
     Parameters
     ----------
@@ -203,14 +240,26 @@ class ResNetV2(HybridBlock):
         As for `ResNetV1`.
     """
 
-    def __init__(self, block: Any, layers: Sequence[int], channels: Sequence[int], classes: int = 1000, thumbnail: bool = False) -> None:
+    def __init__(
+        self,
+        block: Any,
+        layers: Sequence[int],
+        channels: Sequence[int],
+        classes: int = 1000,
+        thumbnail: bool = False,
+    ) -> None:
         super().__init__()
         self.features = nn.HybridSequential()
         self.features.add(nn.BatchNorm(scale=False, center=False, in_channels=3))
         _begin(self.features, channels[0], thumbnail)
         _add_stages(self.features, block, layers, channels)
         last = channels[-1]
-        self.features.add(nn.BatchNorm(in_channels=last), nn.Activation("relu"), nn.GlobalAvgPool2D(), nn.Flatten())
+        self.features.add(
+            nn.BatchNorm(in_channels=last),
+            nn.Activation("relu"),
+            nn.GlobalAvgPool2D(),
+            nn.Flatten(),
+        )
         self.output = nn.Dense(classes, in_units=last)
 
     def forward(self, x: Any) -> Any:
@@ -218,7 +267,7 @@ class ResNetV2(HybridBlock):
         return self.output(self.features(x))
 
 
-# --- forms ---------------------------------------------------------------------------------------------------------
+# --- forms ----------------------------------------------------------------------------------------
 
 _WIDE, _NARROW = (64, 256, 512, 1024, 2048), (64, 64, 128, 256, 512)
 _FORMS: dict[int, tuple[bool, tuple[int, ...]]] = {
@@ -235,7 +284,14 @@ _VERSIONS: dict[int, tuple[Any, Any, Any]] = {
 
 
 def get_resnet(
-    version: int, num_layers: int, pretrained: bool = False, device: Any = None, root: Any = None, *, ctx: Any = None, **kwargs: Any
+    version: int,
+    num_layers: int,
+    pretrained: bool = False,
+    device: Any = None,
+    root: Any = None,
+    *,
+    ctx: Any = None,
+    **kwargs: Any,
 ) -> ResNetV1 | ResNetV2:
     """A ResNet.
 
@@ -263,10 +319,15 @@ def get_resnet(
     if version not in _VERSIONS:
         raise ValueError(f"get_resnet: version must be 1 or 2, got {version!r}")
     if num_layers not in _FORMS:
-        raise ValueError(f"get_resnet: num_layers must be one of {', '.join(map(str, _FORMS))}, got {num_layers!r}")
+        raise ValueError(
+            f"get_resnet: num_layers must be one of {', '.join(map(str, _FORMS))}, got "
+            f"{num_layers!r}"
+        )
     network, basic, bottleneck = _VERSIONS[version]
     wide, layers = _FORMS[num_layers]
-    net: ResNetV1 | ResNetV2 = network(bottleneck if wide else basic, layers, _WIDE if wide else _NARROW, **kwargs)
+    net: ResNetV1 | ResNetV2 = network(
+        bottleneck if wide else basic, layers, _WIDE if wide else _NARROW, **kwargs
+    )
     return completed(net, f"resnet{num_layers}_v{version}", pretrained, device, root, ctx)
 
 

@@ -7,22 +7,31 @@ from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.model_zoo._pretrained import completed
 
 _FIRST = {"1.0": (96, 7), "1.1": (64, 3)}
-_STAGES = {  # the squeezed channels of the fire modules between poolings; what a module gives is 8 times as many
+# the squeezed channels of the fire modules between poolings; what a module gives is 8 times as many
+_STAGES = {
     "1.0": ((16, 16, 32), (32, 48, 48, 64), (64,)),
     "1.1": ((16, 16), (32, 32), (48, 48, 64, 64)),
 }
 
 
-def _activated(in_channels: int, channels: int, kernel: int, padding: int = 0) -> nn.HybridSequential:
+def _activated(
+    in_channels: int, channels: int, kernel: int, padding: int = 0
+) -> nn.HybridSequential:
     layers = nn.HybridSequential()
-    layers.add(nn.Conv2D(channels, kernel, padding=padding, in_channels=in_channels), nn.Activation("relu"))
+    layers.add(
+        nn.Conv2D(channels, kernel, padding=padding, in_channels=in_channels), nn.Activation("relu")
+    )
     return layers
 
 
 def _fire(in_channels: int, squeezed: int) -> nn.HybridSequential:
-    """A 1x1 convolution to few channels, then 1x1 and 3x3 convolutions side by side to four times as many each."""
+    """A 1x1 convolution to few channels, then 1x1 and 3x3 convolutions side by side to four times
+    as many each.
+    """
     expanded = nn.HybridConcatenate(axis=1)
-    expanded.add(_activated(squeezed, 4 * squeezed, 1), _activated(squeezed, 4 * squeezed, 3, padding=1))
+    expanded.add(
+        _activated(squeezed, 4 * squeezed, 1), _activated(squeezed, 4 * squeezed, 3, padding=1)
+    )
     module = nn.HybridSequential()
     module.add(_activated(in_channels, squeezed, 1), expanded)
     return module
@@ -45,7 +54,9 @@ class SqueezeNet(HybridBlock):
             raise ValueError(f"SqueezeNet: version must be '1.0' or '1.1', got {version!r}")
         before, kernel = _FIRST[version]
         self.features = nn.HybridSequential()
-        self.features.add(nn.Conv2D(before, kernel, strides=2, in_channels=3), nn.Activation("relu"))
+        self.features.add(
+            nn.Conv2D(before, kernel, strides=2, in_channels=3), nn.Activation("relu")
+        )
         for stage in _STAGES[version]:
             self.features.add(nn.MaxPool2D(pool_size=3, strides=2, ceil_mode=True))
             for squeezed in stage:
@@ -53,7 +64,12 @@ class SqueezeNet(HybridBlock):
                 before = 8 * squeezed
         self.features.add(nn.Dropout(0.5))
         self.output = nn.HybridSequential()
-        self.output.add(nn.Conv2D(classes, 1, in_channels=before), nn.Activation("relu"), nn.AvgPool2D(13), nn.Flatten())
+        self.output.add(
+            nn.Conv2D(classes, 1, in_channels=before),
+            nn.Activation("relu"),
+            nn.AvgPool2D(13),
+            nn.Flatten(),
+        )
 
     def forward(self, x: Any) -> Any:
         """Scores of the classes."""
@@ -61,18 +77,30 @@ class SqueezeNet(HybridBlock):
 
 
 def _squeezenet(
-    version: str, pretrained: bool = False, device: Any = None, root: Any = None, *, ctx: Any = None, **kwargs: Any
+    version: str,
+    pretrained: bool = False,
+    device: Any = None,
+    root: Any = None,
+    *,
+    ctx: Any = None,
+    **kwargs: Any,
 ) -> SqueezeNet:
-    return completed(SqueezeNet(version, **kwargs), f"squeezenet{version}", pretrained, device, root, ctx)
+    return completed(
+        SqueezeNet(version, **kwargs), f"squeezenet{version}", pretrained, device, root, ctx
+    )
 
 
 def squeezenet1_0(**kwargs: Any) -> SqueezeNet:
-    """SqueezeNet 1.0; `pretrained`, `device` and `root` as for `get_vgg`, and the arguments of `SqueezeNet`."""
+    """SqueezeNet 1.0; `pretrained`, `device` and `root` as for `get_vgg`, and the arguments of
+    `SqueezeNet`.
+    """
     return _squeezenet("1.0", **kwargs)
 
 
 def squeezenet1_1(**kwargs: Any) -> SqueezeNet:
-    """SqueezeNet 1.1; `pretrained`, `device` and `root` as for `get_vgg`, and the arguments of `SqueezeNet`."""
+    """SqueezeNet 1.1; `pretrained`, `device` and `root` as for `get_vgg`, and the arguments of
+    `SqueezeNet`.
+    """
     return _squeezenet("1.1", **kwargs)
 
 

@@ -13,8 +13,8 @@ _FILTERS = (64, 128, 256, 512, 512)
 
 
 class VGG(HybridBlock):
-    """Stages of 3x3 convolutions, each half the size of the one before it (Simonyan and Zisserman, 2015,
-    https://arxiv.org/abs/1409.1556).
+    """Stages of 3x3 convolutions, each half the size of the one before it (Simonyan and Zisserman,
+    2015, https://arxiv.org/abs/1409.1556).
 
     Parameters
     ----------
@@ -26,23 +26,37 @@ class VGG(HybridBlock):
         Whether each convolution is normalized.
     """
 
-    def __init__(self, layers: Sequence[int], filters: Sequence[int], classes: int = 1000, batch_norm: bool = False) -> None:
+    def __init__(
+        self,
+        layers: Sequence[int],
+        filters: Sequence[int],
+        classes: int = 1000,
+        batch_norm: bool = False,
+    ) -> None:
         super().__init__()
         if len(layers) != len(filters):
-            raise ValueError(f"VGG: layers and filters must be of equal length, got {len(layers)} and {len(filters)}")
+            raise ValueError(
+                f"VGG: layers and filters must be of equal length, got {len(layers)} and "
+                f"{len(filters)}"
+            )
         self.features = nn.HybridSequential()
         before = 3
         for count, channels in zip(layers, filters, strict=True):
             for _ in range(count):
                 start = initializer.Xavier(rnd_type="gaussian", factor_type="out", magnitude=2)
-                self.features.add(nn.Conv2D(channels, 3, padding=1, weight_initializer=start, in_channels=before))
+                self.features.add(
+                    nn.Conv2D(channels, 3, padding=1, weight_initializer=start, in_channels=before)
+                )
                 if batch_norm:
                     self.features.add(nn.BatchNorm(in_channels=channels))
                 self.features.add(nn.Activation("relu"))
                 before = channels
             self.features.add(nn.MaxPool2D(strides=2))
         for units in (0, 4096):
-            self.features.add(nn.Dense(4096, activation="relu", weight_initializer="normal", in_units=units), nn.Dropout(0.5))
+            self.features.add(
+                nn.Dense(4096, activation="relu", weight_initializer="normal", in_units=units),
+                nn.Dropout(0.5),
+            )
         self.output = nn.Dense(classes, weight_initializer="normal", in_units=4096)
 
     def forward(self, x: Any) -> Any:
@@ -50,7 +64,15 @@ class VGG(HybridBlock):
         return self.output(self.features(x))
 
 
-def get_vgg(num_layers: int, pretrained: bool = False, device: Any = None, root: Any = None, *, ctx: Any = None, **kwargs: Any) -> VGG:
+def get_vgg(
+    num_layers: int,
+    pretrained: bool = False,
+    device: Any = None,
+    root: Any = None,
+    *,
+    ctx: Any = None,
+    **kwargs: Any,
+) -> VGG:
     """A VGG network.
 
     Parameters
@@ -67,9 +89,18 @@ def get_vgg(num_layers: int, pretrained: bool = False, device: Any = None, root:
         As for `VGG`.
     """
     if num_layers not in _LAYERS:
-        raise ValueError(f"get_vgg: num_layers must be one of {', '.join(map(str, _LAYERS))}, got {num_layers!r}")
+        raise ValueError(
+            f"get_vgg: num_layers must be one of {', '.join(map(str, _LAYERS))}, got {num_layers!r}"
+        )
     net = VGG(_LAYERS[num_layers], _FILTERS, **kwargs)
-    return completed(net, f"vgg{num_layers}{'_bn' if kwargs.get('batch_norm') else ''}", pretrained, device, root, ctx)
+    return completed(
+        net,
+        f"vgg{num_layers}{'_bn' if kwargs.get('batch_norm') else ''}",
+        pretrained,
+        device,
+        root,
+        ctx,
+    )
 
 
 def vgg11(**kwargs: Any) -> VGG:
@@ -112,4 +143,15 @@ def vgg19_bn(**kwargs: Any) -> VGG:
     return get_vgg(19, batch_norm=True, **kwargs)
 
 
-__all__ = ["VGG", "get_vgg", "vgg11", "vgg11_bn", "vgg13", "vgg13_bn", "vgg16", "vgg16_bn", "vgg19", "vgg19_bn"]
+__all__ = [
+    "VGG",
+    "get_vgg",
+    "vgg11",
+    "vgg11_bn",
+    "vgg13",
+    "vgg13_bn",
+    "vgg16",
+    "vgg16_bn",
+    "vgg19",
+    "vgg19_bn",
+]

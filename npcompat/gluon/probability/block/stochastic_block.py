@@ -1,4 +1,6 @@
-"""Blocks that collect losses while they compute, such as the divergence of what they sample from its prior."""
+"""Blocks that collect losses while they compute, such as the divergence of what they sample from
+its prior.
+"""
 
 import functools
 from collections.abc import Callable
@@ -11,9 +13,9 @@ from npcompat.gluon.nn._containers import Stack
 class StochasticBlock(HybridBlock):
     """A block whose `forward` collects losses.
 
-    `forward` is decorated with `collectLoss`, and calls `add_loss`; after a call, `losses` has what it added.  In a block that
-    is compiled as a part of another, losses exist only while that is compiled: the outer block adds them to its own, as
-    `StochasticSequential` does.
+    `forward` is decorated with `collectLoss`, and calls `add_loss`; after a call, `losses` has what
+    it added. In a block that is compiled as a part of another, losses exist only while that is
+    compiled: the outer block adds them to its own, as `StochasticSequential` does.
 
     Examples
     --------
@@ -44,7 +46,9 @@ class StochasticBlock(HybridBlock):
 
     @staticmethod
     def collectLoss(func: Callable[..., Any]) -> Callable[..., Any]:
-        """Decorate `forward` so that losses that it adds become outputs of the block beside its own."""
+        """Decorate `forward` so that losses that it adds become outputs of the block beside its
+        own.
+        """
 
         @functools.wraps(func)
         def forward(self: "StochasticBlock", *args: Any, **kwargs: Any) -> tuple[Any, list[Any]]:
@@ -61,7 +65,9 @@ class StochasticBlock(HybridBlock):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not getattr(self.forward, "_collects", False):
             name = type(self).__name__
-            raise ValueError(f"{name}.forward: expected it to be decorated with @StochasticBlock.collectLoss")
+            raise ValueError(
+                f"{name}.forward: expected it to be decorated with @StochasticBlock.collectLoss"
+            )
         out, losses = super().__call__(*args, **kwargs)
         self.__dict__["_losses"] = losses
         return out
@@ -73,7 +79,8 @@ class StochasticBlock(HybridBlock):
 
 
 class StochasticSequential(Stack, StochasticBlock):
-    """Blocks that are called one after another; `losses` has a list for each of them that collects losses.
+    """Blocks that are called one after another; `losses` has a list for each of them that collects
+    losses.
 
     Examples
     --------

@@ -4,27 +4,47 @@ from typing import Any, ClassVar
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
-from npcompat.gluon.probability._functions import derived, log, logit2prob, prob2logit, weighted, xlogy
-from npcompat.gluon.probability.constraint import IntegerInterval, Real, Simplex, _Counts, _OneHot, dependent_property
+from npcompat.gluon.probability._functions import (
+    derived,
+    log,
+    logit2prob,
+    prob2logit,
+    weighted,
+    xlogy,
+)
+from npcompat.gluon.probability.constraint import (
+    IntegerInterval,
+    Real,
+    Simplex,
+    _Counts,
+    _OneHot,
+    dependent_property,
+)
 from npcompat.gluon.probability.distributions.distribution import Distribution
 
 
 class _Events(Distribution):
-    """What they share: a number of events, and their probabilities, given themselves or as logarithms."""
+    """What they share: a number of events, and their probabilities, given themselves or as
+    logarithms.
+    """
 
     arg_constraints: ClassVar = {"prob": Simplex(), "logit": Real()}
     _event_axes: ClassVar = {"prob": 1, "logit": 1}
 
     def _set_events(self, num_events: int, prob: Any, logit: Any, **others: Any) -> None:
         if isinstance(num_events, bool) or num_events != int(num_events) or num_events < 1:
-            raise ValueError(f"{type(self).__name__}: num_events: expected a whole number from 1 on, got {num_events}")
+            raise ValueError(
+                f"{type(self).__name__}: num_events: expected a whole number from 1 on, got "
+                f"{num_events}"
+            )
         self.num_events = int(num_events)
         self._set(**others, **self._one_of(prob=prob, logit=logit))
         name = self._given[-1]
         shape = self.__dict__[name].shape
         if shape[-1] != self.num_events:
             raise ValueError(
-                f"{type(self).__name__}: {name}: expected length num_events={num_events} along the last axis, got shape {shape}"
+                f"{type(self).__name__}: {name}: expected length num_events={num_events} along "
+                f"the last axis, got shape {shape}"
             )
 
     @derived
@@ -34,11 +54,15 @@ class _Events(Distribution):
 
     @derived
     def logit(self) -> Any:
-        """The logarithms of the probabilities, finite also for 0; those that were given need not be normalized."""
+        """The logarithms of the probabilities, finite also for 0; those that were given need not be
+        normalized.
+        """
         return prob2logit(self.prob, False)
 
     def _weighted(self, weights: Any) -> Any:
-        """The sum of the logarithms of the probabilities, each times a weight; 0 counts nothing, also if its event is impossible."""
+        """The sum of the logarithms of the probabilities, each times a weight; 0 counts nothing,
+        also if its event is impossible.
+        """
         if "prob" in self._given:
             return xlogy(weights, self.prob).sum(-1)
         return weighted(weights, npx.log_softmax(self.logit, axis=-1)).sum(-1)
@@ -73,7 +97,13 @@ class Categorical(_Events):
 
     has_enumerate_support = True
 
-    def __init__(self, num_events: int, prob: Any = None, logit: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self,
+        num_events: int,
+        prob: Any = None,
+        logit: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
         self._set_events(num_events, prob, logit)
         super().__init__(event_dim=0, validate_args=validate_args)
 
@@ -128,7 +158,13 @@ class OneHotCategorical(_Events):
     has_enumerate_support = True
     support = _OneHot()
 
-    def __init__(self, num_events: int, prob: Any = None, logit: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self,
+        num_events: int,
+        prob: Any = None,
+        logit: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
         self._set_events(num_events, prob, logit)
         super().__init__(event_dim=1, validate_args=validate_args)
 
@@ -183,10 +219,17 @@ class Multinomial(_Events):
     """
 
     def __init__(
-        self, num_events: int, prob: Any = None, logit: Any = None, total_count: int = 1, validate_args: bool | None = None
+        self,
+        num_events: int,
+        prob: Any = None,
+        logit: Any = None,
+        total_count: int = 1,
+        validate_args: bool | None = None,
     ) -> None:
         if not isinstance(total_count, int | float) or total_count < 0 or total_count % 1:
-            raise ValueError(f"Multinomial: total_count: expected a whole number from 0 on, got {total_count!r}")
+            raise ValueError(
+                f"Multinomial: total_count: expected a whole number from 0 on, got {total_count!r}"
+            )
         self.total_count = int(total_count)
         self._set_events(num_events, prob, logit)
         super().__init__(event_dim=1, validate_args=validate_args)
@@ -199,7 +242,9 @@ class Multinomial(_Events):
     def _draw(self, shape: tuple[int, ...]) -> Any:
         prob = self.prob.astype("float64")
         prob = prob / prob.sum(-1, keepdims=True)
-        return npx.random.multinomial(self.total_count, np.broadcast_to(prob, (*shape, self.num_events)), dtype=self._dtype)
+        return npx.random.multinomial(
+            self.total_count, np.broadcast_to(prob, (*shape, self.num_events)), dtype=self._dtype
+        )
 
     def log_prob(self, value: Any) -> Any:
         """Logarithm of the probability of counts."""

@@ -37,14 +37,25 @@ class TransformedDistribution(Distribution):
     """
 
     def __init__(
-        self, base_dist: Distribution, transforms: Transformation | Sequence[Transformation], validate_args: bool | None = None
+        self,
+        base_dist: Distribution,
+        transforms: Transformation | Sequence[Transformation],
+        validate_args: bool | None = None,
     ) -> None:
         if not isinstance(base_dist, Distribution):
-            raise TypeError(f"TransformedDistribution: base_dist: expected a Distribution, got {type(base_dist).__name__}")
+            raise TypeError(
+                "TransformedDistribution: base_dist: expected a Distribution, got "
+                f"{type(base_dist).__name__}"
+            )
         self._base_dist = base_dist
-        self._transforms = [transforms] if isinstance(transforms, Transformation) else list(transforms)
+        self._transforms = (
+            [transforms] if isinstance(transforms, Transformation) else list(transforms)
+        )
         self._transform = ComposeTransform(self._transforms)
-        super().__init__(event_dim=max(base_dist.event_dim or 0, self._transform.event_dim), validate_args=validate_args)
+        super().__init__(
+            event_dim=max(base_dist.event_dim or 0, self._transform.event_dim),
+            validate_args=validate_args,
+        )
 
     @property
     def has_grad(self) -> bool:
@@ -81,18 +92,26 @@ class TransformedDistribution(Distribution):
         return x
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density: that of the variate, less the logarithm of the determinant of the Jacobian."""
+        """Logarithm of the density: that of the variate, less the logarithm of the determinant of
+        the Jacobian.
+        """
         event_dim = self.event_dim or 0
         y = self._value(value)
         result: Any = 0.0
         for transform in reversed(self._transforms):
             x = transform.inv(y)
-            result = result - sum_right_most(transform.log_det_jacobian(x, y), event_dim - transform.event_dim)
+            result = result - sum_right_most(
+                transform.log_det_jacobian(x, y), event_dim - transform.event_dim
+            )
             y = x
-        return result + sum_right_most(self._base_dist.log_prob(y), event_dim - (self._base_dist.event_dim or 0))
+        return result + sum_right_most(
+            self._base_dist.log_prob(y), event_dim - (self._base_dist.event_dim or 0)
+        )
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger, of transformations that increase or decrease everywhere."""
+        """The probability of a value that is not larger, of transformations that increase or
+        decrease everywhere.
+        """
         sign = self._transform.sign
         below = self._base_dist.cdf(self._transform.inv(self._value(value)))
         return np.where(np.asarray(sign) > 0, below, 1 - below)
@@ -100,7 +119,9 @@ class TransformedDistribution(Distribution):
     def icdf(self, value: Any) -> Any:
         """Where `cdf` takes a value."""
         value = np.asarray(value)
-        return self._transform(self._base_dist.icdf(np.where(np.asarray(self._transform.sign) > 0, value, 1 - value)))
+        return self._transform(
+            self._base_dist.icdf(np.where(np.asarray(self._transform.sign) > 0, value, 1 - value))
+        )
 
     def __repr__(self) -> str:
         names = ", ".join(type(t).__name__ for t in self._transforms)
@@ -126,17 +147,32 @@ class Independent(Distribution):
     array([-2.7568, -2.7568])
     """
 
-    def __init__(self, base_distribution: Distribution, reinterpreted_batch_ndims: int, validate_args: bool | None = None) -> None:
+    def __init__(
+        self,
+        base_distribution: Distribution,
+        reinterpreted_batch_ndims: int,
+        validate_args: bool | None = None,
+    ) -> None:
         if not isinstance(base_distribution, Distribution):
-            raise TypeError(f"Independent: base_distribution: expected a Distribution, got {type(base_distribution).__name__}")
+            raise TypeError(
+                "Independent: base_distribution: expected a Distribution, got "
+                f"{type(base_distribution).__name__}"
+            )
         batch = base_distribution._batch_shape
         if not 0 <= reinterpreted_batch_ndims <= len(batch):
             raise ValueError(
-                f"Independent: reinterpreted_batch_ndims: expected a number from 0 to {len(batch)}, as the batch has shape {batch}, "
+                "Independent: reinterpreted_batch_ndims: expected a number from 0 to "
+                f"{len(batch)}, as the batch has shape {batch}, "
                 f"got {reinterpreted_batch_ndims}"
             )
-        self.base_dist, self.reinterpreted_batch_ndims = base_distribution, int(reinterpreted_batch_ndims)
-        super().__init__(event_dim=self.reinterpreted_batch_ndims + (base_distribution.event_dim or 0), validate_args=validate_args)
+        self.base_dist, self.reinterpreted_batch_ndims = (
+            base_distribution,
+            int(reinterpreted_batch_ndims),
+        )
+        super().__init__(
+            event_dim=self.reinterpreted_batch_ndims + (base_distribution.event_dim or 0),
+            validate_args=validate_args,
+        )
 
     @property
     def has_grad(self) -> bool:
@@ -177,7 +213,9 @@ class Independent(Distribution):
 
     def log_prob(self, value: Any) -> Any:
         """Logarithm of the density: the sum over the elements of an event."""
-        return sum_right_most(self.base_dist.log_prob(self._value(value)), self.reinterpreted_batch_ndims)
+        return sum_right_most(
+            self.base_dist.log_prob(self._value(value)), self.reinterpreted_batch_ndims
+        )
 
     @property
     def mean(self) -> Any:

@@ -1,10 +1,19 @@
-"""Discrete distributions of numbers: Bernoulli, Binomial, Geometric, NegativeBinomial, which count trials, and Poisson."""
+"""Discrete distributions of numbers: Bernoulli, Binomial, Geometric, NegativeBinomial, which count
+trials, and Poisson.
+"""
 
 from typing import Any, ClassVar
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
-from npcompat.gluon.probability._functions import derived, logit2prob, prob2logit, weighted, xlog1py, xlogy
+from npcompat.gluon.probability._functions import (
+    derived,
+    logit2prob,
+    prob2logit,
+    weighted,
+    xlog1py,
+    xlogy,
+)
 from npcompat.gluon.probability.constraint import (
     Boolean,
     IntegerInterval,
@@ -41,7 +50,9 @@ class _Trials(Distribution):
     def _log_trials(self, successes: Any, failures: Any) -> Any:
         """The logarithm of `prob**successes * (1 - prob)**failures`."""
         if "logit" in self._given:
-            return weighted(successes, npx.log_sigmoid(self.logit)) + weighted(failures, npx.log_sigmoid(-self.logit))
+            return weighted(successes, npx.log_sigmoid(self.logit)) + weighted(
+                failures, npx.log_sigmoid(-self.logit)
+            )
         return xlogy(successes, self.prob) + xlog1py(failures, -self.prob)
 
 
@@ -68,7 +79,9 @@ class Bernoulli(_Trials, ExponentialFamily):
     support = Boolean()
     has_enumerate_support = True
 
-    def __init__(self, prob: Any = None, logit: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, prob: Any = None, logit: Any = None, validate_args: bool | None = None
+    ) -> None:
         self._set(**self._one_of(prob=prob, logit=logit))
         super().__init__(event_dim=0, validate_args=validate_args)
 
@@ -135,7 +148,9 @@ class Binomial(_Trials):
     arg_constraints: ClassVar = {"n": NonNegativeInteger(), **_Trials.arg_constraints}
     n: Any
 
-    def __init__(self, n: Any = 1, prob: Any = None, logit: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, n: Any = 1, prob: Any = None, logit: Any = None, validate_args: bool | None = None
+    ) -> None:
         if isinstance(n, int | float) and (n < 0 or n % 1 != 0):
             raise ValueError(f"Binomial: n: expected a whole number from 0 on, got {n}")
         self._set(n=n, **self._one_of(prob=prob, logit=logit))
@@ -194,7 +209,9 @@ class Geometric(_Trials):
     3.0
     """
 
-    def __init__(self, prob: Any = None, logit: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, prob: Any = None, logit: Any = None, validate_args: bool | None = None
+    ) -> None:
         self._set(**self._one_of(prob=prob, logit=logit))
         super().__init__(event_dim=0, validate_args=validate_args)
 
@@ -204,7 +221,9 @@ class Geometric(_Trials):
     def log_prob(self, value: Any) -> Any:
         """Logarithm of the probability."""
         value = self._value(value)
-        return np.where(value >= 0, self._log_trials(np.ones_like(value), np.maximum(value, 0)), -np.inf)
+        return np.where(
+            value >= 0, self._log_trials(np.ones_like(value), np.maximum(value, 0)), -np.inf
+        )
 
     def cdf(self, value: Any) -> Any:
         """The probability of a value that is not larger."""
@@ -249,7 +268,9 @@ class NegativeBinomial(_Trials):
     arg_constraints: ClassVar = {"n": NonNegative(), **_Trials.arg_constraints}
     n: Any
 
-    def __init__(self, n: Any, prob: Any = None, logit: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, n: Any, prob: Any = None, logit: Any = None, validate_args: bool | None = None
+    ) -> None:
         self._set(n=n, **self._one_of(prob=prob, logit=logit))
         super().__init__(event_dim=0, validate_args=validate_args)
 
@@ -266,7 +287,9 @@ class NegativeBinomial(_Trials):
         k = np.maximum(value, 0)
         certain = (self.n == 0) & (k == 0)
         n = np.where(certain, 1, self.n)
-        log_prob = npx.gammaln(n + k) - npx.gammaln(k + 1) - npx.gammaln(n) + self._log_trials(k, self.n)
+        log_prob = (
+            npx.gammaln(n + k) - npx.gammaln(k + 1) - npx.gammaln(n) + self._log_trials(k, self.n)
+        )
         return np.where(value >= 0, log_prob, -np.inf)
 
     def cdf(self, value: Any) -> Any:

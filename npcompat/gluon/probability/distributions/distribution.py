@@ -18,20 +18,20 @@ _Self = TypeVar("_Self", bound="Distribution")
 class Distribution:
     """Base class of distributions.
 
-    The shape of the parameters, broadcast, is the batch: so many distributions stand side by side.  The last `event_dim` axes
-    of a value are one event, such as a vector of counts.  Parameters become arrays of one float dtype, which samples have, too
-    (those of `Categorical` are int64).
+    The shape of the parameters, broadcast, is the batch: so many distributions stand side by side.
+    The last `event_dim` axes of a value are one event, such as a vector of counts. Parameters
+    become arrays of one float dtype, which samples have, too (those of `Categorical` are int64).
 
-    A subclass sets its parameters with `_set`, and defines `_draw(shape)`, which draws events in the shape of a batch; or it
-    defines `sample` and `sample_n` themselves.
+    A subclass sets its parameters with `_set`, and defines `_draw(shape)`, which draws events in
+    the shape of a batch; or it defines `sample` and `sample_n` themselves.
 
     Parameters
     ----------
     event_dim : int, optional
         How many of the last axes of a value are one event.
     validate_args : bool, optional
-        Whether parameters and values are checked; what `set_default_validate_args` has set if not given.  In a compiled function
-        a wrong value raises when a result is first read.
+        Whether parameters and values are checked; what `set_default_validate_args` has set if not
+        given. In a compiled function a wrong value raises when a result is first read.
 
     Attributes
     ----------
@@ -50,7 +50,9 @@ class Distribution:
     support: Any = None
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
     _validate_args: bool = False
-    _event_axes: ClassVar[Mapping[str, int]] = {}  # of parameters whose last axes belong to one event
+    _event_axes: ClassVar[
+        Mapping[str, int]
+    ] = {}  # of parameters whose last axes belong to one event
     _given: tuple[str, ...] = ()  # the parameters that were given; others follow from them
 
     def __init__(self, event_dim: int | None = None, validate_args: bool | None = None) -> None:
@@ -87,7 +89,11 @@ class Distribution:
 
     def _set(self, **parameters: Any) -> None:
         """Make parameters arrays of one float dtype, and check that they broadcast."""
-        arrays = {name: np.asarray(p) for name, p in parameters.items() if type(p) not in (int, float, bool)}
+        arrays = {
+            name: np.asarray(p)
+            for name, p in parameters.items()
+            if type(p) not in (int, float, bool)
+        }
         floats = [a.dtype for a in arrays.values() if dtypes.is_inexact(a.dtype)]
         dtype = np.result_type(*floats) if floats else dtypes.default_float()
         if dtype.kind == "c":
@@ -96,26 +102,35 @@ class Distribution:
             array = np.asarray(arrays.get(name, given), dtype=dtype)
             axes = self._event_axes.get(name, 0)
             if array.ndim < axes:
-                raise ValueError(f"{type(self).__name__}: {name}: expected at least {axes} axes, got shape {array.shape}")
+                raise ValueError(
+                    f"{type(self).__name__}: {name}: expected at least {axes} axes, got shape "
+                    f"{array.shape}"
+                )
             self.__dict__[name] = array
         self._given = tuple(parameters)
         try:
             onp.broadcast_shapes(*self._batch_shapes())
         except ValueError:
             shapes = ", ".join(f"{name}: {self.__dict__[name].shape}" for name in self._given)
-            raise ValueError(f"{type(self).__name__}: the shapes of the parameters do not broadcast: {shapes}") from None
+            raise ValueError(
+                f"{type(self).__name__}: the shapes of the parameters do not broadcast: {shapes}"
+            ) from None
 
     def _one_of(self, **parameters: Any) -> dict[str, Any]:
         """The one parameter, of several that mean the same, that is given."""
         given = {name: p for name, p in parameters.items() if p is not None}
         if len(given) != 1:
             raise ValueError(
-                f"{type(self).__name__}: expected exactly one of {' or '.join(parameters)}, got {' and '.join(given) or 'none'}"
+                f"{type(self).__name__}: expected exactly one of {' or '.join(parameters)}, got "
+                f"{' and '.join(given) or 'none'}"
             )
         return given
 
     def _batch_shapes(self) -> list[tuple[int, ...]]:
-        return [self.__dict__[name].shape[: self.__dict__[name].ndim - self._event_axes.get(name, 0)] for name in self._given]
+        return [
+            self.__dict__[name].shape[: self.__dict__[name].ndim - self._event_axes.get(name, 0)]
+            for name in self._given
+        ]
 
     @property
     def _batch_shape(self) -> tuple[int, ...]:
@@ -160,8 +175,8 @@ class Distribution:
         Parameters
         ----------
         size : int or tuple of int, optional
-            The shape of the result without the axes of an event; the batch must broadcast to it.  One for each distribution of
-            the batch if not given.
+            The shape of the result without the axes of an event; the batch must broadcast to it.
+            One for each distribution of the batch if not given.
 
         Returns
         -------
@@ -183,7 +198,8 @@ class Distribution:
             fits = False
         if not fits:
             raise ValueError(
-                f"{type(self).__name__}.sample: the batch, of shape {batch}, does not broadcast to size={size}; "
+                f"{type(self).__name__}.sample: the batch, of shape {batch}, does not broadcast "
+                f"to size={size}; "
                 f"sample_n(size) draws in the shape size + {batch}"
             )
         return self._draw(shape)
@@ -214,7 +230,9 @@ class Distribution:
     # --- functions of a value
 
     def _value(self, value: Any) -> Any:
-        """The argument of a method as an array of floats, checked to lie in the support if `validate_args`."""
+        """The argument of a method as an array of floats, checked to lie in the support if
+        `validate_args`.
+        """
         array = np.asarray(value)
         if not dtypes.is_inexact(array.dtype):
             array = array.astype(self._dtype)
@@ -222,7 +240,11 @@ class Distribution:
 
     def _validate_samples(self, value: Any) -> Any:
         """The value, if it lies in the support; else ValueError."""
-        return self.support._require(value, f"{type(self).__name__}: value") if self.support is not None else value
+        return (
+            self.support._require(value, f"{type(self).__name__}: value")
+            if self.support is not None
+            else value
+        )
 
     def log_prob(self, value: Any) -> Any:
         """Logarithm of the density, or of the probability of a discrete value.

@@ -1,4 +1,6 @@
-"""Kullback-Leibler divergences: a table by the kinds of two distributions, and an estimate from samples."""
+"""Kullback-Leibler divergences: a table by the kinds of two distributions, and an estimate from
+samples.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -16,8 +18,8 @@ def register_kl(typeP: type, typeQ: type) -> Callable[[_F], _F]:
     Parameters
     ----------
     typeP, typeQ : type
-        Kinds of the first and of the second distribution; subclasses are meant, too, unless they have a formula of their own.
-        A formula that is given again takes the place of the first.
+        Kinds of the first and of the second distribution; subclasses are meant, too, unless they
+        have a formula of their own. A formula that is given again takes the place of the first.
 
     Examples
     --------
@@ -31,7 +33,9 @@ def register_kl(typeP: type, typeQ: type) -> Callable[[_F], _F]:
     """
     for name, kind in (("typeP", typeP), ("typeQ", typeQ)):
         if not isinstance(kind, type) or not issubclass(kind, Distribution):
-            raise TypeError(f"register_kl: {name}: expected a subclass of Distribution, got {kind!r}")
+            raise TypeError(
+                f"register_kl: {name}: expected a subclass of Distribution, got {kind!r}"
+            )
 
     def decorator(func: _F) -> _F:
         _FORMULAS[typeP, typeQ] = func
@@ -51,7 +55,8 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
     Returns
     -------
     ndarray
-        In the shape of the batch; nan where no closed form is known (binomials of different numbers of trials).
+        In the shape of the batch; nan where no closed form is known (binomials of different numbers
+        of trials).
 
     Raises
     ------
@@ -72,7 +77,9 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
     ]
     if not found:
         kinds = f"{type(p).__name__} and {type(q).__name__}"
-        raise NotImplementedError(f"kl_divergence does not define {kinds}: give it with register_kl, or use empirical_kl")
+        raise NotImplementedError(
+            f"kl_divergence does not define {kinds}: give it with register_kl, or use empirical_kl"
+        )
     return min(found, key=lambda entry: entry[:2])[2](p, q)
 
 

@@ -1,8 +1,9 @@
 """The formulas of `kl_divergence`.
 
-Gil, Alajaji and Linder, "Renyi divergence measures for commonly used univariate continuous distributions" (2013), table 2;
-Chyzak and Nielsen, "A closed-form formula for the Kullback-Leibler divergence between Cauchy distributions" (2019); others
-follow from the entropy of p and the mean of log q under p.
+Gil, Alajaji and Linder, "Renyi divergence measures for commonly used univariate continuous
+distributions" (2013), table 2; Chyzak and Nielsen, "A closed-form formula for the Kullback-Leibler
+divergence between Cauchy distributions" (2019); others follow from the entropy of p and the mean of
+log q under p.
 """
 
 import math
@@ -13,14 +14,35 @@ import numpy as onp
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
 from npcompat.gluon.probability._functions import sum_right_most, xlogy
-from npcompat.gluon.probability.distributions.categorical import Categorical, Multinomial, OneHotCategorical
+from npcompat.gluon.probability.distributions.categorical import (
+    Categorical,
+    Multinomial,
+    OneHotCategorical,
+)
 from npcompat.gluon.probability.distributions.composed import Independent
-from npcompat.gluon.probability.distributions.discrete import Bernoulli, Binomial, Geometric, NegativeBinomial, Poisson
+from npcompat.gluon.probability.distributions.discrete import (
+    Bernoulli,
+    Binomial,
+    Geometric,
+    NegativeBinomial,
+    Poisson,
+)
 from npcompat.gluon.probability.distributions.divergence import kl_divergence, register_kl
 from npcompat.gluon.probability.distributions.gamma import Beta, Dirichlet, Exponential, Gamma
-from npcompat.gluon.probability.distributions.location_scale import Cauchy, Gumbel, Laplace, Normal, Uniform
+from npcompat.gluon.probability.distributions.location_scale import (
+    Cauchy,
+    Gumbel,
+    Laplace,
+    Normal,
+    Uniform,
+)
 from npcompat.gluon.probability.distributions.multivariate_normal import MultivariateNormal
-from npcompat.gluon.probability.distributions.positive import HalfCauchy, HalfNormal, Pareto, Weibull
+from npcompat.gluon.probability.distributions.positive import (
+    HalfCauchy,
+    HalfNormal,
+    Pareto,
+    Weibull,
+)
 
 
 def _ratio(x: Any) -> Any:
@@ -28,7 +50,7 @@ def _ratio(x: Any) -> Any:
     return x - 1 - np.log(x)
 
 
-# --- of one kind -------------------------------------------------------------------------------------------------
+# --- of one kind ----------------------------------------------------------------------------------
 
 
 @register_kl(Normal, Normal)
@@ -43,10 +65,16 @@ def _kl_half_normal_half_normal(p: HalfNormal, q: HalfNormal) -> Any:
 
 
 @register_kl(MultivariateNormal, MultivariateNormal)
-def _kl_multivariate_normal_multivariate_normal(p: MultivariateNormal, q: MultivariateNormal) -> Any:
+def _kl_multivariate_normal_multivariate_normal(
+    p: MultivariateNormal, q: MultivariateNormal
+) -> Any:
     inverse = q._inverse_tril
     mixed, away = inverse @ p.scale_tril, (inverse @ (q.loc - p.loc)[..., None])[..., 0]
-    return q._log_det() - p._log_det() + 0.5 * ((mixed * mixed).sum((-2, -1)) + (away * away).sum(-1) - p.loc.shape[-1])
+    return (
+        q._log_det()
+        - p._log_det()
+        + 0.5 * ((mixed * mixed).sum((-2, -1)) + (away * away).sum(-1) - p.loc.shape[-1])
+    )
 
 
 @register_kl(Laplace, Laplace)
@@ -72,7 +100,13 @@ def _kl_half_cauchy_half_cauchy(p: HalfCauchy, q: HalfCauchy) -> Any:
 @register_kl(Gumbel, Gumbel)
 def _kl_gumbel_gumbel(p: Gumbel, q: Gumbel) -> Any:
     ratio, away = p.scale / q.scale, (p.loc - q.loc) / q.scale
-    return away - np.log(ratio) + onp.euler_gamma * (ratio - 1) - 1 + np.exp(npx.gammaln(1 + ratio) - away)
+    return (
+        away
+        - np.log(ratio)
+        + onp.euler_gamma * (ratio - 1)
+        - 1
+        + np.exp(npx.gammaln(1 + ratio) - away)
+    )
 
 
 @register_kl(Uniform, Uniform)
@@ -89,7 +123,9 @@ def _kl_exponential_exponential(p: Exponential, q: Exponential) -> Any:
 @register_kl(Gamma, Gamma)
 def _kl_gamma_gamma(p: Gamma, q: Gamma) -> Any:
     ratio = p.scale / q.scale
-    shapes = (p.shape - q.shape) * npx.digamma(p.shape) - npx.gammaln(p.shape) + npx.gammaln(q.shape)
+    shapes = (
+        (p.shape - q.shape) * npx.digamma(p.shape) - npx.gammaln(p.shape) + npx.gammaln(q.shape)
+    )
     return shapes - q.shape * np.log(ratio) + p.shape * (ratio - 1)
 
 
@@ -106,7 +142,9 @@ def _kl_dirichlet_dirichlet(p: Dirichlet, q: Dirichlet) -> Any:
 
 def _dirichlet(p: Any, q: Any) -> Any:
     total = p.sum(-1)
-    normalizers = npx.gammaln(total) - npx.gammaln(q.sum(-1)) + (npx.gammaln(q) - npx.gammaln(p)).sum(-1)
+    normalizers = (
+        npx.gammaln(total) - npx.gammaln(q.sum(-1)) + (npx.gammaln(q) - npx.gammaln(p)).sum(-1)
+    )
     return normalizers + ((p - q) * (npx.digamma(p) - npx.digamma(total)[..., None])).sum(-1)
 
 
@@ -135,7 +173,8 @@ def _kl_binomial_binomial(p: Binomial, q: Binomial) -> Any:
     success, failure = p.n * p.prob, p.n * p._failure()
     divergence = p._log_trials(success, failure) - q._log_trials(success, failure)
     same = p.n == q.n
-    # Of other numbers of trials, only those of the larger n have a density where p has one; the binomials need sums over p.
+    # Of other numbers of trials, only those of the larger n have a density where p has one; the
+    # binomials need sums over p.
     return np.where(same, divergence, np.where((p.n > q.n) & (p.prob > 0), np.inf, np.nan))
 
 
@@ -177,19 +216,24 @@ def _kl_multinomial_multinomial(p: Multinomial, q: Multinomial) -> Any:
 def _kl_independent_independent(p: Independent, q: Independent) -> Any:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise ValueError(
-            "kl_divergence: expected Independent distributions with the same reinterpreted_batch_ndims, "
+            "kl_divergence: expected Independent distributions with the same "
+            "reinterpreted_batch_ndims, "
             f"got {p.reinterpreted_batch_ndims} and {q.reinterpreted_batch_ndims}"
         )
     return sum_right_most(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
 
 
-# --- of two kinds ------------------------------------------------------------------------------------------------
+# --- of two kinds ---------------------------------------------------------------------------------
 
 
 @register_kl(Uniform, Normal)
 def _kl_uniform_normal(p: Uniform, q: Normal) -> Any:
     away = p.mean - q.loc
-    return 0.5 * (p.variance + away * away) / q.scale**2 + np.log(q.scale / (p.high - p.low)) + 0.5 * math.log(2 * math.pi)
+    return (
+        0.5 * (p.variance + away * away) / q.scale**2
+        + np.log(q.scale / (p.high - p.low))
+        + 0.5 * math.log(2 * math.pi)
+    )
 
 
 @register_kl(Uniform, Gumbel)
@@ -202,31 +246,54 @@ def _kl_uniform_gumbel(p: Uniform, q: Gumbel) -> Any:
 @register_kl(Exponential, Gumbel)
 def _kl_exponential_gumbel(p: Exponential, q: Gumbel) -> Any:
     ratio = q.scale / p.scale
-    return np.log(ratio) - 1 + 1 / ratio - q.loc / q.scale + np.exp(q.loc / q.scale) * ratio / (ratio + 1)
+    return (
+        np.log(ratio)
+        - 1
+        + 1 / ratio
+        - q.loc / q.scale
+        + np.exp(q.loc / q.scale) * ratio / (ratio + 1)
+    )
 
 
 @register_kl(Exponential, Normal)
 def _kl_exponential_normal(p: Exponential, q: Normal) -> Any:
     away = p.scale - q.loc
-    return 0.5 * (p.scale**2 + away * away) / q.scale**2 + np.log(q.scale / p.scale) + 0.5 * math.log(2 * math.pi) - 1
+    return (
+        0.5 * (p.scale**2 + away * away) / q.scale**2
+        + np.log(q.scale / p.scale)
+        + 0.5 * math.log(2 * math.pi)
+        - 1
+    )
 
 
 @register_kl(Exponential, Gamma)
 def _kl_exponential_gamma(p: Exponential, q: Gamma) -> Any:
     ratio = p.scale / q.scale
-    return npx.gammaln(q.shape) - q.shape * np.log(ratio) + ratio + onp.euler_gamma * (q.shape - 1) - 1
+    return (
+        npx.gammaln(q.shape) - q.shape * np.log(ratio) + ratio + onp.euler_gamma * (q.shape - 1) - 1
+    )
 
 
 @register_kl(Gamma, Exponential)
 def _kl_gamma_exponential(p: Gamma, q: Exponential) -> Any:
     ratio = p.scale / q.scale
-    return (p.shape - 1) * npx.digamma(p.shape) - npx.gammaln(p.shape) - np.log(ratio) + p.shape * (ratio - 1)
+    return (
+        (p.shape - 1) * npx.digamma(p.shape)
+        - npx.gammaln(p.shape)
+        - np.log(ratio)
+        + p.shape * (ratio - 1)
+    )
 
 
 @register_kl(Laplace, Normal)
 def _kl_laplace_normal(p: Laplace, q: Normal) -> Any:
     away = p.loc - q.loc
-    return (2 * p.scale**2 + away * away) / (2 * q.scale**2) + 0.5 * math.log(2 * math.pi) + np.log(q.scale / (2 * p.scale)) - 1
+    return (
+        (2 * p.scale**2 + away * away) / (2 * q.scale**2)
+        + 0.5 * math.log(2 * math.pi)
+        + np.log(q.scale / (2 * p.scale))
+        - 1
+    )
 
 
 __all__ = ["kl_divergence"]

@@ -222,7 +222,9 @@ class Beta(ExponentialFamily):
         value = self._value(value)
         inside = (value >= 0) & (value <= 1)
         x = np.where(inside, value, 0.5)
-        log_prob = xlogy(self.alpha - 1, x) + xlog1py(self.beta - 1, -x) - _log_beta(self.alpha, self.beta)
+        log_prob = (
+            xlogy(self.alpha - 1, x) + xlog1py(self.beta - 1, -x) - _log_beta(self.alpha, self.beta)
+        )
         return np.where(inside, log_prob, -np.inf)
 
     def cdf(self, value: Any) -> Any:
@@ -243,7 +245,9 @@ class Beta(ExponentialFamily):
     def entropy(self) -> Any:
         """The entropy."""
         a, b = self.alpha, self.beta
-        digammas = (a - 1) * npx.digamma(a) + (b - 1) * npx.digamma(b) - (a + b - 2) * npx.digamma(a + b)
+        digammas = (
+            (a - 1) * npx.digamma(a) + (b - 1) * npx.digamma(b) - (a + b - 2) * npx.digamma(a + b)
+        )
         return self._full(_log_beta(a, b) - digammas)
 
     @property
@@ -281,11 +285,14 @@ class Dirichlet(ExponentialFamily):
         super().__init__(event_dim=1, validate_args=validate_args)
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
-        # The share of each in a sum of gamma variates, in logarithms: that of a small alpha is of alpha + 1, times a power of a
-        # uniform variate (Marsaglia and Tsang, 2000), and would underflow.
+        # The share of each in a sum of gamma variates, in logarithms: that of a small alpha is of
+        # alpha + 1, times a power of a uniform variate (Marsaglia and Tsang, 2000), and would
+        # underflow.
         size = (*shape, self.alpha.shape[-1])
         logs = np.log(np.random.gamma(self.alpha + 1, 1.0, size, dtype=self._dtype))
-        return npx.softmax(logs - np.random.exponential(1.0, size, dtype=self._dtype) / self.alpha, axis=-1)
+        return npx.softmax(
+            logs - np.random.exponential(1.0, size, dtype=self._dtype) / self.alpha, axis=-1
+        )
 
     def log_prob(self, value: Any) -> Any:
         """Logarithm of the density."""
@@ -318,7 +325,8 @@ class Dirichlet(ExponentialFamily):
 
 
 class FisherSnedecor(Distribution):
-    """Fisher's F distribution, of the quotient of two chi-square variates, each by its degrees of freedom.
+    """Fisher's F distribution, of the quotient of two chi-square variates, each by its degrees of
+    freedom.
 
     Parameters
     ----------
@@ -353,7 +361,9 @@ class FisherSnedecor(Distribution):
         x = np.where(inside, value, 1)
         a, b = self.df1 / 2, self.df2 / 2
         ratio = self.df1 / self.df2
-        log_prob = a * np.log(ratio) + xlogy(a - 1, x) - (a + b) * np.log1p(ratio * x) - _log_beta(a, b)
+        log_prob = (
+            a * np.log(ratio) + xlogy(a - 1, x) - (a + b) * np.log1p(ratio * x) - _log_beta(a, b)
+        )
         return np.where(inside, log_prob, -np.inf)
 
     def cdf(self, value: Any) -> Any:

@@ -1,4 +1,6 @@
-"""Distributions of numbers with a location and a scale: Normal, Laplace, Cauchy, Gumbel, StudentT, Uniform."""
+"""Distributions of numbers with a location and a scale: Normal, Laplace, Cauchy, Gumbel, StudentT,
+Uniform.
+"""
 
 import math
 from typing import Any, ClassVar
@@ -7,7 +9,13 @@ import numpy as onp
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
-from npcompat.gluon.probability.constraint import GreaterThan, Interval, Positive, Real, dependent_property
+from npcompat.gluon.probability.constraint import (
+    GreaterThan,
+    Interval,
+    Positive,
+    Real,
+    dependent_property,
+)
 from npcompat.gluon.probability.distributions.distribution import Distribution
 from npcompat.gluon.probability.distributions.exp_family import ExponentialFamily
 
@@ -52,7 +60,8 @@ class Normal(_LocationScale, ExponentialFamily):
     scale : array_like
         Standard deviation.
     validate_args : bool, optional
-        Whether arguments are checked; as `Distribution.set_default_validate_args` says if not given.
+        Whether arguments are checked; as `Distribution.set_default_validate_args` says if not
+        given.
 
     Examples
     --------
@@ -176,7 +185,9 @@ class Cauchy(_LocationScale):
         """Logarithm of the density."""
         z = abs(self._measured(value))
         # log(1 + z**2), where z**2 may be beyond the largest float
-        size = np.where(z > 1e4, 2 * np.log(np.where(z > 1e4, z, 1)), np.log1p(np.where(z > 1e4, 0, z) ** 2))
+        size = np.where(
+            z > 1e4, 2 * np.log(np.where(z > 1e4, z, 1)), np.log1p(np.where(z > 1e4, 0, z) ** 2)
+        )
         return -math.log(math.pi) - np.log(self.scale) - size
 
     def cdf(self, value: Any) -> Any:
@@ -286,7 +297,9 @@ class StudentT(_LocationScale):
     arg_constraints: ClassVar = {"df": Positive(), "loc": Real(), "scale": Positive()}
     df: Any
 
-    def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None
+    ) -> None:
         self._set(df=df, loc=loc, scale=scale)
         Distribution.__init__(self, event_dim=0, validate_args=validate_args)
 
@@ -297,7 +310,12 @@ class StudentT(_LocationScale):
         """Logarithm of the density."""
         z = self._measured(value)
         half = self.df / 2
-        normalizer = npx.gammaln(half + 0.5) - npx.gammaln(half) - 0.5 * np.log(math.pi * self.df) - np.log(self.scale)
+        normalizer = (
+            npx.gammaln(half + 0.5)
+            - npx.gammaln(half)
+            - 0.5 * np.log(math.pi * self.df)
+            - np.log(self.scale)
+        )
         return normalizer - (half + 0.5) * np.log1p(z * z / self.df)
 
     def cdf(self, value: Any) -> Any:
@@ -327,7 +345,9 @@ class StudentT(_LocationScale):
         half = self.df / 2
         beta = npx.gammaln(half) + 0.5 * math.log(math.pi) - npx.gammaln(half + 0.5)
         digammas = npx.digamma(half + 0.5) - npx.digamma(half)
-        return self._full((half + 0.5) * digammas + 0.5 * np.log(self.df) + beta + np.log(self.scale))
+        return self._full(
+            (half + 0.5) * digammas + 0.5 * np.log(self.df) + beta + np.log(self.scale)
+        )
 
 
 class Uniform(Distribution):
@@ -363,7 +383,9 @@ class Uniform(Distribution):
         return Interval(self.low, self.high)
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
-        return self.low + (self.high - self.low) * np.random.uniform(0.0, 1.0, shape, dtype=self._dtype)
+        return self.low + (self.high - self.low) * np.random.uniform(
+            0.0, 1.0, shape, dtype=self._dtype
+        )
 
     def log_prob(self, value: Any) -> Any:
         """Logarithm of the density."""

@@ -34,23 +34,42 @@ class MultivariateNormal(Distribution):
 
     has_grad = True
     support = Real()
-    arg_constraints: ClassVar = {"loc": Real(), "cov": PositiveDefinite(), "precision": PositiveDefinite(), "scale_tril": LowerCholesky()}
+    arg_constraints: ClassVar = {
+        "loc": Real(),
+        "cov": PositiveDefinite(),
+        "precision": PositiveDefinite(),
+        "scale_tril": LowerCholesky(),
+    }
     _event_axes: ClassVar = {"loc": 1, "cov": 2, "precision": 2, "scale_tril": 2}
     loc: Any
 
-    def __init__(self, loc: Any, cov: Any = None, precision: Any = None, scale_tril: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self,
+        loc: Any,
+        cov: Any = None,
+        precision: Any = None,
+        scale_tril: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
         given = self._one_of(cov=cov, precision=precision, scale_tril=scale_tril)
         self._set(loc=loc, **given)
         (name,) = given
         n, matrix = self.loc.shape[-1], self.__dict__[name]
         if matrix.shape[-2:] != (n, n):
-            raise ValueError(f"MultivariateNormal: {name}: expected shape (..., {n}, {n}), as loc has {n} elements, got {matrix.shape}")
+            raise ValueError(
+                f"MultivariateNormal: {name}: expected shape (..., {n}, {n}), as loc has {n} "
+                f"elements, got {matrix.shape}"
+            )
         super().__init__(event_dim=1, validate_args=validate_args)
 
     @derived
     def scale_tril(self) -> Any:
         """The Cholesky factor of the covariance."""
-        return self._factored(np.linalg.cholesky, self.cov) if "cov" in self._given else self._factored(np.linalg.inv, self._inverse_tril)
+        return (
+            self._factored(np.linalg.cholesky, self.cov)
+            if "cov" in self._given
+            else self._factored(np.linalg.inv, self._inverse_tril)
+        )
 
     @derived
     def cov(self) -> Any:
@@ -69,12 +88,23 @@ class MultivariateNormal(Distribution):
         """The inverse of the Cholesky factor of the covariance, lower triangular as well."""
         if "precision" not in self._given:
             return self._factored(np.linalg.inv, self.scale_tril)
-        # Of the precision read backwards, the factor read backwards is upper triangular: the transpose of what is looked for.
-        return np.swapaxes(self._factored(np.linalg.cholesky, self.precision[..., ::-1, ::-1])[..., ::-1, ::-1], -1, -2)
+        # Of the precision read backwards, the factor read backwards is upper triangular: the
+        # transpose of what is looked for.
+        return np.swapaxes(
+            self._factored(np.linalg.cholesky, self.precision[..., ::-1, ::-1])[..., ::-1, ::-1],
+            -1,
+            -2,
+        )
 
     def _factored(self, function: Callable[[Any], Any], matrix: Any) -> Any:
-        """A function of linear algebra, which has no floats of 16 bits: those are computed with in 32."""
-        return function(matrix) if matrix.dtype.itemsize > 2 else function(matrix.astype("float32")).astype(matrix.dtype)
+        """A function of linear algebra, which has no floats of 16 bits: those are computed with in
+        32.
+        """
+        return (
+            function(matrix)
+            if matrix.dtype.itemsize > 2
+            else function(matrix.astype("float32")).astype(matrix.dtype)
+        )
 
     def _log_det(self) -> Any:
         """Half of the logarithm of the determinant of the covariance."""

@@ -8,7 +8,12 @@ import numpy as onp
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
 from npcompat.gluon.probability._functions import xlogy
-from npcompat.gluon.probability.constraint import GreaterThanEq, NonNegative, Positive, dependent_property
+from npcompat.gluon.probability.constraint import (
+    GreaterThanEq,
+    NonNegative,
+    Positive,
+    dependent_property,
+)
 from npcompat.gluon.probability.distributions.distribution import Distribution
 
 
@@ -52,7 +57,9 @@ class HalfNormal(_Half):
     def log_prob(self, value: Any) -> Any:
         """Logarithm of the density."""
         inside, z = self._measured(value)
-        return np.where(inside, -0.5 * z * z - np.log(self.scale) + 0.5 * math.log(2 / math.pi), -np.inf)
+        return np.where(
+            inside, -0.5 * z * z - np.log(self.scale) + 0.5 * math.log(2 / math.pi), -np.inf
+        )
 
     def cdf(self, value: Any) -> Any:
         """The probability of a value that is not larger."""
@@ -104,7 +111,9 @@ class HalfCauchy(_Half):
     def log_prob(self, value: Any) -> Any:
         """Logarithm of the density."""
         inside, z = self._measured(value)
-        return np.where(inside, math.log(2 / math.pi) - np.log(self.scale) - 2 * np.log(np.hypot(1, z)), -np.inf)
+        return np.where(
+            inside, math.log(2 / math.pi) - np.log(self.scale) - 2 * np.log(np.hypot(1, z)), -np.inf
+        )
 
     def cdf(self, value: Any) -> Any:
         """The probability of a value that is not larger."""
@@ -162,7 +171,9 @@ class Pareto(Distribution):
         return GreaterThanEq(self.scale)
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
-        return self.scale * np.exp(np.random.exponential(1.0, shape, dtype=self._dtype) / self.alpha)
+        return self.scale * np.exp(
+            np.random.exponential(1.0, shape, dtype=self._dtype) / self.alpha
+        )
 
     def _logarithm(self, value: Any) -> tuple[Any, Any]:
         """Whether the value is from the scale on, and the logarithm of value / scale, at least 0."""
@@ -186,7 +197,9 @@ class Pareto(Distribution):
     def mean(self) -> Any:
         """The mean; inf where there is none."""
         finite = self.alpha > 1
-        return self._full(np.where(finite, self.scale * self.alpha / np.where(finite, self.alpha - 1, 1), np.inf))
+        return self._full(
+            np.where(finite, self.scale * self.alpha / np.where(finite, self.alpha - 1, 1), np.inf)
+        )
 
     @property
     def variance(self) -> Any:
@@ -224,7 +237,9 @@ class Weibull(Distribution):
     concentration: Any
     scale: Any
 
-    def __init__(self, concentration: Any, scale: Any = 1.0, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, concentration: Any, scale: Any = 1.0, validate_args: bool | None = None
+    ) -> None:
         self._set(concentration=concentration, scale=scale)
         super().__init__(event_dim=0, validate_args=validate_args)
 
@@ -254,7 +269,10 @@ class Weibull(Distribution):
     @property
     def variance(self) -> Any:
         """The variance."""
-        first, second = npx.gammaln(1 + 1 / self.concentration), npx.gammaln(1 + 2 / self.concentration)
+        first, second = (
+            npx.gammaln(1 + 1 / self.concentration),
+            npx.gammaln(1 + 2 / self.concentration),
+        )
         return self._full(self.scale**2 * np.exp(2 * first) * np.expm1(second - 2 * first))
 
     def entropy(self) -> Any:

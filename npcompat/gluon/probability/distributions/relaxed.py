@@ -1,7 +1,8 @@
-"""Continuous relaxations of discrete distributions, whose samples are differentiable: RelaxedBernoulli, RelaxedOneHotCategorical.
+"""Continuous relaxations of discrete distributions, whose samples are differentiable:
+RelaxedBernoulli, RelaxedOneHotCategorical.
 
-Maddison, Mnih and Teh, "The concrete distribution" (2017); Jang, Gu and Poole, "Categorical reparameterization with
-Gumbel-softmax" (2017).
+Maddison, Mnih and Teh, "The concrete distribution" (2017); Jang, Gu and Poole, "Categorical
+reparameterization with Gumbel-softmax" (2017).
 """
 
 import math
@@ -10,14 +11,21 @@ from typing import Any, ClassVar
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
 from npcompat.gluon.probability._functions import inside_unit, prob2logit, tiny
-from npcompat.gluon.probability.constraint import OpenInterval, Positive, Real, Simplex, UnitInterval
+from npcompat.gluon.probability.constraint import (
+    OpenInterval,
+    Positive,
+    Real,
+    Simplex,
+    UnitInterval,
+)
 from npcompat.gluon.probability.distributions.categorical import _Events
 from npcompat.gluon.probability.distributions.discrete import _Trials
 from npcompat.gluon.probability.distributions.distribution import Distribution
 
 
 class RelaxedBernoulli(_Trials):
-    """Distribution of numbers between 0 and 1 that comes near a Bernoulli distribution as the temperature falls.
+    """Distribution of numbers between 0 and 1 that comes near a Bernoulli distribution as the
+    temperature falls.
 
     Parameters
     ----------
@@ -42,7 +50,9 @@ class RelaxedBernoulli(_Trials):
     arg_constraints: ClassVar = {"T": Positive(), "prob": UnitInterval(), "logit": Real()}
     T: Any
 
-    def __init__(self, T: Any, prob: Any = None, logit: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, T: Any, prob: Any = None, logit: Any = None, validate_args: bool | None = None
+    ) -> None:
         self._set(T=T, **self._one_of(prob=prob, logit=logit))
         Distribution.__init__(self, event_dim=0, validate_args=validate_args)
 
@@ -59,7 +69,8 @@ class RelaxedBernoulli(_Trials):
 
 
 class RelaxedOneHotCategorical(_Events):
-    """Distribution of probability vectors that comes near a one-hot categorical distribution as the temperature falls.
+    """Distribution of probability vectors that comes near a one-hot categorical distribution as the
+    temperature falls.
 
     Parameters
     ----------
@@ -86,7 +97,14 @@ class RelaxedOneHotCategorical(_Events):
     arg_constraints: ClassVar = {"T": Positive(), "prob": Simplex(), "logit": Real()}
     T: Any
 
-    def __init__(self, T: Any, num_events: int, prob: Any = None, logit: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self,
+        T: Any,
+        num_events: int,
+        prob: Any = None,
+        logit: Any = None,
+        validate_args: bool | None = None,
+    ) -> None:
         self._set_events(num_events, prob, logit, T=T)
         Distribution.__init__(self, event_dim=1, validate_args=validate_args)
 

@@ -50,7 +50,8 @@ class domain_map:
         Parameters
         ----------
         constraint : Constraint or subclass of it
-            The kind; its subclasses are meant, too, unless they have an entry of their own, or are discrete and it is not.
+            The kind; its subclasses are meant, too, unless they have an entry of their own, or are
+            discrete and it is not.
         factory : callable, optional
             Makes the transformation for a constraint.
         """
@@ -58,7 +59,10 @@ class domain_map:
             return lambda factory: self.register(constraint, factory)
         kind = type(constraint) if isinstance(constraint, Constraint) else constraint
         if not isinstance(kind, type) or not issubclass(kind, Constraint):
-            raise TypeError(f"register: constraint: expected a Constraint or a subclass of it, got {constraint!r}")
+            raise TypeError(
+                "register: constraint: expected a Constraint or a subclass of it, got "
+                f"{constraint!r}"
+            )
         self._storage[kind] = factory
         return factory
 
@@ -66,7 +70,10 @@ class domain_map:
         for kind in type(constraint).__mro__:
             if kind in self._storage and kind.is_discrete == constraint.is_discrete:
                 return self._storage[kind](constraint)
-        raise NotImplementedError(f"this domain_map does not define a transformation to {type(constraint).__name__}; register one")
+        raise NotImplementedError(
+            f"this domain_map does not define a transformation to {type(constraint).__name__}; "
+            "register one"
+        )
 
 
 biject_to = domain_map()

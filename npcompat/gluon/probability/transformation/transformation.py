@@ -1,4 +1,6 @@
-"""Transformations of random variables, with their inverses and the logarithms of their Jacobian determinants."""
+"""Transformations of random variables, with their inverses and the logarithms of their Jacobian
+determinants.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +16,8 @@ from npcompat.gluon.probability._functions import floating, inside_unit, prob2lo
 class Transformation:
     """Base class of transformations `y = t(x)`.
 
-    Subclasses define `_forward_compute(x)`, `_inverse_compute(y)` and, if they are bijective, `log_det_jacobian(x, y)` and `sign`.
+    Subclasses define `_forward_compute(x)`, `_inverse_compute(y)` and, if they are bijective,
+    `log_det_jacobian(x, y)` and `sign`.
 
     Attributes
     ----------
@@ -32,7 +35,10 @@ class Transformation:
     @property
     def sign(self) -> Any:
         """1 if the transformation increases, -1 if it decreases."""
-        raise NotImplementedError(f"{type(self).__name__} does not define sign: it neither increases nor decreases everywhere")
+        raise NotImplementedError(
+            f"{type(self).__name__} does not define sign: it neither increases nor decreases "
+            "everywhere"
+        )
 
     @property
     def inv(self) -> "Transformation":
@@ -103,7 +109,8 @@ class _Inverse(Transformation):
 
 
 class TransformBlock(Transformation, HybridBlock):
-    """Base class of transformations with parameters that are learned, such as the layers of a normalizing flow.
+    """Base class of transformations with parameters that are learned, such as the layers of a
+    normalizing flow.
 
     It is a block: its parameters are collected, and `hybridize` compiles its forward computation.
 
@@ -153,7 +160,10 @@ class ComposeTransform(Transformation):
     def __init__(self, parts: Sequence[Transformation]) -> None:
         for i, part in enumerate(parts):
             if not isinstance(part, Transformation):
-                raise TypeError(f"ComposeTransform: parts[{i}]: expected a Transformation, got {type(part).__name__}")
+                raise TypeError(
+                    f"ComposeTransform: parts[{i}]: expected a Transformation, got "
+                    f"{type(part).__name__}"
+                )
         self._parts = list(parts)
 
     @property
@@ -199,7 +209,9 @@ class ComposeTransform(Transformation):
         result: Any = np.zeros(x.shape[: x.ndim - self.event_dim], dtype=x.dtype)
         for i, part in enumerate(self._parts):
             after = y if i == len(self._parts) - 1 and y is not None else part(x)
-            result = result + sum_right_most(part.log_det_jacobian(x, after), self.event_dim - part.event_dim)
+            result = result + sum_right_most(
+                part.log_det_jacobian(x, after), self.event_dim - part.event_dim
+            )
             x = after
         return result
 
@@ -261,7 +273,9 @@ class AffineTransform(Transformation):
 
     def log_det_jacobian(self, x: Any, y: Any) -> Any:
         """The logarithm of the size of the scale."""
-        return sum_right_most(np.zeros_like(floating(x)) + np.log(abs(np.asarray(self._scale))), self.event_dim)
+        return sum_right_most(
+            np.zeros_like(floating(x)) + np.log(abs(np.asarray(self._scale))), self.event_dim
+        )
 
     @property
     def sign(self) -> Any:
@@ -334,7 +348,8 @@ class SigmoidTransform(Transformation):
 
 
 class SoftmaxTransform(Transformation):
-    """The softmax along the last axis, whose inverse is the logarithm: not bijective, a sum is lost.
+    """The softmax along the last axis, whose inverse is the logarithm: not bijective, a sum is
+    lost.
 
     Examples
     --------
@@ -368,6 +383,6 @@ class AbsTransform(Transformation):
 
 
 __all__ = [
-    "AbsTransform", "AffineTransform", "ComposeTransform", "ExpTransform", "PowerTransform", "SigmoidTransform", "SoftmaxTransform",
-    "TransformBlock", "Transformation",
+    "AbsTransform", "AffineTransform", "ComposeTransform", "ExpTransform", "PowerTransform",
+    "SigmoidTransform", "SoftmaxTransform", "TransformBlock", "Transformation",
 ]  # fmt: skip

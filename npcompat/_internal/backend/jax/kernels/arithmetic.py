@@ -1,7 +1,8 @@
-"""Arithmetic on XLA as NumPy does it: division by zero, with signed zeros, by a number; means and rounding, which divide.
+"""Arithmetic on XLA as NumPy does it: division by zero, with signed zeros, by a number; means and
+rounding, which divide.
 
-XLA makes a product of a quotient whose divisor it knows or repeats, and rounds otherwise: `ones(41).mean()` would not be 1, nor 3 / 10 the
-number that prints as 0.3.
+XLA makes a product of a quotient whose divisor it knows or repeats, and rounds otherwise:
+`ones(41).mean()` would not be 1, nor 3 / 10 the number that prints as 0.3.
 """
 
 import functools
@@ -23,12 +24,14 @@ def opaque(constant: Any, dtype: Any) -> Any:
     return lax.optimization_barrier(jnp.asarray(constant, dtype))
 
 
-# --- quotient and remainder --------------------------------------------------------------------------------------
+# --- quotient and remainder -----------------------------------------------------------------------
 
 
 @jax.custom_jvp
 def _rounded_once(x: Any, y: Any) -> Any:
-    """The quotient with a divisor that XLA takes for one that differs from element to element: where `x` is nan, so is `x / x`."""
+    """The quotient with a divisor that XLA takes for one that differs from element to element:
+    where `x` is nan, so is `x / x`.
+    """
     shape = jnp.broadcast_shapes(x.shape, y.shape)
     x = jnp.broadcast_to(x, shape)
     return x / jnp.where(jnp.isnan(x), x, y)
@@ -41,11 +44,14 @@ def _tangent_of_quotient(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -
     quotient = _rounded_once(x, y)
     if isinstance(dy, SymbolicZero):
         return quotient, dx / y
-    return quotient, -quotient / y * dy if isinstance(dx, SymbolicZero) else dx / y - quotient / y * dy
+    return quotient, -quotient / y * dy if isinstance(
+        dx, SymbolicZero
+    ) else dx / y - quotient / y * dy
 
 
 def rounded(product: Any) -> Any:
-    """A product that is added to something, which XLA's kernels round once otherwise (a fused multiply-add), where NumPy rounds twice.
+    """A product that is added to something, which XLA's kernels round once otherwise (a fused
+    multiply-add), where NumPy rounds twice.
 
     The choice changes nothing but that.
     """
@@ -66,7 +72,9 @@ def _by_repeated(x: Any, y: Any) -> Any:
 
 
 def _in_singles(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of halves, computed in singles and rounded once, as NumPy's; XLA rounds after each of its steps."""
+    """A function of halves, computed in singles and rounded once, as NumPy's; XLA rounds after each
+    of its steps.
+    """
 
     def computed(*arrays: Any) -> Any:
         if all([getattr(a, "dtype", None) == onp.float16 for a in arrays]):
@@ -81,7 +89,9 @@ logaddexp, logaddexp2 = _in_singles(jnp.logaddexp), _in_singles(jnp.logaddexp2)
 
 
 def divmod(x: Any, y: Any) -> tuple[Any, Any]:
-    """Quotient rounded down, and remainder with the sign of the divisor; an integer divided by zero is zero."""
+    """Quotient rounded down, and remainder with the sign of the divisor; an integer divided by zero
+    is zero.
+    """
     x, y = jnp.broadcast_arrays(x, y)
     if not is_inexact(x.dtype):
         zero = y == 0
@@ -89,12 +99,16 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
         quotient, rest = lax.div(x, divisor), lax.rem(x, divisor)
         down = (rest != 0) & ((rest < 0) != (divisor < 0))
         quotient, rest = quotient - down.astype(x.dtype), jnp.where(down, rest + divisor, rest)
-        return jnp.where(zero, jnp.zeros_like(x), quotient), jnp.where(zero, jnp.zeros_like(x), rest)
+        return jnp.where(zero, jnp.zeros_like(x), quotient), jnp.where(
+            zero, jnp.zeros_like(x), rest
+        )
     rest = lax.rem(x, y)
     exact = (x - rest) / y
     below = (rest != 0) & ((rest < 0) != (y < 0))
     exact = exact - below.astype(x.dtype)
-    rest = jnp.where(rest == 0, jnp.copysign(jnp.zeros_like(x), y), jnp.where(below, rest + y, rest))
+    rest = jnp.where(
+        rest == 0, jnp.copysign(jnp.zeros_like(x), y), jnp.where(below, rest + y, rest)
+    )
     down = jnp.floor(exact)
     down = jnp.where(exact - down > 0.5, down + 1, down)
     quotient = jnp.where(exact == 0, jnp.copysign(jnp.zeros_like(x), x / y), down)
@@ -102,7 +116,9 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def gcd(x: Any, y: Any) -> Any:
-    """Greatest common divisor, by Euclid's algorithm on magnitudes: unsigned, so that the smallest of signed integers has one."""
+    """Greatest common divisor, by Euclid's algorithm on magnitudes: unsigned, so that the smallest
+    of signed integers has one.
+    """
     x, y = jnp.broadcast_arrays(x, y)
     return _common_divisor(_magnitude(x), _magnitude(y)).astype(x.dtype)
 
@@ -119,14 +135,18 @@ def _common_divisor(a: Any, b: Any) -> Any:
     def step(pair: tuple[Any, Any]) -> tuple[Any, Any]:
         a, b = pair
         done = b == 0
-        return jnp.where(done, a, b), jnp.where(done, b, lax.rem(a, jnp.where(done, jnp.ones_like(b), b)))
+        return jnp.where(done, a, b), jnp.where(
+            done, b, lax.rem(a, jnp.where(done, jnp.ones_like(b), b))
+        )
 
     return lax.while_loop(lambda pair: jnp.any(pair[1] != 0), step, (a, b))[0]
 
 
 def _magnitude(x: Any) -> Any:
     """Absolute values, in the unsigned dtype of the same width."""
-    return jnp.abs(x).astype(f"u{x.dtype.name}") if jnp.issubdtype(x.dtype, jnp.signedinteger) else x
+    return (
+        jnp.abs(x).astype(f"u{x.dtype.name}") if jnp.issubdtype(x.dtype, jnp.signedinteger) else x
+    )
 
 
 def modf(x: Any) -> tuple[Any, Any]:
@@ -173,12 +193,16 @@ def _complex_power(x: Any, y: Any) -> Any:
 
 
 @_complex_power.defjvp
-def _derivative_of_complex_power(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
+def _derivative_of_complex_power(
+    operands: tuple[Any, Any], tangents: tuple[Any, Any]
+) -> tuple[Any, Any]:
     return _complex_power(*operands), jax.jvp(_by_logarithms, operands, tangents)[1]
 
 
 def power(x: Any, y: Any) -> Any:
-    """The power; zero to a complex power with a positive real part is zero, an unsigned exponent may be any."""
+    """The power; zero to a complex power with a positive real part is zero, an unsigned exponent
+    may be any.
+    """
     x, y = jnp.broadcast_arrays(x, y)
     if jnp.iscomplexobj(x):
         return _complex_power(x, y)
@@ -195,7 +219,7 @@ def power(x: Any, y: Any) -> Any:
 float_power = power
 
 
-# --- means -------------------------------------------------------------------------------------------------------
+# --- means ----------------------------------------------------------------------------------------
 
 
 def _count(a: Any, axis: Any, keepdims: bool, where: Any, dtype: Any) -> Any:
@@ -209,21 +233,35 @@ def _real(dtype: Any) -> Any:
     return jnp.zeros((), dtype).real.dtype
 
 
-def mean(a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None) -> Any:
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False, where: Any = None
+) -> Any:
     """Arithmetic mean."""
     total = jnp.sum(a, axis, dtype, keepdims=keepdims, where=where)
     return _by_repeated(total, _count(a, axis, keepdims, where, _real(total.dtype)))
 
 
 def var(
-    a: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False, where: Any = None, mean: Any = None
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    *,
+    ddof: float = 0,
+    keepdims: bool = False,
+    where: Any = None,
+    mean: Any = None,
 ) -> Any:
     """Mean squared distance from the mean, which may be given with its axes kept."""
     center = _mean(a, axis, dtype, keepdims=True, where=where) if mean is None else mean
     distance = a - center
-    squares = (distance * distance.conj()).real if jnp.iscomplexobj(distance) else distance * distance
+    squares = (
+        (distance * distance.conj()).real if jnp.iscomplexobj(distance) else distance * distance
+    )
     count = _count(a, axis, keepdims, where, squares.dtype)
-    return _by_repeated(jnp.sum(squares, axis, keepdims=keepdims, where=where), jnp.maximum(count - opaque(ddof, count.dtype), 0))
+    return _by_repeated(
+        jnp.sum(squares, axis, keepdims=keepdims, where=where),
+        jnp.maximum(count - opaque(ddof, count.dtype), 0),
+    )
 
 
 _mean = mean
@@ -247,6 +285,6 @@ def round(a: Any, decimals: int = 0) -> Any:
 
 
 __all__ = [
-    "divide", "divmod", "exp2", "expm1", "float_power", "floor_divide", "fmod", "hypot", "logaddexp", "logaddexp2", "mean", "modf", "power",
-    "remainder", "round", "std", "var",
+    "divide", "divmod", "exp2", "expm1", "float_power", "floor_divide", "fmod", "hypot",
+    "logaddexp", "logaddexp2", "mean", "modf", "power", "remainder", "round", "std", "var",
 ]  # fmt: skip

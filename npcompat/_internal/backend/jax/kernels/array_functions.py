@@ -16,7 +16,9 @@ from npcompat._internal.backend.numpy.array_functions import FULL, INTEGER, NEWA
 def astype(x: Any, dtype: Any) -> Any:
     """A cast as NumPy's: complex to real drops the imaginary part, without a warning."""
     x = jnp.asarray(x)
-    if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(dtype, jnp.complexfloating):
+    if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(
+        dtype, jnp.complexfloating
+    ):
         if dtype == onp.bool_:
             return x != 0
         x = x.real
@@ -25,42 +27,58 @@ def astype(x: Any, dtype: Any) -> Any:
     if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(dtype, jnp.integer):
         x = _truncated(x, onp.dtype(dtype))
     if x.dtype == onp.bool_ and jnp.issubdtype(dtype, jnp.inexact):
-        x = lax.convert_element_type(x, onp.uint8)  # XLA makes a choice of what is multiplied by a bool, in which False * nan is 0.
+        x = lax.convert_element_type(
+            x, onp.uint8
+        )  # XLA makes a choice of what is multiplied by a bool, in which False * nan is 0.
     return lax.convert_element_type(x, dtype)
 
 
 def _truncated(x: Any, dtype: onp.dtype[Any]) -> Any:
-    """Floats as integers that XLA casts to a dtype by dropping bits, as C does; it would take the nearest integer of the dtype.
+    """Floats as integers that XLA casts to a dtype by dropping bits, as C does; it would take the
+    nearest integer of the dtype.
 
-    What does not fit into the integers between, and nan, is their smallest number, as processors (x86-64) have it.
+    What does not fit into the integers between, and nan, is their smallest number, as processors
+    (x86-64) have it.
     """
     if x.dtype.itemsize < 4:
         x = lax.convert_element_type(x, onp.float32)
     if dtype == onp.uint64:
         x = jnp.where(x >= 2.0**64, 0, x)
         high = lax.convert_element_type(jnp.where(x >= 2.0**63, x, 0), dtype)
-        return jnp.where(x >= 2.0**63, high, lax.convert_element_type(_truncated(x, onp.dtype(onp.int64)), dtype))
-    between, least = (onp.int64, -(2.0**63)) if dtype in (onp.int64, onp.uint32) else (onp.int32, -(2.0**31))
+        return jnp.where(
+            x >= 2.0**63, high, lax.convert_element_type(_truncated(x, onp.dtype(onp.int64)), dtype)
+        )
+    between, least = (
+        (onp.int64, -(2.0**63)) if dtype in (onp.int64, onp.uint32) else (onp.int32, -(2.0**31))
+    )
     return lax.convert_element_type(jnp.where((x > least - 1) & (x < -least), x, least), between)
 
 
 def _halfway_apart(x: Any) -> Any:
-    """Doubles as singles that XLA, which converts by singles, rounds to the halves that are next to the doubles.
+    """Doubles as singles that XLA, which converts by singles, rounds to the halves that are next to
+    the doubles.
 
-    A single that is not the double is replaced by the odd one of the two around it, which is not halfway between two halves.
+    A single that is not the double is replaced by the odd one of the two around it, which is not
+    halfway between two halves.
     """
     single = lax.convert_element_type(x, onp.float32)
     back = lax.convert_element_type(single, onp.float64)
     bits = lax.bitcast_convert_type(single, onp.int32)
     odd = lax.bitcast_convert_type((bits - (abs(back) > abs(x))) | 1, onp.float32)
-    return single + lax.stop_gradient(jnp.where((back != x) & jnp.isfinite(single), odd - single, -0.0))
+    return single + lax.stop_gradient(
+        jnp.where((back != x) & jnp.isfinite(single), odd - single, -0.0)
+    )
 
 
-# --- basic indexing: start positions are operands, sizes and steps are not -------------------------------------------
+# --- basic indexing: start positions are operands, sizes and steps are not ------------------------
 
 
-def _window(shape: Sequence[int], starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> tuple[list[Any], list[int], list[int]]:
-    """Per axis of the base: start, span and step of what the index covers; spans count downwards for negative steps."""
+def _window(
+    shape: Sequence[int], starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]
+) -> tuple[list[Any], list[int], list[int]]:
+    """Per axis of the base: start, span and step of what the index covers; spans count downwards
+    for negative steps.
+    """
     remaining = iter(starts)
     begin, span, step = [], [], []
     axis = 0
@@ -96,10 +114,16 @@ def index_get(a: Any, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) 
     """`a[index]` of basic indexing."""
     begin, span, step = _window(a.shape, starts, spec)
     if tuple(span) != a.shape or any(s != 1 for s in step):
-        a = lax.optimization_barrier(a)  # see `index_put`: nor may it move a reshape of `a` behind this
+        a = lax.optimization_barrier(
+            a
+        )  # see `index_put`: nor may it move a reshape of `a` behind this
     if tuple(span) != a.shape:
         begin = [jnp.asarray(b, jnp.int64) for b in begin]
-        a = lax.dynamic_slice(a, begin, span, allow_negative_indices=False) if 0 not in span else jnp.zeros(span, a.dtype)
+        a = (
+            lax.dynamic_slice(a, begin, span, allow_negative_indices=False)
+            if 0 not in span
+            else jnp.zeros(span, a.dtype)
+        )
     a = _strided(a, step)
     return a.reshape(indexed_shape(a.shape, spec))
 
@@ -119,26 +143,37 @@ def index_put(a: Any, new: Any, starts: Sequence[Any], spec: tuple[tuple[int, ..
         else:
             new = _interleaved(window, new, step)
     written = lax.dynamic_update_slice(a, new, begin, allow_negative_indices=False)
-    # XLA writes in place while it reads `new`.  Where that is another part of `a`, it sees so only if both have one shape: it must not
-    # move a reshape before the update (openxla/xla#49176).
+    # XLA writes in place while it reads `new`.  Where that is another part of `a`, it sees so only
+    # if both have one shape: it must not move a reshape before the update (openxla/xla#49176).
     return written if new.size == 1 else lax.optimization_barrier(written)
 
 
 _FEW_OF, _SMALL = 16, 10_000
-"""Where a strided part has fewer than one of so many elements, it is scattered one by one: selecting takes time for all of the
-window, and a fraction of the time to compile."""
+"""Where a strided part has fewer than one of so many elements, it is scattered one by one:
+selecting takes time for all of the window, and a fraction of the time to compile.
+"""
 
 
 def _interleaved(window: Any, new: Any, step: Sequence[int]) -> Any:
-    """A window with every `step`-th element along each axis, backwards for negative steps, taken from another array."""
+    """A window with every `step`-th element along each axis, backwards for negative steps, taken
+    from another array.
+    """
     spread = lax.pad(
-        lax.rev(new, [axis for axis, s in enumerate(step) if s < 0]), jnp.zeros((), new.dtype), [(0, 0, abs(s) - 1) for s in step]
+        lax.rev(new, [axis for axis, s in enumerate(step) if s < 0]),
+        jnp.zeros((), new.dtype),
+        [(0, 0, abs(s) - 1) for s in step],
     )
-    written = [lax.broadcasted_iota(onp.int32, window.shape, axis) % abs(s) == 0 for axis, s in enumerate(step) if abs(s) != 1]
-    return jnp.where(functools.reduce(operator.and_, written), spread, window) if written else spread
+    written = [
+        lax.broadcasted_iota(onp.int32, window.shape, axis) % abs(s) == 0
+        for axis, s in enumerate(step)
+        if abs(s) != 1
+    ]
+    return (
+        jnp.where(functools.reduce(operator.and_, written), spread, window) if written else spread
+    )
 
 
-# --- advanced indexing ---------------------------------------------------------------------------------------------
+# --- advanced indexing ----------------------------------------------------------------------------
 
 
 def known(x: Any) -> Any:
@@ -146,13 +181,20 @@ def known(x: Any) -> Any:
     return x if isinstance(x, jax.core.Tracer) else onp.asarray(x)
 
 
-def _known_together(shape: Sequence[int], index: tuple[Any, ...]) -> tuple[tuple[int, ...], Any, tuple[int, ...]] | None:
-    """Of positions on several axes next to each other, if they are known: the axes, the positions as one array, and the axes of a result
-    which they are not of.  (XLA would put constants together each time.)
+def _known_together(
+    shape: Sequence[int], index: tuple[Any, ...]
+) -> tuple[tuple[int, ...], Any, tuple[int, ...]] | None:
+    """Of positions on several axes next to each other, if they are known: the axes, the positions
+    as one array, and the axes of a result which they are not of. (XLA would put constants together
+    each time.)
     """
     axes = tuple([i for i, part in enumerate(index) if type(part) is not slice])
     arrays = [index[i] for i in axes]
-    if len(axes) < 2 or axes[-1] - axes[0] >= len(axes) or any([type(i) is not onp.ndarray for i in arrays]):
+    if (
+        len(axes) < 2
+        or axes[-1] - axes[0] >= len(axes)
+        or any([type(i) is not onp.ndarray for i in arrays])
+    ):
         return None
     arrays = [*onp.broadcast_arrays(*arrays)]
     places = onp.stack(arrays, axis=-1).astype(onp.int32 if max(shape) < 2**31 else onp.int64)
@@ -173,7 +215,9 @@ def take_at(a: Any, index: tuple[Any, ...]) -> Any:
 
 
 def put_at(a: Any, index: tuple[Any, ...], new: Any) -> Any:
-    """`a[index] = new` with integer arrays among the index, none negative; of equal positions the last wins, as NumPy has it."""
+    """`a[index] = new` with integer arrays among the index, none negative; of equal positions the
+    last wins, as NumPy has it.
+    """
     together = _known_together(a.shape, index)
     if together is not None:
         axes, places, window = together
@@ -213,7 +257,9 @@ def kron(a: Any, b: Any) -> Any:
 
 @functools.partial(jax.jit, static_argnums=1, inline=True)
 def unsqueeze(a: Any, axes: tuple[int, ...]) -> Any:
-    """With axes of length 1 at these places; XLA reads what is broadcast along them as it is, what is reshaped by its place."""
+    """With axes of length 1 at these places; XLA reads what is broadcast along them as it is, what
+    is reshaped by its place.
+    """
     return lax.expand_dims(a, axes)
 
 
@@ -229,17 +275,25 @@ def stop_gradient(x: Any) -> Any:
     return lax.stop_gradient(x)
 
 
-def on_platform(chosen: Mapping[str, Callable[..., Any]], default: Callable[..., Any], arrays: Sequence[Any]) -> Any:
-    """The result of the function for the platform that a program is compiled for; only that one is in it."""
+def on_platform(
+    chosen: Mapping[str, Callable[..., Any]], default: Callable[..., Any], arrays: Sequence[Any]
+) -> Any:
+    """The result of the function for the platform that a program is compiled for; only that one is
+    in it.
+    """
     names = {"cpu": ("cpu",), "gpu": ("cuda", "rocm"), "tpu": ("tpu",)}
-    return lax.platform_dependent(*arrays, default=default, **{name: f for platform, f in chosen.items() for name in names[platform]})
+    return lax.platform_dependent(
+        *arrays,
+        default=default,
+        **{name: f for platform, f in chosen.items() for name in names[platform]},
+    )
 
 
 def shaped_back(x: Any, shape: Sequence[int]) -> Any:
     """What was written in another shape, in its own, apart from what is computed of it.
 
-    XLA writes the next part in place; of an array that it knows in two shapes it does so while it still reads what is overwritten
-    (`a.reshape(-1)[4] = 2; a[0] = a[0, ::-1]` on the CPU).
+    XLA writes the next part in place; of an array that it knows in two shapes it does so while it
+    still reads what is overwritten (`a.reshape(-1)[4] = 2; a[0] = a[0, ::-1]` on the CPU).
     """
     return lax.optimization_barrier(jnp.reshape(x, shape))
 

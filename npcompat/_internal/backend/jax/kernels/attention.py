@@ -17,9 +17,11 @@ def attended(
     causal: bool,
     drop: Callable[[Any], Any] = lambda weights: weights,
 ) -> Any:
-    """Values weighted by the softmax of scaled products; rows without any key give zeros.  Axes are batch, time, heads, features.
+    """Values weighted by the softmax of scaled products; rows without any key give zeros. Axes are
+    batch, time, heads, features.
 
-    The weights, whose axes are batch, heads, time and length, are changed by `drop` before they are used.
+    The weights, whose axes are batch, heads, time and length, are changed by `drop` before they are
+    used.
     """
     working = jnp.promote_types(query.dtype, jnp.float32)
     products = _by_group("btkgd,bskd->bkgts", query, key, working) * jnp.asarray(scale, working)
@@ -37,7 +39,9 @@ def _seen(mask: Any, causal: bool, shape: tuple[int, ...]) -> Any:
 
 
 def _by_group(formula: str, x: Any, y: Any, dtype: Any = None) -> Any:
-    """`einsum`, where the second operand may have fewer heads (k), each for a group (g) of the first's."""
+    """`einsum`, where the second operand may have fewer heads (k), each for a group (g) of the
+    first's.
+    """
     axis, at, heads = formula.index("k"), formula.partition("->")[2].index("k"), y.shape[2]
     if x.shape[axis] == heads:
         return jnp.einsum(formula.replace("g", ""), x, y, preferred_element_type=dtype)

@@ -25,7 +25,9 @@ def reinterpret(a: Any, dtype: Any) -> Any:
         return a
     if jnp.iscomplexobj(a):  # XLA knows no bits of complex numbers, only their parts
         parts = jnp.stack([a.real, a.imag], -1)
-        return reinterpret(parts.reshape((*a.shape[:-1], 2 * a.shape[-1]) if a.ndim else (2,)), dtype)
+        return reinterpret(
+            parts.reshape((*a.shape[:-1], 2 * a.shape[-1]) if a.ndim else (2,)), dtype
+        )
     if wanted.kind == "c":
         parts = reinterpret(a, onp.finfo(wanted).dtype)
         return lax.complex(parts[..., 0::2], parts[..., 1::2])
@@ -36,14 +38,22 @@ def reinterpret(a: Any, dtype: Any) -> Any:
         bits = bits.reshape((*bits.shape[:-2], bits.shape[-2] * bits.shape[-1]))
     elif have < want:
         count = want // have
-        bits = lax.bitcast_convert_type(bits.reshape((*bits.shape[:-1], bits.shape[-1] // count, count)), _UNSIGNED[want])
+        bits = lax.bitcast_convert_type(
+            bits.reshape((*bits.shape[:-1], bits.shape[-1] // count, count)), _UNSIGNED[want]
+        )
     if have != want:
-        bits = lax.optimization_barrier(bits)  # XLA makes one change of size from two, and gets its shape wrong
+        bits = lax.optimization_barrier(
+            bits
+        )  # XLA makes one change of size from two, and gets its shape wrong
     return bits != 0 if wanted.kind == "b" else lax.bitcast_convert_type(bits, wanted)
 
 
 def _bits(a: Any) -> Any:
-    return a.astype(jnp.uint8) if a.dtype == bool else lax.bitcast_convert_type(a, _UNSIGNED[a.dtype.itemsize])
+    return (
+        a.astype(jnp.uint8)
+        if a.dtype == bool
+        else lax.bitcast_convert_type(a, _UNSIGNED[a.dtype.itemsize])
+    )
 
 
 __all__ = ["byteswap", "reinterpret"]

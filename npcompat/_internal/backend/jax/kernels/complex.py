@@ -1,7 +1,9 @@
-"""Functions of complex numbers on XLA, with C99's (and NumPy's) results for signed zeros, infinities and nan (annex G).
+"""Functions of complex numbers on XLA, with C99's (and NumPy's) results for signed zeros,
+infinities and nan (annex G).
 
-All are symmetric: `f(conj(z)) = conj(f(z))`, most are also odd or even.  So they are computed where the imaginary part (of
-these the real part, too) has no sign, which is put back; that makes the zeros on both sides of a branch cut differ.
+All are symmetric: `f(conj(z)) = conj(f(z))`, most are also odd or even. So they are computed where
+the imaginary part (of these the real part, too) has no sign, which is put back; that makes the
+zeros on both sides of a branch cut differ.
 """
 
 import math
@@ -32,7 +34,9 @@ def _symmetric(f: Function, rule: Rule, odd: bool = False, even: bool = False) -
         x, y = _flipped(left, z.real), _flipped(below, z.imag)
         w = f(lax.complex(x, y))
         re, im = rule(x, y, w.real, w.imag)
-        return lax.complex(_flipped(left, re) if odd else re, _flipped(left ^ below if even else below, im))
+        return lax.complex(
+            _flipped(left, re) if odd else re, _flipped(left ^ below if even else below, im)
+        )
 
     return function
 
@@ -49,13 +53,15 @@ def _turned(f: Function, real: Function) -> Function:
     return function
 
 
-# --- exponentials ------------------------------------------------------------------------------------------------
+# --- exponentials ---------------------------------------------------------------------------------
 
 
 def _of_exp(x: Any, y: Any, re: Any, im: Any) -> Parts:
     unknown = ~jnp.isfinite(y)
     gone = unknown & (x == -jnp.inf)
-    return jnp.where(gone, 0, jnp.where(unknown & (x == jnp.inf), jnp.inf, re)), jnp.where(gone, 0, im)
+    return jnp.where(gone, 0, jnp.where(unknown & (x == jnp.inf), jnp.inf, re)), jnp.where(
+        gone, 0, im
+    )
 
 
 def _of_sinh(x: Any, y: Any, re: Any, im: Any) -> Parts:
@@ -85,7 +91,7 @@ def cos(z: Any) -> Any:
     return cosh(lax.complex(-z.imag, z.real)) if jnp.iscomplexobj(z) else jnp.cos(z)
 
 
-# --- roots and logarithms ----------------------------------------------------------------------------------------
+# --- roots and logarithms -------------------------------------------------------------------------
 
 
 def _of_sqrt(x: Any, y: Any, re: Any, im: Any) -> Parts:
@@ -105,33 +111,43 @@ log2 = _symmetric(jnp.log2, _of_log)
 log10 = _symmetric(jnp.log10, _of_log)
 
 
-# --- inverse functions -------------------------------------------------------------------------------------------
+# --- inverse functions ----------------------------------------------------------------------------
 
 
 def _lost(x: Any, y: Any) -> Any:
-    """Where one part is nan and the other says nothing: XLA takes that one for the larger, if it is large enough."""
+    """Where one part is nan and the other says nothing: XLA takes that one for the larger, if it is
+    large enough.
+    """
     return (jnp.isnan(x) & jnp.isfinite(y)) | (jnp.isnan(y) & jnp.isfinite(x))
 
 
 def _of_arccos(x: Any, y: Any, re: Any, im: Any) -> Parts:
     lost = _lost(x, y)
-    return jnp.where((x == 0) & jnp.isnan(y), math.pi / 2, jnp.where(lost, jnp.nan, re)), jnp.where(lost, jnp.nan, im)
+    return jnp.where((x == 0) & jnp.isnan(y), math.pi / 2, jnp.where(lost, jnp.nan, re)), jnp.where(
+        lost, jnp.nan, im
+    )
 
 
 def _of_arccosh(x: Any, y: Any, re: Any, im: Any) -> Parts:
     lost = _lost(x, y)
-    return jnp.where(lost, jnp.nan, re), jnp.where((x == 0) & jnp.isnan(y), math.pi / 2, jnp.where(lost, jnp.nan, im))
+    return jnp.where(lost, jnp.nan, re), jnp.where(
+        (x == 0) & jnp.isnan(y), math.pi / 2, jnp.where(lost, jnp.nan, im)
+    )
 
 
 def _of_arcsinh(x: Any, y: Any, re: Any, im: Any) -> Parts:
     lost = _lost(x, y)
-    return jnp.where(lost, jnp.nan, re), jnp.where(jnp.isnan(x) & (y == 0), 0, jnp.where(lost, jnp.nan, im))
+    return jnp.where(lost, jnp.nan, re), jnp.where(
+        jnp.isnan(x) & (y == 0), 0, jnp.where(lost, jnp.nan, im)
+    )
 
 
 def _of_arctanh(x: Any, y: Any, re: Any, im: Any) -> Parts:
     unknown, far = jnp.isnan(x) | jnp.isnan(y), jnp.isnan(x) & jnp.isinf(y)
     vanishes = far | (jnp.isnan(y) & ((x == 0) | jnp.isinf(x)))
-    return jnp.where(vanishes, 0, jnp.where(unknown, jnp.nan, re)), jnp.where(far, math.pi / 2, jnp.where(unknown, jnp.nan, im))
+    return jnp.where(vanishes, 0, jnp.where(unknown, jnp.nan, re)), jnp.where(
+        far, math.pi / 2, jnp.where(unknown, jnp.nan, im)
+    )
 
 
 arccos = _symmetric(jnp.arccos, _of_arccos)
@@ -142,18 +158,22 @@ arcsin = _turned(arcsinh, jnp.arcsin)
 arctan = _turned(arctanh, jnp.arctan)
 
 
-# --- magnitude and direction -----------------------------------------------------------------------------------------
+# --- magnitude and direction ----------------------------------------------------------------------
 
 
 def absolute(z: Any) -> Any:
-    """The magnitude; of complex numbers of which a part is infinite inf, also if the other one is nan."""
+    """The magnitude; of complex numbers of which a part is infinite inf, also if the other one is
+    nan.
+    """
     if not jnp.iscomplexobj(z):
         return jnp.absolute(z)
     return jnp.where(jnp.isinf(z.real) | jnp.isinf(z.imag), jnp.inf, jnp.absolute(z))
 
 
 def sign(z: Any) -> Any:
-    """The sign, zero for both zeros; of complex numbers the direction, also that of an infinite part beside a finite one."""
+    """The sign, zero for both zeros; of complex numbers the direction, also that of an infinite
+    part beside a finite one.
+    """
     if not jnp.issubdtype(z.dtype, jnp.inexact):
         return jnp.sign(z)
     if not jnp.iscomplexobj(z):
@@ -163,15 +183,19 @@ def sign(z: Any) -> Any:
     return jnp.where(far ^ high, along, jnp.where(z == 0, 0, jnp.sign(z)))
 
 
-# --- the larger and the smaller ----------------------------------------------------------------------------------
+# --- the larger and the smaller -------------------------------------------------------------------
 
 
 def _chosen(plain: Any, x: Any, y: Any, largest: bool, keeps_nan: bool) -> Any:
-    """`plain` of real numbers; of complex ones that which has the larger or smaller real part, then imaginary part, the first if equal."""
+    """`plain` of real numbers; of complex ones that which has the larger or smaller real part, then
+    imaginary part, the first if equal.
+    """
     if not jnp.iscomplexobj(x):
         return plain(x, y)
     beyond, at_least = (jnp.greater, jnp.greater_equal) if largest else (jnp.less, jnp.less_equal)
-    first = (beyond(x.real, y.real) & ~jnp.isnan(x.imag) & ~jnp.isnan(y.imag)) | ((x.real == y.real) & at_least(x.imag, y.imag))
+    first = (beyond(x.real, y.real) & ~jnp.isnan(x.imag) & ~jnp.isnan(y.imag)) | (
+        (x.real == y.real) & at_least(x.imag, y.imag)
+    )
     return jnp.where(first | jnp.isnan(x if keeps_nan else y), x, y)
 
 
@@ -191,12 +215,18 @@ def _extreme(plain: Any, a: Any, axis: Any, keepdims: bool, options: dict[str, A
     if not jnp.iscomplexobj(a) or not a.size:
         return found
     wrong = jnp.isnan(a) & options.get("where", True)
-    over = range(a.ndim) if axis is None else [i % a.ndim for i in (axis if isinstance(axis, tuple) else (axis,))]
+    over = (
+        range(a.ndim)
+        if axis is None
+        else [i % a.ndim for i in (axis if isinstance(axis, tuple) else (axis,))]
+    )
     order = [*[i for i in range(a.ndim) if i not in over], *over]
     shape = (*[a.shape[i] for i in order if i not in over], -1)
     wrong, values = [jnp.reshape(jnp.transpose(x, order), shape) for x in (wrong, a)]
     first = jnp.take_along_axis(values, jnp.argmax(wrong, -1, keepdims=True), -1)
-    return jnp.where(jnp.reshape(jnp.any(wrong, -1), found.shape), jnp.reshape(first, found.shape), found)
+    return jnp.where(
+        jnp.reshape(jnp.any(wrong, -1), found.shape), jnp.reshape(first, found.shape), found
+    )
 
 
 def max(a: Any, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:

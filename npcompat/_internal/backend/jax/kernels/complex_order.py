@@ -1,4 +1,6 @@
-"""The order of complex numbers on XLA: by real part, then by imaginary part, those with nan last, as NumPy has it."""
+"""The order of complex numbers on XLA: by real part, then by imaginary part, those with nan last,
+as NumPy has it.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,7 +32,9 @@ def argsort(a: Any, axis: int = -1, stable: bool = True) -> Any:
 
 def lexsort(keys: Sequence[Any], axis: int = -1) -> Any:
     """The positions that sort by several keys, the last one first."""
-    return jnp.lexsort([k for key in keys for k in (_keys(key) if jnp.iscomplexobj(key) else (key,))], axis=axis)
+    return jnp.lexsort(
+        [k for key in keys for k in (_keys(key) if jnp.iscomplexobj(key) else (key,))], axis=axis
+    )
 
 
 def _less(x: Any, y: Any) -> Any:

@@ -8,9 +8,16 @@ from jax import lax
 
 
 def conv_transpose_nd(
-    x: Any, weight: Any, stride: Sequence[int], pad: Sequence[tuple[int, int]], dilate: Sequence[int], groups: int, layout: str
+    x: Any,
+    weight: Any,
+    stride: Sequence[int],
+    pad: Sequence[tuple[int, int]],
+    dilate: Sequence[int],
+    groups: int,
+    layout: str,
 ) -> Any:
-    """The adjoint of `conv_nd` in its data: a convolution with the mirrored filters of the data spread by the strides.
+    """The adjoint of `conv_nd` in its data: a convolution with the mirrored filters of the data
+    spread by the strides.
 
     `pad` says how many elements are cut off (negative: added) at both ends of each spatial axis.
     """
@@ -19,7 +26,9 @@ def conv_transpose_nd(
     inputs, filters = weight.shape[0] // groups, weight.shape[channel]
     mirrored = jnp.moveaxis(jnp.flip(weight, spatial), channel, 1)
     grouped = jnp.reshape(mirrored, (groups, inputs, filters, *mirrored.shape[2:]))
-    forwards = jnp.reshape(jnp.swapaxes(grouped, 1, 2), (groups * filters, inputs, *mirrored.shape[2:]))
+    forwards = jnp.reshape(
+        jnp.swapaxes(grouped, 1, 2), (groups * filters, inputs, *mirrored.shape[2:])
+    )
     reach = [(mirrored.shape[i + 2] - 1) * d for i, d in enumerate(dilate)]
     return lax.conv_general_dilated(
         x,

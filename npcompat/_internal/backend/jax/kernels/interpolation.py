@@ -1,4 +1,6 @@
-"""Linear interpolation on XLA as NumPy has it beside infinities and of complex numbers; values in equal steps, rounded as NumPy's."""
+"""Linear interpolation on XLA as NumPy has it beside infinities and of complex numbers; values in
+equal steps, rounded as NumPy's.
+"""
 
 from typing import Any
 
@@ -8,21 +10,35 @@ from jax import lax
 from npcompat._internal.backend.jax.kernels.arithmetic import divide, rounded
 
 
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
+def interp(
+    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
+) -> Any:
     """The values at `x` of the piecewise linear function through the points (xp, fp).
 
-    What an infinity in one point makes nan is computed from the other one; at the points themselves nothing is computed.
+    What an infinity in one point makes nan is computed from the other one; at the points themselves
+    nothing is computed.
     """
     if jnp.iscomplexobj(fp):
-        (low, low_imag), (high, high_imag) = [(None, None) if v is None else (v.real, v.imag) for v in (left, right)]
-        real, imag = interp(x, xp, fp.real, low, high, period), interp(x, xp, fp.imag, low_imag, high_imag, period)
-        return lax.complex(real, jnp.where(jnp.isnan(x), 0, imag) if xp.shape[0] > 1 or period is not None else imag)
+        (low, low_imag), (high, high_imag) = [
+            (None, None) if v is None else (v.real, v.imag) for v in (left, right)
+        ]
+        real, imag = (
+            interp(x, xp, fp.real, low, high, period),
+            interp(x, xp, fp.imag, low_imag, high_imag, period),
+        )
+        return lax.complex(
+            real,
+            jnp.where(jnp.isnan(x), 0, imag) if xp.shape[0] > 1 or period is not None else imag,
+        )
     if period is not None:
         period = abs(period)
         x, xp = jnp.remainder(x, period), jnp.remainder(xp, period)
         order = jnp.argsort(xp)
         xp, fp = xp[order], fp[order]
-        xp, fp = jnp.concatenate([xp[-1:] - period, xp, xp[:1] + period]), jnp.concatenate([fp[-1:], fp, fp[:1]])
+        xp, fp = (
+            jnp.concatenate([xp[-1:] - period, xp, xp[:1] + period]),
+            jnp.concatenate([fp[-1:], fp, fp[:1]]),
+        )
         left = right = None
     last = xp.shape[0] - 1
     at = jnp.clip(jnp.searchsorted(xp, x, side="right") - 1, 0, max(last - 1, 0))
@@ -40,12 +56,16 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
 
 def linspace(start: Any, stop: Any, num: int, endpoint: bool = True, *, axis: int = 0) -> Any:
-    """Values in equal steps: multiples of one step, as NumPy has it, so that those which are whole numbers are not rounded off them."""
+    """Values in equal steps: multiples of one step, as NumPy has it, so that those which are whole
+    numbers are not rounded off them.
+    """
     start, stop = jnp.broadcast_arrays(start, stop)
     steps, width = max(num - endpoint, 1), stop - start
     step = divide(width, jnp.asarray(steps, width.dtype))
     number = lax.broadcasted_iota(width.real.dtype, (num, *width.shape), 0)
-    way = jnp.where(step == 0, divide(number, jnp.asarray(steps, width.dtype)) * width, number * step)
+    way = jnp.where(
+        step == 0, divide(number, jnp.asarray(steps, width.dtype)) * width, number * step
+    )
     found = rounded(way) + start
     if endpoint and num > 1:
         found = jnp.where(number == steps, stop, found)

@@ -1,7 +1,7 @@
 """Products of matrices as operators' computes see them on XLA.
 
-Products ask XLA for the highest precision: float32 then means float32 on GPUs and TPUs too, which else multiply with
-10 or 8 bits of mantissa.  On CPU it changes nothing.
+Products ask XLA for the highest precision: float32 then means float32 on GPUs and TPUs too, which
+else multiply with 10 or 8 bits of mantissa. On CPU it changes nothing.
 """
 
 from collections.abc import Sequence
@@ -61,12 +61,18 @@ def tensordot(a: Any, b: Any, axes: Any) -> Any:
 
 
 def einsum(subscripts: str, *operands: Any, optimize: Any) -> Any:
-    """Einstein's summation; XLA contracts two operands at a time, so there is always an order to choose."""
-    path: Any = list(optimize[1:]) if isinstance(optimize, Sequence) and not isinstance(optimize, str) else optimize
+    """Einstein's summation; XLA contracts two operands at a time, so there is always an order to
+    choose.
+    """
+    path: Any = (
+        list(optimize[1:])
+        if isinstance(optimize, Sequence) and not isinstance(optimize, str)
+        else optimize
+    )
     return jnp.einsum(subscripts, *operands, optimize=path or "auto", precision=HIGHEST)
 
 
-# --- decompositions: each failure is a flag, as a compiled program can't raise -----------------------------------
+# --- decompositions: each failure is a flag, as a compiled program can't raise --------------------
 
 
 def _any_zero_pivot(a: Any) -> Any:
@@ -88,10 +94,16 @@ def solve_flagged(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _mirrored(a: Any, lower: bool) -> Any:
-    """The Hermitian matrix of which one triangle is given; the other triangle is not read, nor differentiated."""
+    """The Hermitian matrix of which one triangle is given; the other triangle is not read, nor
+    differentiated.
+    """
     strict = jnp.tril(a, -1) if lower else jnp.triu(a, 1)
     diagonal = jnp.real(jnp.diagonal(a, axis1=-2, axis2=-1))
-    return strict + jnp.conj(jnp.swapaxes(strict, -1, -2)) + diagonal[..., None] * jnp.eye(a.shape[-1], dtype=a.dtype)
+    return (
+        strict
+        + jnp.conj(jnp.swapaxes(strict, -1, -2))
+        + diagonal[..., None] * jnp.eye(a.shape[-1], dtype=a.dtype)
+    )
 
 
 def cholesky_flagged(a: Any, upper: bool) -> tuple[Any, Any]:
@@ -125,7 +137,9 @@ def eigvals_checked(a: Any) -> tuple[Any, Any]:
 
 
 def _not_converged(a: Any, s: Any) -> Any:
-    """Whether singular values are nan that NumPy calls a failure: of a matrix with nan, or of a finite one."""
+    """Whether singular values are nan that NumPy calls a failure: of a matrix with nan, or of a
+    finite one.
+    """
     only_infinite = jnp.isinf(a).any((-2, -1)) & ~jnp.isnan(a).any((-2, -1))
     return jnp.any(jnp.isnan(s).any(-1) & ~only_infinite)
 
@@ -143,12 +157,16 @@ def svdvals_flagged(a: Any, hermitian: bool) -> tuple[Any, Any]:
 
 
 def pinv_flagged(a: Any, rcond: Any, hermitian: bool) -> tuple[Any, Any]:
-    """Pseudo-inverses, and whether any matrix holds nan, so that NumPy's decomposition does not converge."""
+    """Pseudo-inverses, and whether any matrix holds nan, so that NumPy's decomposition does not
+    converge.
+    """
     return jnp.linalg.pinv(a, rcond, hermitian), jnp.any(jnp.isnan(a))
 
 
 def lstsq(a: Any, b: Any, rcond: Any) -> tuple[Any, Any, Any, Any]:
-    """Least squares: solution, squared residuals (of every column, whatever the rank), rank, singular values."""
+    """Least squares: solution, squared residuals (of every column, whatever the rank), rank,
+    singular values.
+    """
     x, _, rank, s = jnp.linalg.lstsq(a, b, rcond)
     residual = b - matmul(a, x)
     return x, jnp.atleast_1d(jnp.sum(jnp.real(residual * jnp.conj(residual)), axis=0)), rank, s

@@ -9,12 +9,18 @@ from jax import lax
 
 
 def for_each(step: Callable[..., Any], *arrays: Any) -> Any:
-    """The results of a function of slices along the leading axes, stacked.  Differentiation computes them again."""
+    """The results of a function of slices along the leading axes, stacked.
+
+    Differentiation computes them again.
+    """
     return lax.map(lambda slices: jax.checkpoint(step)(*slices), arrays)
 
 
 def sum_over(step: Callable[..., Any], *arrays: Any) -> Any:
-    """The sum of the results of a function of slices along the leading axes.  Differentiation computes them again."""
+    """The sum of the results of a function of slices along the leading axes.
+
+    Differentiation computes them again.
+    """
     shape = jax.eval_shape(step, *[jax.ShapeDtypeStruct(a.shape[1:], a.dtype) for a in arrays])
 
     def add(total: Any, slices: Any) -> tuple[Any, None]:

@@ -20,8 +20,18 @@ def relu(x: Any) -> Any:
     return x if x.dtype == onp.bool_ else jax.nn.relu(x)
 
 
-def conv_nd(x: Any, weight: Any, stride: Sequence[int], pad: Sequence[int], dilate: Sequence[int], groups: int, layout: str) -> Any:
-    """Cross-correlation of a batch with filters; the filters' layout is the data's with O for N and I for C."""
+def conv_nd(
+    x: Any,
+    weight: Any,
+    stride: Sequence[int],
+    pad: Sequence[int],
+    dilate: Sequence[int],
+    groups: int,
+    layout: str,
+) -> Any:
+    """Cross-correlation of a batch with filters; the filters' layout is the data's with O for N and
+    I for C.
+    """
     filters = layout.replace("C", "I").replace("N", "O")
     return lax.conv_general_dilated(
         x,
@@ -34,10 +44,14 @@ def conv_nd(x: Any, weight: Any, stride: Sequence[int], pad: Sequence[int], dila
     )
 
 
-def pool_nd(x: Any, kind: str, window: Sequence[int], stride: Sequence[int], pad: Sequence[tuple[int, int]]) -> Any:
-    """Largest element (`max`) or sum (`sum`) of each window; arguments have one entry for each axis of `x`.
+def pool_nd(
+    x: Any, kind: str, window: Sequence[int], stride: Sequence[int], pad: Sequence[tuple[int, int]]
+) -> Any:
+    """Largest element (`max`) or sum (`sum`) of each window; arguments have one entry for each axis
+    of `x`.
 
-    Axis by axis, of strided parts: XLA's own windows take twice to five times as long on the CPU, derivatives of the largest above all.
+    Axis by axis, of strided parts: XLA's own windows take twice to five times as long on the CPU,
+    derivatives of the largest above all.
     """
     neutral = onp.zeros((), x.dtype) if kind == "sum" else lowest(x.dtype)
     if any(p != (0, 0) for p in pad):
@@ -46,7 +60,9 @@ def pool_nd(x: Any, kind: str, window: Sequence[int], stride: Sequence[int], pad
         size, step = window[axis], stride[axis]
         if size > _MOST_PARTS:
             along, steps = [[n if i == axis else 1 for i in range(x.ndim)] for n in (size, step)]
-            x = lax.reduce_window(x, neutral, lax.add if kind == "sum" else lax.max, along, steps, "VALID")
+            x = lax.reduce_window(
+                x, neutral, lax.add if kind == "sum" else lax.max, along, steps, "VALID"
+            )
         elif size > 1 or step > 1:
             last = (x.shape[axis] - size) // step * step
             parts = [lax.slice_in_dim(x, i, i + last + 1, step, axis) for i in range(size)]
@@ -61,7 +77,9 @@ _MOST_PARTS = 16
 
 @jax.custom_jvp
 def _larger(x: Any, y: Any) -> Any:
-    """The larger of each two elements, whose whole derivative the first of two equal ones has; nan if one of them is."""
+    """The larger of each two elements, whose whole derivative the first of two equal ones has; nan
+    if one of them is.
+    """
     return lax.max(x, y)
 
 
@@ -93,14 +111,20 @@ def take_one(x: Any, positions: Any, axis: int) -> Any:
 
 
 @take_one.defjvp
-def _tangent_of_one(axis: int, operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
+def _tangent_of_one(
+    axis: int, operands: tuple[Any, Any], tangents: tuple[Any, Any]
+) -> tuple[Any, Any]:
     x, positions = operands
     there = lax.broadcasted_iota(positions.dtype, x.shape, axis) == positions
-    return take_one(x, positions, axis), jnp.sum(jnp.where(there, tangents[0], 0), axis, keepdims=True, dtype=x.dtype)
+    return take_one(x, positions, axis), jnp.sum(
+        jnp.where(there, tangents[0], 0), axis, keepdims=True, dtype=x.dtype
+    )
 
 
 def top_positions(x: Any, k: int, ascending: bool) -> Any:
-    """Positions of the k largest (smallest) elements along the last axis, in order; of equal ones the first comes first."""
+    """Positions of the k largest (smallest) elements along the last axis, in order; of equal ones
+    the first comes first.
+    """
     if ascending or x.dtype == onp.bool_:
         return jnp.argsort(x, axis=-1, stable=True, descending=not ascending)[..., :k]
     return lax.top_k(x, k)[1]

@@ -1,7 +1,8 @@
 """Recurrent networks on XLA: loops over time that carry a state.
 
-A recurrence is one `lax.scan` forward and one backward.  Only what depends on the step before is in them: the products of
-inputs are made before, and the gradients of weights after the loop, each as one product over all steps.
+A recurrence is one `lax.scan` forward and one backward. Only what depends on the step before is in
+them: the products of inputs are made before, and the gradients of weights after the loop, each as
+one product over all steps.
 """
 
 from collections.abc import Callable
@@ -18,8 +19,12 @@ Step = Callable[[Any, Any, Any], tuple[Any, Any, Any]]
 Cell = Callable[[Any, Any, Any], tuple[Any, Any]]
 
 
-def scan(step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, reverse: bool = False) -> tuple[Any, Any]:
-    """`carry, out = step(carry, x)` over the leading axis of an array, or of a tuple of them; the last carry, and the outputs stacked."""
+def scan(
+    step: Callable[[Any, Any], tuple[Any, Any]], carry: Any, xs: Any, reverse: bool = False
+) -> tuple[Any, Any]:
+    """`carry, out = step(carry, x)` over the leading axis of an array, or of a tuple of them; the
+    last carry, and the outputs stacked.
+    """
     return lax.scan(step, carry, xs, reverse=reverse)
 
 
@@ -34,11 +39,13 @@ def _scan_rows(step: Step, carry: Any, rows: Any, xs: Any, reverse: bool) -> tup
     return carry, rows, outs
 
 
-def _scan_over_rows(step: Step, carry: Any, rows: Any, xs: Any, reverse: bool) -> tuple[Any, Any, Any]:
+def _scan_over_rows(
+    step: Step, carry: Any, rows: Any, xs: Any, reverse: bool
+) -> tuple[Any, Any, Any]:
     """The same, with each new row in place of the one that was read.
 
-    No other buffer is made, filled with zeros and copied into the loop, as for what a scan stacks.  Its derivative would add up
-    an array of all rows at each step.
+    No other buffer is made, filled with zeros and copied into the loop, as for what a scan stacks.
+    Its derivative would add up an array of all rows at each step.
     """
 
     def stepped(state: Any, at: Any) -> tuple[Any, Any]:
@@ -53,22 +60,41 @@ def _scan_over_rows(step: Step, carry: Any, rows: Any, xs: Any, reverse: bool) -
 
 @partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
 def recurrence(
-    combine: Combine, cell: Cell, reverse: bool, x: Any, h: Any, c: Any, weight: Any, bias: Any, projection: Any
+    combine: Combine,
+    cell: Cell,
+    reverse: bool,
+    x: Any,
+    h: Any,
+    c: Any,
+    weight: Any,
+    bias: Any,
+    projection: Any,
 ) -> tuple[Any, Any, Any, Any]:
     """The states of a recurrent layer.
 
-    At each step, `z = combine(x, h @ weight.T + bias)` gives the arguments of the gates from the input's and the state's part;
-    it is linear.  `cell(z, h, c)` is elementwise: it gives the output, which the projection maps to the next `h`, and the
-    next `c`.  Where there is no `c`, `bias` or `projection`, it is None.
+    At each step, `z = combine(x, h @ weight.T + bias)` gives the arguments of the gates from the
+    input's and the state's part; it is linear. `cell(z, h, c)` is elementwise: it gives the output,
+    which the projection maps to the next `h`, and the next `c`. Where there is no `c`, `bias` or
+    `projection`, it is None.
 
     Returns all `h`, all `c`, and the last of each.
     """
-    found: tuple[Any, Any, Any, Any] = _forward(combine, cell, reverse, x, h, c, weight, bias, projection)[0]
+    found: tuple[Any, Any, Any, Any] = _forward(
+        combine, cell, reverse, x, h, c, weight, bias, projection
+    )[0]
     return found
 
 
 def _forward(
-    combine: Combine, cell: Cell, reverse: bool, x: Any, h: Any, c: Any, weight: Any, bias: Any, projection: Any
+    combine: Combine,
+    cell: Cell,
+    reverse: bool,
+    x: Any,
+    h: Any,
+    c: Any,
+    weight: Any,
+    bias: Any,
+    projection: Any,
 ) -> tuple[Any, Any]:
     turned = weight.T  # once: a product in a loop would turn it at each step
 
@@ -89,10 +115,21 @@ def _before(first: Any, states: Any, reverse: bool) -> Any:
     """The states that the steps began with, from those that they ended with."""
     if first is None:
         return None
-    return jnp.concatenate([states, first[None]])[1:] if reverse else jnp.concatenate([first[None], states])[:-1]
+    return (
+        jnp.concatenate([states, first[None]])[1:]
+        if reverse
+        else jnp.concatenate([first[None], states])[:-1]
+    )
 
 
-def _gradients(loop: Callable[..., Any], combine: Combine, cell: Cell, reverse: bool, kept: Any, cotangents: Any) -> tuple[Any, ...]:
+def _gradients(
+    loop: Callable[..., Any],
+    combine: Combine,
+    cell: Cell,
+    reverse: bool,
+    kept: Any,
+    cotangents: Any,
+) -> tuple[Any, ...]:
     x, h, c, weight, bias, projection, hs, cs, zs = kept
     given_h, given_c, last_h, last_c = cotangents
     before_h, before_c = _before(h, hs, reverse), _before(c, cs, reverse)
@@ -105,7 +142,9 @@ def _gradients(loop: Callable[..., Any], combine: Combine, cell: Cell, reverse: 
         h_bar = h_bar + given_h
         c_bar = None if c is None else c_bar + given_c
         pull = jax.vjp(cell, z, h, c)[1]
-        z_bar, before_h, before_c = pull((h_bar if projection is None else h_bar @ projection, c_bar))
+        z_bar, before_h, before_c = pull(
+            (h_bar if projection is None else h_bar @ projection, c_bar)
+        )
         before_h = before_h + parts_of_step(z_bar)[1] @ weight
         return (before_h, before_c), z_bar, h_bar if projection is not None else None
 
@@ -121,14 +160,22 @@ def _gradients(loop: Callable[..., Any], combine: Combine, cell: Cell, reverse: 
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0, 1, 2))
-def _backward(combine: Combine, cell: Cell, reverse: bool, kept: Any, cotangents: Any) -> tuple[Any, ...]:
-    """The gradients, computed in place; where they are differentiated once more, it is as what a scan stacks."""
+def _backward(
+    combine: Combine, cell: Cell, reverse: bool, kept: Any, cotangents: Any
+) -> tuple[Any, ...]:
+    """The gradients, computed in place; where they are differentiated once more, it is as what a
+    scan stacks.
+    """
     steps = len(kept[0])
-    return _gradients(_scan_over_rows if steps else _scan_rows, combine, cell, reverse, kept, cotangents)
+    return _gradients(
+        _scan_over_rows if steps else _scan_rows, combine, cell, reverse, kept, cotangents
+    )
 
 
 @_backward.defjvp
-def _tangents_of_gradients(combine: Combine, cell: Cell, reverse: bool, primals: Any, tangents: Any) -> Any:
+def _tangents_of_gradients(
+    combine: Combine, cell: Cell, reverse: bool, primals: Any, tangents: Any
+) -> Any:
     return jax.jvp(partial(_gradients, _scan_rows, combine, cell, reverse), primals, tangents)
 
 

@@ -1,4 +1,6 @@
-"""Convolution of vectors on XLA, as exact as NumPy's: floats in full precision, integers as integers."""
+"""Convolution of vectors on XLA, as exact as NumPy's: floats in full precision, integers as
+integers.
+"""
 
 from typing import Any
 
@@ -24,9 +26,15 @@ def correlate(a: Any, v: Any, mode: str) -> Any:
 
 
 def _integer_sums(longer: Any, shorter: Any, mode: str) -> Any:
-    """XLA convolves integers on some devices only, and JAX makes floats of them, so they are added shift by shift."""
+    """XLA convolves integers on some devices only, and JAX makes floats of them, so they are added
+    shift by shift.
+    """
     span = len(shorter)
-    before, after = {"valid": (0, 0), "same": (span // 2, (span - 1) // 2), "full": (span - 1, span - 1)}[mode]
+    before, after = {
+        "valid": (0, 0),
+        "same": (span // 2, (span - 1) // 2),
+        "full": (span - 1, span - 1),
+    }[mode]
     padded = jnp.pad(longer.astype(jnp.int64), (before, after))
     count = len(padded) - span + 1
 

@@ -1,6 +1,8 @@
-"""The methods of ufuncs on XLA: a function of two arrays, folded along an axis or applied at positions.
+"""The methods of ufuncs on XLA: a function of two arrays, folded along an axis or applied at
+positions.
 
-A function that is associative is folded in a tree (log n vectorised steps), any other one from left to right.
+A function that is associative is folded in a tree (log n vectorised steps), any other one from left
+to right.
 """
 
 import math
@@ -16,17 +18,29 @@ from npcompat._internal.backend.jax.kernels.array_functions import astype, shape
 Pairwise = Callable[[Any, Any], Any]
 
 
-def fold(f: Pairwise, a: Any, axes: Sequence[int], start: Any, where: Any, identity: Any, associative: bool) -> Any:
-    """`f(... f(f(start, a[0]), a[1]) ..., a[n])` over axes made one; elements that the mask leaves out don't count.
+def fold(
+    f: Pairwise,
+    a: Any,
+    axes: Sequence[int],
+    start: Any,
+    where: Any,
+    identity: Any,
+    associative: bool,
+) -> Any:
+    """`f(... f(f(start, a[0]), a[1]) ..., a[n])` over axes made one; elements that the mask leaves
+    out don't count.
 
-    `start` may be None: then the fold begins with the identity where elements may be missing, else with the first one.
+    `start` may be None: then the fold begins with the identity where elements may be missing, else
+    with the first one.
     """
     if where is not None:
         where = _in_front(jnp.broadcast_to(where, a.shape), axes)
     a = _in_front(a, axes)
     if start is None and (where is not None or not a.shape[0]):
         if identity is None:
-            raise ValueError("a reduction without identity needs `initial` where elements may be missing")
+            raise ValueError(
+                "a reduction without identity needs `initial` where elements may be missing"
+            )
         start = identity
     if start is not None:
         first = jnp.full((1, *a.shape[1:]), onp.asarray(start).astype(a.dtype))
@@ -37,7 +51,9 @@ def fold(f: Pairwise, a: Any, axes: Sequence[int], start: Any, where: Any, ident
     if associative and where is None:
         return _tree(f, a)
     masks = jnp.ones(a.shape, bool) if where is None else where
-    return lax.scan(lambda total, x: (jnp.where(x[1], f(total, x[0]), total), None), a[0], (a[1:], masks[1:]))[0]
+    return lax.scan(
+        lambda total, x: (jnp.where(x[1], f(total, x[0]), total), None), a[0], (a[1:], masks[1:])
+    )[0]
 
 
 def _in_front(a: Any, axes: Sequence[int]) -> Any:
@@ -63,12 +79,16 @@ def running_fold(f: Pairwise, a: Any, axis: int, associative: bool) -> Any:
     if associative:
         totals = lax.associative_scan(f, a)
     else:
-        totals = jnp.concatenate([a[:1], lax.scan(lambda total, x: (f(total, x),) * 2, a[0], a[1:])[1]])
+        totals = jnp.concatenate(
+            [a[:1], lax.scan(lambda total, x: (f(total, x),) * 2, a[0], a[1:])[1]]
+        )
     return jnp.moveaxis(totals, 0, axis)
 
 
 def fold_between(f: Pairwise, a: Any, starts: Any, axis: int) -> Any:
-    """The folds of `a[starts[i]:starts[i + 1]]` (of `a[starts[i]]`, if that is empty); the last one goes to the end."""
+    """The folds of `a[starts[i]:starts[i + 1]]` (of `a[starts[i]]`, if that is empty); the last one
+    goes to the end.
+    """
     a = jnp.moveaxis(a, axis, 0)
     stops = jnp.concatenate([starts[1:], jnp.asarray([a.shape[0]], starts.dtype)])
     totals = a[starts]
@@ -82,7 +102,9 @@ def fold_between(f: Pairwise, a: Any, starts: Any, axis: int) -> Any:
 
 
 def apply_at(f: Callable[..., Any], a: Any, positions: Any, values: Any) -> Any:
-    """`a[p] = f(a[p], value)` for one position of the flattened array after the other; the values may be None."""
+    """`a[p] = f(a[p], value)` for one position of the flattened array after the other; the values
+    may be None.
+    """
     flat, positions = a.reshape(-1), positions.reshape(-1)
     if not positions.size:
         return a
@@ -96,7 +118,9 @@ def apply_at(f: Callable[..., Any], a: Any, positions: Any, values: Any) -> Any:
 
 
 def scatter_at(name: str, a: Any, positions: Any, values: Any, row: tuple[int, ...]) -> Any:
-    """As `apply_at`, for what XLA does in one step: add, subtract, multiply, maximum and minimum; at rows, too."""
+    """As `apply_at`, for what XLA does in one step: add, subtract, multiply, maximum and minimum;
+    at rows, too.
+    """
     positions, values = positions.reshape(-1), values.reshape(positions.size, *row).astype(a.dtype)
     if not values.size:
         return a
@@ -111,7 +135,9 @@ def scatter_at(name: str, a: Any, positions: Any, values: Any, row: tuple[int, .
 
 
 def _products_at(positions: Any, values: Any, size: int) -> Any:
-    """For each of `size` places, the product of the values there; a scatter of products has no gradient in JAX, this has."""
+    """For each of `size` places, the product of the values there; a scatter of products has no
+    gradient in JAX, this has.
+    """
     positions = jnp.where(positions < 0, positions + size, positions)
     order = jnp.argsort(positions, stable=True)
     positions, values = positions[order], values[order]
@@ -123,7 +149,11 @@ def _products_at(positions: Any, values: Any, size: int) -> Any:
 
     _, totals = lax.associative_scan(combine, (jnp.concatenate([edge, changes]), values))
     complete = jnp.concatenate([changes, edge])
-    return jnp.ones(size, values.dtype).at[jnp.where(complete, positions, size)].set(totals, mode="drop", unique_indices=True)
+    return (
+        jnp.ones(size, values.dtype)
+        .at[jnp.where(complete, positions, size)]
+        .set(totals, mode="drop", unique_indices=True)
+    )
 
 
 __all__ = ["apply_at", "fold", "fold_between", "running_fold", "scatter_at"]

@@ -1,7 +1,9 @@
-"""Update rules of optimizers, as optax transformations: optax's own where it has the rule, written here where it has not.
+"""Update rules of optimizers, as optax transformations: optax's own where it has the rule, written
+here where it has not.
 
-A rule is a function of its hyperparameters, and of learning rate and weight decay, which are values known only when the
-program runs.  What a transformation keeps begins as zeros, in `zeros_like` of the parameters or in scalars.
+A rule is a function of its hyperparameters, and of learning rate and weight decay, which are values
+known only when the program runs. What a transformation keeps begins as zeros, in `zeros_like` of
+the parameters or in scalars.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,19 +22,26 @@ def _decayed(wd: Any) -> list[optax.GradientTransformation]:
 
 
 def _sgd(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    steps = [*_decayed(wd), optax.scale(-lr)]  # the rate comes first: what has momentum keeps the rate it was made with
+    steps = [
+        *_decayed(wd),
+        optax.scale(-lr),
+    ]  # the rate comes first: what has momentum keeps the rate it was made with
     if h["momentum"]:
         steps.append(optax.trace(h["momentum"], nesterov=h["nesterov"]))
     return optax.chain(*steps)
 
 
 def _adam(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    return optax.chain(*_decayed(wd), optax.scale_by_adam(h["beta1"], h["beta2"], h["epsilon"]), optax.scale(-lr))
+    return optax.chain(
+        *_decayed(wd), optax.scale_by_adam(h["beta1"], h["beta2"], h["epsilon"]), optax.scale(-lr)
+    )
 
 
 def _adamw(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
     moments = optax.scale_by_adam if h["correct_bias"] else _scale_by_uncorrected_adam
-    return optax.chain(moments(h["beta1"], h["beta2"], h["epsilon"]), *_decayed(wd), optax.scale(-lr))
+    return optax.chain(
+        moments(h["beta1"], h["beta2"], h["epsilon"]), *_decayed(wd), optax.scale(-lr)
+    )
 
 
 def _scale_by_uncorrected_adam(b1: float, b2: float, eps: float) -> optax.GradientTransformation:
@@ -51,22 +60,33 @@ def _scale_by_uncorrected_adam(b1: float, b2: float, eps: float) -> optax.Gradie
 
 def _rmsprop(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
     if not h["centered"]:
-        return optax.chain(*_decayed(wd), optax.scale_by_rms(h["rho"], h["epsilon"], eps_in_sqrt=False), optax.scale(-lr))
-    return optax.chain(*_decayed(wd), optax.scale_by_stddev(h["rho"], h["epsilon"]), optax.scale(-lr), optax.trace(h["momentum"]))
+        return optax.chain(
+            *_decayed(wd),
+            optax.scale_by_rms(h["rho"], h["epsilon"], eps_in_sqrt=False),
+            optax.scale(-lr),
+        )
+    return optax.chain(
+        *_decayed(wd),
+        optax.scale_by_stddev(h["rho"], h["epsilon"]),
+        optax.scale(-lr),
+        optax.trace(h["momentum"]),
+    )
 
 
 def _adagrad(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
     return optax.chain(*_decayed(wd), optax.scale_by_rss(0.0, h["epsilon"] ** 2), optax.scale(-lr))
 
 
-# --- rules that work on each array for itself ----------------------------------------------------------------------
+# --- rules that work on each array for itself -----------------------------------------------------
 
 
-def _by_leaf(step: Callable[..., tuple[Any, ...]], *starts: Callable[[Any], Any]) -> optax.GradientTransformation:
+def _by_leaf(
+    step: Callable[..., tuple[Any, ...]], *starts: Callable[[Any], Any]
+) -> optax.GradientTransformation:
     """A transformation of single arrays.
 
-    `step(count, grad, weight, *memory)` gives the update and the new memory, where `count` is 1 at the first step; `starts`
-    say what each kind of memory begins as.
+    `step(count, grad, weight, *memory)` gives the update and the new memory, where `count` is 1 at
+    the first step; `starts` say what each kind of memory begins as.
     """
 
     def init(params: Any) -> Any:
@@ -76,7 +96,10 @@ def _by_leaf(step: Callable[..., tuple[Any, ...]], *starts: Callable[[Any], Any]
         count, memory = state[0] + 1, state[1]
         grads, structure = jax.tree.flatten(updates)
         rows = zip(grads, *[jax.tree.leaves(tree) for tree in (params, *memory)], strict=True)
-        new, *kept = [jax.tree.unflatten(structure, column) for column in zip(*[step(count, *row) for row in rows], strict=True)]
+        new, *kept = [
+            jax.tree.unflatten(structure, column)
+            for column in zip(*[step(count, *row) for row in rows], strict=True)
+        ]
         return new, (count, tuple(kept))
 
     return optax.GradientTransformation(init, update)
@@ -120,11 +143,15 @@ def _adabelief(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
 
 
 def _adadelta(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    return optax.chain(*_decayed(wd), optax.scale_by_adadelta(h["rho"], h["epsilon"]), optax.scale(-lr))
+    return optax.chain(
+        *_decayed(wd), optax.scale_by_adadelta(h["rho"], h["epsilon"]), optax.scale(-lr)
+    )
 
 
 def _adamax(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
-    return optax.chain(*_decayed(wd), optax.scale_by_adamax(h["beta1"], h["beta2"], h["epsilon"]), optax.scale(-lr))
+    return optax.chain(
+        *_decayed(wd), optax.scale_by_adamax(h["beta1"], h["beta2"], h["epsilon"]), optax.scale(-lr)
+    )
 
 
 def _nadam(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
@@ -163,7 +190,11 @@ def _ftrl(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
         root = jnp.sqrt(n + jnp.square(g))
         z = z + g - (root - jnp.sqrt(n)) / lr * w
         shrunk = jnp.sign(z) * jnp.maximum(jnp.abs(z) - h["lamda1"], 0)
-        return -shrunk / ((h["beta"] + root) / lr + (0 if wd is None else wd)) - w, z, n + jnp.square(g)
+        return (
+            -shrunk / ((h["beta"] + root) / lr + (0 if wd is None else wd)) - w,
+            z,
+            n + jnp.square(g),
+        )
 
     return _by_leaf(step, jnp.zeros_like, jnp.zeros_like)
 
@@ -189,7 +220,7 @@ def _signum(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
     return optax.chain(*_decayed(wd), averaged, optax.scale_by_sign(), *decoupled, optax.scale(-lr))
 
 
-# --- rules that scale each layer's step by norms -------------------------------------------------------------------
+# --- rules that scale each layer's step by norms --------------------------------------------------
 
 
 def _bounded_norm(weight: Any, h: Hyper) -> Any:
@@ -202,7 +233,12 @@ def _lamb(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
     def step(count: Any, g: Any, w: Any) -> tuple[Any, ...]:
         return ((_ratio(_bounded_norm(w, h), _norm(g)) * g).astype(g.dtype),)
 
-    return optax.chain(moments(h["beta1"], h["beta2"], h["epsilon"]), *_decayed(wd), _by_leaf(step), optax.scale(-lr))
+    return optax.chain(
+        moments(h["beta1"], h["beta2"], h["epsilon"]),
+        *_decayed(wd),
+        _by_leaf(step),
+        optax.scale(-lr),
+    )
 
 
 def _lans(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
@@ -231,7 +267,11 @@ def _lars(h: Hyper, lr: Any, wd: Any) -> optax.GradientTransformation:
             ratio: Any = 1
         else:
             size, length = _norm(w), _norm(g)
-            ratio = jnp.where((size > 0) & (length > 0), h["eta"] * size / (length + decay * size + h["epsilon"]), 1)
+            ratio = jnp.where(
+                (size > 0) & (length > 0),
+                h["eta"] * size / (length + decay * size + h["epsilon"]),
+                1,
+            )
         g = g if clip is None else jnp.clip(g, -clip, clip)
         return ((ratio * _coupled(g, w, wd)).astype(g.dtype),)
 

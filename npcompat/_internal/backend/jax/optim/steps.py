@@ -1,7 +1,8 @@
-"""Steps of optimizers: a rule, or a user's optax transformation, applied to all parameters in one program.
+"""Steps of optimizers: a rule, or a user's optax transformation, applied to all parameters in one
+program.
 
-The state of a rule is kept as plain arrays: what optax counts is kept for all parameters together, and what it accumulates
-stands, for each parameter, in the order of the transformation's leaves.
+The state of a rule is kept as plain arrays: what optax counts is kept for all parameters together,
+and what it accumulates stands, for each parameter, in the order of the transformation's leaves.
 """
 
 from collections.abc import Hashable, Sequence
@@ -18,10 +19,14 @@ from npcompat._internal.backend.jax.optim.rules import RULES, Hyper
 
 
 @cache
-def optimizer_memory(rule: str, hyper: tuple[tuple[str, Any], ...], shape: tuple[int, ...], dtype: Any) -> list[tuple[Any, Any]]:
+def optimizer_memory(
+    rule: str, hyper: tuple[tuple[str, Any], ...], shape: tuple[int, ...], dtype: Any
+) -> list[tuple[Any, Any]]:
     """Shapes and dtypes of what a rule keeps of a parameter; all of it begins as zeros."""
     with jax.enable_x64(True):
-        state = jax.eval_shape(RULES[rule](dict(hyper), 0.0, None).init, jax.ShapeDtypeStruct(shape, dtype))
+        state = jax.eval_shape(
+            RULES[rule](dict(hyper), 0.0, None).init, jax.ShapeDtypeStruct(shape, dtype)
+        )
     return [(leaf.shape, leaf.dtype) for leaf in jax.tree.leaves(state) if not _is_count(leaf)]
 
 
@@ -41,15 +46,28 @@ def _is_count(leaf: Any) -> bool:
 
 
 def _updated(
-    rule: str, hyper: Hyper, bucket: _Bucket, weights: list[Any], grads: list[Any], states: list[Any]
+    rule: str,
+    hyper: Hyper,
+    bucket: _Bucket,
+    weights: list[Any],
+    grads: list[Any],
+    states: list[Any],
 ) -> tuple[list[Any], list[Any]]:
     """New values and states of the parameters of a bucket."""
     dtype = weights[0].dtype
     wd = None if bucket.wd is None else bucket.wd.astype(dtype)
     transformation = RULES[rule]({**hyper, "mark": bucket.mark}, bucket.lr.astype(dtype), wd)
     leaves, structure = jax.tree.flatten(transformation.init(weights[0]))
-    given = zip(*states, strict=True)  # optax has one tree for each kind of memory: of one weight a leaf, of several a list
-    before = jax.tree.unflatten(structure, [bucket.count.astype(leaf.dtype) if _is_count(leaf) else list(next(given)) for leaf in leaves])
+    given = zip(
+        *states, strict=True
+    )  # optax has one tree for each kind of memory: of one weight a leaf, of several a list
+    before = jax.tree.unflatten(
+        structure,
+        [
+            bucket.count.astype(leaf.dtype) if _is_count(leaf) else list(next(given))
+            for leaf in leaves
+        ],
+    )
     updates, after = transformation.update(grads, before, weights)
     kept = [leaf for leaf in jax.tree.leaves(after) if not _is_count(leaf)]
     size = len(weights)
@@ -57,7 +75,9 @@ def _updated(
 
 
 def _pick(values: Sequence[Any], place: tuple[int, int]) -> tuple[Any, Any]:
-    """One parameter's entry, and what it is shared by: all (no entries: None), a group (one entry), nobody."""
+    """One parameter's entry, and what it is shared by: all (no entries: None), a group (one entry),
+    nobody.
+    """
     which, at = place
     array = values[which]
     if array.ndim == 0:
@@ -65,10 +85,14 @@ def _pick(values: Sequence[Any], place: tuple[int, int]) -> tuple[Any, Any]:
     return (None, None) if array.shape == (0,) else (array[at], place)
 
 
-def _scaled(grads: Sequence[Any], weights: Sequence[Any], rescale: Any, clip: float | None) -> list[Any]:
+def _scaled(
+    grads: Sequence[Any], weights: Sequence[Any], rescale: Any, clip: float | None
+) -> list[Any]:
     """Gradients in the dtypes of what they update, rescaled and clipped."""
     factors = {dtype: rescale.astype(dtype) for dtype in {w.dtype for w in weights}}
-    found = [grad.astype(w.dtype) * factors[w.dtype] for grad, w in zip(grads, weights, strict=True)]
+    found = [
+        grad.astype(w.dtype) * factors[w.dtype] for grad, w in zip(grads, weights, strict=True)
+    ]
     return found if clip is None else [jnp.clip(grad, -clip, clip) for grad in found]
 
 
@@ -90,15 +114,23 @@ def optimizer_step(
 ) -> list[Any]:
     """New weights, new states (flat), new counts.
 
-    `counts`, `factors` (of the learning rate) and `decays` have an entry for each group of parameters: a scalar for all of
-    the group, or a vector, in which `places` says where each stands; empty factors and decays mean none.  Where `masters`
-    is True, the first array of a state is the parameter in float32.  A rule is told the mark of a parameter.
+    `counts`, `factors` (of the learning rate) and `decays` have an entry for each group of
+    parameters: a scalar for all of the group, or a vector, in which `places` says where each
+    stands; empty factors and decays mean none. Where `masters` is True, the first array of a state
+    is the parameter in float32. A rule is told the mark of a parameter.
     """
     buckets: dict[Any, _Bucket] = {}
-    full = [state[0] if master else weight for weight, state, master in zip(weights, states, masters, strict=True)]
+    full = [
+        state[0] if master else weight
+        for weight, state, master in zip(weights, states, masters, strict=True)
+    ]
     scaled = _scaled(grads, full, rescale, clip)
     for i, place in enumerate(places):
-        (count, a), (factor, b), (decay, c) = _pick(counts, place), _pick(factors, place), _pick(decays, place)
+        (count, a), (factor, b), (decay, c) = (
+            _pick(counts, place),
+            _pick(factors, place),
+            _pick(decays, place),
+        )
         key = (a, b, c, full[i].dtype, marks[i])
         if key not in buckets:
             buckets[key] = _Bucket(count, lr if factor is None else lr * factor, decay, marks[i])
@@ -107,11 +139,22 @@ def optimizer_step(
     memory: list[Any] = [None] * len(weights)
     for bucket in buckets.values():
         rest = [states[i][masters[i] :] for i in bucket.members]
-        found = _updated(rule, dict(hyper), bucket, [full[i] for i in bucket.members], [scaled[i] for i in bucket.members], rest)
+        found = _updated(
+            rule,
+            dict(hyper),
+            bucket,
+            [full[i] for i in bucket.members],
+            [scaled[i] for i in bucket.members],
+            rest,
+        )
         for i, value, after in zip(bucket.members, *found, strict=True):
             new[i] = value.astype(weights[i].dtype)
             memory[i] = [value, *after] if masters[i] else after
-    return [*new, *[a for after in memory for a in after], *[_counted(c, i, places) for i, c in enumerate(counts)]]
+    return [
+        *new,
+        *[a for after in memory for a in after],
+        *[_counted(c, i, places) for i, c in enumerate(counts)],
+    ]
 
 
 def _counted(counts: Any, which: int, places: tuple[tuple[int, int], ...]) -> Any:
@@ -121,12 +164,16 @@ def _counted(counts: Any, which: int, places: tuple[tuple[int, int], ...]) -> An
     return counts + stepped
 
 
-# --- a user's transformation -------------------------------------------------------------------------------------
+# --- a user's transformation ----------------------------------------------------------------------
 
 
 def _stored(leaf: Any) -> Any:
     """A leaf of a state as a plain array."""
-    return jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else jnp.asarray(leaf)
+    return (
+        jax.random.key_data(leaf)
+        if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
+        else jnp.asarray(leaf)
+    )
 
 
 def _restored(array: Any, like: Any) -> Any:
@@ -136,12 +183,18 @@ def _restored(array: Any, like: Any) -> Any:
     return array.astype(like.dtype)
 
 
-def optax_state(transformation: Any, names: Sequence[str], weights: Sequence[Any]) -> tuple[list[str], list[Any]]:
+def optax_state(
+    transformation: Any, names: Sequence[str], weights: Sequence[Any]
+) -> tuple[list[str], list[Any]]:
     """What a transformation keeps at the beginning: paths and arrays."""
     with jax.enable_x64(True):
-        state = transformation.init({name: jnp.asarray(w) for name, w in zip(names, weights, strict=True)})
+        state = transformation.init(
+            {name: jnp.asarray(w) for name, w in zip(names, weights, strict=True)}
+        )
         leaves = jax.tree_util.tree_leaves_with_path(state)
-        return [jax.tree_util.keystr(path) for path, _ in leaves], [_stored(leaf) for _, leaf in leaves]
+        return [jax.tree_util.keystr(path) for path, _ in leaves], [
+            _stored(leaf) for _, leaf in leaves
+        ]
 
 
 def optax_step(
@@ -158,12 +211,20 @@ def optax_step(
     names: tuple[str, ...],
     clip: float | None,
 ) -> list[Any]:
-    """New weights, new copies in float32 (of the parameters whose entry of `masters` is no None), new state, new counts."""
+    """New weights, new copies in float32 (of the parameters whose entry of `masters` is no None),
+    new state, new counts.
+    """
     full = [w if m is None else m for w, m in zip(weights, masters, strict=True)]
     params = dict(zip(names, full, strict=True))
-    leaves, structure = jax.tree.flatten(transformation.init(params))  # for its structure: XLA drops the values
-    before = jax.tree.unflatten(structure, [_restored(a, leaf) for a, leaf in zip(state, leaves, strict=True)])
-    updates, after = transformation.update(dict(zip(names, _scaled(grads, full, rescale, clip), strict=True)), before, params)
+    leaves, structure = jax.tree.flatten(
+        transformation.init(params)
+    )  # for its structure: XLA drops the values
+    before = jax.tree.unflatten(
+        structure, [_restored(a, leaf) for a, leaf in zip(state, leaves, strict=True)]
+    )
+    updates, after = transformation.update(
+        dict(zip(names, _scaled(grads, full, rescale, clip), strict=True)), before, params
+    )
     new = []
     for name, w, place in zip(names, full, places, strict=True):
         factor = _pick(factors, place)[0]

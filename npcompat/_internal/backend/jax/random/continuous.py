@@ -1,7 +1,8 @@
 """Continuous distributions on XLA, as functions of the key and the counter of a stream.
 
-They are differentiable in their parameters: where a sample is a smooth function of noise by that function, where it was
-found by rejection or by a choice between roots by its cumulative distribution (`implicitly`).
+They are differentiable in their parameters: where a sample is a smooth function of noise by that
+function, where it was found by rejection or by a choice between roots by its cumulative
+distribution (`implicitly`).
 """
 
 from collections.abc import Callable
@@ -20,7 +21,8 @@ from npcompat._internal.backend.jax.random.rejection import accepted, gamma, poi
 
 
 def implicitly(cdf: Callable[..., Any]) -> Callable[..., Any]:
-    """`f(sample, *parameters)`: the sample, with the derivative that keeps `cdf(sample, *parameters)` constant.
+    """`f(sample, *parameters)`: the sample, with the derivative that keeps `cdf(sample,
+    *parameters)` constant.
 
     Figurnov, Mohamed and Mnih, "Implicit reparameterization gradients" (2018).
     """
@@ -39,7 +41,7 @@ def implicitly(cdf: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, *parameters: differentiable(lax.stop_gradient(x), *parameters)
 
 
-# --- by transformation -------------------------------------------------------------------------------------------
+# --- by transformation ----------------------------------------------------------------------------
 
 
 def random_normal(key: Any, counter: Any, loc: Any, scale: Any, size: Any, dtype: Any) -> Any:
@@ -98,7 +100,9 @@ def random_standard_cauchy(key: Any, counter: Any, size: Any, dtype: Any) -> Any
     return noise.cauchy(at(key, counter), shape_of(size), dtype)
 
 
-def random_triangular(key: Any, counter: Any, left: Any, mode: Any, right: Any, size: Any, dtype: Any) -> Any:
+def random_triangular(
+    key: Any, counter: Any, left: Any, mode: Any, right: Any, size: Any, dtype: Any
+) -> Any:
     """Density that rises linearly from left to mode and falls to right."""
     u = noise.uniform(at(key, counter), shape_of(size, left, mode, right), dtype)
     rises = u * (right - left) < mode - left
@@ -106,7 +110,7 @@ def random_triangular(key: Any, counter: Any, left: Any, mode: Any, right: Any, 
     return jnp.where(rises, left + root, right - root)
 
 
-# --- by gamma variates -------------------------------------------------------------------------------------------
+# --- by gamma variates ----------------------------------------------------------------------------
 
 
 def random_gamma(key: Any, counter: Any, shape: Any, scale: Any, size: Any, dtype: Any) -> Any:
@@ -134,26 +138,36 @@ def random_f(key: Any, counter: Any, dfnum: Any, dfden: Any, size: Any, dtype: A
 
 
 def random_standard_t(key: Any, counter: Any, df: Any, size: Any, dtype: Any) -> Any:
-    """Student's t: a normal variate by the root of a chi-square one, that by its degrees of freedom."""
+    """Student's t: a normal variate by the root of a chi-square one, that by its degrees of
+    freedom.
+    """
     shape, df = spread(size, df)
     normals, gammas = jax.random.split(rolled_at(key, counter))
     return noise.normal(normals, shape, dtype) * jnp.sqrt(df / 2 / gamma(gammas, df / 2))
 
 
 def _excess(key: Any, df: Any, nonc: Any, dtype: Any) -> tuple[Any, Any]:
-    """A noncentral chi-square variate as the degrees of freedom of a central one, and what is to be added to it.
+    """A noncentral chi-square variate as the degrees of freedom of a central one, and what is to be
+    added to it.
 
-    With more than one degree of freedom, one square is of a shifted normal variate; else df is a Poisson mixture.  Johnson,
-    Kotz and Balakrishnan, "Continuous univariate distributions", vol. 2 (1995), ch. 29.
+    With more than one degree of freedom, one square is of a shifted normal variate; else df is a
+    Poisson mixture. Johnson, Kotz and Balakrishnan, "Continuous univariate distributions", vol. 2
+    (1995), ch. 29.
     """
     normals, counts = jax.random.split(key)
     above = df > 1
     shifted = (noise.normal(normals, df.shape, dtype) + jnp.sqrt(nonc)) ** 2
-    pairs = 2 * poisson(counts, jnp.where(above, 0, lax.stop_gradient(nonc).astype(jnp.float64)) / 2).astype(dtype)
-    return jnp.where(above, df - 1, df + pairs), jnp.where(above, shifted, jnp.where(jnp.isnan(nonc), jnp.nan, 0))
+    pairs = 2 * poisson(
+        counts, jnp.where(above, 0, lax.stop_gradient(nonc).astype(jnp.float64)) / 2
+    ).astype(dtype)
+    return jnp.where(above, df - 1, df + pairs), jnp.where(
+        above, shifted, jnp.where(jnp.isnan(nonc), jnp.nan, 0)
+    )
 
 
-def random_noncentral_chisquare(key: Any, counter: Any, df: Any, nonc: Any, size: Any, dtype: Any) -> Any:
+def random_noncentral_chisquare(
+    key: Any, counter: Any, df: Any, nonc: Any, size: Any, dtype: Any
+) -> Any:
     """Chi-square of normal variates that are not centred."""
     first, second = jax.random.split(rolled_at(key, counter))
     _, df, nonc = spread(size, df, nonc)
@@ -161,7 +175,9 @@ def random_noncentral_chisquare(key: Any, counter: Any, df: Any, nonc: Any, size
     return 2 * gamma(second, degrees / 2) + added
 
 
-def random_noncentral_f(key: Any, counter: Any, dfnum: Any, dfden: Any, nonc: Any, size: Any, dtype: Any) -> Any:
+def random_noncentral_f(
+    key: Any, counter: Any, dfnum: Any, dfden: Any, nonc: Any, size: Any, dtype: Any
+) -> Any:
     """Fisher's F with a noncentral numerator."""
     _, n, d, nonc = spread(size, dfnum, dfden, nonc)
     first, second = jax.random.split(rolled_at(key, counter))
@@ -170,24 +186,29 @@ def random_noncentral_f(key: Any, counter: Any, dfnum: Any, dfden: Any, nonc: An
     return ((above + added) / n) / (below / d)
 
 
-# --- by a choice or by rejection ---------------------------------------------------------------------------------
+# --- by a choice or by rejection ------------------------------------------------------------------
 
 
 @implicitly
 def _wald(x: Any, mean: Any, scale: Any) -> Any:
     root = jnp.sqrt(scale / x)
-    return ndtr(root * (x / mean - 1)) + jnp.exp(2 * scale / mean + log_ndtr(-root * (x / mean + 1)))
+    return ndtr(root * (x / mean - 1)) + jnp.exp(
+        2 * scale / mean + log_ndtr(-root * (x / mean + 1))
+    )
 
 
 def random_wald(key: Any, counter: Any, mean: Any, scale: Any, size: Any, dtype: Any) -> Any:
     """Wald (inverse Gaussian): the smaller root of a quadratic, or the other one.
 
-    Michael, Schucany and Haas, "Generating random variates using transformations with multiple roots" (1976).
+    Michael, Schucany and Haas, "Generating random variates using transformations with multiple
+    roots" (1976).
     """
     shape, mean, scale = spread(size, mean, scale)
     normals, choices = jax.random.split(rolled_at(key, counter))
     w = mean * noise.normal(normals, shape, dtype) ** 2 / (2 * scale)
-    factor = 1 / (1 + w + jnp.sqrt(w * (2 + w)))  # the smaller root by the mean, written without cancellation
+    factor = 1 / (
+        1 + w + jnp.sqrt(w * (2 + w))
+    )  # the smaller root by the mean, written without cancellation
     smaller = noise.uniform(choices, shape, dtype) * (1 + factor) <= 1
     return _wald(mean * jnp.where(smaller, factor, 1 / factor), mean, scale)
 
@@ -231,13 +252,16 @@ def random_vonmises(key: Any, counter: Any, mu: Any, kappa: Any, size: Any, dtyp
     angle = accepted(loop, shape, jnp.float64, attempt)
     angle = jnp.where(kappa < 1e-8, noise.uniform(angles, shape, jnp.float64) * jnp.pi, angle)
     angle = jnp.where(jax.random.bernoulli(signs, 0.5, shape), angle, -angle)
-    # Where the density is that of a normal distribution, rejection would find its numbers by differences of equals.
-    angle = jnp.where(concentrated, noise.normal(angles, shape, jnp.float64) / jnp.sqrt(kappa), angle)
+    # Where the density is that of a normal distribution, rejection would find its numbers by
+    # differences of equals.
+    angle = jnp.where(
+        concentrated, noise.normal(angles, shape, jnp.float64) / jnp.sqrt(kappa), angle
+    )
     angle = _vonmises(jnp.where(kappa >= 0, angle, jnp.nan), given) + mu
     return angle - 2 * jnp.pi * jnp.round(lax.stop_gradient(angle) / (2 * jnp.pi))
 
 
-# --- vectors -----------------------------------------------------------------------------------------------------
+# --- vectors --------------------------------------------------------------------------------------
 
 
 def random_dirichlet(key: Any, counter: Any, alpha: Any, size: Any, dtype: Any) -> Any:
@@ -249,14 +273,17 @@ def random_dirichlet(key: Any, counter: Any, alpha: Any, size: Any, dtype: Any) 
 
 @jax.custom_jvp
 def _square_root(cov: Any) -> Any:
-    """The symmetric square root of a positive semidefinite matrix; of another one, that of its absolute value."""
+    """The symmetric square root of a positive semidefinite matrix; of another one, that of its
+    absolute value.
+    """
     s, v = jnp.linalg.eigh(cov)
     return (v * jnp.sqrt(abs(s))) @ v.T
 
 
 @_square_root.defjvp
 def _square_root_derivative(primals: Any, tangents: Any) -> Any:
-    # It solves R dR + dR R = dC, which, unlike the derivative of eigenvectors, exists where eigenvalues are equal.
+    # It solves R dR + dR R = dC, which, unlike the derivative of eigenvectors, exists where
+    # eigenvalues are equal.
     s, v = jnp.linalg.eigh(primals[0])
     roots = jnp.sqrt(abs(s))
     change = tangents[0]
@@ -264,7 +291,9 @@ def _square_root_derivative(primals: Any, tangents: Any) -> Any:
     return (v * roots) @ v.T, v @ inner @ v.T
 
 
-def random_multivariate_normal(key: Any, counter: Any, mean: Any, cov: Any, size: Any, method: str, dtype: Any) -> Any:
+def random_multivariate_normal(
+    key: Any, counter: Any, mean: Any, cov: Any, size: Any, method: str, dtype: Any
+) -> Any:
     """Normal vectors with a mean and a covariance."""
     root = jnp.linalg.cholesky(cov).T if method == "cholesky" else _square_root(cov)
     return noise.normal(at(key, counter), (*size, mean.shape[0]), dtype) @ root + mean

@@ -1,4 +1,6 @@
-"""Discrete distributions on XLA, as functions of the key and the counter of a stream; they compute with 64 bits."""
+"""Discrete distributions on XLA, as functions of the key and the counter of a stream; they compute
+with 64 bits.
+"""
 
 from typing import Any
 
@@ -25,7 +27,7 @@ def _uniform(key: Any, shape: Any) -> Any:
     return 1 - noise.uniform(key, shape, jnp.float64)
 
 
-# --- counts of events --------------------------------------------------------------------------------------------
+# --- counts of events -----------------------------------------------------------------------------
 
 
 def random_poisson(key: Any, counter: Any, lam: Any, size: Any) -> Any:
@@ -40,7 +42,9 @@ def random_binomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any:
 
 
 def random_negative_binomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any:
-    """Number of failures before n successes: a Poisson distribution whose mean is gamma distributed."""
+    """Number of failures before n successes: a Poisson distribution whose mean is gamma
+    distributed.
+    """
     _, n, p = spread(size, n, p)
     gammas, counts = jax.random.split(rolled_at(key, counter))
     return _whole(poisson(counts, gamma(gammas, n.astype(jnp.float64)) * (1 - p) / p))
@@ -53,7 +57,7 @@ def random_geometric(key: Any, counter: Any, p: Any, size: Any) -> Any:
     return _whole(jnp.maximum(trials, 1))
 
 
-# --- drawing without replacement ---------------------------------------------------------------------------------
+# --- drawing without replacement ------------------------------------------------------------------
 
 _HAT_SLOPE, _HAT_OFFSET = 2 * onp.sqrt(2 / onp.e), 3 - 2 * onp.sqrt(3 / onp.e)
 
@@ -61,7 +65,8 @@ _HAT_SLOPE, _HAT_OFFSET = 2 * onp.sqrt(2 / onp.e), 3 - 2 * onp.sqrt(3 / onp.e)
 def _hypergeometric(key: Any, good: Any, bad: Any, sample: Any) -> Any:
     """Ratio of uniforms, on the smaller halves of the population and of the sample.
 
-    Stadlober, "The ratio of uniforms approach for generating discrete random variates" (1990), algorithm HRUA.
+    Stadlober, "The ratio of uniforms approach for generating discrete random variates" (1990),
+    algorithm HRUA.
     """
     total = good + bad
     fewer, more = jnp.minimum(good, bad), jnp.maximum(good, bad)
@@ -74,7 +79,9 @@ def _hypergeometric(key: Any, good: Any, bad: Any, sample: Any) -> Any:
     end = jnp.minimum(jnp.minimum(m, fewer) + 1, jnp.floor(centre + 16 * deviation))
 
     def height(k: Any) -> Any:
-        return -(gammaln(k + 1) + gammaln(fewer - k + 1) + gammaln(m - k + 1) + gammaln(more - m + k + 1))
+        return -(
+            gammaln(k + 1) + gammaln(fewer - k + 1) + gammaln(m - k + 1) + gammaln(more - m + k + 1)
+        )
 
     peak = height(jnp.floor((m + 1) * (fewer + 1) / (total + 2)))
 
@@ -90,17 +97,21 @@ def _hypergeometric(key: Any, good: Any, bad: Any, sample: Any) -> Any:
     return jnp.where(m < sample, good - k, k)
 
 
-def random_hypergeometric(key: Any, counter: Any, good: Any, bad: Any, sample: Any, size: Any) -> Any:
+def random_hypergeometric(
+    key: Any, counter: Any, good: Any, bad: Any, sample: Any, size: Any
+) -> Any:
     """How many of a sample are good."""
     _, good, bad, sample = spread(size, *[x.astype(jnp.float64) for x in (good, bad, sample)])
     return _whole(_hypergeometric(rolled_at(key, counter), good, bad, sample))
 
 
-# --- counts of several kinds -------------------------------------------------------------------------------------
+# --- counts of several kinds ----------------------------------------------------------------------
 
 
 def random_multinomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any:
-    """How often each outcome occurs in n trials: one after the other, binomial among the trials that are left."""
+    """How often each outcome occurs in n trials: one after the other, binomial among the trials
+    that are left.
+    """
     shape = jnp.broadcast_shapes(n.shape, p.shape[:-1]) if size is None else size
     before = jnp.cumsum(p, -1) - p
     ratios = jnp.clip(p / jnp.maximum(1 - before, 1e-300), 0, 1)
@@ -112,18 +123,26 @@ def random_multinomial(key: Any, counter: Any, n: Any, p: Any, size: Any) -> Any
         return left - count, count
 
     keys = jax.random.split(rolled_at(key, counter), p.shape[-1])[:-1]
-    left, counts = lax.scan(step, jnp.broadcast_to(n.astype(jnp.float64), shape), (keys, ratios[:-1]))
+    left, counts = lax.scan(
+        step, jnp.broadcast_to(n.astype(jnp.float64), shape), (keys, ratios[:-1])
+    )
     return _whole(jnp.concatenate([jnp.moveaxis(counts, 0, -1), left[..., None]], -1))
 
 
-def random_multivariate_hypergeometric(key: Any, counter: Any, colors: Any, sample: Any, size: Any) -> Any:
-    """How many of a sample have each colour: one after the other, hypergeometric among what is left."""
+def random_multivariate_hypergeometric(
+    key: Any, counter: Any, colors: Any, sample: Any, size: Any
+) -> Any:
+    """How many of a sample have each colour: one after the other, hypergeometric among what is
+    left.
+    """
     colors = colors.astype(jnp.float64)
     later = colors.sum() - jnp.cumsum(colors)
 
     def step(left: Any, kind: Any) -> tuple[Any, Any]:
         key, good, bad = kind
-        count = _hypergeometric(key, jnp.broadcast_to(good, size), jnp.broadcast_to(bad, size), left)
+        count = _hypergeometric(
+            key, jnp.broadcast_to(good, size), jnp.broadcast_to(bad, size), left
+        )
         return left - count, count
 
     keys = jax.random.split(rolled_at(key, counter), colors.shape[0])[:-1]
@@ -132,7 +151,7 @@ def random_multivariate_hypergeometric(key: Any, counter: Any, colors: Any, samp
     return _whole(jnp.concatenate([jnp.moveaxis(counts, 0, -1), left[..., None]], -1))
 
 
-# --- power laws --------------------------------------------------------------------------------------------------
+# --- power laws -----------------------------------------------------------------------------------
 
 
 def random_zipf(key: Any, counter: Any, a: Any, size: Any) -> Any:
@@ -153,13 +172,16 @@ def random_zipf(key: Any, counter: Any, a: Any, size: Any) -> Any:
         good = (x < 2.0**63) & (x >= 1) & (v * x * (t - 1) / (b - 1) <= t / b)
         return x, good | ~valid
 
-    return _whole(jnp.where(valid, accepted(rolled_at(key, counter), shape, jnp.float64, attempt), 1))
+    return _whole(
+        jnp.where(valid, accepted(rolled_at(key, counter), shape, jnp.float64, attempt), 1)
+    )
 
 
 def random_logseries(key: Any, counter: Any, p: Any, size: Any) -> Any:
     """Logarithmic series: geometric, of a random probability.
 
-    Kemp, "Efficient generation of logarithmically distributed pseudo-random variables" (1981), algorithm LK.
+    Kemp, "Efficient generation of logarithmically distributed pseudo-random variables" (1981),
+    algorithm LK.
     """
     shape, p = spread(size, p)
     first, second = jax.random.split(rolled_at(key, counter))

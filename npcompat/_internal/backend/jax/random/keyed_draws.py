@@ -1,4 +1,5 @@
-"""Random bits, floats, integers and orders on XLA; distributions are in the modules beside this one.
+"""Random bits, floats, integers and orders on XLA; distributions are in the modules beside this
+one.
 
 Each kernel takes the key and the counter of a stream; Threefry (`threefry`) gives the bits.
 """
@@ -20,7 +21,9 @@ def at(key: Any, counter: Any) -> Any:
 
 
 def rolled_at(key: Any, counter: Any) -> Any:
-    """The same for a draw that is made in several steps: what JAX does in a loop is compiled faster, each time that it comes."""
+    """The same for a draw that is made in several steps: what JAX does in a loop is compiled
+    faster, each time that it comes.
+    """
     return jax.random.wrap_key_data(_block(key, counter), impl="threefry2x32")
 
 
@@ -57,15 +60,20 @@ def random_uniform(key: Any, counter: Any, low: Any, high: Any, size: Any, dtype
     return noise.uniform(at(key, counter), shape, dtype) * (high - low) + low
 
 
-def random_integers(key: Any, counter: Any, low: Any, high: Any, size: Any, dtype: Any, closed: bool) -> Any:
+def random_integers(
+    key: Any, counter: Any, low: Any, high: Any, size: Any, dtype: Any, closed: bool
+) -> Any:
     """Integers that are uniform on [low, high), or on [low, high] if closed.
 
-    Without bias: of the 2**64 numbers that 64 bits give, those above the last multiple of the range's length are drawn
-    again.  For lengths below 2**32 that would happen to one number in 2**32 at most, and is left out.
+    Without bias: of the 2**64 numbers that 64 bits give, those above the last multiple of the
+    range's length are drawn again. For lengths below 2**32 that would happen to one number in 2**32
+    at most, and is left out.
     """
     shape = shape_of(size, low, high)
     first = low.astype(jnp.uint64)
-    last = high.astype(jnp.uint64) - first - jnp.uint64(not closed)  # the length minus one, so that 2**64 can be said
+    last = (
+        high.astype(jnp.uint64) - first - jnp.uint64(not closed)
+    )  # the length minus one, so that 2**64 can be said
     length = jnp.where(last == jnp.uint64(2**64 - 1), jnp.uint64(1), last + jnp.uint64(1))
     rest = (jnp.uint64(2**64 - 1) % length + jnp.uint64(1)) % length  # 2**64 modulo the length
     wide = last >= jnp.uint64(2**32)
@@ -80,9 +88,13 @@ def random_integers(key: Any, counter: Any, low: Any, high: Any, size: Any, dtyp
     return (drawn if dtype == jnp.uint64 else drawn.astype(jnp.int64)).astype(dtype)
 
 
-def random_choice(key: Any, counter: Any, probabilities: Any, n: int, size: Any, replace: bool, ordered: bool) -> Any:
+def random_choice(
+    key: Any, counter: Any, probabilities: Any, n: int, size: Any, replace: bool, ordered: bool
+) -> Any:
     """Positions below n, with or without replacement; the probabilities may be None."""
-    found = jax.random.choice(rolled_at(key, counter), n, size, replace, probabilities).astype(jnp.int64)
+    found = jax.random.choice(rolled_at(key, counter), n, size, replace, probabilities).astype(
+        jnp.int64
+    )
     return jnp.sort(found, axis=None).reshape(found.shape) if ordered else found
 
 
@@ -92,7 +104,9 @@ def random_permutation(key: Any, counter: Any, n: int) -> Any:
 
 
 def random_permuted(key: Any, counter: Any, a: Any, axis: Any) -> Any:
-    """The array with the elements along an axis (None: all) in random order, another one in each row."""
+    """The array with the elements along an axis (None: all) in random order, another one in each
+    row.
+    """
     flat = a.reshape(-1) if axis is None else a
     along = 0 if axis is None else axis
     order = jnp.argsort(noise.bits(at(key, counter), flat.shape, jnp.uint64), axis=along)

@@ -11,14 +11,20 @@ from npcompat._internal.backend.jax.random import random_bits as noise
 
 
 def accepted(key: Any, shape: tuple[int, ...], dtype: Any, attempt: Any, wanted: Any = None) -> Any:
-    """`attempt(key)` gives proposals and which of them are accepted; it is repeated for the others, of those that are `wanted` (all)."""
+    """`attempt(key)` gives proposals and which of them are accepted; it is repeated for the others,
+    of those that are `wanted` (all).
+    """
 
     def step(state: Any) -> Any:
         i, found, pending = state
         proposed, good = attempt(jax.random.fold_in(key, i))
         return i + 1, jnp.where(pending, proposed, found), pending & ~good
 
-    start = (jnp.uint32(0), jnp.zeros(shape, dtype), jnp.ones(shape, bool) if wanted is None else wanted)
+    start = (
+        jnp.uint32(0),
+        jnp.zeros(shape, dtype),
+        jnp.ones(shape, bool) if wanted is None else wanted,
+    )
     return lax.while_loop(lambda state: state[2].any(), step, start)[1]
 
 
@@ -35,10 +41,11 @@ def _derivative(primals: Any, tangents: Any) -> Any:
 
 
 def gamma_factors(key: Any, alpha: Any) -> tuple[Any, Any]:
-    """Gamma variates as `x * exp(y)`, so that small shapes, where this underflows, still have a logarithm.
+    """Gamma variates as `x * exp(y)`, so that small shapes, where this underflows, still have a
+    logarithm.
 
-    Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), for shapes from 1 on; a smaller shape is
-    drawn as the next larger one, times a power of a uniform number.
+    Marsaglia and Tsang, "A simple method for generating gamma variables" (2000), for shapes from 1
+    on; a smaller shape is drawn as the next larger one, times a power of a uniform number.
     """
     loop, boosts = jax.random.split(key)
     small = alpha < 1
@@ -54,7 +61,9 @@ def gamma_factors(key: Any, alpha: Any) -> tuple[Any, Any]:
         good = (v > 0) & (jnp.log(u) < x * x / 2 + d * (1 - v + jnp.log(jnp.maximum(v, 1e-30))))
         return d * v, good | ~(d > 0)
 
-    x = _differentiable(lax.stop_gradient(accepted(loop, alpha.shape, alpha.dtype, attempt)), larger)
+    x = _differentiable(
+        lax.stop_gradient(accepted(loop, alpha.shape, alpha.dtype, attempt)), larger
+    )
     e = noise.exponential(boosts, alpha.shape, alpha.dtype)
     exponent = jnp.where(small, -e / jnp.where(small & (alpha > 0), alpha, 1), 0)
     return x, jnp.where(alpha == 0, -jnp.inf, exponent)
@@ -69,20 +78,26 @@ def gamma(key: Any, alpha: Any) -> Any:
 def shares(key: Any, alpha: Any) -> Any:
     """Gamma variates along the first axis, divided by their sum.
 
-    As shapes approach 0, one share approaches 1, and its index is distributed as the shapes are: where all variates
-    underflow, that index is the winner of an exponential race.
+    As shapes approach 0, one share approaches 1, and its index is distributed as the shapes are:
+    where all variates underflow, that index is the winner of an exponential race.
     """
     x, y = gamma_factors(key, alpha)
     largest = lax.stop_gradient(y.max(0))
     least = jnp.finfo(alpha.dtype).tiny  # type: ignore[no-untyped-call]
     rates = jnp.where(alpha > 0, alpha / jnp.maximum(alpha.max(0), least), 1)
-    winner = jnp.argmin(lax.stop_gradient(x / rates), 0) == jnp.expand_dims(jnp.arange(alpha.shape[0]), range(1, alpha.ndim))
-    weights = jnp.where(largest == -jnp.inf, winner, x * jnp.exp(y - jnp.where(jnp.isfinite(largest), largest, 0)))
+    winner = jnp.argmin(lax.stop_gradient(x / rates), 0) == jnp.expand_dims(
+        jnp.arange(alpha.shape[0]), range(1, alpha.ndim)
+    )
+    weights = jnp.where(
+        largest == -jnp.inf, winner, x * jnp.exp(y - jnp.where(jnp.isfinite(largest), largest, 0))
+    )
     return weights / weights.sum(0)
 
 
 def _by_inversion(u: Any, first: Any, next_term: Any) -> Any:
-    """The least k whose probabilities, `first` and then `next_term(term, k)`, add up to more than u, for means below 10."""
+    """The least k whose probabilities, `first` and then `next_term(term, k)`, add up to more than
+    u, for means below 10.
+    """
 
     def step(state: Any) -> Any:
         k, term, total, count = state
@@ -95,9 +110,11 @@ def _by_inversion(u: Any, first: Any, next_term: Any) -> Any:
 
 
 def poisson(key: Any, lam: Any) -> Any:
-    """Poisson variates as floats: small means by inversion, term by term; others by transformed rejection.
+    """Poisson variates as floats: small means by inversion, term by term; others by transformed
+    rejection.
 
-    Hörmann, "The transformed rejection method for generating Poisson random variables" (1993), algorithm PTRS.
+    Hörmann, "The transformed rejection method for generating Poisson random variables" (1993),
+    algorithm PTRS.
     """
     direct, loop = jax.random.split(key)
     small = ~(lam >= 10)
@@ -131,10 +148,12 @@ def _beyond_stirling(k: Any) -> Any:
 
 
 def binomial(key: Any, n: Any, p: Any) -> Any:
-    """Binomial variates as floats: small means by inversion, term by term; others by transformed rejection.
+    """Binomial variates as floats: small means by inversion, term by term; others by transformed
+    rejection.
 
-    Hörmann, "The generation of binomial random variates" (1993), algorithm BTRS.  The logarithm of a probability by that of the
-    most frequent number is written by their difference, so that it is accurate for large n.
+    Hörmann, "The generation of binomial random variates" (1993), algorithm BTRS. The logarithm of a
+    probability by that of the most frequent number is written by their difference, so that it is
+    accurate for large n.
     """
     direct, loop = jax.random.split(key)
     possible = (n >= 0) & (p >= 0) & (p <= 1)
@@ -144,7 +163,9 @@ def binomial(key: Any, n: Any, p: Any) -> Any:
     share = jnp.where(small, rarer, 0)
     u = noise.uniform(direct, n.shape, jnp.float64)
     none = jnp.exp(trials * jnp.log1p(-share))
-    by_inversion = _by_inversion(u, none, lambda term, k: term * jnp.maximum(trials - k + 1, 0) / k * (share / (1 - share)))
+    by_inversion = _by_inversion(
+        u, none, lambda term, k: term * jnp.maximum(trials - k + 1, 0) / k * (share / (1 - share))
+    )
 
     share, total = jnp.where(small, 0.5, rarer), jnp.where(small, 100, trials)
     deviation = jnp.sqrt(total * share * (1 - share))
@@ -163,10 +184,18 @@ def binomial(key: Any, n: Any, p: Any) -> Any:
         inside = (k >= 0) & (k <= total)
         k = jnp.clip(k, 0, total)
         away, rest = k - peak, total - k
-        height = (rest + 0.5) * jnp.log1p(away / (rest + 1)) - (k + 0.5) * jnp.log1p(away / (peak + 1)) + away * slope
+        height = (
+            (rest + 0.5) * jnp.log1p(away / (rest + 1))
+            - (k + 0.5) * jnp.log1p(away / (peak + 1))
+            + away * slope
+        )
         height = height + at_peak - _beyond_stirling(k) - _beyond_stirling(rest)
         quickly = (us >= 0.07) & (v <= 0.92 - 4.2 / b)
         return k, inside & (quickly | (jnp.log(v * alpha / (a / (us * us) + b)) <= height))
 
-    found = jnp.where(small, jnp.minimum(by_inversion, trials), accepted(loop, n.shape, jnp.float64, attempt, ~small))
+    found = jnp.where(
+        small,
+        jnp.minimum(by_inversion, trials),
+        accepted(loop, n.shape, jnp.float64, attempt, ~small),
+    )
     return jnp.where(p > 0.5, trials - found, found)

@@ -1,6 +1,8 @@
-"""Threefry (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011), whose bits are those of JAX's.
+"""Threefry (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011), whose bits are
+those of JAX's.
 
-JAX rolls its rounds up for the CPU, where each is a pass over memory then.  Written out they are one, which takes no longer to compile.
+JAX rolls its rounds up for the CPU, where each is a pass over memory then. Written out they are
+one, which takes no longer to compile.
 """
 
 import math
@@ -19,14 +21,19 @@ _PARITY = 0x1BD11BDA
 def hashed(key: Any, high: Any, low: Any) -> tuple[Any, Any]:
     """The blocks of two words under a key of two words."""
     if jax.default_backend() != "cpu":
-        first, second = threefry2x32_p.bind(jnp.broadcast_to(key[0], low.shape), jnp.broadcast_to(key[1], low.shape), high, low)
+        first, second = threefry2x32_p.bind(
+            jnp.broadcast_to(key[0], low.shape), jnp.broadcast_to(key[1], low.shape), high, low
+        )
         return first, second
     keys = key[0], key[1], key[0] ^ key[1] ^ jnp.uint32(_PARITY)
     a, b = high + keys[0], low + keys[1]
     for group in range(5):
         for distance in _ROTATIONS[group % 2]:
             a = a + b
-            b = a ^ (lax.shift_left(b, jnp.uint32(distance)) | lax.shift_right_logical(b, jnp.uint32(32 - distance)))
+            b = a ^ (
+                lax.shift_left(b, jnp.uint32(distance))
+                | lax.shift_right_logical(b, jnp.uint32(32 - distance))
+            )
         a = a + keys[(group + 1) % 3]
         b = b + (keys[(group + 2) % 3] + jnp.uint32(group + 1))
     return a, b
@@ -64,7 +71,13 @@ def _seed(seed: Any) -> Any:
 
 
 THREEFRY = define_prng_impl(
-    key_shape=(2,), seed=_seed, split=_split, random_bits=_bits, fold_in=_folded, name="npcompat_threefry2x32", tag="npcompat"
+    key_shape=(2,),
+    seed=_seed,
+    split=_split,
+    random_bits=_bits,
+    fold_in=_folded,
+    name="npcompat_threefry2x32",
+    tag="npcompat",
 )
 """Keys of JAX's functions that draw these bits."""
 

@@ -1,7 +1,7 @@
 """Transforms of pictures, as blocks: sizes, windows, colours, tensors.
 
-They take a picture (H, W, C) or a batch (N, H, W, C), unless they say otherwise.  What is random follows `np.random.seed`, and
-each picture of a batch gets its own.
+They take a picture (H, W, C) or a batch (N, H, W, C), unless they say otherwise. What is random
+follows `np.random.seed`, and each picture of a batch gets its own.
 """
 
 from npcompat.gluon.data.vision.transforms._colors import (
@@ -13,7 +13,13 @@ from npcompat.gluon.data.vision.transforms._colors import (
     RandomLighting,
     RandomSaturation,
 )
-from npcompat.gluon.data.vision.transforms._containers import Cast, Compose, HybridCompose, HybridRandomApply, RandomApply
+from npcompat.gluon.data.vision.transforms._containers import (
+    Cast,
+    Compose,
+    HybridCompose,
+    HybridRandomApply,
+    RandomApply,
+)
 from npcompat.gluon.data.vision.transforms._geometry import (
     CenterCrop,
     CropResize,

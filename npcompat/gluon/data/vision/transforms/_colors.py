@@ -13,7 +13,9 @@ class _Jitter(Transform):
     def __init__(self, amount: float) -> None:
         super().__init__()
         if amount < 0:
-            raise ValueError(f"{type(self).__name__}: expected a number that is not negative, got {amount}")
+            raise ValueError(
+                f"{type(self).__name__}: expected a number that is not negative, got {amount}"
+            )
         self._limits = (max(0.0, 1 - amount), 1.0 + amount)
 
 
@@ -89,7 +91,8 @@ class RandomHue(_Jitter):
     Parameters
     ----------
     hue : float
-        The share lies between `max(0, 1 - hue)` and `1 + hue`; 1 is a full turn, which changes nothing.
+        The share lies between `max(0, 1 - hue)` and `1 + hue`; 1 is a full turn, which changes
+        nothing.
 
     Examples
     --------
@@ -119,11 +122,15 @@ class RandomColorJitter(Transform):
     (2, 2, 3)
     """
 
-    def __init__(self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0) -> None:
+    def __init__(
+        self, brightness: float = 0, contrast: float = 0, saturation: float = 0, hue: float = 0
+    ) -> None:
         super().__init__()
         self._amounts = (brightness, contrast, saturation, hue)
         if min(self._amounts) < 0:
-            raise ValueError(f"RandomColorJitter: expected numbers that are not negative, got {self._amounts}")
+            raise ValueError(
+                f"RandomColorJitter: expected numbers that are not negative, got {self._amounts}"
+            )
 
     def transformed(self, x: Any) -> Any:
         """The pictures, of other colours."""
@@ -131,7 +138,8 @@ class RandomColorJitter(Transform):
 
 
 class RandomLighting(Transform):
-    """Random principal components of the colours of ImageNet added to pictures of values 0 to 255 (Krizhevsky et al., 2012).
+    """Random principal components of the colours of ImageNet added to pictures of values 0 to 255
+    (Krizhevsky et al., 2012).
 
     Parameters
     ----------

@@ -16,7 +16,10 @@ def _blocks(transforms: Any, what: str) -> list[Block]:
     """Transforms as blocks: functions are wrapped."""
     found = list(transforms) if isinstance(transforms, Sequence) else [transforms]
     if not all(map(callable, found)):
-        raise TypeError(f"{what}: expected transforms, got {next(type(t).__name__ for t in found if not callable(t))}")
+        raise TypeError(
+            f"{what}: expected transforms, got "
+            f"{next(type(t).__name__ for t in found if not callable(t))}"
+        )
     return [t if isinstance(t, Block) else Lambda(t) for t in found]
 
 
@@ -24,14 +27,18 @@ def _hybrid_blocks(transforms: Any, what: str) -> list[Block]:
     found = list(transforms) if isinstance(transforms, Sequence) else [transforms]
     for t in found:
         if not isinstance(t, HybridBlock):
-            raise TypeError(f"{what}: expected blocks that can be compiled, HybridBlocks, got {type(t).__name__}")
+            raise TypeError(
+                f"{what}: expected blocks that can be compiled, HybridBlocks, got "
+                f"{type(t).__name__}"
+            )
     return found
 
 
 class Compose(Sequential):
     """Transforms one after another.
 
-    Nothing is compiled unless `hybridize` is called: single pictures lie on the host, where they cost least.
+    Nothing is compiled unless `hybridize` is called: single pictures lie on the host, where they
+    cost least.
 
     Parameters
     ----------
@@ -127,7 +134,9 @@ class RandomApply(Sequential):
 
     def forward(self, x: Any, *args: Any) -> Any:
         """The transformed input, or the input."""
-        return super().forward(x, *args) if random.uniform() < self._p else (x, *args) if args else x
+        return (
+            super().forward(x, *args) if random.uniform() < self._p else (x, *args) if args else x
+        )
 
 
 class HybridRandomApply(HybridSequential):
@@ -155,13 +164,16 @@ class HybridRandomApply(HybridSequential):
         self.add(*_hybrid_blocks(transforms, "HybridRandomApply"))
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """The transformed input, or the input; with further inputs, a tuple of it and of these as they are."""
+        """The transformed input, or the input; with further inputs, a tuple of it and of these as
+        they are.
+        """
         with beside(x):
             chosen = random.uniform() < self._p
             changed = super().forward(x)
             if changed.shape != x.shape or changed.dtype != x.dtype:
                 raise ValueError(
-                    f"HybridRandomApply: the transforms must keep shape and dtype, but made {changed.shape} {changed.dtype} "
+                    "HybridRandomApply: the transforms must keep shape and dtype, but made "
+                    f"{changed.shape} {changed.dtype} "
                     f"of {x.shape} {x.dtype}; RandomApply takes any"
                 )
             found = np.where(chosen, changed, x)

@@ -41,7 +41,10 @@ class Resize(Transform):
         return geometry.resize(x, self._size, self._keep_ratio, self._interpolation)
 
     def __repr__(self) -> str:
-        return f"Resize({self._size}, keep_ratio={self._keep_ratio}, interpolation={self._interpolation})"
+        return (
+            f"Resize({self._size}, keep_ratio={self._keep_ratio}, "
+            f"interpolation={self._interpolation})"
+        )
 
 
 class CropResize(Transform):
@@ -64,7 +67,15 @@ class CropResize(Transform):
     (2, 2, 3)
     """
 
-    def __init__(self, x: int, y: int, width: int, height: int, size: Size | None = None, interpolation: int | None = None) -> None:
+    def __init__(
+        self,
+        x: int,
+        y: int,
+        width: int,
+        height: int,
+        size: Size | None = None,
+        interpolation: int | None = None,
+    ) -> None:
         super().__init__()
         self._window = (x, y, width, height)
         self._size, self._interpolation = size, 1 if interpolation is None else interpolation
@@ -72,7 +83,11 @@ class CropResize(Transform):
     def transformed(self, x: Any) -> Any:
         """The windows."""
         window = geometry.crop(x, *self._window)
-        return window if self._size is None else geometry.resize(window, pair(self._size, "CropResize"), False, self._interpolation)
+        return (
+            window
+            if self._size is None
+            else geometry.resize(window, pair(self._size, "CropResize"), False, self._interpolation)
+        )
 
 
 class CenterCrop(Transform):
@@ -101,14 +116,16 @@ class CenterCrop(Transform):
 
 
 class RandomCrop(Transform):
-    """A window of each picture at a random place; those that are too small are cut in the shape of `size` and enlarged.
+    """A window of each picture at a random place; those that are too small are cut in the shape of
+    `size` and enlarged.
 
     Parameters
     ----------
     size : int or (int, int)
         Width and height.
     pad : int or sequence, optional
-        How wide a border is put around the pictures first; for a sequence, as `pad_width` of `np.pad`.
+        How wide a border is put around the pictures first; for a sequence, as `pad_width` of
+        `np.pad`.
     pad_value : float
         What the border is filled with.
     interpolation : {0, 1, 2, 3, 4, 9, 10}
@@ -120,7 +137,9 @@ class RandomCrop(Transform):
     (8, 8, 3)
     """
 
-    def __init__(self, size: Size, pad: Any = None, pad_value: float = 0, interpolation: int = 1) -> None:
+    def __init__(
+        self, size: Size, pad: Any = None, pad_value: float = 0, interpolation: int = 1
+    ) -> None:
         super().__init__()
         self._size, self._interpolation = pair(size, "RandomCrop"), interpolation
         self._pad, self._pad_value = pad, pad_value
@@ -129,7 +148,11 @@ class RandomCrop(Transform):
         """The windows."""
         if self._pad is not None:
             border = (self._pad, self._pad)
-            width = [(0, 0)] * (x.ndim - 3) + [border, border, (0, 0)] if isinstance(self._pad, int) else self._pad
+            width = (
+                [(0, 0)] * (x.ndim - 3) + [border, border, (0, 0)]
+                if isinstance(self._pad, int)
+                else self._pad
+            )
             x = np.pad(x, width, constant_values=self._pad_value)
         return cropping.random_crop(x, self._size, self._interpolation)[0]
 
@@ -155,7 +178,11 @@ class RandomResizedCrop(Transform):
     """
 
     def __init__(
-        self, size: Size, scale: tuple[float, float] = (0.08, 1.0), ratio: tuple[float, float] = (3 / 4, 4 / 3), interpolation: int = 1
+        self,
+        size: Size,
+        scale: tuple[float, float] = (0.08, 1.0),
+        ratio: tuple[float, float] = (3 / 4, 4 / 3),
+        interpolation: int = 1,
     ) -> None:
         super().__init__()
         geometry.check_range("RandomResizedCrop", "scale", scale, 1.0)
@@ -165,7 +192,9 @@ class RandomResizedCrop(Transform):
 
     def transformed(self, x: Any) -> Any:
         """The windows."""
-        return geometry.random_resized_crop(x, *self._size, self._scale, self._ratio, self._interpolation)
+        return geometry.random_resized_crop(
+            x, *self._size, self._scale, self._ratio, self._interpolation
+        )
 
 
 class _RandomFlip(Transform):
@@ -222,7 +251,8 @@ class Rotate(Transform):
     rotation_degrees : float
         By which angle; a positive one turns counter-clockwise.
     zoom_in, zoom_out : bool
-        Whether the picture is enlarged until nothing from outside is seen, or shrunk until all of it is.
+        Whether the picture is enlarged until nothing from outside is seen, or shrunk until all of
+        it is.
 
     Examples
     --------
@@ -231,7 +261,9 @@ class Rotate(Transform):
             [1., 3.]]])
     """
 
-    def __init__(self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False) -> None:
+    def __init__(
+        self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False
+    ) -> None:
         super().__init__()
         if zoom_in and zoom_out:
             raise ValueError("Rotate: zoom_in and zoom_out exclude each other")
@@ -261,22 +293,39 @@ class RandomRotation(Transform):
     """
 
     def __init__(
-        self, angle_limits: tuple[float, float], zoom_in: bool = False, zoom_out: bool = False, rotate_with_proba: float = 1.0
+        self,
+        angle_limits: tuple[float, float],
+        zoom_in: bool = False,
+        zoom_out: bool = False,
+        rotate_with_proba: float = 1.0,
     ) -> None:
         super().__init__()
         low, high = angle_limits
         if low >= high:
-            raise ValueError(f"RandomRotation: expected angle_limits=(low, high) with low < high, got {angle_limits}")
+            raise ValueError(
+                "RandomRotation: expected angle_limits=(low, high) with low < high, got "
+                f"{angle_limits}"
+            )
         if not 0 <= rotate_with_proba <= 1:
-            raise ValueError(f"RandomRotation: rotate_with_proba is a probability, got {rotate_with_proba}")
+            raise ValueError(
+                f"RandomRotation: rotate_with_proba is a probability, got {rotate_with_proba}"
+            )
         if zoom_in and zoom_out:
             raise ValueError("RandomRotation: zoom_in and zoom_out exclude each other")
-        self._limits, self._zoom, self._p = (float(low), float(high)), (bool(zoom_in), bool(zoom_out)), float(rotate_with_proba)
+        self._limits, self._zoom, self._p = (
+            (float(low), float(high)),
+            (bool(zoom_in), bool(zoom_out)),
+            float(rotate_with_proba),
+        )
 
     def transformed(self, x: Any) -> Any:
         """The pictures, some turned."""
         turned = geometry.random_rotate(x, self._limits, *self._zoom)
-        return turned if self._p == 1 else np.where(uniform(x, 0.0, 1.0, (1, 1, 1)) < self._p, turned, x)
+        return (
+            turned
+            if self._p == 1
+            else np.where(uniform(x, 0.0, 1.0, (1, 1, 1)) < self._p, turned, x)
+        )
 
 
 __all__ = [

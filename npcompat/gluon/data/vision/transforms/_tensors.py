@@ -8,7 +8,8 @@ from npcompat.numpy_extension import _image_color as color
 
 
 class ToTensor(Transform):
-    """Pictures (H, W, C) of values 0 to 255 as float32 arrays (C, H, W) of 0 to 1; the same for batches.
+    """Pictures (H, W, C) of values 0 to 255 as float32 arrays (C, H, W) of 0 to 1; the same for
+    batches.
 
     Examples
     --------
@@ -23,7 +24,8 @@ class ToTensor(Transform):
 
 
 class Normalize(Transform):
-    """Float pictures (C, H, W) or (N, C, H, W) with each channel's mean taken away, and divided by its deviation.
+    """Float pictures (C, H, W) or (N, C, H, W) with each channel's mean taken away, and divided by
+    its deviation.
 
     Parameters
     ----------
@@ -36,7 +38,9 @@ class Normalize(Transform):
     array([0.5, 0. ])
     """
 
-    def __init__(self, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0) -> None:
+    def __init__(
+        self, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0
+    ) -> None:
         super().__init__()
         self._mean, self._std = color.channel_values(mean), color.channel_values(std)
 

@@ -9,7 +9,9 @@ class Transform(HybridBlock):
     """A transform of the first of its inputs; a subclass defines `transformed(self, x)`."""
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """The transformed input; with further inputs, such as a label, a tuple of it and of these as they are."""
+        """The transformed input; with further inputs, such as a label, a tuple of it and of these
+        as they are.
+        """
         return (self.transformed(x), *args) if args else self.transformed(x)
 
     def transformed(self, x: Any) -> Any:

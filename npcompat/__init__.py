@@ -16,10 +16,14 @@ _COLLECTS = gc.isenabled()
 # of the import
 gc.disable()
 try:
+    from npcompat._internal import wiring
+
+    wiring.connect_core()
     from npcompat import autograd, numpy, numpy_extension
     from npcompat import environment as util
     from npcompat import numpy as np
     from npcompat import numpy_extension as npx
+    from npcompat.numpy import _overrides, _scalar
     from npcompat.numpy_extension import (
         Device,
         cpu,
@@ -30,6 +34,8 @@ try:
         num_gpus,
         random,
     )
+
+    wiring.connect_arrays(np.ndarray, _scalar.Scalar, _overrides.overridden)
 finally:
     if _COLLECTS:
         if gc.get_freeze_count() == 0:

@@ -16,7 +16,7 @@ from npcompat._internal.autograd import tape
 from npcompat._internal.compile import custom_gradient
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat._internal.support.errors import AutogradError
 from npcompat._internal.support.lazy_import import LazyModule
 
@@ -274,7 +274,7 @@ def grad(
     results = []
     for variable, leaf in zip(listed, leaves, strict=True):
         reached = found.get(id(leaf))
-        results.append(dispatch.wrap(reached[1]) if reached is not None else variable.detach() * 0)
+        results.append(handles.wrap(reached[1]) if reached is not None else variable.detach() * 0)
     return results[0] if single else results
 
 

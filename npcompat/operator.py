@@ -18,7 +18,8 @@ import numpy as onp
 from npcompat._internal.compile import custom_gradient
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import array_like, handles, late_bound, writes
+from npcompat._internal.dispatch.placement import host_payload
 from npcompat._internal.support.errors import OperatorError
 from npcompat.numpy._creation import asarray
 from npcompat.numpy_extension import _custom
@@ -233,14 +234,14 @@ class _Call:
             for a in (*args, *[by_name[n] for n in names[len(args) :]])
         ]
         count = len(self.arguments)
-        payloads = [dispatch.read(a).payload for a in arrays]
-        symbolic = any([type(p) is dispatch.symbolic for p in payloads])
+        payloads = [handles.read(a).payload for a in arrays]
+        symbolic = any([type(p) is late_bound.symbolic for p in payloads])
         if not symbolic:
             self._check(payloads)
         if symbolic or modes.current().trace is not None:
             outs = self._in_program(arrays)
             for state, after in zip(arrays[count:], outs[self.outputs :], strict=True):
-                dispatch.write(state, dispatch.read(after.detach()))
+                writes.write(state, handles.read(after.detach()))
         else:
             states = arrays[count:]
             made = custom_gradient.call(
@@ -326,8 +327,8 @@ class _Call:
                     backend="numpy",
                     device=None,
                 ):
-                    made = compute([dispatch.wrap(Value(onp.array(a))) for a in given])
-                    return [execution.host_payload(dispatch.read(m)) for m in made]
+                    made = compute([handles.wrap(Value(onp.array(a))) for a in given])
+                    return [host_payload(handles.read(m)) for m in made]
 
             return call
 
@@ -378,7 +379,7 @@ def _named(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 
 def _blank(shape: Any, dtype: Any) -> Any:
-    return dispatch.array_of(onp.zeros(shape, dtype))
+    return array_like.array_of(onp.zeros(shape, dtype))
 
 
 __all__ = ["Custom", "CustomOp", "CustomOpProp", "get_all_registered_operators", "register"]

@@ -16,7 +16,7 @@ import numpy as onp
 
 from npcompat._internal.backend import pillow
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat._internal.support import atomic_file
 from npcompat._internal.support.errors import DataFileError
 from npcompat.numpy_extension._image_layout import host_picture
@@ -351,7 +351,7 @@ def pack(header: IRHeader | tuple[Any, ...], s: bytes) -> bytes:
     (IRHeader(flag=0, label=4.0, id=2574, id2=0), b'data')
     """
     header = IRHeader(*header)
-    label = dispatch.to_host(header.label) if isinstance(header.label, Handle) else header.label
+    label = handles.to_host(header.label) if isinstance(header.label, Handle) else header.label
     if onp.ndim(label) == 0:
         return _HEADER.pack(0, float(label), header.id, header.id2) + s
     labels = onp.ravel(label).astype("<f4")
@@ -411,7 +411,7 @@ def pack_img(
     >>> header.label, picture.shape
     (1.0, (2, 3, 3))
     """
-    pixels = dispatch.to_host(img) if isinstance(img, Handle) else onp.asarray(img)
+    pixels = handles.to_host(img) if isinstance(img, Handle) else onp.asarray(img)
     if pixels.dtype != onp.uint8 or not (
         pixels.ndim == 2 or (pixels.ndim == 3 and pixels.shape[2] in (1, 3))
     ):

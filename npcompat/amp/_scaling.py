@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import npcompat.numpy as np
-from npcompat._internal.compile.trace import outside
 from npcompat._internal.core import modes
+from npcompat._internal.dispatch.outside_traces import outside
 from npcompat.gluon.utils import all_finite
 
 

@@ -1,4 +1,7 @@
-"""gluon: blocks, parameters, losses, training, data, metrics and probability, with MXNet's names."""
+"""Gluon: blocks, parameters, losses, trainers, data, metrics and probability.
+
+The names are MXNet's.
+"""
 
 from npcompat._internal.support.errors import DeferredInitializationError
 from npcompat.gluon import contrib, data, loss, metric, model_zoo, nn, probability, rnn, utils
@@ -9,7 +12,7 @@ from npcompat.gluon.trainer import Trainer
 from npcompat.numpy import ndarray
 
 tensor_types = (ndarray,)
-"""The classes of arrays that blocks take."""
+"""Array classes that blocks accept."""
 
 __all__ = [
     "Block",

@@ -1,6 +1,4 @@
-"""Blocks in plain lists, tuples and dicts that are attributes of a block: they are parts of it,
-wherever they were put in.
-"""
+"""Child blocks in plain lists, tuples and dicts that are attributes of a block."""
 
 from collections.abc import Iterator
 from operator import is_
@@ -41,11 +39,10 @@ def _inside(container: Container, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def parts(block: Any) -> dict[str, Any]:
-    """The blocks that a block is made of, in the order of its attributes: children, and blocks in
-    containers, once each.
+    """Return the child blocks of a block, once each, in the order of its attributes.
 
-    A block in a container has the name of its attribute and its keys joined by dots, or that of a
-    child which it is already.
+    These are registered children and blocks in containers. A block in a container is named by its
+    attribute and keys, joined by dots. One that is also a registered child keeps the child's name.
     """
     children, containers = block._children, dict(_containers(block))
     if not containers:
@@ -63,8 +60,9 @@ def parts(block: Any) -> dict[str, Any]:
 
 
 class Watch:
-    """The containers of blocks in a tree as they are when a program is compiled of it: changing one
-    makes another program.
+    """Snapshot of the containers in a tree of blocks, taken when the tree is compiled.
+
+    A program is compiled again if a container has changed since.
     """
 
     def __init__(self, root: Any) -> None:
@@ -93,7 +91,7 @@ class Watch:
 
     @property
     def changed(self) -> bool:
-        """Whether one of the containers holds other things now."""
+        """True if a container holds other items than at the snapshot."""
         return any(
             [
                 len(now) != len(then) or not all(map(is_, _values(now), then))

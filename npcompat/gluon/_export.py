@@ -1,4 +1,4 @@
-"""Blocks as files: their graph, their parameters, and a program that runs without npcompat."""
+"""Export of blocks: the graph, the parameters, and a program that runs without npcompat."""
 
 import os
 from typing import Any
@@ -14,12 +14,12 @@ from npcompat.symbol._graph import as_function
 
 
 class Exported:
-    """What hybrid blocks have for graphs and files."""
+    """Mixin of hybrid blocks with their methods for graphs and files."""
 
     __slots__ = ()
 
-    def to_symbol(self, *types: Any, training: bool = False) -> Any:
-        """The graph of the block; its parameters are variables.
+    def to_symbol(self, *types: Any, training: bool = False) -> Symbol | Group:
+        """Return the graph of the block; its parameters are variables.
 
         Parameters
         ----------
@@ -27,7 +27,7 @@ class Exported:
             The types of the inputs, which become variables named `data` (or `data0`, `data1`, ...).
         training : bool
             Whether the graph is that of training: running statistics are its auxiliary states, and
-            each run draws at random anew.
+            each run draws new random numbers.
 
         Returns
         -------
@@ -49,15 +49,16 @@ class Exported:
         if isinstance(out, list | tuple) and all(isinstance(o, Handle) for o in out):
             return Group(
                 [o if isinstance(o, Symbol) else constant(o.asnumpy()) for o in out]
-            )  # what follows from no input is one
+            )  # outputs that depend on no input
         raise TypeError(
             f"{type(self).__name__} returns {type(out).__name__}; a graph has an array, or a list "
             "of arrays, as its result"
         )
 
     def infer_type(self, *args: Any) -> None:
-        """Give parameters that have no values yet the dtypes that follow from inputs; arrays, or
-        TensorTypes.
+        """Infer the dtypes of parameters that have no values yet from inputs.
+
+        Inputs are arrays or TensorTypes.
         """
         params = self.collect_params()  # type: ignore[attr-defined]
         arguments, _ = self.to_symbol(*args).infer()
@@ -73,15 +74,16 @@ class Exported:
         *,
         dynamic_batch: bool = False,
     ) -> tuple[str, str, str]:
-        """Write the graph, the parameters, and a StableHLO program; the block must have been called
-        once since `hybridize`.
+        """Write the graph, the parameters and a StableHLO program to files.
+
+        The block must have been called once since `hybridize`.
 
         Parameters
         ----------
         path : path
-            Where, without the ends of the files' names.
+            Prefix of the files' names.
         epoch : int
-            Number in the names of the second and third file.
+            Epoch number in the names of the second and third file.
         remove_amp_cast : bool
             Without effect: casts of mixed precision are part of no graph.
         dynamic_batch : bool
@@ -148,7 +150,7 @@ class Exported:
 
 
 def _number(name: str) -> int:
-    """Which input a variable is."""
+    """Return the index of the input that a variable stands for."""
     return int(name.removeprefix("data") or 0)
 
 

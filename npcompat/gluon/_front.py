@@ -1,4 +1,4 @@
-"""`F`, the namespace that `hybrid_forward` gets."""
+"""`F`, the namespace argument of `hybrid_forward`."""
 
 from typing import Any
 
@@ -7,9 +7,7 @@ import npcompat.numpy_extension as npx
 
 
 class _Front:
-    """The `F` of `hybrid_forward`: the functions of npx and np in one namespace, which is the same
-    in every mode.
-    """
+    """Namespace with the functions of npx and np, the same in every mode."""
 
     np = np
     npx = npx

@@ -9,7 +9,7 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.observer import Observer, Run
 from npcompat._internal.core.op import Attrs, Op, short_name
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat.gluon.utils import HookHandle
 
 Hook = Callable[..., object]
@@ -17,7 +17,7 @@ OpHook = Callable[[str, str, Any], object]
 
 
 class Hooked:
-    """What blocks have for hooks."""
+    """Mixin of blocks with the methods that register hooks."""
 
     __slots__ = ()
     _forward_hooks: dict[Any, Hook]
@@ -25,32 +25,35 @@ class Hooked:
     _op_hooks: dict[Any, tuple[OpHook, bool]]
 
     def register_forward_pre_hook(self, hook: Hook) -> HookHandle:
-        """Have `hook(block, inputs)` called before each call; the handle's `detach()` ends that.
+        """Register `hook(block, inputs)`, called before each forward pass.
 
-        In a compiled block, hooks of the blocks in it are called once, while it is compiled.
+        The returned handle's `detach()` removes it. In a compiled block, hooks of child blocks are
+        called once, while it is compiled.
         """
         return HookHandle(self._forward_pre_hooks, hook)
 
     def register_forward_hook(self, hook: Hook) -> HookHandle:
-        """Have `hook(block, inputs, output)` called after each call; the handle's `detach()` ends
-        that.
+        """Register `hook(block, inputs, output)`, called after each forward pass.
 
-        In a compiled block, hooks of the blocks in it are called once, while it is compiled.
+        The returned handle's `detach()` removes it. In a compiled block, hooks of child blocks are
+        called once, while it is compiled.
         """
         return HookHandle(self._forward_hooks, hook)
 
     def register_op_hook(self, callback: OpHook, monitor_all: bool = False) -> HookHandle:
-        """Have `callback(name, operator, array)` called for each output of each operator, with
-        `monitor_all` for its inputs, too.
+        """Register `callback(name, operator, array)`, called for each output of each operator.
 
-        While it is registered the block is not compiled; inside of another compiled function it is
-        called once, with no values.
+        With `monitor_all` it is called for inputs, too. While it is registered the block is not
+        compiled; inside of another compiled function it is called once, with arrays that have no
+        values.
 
         Examples
         --------
         >>> net = nn.Dense(2, activation="relu", in_units=3)
         >>> net.initialize()
-        >>> handle = net.register_op_hook(lambda name, operator, array: print(name, operator, array.shape))
+        >>> def show(name, operator, array):
+        ...     print(name, operator, array.shape)
+        >>> handle = net.register_op_hook(show)
         >>> y = net(np.ones((4, 3)))
         fully_connected0_output _npx_fully_connected (4, 2)
         relu0_output _npx_relu (4, 2)
@@ -60,7 +63,7 @@ class Hooked:
 
 
 class _Hooks(Observer):
-    """What calls the hooks of a block during one of its calls.
+    """Observer that calls the operator hooks of a block during one of its calls.
 
     Parameters
     ----------
@@ -78,7 +81,7 @@ class _Hooks(Observer):
         self._numbers: defaultdict[str, Any] = defaultdict(itertools.count)
 
     def operator(self, op: Op, operands: Sequence[Value], attrs: Attrs, run: Run) -> Any:
-        """Run an operator, and tell of it."""
+        """Run an operator, then call the hooks."""
         result = run()
         with modes.changed(observer=None):
             self._tell(op, operands, (result,) if op.outputs == 1 else result)
@@ -100,14 +103,14 @@ class _Hooks(Observer):
                     hook(
                         f"{node}_{name}",
                         op.name,
-                        dispatch.wrap(value) if hasattr(value.payload, "shape") else value.payload,
+                        handles.wrap(value) if hasattr(value.payload, "shape") else value.payload,
                     )
 
 
 def observed(
     hooks: Sequence[tuple[OpHook, bool]], run: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> Any:
-    """Call a function, and the hooks for each operator in it."""
+    """Call a function, and the hooks for each operator that it runs."""
     with modes.changed(observer=_Hooks(hooks, modes.current().observer)):
         return run(*args, **kwargs)
 

@@ -1,4 +1,4 @@
-"""Parameters: the arrays that a block learns, and when and how they get their values."""
+"""Parameters: the arrays that a block learns, and their (deferred) initialization."""
 
 import warnings
 import weakref
@@ -10,11 +10,12 @@ from typing import Any
 import numpy as onp
 
 from npcompat import initializer, symbol
-from npcompat._internal.compile.trace import outside
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import extra
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import handles, writes
 from npcompat._internal.dispatch.devices import Device, as_device, current_device, device_of, moved
+from npcompat._internal.dispatch.outside_traces import outside
+from npcompat._internal.dispatch.placement import fresh, settled
 from npcompat._internal.random import stream
 from npcompat._internal.support.errors import DeferredInitializationError
 from npcompat.gluon import _variables
@@ -27,14 +28,15 @@ Shape = tuple[int, ...] | None
 
 
 def draw_seed() -> int:
-    """A seed for the initial values of parameters, drawn from the global stream: one draw, whatever
-    they need.
+    """Draw a seed for the initial values of parameters from the global random stream.
+
+    One draw, no matter how many values are initialized with it.
     """
     return int(np_random.randint(0, 2**62, dtype="int64").item())
 
 
 def single_device(device: Any, what: str) -> Device | None:
-    """A device, from one or a list of one."""
+    """Return the device of an argument that is a device, or a list of one."""
     if isinstance(device, list | tuple):
         if len(set(map(as_device, device))) != 1:
             raise NotImplementedError(
@@ -46,14 +48,14 @@ def single_device(device: Any, what: str) -> Device | None:
 
 
 def one_of(device: Any, ctx: Any, what: str) -> Any:
-    """The device that was given under one of its two names."""
+    """Return the device that was passed as either `device` or `ctx`."""
     if device is not None and ctx is not None:
         raise TypeError(f"{what}: device and ctx are the same argument; give one of them")
     return device if device is not None else ctx
 
 
 def once(params: Mapping[str, "Parameter"]) -> dict[str, "Parameter"]:
-    """Each parameter under its first name."""
+    """Return the parameters without duplicates, each under its first name."""
     first: dict[int, str] = {}
     for name, parameter in params.items():
         first.setdefault(id(parameter), name)
@@ -62,7 +64,7 @@ def once(params: Mapping[str, "Parameter"]) -> dict[str, "Parameter"]:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """What a parameter that was initialized before its shape was known waits with."""
+    """Arguments of a deferred initialization, kept until the shape is known."""
 
     init: Any
     device: Device | None
@@ -72,7 +74,7 @@ class _Waiting:
 
 
 class Parameter:
-    """An array that a block learns.
+    """Parameter: an array that a block learns.
 
     Parameters
     ----------
@@ -140,12 +142,12 @@ class Parameter:
 
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name of the parameter."""
         return self._name
 
     @property
     def shape(self) -> Shape:
-        """Its shape, -1 where a length is not known yet; None if nothing is."""
+        """Shape, with -1 for unknown lengths; None if nothing is known."""
         return self._shape
 
     @shape.setter
@@ -158,7 +160,7 @@ class Parameter:
         self._shape = found
 
     def _accepts(self, shape: tuple[int, ...]) -> bool:
-        """Whether the shape agrees with what is known."""
+        """Return True if a shape agrees with the known lengths."""
         known = self._shape
         return known is None or (
             len(known) == len(shape)
@@ -167,12 +169,12 @@ class Parameter:
 
     @property
     def shape_is_known(self) -> bool:
-        """Whether all lengths are known."""
+        """True if all lengths of the shape are known."""
         return self._shape is not None and -1 not in self._shape
 
     @property
     def dtype(self) -> onp.dtype[Any]:
-        """Its dtype; setting it casts."""
+        """Dtype; assigning to it casts the parameter."""
         return self._dtype
 
     @dtype.setter
@@ -181,7 +183,7 @@ class Parameter:
 
     @property
     def grad_req(self) -> str:
-        """What backward does with the gradient: 'write', 'add' or 'null'."""
+        """Gradient request: 'write', 'add' or 'null'."""
         return self._grad_req
 
     @grad_req.setter
@@ -234,7 +236,7 @@ class Parameter:
         *,
         ctx: Any = None,
     ) -> None:
-        """Give the parameter its values, or remember how to until its shape is known.
+        """Initialize the values; deferred until the shape is known.
 
         Parameters
         ----------
@@ -296,7 +298,7 @@ class Parameter:
         self._fill(waiting)
 
     def _fill(self, waiting: _Waiting) -> None:
-        """Make the values, from a random stream of the parameter's own."""
+        """Initialize the values, from a random stream of the parameter's own."""
         assert self._shape is not None
         with outside(), waiting.device or nullcontext(), stream.default.elsewhere(waiting.seed):
             values = zeros(self._shape, self._dtype)
@@ -306,10 +308,10 @@ class Parameter:
             self._place(values)
 
     def _place(self, values: Any) -> None:
-        """Take over an array as the values; a handle that the parameter has stays the same one."""
-        value = _on_xla(dispatch.read(values))
+        """Store an array as the values; an existing handle stays the same object."""
+        value = _on_xla(handles.read(values))
         if self._data is None:
-            self._data = dispatch.wrap(value)
+            self._data = handles.wrap(value)
         else:
             _replace(self._data, value)
         self._waiting = None
@@ -323,7 +325,7 @@ class Parameter:
                 self._data.attach_grad(self._grad_req)
 
     def _finish_deferred(self) -> None:
-        """Make the values of a parameter whose shape became known."""
+        """Run the deferred initialization, once the shape is known."""
         if self._waiting is None:
             return
         if not self.shape_is_known:
@@ -338,7 +340,7 @@ class Parameter:
     def _check(self) -> None:
         if self._data is not None:
             return
-        if self._waiting is not None and self.shape_is_known:  # somebody has set it
+        if self._waiting is not None and self.shape_is_known:  # the shape was set meanwhile
             self._fill(self._waiting)
             return
         if self._waiting is not None:
@@ -353,13 +355,13 @@ class Parameter:
             "the block that it belongs to, first"
         )
 
-    def data(self, device: Any = None, *, ctx: Any = None) -> Any:
-        """The values: the array itself, so that writing it changes the parameter.
+    def data(self, device: Any = None, *, ctx: Any = None) -> "ndarray":
+        """Return the array itself: writing into it changes the parameter.
 
         Parameters
         ----------
         device, ctx : Device or str, optional
-            Checked against where the parameter is.
+            Checked against the device of the parameter.
 
         Raises
         ------
@@ -385,24 +387,22 @@ class Parameter:
                 "reset_device"
             )
 
-    def list_data(self) -> list[Any]:
-        """The values on each device, of which there is one."""
+    def list_data(self) -> list["ndarray"]:
+        """Return a list of the array on each device, of which there is one."""
         return [self.data()]
 
-    def row_sparse_data(self, row_id: Any) -> Any:
-        """Rows of a parameter with sparse storage, which no parameter has: raises RuntimeError, as
-        MXNet for dense ones.
-        """
+    def row_sparse_data(self, row_id: Any) -> NoReturn:
+        """Raise RuntimeError: no parameter has sparse rows (MXNet raises it for dense ones)."""
         raise RuntimeError(
             f"Parameter '{self.name}' is dense and has no sparse rows; use data()[row_id]"
         )
 
     def list_row_sparse_data(self, row_id: Any) -> list[Any]:
-        """The same on each device."""
+        """Raise RuntimeError, as `row_sparse_data`."""
         return [self.row_sparse_data(row_id)]
 
-    def grad(self, device: Any = None, *, ctx: Any = None) -> Any:
-        """The gradient.
+    def grad(self, device: Any = None, *, ctx: Any = None) -> "ndarray":
+        """Return the gradient.
 
         Raises
         ------
@@ -416,12 +416,12 @@ class Parameter:
             self._check_device(one_of(device, ctx, "grad"))
         return self._data.grad
 
-    def list_grad(self) -> list[Any]:
-        """The gradient on each device, of which there is one."""
+    def list_grad(self) -> list["ndarray"]:
+        """Return a list of the gradient on each device, of which there is one."""
         return [self.grad()]
 
     def list_device(self) -> list[Device]:
-        """The devices on which it is, or will be."""
+        """Return the devices of the parameter, or those where it will be initialized."""
         if self._data is None and self._waiting is not None:
             return [self._waiting.device or current_device()]
         self._check()
@@ -453,7 +453,7 @@ class Parameter:
             self._data[...] = new
 
     def _load(self, values: Any, device: Device | None) -> None:
-        """Take over values that were made elsewhere, whether initialized or not."""
+        """Store values that were computed elsewhere, whether initialized or not."""
         self.shape = values.shape
         wanted = device or (self._waiting.device if self._waiting is not None else None)
         with (
@@ -481,7 +481,7 @@ class Parameter:
             raise TypeError("reset_device: expected a device, got None")
         if self._data is not None:
             with outside():
-                _replace(self._data, dispatch.read(moved(self._data, target)))
+                _replace(self._data, handles.read(moved(self._data, target)))
             self._attach()
         elif self._waiting is not None:
             w = self._waiting
@@ -492,7 +492,7 @@ class Parameter:
             )
 
     def reset_ctx(self, ctx: Any) -> None:
-        """Move the parameter to another device, as `reset_device`."""
+        """Move the parameter to another device; an alias of `reset_device`."""
         self.reset_device(ctx)
 
     def cast(self, dtype: DTypeLike) -> None:
@@ -500,11 +500,11 @@ class Parameter:
         self._dtype = dtypes.canonical(dtype)
         if self._data is not None and self._data.dtype != self._dtype:
             with outside(), _beside(self._data):
-                _replace(self._data, dispatch.read(self._data.astype(self._dtype)))
+                _replace(self._data, handles.read(self._data.astype(self._dtype)))
             self._attach()
 
-    def var(self) -> Any:
-        """The parameter as a variable of a graph.
+    def var(self) -> symbol.Symbol:
+        """Return a symbolic variable for the parameter.
 
         Examples
         --------
@@ -534,30 +534,32 @@ def _as_shape(shape: Any) -> tuple[int, ...]:
 
 
 def _beside(handle: Any) -> AbstractContextManager[Any]:
-    """A context in which new arrays are placed where an array is."""
+    """Context manager that places new arrays on the device of an array."""
     here = device_of(handle)
     return nullcontext() if here == current_device() else here
 
 
 def _on_xla(value: Any) -> Any:
-    """A value where layers run: under `auto` that is XLA on every device, as compiled functions
-    would move it there anyway.
+    """Move a value to XLA if the backend is `auto`.
+
+    Layers run on XLA on every device then, since compiled functions would move the value there
+    anyway.
     """
     if modes.current().backend != "auto":
         return value
     with modes.changed(backend="jax"):
-        return execution.settled(value)
+        return settled(value)
 
 
 def _replace(handle: Any, value: Any) -> None:
-    """Give a handle another value, which may have another dtype or device."""
+    """Replace the value of a handle; dtype and device may change."""
     with modes.changed(recording=False):
-        dispatch.write(handle, execution.fresh(value.payload))
+        writes.write(handle, fresh(value.payload))
     extra(handle).layout = None
 
 
 class Constant(Parameter):
-    """An array that a block needs, but does not learn.
+    """Constant: an array that a block needs, but does not learn.
 
     Parameters
     ----------

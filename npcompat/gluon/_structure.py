@@ -1,4 +1,7 @@
-"""Blocks as files for which the block must be made first: what it is made of, and its parameters."""
+"""Saving and loading of whole models: the structure of a block, and its parameters.
+
+The block must be constructed before its files are loaded.
+"""
 
 import json
 import os
@@ -11,19 +14,17 @@ VERSION = 1
 
 
 class Structured:
-    """What blocks have for saving and loading whole models."""
+    """Mixin of blocks with `save` and `load` for whole models."""
 
     __slots__ = ()
 
     def save(self, prefix: str | os.PathLike[str]) -> None:
-        """Write what the block is made of into `prefix-model.json`, and its parameters into
-        `prefix-model.params`.
+        """Write the structure to `prefix-model.json`, the parameters to `prefix-model.params`.
 
         Parameters
         ----------
         prefix : path
-            Where, without the ends of the files' names; older files stay as they were if that is
-            interrupted.
+            Prefix of the files' names; an interruption leaves older files as they were.
 
         Examples
         --------
@@ -43,18 +44,18 @@ class Structured:
         atomic_file.write(f"{os.fspath(prefix)}-model.json", content.encode())
 
     def load(self, prefix: str | os.PathLike[str]) -> None:
-        """Read the parameters that `save` wrote; the block must be made of the same blocks.
+        """Load the parameters that `save` wrote into a block of the same structure.
 
         Parameters
         ----------
         prefix : path
-            The files, without the ends of their names.
+            Prefix of the files' names.
 
         Raises
         ------
         ParameterFileError
-            If a file is damaged, or the block is made otherwise: the differences are listed, and
-            nothing is changed.
+            If a file is damaged, or the block has another structure: the differences are listed,
+            and nothing is changed.
         """
         source = f"{os.fspath(prefix)}-model.json"
         with open(source, encoding="utf-8") as file:
@@ -89,7 +90,7 @@ def _structure(block: Any) -> dict[str, Any]:
 
 
 def _differences(saved: dict[str, Any], here: dict[str, Any], path: str) -> list[str]:
-    """Where two structures differ."""
+    """List the differences between two structures."""
     if saved["class"] != here["class"]:
         return [f"{path}: a {saved['class']} there, a {here['class']} here"]
     found = []

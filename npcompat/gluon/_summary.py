@@ -1,4 +1,4 @@
-"""The table that `Block.summary` prints."""
+"""Table of layers that `Block.summary` prints."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.graph.symbolic import Node, Symbolic
 from npcompat.gluon._parameter import Parameter, once
 from npcompat.numpy import ndarray
@@ -15,7 +15,7 @@ from npcompat.symbol import var
 
 
 class _Row(NamedTuple):
-    """A call of a block."""
+    """Row of the table: one call of a block."""
 
     layer: str
     shape: str
@@ -24,7 +24,7 @@ class _Row(NamedTuple):
 
 
 def print_summary(root: Any, inputs: tuple[Any, ...]) -> None:
-    """Call a block in prediction mode, and print what each block in it gave, holds and computed."""
+    """Run a block in prediction mode; print outputs, parameters and FLOPs of each block."""
     calls: list[tuple[str, str, int]] = []
     counted: set[int] = set()
 
@@ -47,12 +47,10 @@ def print_summary(root: Any, inputs: tuple[Any, ...]) -> None:
 
 @contextmanager
 def _hooked(root: Any, note: Callable[..., None]) -> Iterator[None]:
-    """A context in which each call of a block is noted, nothing is compiled, recorded or trained."""
+    """Context manager that notes each call of a block, without compiling or recording."""
     blocks: dict[int, tuple[str, Any]] = {}
     for path, block in _paths(root, "", 0):
-        blocks.setdefault(
-            id(block), (path, block)
-        )  # one that has several names is noted under the first
+        blocks.setdefault(id(block), (path, block))  # a shared block has its first name
     handles = [
         block.register_forward_hook(
             lambda block, args, out, path=path: note(path, block, args, out)
@@ -93,12 +91,13 @@ def _count(parameter: Parameter) -> int:
 
 
 def _computed(root: Any, inputs: tuple[Any, ...]) -> list[int | None] | None:
-    """How many operations each call of a block made beyond those of the blocks in it; None if it
-    can't be called on symbols.
+    """Count the FLOPs of each call of a block, without those of its child blocks.
+
+    Returns None if the block can't be called on symbols.
     """
     counts: list[int | None] = []
     seen: set[int] = set()
-    kept: list[Node] = []  # ids of what lives stay its own
+    kept: list[Node] = []  # keeps nodes alive, so that their ids are not reused
 
     def note(path: str, block: Any, args: Any, out: Any) -> None:
         made = _between(_nodes(out), {id(node) for node in _nodes(args)})
@@ -115,19 +114,19 @@ def _computed(root: Any, inputs: tuple[Any, ...]) -> list[int | None] | None:
     try:
         with _hooked(root, note):
             root(*xla.unflatten(tree, symbols))
-    except Exception:  # a user's block may do with arrays what can't be done with symbols
+    except Exception:  # a user's block may use arrays in ways that symbols do not support
         return None
     return counts
 
 
 def _nodes(result: Any) -> list[Node]:
-    """The nodes of a graph that made the arrays of a result."""
-    payloads = [dispatch.read(a).payload for a in xla.flatten(result)[0] if isinstance(a, Handle)]
+    """Return the graph nodes of the arrays in a result."""
+    payloads = [_handles.read(a).payload for a in xla.flatten(result)[0] if isinstance(a, Handle)]
     return [p.node for p in payloads if type(p) is Symbolic]
 
 
 def _between(heads: Sequence[Node], ends: set[int]) -> list[Node]:
-    """The nodes from which the heads were computed, up to some where the search ends."""
+    """Return the nodes that the heads depend on, up to the nodes in `ends`."""
     found: dict[int, Node] = {}
     waiting = list(heads)
     while waiting:

@@ -1,11 +1,11 @@
-"""Blocks on symbols: what stands for their parameters while a graph is built."""
+"""Blocks on symbols: the variables that stand for parameters while a graph is built."""
 
 from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import late_bound
 from npcompat._internal.random import stream
 from npcompat.symbol import Symbol, var
 from npcompat.symbol._graph import stands_for
@@ -18,13 +18,14 @@ current = _CURRENT.get
 
 
 class Variables:
-    """As a context: the block that is called is called on symbols, each parameter is a variable,
-    and draws are part of the graph.
+    """Context manager in which a block that is called on symbols builds a graph.
+
+    Each parameter is a variable, and random draws are nodes of the graph.
 
     Parameters
     ----------
     params : dict of str to Parameter
-        What `collect_params` of the block gives; variables have these names.
+        The result of the block's `collect_params`; variables have these names.
     """
 
     def __init__(self, params: "Mapping[str, Parameter]") -> None:
@@ -35,7 +36,7 @@ class Variables:
         self._draws = stream.graph()
 
     def of(self, parameter: "Parameter") -> Symbol:
-        """The variable of a parameter."""
+        """Return the variable of a parameter."""
         found = self._made.get(id(parameter))
         if found is None:
             made = var(
@@ -66,15 +67,13 @@ class Variables:
 
 
 def wanted(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a block that is called with these arguments is to build a graph, and is the outermost
-    to do so.
-    """
+    """Return True if a call with these arguments is the outermost one that builds a graph."""
     if current() is not None or (not kwargs and {*map(type, args)} == _ONLY_ARRAYS):
         return False
-    return any(type(leaf) is dispatch.symbol for leaf in xla.flatten((args, kwargs))[0])
+    return any(type(leaf) is late_bound.symbol for leaf in xla.flatten((args, kwargs))[0])
 
 
-_ONLY_ARRAYS = {dispatch.ndarray}
+_ONLY_ARRAYS = {late_bound.ndarray}
 
 
 __all__ = ["Variables", "current", "wanted"]

@@ -31,7 +31,7 @@ _Self = TypeVar("_Self", bound="Block")
 
 
 class Block(Structured, Hooked):
-    """A layer, or a tree of them.
+    """Block: a layer, or a tree of layers.
 
     Blocks and parameters that are assigned to attributes are registered, and blocks in lists,
     tuples and dicts, such as `self.layers[0]`, which is then named `layers.0`. A subclass defines
@@ -46,8 +46,8 @@ class Block(Structured, Hooked):
             def forward(self, x):
                 return self.output(self.hidden(x))
 
-    A block that has parameters whose shape depends on its input defines `infer_shape(self,
-    *inputs)` too.
+    A block with parameters whose shape depends on the input also defines `infer_shape(self,
+    *inputs)`.
     """
 
     _children: dict[str, "Block"]
@@ -95,7 +95,7 @@ class Block(Structured, Hooked):
             self._order[name] = None
         super().__setattr__(name, value)
         if value is not before and modes.current().trace is None:
-            self._changed()  # programs are compiled with what attributes were
+            self._changed()  # compiled programs contain the attributes' old values
 
     def __delattr__(self, name: str) -> None:
         self._reg_params.pop(name, None)
@@ -105,14 +105,14 @@ class Block(Structured, Hooked):
         super().__delattr__(name)
 
     def register_child(self, block: "Block", name: str | None = None) -> None:
-        """Make a block part of this one; assigning it to an attribute does the same.
+        """Register a block as a child; assigning it to an attribute does the same.
 
         Parameters
         ----------
         block : Block
             The child.
         name : str, optional
-            Its name; the number of children before it if not given.
+            Its name; by default the number of children before it.
         """
         if not isinstance(block, Block):
             raise TypeError(f"register_child: expected a Block, got {type(block).__name__}")
@@ -123,14 +123,15 @@ class Block(Structured, Hooked):
         self._changed()
 
     def _changed(self) -> None:
-        """Forget what was compiled: of this block, and of those that it is part of."""
+        """Discard the compiled programs of this block and of its parents."""
         for parent in self._parents:
             parent._changed()
 
     @property
     def params(self) -> ParameterDict:
-        """The parameters of this block alone, by attribute; `params.get(name, shape=...)` makes one
-        that is registered.
+        """Parameters of this block alone, by attribute name.
+
+        `params.get(name, shape=...)` creates and registers one.
 
         Examples
         --------
@@ -142,7 +143,7 @@ class Block(Structured, Hooked):
         return self._reg_params
 
     def collect_params(self, select: str | None = None) -> ParameterDict:
-        """The parameters of this block and all blocks in it.
+        """Return the parameters of this block and all blocks in it.
 
         Parameters
         ----------
@@ -152,7 +153,7 @@ class Block(Structured, Hooked):
         Returns
         -------
         ParameterDict
-            By name: the attributes that lead there, joined by dots.
+            By name: the path of attributes to the parameter, joined by dots.
 
         Examples
         --------
@@ -173,14 +174,14 @@ class Block(Structured, Hooked):
         return found
 
     def _named_blocks(self, prefix: str = "") -> dict[str, "Block"]:
-        """This block and those in it, by their names with a dot behind."""
+        """Return this block and those in it, by their names followed by a dot."""
         found = {prefix: self}
         for name, child in self._blocks().items():
             found |= child._named_blocks(f"{prefix}{name}.")
         return found
 
     def _blocks(self) -> dict[str, "Block"]:
-        """The blocks that this one is made of, by name, in the order in which they were defined."""
+        """Return the child blocks by name, in the order in which they were defined."""
         return parts(self)
 
     def apply(self: _Self, fn: Callable[["Block"], Any]) -> _Self:
@@ -218,11 +219,10 @@ class Block(Structured, Hooked):
         *,
         ctx: Any = None,
     ) -> None:
-        """Give all parameters their values; those whose shape is not known get them at the first
-        call.
+        """Initialize all parameters; those of unknown shape are initialized at the first call.
 
-        Each parameter draws from a random stream of its own, begun here: values don't depend on
-        when shapes become known, nor on what else is drawn.
+        Each parameter draws from a random stream of its own. So values depend neither on the time
+        when shapes become known, nor on other draws.
 
         Parameters
         ----------
@@ -246,8 +246,9 @@ class Block(Structured, Hooked):
         self.collect_params().initialize(init, device, verbose, force_reinit, ctx=ctx)
 
     def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False) -> None:
-        """Write all parameters into a safetensors file; an interruption leaves an older file as it
-        was.
+        """Write all parameters to a safetensors file.
+
+        An interruption leaves an older file as it was.
 
         Parameters
         ----------
@@ -278,7 +279,7 @@ class Block(Structured, Hooked):
         *,
         ctx: Any = None,
     ) -> None:
-        """Read all parameters from a file.
+        """Load all parameters from a file.
 
         Nothing is changed unless everything fits.
 
@@ -296,7 +297,7 @@ class Block(Structured, Hooked):
         cast_dtype : bool
             Whether dtypes may differ.
         dtype_source : {'current', 'saved'}
-            Which dtype parameters have afterwards, if they may differ.
+            The dtype that parameters keep, if dtypes may differ.
 
         Raises
         ------
@@ -327,8 +328,9 @@ class Block(Structured, Hooked):
         *,
         ctx: Any = None,
     ) -> None:
-        """Take over all parameters from a dict of arrays; the other arguments are those of
-        `load_parameters`.
+        """Load all parameters from a dict of arrays.
+
+        The other arguments are those of `load_parameters`.
 
         Examples
         --------
@@ -347,12 +349,12 @@ class Block(Structured, Hooked):
         )
 
     def share_parameters(self: _Self, shared: Mapping[str, Parameter]) -> _Self:
-        """Use parameters of another block in the place of those of the same name.
+        """Share parameters with another block: they replace those of the same name.
 
         Parameters
         ----------
         shared : dict of str to Parameter
-            What `collect_params` of the other block gives.
+            The result of the other block's `collect_params`.
 
         Examples
         --------
@@ -390,7 +392,7 @@ class Block(Structured, Hooked):
         self.collect_params().reset_device(device)
 
     def reset_ctx(self, ctx: Any) -> None:
-        """Move all parameters to another device, as `reset_device`."""
+        """Move all parameters to another device; an alias of `reset_device`."""
         self.reset_device(ctx)
 
     def cast(self, dtype: DTypeLike) -> None:
@@ -404,12 +406,13 @@ class Block(Structured, Hooked):
     # --- calls
 
     def forward(self, *args: Any) -> Any:
-        """What the block computes; subclasses define it."""
+        """Compute the outputs of the block; subclasses define it."""
         raise NotImplementedError(f"{type(self).__name__} must define forward(self, x, ...)")
 
     def infer_shape(self, *args: Any) -> None:
-        """Set the shapes of this block's own parameters from its inputs; blocks whose parameters
-        need it define it.
+        """Infer the shapes of this block's own parameters from its inputs.
+
+        Subclasses with parameters of unknown shape define it.
         """
         unknown = [name for name, p in self._reg_params.items() if not p.shape_is_known]
         if unknown:
@@ -444,10 +447,9 @@ class Block(Structured, Hooked):
         return self.forward(*args, **kwargs)
 
     def _complete(self, *args: Any) -> None:
-        """Give deferred parameters their values: their shapes follow from the inputs."""
-        if (
-            _variables.current() is not None
-        ):  # a graph is built: variables need no values, and shapes only as far as they follow
+        """Initialize deferred parameters, whose shapes follow from the inputs."""
+        # While a graph is built, variables need no values; shapes may stay unknown.
+        if _variables.current() is not None:
             if not all([p.shape_is_known for p in self._reg_params.values()]):
                 with contextlib.suppress(InferenceError):
                     self.infer_shape(*args)
@@ -461,17 +463,17 @@ class Block(Structured, Hooked):
             parameter._finish_deferred()
 
     def hybridize(self, active: bool = True, **kwargs: Any) -> None:
-        """Compile the hybrid blocks in this one; the arguments are those of
-        `HybridBlock.hybridize`.
+        """Compile the hybrid blocks in this one.
+
+        The arguments are those of `HybridBlock.hybridize`.
         """
         for child in self._blocks().values():
             child.hybridize(active, **kwargs)
 
     def summary(self, *inputs: Any) -> None:
-        """Print a table of the layers: the shapes of their outputs, their numbers of parameters,
-        and how much they compute.
+        """Print a table of the layers: output shapes, numbers of parameters and FLOPs.
 
-        FLOPs are operations on floats beyond those of the blocks inside; a multiplication and an
+        FLOPs are operations on floats, without those of child blocks; a multiplication and an
         addition are two.
 
         Parameters
@@ -507,7 +509,7 @@ class Block(Structured, Hooked):
 
 
 class HybridBlock(Exported, Block):
-    """A block that can be compiled.
+    """Block that can be compiled.
 
     A subclass defines `forward(self, x, ...)`, or `hybrid_forward(self, F, x, ..., **params)`,
     which gets its parameters' arrays by name, and in `F` the functions of `npx` and `np`.
@@ -539,8 +541,9 @@ class HybridBlock(Exported, Block):
         bucket: int | Sequence[int] | None = None,
         bucket_axis: Axes | None = None,
     ) -> None:
-        """Compile the block: the same results, random draws and errors, by one program for each
-        kind of call.
+        """Compile the block; results, random draws and errors stay the same.
+
+        Each combination of input types, shapes and modes is compiled to one program.
 
         Parameters
         ----------
@@ -548,17 +551,17 @@ class HybridBlock(Exported, Block):
             Whether calls are compiled from now on.
         static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size,
         partition_if_dynamic
-            Hints to MXNet's executor, which change nothing here: XLA always plans memory ahead,
-            each kind of shapes has a program of its own, and all layers are in one program.
+            Hints to MXNet's executor, without effect here: XLA always plans memory ahead, each
+            combination of shapes has a program of its own, and all layers are in one program.
         remat : bool, optional
-            Whether backward computes again what this block computed, in place of keeping it: less
-            memory, for one more forward pass (Chen et al., 2016). It holds wherever the block is
-            compiled, also as a part of another one: give it to parts, for what backward computes
-            again of one block is kept while it does. None leaves it as it is; the blocks in this
-            one are left as they are.
+            Rematerialization (gradient checkpointing; Chen et al., 2016): whether backward
+            recomputes the block's intermediate values instead of keeping them, which saves memory
+            and costs a second forward pass. Also applies while the block is compiled as part of
+            another one. Set it on parts of a network: the recomputed values of one block are all
+            kept during its backward. None changes nothing; child blocks are not affected.
         bucket, bucket_axis
-            To which lengths arrays are padded along one axis, as for `npx.jit`; where the block is
-            a part of another that is compiled, that one's hold.
+            Lengths to which arrays are padded along one axis, as for `npx.jit`. If the block is
+            compiled as part of another one, those of the outer block apply.
 
         Examples
         --------
@@ -611,10 +614,10 @@ class HybridBlock(Exported, Block):
         return compiled
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Compile a hybridized block for inputs of some types before it is called, as `npx.jit`'s
-        `compile` does.
+        """Compile a hybridized block ahead of time, for inputs of given types.
 
-        The mode counts, too: inside of `autograd.train_mode()` it is the program for training.
+        Works as the `compile` method of `npx.jit`. The mode counts, too: inside of
+        `autograd.train_mode()` the program for training is compiled.
 
         Examples
         --------
@@ -630,8 +633,9 @@ class HybridBlock(Exported, Block):
         self._as_compiled().compile(*args, **kwargs)
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """What the block computes; without a definition of its own, `hybrid_forward` on `F` and its
-        parameters' arrays.
+        """Compute the outputs of the block.
+
+        By default, calls `hybrid_forward` with `F` and the arrays of the block's parameters.
         """
         return self.hybrid_forward(
             F,
@@ -641,14 +645,14 @@ class HybridBlock(Exported, Block):
         )
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **params: Any) -> Any:
-        """What the block computes, in MXNet's older form; subclasses define it, or `forward`."""
+        """Compute the outputs of the block, in MXNet's older form of `forward`."""
         raise NotImplementedError(
             f"{type(self).__name__} must define forward(self, x, ...) or hybrid_forward(self, F, "
             "x, ..., **params)"
         )
 
     def optimize_for(self, x: Any, *args: Any, backend: str | None = None, **kwargs: Any) -> None:
-        """Not supported: XLA is the only compiler."""
+        """Raise NotImplementedError: XLA is the only compiler."""
         raise NotImplementedError(
             f"optimize_for(backend={backend!r}): XLA is the only compiler; use hybridize()"
         )

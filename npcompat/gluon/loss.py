@@ -1,4 +1,4 @@
-"""Losses: blocks that give one number for each sample of a batch."""
+"""Losses: blocks that return one number for each sample of a batch."""
 
 import math
 from typing import Any
@@ -12,7 +12,7 @@ from npcompat.gluon.block import HybridBlock
 
 
 def _known_shape(x: Any) -> tuple[int, ...] | None:
-    """The shape of an array; None if it is that of a symbol, and not known."""
+    """Return the shape of an array; None for a symbol of unknown shape."""
     try:
         return x.shape if hasattr(x, "shape") else np.shape(x)
     except InferenceError:
@@ -20,14 +20,14 @@ def _known_shape(x: Any) -> tuple[int, ...] | None:
 
 
 class Loss(HybridBlock):
-    """Base of losses.
+    """Base class of losses.
 
     Parameters
     ----------
     weight : float, optional
-        What the loss is multiplied with.
+        Factor of the loss.
     batch_axis : int
-        The axis of samples; over the others the mean is taken.
+        The axis of samples; the loss is averaged over all others.
     """
 
     def __init__(self, weight: float | None, batch_axis: int) -> None:
@@ -41,7 +41,7 @@ class Loss(HybridBlock):
         )
 
     def _like(self, argument: str, given: Any, other: Any, name: str = "pred") -> Any:
-        """An argument in the shape of another one."""
+        """Reshape an argument to the shape of another one."""
         try:
             return npx.reshape_like(given, other)
         except InferenceError:
@@ -57,8 +57,10 @@ class Loss(HybridBlock):
         return loss if self._weight is None else loss * self._weight
 
     def _times(self, loss: Any, argument: str, weights: Any) -> Any:
-        """Weighted elements; weights that have more elements would change what the mean is taken
-        over.
+        """Multiply elements by weights.
+
+        Weights with more elements than the loss would change the set that the mean is taken over:
+        they raise.
         """
         cause = None
         try:
@@ -76,7 +78,7 @@ class Loss(HybridBlock):
         return weighted
 
     def _mean(self, loss: Any, sample_weight: Any) -> Any:
-        """Weighted, and the mean of each sample."""
+        """Weight the loss, and average it over each sample."""
         loss = self._weighted(loss, sample_weight)
         return loss.mean(axis=self._other_axes(loss))
 
@@ -89,7 +91,7 @@ class Loss(HybridBlock):
 
 
 class L2Loss(Loss):
-    """Half the squared difference.
+    """Squared error: half the squared difference.
 
     Called with predictions, labels with as many elements, and optionally weights that broadcast to
     the predictions.
@@ -97,9 +99,9 @@ class L2Loss(Loss):
     Parameters
     ----------
     weight : float, optional
-        What the loss is multiplied with.
+        Factor of the loss.
     batch_axis : int
-        The axis of samples; over the others the mean is taken.
+        The axis of samples; the loss is averaged over all others.
 
     Examples
     --------
@@ -111,12 +113,12 @@ class L2Loss(Loss):
         super().__init__(weight, batch_axis)
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
-        """One number for each sample."""
+        """Compute the loss of each sample."""
         return self._mean(np.square(self._like("label", label, pred) - pred) * 0.5, sample_weight)
 
 
 class L1Loss(Loss):
-    """The absolute difference.
+    """Absolute error: the absolute difference.
 
     Called with predictions, labels with as many elements, and optionally weights that broadcast to
     the predictions.
@@ -124,9 +126,9 @@ class L1Loss(Loss):
     Parameters
     ----------
     weight : float, optional
-        What the loss is multiplied with.
+        Factor of the loss.
     batch_axis : int
-        The axis of samples; over the others the mean is taken.
+        The axis of samples; the loss is averaged over all others.
 
     Examples
     --------
@@ -138,7 +140,7 @@ class L1Loss(Loss):
         super().__init__(weight, batch_axis)
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
-        """One number for each sample."""
+        """Compute the loss of each sample."""
         return self._mean(np.abs(self._like("label", label, pred) - pred), sample_weight)
 
 
@@ -146,7 +148,7 @@ _TINY = 1e-12
 
 
 class SigmoidBinaryCrossEntropyLoss(Loss):
-    """Cross-entropy of yes or no, for each element.
+    """Binary cross-entropy of each element, with a sigmoid.
 
     Called with predictions, labels between 0 and 1 with as many elements, and optionally weights of
     samples and weights of positive labels, which broadcast to the predictions.
@@ -156,13 +158,14 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     from_sigmoid : bool
         Whether predictions are probabilities, or logits (which is more accurate).
     weight : float, optional
-        What the loss is multiplied with.
+        Factor of the loss.
     batch_axis : int
-        The axis of samples; over the others the mean is taken.
+        The axis of samples; the loss is averaged over all others.
 
     Examples
     --------
-    >>> [round(v, 3) for v in gluon.loss.SigmoidBCELoss()(np.array([0.0, 2.0]), np.array([1.0, 1.0])).tolist()]
+    >>> loss = gluon.loss.SigmoidBCELoss()(np.array([0.0, 2.0]), np.array([1.0, 1.0]))
+    >>> [round(v, 3) for v in loss.tolist()]
     [0.693, 0.127]
     """
 
@@ -175,7 +178,7 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     def forward(
         self, pred: Any, label: Any, sample_weight: Any = None, pos_weight: Any = None
     ) -> Any:
-        """One number for each sample."""
+        """Compute the loss of each sample."""
         label = self._like("label", label, pred)
         if self._from_sigmoid:
             yes, no = np.log(pred + _TINY) * label, np.log(1.0 - pred + _TINY) * (1.0 - label)
@@ -193,7 +196,7 @@ SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss
 
 
 class SoftmaxCrossEntropyLoss(Loss):
-    """Cross-entropy of one class of several.
+    """Softmax cross-entropy: the loss of classification with one class out of several.
 
     Called with predictions, labels, and optionally weights of samples that broadcast to the
     predictions with axis `axis` of length 1.
@@ -208,13 +211,14 @@ class SoftmaxCrossEntropyLoss(Loss):
     from_logits : bool
         Whether predictions are logarithms of probabilities already.
     weight : float, optional
-        What the loss is multiplied with.
+        Factor of the loss.
     batch_axis : int
-        The axis of samples; over the others the mean is taken.
+        The axis of samples; the loss is averaged over all others.
 
     Examples
     --------
-    >>> [round(v, 3) for v in gluon.loss.SoftmaxCELoss()(np.array([[0.0, 0.0], [0.0, 2.0]]), np.array([0, 1])).tolist()]
+    >>> pred, label = np.array([[0.0, 0.0], [0.0, 2.0]]), np.array([0, 1])
+    >>> [round(v, 3) for v in gluon.loss.SoftmaxCELoss()(pred, label).tolist()]
     [0.693, 0.127]
     """
 
@@ -234,7 +238,7 @@ class SoftmaxCrossEntropyLoss(Loss):
         )
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
-        """One number for each sample."""
+        """Compute the loss of each sample."""
         if not self._from_logits:
             pred = npx.log_softmax(pred, axis=self._axis)
         if self._sparse_label:
@@ -276,9 +280,9 @@ class KLDivLoss(Loss):
     axis : int
         The axis of classes, for softmax.
     weight : float, optional
-        What the loss is multiplied with.
+        Factor of the loss.
     batch_axis : int
-        The axis of samples; over the others the mean is taken.
+        The axis of samples; the loss is averaged over all others.
 
     Examples
     --------
@@ -297,7 +301,7 @@ class KLDivLoss(Loss):
         self._from_logits, self._axis = bool(from_logits), int(axis)
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
-        """One number for each sample."""
+        """Compute the loss of each sample."""
         if not self._from_logits:
             pred = npx.log_softmax(pred, axis=self._axis)
         try:
@@ -310,18 +314,18 @@ class KLDivLoss(Loss):
 
 
 class HuberLoss(Loss):
-    """Quadratic for small differences, linear for large ones (Huber, 1964).
+    """Huber loss: quadratic for small differences, linear for large ones (Huber, 1964).
 
     Called with predictions, labels with as many elements, and optionally weights of samples.
 
     Parameters
     ----------
     rho : float
-        Where the two parts meet.
+        Absolute difference at which the quadratic part ends.
     weight : float, optional
-        What the loss is multiplied with.
+        Factor of the loss.
     batch_axis : int
-        The axis of samples; over the others the mean is taken.
+        The axis of samples; the loss is averaged over all others.
 
     Examples
     --------
@@ -334,7 +338,7 @@ class HuberLoss(Loss):
         self._rho = float(rho)
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
-        """One number for each sample."""
+        """Compute the loss of each sample."""
         size = np.abs(self._like("label", label, pred) - pred)
         return self._mean(
             np.where(size > self._rho, size - 0.5 * self._rho, np.square(size) * (0.5 / self._rho)),
@@ -343,7 +347,7 @@ class HuberLoss(Loss):
 
 
 class HingeLoss(Loss):
-    """How far a prediction falls short of a margin, on the side of its label.
+    """Hinge loss: the shortfall of pred * label below a margin.
 
     Called with predictions, labels that are -1 or 1, and optionally weights of samples.
 
@@ -352,9 +356,9 @@ class HingeLoss(Loss):
     margin : float
         The margin.
     weight : float, optional
-        What the loss is multiplied with.
+        Factor of the loss.
     batch_axis : int
-        The axis of samples; over the others the mean is taken.
+        The axis of samples; the loss is averaged over all others.
 
     Examples
     --------
@@ -370,12 +374,12 @@ class HingeLoss(Loss):
         return npx.relu(self._margin - pred * self._like("label", label, pred))
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
-        """One number for each sample."""
+        """Compute the loss of each sample."""
         return self._mean(self._shortfall(pred, label), sample_weight)
 
 
 class SquaredHingeLoss(HingeLoss):
-    """The square of how far a prediction falls short of a margin; otherwise as `HingeLoss`.
+    """Squared hinge loss; arguments as for `HingeLoss`.
 
     Examples
     --------
@@ -384,27 +388,28 @@ class SquaredHingeLoss(HingeLoss):
     """
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
-        """One number for each sample."""
+        """Compute the loss of each sample."""
         return self._mean(np.square(self._shortfall(pred, label)), sample_weight)
 
 
 class LogisticLoss(Loss):
-    """Logistic loss of yes or no.
+    """Logistic loss of binary classification.
 
     Called with predictions, labels, and optionally weights of samples.
 
     Parameters
     ----------
     weight : float, optional
-        What the loss is multiplied with.
+        Factor of the loss.
     batch_axis : int
-        The axis of samples; over the others the mean is taken.
+        The axis of samples; the loss is averaged over all others.
     label_format : {'signed', 'binary'}
-        Whether labels are -1 or 1, or 0 or 1.
+        'signed' if labels are -1 or 1, 'binary' if they are 0 or 1.
 
     Examples
     --------
-    >>> [round(v, 3) for v in gluon.loss.LogisticLoss()(np.array([0.0, 2.0]), np.array([1.0, 1.0])).tolist()]
+    >>> loss = gluon.loss.LogisticLoss()(np.array([0.0, 2.0]), np.array([1.0, 1.0]))
+    >>> [round(v, 3) for v in loss.tolist()]
     [0.693, 0.127]
     """
 
@@ -419,7 +424,7 @@ class LogisticLoss(Loss):
         self._label_format = label_format
 
     def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
-        """One number for each sample."""
+        """Compute the loss of each sample."""
         label = self._like("label", label, pred)
         if self._label_format == "signed":
             label = (label + 1.0) * 0.5
@@ -427,18 +432,18 @@ class LogisticLoss(Loss):
 
 
 class TripletLoss(Loss):
-    """How much nearer a sample is to a negative example than to a positive one, plus a margin, if
-    that is positive.
+    """Triplet loss: distance to a positive example minus distance to a negative one.
 
-    Called with predictions, positive and negative examples with as many elements, and optionally
-    weights of samples. Squared distances are summed over each sample.
+    A margin is added, and negative results become 0. Called with predictions, positive and negative
+    examples with as many elements, and optionally weights of samples. Squared distances are summed
+    over each sample.
 
     Parameters
     ----------
     margin : float
         The margin.
     weight : float, optional
-        What the loss is multiplied with.
+        Factor of the loss.
     batch_axis : int
         The axis of samples.
 
@@ -453,7 +458,7 @@ class TripletLoss(Loss):
         self._margin = margin
 
     def forward(self, pred: Any, positive: Any, negative: Any, sample_weight: Any = None) -> Any:
-        """One number for each sample."""
+        """Compute the loss of each sample."""
         near = np.square(self._like("positive", positive, pred) - pred)
         far = np.square(self._like("negative", negative, pred) - pred)
         distance = near - far
@@ -463,16 +468,15 @@ class TripletLoss(Loss):
 
 
 class PoissonNLLLoss(Loss):
-    """Negative logarithm of the probability of counts under a Poisson distribution; the mean over
-    everything.
+    """Negative log-likelihood of counts under a Poisson distribution, averaged over the batch.
 
-    Called with predictions, counts, and optionally weights of samples and what is added inside of
-    logarithms.
+    Called with predictions, counts, and optionally weights of samples and `epsilon`, which is added
+    inside of logarithms.
 
     Parameters
     ----------
     weight : float, optional
-        What the loss is multiplied with.
+        Factor of the loss.
     from_logits : bool
         Whether predictions are logarithms of rates.
     batch_axis : int
@@ -499,7 +503,7 @@ class PoissonNLLLoss(Loss):
     def forward(
         self, pred: Any, target: Any, sample_weight: Any = None, epsilon: float = 1e-8
     ) -> Any:
-        """One number for the batch."""
+        """Compute the mean loss of the batch."""
         target = self._like("target", target, pred)
         loss = (
             np.exp(pred) - target * pred
@@ -517,16 +521,15 @@ class PoissonNLLLoss(Loss):
 
 
 class CosineEmbeddingLoss(Loss):
-    """1 minus the cosine of the angle between vectors that belong together; for others the cosine
-    beyond a margin.
+    """Cosine embedding loss: 1 - cosine for matching vectors, the cosine above a margin for others.
 
-    Called with two batches of vectors, labels (1: together, -1: not), and optionally weights of
+    Called with two batches of vectors, labels (1: matching, -1: not), and optionally weights of
     samples.
 
     Parameters
     ----------
     weight : float, optional
-        What the loss is multiplied with.
+        Factor of the loss.
     batch_axis : int
         The axis of samples.
     margin : float
@@ -544,7 +547,7 @@ class CosineEmbeddingLoss(Loss):
         self._margin = margin
 
     def forward(self, input1: Any, input2: Any, label: Any, sample_weight: Any = None) -> Any:
-        """One number for each sample."""
+        """Compute the loss of each sample."""
         input1 = self._like("input1", input1, input2, "input2")
         squares = np.square(input1).sum(axis=-1) * np.square(input2).sum(axis=-1)
         cosine = (input1 * input2).sum(axis=-1) / np.sqrt(np.maximum(squares, _TINY))
@@ -554,12 +557,12 @@ class CosineEmbeddingLoss(Loss):
 
 
 class CTCLoss(Loss):
-    """How improbable labels are whose places in time are unknown (connectionist temporal
-    classification; Graves et al., 2006).
+    """Connectionist temporal classification loss (CTC; Graves et al., 2006).
 
-    Called with scores of classes in time, labels, and optionally lengths of both and weights of
-    samples. The last class is the blank; without lengths, labels end at the first -1. What is
-    computed stands at `npx.ctc_loss`.
+    It is the negative log-likelihood of labels whose alignment in time is unknown. Called with
+    scores of classes in time, labels, and optionally lengths of both and weights of samples. The
+    last class is the blank; without lengths, labels end at the first -1. `npx.ctc_loss` has the
+    details.
 
     Parameters
     ----------
@@ -568,7 +571,7 @@ class CTCLoss(Loss):
     label_layout : {'NT', 'TN'}
         Axes of the labels.
     weight : float, optional
-        What the loss is multiplied with.
+        Factor of the loss.
 
     Examples
     --------
@@ -595,7 +598,7 @@ class CTCLoss(Loss):
         label_lengths: Any = None,
         sample_weight: Any = None,
     ) -> Any:
-        """One number for each sample."""
+        """Compute the loss of each sample."""
         pred = np.swapaxes(pred, 0, 1) if self._layout == "NTC" else pred
         label = np.swapaxes(label, 0, 1) if self._label_layout == "TN" else label
         used = (pred_lengths is not None, label_lengths is not None)
@@ -606,21 +609,20 @@ class CTCLoss(Loss):
 
 
 class SDMLLoss(Loss):
-    """Finds for each vector of a batch its partner in another batch (smoothed deep metric learning;
-    Bonadiman et al., 2019).
+    """Smoothed deep metric learning loss (SDML; Bonadiman et al., 2019).
 
-    Called with two batches of vectors, of which those at the same place belong together; all others
-    are examples of what does not. The loss is the divergence of the softmax of minus the squared
-    distances from the smoothed truth.
+    Called with two batches of vectors; those at the same index match, all other pairs are negative
+    examples. The loss is the Kullback-Leibler divergence of the softmax of the negative squared
+    distances from the smoothed labels.
 
     Parameters
     ----------
     smoothing_parameter : float
-        The share of the truth that is spread over the other vectors.
+        Label smoothing: the share of the probability that is spread over the other vectors.
     weight : float, optional
-        What the loss is multiplied with.
+        Factor of the loss.
     batch_axis : int
-        The axis of samples, which is the first.
+        The axis of samples; must be 0.
 
     Examples
     --------
@@ -642,7 +644,7 @@ class SDMLLoss(Loss):
         self._smoothing = float(smoothing_parameter)
 
     def forward(self, x1: Any, x2: Any) -> Any:
-        """One number for each sample of the first batch."""
+        """Compute the loss of each sample of the first batch."""
         if x1.ndim != 2 or x1.shape != x2.shape:
             raise ValueError(
                 f"SDMLLoss: expected two batches of vectors of one shape (N, C), got {x1.shape} "

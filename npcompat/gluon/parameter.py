@@ -1,6 +1,4 @@
-"""Parameters, and dicts of them: what is done with all parameters of a block, or of a program
-without blocks.
-"""
+"""Parameters and ParameterDict: operations on all parameters of a block or a program."""
 
 import os
 from collections.abc import Mapping
@@ -25,21 +23,23 @@ from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 
 _ATTRIBUTES = {"allow_deferred_init": "_allow_deferred_init", "differentiable": "_differentiable"}
-"""Where a parameter has an argument that is no attribute of the same name; `stype` is nowhere, for
-all are dense.
+"""Attribute names of the arguments of `Parameter` that are stored under another name.
+
+`stype` is not stored, since all parameters are dense.
 """
 
 
 class ParameterDict(dict[str, Parameter]):
-    """Parameters by name: what `collect_params` gives, and for programs without blocks, one that
-    makes parameters itself.
+    """Dict of parameters by name: the result of `collect_params`.
+
+    In programs without blocks, `get` creates parameters in it.
 
     Parameters
     ----------
     prefix : str
-        What the names of parameters that `get` makes begin with.
+        Prefix of the names of parameters that `get` creates.
     shared : ParameterDict, optional
-        Where `get` looks for a parameter before it makes one: the two dicts share it then.
+        A dict in which `get` looks first; a parameter that is found there is shared by both.
 
     Examples
     --------
@@ -66,20 +66,20 @@ class ParameterDict(dict[str, Parameter]):
 
     @property
     def prefix(self) -> str:
-        """What the names of parameters that `get` makes begin with."""
+        """Prefix of the names of parameters that `get` creates."""
         return self._prefix
 
     # --- single parameters
 
     def get(self, name: str, default: Any = None, **kwargs: Any) -> Any:
-        """The parameter of a name; with keywords, one is made if there is none.
+        """Return the parameter of a name; with keywords, create it if there is none.
 
         Parameters
         ----------
         name : str
             Its name, without the prefix.
         default : Parameter, optional
-            What is returned if there is none, and no keyword.
+            Returned if there is no such parameter, and no keyword is given.
         **kwargs
             Arguments of `Parameter`. If there is one of the name, they must agree with it; lengths
             that were not known in its shape become known.
@@ -87,7 +87,7 @@ class ParameterDict(dict[str, Parameter]):
         Raises
         ------
         ValueError
-            If there is one that was made otherwise.
+            If there is one with other arguments.
 
         Examples
         --------
@@ -108,8 +108,8 @@ class ParameterDict(dict[str, Parameter]):
             _complete(found, asked, kwargs)
         return found
 
-    def get_constant(self, name: str, value: Any = None) -> Any:
-        """The constant of a name; one of the value is made if there is none.
+    def get_constant(self, name: str, value: Any = None) -> Constant:
+        """Return the constant of a name; create it from `value` if there is none.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class ParameterDict(dict[str, Parameter]):
         return found
 
     def _found(self, name: str) -> Parameter | None:
-        """The parameter of a whole name, here or among what is shared."""
+        """Return the parameter of a full name, from this dict or the shared one."""
         if name not in self and self._shared is not None and name in self._shared:
             self[name] = self._shared[name]
         return super().get(name)
@@ -152,16 +152,14 @@ class ParameterDict(dict[str, Parameter]):
         return parameter
 
     def _assign(self, name: str, parameter: Parameter) -> None:
-        """Take in a parameter under the name of an attribute, in the place of a name that `get` has
-        given it.
-        """
+        """Add a parameter under an attribute's name, which replaces the name that `get` gave it."""
         for made in [n for n in self._made if n in self and self[n] is parameter]:
             self._made.discard(made)
             del self[made]
         self[name] = parameter
 
     def update(self, other: Mapping[str, Parameter]) -> None:  # type: ignore[override]
-        """Take in the parameters of another dict.
+        """Add the parameters of another dict.
 
         Parameters
         ----------
@@ -171,7 +169,7 @@ class ParameterDict(dict[str, Parameter]):
         Raises
         ------
         ValueError
-            If a name stands for another parameter there: none is taken then.
+            If a name stands for different parameters in the two dicts; nothing is added then.
         """
         both = [
             name
@@ -188,7 +186,7 @@ class ParameterDict(dict[str, Parameter]):
     # --- all of them
 
     def list_device(self) -> list[Device]:
-        """The devices on which the parameters are, each once."""
+        """Return the devices of the parameters, each once."""
         return list(
             dict.fromkeys(
                 [device for parameter in self.values() for device in parameter.list_device()]
@@ -206,7 +204,7 @@ class ParameterDict(dict[str, Parameter]):
         *,
         ctx: Any = None,
     ) -> None:
-        """Give all parameters their values; the arguments are those of `Block.initialize`."""
+        """Initialize all parameters; the arguments are those of `Block.initialize`."""
         target = single_device(one_of(device, ctx, "initialize"), "initialize")
         chosen = initializer.create("uniform" if init is None else init)
         if verbose and isinstance(chosen, initializer.Initializer):
@@ -231,21 +229,22 @@ class ParameterDict(dict[str, Parameter]):
             parameter.reset_device(device)
 
     def reset_ctx(self, ctx: Any) -> None:
-        """Move all parameters to another device, as `reset_device`."""
+        """Move all parameters to another device; an alias of `reset_device`."""
         self.reset_device(ctx)
 
     # --- files
 
     def save(self, filename: str | os.PathLike[str], strip_prefix: str = "") -> None:
-        """Write all parameters into a safetensors file; an interruption leaves an older file as it
-        was.
+        """Write all parameters to a safetensors file.
+
+        An interruption leaves an older file as it was.
 
         Parameters
         ----------
         filename : path
             The file.
         strip_prefix : str
-            What is left out at the beginning of the names; all must begin with it.
+            Prefix that is removed from the names; all must begin with it.
 
         Raises
         ------
@@ -282,14 +281,14 @@ class ParameterDict(dict[str, Parameter]):
         *,
         ctx: Any = None,
     ) -> None:
-        """Read all parameters from a file; nothing is changed unless everything fits.
+        """Load all parameters from a file; nothing is changed unless everything fits.
 
         Parameters
         ----------
         filename : path
             A file of any format that `Block.load_parameters` reads.
         restore_prefix : str
-            What is put before the names in the file; all names of the dict must begin with it.
+            Prefix that is added to the names in the file; all names of the dict must begin with it.
         device, ctx, allow_missing, ignore_extra, cast_dtype, dtype_source
             As for `Block.load_parameters`.
 
@@ -334,8 +333,10 @@ class ParameterDict(dict[str, Parameter]):
         cast_dtype: bool,
         dtype_source: str,
     ) -> None:
-        """Take over values, if they fit; the owner is what the parameters are of, such as a block,
-        and its class.
+        """Store values if they fit.
+
+        `owner` is the kind of the parameters' owner, such as "block", and its class; errors mention
+        it.
         """
         if dtype_source not in ("current", "saved"):
             raise ValueError(f"dtype_source must be 'current' or 'saved', got {dtype_source!r}")
@@ -378,15 +379,13 @@ class ParameterDict(dict[str, Parameter]):
             parameter._load(arrays[name], target)
 
     def _under_no_name(self, arrays: Mapping[str, Any]) -> list[str]:
-        """Names of parameters that are among the arrays under none of their names."""
+        """Return names of parameters for which there is no array under any of their names."""
         present = {id(p) for n, p in self.items() if n in arrays}
         return [n for n, p in self.items() if id(p) not in present]
 
 
 def _complete(found: Parameter, asked: Parameter, arguments: Mapping[str, Any]) -> None:
-    """Check that a parameter agrees with what is asked for, and let it learn what was not known of
-    it.
-    """
+    """Check that a parameter agrees with given arguments, and complete its unknown attributes."""
     shape = _joined(found.shape, asked.shape)
     agreement = {
         "shape": shape is not None or found.shape is None,
@@ -408,9 +407,7 @@ def _complete(found: Parameter, asked: Parameter, arguments: Mapping[str, Any]) 
 
 
 def _joined(one: Shape, other: Shape) -> Shape:
-    """What two statements say of a shape together; None if that is nothing, or they contradict each
-    other.
-    """
+    """Unify two partly known shapes; None if nothing is known, or they contradict each other."""
     if one is None or other is None:
         return other if one is None else one
     lengths = [max(a, b) for a, b in zip(one, other, strict=False) if -1 in (a, b) or a == b]
@@ -418,7 +415,7 @@ def _joined(one: Shape, other: Shape) -> Shape:
 
 
 def _check_same(name: str, constant: Any, value: ArrayLike) -> None:
-    """Check that a constant has a value."""
+    """Check that a constant has a given value."""
     if not onp.array_equal(
         constant, asarray(value).asnumpy(), equal_nan=constant.dtype.kind in "fc"
     ):

@@ -1,4 +1,4 @@
-"""Blocks made of a graph."""
+"""SymbolBlock: a block that computes a graph."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from typing import Any
 
 from npcompat._internal.core import modes
 from npcompat._internal.core.tensor_type import TensorType
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.files import safetensors_file
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.parameter import Parameter
@@ -15,14 +15,14 @@ from npcompat.symbol._graph import evaluated, inferred, overwritten, variables
 
 
 class SymbolBlock(HybridBlock):
-    """A block that computes a graph; variables that are no inputs are its parameters.
+    """Block that computes a graph; variables that are no inputs are its parameters.
 
     Parameters
     ----------
     outputs : Symbol, Group or list of Symbol
-        What it computes.
+        Outputs of the graph.
     inputs : Symbol or list of Symbol
-        The variables that are given at each call, in order.
+        The variables that are arguments of a call, in order.
     params : dict of str to Parameter, optional
         Parameters to use, by the names of the variables.
 
@@ -70,7 +70,7 @@ class SymbolBlock(HybridBlock):
             self._reg_params[name] = given
 
     def infer_shape(self, *args: Any) -> None:
-        """The shapes of parameters that follow from the inputs."""
+        """Infer the shapes of parameters from the inputs."""
         given = {n: TensorType(a.shape, a.dtype) for n, a in zip(self._inputs, args, strict=True)}
         found = inferred(self._heads, given)
         for node in variables(self._heads):
@@ -83,7 +83,7 @@ class SymbolBlock(HybridBlock):
                 self._reg_params[node.name].shape = shape
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """The outputs of the graph; in training mode, its auxiliary states are overwritten."""
+        """Compute the outputs of the graph; training mode overwrites its auxiliary states."""
         if 1 + len(args) != len(self._inputs):
             raise TypeError(
                 f"SymbolBlock: expected the inputs {', '.join(self._inputs)}, got {1 + len(args)} "
@@ -96,9 +96,9 @@ class SymbolBlock(HybridBlock):
         following = self._overwritten if modes.current().training else {}
         outs = evaluated(
             [*self._heads, *following.values()],
-            {n: dispatch.as_value(a) for n, a in arrays.items()},
+            {n: array_like.as_value(a) for n, a in arrays.items()},
         )
-        found = [dispatch.wrap(v) for v in outs]
+        found = [handles.wrap(v) for v in outs]
         for name, new in zip(following, found[len(self._heads) :], strict=True):
             arrays[name][...] = new.detach()
         return found[0] if self._single else found[: len(self._heads)]
@@ -114,7 +114,7 @@ class SymbolBlock(HybridBlock):
         *,
         ctx: Any = None,
     ) -> "SymbolBlock":
-        """The block of files that `HybridBlock.export` wrote.
+        """Load a block from files that `HybridBlock.export` wrote.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Trainer: applies an optimizer to the parameters of a block, after each backward."""
+"""Trainer: applies an optimizer to the parameters of a block, after each backward pass."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -18,20 +18,19 @@ from npcompat.optimizer._optax import is_transformation
 
 
 class Trainer:
-    """Updates parameters with an optimizer.
+    """Trainer: updates parameters with an optimizer.
 
     Parameters
     ----------
     params : dict of str to Parameter, or sequence of Parameter
-        What is trained, usually `net.collect_params()`.
+        The parameters to train, usually `net.collect_params()`.
     optimizer : str, Optimizer or optax.GradientTransformation
-        An optimizer, or its name, or an optax transformation, of which an `optimizer.Optax` is
-        made.
+        An optimizer, its name, or an optax transformation, which `optimizer.Optax` wraps.
     optimizer_params : dict, optional
         Arguments of the optimizer, if it is a name or a transformation.
     kvstore : {'device', 'local', None}
-        Where MXNet sums gradients of several devices. There is one here, so these mean the same;
-        names of distributed stores raise NotImplementedError.
+        Store in which MXNet sums gradients of several devices. There is one device here, so these
+        mean the same; names of distributed stores raise NotImplementedError.
     compression_params : None
         Gradients are not compressed: anything else raises NotImplementedError.
     update_on_kvstore : {None, False}
@@ -128,16 +127,16 @@ class Trainer:
 
     @property
     def optimizer(self) -> Any:
-        """The optimizer."""
+        """Optimizer of the trainer."""
         return self._optimizer
 
     @property
     def learning_rate(self) -> float:
-        """The learning rate."""
+        """Learning rate."""
         return self._optimizer.learning_rate
 
     def set_learning_rate(self, lr: float) -> None:
-        """Change the learning rate; compiles nothing.
+        """Change the learning rate, without recompilation.
 
         Raises
         ------
@@ -150,12 +149,12 @@ class Trainer:
         self._optimizer._multipliers_changed()
 
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
-        """Update the parameters with their gradients, divided by the size of the batch.
+        """Update the parameters with their gradients, divided by the batch size.
 
         Parameters
         ----------
         batch_size : int
-            What gradients are divided by.
+            Divisor of the gradients.
         ignore_stale_grad : bool
             Whether parameters whose gradient was not computed since the last step are left alone;
             else they raise.
@@ -169,7 +168,7 @@ class Trainer:
         self.update(batch_size, ignore_stale_grad)
 
     def allreduce_grads(self) -> None:
-        """Sum the gradients of several devices; there is one, so nothing is left to do."""
+        """Sum the gradients of several devices; a no-op, since there is one."""
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Update the parameters, after `allreduce_grads`; the arguments are those of `step`."""
@@ -195,8 +194,9 @@ class Trainer:
             self._seen = {i: version_of(grads[i]) for i in trained}
 
     def _apply(self, chosen: list[int], grads: Mapping[int, Any], scale: float) -> None:
-        """Update parameters with gradients times a scale; with a loss scaler, if all of them are
-        finite.
+        """Update parameters with gradients times a scale.
+
+        With a loss scaler, does so only if all gradients are finite.
         """
         optimizer, scaler = self._optimizer, self._scaler
         optimizer.rescale_grad = scale
@@ -218,10 +218,10 @@ class Trainer:
             scaler._step(usable)
 
     def _stale(self, grads: Mapping[int, Any]) -> list[int]:
-        """Parameters whose gradient was not written since the last step.
+        """Return parameters whose gradient was not written since the last step.
 
         In a compiled function that runs backward itself, these are the gradients that it does not
-        write; in one that does not, nothing is known of them.
+        write. In one that does not, nothing is known of them.
         """
         trace = modes.current().trace
         if trace is None:
@@ -233,17 +233,17 @@ class Trainer:
     # --- states
 
     def save_states(self, fname: str | os.PathLike[str]) -> None:
-        """Write what the optimizer keeps into a safetensors file; an interruption leaves an older
-        file as it was.
+        """Write the optimizer states to a safetensors file.
 
-        Before the first step that is what the optimizer begins with.
+        An interruption leaves an older file as it was. Before the first step, the initial states
+        are written.
         """
         if all([p._data is not None for p in self._params if p.grad_req != "null"]):
             self._begin()
         safetensors_file.save(fname, self._states())
 
     def load_states(self, fname: str | os.PathLike[str]) -> None:
-        """Read what `save_states` wrote; nothing is changed unless everything fits.
+        """Load the states that `save_states` wrote; nothing is changed unless everything fits.
 
         Raises
         ------
@@ -276,7 +276,7 @@ class Trainer:
             array[...] = onp.array(loaded[name])
 
     def _begin(self) -> None:
-        """Make what the optimizer keeps of each parameter, where a step has not made it yet."""
+        """Create the optimizer states that no step has created yet."""
         trained = {i: p.data() for i, p in enumerate(self._params) if p.grad_req != "null"}
         states = self._updater.states
         for i, weight in trained.items():
@@ -285,9 +285,7 @@ class Trainer:
         self._optimizer._begin(list(trained), list(trained.values()), [states[i] for i in trained])
 
     def _states(self) -> dict[str, onp.ndarray[Any, Any]]:
-        """All that the optimizer keeps, on the host: learning rate, counts of updates, and what is
-        kept of each parameter.
-        """
+        """Return the optimizer states on the host: learning rate, update counts, slot variables."""
         found = {"learning_rate": self._optimizer._lr.asnumpy()}
         for i, group in enumerate(self._optimizer._groups):
             found[f"counts.{i}"] = onp.broadcast_to(group.counts.asnumpy(), (len(group.indices),))
@@ -307,7 +305,7 @@ class Trainer:
 
 
 def _arrays(state: Any) -> tuple[Any, ...]:
-    """A parameter's state as a tuple: an optimizer of one's own may keep a single array."""
+    """Return a parameter's state as a tuple: a user's optimizer may keep a single array."""
     return () if state is None else tuple(state) if isinstance(state, list | tuple) else (state,)
 
 

@@ -1,6 +1,4 @@
-"""Splitting batches, clipping gradients, hooks and downloads: the small functions of MXNet's
-`gluon.utils`.
-"""
+"""Utilities of MXNet's `gluon.utils`: split batches, clip gradients, hooks and downloads."""
 
 import hashlib
 import math
@@ -17,15 +15,15 @@ import numpy as onp
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.devices import as_device
-from npcompat._internal.dispatch.dispatch import apply
 from npcompat._internal.support import atomic_file
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 
 
 class HookHandle:
-    """What registering a hook returns; `detach()` takes the hook away again.
+    """Handle of a registered hook; `detach()` removes the hook.
 
     Examples
     --------
@@ -44,7 +42,7 @@ class HookHandle:
         hooks[self] = hook
 
     def detach(self) -> None:
-        """Take the hook away; does nothing the second time."""
+        """Remove the hook; does nothing the second time."""
         if self._hooks is not None:
             self._hooks.pop(self, None)
             self._hooks = None
@@ -58,8 +56,8 @@ class HookHandle:
 
 def split_data(
     data: ArrayLike, num_slice: int, batch_axis: int = 0, even_split: bool = True
-) -> list[Any]:
-    """Cut a batch into parts, one for each device.
+) -> list["ndarray"]:
+    """Split a batch into slices, one for each device.
 
     Parameters
     ----------
@@ -103,8 +101,8 @@ def split_data(
 
 def split_and_load(
     data: ArrayLike, ctx_list: Sequence[Any], batch_axis: int = 0, even_split: bool = True
-) -> list[Any]:
-    """Cut a batch into parts, and move each to its device.
+) -> list["ndarray"]:
+    """Split a batch, and move each slice to its device.
 
     Parameters
     ----------
@@ -131,7 +129,7 @@ def _normed(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npx_global_norm", rule=_normed, pattern="reduction")
 def _global_norm(xp: Any, *arrays: Any) -> Any:
-    """The 2-norm of all elements of all arrays."""
+    """2-norm of all elements of all arrays."""
     total = xp.sum(xp.square(arrays[0]))
     for array in arrays[1:]:
         total = total + xp.sum(xp.square(array))
@@ -144,15 +142,15 @@ def _yes_or_no(types: tuple[Type, ...], attrs: Any) -> Resolution:
 
 @operator("_npx_all_finite", rule=_yes_or_no, pattern="reduction", differentiable=False)
 def _all_finite(xp: Any, *arrays: Any) -> Any:
-    """Whether all elements of all arrays are finite."""
+    """True if all elements of all arrays are finite."""
     found = xp.all(xp.isfinite(arrays[0]))
     for array in arrays[1:]:
         found = found & xp.all(xp.isfinite(array))
     return found
 
 
-def all_finite(*arrays: Any) -> Any:
-    """Whether all elements of all arrays are finite; nothing waits for the answer.
+def all_finite(*arrays: Any) -> "ndarray":
+    """Return True if all elements of all arrays are finite, as an array, without blocking.
 
     Examples
     --------
@@ -162,13 +160,15 @@ def all_finite(*arrays: Any) -> Any:
     return apply(_all_finite, arrays)
 
 
-def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: bool = True) -> Any:
-    """Scale arrays in place so that the norm of all of them together is at most a limit.
+def clip_global_norm(
+    arrays: Sequence[Any], max_norm: float, check_isfinite: bool = True
+) -> "float | ndarray":
+    """Clip gradients by their global norm, in place.
 
     Parameters
     ----------
     arrays : sequence of ndarray
-        What is scaled, usually gradients.
+        Arrays that are scaled, usually gradients.
     max_norm : float
         The limit.
     check_isfinite : bool
@@ -207,7 +207,7 @@ def clip_global_norm(arrays: Sequence[Any], max_norm: float, check_isfinite: boo
 
 
 def check_sha1(filename: str | os.PathLike[str], sha1_hash: str) -> bool:
-    """Whether the SHA-1 of a file's content is the one given, in hexadecimal.
+    """Return True if the SHA-1 of a file's content is the given one, in hexadecimal.
 
     Examples
     --------
@@ -220,12 +220,12 @@ def check_sha1(filename: str | os.PathLike[str], sha1_hash: str) -> bool:
 
 
 def replace_file(src: str | os.PathLike[str], dst: str | os.PathLike[str]) -> None:
-    """Move a file to where another one may be, in one step.
+    """Move a file over another one atomically.
 
     Parameters
     ----------
     src, dst : path
-        From where, and to where, on the same file system.
+        Source and target, on the same file system.
     """
     os.replace(src, dst)
 
@@ -238,12 +238,12 @@ def download(
     retries: int = 5,
     verify_ssl: bool = True,
 ) -> str:
-    """Fetch a file, unless it is there already.
+    """Download a file, unless it exists.
 
     Parameters
     ----------
     url : str
-        From where.
+        Address of the file.
     path : path, optional
         A file, or a folder to put it into; the running folder if not given.
     overwrite : bool
@@ -251,7 +251,7 @@ def download(
     sha1_hash : str, optional
         SHA-1 that the content must have.
     retries : int
-        How often to try again.
+        Number of retries.
     verify_ssl : bool
         Certificates are always checked: False raises NotImplementedError.
 

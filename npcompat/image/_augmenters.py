@@ -11,7 +11,7 @@ import numpy as onp
 import npcompat.numpy as np
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat.image import _cropping as cropping
 from npcompat.numpy import random
 from npcompat.numpy._typing import ArrayLike, DTypeLike
@@ -25,7 +25,7 @@ Size = int | tuple[int, int]
 def plain(value: Any) -> Any:
     """An argument as JSON has it."""
     if isinstance(value, Handle):
-        return dispatch.to_host(value).tolist()
+        return handles.to_host(value).tolist()
     if isinstance(value, onp.ndarray | onp.generic):
         return value.tolist()
     if isinstance(value, list | tuple):

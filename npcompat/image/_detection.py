@@ -13,7 +13,7 @@ import numpy as onp
 
 import npcompat.numpy as np
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat.image import _augmenters as single
 from npcompat.image import _cropping as cropping
 from npcompat.image._augmenters import Augmenter, happens
@@ -29,7 +29,7 @@ Range = tuple[float, float]
 
 def as_label(label: ArrayLike) -> Label:
     """A label as a NumPy array of its own."""
-    found = onp.array(dispatch.to_host(label) if isinstance(label, Handle) else label, "float32")
+    found = onp.array(handles.to_host(label) if isinstance(label, Handle) else label, "float32")
     if found.ndim != 2 or found.shape[1] < 5:
         raise ValueError(f"expected a label of shape (objects, 5 or more), got {found.shape}")
     return found

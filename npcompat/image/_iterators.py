@@ -8,7 +8,7 @@ import numpy as onp
 
 import npcompat.numpy as np
 from npcompat._internal.core import dtypes
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat.image import _augmenters, _detection
 from npcompat.image._sources import Labels, Path, Source, decoded
 from npcompat.image._usual import CreateAugmenter
@@ -97,7 +97,7 @@ class _PictureIter:
             self._round = None
         data = onp.stack(
             [
-                dispatch.to_host(self.postprocess_data(picture)).astype(self.dtype)
+                handles.to_host(self.postprocess_data(picture)).astype(self.dtype)
                 for picture, _ in samples
             ]
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat._internal.support.errors import DataFileError
 
 Entry = tuple[onp.ndarray[Any, Any], str]
@@ -21,7 +21,7 @@ def labelled(entry: Sequence[Any]) -> Entry:
     if len(entry) < 2 or not isinstance(entry[-1], str | os.PathLike):
         raise ValueError(f"expected labels and a path, got {entry!r}")
     labels = [
-        dispatch.to_host(label) if isinstance(label, Handle) else label for label in entry[:-1]
+        handles.to_host(label) if isinstance(label, Handle) else label for label in entry[:-1]
     ]
     return onp.concatenate([onp.ravel(label) for label in labels]).astype("float32"), os.fspath(
         entry[-1]

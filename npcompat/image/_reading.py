@@ -8,7 +8,7 @@ import numpy as onp
 
 from npcompat._internal.backend import pillow
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat.numpy._ufunc import finish
 from npcompat.numpy_extension._image_layout import host_picture
 
@@ -46,7 +46,7 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool = True, out: Any = None) -> A
     (2, 3, 3)
     """
     if isinstance(buf, Handle):
-        buf = dispatch.to_host(buf)
+        buf = handles.to_host(buf)
     content = (
         onp.ascontiguousarray(buf, "uint8").tobytes()
         if isinstance(buf, onp.ndarray)

@@ -10,7 +10,7 @@ import numpy as onp
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import elementwise, operator
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import array_like, execution, handles
 from npcompat.numpy._empty_slices import is_empty
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, Order
 from npcompat.numpy._ufunc import Out, call, positional_outs
@@ -284,11 +284,11 @@ def refuse_negative_powers(x1: Any, x2: Any) -> None:
     ):
         return  # unsigned ones of 64 bits and signed ones are powers of floats
     message = "Integers to negative integer powers are not allowed."
-    negative = execution.run(_any_negative, [dispatch.as_value(x2)])
+    negative = execution.run(_any_negative, [array_like.as_value(x2)])
     trace = modes.current().trace
     if trace is not None and isinstance(x2, Handle):
         trace.expect(negative.payload, ValueError, message)
-    elif dispatch.to_host(dispatch.wrap(negative)):
+    elif handles.to_host(handles.wrap(negative)):
         raise ValueError(message)
 
 

@@ -8,7 +8,7 @@ import numpy as onp
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import normalized_axes
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.subclasses import inherit
 from npcompat.numpy._arithmetic import conjugate, multiply
 from npcompat.numpy._checks import flagged
@@ -307,7 +307,7 @@ def _nan_spread(
     spread = (sqrt(found) if of is std else found).astype(
         real if dtype is None else wanted, copy=False
     )
-    return finish(dispatch.as_scalar(asanyarray(spread)), out, of.__name__)
+    return finish(handles.as_scalar(asanyarray(spread)), out, of.__name__)
 
 
 def nanvar(

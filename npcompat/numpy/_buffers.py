@@ -6,7 +6,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.core.handle import Handle, extra, root_of
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.indexing import lens
 from npcompat.numpy._typing import Order
 
@@ -14,7 +14,7 @@ from npcompat.numpy._typing import Order
 def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> Any:
     """The view of `x` that looks at its memory as `wanted` looks at that of its layout."""
     root = root_of(x)
-    memory = dispatch.layout(root)
+    memory = handles.layout(root)
     low, high = onp.lib.array_utils.byte_bounds(memory)
     if wanted.size and not (
         low <= onp.lib.array_utils.byte_bounds(wanted)[0]
@@ -38,7 +38,7 @@ def strided(x: Any, wanted: onp.ndarray[Any, Any], writeable: bool = True) -> An
     else:
         view = _by_bytes(root, wanted, steps, offset)
     apart = not lens.overlapping((*wanted.shape, wanted.itemsize), (*steps, 1))
-    if not (writeable and x.flags.writeable and (apart or dispatch.live(root) is not None)):
+    if not (writeable and x.flags.writeable and (apart or handles.live(root) is not None)):
         extra(view).readonly = True
     return view
 
@@ -53,7 +53,7 @@ def _in_another_order(
     low, high = onp.lib.array_utils.byte_bounds(memory)
     strides = (*memory.strides, *wanted.strides, wanted.ctypes.data - low)
     if (
-        dispatch.live(root) is None
+        handles.live(root) is None
         and memory.dtype == wanted.dtype
         and wanted.size
         and not any([s % size for s in strides])
@@ -98,7 +98,7 @@ def _in_another_order(
 
 def _by_bytes(root: Any, wanted: onp.ndarray[Any, Any], steps: list[int], offset: int) -> Any:
     """The same for elements that begin at any byte: a view of the memory's bytes, read as elements."""
-    if dispatch.layout(root).dtype.hasobject or wanted.dtype.hasobject:
+    if handles.layout(root).dtype.hasobject or wanted.dtype.hasobject:
         raise NotImplementedError(
             "as_strided: of arrays of objects, strides must be multiples of the element's size, "
             "and the dtype the same"
@@ -133,12 +133,12 @@ def over(
                 f"ndarray(buffer=): the memory of a {type(buffer).__name__} is not shared; "
                 "np.frombuffer copies it"
             )
-        made = dispatch.array_of(host.copy("K"))
+        made = array_like.array_of(host.copy("K"))
         made.setflags(write=False)
         return made
     ours: Any = buffer
     wanted = onp.ndarray(
-        shape, dtype, dispatch.layout(ours), offset, strides, order
+        shape, dtype, handles.layout(ours), offset, strides, order
     )  # NumPy's error where that can't be
     if strides is not None and (
         dtype == ours.dtype or not (wanted.flags.c_contiguous or wanted.flags.f_contiguous)

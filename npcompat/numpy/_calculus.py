@@ -7,7 +7,7 @@ import numpy as onp
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import normalized_axes, operator
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._arithmetic import absolute, remainder
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._host_arrays import by_numpy

@@ -14,23 +14,24 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Attrs, Op, operator
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.support.errors import TracedValueError, user_location
 
 
 def flagged(flag: Any, kind: type[Exception], message: str) -> None:
     """Raise an error if a 0-d array of bool, which says that a value is wrong, is True."""
-    value = dispatch.read(flag)
+    value = handles.read(flag)
     trace = modes.current().trace
     if trace is not None and xla.is_tracer(value.payload):
         trace.expect(value.payload, kind, f"{message} (compiled at {user_location()})")
-    elif bool(dispatch.to_host(flag)):
+    elif bool(handles.to_host(flag)):
         raise kind(message)
 
 
 def refuse(op: Op, args: Sequence[Any], attrs: Attrs, kind: type[Exception], message: str) -> None:
     """Raise an error if an operator that asks a question about values answers True."""
-    flagged(dispatch.apply(op, args, attrs), kind, message)
+    flagged(apply(op, args, attrs), kind, message)
 
 
 @operator("_npi_outside", differentiable=False, pattern="reduction")
@@ -53,8 +54,8 @@ def shaping(a: Any, what: str, argument: str = "") -> onp.ndarray[Any, Any]:
     `argument` says which of its arguments would decide it instead.
     """
     if not isinstance(a, Handle):
-        return dispatch.host_array(a)
-    if modes.current().trace is not None and xla.is_tracer(dispatch.read(a).payload):
+        return array_like.host_array(a)
+    if modes.current().trace is not None and xla.is_tracer(handles.read(a).payload):
         fixed = f"Give {argument}, which fixes the shape, use" if argument else "Use"
         raise TracedValueError(
             f"{user_location()}: np.{what}: the shape of the result depends on the values of an "
@@ -62,7 +63,7 @@ def shaping(a: Any, what: str, argument: str = "") -> onp.ndarray[Any, Any]:
             f"the function is being compiled. {fixed} a mask (np.where, where=) instead, or do it "
             "outside of the compiled function"
         )
-    return dispatch.to_host(a)
+    return handles.to_host(a)
 
 
 _CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")

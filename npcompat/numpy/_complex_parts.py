@@ -7,7 +7,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.core import dtypes, modes
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat.numpy._arithmetic import absolute
 from npcompat.numpy._comparison import isinf, logical_and, logical_not, signbit
 from npcompat.numpy._creation import asanyarray
@@ -20,7 +20,7 @@ def decided(flag: Any, compiled: bool) -> bool:
     """Whether a flag is raised, which decides the dtype of a result; an answer of its own while a
     function is compiled.
     """
-    return compiled if modes.current().trace is not None else bool(dispatch.to_host(flag))
+    return compiled if modes.current().trace is not None else bool(handles.to_host(flag))
 
 
 def _infinite(x: Any, out: Any, negative: bool) -> Any:

@@ -9,7 +9,7 @@ import numpy as onp
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import devices, dispatch
+from npcompat._internal.dispatch import devices, handles
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._comparison import isfinite
 from npcompat.numpy._creation import asarray, copy_of
@@ -163,7 +163,7 @@ def common_type(*arrays: Any) -> Any:
     >>> np.common_type(np.arange(3), np.array([1j]))
     <class 'numpy.complex64'>
     """
-    stand_ins = [dispatch.layout(a) if isinstance(a, Handle) else a for a in arrays]
+    stand_ins = [handles.layout(a) if isinstance(a, Handle) else a for a in arrays]
     found = onp.dtype(onp.common_type(*stand_ins))
     return dtypes.narrow(found, [a.dtype for a in stand_ins]).type
 
@@ -177,7 +177,7 @@ def min_scalar_type(a: ArrayLike, /) -> onp.dtype[Any]:
     dtype('uint16')
     """
     if isinstance(a, Handle):
-        return onp.min_scalar_type(dispatch.layout(a) if a.ndim else dispatch.to_host(a))  # type: ignore[attr-defined]
+        return onp.min_scalar_type(handles.layout(a) if a.ndim else handles.to_host(a))  # type: ignore[attr-defined]
     return onp.min_scalar_type(a)
 
 
@@ -193,7 +193,7 @@ def info(
     Help for nothing of that name not found.
     """
     onp.info(
-        dispatch.layout(object) if isinstance(object, Handle) else object,
+        handles.layout(object) if isinstance(object, Handle) else object,
         maxwidth,
         output,
         toplevel,

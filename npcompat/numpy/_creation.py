@@ -11,10 +11,11 @@ from numpy._globals import _CopyMode
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import MOST_AXES, operator
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import array_like, handles, late_bound
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.devices import as_device, moved
-from npcompat._internal.dispatch.dispatch import apply
 from npcompat._internal.dispatch.memory_layout import in_c_order
+from npcompat._internal.dispatch.placement import fresh, on_host
 from npcompat._internal.dispatch.subclasses import inherit
 from npcompat._internal.indexing import lens
 from npcompat.numpy._memory_order import check_order, has_order, in_order
@@ -52,7 +53,7 @@ def copy_of(handle: Handle, order: Order = "C") -> Any:
     differs or there is little to copy; but what was taken out of an array of records (`a[0]`) may
     be written at any time.
     """
-    value = dispatch.read(handle)
+    value = handles.read(handle)
     node, payload = value.node if modes.current().recording else None, value.payload
     if type(payload) is onp.ndarray:
         flags = payload.flags
@@ -63,8 +64,8 @@ def copy_of(handle: Handle, order: Order = "C") -> Any:
         )
         if not laid_out or payload.dtype.names is not None or payload.nbytes <= _SMALL:
             payload = payload.copy(order)
-        return dispatch.wrap(execution.fresh(payload, node, value.index))
-    made = dispatch.wrap(execution.fresh(payload, node, value.index))
+        return handles.wrap(fresh(payload, node, value.index))
+    made = handles.wrap(fresh(payload, node, value.index))
     return (
         made
         if order == "C" or (order != "F" and in_c_order(handle))
@@ -151,11 +152,11 @@ def _converted(
 ) -> Any:
     if device is None and copy is not False and order != "F" and (kind := type(a)) in _FREQUENT:
         mode = modes.current()
-        if mode.plain and execution.on_host(mode):
+        if mode.plain and on_host(mode):
             if kind is not onp.ndarray:
-                return dispatch.wrap(Value(dispatch.host_array(a, dtype)))
+                return handles.wrap(Value(array_like.host_array(a, dtype)))
             if dtype is None and a.flags.c_contiguous:
-                return dispatch.wrap(Value(onp.array(a)))
+                return handles.wrap(Value(onp.array(a)))
     if isinstance(a, list | tuple) and modes.current().trace is not None and _any_handle(a):
         return in_order(_stacked(a, dtype), order)
     if (
@@ -173,25 +174,25 @@ def _converted(
                 "an npcompat array"
             )
         with placed_on(device):
-            host = dispatch.host_array(a, dtype)
+            host = array_like.host_array(a, dtype)
             if host.ndim > 1 and (order == "F" or not host.flags.c_contiguous):
                 host = onp.asarray(host, order=order)
-                made = dispatch.array_of(onp.array(host) if _may_share(host, a) else host)
+                made = array_like.array_of(onp.array(host) if _may_share(host, a) else host)
                 return in_order(made, "K", host)
-            stays = execution.on_host(modes.current()) or not dtypes.on_devices(host.dtype)
+            stays = on_host(modes.current()) or not dtypes.on_devices(host.dtype)
             shared = stays and (
                 host is a or (type(a) not in (list, tuple, onp.ndarray) and _may_share(host, a))
             )
-            return dispatch.array_of(onp.array(host) if shared else host)
-    if type(a) is dispatch.scalar and copy is False:
+            return array_like.array_of(onp.array(host) if shared else host)
+    if type(a) is late_bound.scalar and copy is False:
         raise ValueError(
             "Unable to avoid copy while creating an array as requested: a scalar has no memory to "
             "share."
         )
-    if type(a) is not dispatch.ndarray:
+    if type(a) is not late_bound.ndarray:
         a = (
-            dispatch.wrap(dispatch.read(a))
-            if type(a) is dispatch.scalar
+            handles.wrap(handles.read(a))
+            if type(a) is late_bound.scalar
             else a
             if subok
             else lens.plain(a)
@@ -276,7 +277,7 @@ def asarray(
     >>> np.asarray(a) is a
     True
     """
-    if type(a) is dispatch.ndarray and dtype is order is device is ctx is copy is like is None:
+    if type(a) is late_bound.ndarray and dtype is order is device is ctx is copy is like is None:
         return a
     if like is not None and (made := made_like(like, asarray, locals())) is not NotImplemented:
         return made
@@ -303,7 +304,7 @@ def asanyarray(
     >>> np.asanyarray([1, 2])
     array([1, 2])
     """
-    if type(a) is dispatch.ndarray and dtype is order is device is copy is like is None:
+    if type(a) is late_bound.ndarray and dtype is order is device is copy is like is None:
         return a
     if like is not None and (made := made_like(like, asanyarray, locals())) is not NotImplemented:
         return made
@@ -360,7 +361,7 @@ def frombuffer(
         onp.float64 if dtype is float or dtype is None else dtypes.canonical(dtype)
     )  # bytes have NumPy's meaning
     host = onp.frombuffer(buffer, wanted, count, offset)
-    made = dispatch.array_of(host.copy())
+    made = array_like.array_of(host.copy())
     made.setflags(write=host.flags.writeable)
     return made if host.flags.writeable else made[...]
 
@@ -376,11 +377,11 @@ def fromiter(iter: Iterable[Any], dtype: DTypeLike, count: int = -1, *, like: An
     """
     if like is not None and (made := made_like(like, fromiter, locals())) is not NotImplemented:
         return made
-    return dispatch.array_of(onp.fromiter(iter, dtypes.canonical(dtype), count))
+    return array_like.array_of(onp.fromiter(iter, dtypes.canonical(dtype), count))
 
 
 def _of_value(types: tuple[dtypes.Type, ...], attrs: Mapping[str, Any]) -> dtypes.Resolution:
-    found = attrs["dtype"] or dispatch.host_array(attrs["value"]).dtype
+    found = attrs["dtype"] or array_like.host_array(attrs["value"]).dtype
     return [None], found
 
 

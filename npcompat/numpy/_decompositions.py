@@ -12,8 +12,8 @@ from numpy.linalg import LinAlgError
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._typing import ArrayLike
@@ -309,7 +309,7 @@ def _maybe_real(a: Any, *found: Any) -> tuple[Any, ...]:
     if (
         a.dtype.kind == "c"
         or modes.current().trace is not None
-        or dispatch.to_host(found[0].imag).any()
+        or handles.to_host(found[0].imag).any()
     ):
         return found
     return tuple(x.real.copy() for x in found)

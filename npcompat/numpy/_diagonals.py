@@ -7,8 +7,8 @@ from typing import Any
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import extra
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._filled import created
@@ -34,7 +34,7 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
 
 def writeable_diagonal(a: Any, offset: int, axis1: int, axis2: int) -> Any:
     """The diagonal over two axes as a view that can be written, which `einsum('ii->i', a)` is."""
-    dispatch.layout(a).diagonal(offset, axis1, axis2)  # NumPy's error where there is none
+    handles.layout(a).diagonal(offset, axis1, axis2)  # NumPy's error where there is none
     return lens.view(a, lens.diagonal(python.index(offset), axis1 % a.ndim, axis2 % a.ndim))
 
 

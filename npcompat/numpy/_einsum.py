@@ -8,8 +8,8 @@ import numpy as onp
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import check_casting
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._diagonals import writeable_diagonal
@@ -187,7 +187,7 @@ def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = Fa
         raise NotImplementedError("einsum_path(einsum_call=True): it is internal to NumPy")
     subscripts, arrays = _subscripts(operands)
     return onp.einsum_path(
-        subscripts, *[dispatch.layout(asarray(a)) for a in arrays], optimize=optimize
+        subscripts, *[handles.layout(asarray(a)) for a in arrays], optimize=optimize
     )
 
 

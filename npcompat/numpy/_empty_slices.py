@@ -11,8 +11,8 @@ import numpy as onp
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_axis, normalized_axes, operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.support.errors import TracedValueError
 
 
@@ -30,7 +30,7 @@ def _warn(message: str) -> None:
 
 def _looked_at(a: Any) -> bool:
     """Whether an array's values are on XLA and can be looked at."""
-    return type(dispatch.as_value(a).payload) is xla.Array
+    return type(array_like.as_value(a).payload) is xla.Array
 
 
 def is_empty(a: Any) -> bool:
@@ -62,9 +62,9 @@ def warn_of_spreads(a: Any, axis: Any, ddof: Any) -> None:
 
 def warn_of_masked(a: Any, axis: Any, where: Any, result: Any, message: str, ddof: Any = 0) -> None:
     """Warn if results are no numbers because a mask leaves no more than `ddof` elements to them."""
-    if _looked_at(result) and not onp.isfinite(dispatch.to_host(result)).all():
+    if _looked_at(result) and not onp.isfinite(handles.to_host(result)).all():
         mask = onp.broadcast_to(
-            dispatch.to_host(where) if isinstance(where, Handle) else where, a.shape
+            handles.to_host(where) if isinstance(where, Handle) else where, a.shape
         )
         if (onp.count_nonzero(mask, axis) <= ddof).any():
             _warn(message)
@@ -74,7 +74,7 @@ def warn_of_nan(a: Any, axis: Any, result: Any, message: str, each: bool = False
     """Warn if results are nan because all the elements are that they were made of; once, or of
     each.
     """
-    if _looked_at(result) and onp.isnan(dispatch.to_host(result)).any():
+    if _looked_at(result) and onp.isnan(handles.to_host(result)).any():
         count = int(apply(all_nan, (a,), (as_axis(axis) if a.shape else None,)))
         for _ in range(count if each else min(count, 1)):
             _warn(message)

@@ -14,7 +14,7 @@ import numpy as onp
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.support import atomic_file
 from npcompat.numpy._host_arrays import as_numpys, given_back
 from npcompat.numpy._overrides import made_like
@@ -26,7 +26,7 @@ _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 def _host(a: Any) -> Any:
     """What is written for an array-like."""
-    return dispatch.to_host(a) if isinstance(a, Handle) else dispatch.host_array(a)
+    return handles.to_host(a) if isinstance(a, Handle) else array_like.host_array(a)
 
 
 def _written(file: Any, suffix: str, write: Callable[[Any], None]) -> None:

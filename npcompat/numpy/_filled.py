@@ -10,8 +10,9 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Attrs, Op, as_attr, as_shape, from_attr, operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply, as_value
+from npcompat._internal.dispatch import array_like, late_bound
+from npcompat._internal.dispatch.apply import apply, remembered
+from npcompat._internal.dispatch.array_like import as_value
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.subclasses import inherit
 from npcompat._internal.dispatch.traced_number import TracedNumber
@@ -31,7 +32,7 @@ def created(op: Op, attrs: Attrs, device: Any, order: Order = "C", prototype: An
     its arguments.
     """
     if device is None and order == "C":
-        return dispatch.remembered(op, (), attrs)
+        return remembered(op, (), attrs)
     with placed_on(device):
         return in_order(apply(op, (), attrs), order, prototype)
 
@@ -84,7 +85,7 @@ def _filled(
     wanted = dtypes.default_float() if dtype is None else _concrete(dtype)
     if not dtypes.on_devices(wanted):
         return in_order(
-            dispatch.array_of(make(shape, wanted, "F" if order == "F" else "C")), order, prototype
+            array_like.array_of(make(shape, wanted, "F" if order == "F" else "C")), order, prototype
         )
     return created(
         _full, (as_shape(shape), int(make is onp.ones), wanted), device, order, prototype
@@ -232,7 +233,7 @@ def full(
     order = check_c_or_f(order)
     wanted = None if dtype is None else _concrete(dtype)
     if type(fill_value) in _HOLDS and _is_held(
-        fill_value, held := wanted or dispatch.host_array(fill_value).dtype
+        fill_value, held := wanted or array_like.host_array(fill_value).dtype
     ):
         attrs = as_shape(shape), as_attr(fill_value), held
         return created(_full, attrs, ctx if device is None else device, order)
@@ -253,7 +254,7 @@ def full(
 
 def _like(make: Any, a: Any, dtype: Any, order: Any, subok: bool, shape: Any, device: Any) -> Any:
     if (
-        type(a) is dispatch.ndarray
+        type(a) is late_bound.ndarray
         and a._view is None
         and shape is None
         and device is None

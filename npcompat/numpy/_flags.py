@@ -9,7 +9,7 @@ from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value, extra
 from npcompat._internal.core.op import operator
 from npcompat._internal.core.retained_outputs import settle
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import array_like, execution, handles, late_bound, writes
 from npcompat._internal.indexing import lens
 
 _OTHERS = {"CA": "carray", "FA": "farray", "B": "behaved", "FORTRAN": "f_contiguous"}
@@ -57,12 +57,12 @@ class Flags:
     @property
     def c_contiguous(self) -> bool:
         """Whether the elements follow each other in C order."""
-        return dispatch.layout(self._handle).flags.c_contiguous
+        return handles.layout(self._handle).flags.c_contiguous
 
     @property
     def f_contiguous(self) -> bool:
         """Whether the elements follow each other in Fortran order."""
-        return dispatch.layout(self._handle).flags.f_contiguous
+        return handles.layout(self._handle).flags.f_contiguous
 
     @property
     def fortran(self) -> bool:
@@ -102,7 +102,7 @@ class Flags:
     @property
     def aligned(self) -> bool:
         """Whether the elements lie where their dtype wants them; those of a record's field may not."""
-        return dispatch.layout(self._handle).flags.aligned
+        return handles.layout(self._handle).flags.aligned
 
     writebackifcopy = False
 
@@ -184,8 +184,8 @@ class Flat:
         """An index of ours along the one axis, from one that NumPy's own iterator takes; its errors
         and warnings for others.
         """
-        numpys = onp.array(dispatch.to_host(key)) if isinstance(key, Handle) else key
-        dispatch.layout(self._handle).flat[numpys]
+        numpys = onp.array(handles.to_host(key)) if isinstance(key, Handle) else key
+        handles.layout(self._handle).flat[numpys]
         if type(key) is tuple:
             key = key[0] if key else Ellipsis
         if type(key) is int or isinstance(key, slice) or key is Ellipsis:
@@ -193,13 +193,13 @@ class Flat:
         return onp.arange(len(self)).flat[numpys]
 
     def __getitem__(self, key: Any) -> Any:
-        host = dispatch.live(self._handle)
+        host = handles.live(self._handle)
         if host is not None:
-            found = host.flat[dispatch.to_host(key) if isinstance(key, Handle) else key]
+            found = host.flat[handles.to_host(key) if isinstance(key, Handle) else key]
             if type(found) is onp.ndarray:
-                return dispatch.wrap(Value(found))
+                return handles.wrap(Value(found))
             return (
-                dispatch.wrap_scalar(Value(onp.asarray(found)))
+                handles.wrap_scalar(Value(onp.asarray(found)))
                 if dtypes.on_devices(host.dtype)
                 else found
             )
@@ -207,21 +207,21 @@ class Flat:
             key if modes.current().trace is not None else self._key(key)
         ]
         return (
-            found.copy() if type(found) is dispatch.ndarray and found._view is not None else found
+            found.copy() if type(found) is late_bound.ndarray and found._view is not None else found
         )
 
     def __setitem__(self, key: Any, new: Any) -> None:
         if not Flags(self._handle).writeable:
             raise ValueError("underlying array is read-only")
-        target = dispatch.buffer(self._handle)
+        target = writes.buffer(self._handle)
         if target is not None:
             if isinstance(new, Handle):
                 new = (
-                    dispatch.to_host(new)[()]
-                    if type(new) is dispatch.scalar
-                    else dispatch.to_host(new)
+                    handles.to_host(new)[()]
+                    if type(new) is late_bound.scalar
+                    else handles.to_host(new)
                 )
-            target.flat[dispatch.to_host(key) if isinstance(key, Handle) else key] = new
+            target.flat[handles.to_host(key) if isinstance(key, Handle) else key] = new
             return
         if isinstance(key, tuple) and not key:
             raise IndexError(
@@ -233,23 +233,23 @@ class Flat:
         flat = lens.reshaped(self._handle, (-1,))
         wanted = onp.empty(flat.shape, onp.bool_)[key]
         if not isinstance(new, Handle) and not onp.isscalar(new):
-            new = dispatch.array_of(dispatch.host_array(new, flat.dtype))
+            new = array_like.array_of(array_like.host_array(new, flat.dtype))
         if isinstance(new, Handle) and not wanted.size:
-            onp.empty(0, dispatch.layout(new).dtype).astype(
+            onp.empty(0, handles.layout(new).dtype).astype(
                 flat.dtype
             )  # which raises where that can't be
             return
         if type(wanted) is onp.bool_ and onp.shape(new):
             raise ValueError("Error setting single item of array.")
-        value = dispatch.as_value(new)
+        value = array_like.as_value(new)
         if getattr(value.payload, "size", 1) != 1:
             value = execution.run(_cycled, [value], (wanted.shape,))
-        flat[key] = dispatch.wrap(value) if hasattr(value.payload, "shape") else new
+        flat[key] = handles.wrap(value) if hasattr(value.payload, "shape") else new
         if flat._view is None:  # the elements don't lie in C order: the flat array was a copy
             self._handle[...] = lens.reshaped(flat, self._handle.shape)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> onp.ndarray[Any, Any]:
-        host = dispatch.to_host(self._handle)
+        host = handles.to_host(self._handle)
         found = onp.array(host, dtype).reshape(-1)
         found.flags.writeable = host.flags.c_contiguous and Flags(self._handle).writeable
         return found

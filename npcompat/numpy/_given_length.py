@@ -15,7 +15,7 @@ import numpy as onp
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike

@@ -7,7 +7,7 @@ import numpy as onp
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like, handles
 from npcompat.numpy._creation import array
 from npcompat.numpy._joining import concatenate
 from npcompat.numpy._logic import result_type
@@ -17,7 +17,7 @@ from npcompat.numpy._ranges import arange, linspace
 
 def _bound(x: Any) -> Any:
     """The bound of a slice on the host: a grid's shape depends on it."""
-    return dispatch.to_host(x)[()] if isinstance(x, Handle) else x
+    return handles.to_host(x)[()] if isinstance(x, Handle) else x
 
 
 def _bounds(key: slice) -> slice:
@@ -55,7 +55,7 @@ def _given(key: slice) -> tuple[Any, ...]:
 
 
 def _narrowed(made: onp.ndarray[Any, Any], carried: list[Any]) -> Any:
-    return dispatch.array_of(made.astype(dtypes.narrow(made.dtype, carried), copy=False))
+    return array_like.array_of(made.astype(dtypes.narrow(made.dtype, carried), copy=False))
 
 
 mgrid = _Grid(
@@ -182,7 +182,7 @@ def _as_numpys(item: Any) -> Any:
     return (
         _bounds(item)
         if isinstance(item, slice)
-        else dispatch.to_host(item)
+        else handles.to_host(item)
         if isinstance(item, Handle)
         else item
     )

@@ -11,8 +11,8 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import flagged, refuse, shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._statistics import diff
@@ -350,7 +350,7 @@ def _edges(a: Any, bins: Any, range: Any, weights: Any) -> tuple[Any, list[Any]]
             raise TypeError(
                 "Automated estimation of the number of bins is not supported for weighted data"
             )
-        return dispatch.array_of(
+        return array_like.array_of(
             onp.histogram_bin_edges(shaping(a, f"histogram(bins={bins!r})"), bins, range)
         ), []
     if not isinstance(bins, int | onp.integer):
@@ -383,7 +383,7 @@ def ends_of(a: Any, range: Any) -> list[Any]:
         low, high = (
             v
             if type(v) in (int, float)
-            else onp.asarray(dispatch.to_host(v) if isinstance(v, Handle) else v)
+            else onp.asarray(handles.to_host(v) if isinstance(v, Handle) else v)
             for v in range
         )
         if low > high:

@@ -9,19 +9,19 @@ import numpy as onp
 
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like, handles
 
 
 def as_numpys(x: Any) -> Any:
     """An array as NumPy's own, with its values; anything else, also in lists and tuples, as it is."""
     if isinstance(x, Handle):
-        if modes.current().recording and dispatch.read(x).node is not None:
+        if modes.current().recording and handles.read(x).node is not None:
             raise TypeError(
                 "the derivative of a function that NumPy or another library runs on the host is "
                 "not known; "
                 "give it `x.detach()`, or write it as an autograd.Function"
             )
-        return onp.array(dispatch.to_host(x))
+        return onp.array(handles.to_host(x))
     if type(x) is list or type(x) is tuple:
         return type(x)(map(as_numpys, x))
     return x
@@ -39,10 +39,10 @@ def given_back(found: Any, carried: Sequence[onp.dtype[Any]] | None = None) -> A
         isinstance(found, onp.generic) and dtypes.on_devices(found.dtype)
     ):
         return found
-    made = dispatch.array_of(
+    made = array_like.array_of(
         onp.asarray(found, found.dtype if carried is None else dtypes.narrow(found.dtype, carried))
     )
-    return dispatch.as_scalar(made) if isinstance(found, onp.generic) else made
+    return handles.as_scalar(made) if isinstance(found, onp.generic) else made
 
 
 def by_numpy(

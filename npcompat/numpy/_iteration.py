@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as onp
 
 from npcompat._internal.core.handle import Handle, Lent, root_of
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.borrowed_buffers import lend, lent_array, take_back
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._flags import Flat
@@ -71,7 +71,7 @@ class broadcast:
         for a in arrays:
             parts += a._arrays if isinstance(a, broadcast) else [asarray(a)]
         self._arrays = parts
-        self._numpys = onp.broadcast(*[dispatch.layout(p) for p in parts])
+        self._numpys = onp.broadcast(*[handles.layout(p) for p in parts])
         self.reset()
 
     @property
@@ -152,7 +152,7 @@ class _Operands:
         copied = [i for i in written if self._copied(root_of(self.given[i]))]
         for i in places:
             self._memory.setdefault(
-                id(root_of(self.given[i])), dispatch.to_host(root_of(self.given[i]))
+                id(root_of(self.given[i])), handles.to_host(root_of(self.given[i]))
             )
         self.hosts = [
             self._host(g, i in written) if isinstance(g, Handle) else g
@@ -169,7 +169,7 @@ class _Operands:
             if lent is not None:
                 self._lent.append((root, lent))
             self._memory[id(root)] = (
-                onp.array(dispatch.to_host(root)) if lent is None else lent.buffer
+                onp.array(handles.to_host(root)) if lent is None else lent.buffer
             )
         return all([root is not lender for lender, _ in self._lent])
 
@@ -188,7 +188,8 @@ class _Operands:
         """
         if handle._view is None:
             return self._memory[id(handle)][...]
-        return handle._view.lens.on_host(self._place(handle._view.parent))
+        found: onp.ndarray[Any, Any] = handle._view.lens.on_host(self._place(handle._view.parent))
+        return found
 
     def iterated(self, make: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """What NumPy makes over the operands."""

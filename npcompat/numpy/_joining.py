@@ -12,8 +12,8 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle, root_of
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch, execution
-from npcompat._internal.dispatch.dispatch import remembered
+from npcompat._internal.dispatch import execution, handles, writes
+from npcompat._internal.dispatch.apply import remembered
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat.numpy._checks import check_casting, shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
@@ -93,7 +93,7 @@ def _join(
         raise ValueError(
             f"Output array is the wrong shape: expected {result.shape}, got {out.shape}"
         )
-    store(out, dispatch.read(result), True, "unsafe", what)
+    store(out, handles.read(result), True, "unsafe", what)
     return out
 
 
@@ -532,7 +532,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
         new = moveaxis(new, 0, axis) if positions.ndim == 0 else new
         count = new.shape[axis]
     block_shape = (*arr.shape[:axis], count, *arr.shape[axis + 1 :])
-    block_of_new = dispatch.wrap(fitted(new, block_shape, arr.dtype))
+    block_of_new = handles.wrap(fitted(new, block_shape, arr.dtype))
     positions = onp.broadcast_to(onp.where(positions < 0, positions + length, positions), (count,))
     order = onp.argsort(onp.concatenate([positions, onp.arange(length)]), kind="stable")
     return take(concatenate((block_of_new, arr), axis, dtype=arr.dtype), order, axis)
@@ -597,22 +597,20 @@ def copyto(
             )
     value = fitted(src, target.shape, target.dtype)
     if mask is None:
-        dispatch.write(dst, value)
+        writes.write(dst, value)
         return
     if onp.broadcast_shapes(mask.shape, target.shape) != target.shape:
         raise ValueError(
             f"could not broadcast where mask from shape {mask.shape} into shape {target.shape}"
         )
-    dispatch.write(
-        dst, execution.run(_select_where, [dispatch.read(mask), value, dispatch.read(dst)])
-    )
+    writes.write(dst, execution.run(_select_where, [handles.read(mask), value, handles.read(dst)]))
 
 
 def _same_elements(a: Handle, b: Handle) -> bool:
     """Whether two views of one array look at the same elements in the same way; single ones without
     axes NumPy writes in any case.
     """
-    first, second = [dispatch.layout(x).__array_interface__ for x in (a, b)]
+    first, second = [handles.layout(x).__array_interface__ for x in (a, b)]
     if first["data"][0] != second["data"][0]:
         return False
     return (

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import refuse
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._histograms import counted, ends_of, not_monotonic, shown_edges, spaced_edges

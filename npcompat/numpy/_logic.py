@@ -13,8 +13,9 @@ from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle, Lent, root_of
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import handles as _handles
+from npcompat._internal.dispatch import late_bound, writes
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._filled import zeros
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike
@@ -76,7 +77,7 @@ def isclose(
 
 def _answer(holds: Any) -> bool:
     """An array of one bool as Python's; as it is in a compiled function, where it is not known."""
-    if modes.current().trace is not None and xla.is_tracer(dispatch.read(holds).payload):
+    if modes.current().trace is not None and xla.is_tracer(_handles.read(holds).payload):
         return holds  # type: ignore[no-any-return]
     return bool(holds)
 
@@ -112,7 +113,7 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> bool:
     if a1.shape != a2.shape:
         return False
     if equal_nan and not (dtypes.on_devices(a1.dtype) and dtypes.on_devices(a2.dtype)):
-        return onp.array_equal(dispatch.to_host(a1), dispatch.to_host(a2), equal_nan)
+        return onp.array_equal(_handles.to_host(a1), _handles.to_host(a2), equal_nan)
     same = a1 == a2
     if equal_nan and dtypes.is_inexact(a1.dtype) and dtypes.is_inexact(a2.dtype):
         same = same | ((a1 != a1) & (a2 != a2))  # only nan differs from itself
@@ -178,7 +179,7 @@ def iscomplex(x: ArrayLike) -> Any:
     array([ True, False])
     """
     x = asarray(x)
-    return x.imag != 0 if iscomplexobj(x) else dispatch.as_scalar(zeros(x.shape, bool))
+    return x.imag != 0 if iscomplexobj(x) else _handles.as_scalar(zeros(x.shape, bool))
 
 
 def isreal(x: ArrayLike) -> Any:
@@ -200,7 +201,7 @@ def isscalar(element: Any) -> bool:
     >>> np.isscalar(3), np.isscalar(np.array(3))
     (True, False)
     """
-    return not isinstance(element, dispatch.ndarray) and onp.isscalar(element)
+    return not isinstance(element, late_bound.ndarray) and onp.isscalar(element)
 
 
 def real(val: ArrayLike) -> Any:
@@ -374,7 +375,7 @@ def _overlap(question: Any, a: Any, b: Any, max_work: int) -> bool:
     )  # to an iterator, whose arrays are NumPy's
     if (len(handles) == 1 and not lent) or len({id(root_of(x)) for x in handles}) > 1:
         return False
-    memory = dispatch.lent_view if lent else dispatch.layout
+    memory = writes.lent_view if lent else _handles.layout
     return bool(
         question(
             *[memory(x) if isinstance(x, Handle) else onp.asarray(x) for x in (a, b)],

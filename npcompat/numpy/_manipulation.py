@@ -8,8 +8,8 @@ import numpy as onp
 from npcompat._internal.core.handle import Handle, extra, root_of
 from npcompat._internal.core.op import as_shape, normalized_axes
 from npcompat._internal.core.tensor_type import is_symbolic
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import array_like, handles, late_bound
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.subclasses import inherit
 from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
@@ -21,7 +21,7 @@ from npcompat.numpy._unbound import remembering
 
 
 def _on_host(a: Any) -> Any:
-    return a if isinstance(a, Handle) else onp.asarray(dispatch.host_array(a))
+    return a if isinstance(a, Handle) else onp.asarray(array_like.host_array(a))
 
 
 def shape(a: ArrayLike) -> tuple[int, ...]:
@@ -121,11 +121,11 @@ def ravel(a: ArrayLike, order: Order = "C") -> Any:
     """
     a = asanyarray(a)
     if order in ("K", "k"):
-        layout = dispatch.layout(a)
+        layout = handles.layout(a)
         a = transpose(a, onp.argsort([-abs(s) for s in layout.strides], kind="stable").tolist())
     elif letter(order, a) == "F":
         a = transpose(a)
-    if a._view is None or dispatch.layout(a).flags.c_contiguous:
+    if a._view is None or handles.layout(a).flags.c_contiguous:
         return lens.reshaped(a, (-1,))
     return inherit(copy_of(lens.reshaped(a, (-1,))), a)
 
@@ -357,14 +357,14 @@ def broadcast_to(array: ArrayLike, shape: ShapeLike, subok: bool = False) -> Any
     """
     array, target = asanyarray(array) if subok else asarray(array), as_shape(shape)
     look = lens.broadcast_to(target)
-    if type(array) is not dispatch.symbol:
+    if type(array) is not late_bound.symbol:
         if any(
             map(is_symbolic, target)
         ):  # lengths of a symbol's axes: the array becomes a constant of the graph
             made = apply(look.get, (array,), look.attrs)
             extra(made).readonly = True
             return made
-        onp.broadcast_to(dispatch.layout(array), target)  # NumPy's error where it does not fit
+        onp.broadcast_to(handles.layout(array), target)  # NumPy's error where it does not fit
     return lens.view(array, look)
 
 
@@ -393,7 +393,7 @@ def broadcast_arrays(*args: ArrayLike, subok: bool = False) -> tuple[Any, ...]:
     """
     arrays = [asanyarray(a) if subok else asarray(a) for a in args]
     target = (
-        onp.broadcast(*[dispatch.layout(a) for a in arrays]).shape
+        onp.broadcast(*[handles.layout(a) for a in arrays]).shape
         if len(arrays) < 32
         else broadcast_shapes(*[a.shape for a in arrays])
     )

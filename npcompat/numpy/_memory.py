@@ -11,7 +11,8 @@ import numpy as onp
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle, View, extra
 from npcompat._internal.core.op import as_shape
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import array_like, handles, late_bound, writes
+from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.dispatch.subclasses import instance, is_subclass
 from npcompat._internal.indexing import lens
 from npcompat.numpy import _buffers
@@ -51,7 +52,7 @@ class Memory(Handle):
 
     def _look_through(self: Any, look: lens.Lens) -> None:
         """Become a view of what this view was until now."""
-        parent = object.__new__(dispatch.ndarray)
+        parent = object.__new__(late_bound.ndarray)
         parent._view, parent._extra = self._view, self._extra
         self._view, self._extra = View(parent, look), None
         self.setflags(write=parent.flags.writeable)
@@ -59,11 +60,11 @@ class Memory(Handle):
     @property
     def strides(self: Any) -> tuple[int, ...]:
         """Bytes from one element to the next along each axis, as NumPy would lay the array out."""
-        return dispatch.layout(self).strides
+        return handles.layout(self).strides
 
     @strides.setter
     def strides(self: Any, strides: Any) -> None:
-        wanted = dispatch.layout(self).view()
+        wanted = handles.layout(self).view()
         wanted.strides = strides  # NumPy's warning, and its error where memory would be left
         if self.strides == wanted.strides:
             return
@@ -78,7 +79,7 @@ class Memory(Handle):
     @property
     def base(self: Any) -> Any:
         """The array whose memory this one looks at; None if it owns its own."""
-        if self._view is None or type(self) is dispatch.ndarray:
+        if self._view is None or type(self) is late_bound.ndarray:
             return None if self._view is None else self._view.root
         found = (
             self._view.parent
@@ -103,7 +104,7 @@ class Memory(Handle):
         array([2.])
         """
         wanted = dtypes.canonical(dtype)
-        dispatch.layout(self).getfield(wanted, offset)  # NumPy's error where that can't be
+        handles.layout(self).getfield(wanted, offset)  # NumPy's error where that can't be
         octets = self[..., None].view(onp.dtype("uint8"))
         return octets[..., offset : offset + wanted.itemsize].view(wanted)[..., 0]
 
@@ -161,10 +162,10 @@ class Memory(Handle):
         elif self._view is not None:
             self.shape = shape
             return
-        resized = onp.empty_like(dispatch.layout(self))  # elements follow each other as in memory
-        resized[...] = dispatch.to_host(self)
+        resized = onp.empty_like(handles.layout(self))  # elements follow each other as in memory
+        resized[...] = handles.to_host(self)
         resized.resize(shape, refcheck=False)
-        dispatch.write(self, execution.constant(resized))
+        writes.write(self, constant(resized))
         extra(self).layout = None if resized.flags.c_contiguous else resized
 
     def __sizeof__(self: Any) -> int:
@@ -183,14 +184,14 @@ class Memory(Handle):
             raise ValueError("cannot set the state of a view: it does not own its data")
         host = onp.empty(0)
         host.__setstate__(state)  # what a pickle of NumPy's holds
-        dispatch.write(self, execution.constant(host))
+        writes.write(self, constant(host))
         extra(self).layout = None
 
     def __array_wrap__(
         self, array: ArrayLike, context: Any = None, return_scalar: bool = False, /
     ) -> Any:
         """An array that was computed from this one, perhaps by NumPy, as one of this one's class."""
-        made: Any = array if isinstance(array, Handle) else dispatch.array_of(onp.array(array))
+        made: Any = array if isinstance(array, Handle) else array_like.array_of(onp.array(array))
         if is_subclass(type(self)):
             return (
                 made
@@ -198,7 +199,7 @@ class Memory(Handle):
                 else instance(lens.plain_view(made, lens.whole(made)), type(self), self)
             )
         made = lens.plain(made)
-        return dispatch.as_scalar(made) if return_scalar else made
+        return handles.as_scalar(made) if return_scalar else made
 
     def __array_finalize__(self, obj: Any, /) -> None:
         """Called for each new instance of a class derived from this one, with what it was made of;
@@ -222,7 +223,7 @@ class _Held(onp.ndarray[Any, Any]):
 def _unwritten(
     handle: Handle, kind: type[onp.ndarray[Any, Any]] = onp.ndarray
 ) -> onp.ndarray[Any, Any]:
-    shared = dispatch.to_host(handle).view(kind)
+    shared = handles.to_host(handle).view(kind)
     shared.flags.writeable = False
     if isinstance(shared, _Held):
         shared.source = handle

@@ -5,7 +5,7 @@ from typing import Any, Literal, cast
 import numpy as onp
 
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles, late_bound
 from npcompat._internal.dispatch.memory_layout import in_c_order, lay_out
 from npcompat.numpy._typing import Order
 
@@ -37,7 +37,7 @@ def letter(order: str | None, handle: Handle) -> Literal["C", "F"]:
     if checked == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
     if checked == "A":
-        return "F" if dispatch.layout(handle).flags.fnc else "C"
+        return "F" if handles.layout(handle).flags.fnc else "C"
     return checked
 
 
@@ -45,7 +45,7 @@ def has_order(handle: Handle, order: Order) -> bool:
     """Whether an array lies in an order; any does for 'K' and 'A'."""
     if order not in ("C", "F") or (order == "C" and in_c_order(handle)):
         return True
-    flags = dispatch.layout(handle).flags
+    flags = handles.layout(handle).flags
     return bool(flags.c_contiguous if order == "C" else flags.f_contiguous)
 
 
@@ -56,8 +56,8 @@ def in_order(made: Any, order: Order, source: Any = None) -> Any:
     Without a source, 'K' and 'A' leave it as it is.
     """
     if (
-        not isinstance(made, dispatch.ndarray)
-        or type(made) is dispatch.symbol
+        not isinstance(made, late_bound.ndarray)
+        or type(made) is late_bound.symbol
         or len(made.shape) < 2
     ):  # (graphs have no memory)
         return made
@@ -68,7 +68,7 @@ def in_order(made: Any, order: Order, source: Any = None) -> Any:
     elif source is None or (in_c_order(made) and isinstance(source, Handle) and in_c_order(source)):
         return made
     else:
-        proto = dispatch.layout(source) if isinstance(source, Handle) else source
+        proto = handles.layout(source) if isinstance(source, Handle) else source
         wanted = onp.empty_like(proto, made.dtype, order=order, subok=False, shape=made.shape)
     lay_out(made, wanted)
     return made
@@ -78,7 +78,7 @@ def common_order(operands: Any) -> Order:
     """What 'A' means for a result of operands: 'F' if all that are arrays lie in Fortran order
     only, else 'C'.
     """
-    layouts = [dispatch.layout(a) if isinstance(a, Handle) else onp.asarray(a) for a in operands]
+    layouts = [handles.layout(a) if isinstance(a, Handle) else onp.asarray(a) for a in operands]
     return (
         "F"
         if all([a.flags.f_contiguous for a in layouts]) and any([a.flags.fnc for a in layouts])

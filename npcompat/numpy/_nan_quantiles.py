@@ -8,7 +8,7 @@ import numpy as onp
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import as_axis, operator
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import warn_of_nan
 from npcompat.numpy._host_arrays import by_numpy

@@ -11,8 +11,11 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Value, extra, root_of
 from npcompat._internal.core.op import as_shape
-from npcompat._internal.dispatch import devices, dispatch, execution
+from npcompat._internal.dispatch import array_like, devices, handles, writes
+from npcompat._internal.dispatch.apply import apply, remembered
 from npcompat._internal.dispatch.memory_layout import in_c_order
+from npcompat._internal.dispatch.pending_errors import raise_pending
+from npcompat._internal.dispatch.placement import beside, fresh
 from npcompat._internal.dispatch.subclasses import inherit, instance, is_subclass
 from npcompat._internal.indexing import entry, lens
 from npcompat._internal.native import fast_path
@@ -40,7 +43,7 @@ from npcompat.numpy._protocols import Protocols
 from npcompat.numpy._typing import ArrayLike, AxisLike, Casting, DTypeLike, NoValue, Order
 from npcompat.numpy._ufunc import _cast
 
-_apply = dispatch.apply
+_apply = apply
 
 
 class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
@@ -58,9 +61,9 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
             found: tuple[int, ...] = self._value.payload.shape
             return found
         try:
-            return dispatch.layout(self).shape
+            return handles.layout(self).shape
         except TracedValueError:  # it looks at what a mask selects
-            selected: tuple[int, ...] = dispatch.read(self).payload.shape
+            selected: tuple[int, ...] = handles.read(self).payload.shape
             return selected
 
     @shape.setter
@@ -72,8 +75,8 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
                 "with the desired shape."
             )
         if self._view is None:
-            layout = dispatch.layout(self).reshape(reshaped.shape)
-            dispatch.write(self, dispatch.read(reshaped))
+            layout = handles.layout(self).reshape(reshaped.shape)
+            writes.write(self, handles.read(reshaped))
             extra(self).layout = None if layout.flags.c_contiguous else layout
         else:
             self._look_through(reshaped._view.lens)
@@ -86,15 +89,15 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         if self._view is None:
             return onp.dtype(self._value.payload.dtype)
         try:
-            return dispatch.layout(self).dtype
+            return handles.layout(self).dtype
         except TracedValueError:
-            return onp.dtype(dispatch.read(self).payload.dtype)
+            return onp.dtype(handles.read(self).payload.dtype)
 
     @dtype.setter
     def dtype(self, dtype: DTypeLike) -> None:
         found = self.view(dtypes.canonical(dtype))
         if self._view is None:
-            dispatch.write(self, dispatch.read(found))
+            writes.write(self, handles.read(found))
             extra(self).layout = None
         else:
             self._look_through(found._view.lens)
@@ -177,7 +180,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         """The imaginary part: a view; read-only zeros if the array is real."""
         if self.dtype.kind == "c":
             return lens.remembered_view(self, lens.imag)
-        zeros: ndarray = in_order(dispatch.array_of(onp.zeros(self.shape, self.dtype)), "A", self)
+        zeros: ndarray = in_order(array_like.array_of(onp.zeros(self.shape, self.dtype)), "A", self)
         zeros.setflags(write=False)
         return inherit(zeros, self)
 
@@ -227,11 +230,11 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         seen: Any = None
         host: Any = None
         for i in range(self.shape[0]):
-            payload = dispatch.read(self).payload
+            payload = handles.read(self).payload
             if payload is not seen or type(payload) is onp.ndarray:
-                seen, host = payload, dispatch.to_host(self)
+                seen, host = payload, handles.to_host(self)
             yield (
-                dispatch.wrap_scalar(Value(onp.array(host[i])))
+                handles.wrap_scalar(Value(onp.array(host[i])))
                 if dtypes.on_devices(host.dtype)
                 else host[i]
             )
@@ -243,11 +246,11 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     def asnumpy(self) -> onp.ndarray[Any, Any]:
         """The values as a NumPy array of their own."""
-        return onp.array(dispatch.to_host(self))
+        return onp.array(handles.to_host(self))
 
     def item(self, *args: Any) -> Any:
         """One element as a Python scalar."""
-        return dispatch.to_host(self).item(*args)
+        return handles.to_host(self).item(*args)
 
     def asscalar(self) -> Any:
         """The only element as a Python scalar."""
@@ -255,15 +258,15 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars."""
-        return dispatch.to_host(self).tolist()
+        return handles.to_host(self).tolist()
 
     def tobytes(self, order: Order = "C") -> bytes:
         """The elements' bytes, in C or F order."""
-        return dispatch.to_host(self).tobytes(letter(order, self))
+        return handles.to_host(self).tobytes(letter(order, self))
 
     def __format__(self, specification: str) -> str:
         if self.ndim == 0:
-            return format(dispatch.to_host(self)[()], specification)
+            return format(handles.to_host(self)[()], specification)
         if specification:
             raise TypeError(
                 f"unsupported format string passed to numpy.{type(self).__name__}.__format__"
@@ -277,7 +280,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         return _printing.array_str(self)
 
     def __reduce__(self) -> Any:
-        host = dispatch.to_host(self)
+        host = handles.to_host(self)
         return _from_host, (host, type(self)) if is_subclass(type(self)) else (host,)
 
     def __copy__(self) -> "ndarray":
@@ -286,18 +289,18 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
     def __deepcopy__(self, memo: Any) -> "ndarray":
         if not self.dtype.hasobject:
             return self.copy("K")
-        copied: ndarray = dispatch.array_of(dispatch.to_host(self).__deepcopy__(memo))
+        copied: ndarray = array_like.array_of(handles.to_host(self).__deepcopy__(memo))
         return inherit(copied, self)
 
     def wait_to_read(self) -> None:
         """Wait until the values are computed."""
         if not isinstance(
-            dispatch.read(root_of(self)).payload, onp.ndarray
+            handles.read(root_of(self)).payload, onp.ndarray
         ):  # what a view shows of the host's memory is there
-            payload = dispatch.read(self).payload
+            payload = handles.read(self).payload
             if not isinstance(payload, onp.ndarray):
                 xla.wait(payload)
-        execution.raise_pending()
+        raise_pending()
 
     # --- copies, casts, devices
 
@@ -330,7 +333,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
             )
         by_values = casting == "same_value"
         if by_values:
-            dispatch.to_host(self).astype(
+            handles.to_host(self).astype(
                 wanted, casting=casting
             )  # NumPy's error where a value would change
             casting = "unsafe"
@@ -341,7 +344,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
             )
         if wanted.kind == "T" and wanted is not own:  # each of these dtypes has memory of its own
             return inherit(
-                dispatch.array_of(dispatch.to_host(self).astype(wanted, order)),
+                array_like.array_of(handles.to_host(self).astype(wanted, order)),
                 self if subok else None,
             )
         if wanted == own:
@@ -351,7 +354,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         if own.kind == "c":
             dtypes.warn_of_lost_parts(own, wanted)
         elif order != "F" and not by_values and in_c_order(self) and type(self) is ndarray:
-            return dispatch.remembered(_cast, (self,), (wanted,))
+            return remembered(_cast, (self,), (wanted,))
         made = _apply(_cast, (self if subok else lens.plain(self),), (wanted,))
         return made if order != "F" and in_c_order(self) else in_order(made, order, self)
 
@@ -392,8 +395,8 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         """
         if stype is not None:
             raise NotImplementedError("attach_grad(stype=...): gradients are dense")
-        zeros: ndarray = dispatch.wrap(
-            execution.beside(dispatch.read(self).payload, onp.zeros(self.shape, self.dtype))
+        zeros: ndarray = handles.wrap(
+            beside(handles.read(self).payload, onp.zeros(self.shape, self.dtype))
         )
         tape.attach_leaf(self, zeros, grad_req)
 
@@ -407,7 +410,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
         if self._extra is not None:
             self._extra.leaf = self._extra.grad_handle = None
             if self._view is None:
-                self._value = execution.fresh(dispatch.read(self).payload)
+                self._value = fresh(handles.read(self).payload)
             else:
                 self._view.cached = None
 
@@ -444,7 +447,7 @@ class Array(Selection, Reductions, Operators, Protocols, Memory, Fluent):
 
     def detach(self) -> "ndarray":
         """The same values, cut off from the graph."""
-        made: ndarray = dispatch.wrap(tape.detached(dispatch.read(self)))
+        made: ndarray = handles.wrap(tape.detached(handles.read(self)))
         return made
 
     # --- shape
@@ -594,18 +597,16 @@ class ndarray(InPlaceOperators, Array):
                 else onp.zeros(shape, wanted)
             )  # None for objects
             made = in_order(
-                dispatch.array_of(host), check_c_or_f(order)
+                array_like.array_of(host), check_c_or_f(order)
             )  # NumPy looks at no offset, either
         return made if cls is ndarray else instance(made, cls, None)
 
 
 def _from_host(array: onp.ndarray[Any, Any], kind: type | None = None) -> ndarray:
-    made: ndarray = dispatch.array_of(
+    made: ndarray = array_like.array_of(
         array if array.base is None else array.copy()
     )  # what was sent beside the pickle is shared
     return made if kind is None else instance(made, kind, None)
 
-
-dispatch.connect(array_type=ndarray)
 
 __all__ = ["ndarray"]

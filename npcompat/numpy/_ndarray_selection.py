@@ -10,8 +10,8 @@ import numpy as onp
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch, subclasses
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import array_like, handles, subclasses
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.indexing import lens
 from npcompat._internal.native.fast_path import remembering
 from npcompat._internal.support import atomic_file
@@ -48,7 +48,7 @@ class Selection:
             found = lens.whole(self)
         else:
             wanted = dtypes.canonical(dtype)
-            dispatch.layout(self).view(wanted)  # NumPy's error where that can't be
+            handles.layout(self).view(wanted)  # NumPy's error where that can't be
             found = lens.reinterpreted(wanted)
         if type is None or type is builtins.type(self):
             return lens.view(self, found)
@@ -117,9 +117,9 @@ class Selection:
         if self.dtype.kind == "O" or getattr(value, "shape", ()) or isinstance(value, list | tuple):
             held = onp.empty((), self.dtype)
             held[()] = (
-                dispatch.to_host(value) if isinstance(value, Handle) else value
+                handles.to_host(value) if isinstance(value, Handle) else value
             )  # NumPy's error for what is no element
-            value = dispatch.array_of(held)
+            value = array_like.array_of(held)
         self[...] = value
 
     def byteswap(self: Any, /, inplace: bool = False) -> Any:

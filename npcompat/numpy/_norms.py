@@ -8,7 +8,7 @@ import numpy as onp
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import as_axis, normalized_axes, operator
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._decompositions import real_dtype, working_dtype
 from npcompat.numpy._host_arrays import by_numpy

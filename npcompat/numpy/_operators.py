@@ -15,13 +15,22 @@ from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value, touch
 from npcompat._internal.core.op import Op
-from npcompat._internal.dispatch import dispatch, execution, subclasses
+from npcompat._internal.dispatch import (
+    array_like,
+    execution,
+    handles,
+    late_bound,
+    subclasses,
+    writes,
+)
+from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.placement import SCALARS, XLA_ARRAY
 from npcompat._internal.native import fast_path
 from npcompat.numpy import _arithmetic, _bits, _comparison, _floats, _products
 from npcompat.numpy._overrides import overridden
 from npcompat.numpy._ufunc import name_of, on_host, store
 
-_apply = dispatch.apply
+_apply = apply
 Kind = TypeVar("Kind", bound=type)
 _OPERANDS = (int, float, bool, complex, list, tuple, onp.ndarray, onp.generic)
 Infix = Callable[..., Any]
@@ -42,7 +51,7 @@ def _on_scalars(op: Op, infix: Infix | None, args: tuple[Any, ...]) -> Any:
     given = []
     for x in args:
         if (
-            type(x) is dispatch.scalar
+            type(x) is late_bound.scalar
             and type(x._value.payload) is onp.ndarray
             and dtypes.on_devices(x.dtype)
         ):
@@ -57,12 +66,12 @@ def _on_scalars(op: Op, infix: Infix | None, args: tuple[Any, ...]) -> Any:
         mode.numpy_dtypes,
         lambda *arrays: infix(*[a[()] if type(a) is onp.ndarray else a for a in arrays]),
     )
-    return None if found is None else dispatch.wrap_scalar(Value(found))
+    return None if found is None else handles.wrap_scalar(Value(found))
 
 
 def _by_exponent(x: Any, exponent: Any) -> Op | None:
     """The operator that NumPy's `**` takes for squares, reciprocals and roots of arrays."""
-    if type(x) is dispatch.ndarray and type(exponent) in (int, float):
+    if type(x) is late_bound.ndarray and type(exponent) in (int, float):
         for number, op, _ in _EXPONENTS:
             if type(number) is type(exponent) and number == exponent:
                 return (
@@ -77,8 +86,8 @@ def _by_exponent(x: Any, exponent: Any) -> Op | None:
 def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
     """An infix operator; NotImplemented for operands that don't want to meet arrays."""
     if (
-        type(x1) is not dispatch.ndarray
-        and type(x2) is not dispatch.ndarray
+        type(x1) is not late_bound.ndarray
+        and type(x2) is not late_bound.ndarray
         and (found := _on_scalars(op, infix, (x1, x2))) is not None
     ):
         return found
@@ -94,7 +103,7 @@ def _binary(op: Op, infix: Infix, x1: Any, x2: Any) -> Any:
 def _repeats(x: Any, other: Any) -> bool:
     """Whether the product with a sequence is that sequence, repeated."""
     return (
-        type(x) is dispatch.scalar
+        type(x) is late_bound.scalar
         and isinstance(other, str | bytes | bytearray | list | tuple)
         and x.dtype.kind in "iu"
     )
@@ -113,19 +122,19 @@ def _takes_over(kind: Any) -> bool:
 def _comparison_of(op: Op, infix: Infix, x1: Any, x2: Any, otherwise: bool) -> Any:
     """Whether elements are equal, or not; what can't be compared is unequal."""
     if x2 is None and dtypes.on_devices(x1.dtype):
-        return dispatch.as_scalar(
-            dispatch.array_of(onp.full(x1.shape, otherwise))
+        return handles.as_scalar(
+            array_like.array_of(onp.full(x1.shape, otherwise))
         )  # no number is None, in a compiled function, too
     try:
         return _binary(op, infix, x1, x2)
     except _UFuncNoLoopError:
-        host1, host2 = [dispatch.to_host(x) if isinstance(x, Handle) else x for x in (x1, x2)]
+        host1, host2 = [handles.to_host(x) if isinstance(x, Handle) else x for x in (x1, x2)]
         found = host1 != host2 if otherwise else host1 == host2  # NumPy compares records itself
-        made, chief = dispatch.array_of(onp.asarray(found)), subclasses.leader((x1, x2))
+        made, chief = array_like.array_of(onp.asarray(found)), subclasses.leader((x1, x2))
         return (
-            dispatch.as_scalar(made)
+            handles.as_scalar(made)
             if chief is None
-            else subclasses.wrapped(chief, made, dispatch.ufuncs[op.name], (x1, x2), 0)
+            else subclasses.wrapped(chief, made, late_bound.ufuncs[op.name], (x1, x2), 0)
         )
 
 
@@ -141,29 +150,23 @@ def _in_place(op: Op, x: Any, *others: Any) -> Any:
     mode = modes.current()
     if mode.direct and op.ufunc is not None and on_host(op, (x, *others), x, mode.plain):
         return x
-    known = type(x) is dispatch.ndarray and all(
-        [type(other) in dispatch.ordinary for other in others]
+    known = type(x) is late_bound.ndarray and all(
+        [type(other) in late_bound.ordinary for other in others]
     )  # classes that users derive have a say
     rare = x._extra
     free = rare is None or (rare.leaf is None and not rare.readonly)
-    if (
-        mode.plain
-        and known
-        and free
-        and x._view is None
-        and type(x._value.payload) is execution.XLA_ARRAY
-    ):
+    if mode.plain and known and free and x._view is None and type(x._value.payload) is XLA_ARRAY:
         if _keeps_type(op, x, others):
-            dispatch.update(x, op, [dispatch.as_value(other) for other in others])
+            writes.update(x, op, [array_like.as_value(other) for other in others])
             return x
         value, before = _apply(op, (x, *others))._value, x._value.payload
-        if type(value.payload) is execution.XLA_ARRAY and value.payload.aval == before.aval:
+        if type(value.payload) is XLA_ARRAY and value.payload.aval == before.aval:
             touch(x)
             x._value = value  # what `store` comes to
             return x
         store(x, value, what=f"ufunc '{name_of(op)}'")
         return x
-    value = execution.run(op, [dispatch.read(x), *map(dispatch.as_value, others)])
+    value = execution.run(op, [handles.read(x), *map(array_like.as_value, others)])
     store(x, value, what=f"ufunc '{name_of(op)}'")
     return x
 
@@ -180,7 +183,7 @@ def _keeps_type(op: Op, x: Any, others: tuple[Any, ...]) -> bool:
         return False
     kinds: list[Any] = [x.dtype]
     for other in others:
-        if type(other) in execution.SCALARS:
+        if type(other) in SCALARS:
             kinds.append(type(other))
         elif isinstance(other, Handle) and other.shape in ((), x.shape):
             kinds.append(other.dtype)

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec
 import numpy as onp
 
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import late_bound
 from npcompat._internal.dispatch.subclasses import is_subclass
 
 P = ParamSpec("P")
@@ -23,7 +23,7 @@ def overrides(x: Any) -> bool:
     if isinstance(x, Handle):
         return (
             is_subclass(type(x))
-            and getattr(type(x), "__array_ufunc__", None) is not dispatch.ndarray.__array_ufunc__
+            and getattr(type(x), "__array_ufunc__", None) is not late_bound.ndarray.__array_ufunc__
         )
     if isinstance(x, _NONE_OF_THEM):
         return False
@@ -63,7 +63,7 @@ def overridden(op: Any, method: str, inputs: Sequence[Any], options: Mapping[str
         If a class refuses all ufuncs (its `__array_ufunc__` is None), or if none of those asked
         can.
     """
-    return _asked(dispatch.ufuncs.get(op.name), method, inputs, options)
+    return _asked(late_bound.ufuncs.get(op.name), method, inputs, options)
 
 
 def reduced_by_class(name: str, a: Any, options: Mapping[str, Any]) -> Any:
@@ -74,7 +74,7 @@ def reduced_by_class(name: str, a: Any, options: Mapping[str, Any]) -> Any:
     return (
         NotImplemented
         if ufunc is None
-        else _asked(dispatch.ufuncs[f"_npi_{ufunc}"], "reduce", (a,), options)
+        else _asked(late_bound.ufuncs[f"_npi_{ufunc}"], "reduce", (a,), options)
     )
 
 
@@ -148,7 +148,7 @@ def made_like(like: Any, function: Callable[..., Any], arguments: Mapping[str, A
             "The `like` argument must be an array-like that implements the `__array_function__` "
             "protocol."
         )
-    if method is dispatch.ndarray.__array_function__:
+    if method is late_bound.ndarray.__array_function__:
         return NotImplemented
     return _by_protocol(like, function, *_as_called(function, arguments))
 
@@ -171,7 +171,7 @@ def reduced_by(function: Callable[..., Any], arguments: Mapping[str, Any]) -> An
         if _is_foreign(x):
             return _by_protocol(x, function, *_as_called(function, arguments))
     name, a = function.__name__, arguments["a"]
-    if not is_subclass(type(a)) or getattr(type(a), name) is getattr(dispatch.ndarray, name):
+    if not is_subclass(type(a)) or getattr(type(a), name) is getattr(late_bound.ndarray, name):
         return NotImplemented
     _, options = _as_called(function, arguments)
     return getattr(a, name)(**{"axis": None, "out": None, **options})
@@ -247,8 +247,6 @@ def _as_called(
             kwargs[name] = arguments[name]
     return tuple(args), kwargs
 
-
-dispatch.connect(overridden=overridden)
 
 __all__ = [
     "asks_classes",

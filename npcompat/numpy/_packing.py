@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as onp
 
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 

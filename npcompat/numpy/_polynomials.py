@@ -11,8 +11,8 @@ from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy import linalg
 from npcompat.numpy._calculus import convolve
 from npcompat.numpy._checks import shaping
@@ -510,7 +510,7 @@ class poly1d:
         return f"poly1d({repr(self._coeffs)[6:-1]})"
 
     def __str__(self) -> str:
-        return str(onp.poly1d(dispatch.to_host(self._coeffs), variable=self._variable))
+        return str(onp.poly1d(handles.to_host(self._coeffs), variable=self._variable))
 
     def __len__(self) -> int:
         return self.order

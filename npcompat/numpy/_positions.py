@@ -6,10 +6,10 @@ from typing import Any, Literal
 
 import numpy as onp
 
-from npcompat._internal.compile.trace import outside as outside_of_traces
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_shape, normalized_axes
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.dispatch.outside_traces import outside as outside_of_traces
 from npcompat.numpy._checks import outside, refuse, shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._filled import ones
@@ -27,12 +27,12 @@ def _number(x: Any) -> Any:
 
 
 def _arrays(found: Sequence[_Host]) -> tuple[Any, ...]:
-    return tuple([dispatch.as_scalar(dispatch.array_of(f)) for f in found])
+    return tuple([handles.as_scalar(array_like.array_of(f)) for f in found])
 
 
 def _shaped(arr: Any) -> _Host:
     """What NumPy is asked about in the place of an array, of which only the shape matters."""
-    return dispatch.layout(asarray(arr))
+    return handles.layout(asarray(arr))
 
 
 # --- diagonals and triangles ----------------------------------------------------------------------
@@ -126,7 +126,7 @@ def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Any
     """
     with outside_of_traces():
         kept = asarray(mask_func(ones((n, n), int), k))
-        found = onp.nonzero(dispatch.to_host(kept))
+        found = onp.nonzero(handles.to_host(kept))
     return _arrays(found)
 
 
@@ -180,8 +180,10 @@ def ravel_multi_index(
     """
     parts, shape = list(multi_index), as_shape(dims)
     if not any([isinstance(p, Handle) for p in parts]):
-        return dispatch.as_scalar(
-            dispatch.array_of(onp.asarray(onp.ravel_multi_index(tuple(parts), shape, mode, order)))
+        return handles.as_scalar(
+            array_like.array_of(
+                onp.asarray(onp.ravel_multi_index(tuple(parts), shape, mode, order))
+            )
         )
     parts = [asarray(p) for p in parts]
     onp.ravel_multi_index(

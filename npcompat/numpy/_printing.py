@@ -22,7 +22,7 @@ from numpy import (
 
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.subclasses import is_subclass
 
 _SHOWN: set[tuple[int, int]] = set()
@@ -39,7 +39,7 @@ def _values(a: Any) -> Iterator[onp.ndarray[Any, Any]]:
     """The values to be shown: dots for an array of objects that is, at some depth, among its own
     elements.
     """
-    host = dispatch.to_host(a) if isinstance(a, Handle) else onp.asarray(a)
+    host = handles.to_host(a) if isinstance(a, Handle) else onp.asarray(a)
     key = id(a), get_ident()
     if host.dtype.kind != "O":
         yield host
@@ -152,7 +152,7 @@ def array2string(
     >>> np.array2string(np.arange(3), separator=";")
     '[0;1;2]'
     """
-    host = dispatch.to_host(a) if isinstance(a, Handle) else onp.asarray(a)
+    host = handles.to_host(a) if isinstance(a, Handle) else onp.asarray(a)
     return onp.array2string(
         host, max_line_width, precision, suppress_small, separator, prefix, formatter=formatter, threshold=threshold,
         edgeitems=edgeitems, sign=sign, floatmode=floatmode, suffix=suffix, legacy=legacy,

@@ -11,8 +11,8 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op, as_axis, operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply, remembered
+from npcompat._internal.dispatch import handles, writes
+from npcompat._internal.dispatch.apply import apply, remembered
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._manipulation import moveaxis
 from npcompat.numpy._reductions import accumulated
@@ -115,7 +115,7 @@ def _product(
     if out is None:
         return result if result._view is None else result.copy("C" if order == "K" else order)
     (target,) = out if isinstance(out, tuple) else (out,)
-    store(target, dispatch.read(result), True, casting, f"ufunc '{name_of(op)}'")
+    store(target, handles.read(result), True, casting, f"ufunc '{name_of(op)}'")
     return target
 
 
@@ -379,7 +379,7 @@ def dot(a: ArrayLike, b: ArrayLike, out: Any = None) -> Any:
             f"{result.dtype}{result.shape}, got "
             f"{out.dtype}{out.shape}"
         )
-    dispatch.write(out, dispatch.read(result))
+    writes.write(out, handles.read(result))
     return out
 
 

@@ -12,8 +12,9 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import default_float
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import handles, late_bound, writes
 from npcompat._internal.dispatch.devices import Device, as_device, current_device
+from npcompat._internal.dispatch.placement import constant, fresh, on_host
 from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import AddressNotImplementedError
 from npcompat.numpy._creation import placed_on
@@ -43,7 +44,7 @@ class Protocols(Handle):
         """
         if not hasattr(ufunc, "nin"):
             raise TypeError(f"__array_ufunc__: expected a ufunc, got {type(ufunc).__name__}")
-        if ufunc in dispatch.ufuncs.values():  # it was one of ours that asked
+        if ufunc in late_bound.ufuncs.values():  # it was one of ours that asked
             if any(map(overrides, (*inputs, *kwargs.get("out", ()), kwargs.get("where")))):
                 return NotImplemented
             return (ufunc if method == "__call__" else getattr(ufunc, method))(*inputs, **kwargs)
@@ -60,27 +61,27 @@ class Protocols(Handle):
 
     @fast_path.method("convert", infix=bool)
     def __bool__(self) -> bool:
-        return bool(dispatch.to_host(self))
+        return bool(handles.to_host(self))
 
     @fast_path.method("convert", infix=int)
     def __int__(self) -> int:
-        return int(dispatch.to_host(self))
+        return int(handles.to_host(self))
 
     @fast_path.method("convert", infix=float)
     def __float__(self) -> float:
-        return float(dispatch.to_host(self))
+        return float(handles.to_host(self))
 
     def __complex__(self) -> complex:
-        return complex(dispatch.to_host(self))
+        return complex(handles.to_host(self))
 
     def __index__(self) -> int:
-        payload = dispatch.read(self).payload
+        payload = handles.read(self).payload
         if payload.shape or payload.dtype.kind not in "iu":
             raise TypeError("only integer scalar arrays can be converted to a scalar index")
-        return int(dispatch.to_host(self))
+        return int(handles.to_host(self))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> onp.ndarray[Any, Any]:
-        host = dispatch.to_host(self)
+        host = handles.to_host(self)
         if dtype is not None and host.dtype != dtype:
             if copy is False:
                 raise ValueError("Unable to avoid copy while creating an array as requested.")
@@ -119,9 +120,9 @@ class Protocols(Handle):
         """A DLPack capsule of the values: memory that must not be written, or a copy for those who
         know no such memory.
         """
-        payload = dispatch.read(self).payload
+        payload = handles.read(self).payload
         if xla.is_tracer(payload):
-            raise dispatch.traced_value_error()
+            raise handles.traced_value_error()
         if not isinstance(payload, onp.ndarray):
             # XLA makes the capsule that every version can read, but knows no numbers of old ones
             try:
@@ -139,7 +140,7 @@ class Protocols(Handle):
             0,
         ):  # which can't say that memory must not be written
             own = (
-                dispatch.buffer(self)
+                writes.buffer(self)
                 if copy is False and not (self._extra is not None and self._extra.readonly)
                 else None
             )
@@ -150,9 +151,9 @@ class Protocols(Handle):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Kind and number of the device, as DLPack has them."""
-        payload = dispatch.read(self).payload
+        payload = handles.read(self).payload
         if xla.is_tracer(payload):
-            raise dispatch.traced_value_error()
+            raise handles.traced_value_error()
         kind, number = payload.__dlpack_device__()
         return int(kind), int(number)
 
@@ -241,7 +242,7 @@ def _into_numpys(
     written = []
     for result, out in zip(results, outs, strict=True):
         if out is not None:
-            out[...] = dispatch.to_host(result) if isinstance(out, onp.ndarray) else result
+            out[...] = handles.to_host(result) if isinstance(out, onp.ndarray) else result
         written.append(result if out is None else out)
     return tuple(written) if isinstance(found, tuple) else written[0]
 
@@ -282,8 +283,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
         mode = modes.current()
         if mode.trace is not None:
             raise NotImplementedError("from_dlpack in a compiled function: make the array outside")
-        if execution.on_host(mode):
-            return dispatch.wrap(execution.constant(onp.from_dlpack(x, copy=copy)))
+        if on_host(mode):
+            return handles.wrap(constant(onp.from_dlpack(x, copy=copy)))
         payload = xla.from_dlpack(x, copy)
         if mode.device is not None and xla.device_of(payload) != mode.device:
             if copy is False:
@@ -292,7 +293,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
                     f"have to move to {mode.device}"
                 )
             payload = xla.moved(payload, mode.device)
-        return dispatch.wrap(execution.fresh(payload))
+        return handles.wrap(fresh(payload))
 
 
 def _check_device(device: Any) -> None:

@@ -14,8 +14,8 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_shape, operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._arithmetic import power
 from npcompat.numpy._creation import array, asarray, copy_of, placed_on
 from npcompat.numpy._filled import created, full
@@ -110,7 +110,7 @@ def arange(
     if (wanted is not None and not dtypes.on_devices(wanted)) or (
         not integers and any([_made_by_numpy(b) for b in bounds])
     ):
-        return dispatch.array_of(onp.arange(*bounds, dtype=wanted))
+        return array_like.array_of(onp.arange(*bounds, dtype=wanted))
     wanted = _range_dtype(bounds) if wanted is None else wanted
     return created(_arange, (*bounds, wanted), ctx if device is None else device)
 
@@ -127,7 +127,7 @@ arange.__dict__["__signature__"] = _shown.replace(
 def _number(x: Any) -> Any:
     if not isinstance(x, Handle):
         return x
-    host = dispatch.to_host(x)
+    host = handles.to_host(x)
     return (
         host.item() if dtypes.on_devices(host.dtype) else host[()]
     )  # dates and durations keep their unit
@@ -276,12 +276,12 @@ def geomspace(
     array([1., 2., 4., 8.])
     """
     host = [
-        dispatch.to_host(x) if isinstance(x, Handle) else dispatch.host_array(x)
+        handles.to_host(x) if isinstance(x, Handle) else array_like.host_array(x)
         for x in (start, stop)
     ]
     wanted = None if dtype is None else dtypes.canonical(dtype)
     made = onp.geomspace(host[0], host[1], num, endpoint, wanted, axis)
-    return dispatch.array_of(
+    return array_like.array_of(
         made.astype(
             dtypes.narrow(made.dtype, [h.dtype for h in host]) if wanted is None else wanted
         )
@@ -338,7 +338,9 @@ def indices(
     """
     found: Any = onp.indices(as_shape(dimensions), dtypes.canonical(dtype), bool(sparse))  # type: ignore[call-overload]
     with placed_on(device, ctx):
-        return tuple(dispatch.array_of(f) for f in found) if sparse else dispatch.array_of(found)
+        return (
+            tuple(array_like.array_of(f) for f in found) if sparse else array_like.array_of(found)
+        )
 
 
 def ix_(*args: ArrayLike) -> tuple[Any, ...]:
@@ -351,8 +353,8 @@ def ix_(*args: ArrayLike) -> tuple[Any, ...]:
            [3, 5]])
     """
     return tuple(
-        dispatch.array_of(onp.array(a))
-        for a in onp.ix_(*[dispatch.to_host(a) if isinstance(a, Handle) else a for a in args])
+        array_like.array_of(onp.array(a))
+        for a in onp.ix_(*[handles.to_host(a) if isinstance(a, Handle) else a for a in args])
     )
 
 

@@ -11,7 +11,8 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op, as_attr, as_axis, from_attr, operator
 from npcompat._internal.core.op_kinds import for_axis
-from npcompat._internal.dispatch.dispatch import apply, ordinary, remembered
+from npcompat._internal.dispatch.apply import apply, remembered
+from npcompat._internal.dispatch.late_bound import ordinary
 from npcompat._internal.indexing.checks import checked_scalar
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._empty_slices import is_empty, warn_of_masked, warn_of_means, warn_of_spreads

@@ -7,8 +7,8 @@ import numpy as onp
 
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_axis, as_shape, operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply, remembered
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.apply import apply, remembered
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asanyarray, asarray, copy_of
 from npcompat.numpy._manipulation import broadcast_to, moveaxis, ravel
@@ -294,7 +294,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
         raise ValueError(f"unsupported keyword arguments for mode {mode!r}: {wrong}")
     if not array.ndim:
         return copy_of(array)
-    if mode == "median" and array.dtype.kind == "c" and dispatch.live(array) is None:
+    if mode == "median" and array.dtype.kind == "c" and handles.live(array) is None:
         raise NotImplementedError("pad(mode='median') of a complex array on XLA")
     if kwargs.get("reflect_type") == "odd" and array.dtype == onp.bool_:
         raise NotImplementedError("pad(reflect_type='odd') of a bool array")
@@ -313,7 +313,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
     elif mode in ("maximum", "mean", "median", "minimum") and option is not None:
         option = _pairs(option, array.ndim, "stat_length")
         if any(n < 1 for pair in option for n in pair) and (
-            mode in ("maximum", "minimum") or dispatch.live(array) is None
+            mode in ("maximum", "minimum") or handles.live(array) is None
         ):
             raise ValueError("stat_length of 0 yields no value for padding")
     elif option not in (None, "even", "odd"):
@@ -364,7 +364,7 @@ def _pairs(given: Any, ndim: int, what: str) -> tuple[tuple[int, int], ...]:
 def _border(given: Any, array: Any) -> Any:
     """The values of a constant border at both ends of each axis, in the dtype of the array."""
     if isinstance(given, Handle):
-        _paired(dispatch.layout(given), array.ndim, "constant_values")
+        _paired(handles.layout(given), array.ndim, "constant_values")
         return broadcast_to(given, (array.ndim, 2))
     return _paired(onp.asarray(given), array.ndim, "constant_values").astype(array.dtype)
 

@@ -8,7 +8,7 @@ import numpy as onp
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch.dispatch import remembered
+from npcompat._internal.dispatch.apply import remembered
 from npcompat.numpy import _arithmetic, _extremes
 from npcompat.numpy._creation import asanyarray
 from npcompat.numpy._typing import ArrayLike, Casting, DTypeLike, NoValue, Order

@@ -6,7 +6,8 @@ import numpy as onp
 
 from npcompat._internal.autograd import tape
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import execution, handles
+from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.indexing import lens
 from npcompat.numpy import _printing
 from npcompat.numpy._memory_order import check_order
@@ -31,7 +32,7 @@ class Scalar(Array):
     def real(self) -> Any:
         """The real part."""
         return (
-            dispatch.wrap_scalar(execution.run(lens.real.get, [dispatch.read(self)]))
+            handles.wrap_scalar(execution.run(lens.real.get, [handles.read(self)]))
             if self.dtype.kind == "c"
             else self
         )
@@ -40,8 +41,8 @@ class Scalar(Array):
     def imag(self) -> Any:
         """The imaginary part."""
         if self.dtype.kind == "c":
-            return dispatch.wrap_scalar(execution.run(lens.imag.get, [dispatch.read(self)]))
-        return dispatch.wrap_scalar(execution.constant(onp.zeros((), self.dtype)))
+            return handles.wrap_scalar(execution.run(lens.imag.get, [handles.read(self)]))
+        return handles.wrap_scalar(constant(onp.zeros((), self.dtype)))
 
     def copy(self, order: Order = "C") -> Any:
         """The scalar itself: it does not change."""
@@ -57,19 +58,19 @@ class Scalar(Array):
         copy: bool = True,
     ) -> Any:
         """The value in another dtype, as a scalar."""
-        return dispatch.as_scalar(super().astype(dtype, order, casting, subok, copy))
+        return handles.as_scalar(super().astype(dtype, order, casting, subok, copy))
 
     def transpose(self, *axes: Any) -> Any:
         """The scalar itself."""
-        return dispatch.wrap_scalar(dispatch.read(super().transpose(*axes)))
+        return handles.wrap_scalar(handles.read(super().transpose(*axes)))
 
     def squeeze(self, axis: AxisLike = None) -> Any:
         """The scalar itself."""
-        return dispatch.wrap_scalar(dispatch.read(super().squeeze(axis)))
+        return handles.wrap_scalar(handles.read(super().squeeze(axis)))
 
     def detach(self) -> Any:
         """The same value, cut off from the graph."""
-        return dispatch.wrap_scalar(tape.detached(dispatch.read(self)))
+        return handles.wrap_scalar(tape.detached(handles.read(self)))
 
     def __getattr__(self, name: str) -> Any:
         """What only NumPy's scalars have, and arrays have not, such as `is_integer` and
@@ -77,16 +78,16 @@ class Scalar(Array):
         """
         if name.startswith("_") or not hasattr(self.dtype.type, name):
             raise AttributeError(f"'numpy.{self.dtype.name}' object has no attribute {name!r}")
-        return getattr(dispatch.to_host(self)[()], name)
+        return getattr(handles.to_host(self)[()], name)
 
     def __hash__(self) -> int:  # type: ignore[override]
-        return hash(dispatch.to_host(self)[()])
+        return hash(handles.to_host(self)[()])
 
     def __repr__(self) -> str:
         return (
             _printing.array_repr(self)
-            if xla.is_tracer(dispatch.read(self).payload)
-            else repr(dispatch.to_host(self)[()])
+            if xla.is_tracer(handles.read(self).payload)
+            else repr(handles.to_host(self)[()])
         )
 
     def __round__(self, ndigits: int | None = None) -> Any:
@@ -106,9 +107,7 @@ class Scalar(Array):
 
 
 def _scalar_from_host(array: onp.ndarray[Any, Any]) -> Any:
-    return dispatch.wrap_scalar(execution.constant(array))
+    return handles.wrap_scalar(constant(array))
 
-
-dispatch.connect(scalar_type=Scalar)
 
 __all__ = ["Scalar"]

@@ -10,8 +10,8 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_axis, operator
-from npcompat._internal.dispatch import dispatch, execution
-from npcompat._internal.dispatch.dispatch import apply, remembered, remembered_on_host
+from npcompat._internal.dispatch import array_like, execution, handles, writes
+from npcompat._internal.dispatch.apply import apply, remembered, remembered_on_host
 from npcompat._internal.indexing import host as host_keys
 from npcompat._internal.indexing.checks import check_bounds
 from npcompat.numpy._checks import outside, refuse, shaping
@@ -124,7 +124,7 @@ def nonzero(
         )
     if count is not None:
         return tuple(positions("nonzero", host, count, fill_value))
-    return tuple(dispatch.array_of(found) for found in host.nonzero())
+    return tuple(array_like.array_of(found) for found in host.nonzero())
 
 
 def flatnonzero(
@@ -147,7 +147,7 @@ def flatnonzero(
     count = length("flatnonzero", size, fill_value)
     if count is not None:
         return positions("flatnonzero", ravel(asarray(a)), count, fill_value)[0]
-    return dispatch.array_of(onp.flatnonzero(shaping(a, "flatnonzero", "size=")))
+    return array_like.array_of(onp.flatnonzero(shaping(a, "flatnonzero", "size=")))
 
 
 def argwhere(
@@ -170,7 +170,7 @@ def argwhere(
     """
     count = length("argwhere", size, fill_value)
     if count is None:
-        return dispatch.array_of(onp.argwhere(shaping(a, "argwhere", "size=")))
+        return array_like.array_of(onp.argwhere(shaping(a, "argwhere", "size=")))
     a = asarray(a)
     if a.ndim == 0:
         return argwhere(a.reshape(1), size=count, fill_value=fill_value)[:, :0]
@@ -182,7 +182,7 @@ def argwhere(
 
 def _positions(indices: Any) -> Any:
     """Positions as integers: an array, or a host array."""
-    found: Any = indices if isinstance(indices, Handle) else dispatch.host_array(indices)
+    found: Any = indices if isinstance(indices, Handle) else array_like.host_array(indices)
     if not isinstance(indices, Handle | onp.ndarray | onp.generic):
         return found.astype(_int64)
     if found.dtype.kind not in "biu":
@@ -406,7 +406,7 @@ def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """
     _check_array(a, "put")
     positions, mode = _positions(ind), _check_mode(mode)
-    values: Any = v if isinstance(v, Handle) else onp.asarray(dispatch.host_array(v, a.dtype))
+    values: Any = v if isinstance(v, Handle) else onp.asarray(array_like.host_array(v, a.dtype))
     if positions.size == 0:
         return
     if a.size == 0:
@@ -415,8 +415,8 @@ def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
         return
     if mode == "raise":
         check_bounds(positions, a.size, 0)
-    dispatch.write(
-        a, execution.run(_put, [dispatch.as_value(x) for x in (a, positions, values)], (mode,))
+    writes.write(
+        a, execution.run(_put, [array_like.as_value(x) for x in (a, positions, values)], (mode,))
     )
 
 
@@ -476,7 +476,7 @@ def place(arr: Any, mask: ArrayLike, vals: ArrayLike) -> None:
         if mask.any():
             raise ValueError("Cannot insert from an empty array!")
         return
-    dispatch.write(arr, execution.run(_place, [dispatch.read(x) for x in (arr, mask, vals)]))
+    writes.write(arr, execution.run(_place, [handles.read(x) for x in (arr, mask, vals)]))
 
 
 def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
@@ -497,7 +497,7 @@ def putmask(a: Any, /, mask: ArrayLike, values: ArrayLike) -> None:
             f"putmask: mask and data must be the same size, got {mask.size} and {a.size} elements"
         )
     if values.size:
-        dispatch.write(a, execution.run(_putmask, [dispatch.read(x) for x in (a, mask, values)]))
+        writes.write(a, execution.run(_putmask, [handles.read(x) for x in (a, mask, values)]))
 
 
 # --- by condition ---------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ import numpy as onp
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import array_like
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._given_length import distinct, length
@@ -106,8 +106,8 @@ def unique(
         host, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan, sorted=ordered
     )
     if isinstance(found, tuple):
-        return tuple(dispatch.array_of(f) for f in found)
-    return dispatch.array_of(found)
+        return tuple(array_like.array_of(f) for f in found)
+    return array_like.array_of(found)
 
 
 def unique_all(
@@ -260,7 +260,9 @@ def intersect1d(
     find: Any = onp.intersect1d
     found = find(*_elements(ar1, ar2, "intersect1d"), assume_unique, return_indices)
     return (
-        tuple([dispatch.array_of(f) for f in found]) if return_indices else dispatch.array_of(found)
+        tuple([array_like.array_of(f) for f in found])
+        if return_indices
+        else array_like.array_of(found)
     )
 
 
@@ -272,7 +274,7 @@ def union1d(ar1: ArrayLike, ar2: ArrayLike) -> Any:
     >>> np.union1d([3, 1], [2, 3])
     array([1, 2, 3])
     """
-    return dispatch.array_of(onp.union1d(*_elements(ar1, ar2, "union1d")))
+    return array_like.array_of(onp.union1d(*_elements(ar1, ar2, "union1d")))
 
 
 def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Any:
@@ -286,7 +288,7 @@ def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> An
     >>> np.setdiff1d([1, 2, 3, 2], [3])
     array([1, 2])
     """
-    return dispatch.array_of(onp.setdiff1d(*_elements(ar1, ar2, "setdiff1d"), assume_unique))
+    return array_like.array_of(onp.setdiff1d(*_elements(ar1, ar2, "setdiff1d"), assume_unique))
 
 
 def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Any:
@@ -297,7 +299,7 @@ def setxor1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Any
     >>> np.setxor1d([1, 2, 3], [3, 4])
     array([1, 2, 4])
     """
-    return dispatch.array_of(onp.setxor1d(*_elements(ar1, ar2, "setxor1d"), assume_unique))
+    return array_like.array_of(onp.setxor1d(*_elements(ar1, ar2, "setxor1d"), assume_unique))
 
 
 __all__ = [

@@ -9,8 +9,8 @@ import numpy as onp
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import Op, as_axis, operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply, remembered
+from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.dispatch.apply import apply, remembered
 from npcompat.numpy._checks import outside, refuse
 from npcompat.numpy._creation import asanyarray, asarray
 from npcompat.numpy._empty_slices import all_nan, is_empty
@@ -58,7 +58,7 @@ def _by_fields(function: Any, a: Any, *args: Any, order: Any, descending: bool =
             "descending=True and order= can't be given together: records are sorted in ascending "
             "order"
         )
-    return dispatch.array_of(function(dispatch.to_host(asarray(a)), *args, order=order))
+    return array_like.array_of(function(handles.to_host(asarray(a)), *args, order=order))
 
 
 def _check_sort(kind: Any, stable: Any) -> None:

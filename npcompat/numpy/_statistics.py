@@ -9,8 +9,8 @@ from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_axis, normalized_axes, operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._averages import weights_along
 from npcompat.numpy._checks import flagged, refuse
 from npcompat.numpy._creation import asanyarray, asarray
@@ -298,8 +298,8 @@ def fractions_of(a: Any, q: Any, scale: int, what: str) -> tuple[Any, Type, bool
         q = asarray(q)
         carried = q.dtype if dtypes.is_inexact(q.dtype) else dtypes.default_float()
         chosen: Any = q / scale if scale != 1 else q
-        if modes.current().trace is None and dispatch.read(chosen).node is None:
-            chosen = dispatch.to_host(chosen)
+        if modes.current().trace is None and handles.read(chosen).node is None:
+            chosen = handles.to_host(chosen)
     else:
         chosen = onp.asarray(q, onp.float64) / scale
         carried = float if isinstance(q, int | float) else dtypes.default_float()

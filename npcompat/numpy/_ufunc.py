@@ -12,8 +12,15 @@ from numpy._core._exceptions import _UFuncInputCastingError
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op, operator
-from npcompat._internal.dispatch import dispatch, execution, subclasses
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import (
+    array_like,
+    execution,
+    handles,
+    late_bound,
+    subclasses,
+    writes,
+)
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat._internal.native import fast_path
 from npcompat.numpy._memory_order import check_order, common_order, in_order
@@ -113,7 +120,7 @@ def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool, where: Any = Tru
     _check_writeable(out)
     if op.ufunc is None or not (
         where is True
-        or (type(where) is dispatch.ndarray and where.dtype == onp.bool_ and _on_host(where))
+        or (type(where) is late_bound.ndarray and where.dtype == onp.bool_ and _on_host(where))
     ):
         return False
     for a in args:
@@ -121,14 +128,14 @@ def on_host(op: Op, args: Sequence[Any], out: Any, plain: bool, where: Any = Tru
             return False
     if out.dtype.num >= _EXTENDED:
         return False
-    with dispatch.writing(out) as target:
+    with writes.writing(out) as target:
         if target is None:
             return False
         arrays = [
-            a if type(a) in _SCALARS else a._value.payload if a._view is None else dispatch.live(a)
+            a if type(a) in _SCALARS else a._value.payload if a._view is None else handles.live(a)
             for a in args
         ]
-        mask = True if where is True else dispatch.live(where)
+        mask = True if where is True else handles.live(where)
         if plain and mask is True:
             op.ufunc(*arrays, out=target)
         elif plain:
@@ -192,7 +199,7 @@ def _general(
             f"{op.outputs}, got {len(out)}"
         )
     chief = None
-    if not dispatch.ordinary.issuperset(
+    if not late_bound.ordinary.issuperset(
         map(type, (*args, *(out if type(out) is tuple else (out,)), where))
     ):
         options = given(
@@ -218,13 +225,13 @@ def _general(
     if any([isinstance(o, onp.ndarray) for o in outs]):
         return _into_numpys(op, args, outs, where, casting, order, dtype, subok, signature)
     for o in outs:
-        if o is not None and (not isinstance(o, Handle) or type(o) is dispatch.scalar):
+        if o is not None and (not isinstance(o, Handle) or type(o) is late_bound.scalar):
             raise TypeError(
                 "return arrays must be of ArrayType: `out` must be an npcompat ndarray, got "
                 f"{type(o).__name__}"
             )
     usual = (
-        type(outs[0]) is dispatch.ndarray
+        type(outs[0]) is late_bound.ndarray
         and op.outputs == 1
         and dtype is None
         and signature is None
@@ -236,7 +243,7 @@ def _general(
     operands = [
         a
         if type(a) in (bool, int, float, complex) or isinstance(a, Handle)
-        else dispatch.host_array(a)
+        else array_like.host_array(a)
         for a in args
     ]
     types = tuple([a.dtype if hasattr(a, "dtype") else type(a) for a in operands])
@@ -257,7 +264,7 @@ def _general(
                 )
             _let_numpy_check(op.ufunc, carried, loop, casting)
     values = execution.run(
-        op, [dispatch.as_value(a) for a in operands], () if loop is None else (loop,)
+        op, [array_like.as_value(a) for a in operands], () if loop is None else (loop,)
     )
     finished = []
     for i, (value, target) in enumerate(
@@ -272,7 +279,7 @@ def _general(
         if wrapping is not None:
             given_arrays = args if all([o is None for o in outs]) else (*args, *outs)
             result = subclasses.wrapped(
-                wrapping, as_array(result), dispatch.ufuncs.get(op.name), given_arrays, i
+                wrapping, as_array(result), late_bound.ufuncs.get(op.name), given_arrays, i
             )
         finished.append(result)
     return finished[0] if op.outputs == 1 else tuple(finished)
@@ -285,7 +292,7 @@ def _into_numpys(
     ours = tuple([None if isinstance(o, onp.ndarray) else o for o in outs])
     made = _general(op, args, ours, True, casting, *rest)
     results = made if op.outputs > 1 else (made,)
-    mask = dispatch.to_host(where) if isinstance(where, Handle) else where
+    mask = handles.to_host(where) if isinstance(where, Handle) else where
     for result, out in zip(results, outs, strict=True):
         if isinstance(out, onp.ndarray):
             copy_into_numpys(out, result, mask, casting, f"ufunc '{name_of(op)}'")
@@ -297,7 +304,7 @@ def copy_into_numpys(
     out: onp.ndarray[Any, Any], result: Any, where: Any, casting: Casting, what: str
 ) -> None:
     """Write a result into an array of NumPy's, which a caller gave as `out`."""
-    host = dispatch.to_host(result) if isinstance(result, Handle) else onp.asarray(result)
+    host = handles.to_host(result) if isinstance(result, Handle) else onp.asarray(result)
     if not onp.can_cast(host.dtype, out.dtype, casting):
         raise TypeError(
             f"Cannot cast {what} output from {host.dtype!r} to {out.dtype!r} with casting rule "
@@ -386,11 +393,11 @@ def _loop(op: Op, dtype: Any, signature: Any) -> Any:
 def _finish(op: Op, value: Value, out: Any, where: Any, casting: Casting) -> Any:
     if out is None:
         if where is True:
-            return dispatch.wrap_result(op, value)
-        mask = dispatch.as_value(where)
+            return handles.wrap_result(op, value)
+        mask = array_like.as_value(where)
         shape = onp.broadcast_shapes(value.payload.shape, getattr(mask.payload, "shape", ()))
         zeros = execution.run(_zeros_for_where, [value], (shape,))
-        return dispatch.wrap_result(op, execution.run(_select_where, [mask, value, zeros]))
+        return handles.wrap_result(op, execution.run(_select_where, [mask, value, zeros]))
     store(out, value, where, casting, f"ufunc '{name_of(op)}'")
     return out
 
@@ -415,7 +422,7 @@ def store(
         )
     shape = value.payload.shape
     if where is not True:
-        mask = dispatch.as_value(where)
+        mask = array_like.as_value(where)
         shape = onp.broadcast_shapes(shape, getattr(mask.payload, "shape", ()))
     if shape != out.shape:
         if onp.broadcast_shapes(shape, out.shape) != out.shape:
@@ -424,11 +431,11 @@ def store(
                 f"broadcast shape {shape}".replace(", )", ",)")
             )
     if where is not True:
-        dispatch.write(out, execution.run(_select_where, [mask, value, dispatch.read(out)]))
+        writes.write(out, execution.run(_select_where, [mask, value, handles.read(out)]))
     elif have != want or shape != out.shape:
-        dispatch.write(out, fitted(dispatch.wrap(value), out.shape, want))
+        writes.write(out, fitted(handles.wrap(value), out.shape, want))
     else:
-        dispatch.write(out, value)
+        writes.write(out, value)
 
 
 def _check_writeable(out: Handle) -> None:
@@ -438,9 +445,9 @@ def _check_writeable(out: Handle) -> None:
 
 def as_array(result: Any) -> Any:
     """A result as an array, also where it is a scalar."""
-    if type(result) is dispatch.scalar:
-        return dispatch.wrap(dispatch.read(result))
-    return result if isinstance(result, Handle) else dispatch.array_of(onp.asarray(result))
+    if type(result) is late_bound.scalar:
+        return handles.wrap(handles.read(result))
+    return result if isinstance(result, Handle) else array_like.array_of(onp.asarray(result))
 
 
 def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> Any:
@@ -456,7 +463,7 @@ def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> 
     if not isinstance(result, Handle | onp.generic | onp.ndarray):  # an object, or a string
         held = onp.empty((), object)
         held[()] = result
-        result = dispatch.array_of(held.astype(out.dtype) if hasattr(out, "dtype") else held)
+        result = array_like.array_of(held.astype(out.dtype) if hasattr(out, "dtype") else held)
     if isinstance(out, onp.ndarray):
         if onp.shape(result) != out.shape:
             raise ValueError(
@@ -464,12 +471,12 @@ def finish(result: Any, out: Any, what: str, casting: Casting = "same_kind") -> 
             )
         copy_into_numpys(out, result, True, casting, what)
         return out
-    if not isinstance(out, Handle) or type(out) is dispatch.scalar:
+    if not isinstance(out, Handle) or type(out) is late_bound.scalar:
         raise TypeError(f"{what}: `out` must be an npcompat ndarray, got {type(out).__name__}")
     result = as_array(result)
     if result.shape != out.shape:
         raise ValueError(f"{what}: output array has shape {out.shape}, expected {result.shape}")
-    store(out, dispatch.read(result), True, casting, what)
+    store(out, handles.read(result), True, casting, what)
     return out
 
 
@@ -497,7 +504,7 @@ def accumulated_in(dtype: Any, a: Any) -> onp.dtype[Any] | None:
         return None
     wanted = dtypes.canonical(dtype)
     if wanted.kind in "iuf":
-        have = a.dtype if isinstance(a, Handle) else dispatch.host_array(a).dtype
+        have = a.dtype if isinstance(a, Handle) else array_like.host_array(a).dtype
         if have.kind == "c":
             fast_path.unlike()
             dtypes.warn_of_lost_parts(have, wanted, 4)

@@ -28,8 +28,8 @@ from npcompat._internal.core.op import (
     normalized_axes,
     operator,
 )
-from npcompat._internal.dispatch import dispatch, execution
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import array_like, execution, handles, late_bound
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.indexing.checks import checked_scalar
 from npcompat._internal.support.errors import OperatorError, user_location
 from npcompat.numpy._creation import asanyarray
@@ -472,7 +472,7 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
         (checked,) = normalized_axes(axis, array.ndim)
         if not isinstance(indices, Handle):
             indices = (
-                dispatch.host_array(indices)
+                array_like.host_array(indices)
                 if onp.size(indices)
                 else onp.asarray(indices, onp.intp)
             )
@@ -551,7 +551,7 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
             raise ValueError(f"second operand needed for ufunc: {name}")
         target: Any = a
         row = target.shape[1:] if _are_positions(indices) else ()
-        positions = dispatch.array_of(
+        positions = array_like.array_of(
             onp.arange(len(target)) if row else onp.arange(target.size).reshape(target.shape)
         )[indices]
         shape = (*positions.shape, *row)
@@ -567,7 +567,7 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
             b = onp.asarray(b).astype(target.dtype if type(b) is int else bool)
         store(
             target,
-            dispatch.read(
+            handles.read(
                 apply(
                     _at, (target, positions) if b is None else (target, positions, b), (name, row)
                 )
@@ -633,14 +633,14 @@ def _check_starts(name: str, indices: Handle | onp.ndarray[Any, Any], size: int)
     if (
         trace is not None
         and isinstance(indices, Handle)
-        and xla.is_tracer((value := dispatch.read(indices)).payload)
+        and xla.is_tracer((value := handles.read(indices)).payload)
     ):
         message = (
             f"index out-of-bounds in {name}.reduceat [0, {size}) (compiled at {user_location()})"
         )
         trace.expect(execution.run(_not_a_start, [value], (size,)).payload, IndexError, message)
         return
-    host = dispatch.to_host(indices) if isinstance(indices, Handle) else indices
+    host = handles.to_host(indices) if isinstance(indices, Handle) else indices
     wrong = host[(host < 0) | (host >= size)]
     if wrong.size:
         raise IndexError(f"index {wrong.flat[0]} out-of-bounds in {name}.reduceat [0, {size})")
@@ -666,7 +666,7 @@ def instance(op: Op, only_on_host: bool = False) -> Callable[[Callable[P, Any]],
                 parameters=[p for p in shown.parameters.values() if p.name not in ("out1", "out2")]
             )
         made.__signature__ = function.__dict__["__signature__"] = shown
-        dispatch.ufuncs[op.name] = made
+        late_bound.ufuncs[op.name] = made
         return cast("ufunc[P]", made)
 
     return complete

@@ -7,8 +7,8 @@ import numpy as onp
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import operator
 from npcompat._internal.core.op_kinds import unary
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import array_like
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._checks import shaping
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
@@ -64,7 +64,7 @@ def sinc(x: ArrayLike) -> Any:
 def _window(of: Any, M: Any) -> Any:
     """A window that its length alone decides."""
     made = of(shaping(M, of.__name__)[()])
-    return dispatch.array_of(
+    return array_like.array_of(
         made.astype(dtypes.narrow(made.dtype, [M.dtype] if hasattr(M, "dtype") else []))
     )
 

@@ -15,7 +15,7 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op, operator
-from npcompat._internal.dispatch.dispatch import apply, remembered
+from npcompat._internal.dispatch.apply import apply, remembered
 from npcompat.numpy._arithmetic import conjugate
 from npcompat.numpy._creation import asarray, placed_on
 from npcompat.numpy._joining import concatenate

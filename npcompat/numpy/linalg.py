@@ -13,8 +13,8 @@ from numpy.linalg import LinAlgError
 
 from npcompat._internal.core import modes
 from npcompat._internal.core.op import as_axis, operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy import _diagonals, _products
 from npcompat.numpy._checks import flagged, shaping
 from npcompat.numpy._creation import asanyarray, asarray
@@ -408,7 +408,7 @@ def cond(x: ArrayLike, p: Any = None) -> Any:
         else:
             found = norm(x, p, (-2, -1)) * norm(apply(_inv, (stacked(x, True),))[0], p, (-2, -1))
     undefined = (found != found) & ~(x != x).any(axis=(-2, -1))  # only nan differs from itself
-    return dispatch.as_scalar(where(undefined, full((), onp.inf, found.dtype), found))
+    return handles.as_scalar(where(undefined, full((), onp.inf, found.dtype), found))
 
 
 # --- products -------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from npcompat import numpy as np
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.random import stream
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
@@ -208,7 +208,7 @@ def scaled_dot_product_attention(
         bool(is_causal),
     )
     if dropout and modes.current().training:
-        return dispatch.wrap(
+        return handles.wrap(
             stream.default.draw(_attention_dropout, tuple(operands), (*attrs, float(dropout)))
         )
     return apply(_attention, operands, attrs)

@@ -8,7 +8,8 @@ import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import handles, pending_errors
+from npcompat._internal.dispatch.placement import XLA_ARRAY
 from npcompat.numpy import logical_not
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
@@ -20,12 +21,12 @@ def expect(holds: Any, kind: type[Exception], message: str) -> None:
     On the host it raises at once; on XLA, and in a compiled function, at the next read of any
     array. Graphs of symbols carry no conditions: there nothing is raised.
     """
-    payload = dispatch.read(logical_not(holds)).payload
+    payload = handles.read(logical_not(holds)).payload
     trace = modes.current().trace
     if trace is not None and xla.is_tracer(payload):
         trace.expect(payload, kind, message)
-    elif type(payload) is onp.ndarray or type(payload) is execution.XLA_ARRAY:
-        execution.expect(payload, [(kind, message)])
+    elif type(payload) is onp.ndarray or type(payload) is XLA_ARRAY:
+        pending_errors.expect(payload, [(kind, message)])
 
 
 def constraint_check(input: ArrayLike, msg: str = "Constraint violated.") -> Any:

@@ -10,7 +10,7 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.compile import control_flow
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat.numpy._creation import asarray, copy_of
 from npcompat.numpy._filled import zeros
 from npcompat.numpy._joining import concatenate, stack
@@ -55,7 +55,7 @@ def cond(
     if (
         modes.current().trace is not None
         and isinstance(condition, Handle)
-        and xla.is_tracer(dispatch.read(condition).payload)
+        and xla.is_tracer(handles.read(condition).payload)
     ):
         return control_flow.branch(condition, lambda: then_func(*given), lambda: else_func(*given))
     return then_func(*given) if bool(condition) else else_func(*given)

@@ -14,7 +14,8 @@ from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import REQUIRED, Op
 from npcompat._internal.core.tensor_type import TensorType, is_symbolic
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import array_like, execution, handles, late_bound
+from npcompat._internal.dispatch.placement import host_payload
 from npcompat._internal.graph import op_serialization
 from npcompat._internal.support import shared_library
 from npcompat._internal.support.errors import AutogradError, OperatorError
@@ -139,9 +140,9 @@ class Custom:
     def __call__(self, *args: Any, **attrs: Any) -> Any:
         """Apply the operator to arrays, or to symbols."""
         arrays, attrs = self._arguments(args, attrs)
-        values = list(map(dispatch.read, arrays))
+        values = list(map(handles.read, arrays))
         payloads = [v.payload for v in values]
-        if any([type(p) is dispatch.symbolic for p in payloads]):
+        if any([type(p) is late_bound.symbolic for p in payloads]):
             return self._run(values, attrs, symbolic=True)
         if self.bprop is None and self.func_type in _OWN_DERIVATIVE:
             return self._forward(attrs)(*arrays)
@@ -179,7 +180,7 @@ class Custom:
         attrs = _custom_info.bound_attrs(self.name, info, attrs)
         self._check_attrs(attrs)
         arrays = [x if isinstance(x, Handle) else asarray(x) for x in args[:inputs]]
-        types = [_type(dispatch.read(a).payload) for a in arrays]
+        types = [_type(handles.read(a).payload) for a in arrays]
         _custom_info.check_types(self.name, info, types)
         if self._out_dtype is not None and info["outputs"] and all([None not in t for t in types]):
             declared = self._declared([t[0] for t in types], [t[1] for t in types])
@@ -263,13 +264,11 @@ class Custom:
         if self.func_type in _ON_HOST and modes.current().trace is None:
             return lambda *arrays: _unpacked(
                 [
-                    dispatch.array_of(o)
-                    for o in self._host(
-                        [execution.host_payload(dispatch.read(a)) for a in arrays], attrs
-                    )
+                    array_like.array_of(o)
+                    for o in self._host([host_payload(handles.read(a)) for a in arrays], attrs)
                 ]
             )
-        return lambda *arrays: self._run(list(map(dispatch.read, arrays)), attrs, symbolic=False)
+        return lambda *arrays: self._run(list(map(handles.read, arrays)), attrs, symbolic=False)
 
     def _hybrid(self, attrs: dict[str, Any], arrays: Sequence[Handle]) -> list[Any]:
         result = self.func(*arrays, **attrs)
@@ -323,7 +322,7 @@ class Custom:
         count = self._count([v.payload for v in values], attrs)
         op = self.operator(count, tuple(sorted(attrs)), symbolic)
         result = execution.run(op, values, op.bind(**attrs))
-        return dispatch.wrap(result) if count == 1 else tuple(map(dispatch.wrap, result))
+        return handles.wrap(result) if count == 1 else tuple(map(handles.wrap, result))
 
     def _count(self, payloads: Sequence[Any], attrs: dict[str, Any]) -> int:
         """How many outputs there are for these inputs; one, where that can't be known yet."""
@@ -430,7 +429,7 @@ class Custom:
             )
             returned = self._backward(attrs)(xs, outs, grads)
             return list(
-                map(dispatch.wrap, custom_gradient.gradients(f"{self.name}.bprop", returned, xs))
+                map(handles.wrap, custom_gradient.gradients(f"{self.name}.bprop", returned, xs))
             )
 
         return custom_gradient.of_payloads(f"{self.name}.bprop", pull)
@@ -442,7 +441,7 @@ def _unpacked(arrays: Sequence[Any]) -> Any:
 
 def _type(payload: Any) -> tuple[Any, Any]:
     """Shape and dtype of a payload; None for what is not known of a symbol."""
-    if isinstance(payload, dispatch.symbolic):
+    if isinstance(payload, late_bound.symbolic):
         known: TensorType = payload.type  # type: ignore[attr-defined]
         return (None if known.shape is None or None in known.shape else known.shape), known.dtype
     return tuple(payload.shape), onp.dtype(payload.dtype)

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_conv import Sizes, _per_axis

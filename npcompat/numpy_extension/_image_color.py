@@ -11,8 +11,8 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._image_layout import (
     LUMA,
@@ -67,7 +67,7 @@ def _normalize(xp: Any, x: Any, *, mean: tuple[float, ...], std: tuple[float, ..
 def channel_values(value: ArrayLike) -> tuple[float, ...]:
     """One number, or one for each channel, as a tuple of Python's."""
     return tuple(
-        map(float, onp.ravel(dispatch.to_host(value) if isinstance(value, Handle) else value))
+        map(float, onp.ravel(handles.to_host(value) if isinstance(value, Handle) else value))
     )
 
 

@@ -10,7 +10,7 @@ import npcompat.numpy as np
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._image_layout import beside, pictures, uniform
 from npcompat.numpy_extension._image_resampling import (

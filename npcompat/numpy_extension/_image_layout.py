@@ -9,7 +9,7 @@ import numpy as onp
 
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Value
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat.numpy import random
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
@@ -22,7 +22,7 @@ def host_picture(values: onp.ndarray[Any, Any]) -> Any:
     """An array on the host, where pictures stay until they are put together to a batch; it takes
     the NumPy array over.
     """
-    return dispatch.wrap(Value(values))
+    return handles.wrap(Value(values))
 
 
 def pictures(data: ArrayLike, what: str) -> Any:
@@ -53,7 +53,7 @@ def beside(data: Any) -> AbstractContextManager[None]:
     """
     if modes.current().trace is not None:
         return nullcontext()
-    on_host = type(dispatch.read(data).payload) is onp.ndarray
+    on_host = type(handles.read(data).payload) is onp.ndarray
     return modes.changed(backend="numpy" if on_host else "jax")
 
 

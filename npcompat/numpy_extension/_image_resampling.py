@@ -15,7 +15,7 @@ from npcompat._internal.backend import pillow
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy import random
 from npcompat.numpy_extension._image_layout import beside, saturated, working
 

@@ -7,7 +7,9 @@ import numpy as onp
 from npcompat import numpy as np
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import writes
+from npcompat._internal.dispatch.pending_errors import raise_pending
+from npcompat._internal.dispatch.placement import on_host
 
 
 class _Capsule:
@@ -61,7 +63,7 @@ def from_dlpack(dlpack: Any) -> Any:
     if type(dlpack).__name__ == "PyCapsule":
         with modes.changed(backend="numpy"):
             found = np.from_dlpack(_Capsule(dlpack, (1, 0)))
-        return found if execution.on_host(modes.current()) else np.array(found)
+        return found if on_host(modes.current()) else np.array(found)
     return np.from_dlpack(dlpack)
 
 
@@ -100,7 +102,7 @@ def to_dlpack_for_write(data: Any) -> Any:
     ...     npx.from_dlpack(npx.to_dlpack_for_write(x))
     array([0., 0., 0.])
     """
-    memory = dispatch.buffer(_checked("to_dlpack_for_write", data))
+    memory = writes.buffer(_checked("to_dlpack_for_write", data))
     if memory is None:
         raise NotImplementedError(
             "to_dlpack_for_write: values on XLA can't be written; use npx.backend('numpy'), or "
@@ -112,7 +114,7 @@ def to_dlpack_for_write(data: Any) -> Any:
 def _checked(name: str, data: Any) -> Any:
     if not isinstance(data, Handle):
         raise TypeError(f"{name}: expected an npcompat ndarray, got {type(data).__name__}")
-    execution.raise_pending()
+    raise_pending()
     return data
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
-from npcompat._internal.dispatch import execution
 from npcompat._internal.dispatch.devices import Device, as_device, current_device, device_of
+from npcompat._internal.dispatch.pending_errors import raise_pending
 
 
 def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
@@ -274,7 +274,7 @@ def waitall() -> None:
     >>> npx.waitall()
     """
     xla.wait_all()
-    execution.raise_pending()
+    raise_pending()
 
 
 __all__ = [

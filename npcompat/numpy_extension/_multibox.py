@@ -10,8 +10,8 @@ import numpy as onp
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import array_like
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._boxes import (
@@ -98,7 +98,7 @@ def multibox_prior(
     centers = onp.stack(onp.broadcast_arrays(x[None, :], y[:, None]) * 2, -1)
     anchors = (centers[:, :, None] + half).reshape(1, -1, 4)
     dtype = data.dtype if dtypes.is_float(data.dtype) else float32
-    return dispatch.array_of((onp.clip(anchors, 0, 1) if clip else anchors).astype(dtype))
+    return array_like.array_of((onp.clip(anchors, 0, 1) if clip else anchors).astype(dtype))
 
 
 # --- what anchors learn ---------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import normalized_axes, operator
 from npcompat._internal.core.op_kinds import unary
 from npcompat._internal.core.tensor_type import TensorType
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.random import stream
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
@@ -253,7 +253,7 @@ def dropout(
     data = asarray(data)
     if p == 0 or not (mode == "always" or modes.current().training):
         return data.copy()
-    return dispatch.wrap(
+    return handles.wrap(
         stream.default.draw(
             _dropout, (data,), (float(p), normalized_axes(tuple(axes or ()), data.ndim))
         )
@@ -310,7 +310,7 @@ def stop_gradient(data: ArrayLike) -> Any:
     >>> x.grad
     array([2.])
     """
-    return dispatch.wrap(detached(dispatch.as_value(asarray(data))))
+    return handles.wrap(detached(array_like.as_value(asarray(data))))
 
 
 __all__ = ["batch_dot", "batch_flatten", "dropout", "fully_connected", "smooth_l1", "stop_gradient"]

@@ -8,7 +8,7 @@ from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
 from npcompat._internal.core.op_kinds import unary
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy import _trigonometry
 from npcompat.numpy import random as np_random
 from npcompat.numpy._creation import asarray

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from npcompat._internal.core.op import Op, operator
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import widened
 

@@ -6,7 +6,7 @@ from typing import Any
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import operator
 from npcompat._internal.core.tensor_type import TensorType
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_conv import Sizes, _layout, _per_axis

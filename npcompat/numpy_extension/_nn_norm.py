@@ -11,8 +11,8 @@ from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op, from_function, normalized_axes, operator, register
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch import handles, late_bound, writes
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import per_channel, widened, working_dtype
 
@@ -267,7 +267,7 @@ def batch_norm(
     running_mean, running_var : ndarray, shape (channels,)
         Statistics for prediction; written in training mode.
     eps : float
-        What is added to the variance.
+        Added to the variance, for numerical stability.
     momentum : float
         How much of the running statistics each batch keeps.
     fix_gamma : bool
@@ -321,9 +321,9 @@ def batch_norm(
     results = apply(_batch_norm, operands, attrs)
     for output, operand in _batch_norm.overwrites:
         running, moved = operands[operand], results[output]
-        if type(running) is not dispatch.symbol:  # whose dtype may not be known yet
+        if type(running) is not late_bound.symbol:  # whose dtype may not be known yet
             moved = moved.astype(running.dtype, copy=False)
-        dispatch.write(running, detached(dispatch.read(moved)))
+        writes.write(running, detached(handles.read(moved)))
     return results[:3] if output_mean_var else results[0]
 
 
@@ -420,7 +420,7 @@ def layer_norm(
     axis : int
         The axis to normalize over.
     eps : float
-        What is added to the variance.
+        Added to the variance, for numerical stability.
     output_mean_var : bool
         Whether mean and standard deviation are returned too; the axis stays in them, with length 1.
 
@@ -472,7 +472,7 @@ def group_norm(
     num_groups : int
         Number of groups, which must divide C.
     eps : float
-        What is added to the variance.
+        Added to the variance, for numerical stability.
     output_mean_var : bool
         Whether mean and standard deviation, of shape (N, num_groups), are returned too.
 
@@ -511,7 +511,7 @@ def instance_norm(data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: float
     gamma, beta : array_like, shape (C,)
         Scale and offset of each channel.
     eps : float
-        What is added to the variance.
+        Added to the variance, for numerical stability.
 
     Examples
     --------

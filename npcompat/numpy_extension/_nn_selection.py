@@ -8,9 +8,9 @@ import numpy as onp
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.devices import as_device
-from npcompat._internal.dispatch.dispatch import apply
 from npcompat._internal.indexing import entry, lens
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike
@@ -440,9 +440,9 @@ def arange_like(
     dtype = data.dtype if dtypes.is_float(data.dtype) else float32
     values = (start + step * (onp.arange(size) // repeat)).astype(dtype).reshape(shape)
     if ctx is None:
-        return dispatch.array_of(values)
+        return array_like.array_of(values)
     with as_device(ctx):
-        return dispatch.array_of(values)
+        return array_like.array_of(values)
 
 
 def reshape_like(

@@ -5,7 +5,7 @@ from typing import Any
 
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import Op, operator
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._typing import ArrayLike
 
 

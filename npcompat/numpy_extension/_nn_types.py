@@ -8,7 +8,7 @@ import numpy as onp
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.tensor_type import TensorType
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles, late_bound
 
 float32 = onp.dtype("float32")
 int64 = onp.dtype("int64")
@@ -56,7 +56,7 @@ def declared(parameter: Any, shape: tuple[int | None, ...]) -> bool:
     """Whether a parameter is a variable of a graph whose shape is not known; it becomes this one
     (None: follows from the data).
     """
-    if type(parameter) is not dispatch.symbol or parameter.type.shape is not None:
+    if type(parameter) is not late_bound.symbol or parameter.type.shape is not None:
         return False
-    known: bool = dispatch.read(parameter).payload.refine(TensorType(shape))
+    known: bool = handles.read(parameter).payload.refine(TensorType(shape))
     return known

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from npcompat._internal.core.op import REGISTRY, REQUIRED, Op
 from npcompat._internal.core.tensor_type import TensorType
-from npcompat._internal.dispatch import dispatch, type_inference
+from npcompat._internal.dispatch import type_inference
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.graph import op_serialization
 from npcompat._internal.support.errors import DefinitionError, OperatorError
 
@@ -64,7 +65,7 @@ class Operator:
         """
         op = self.declaration
         op.check_inputs(len(operands))
-        found = dispatch.apply(op, operands, self._attrs)
+        found = apply(op, operands, self._attrs)
         return found if op.outputs != 1 else (found,)
 
     def infer(self, types: Iterable[Any]) -> type_inference.Inference:

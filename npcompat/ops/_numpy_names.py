@@ -24,7 +24,7 @@ from npcompat import numpy as np
 from npcompat._internal.compile.trace import capture
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import REGISTRY, Op
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat._internal.support.errors import TracedValueError
 from npcompat.numpy._checks import shaping
 from npcompat.ops import _facts, _usage
@@ -369,17 +369,17 @@ def _result_is_recorded(
     def body(proxies: list[Any], _: Any) -> tuple[list[Any], bool]:
         rest = iter(proxies)
         given, *named = _with_arrays([args, *kwargs.values()], lambda _: next(rest))
-        before = [dispatch.read(p) for p in proxies]
+        before = [handles.read(p) for p in proxies]
         result = function(*given, **dict(zip(kwargs, named, strict=True)))
         if result is None:
             return [], any(
-                dispatch.read(p) is not was for p, was in zip(proxies, before, strict=True)
+                handles.read(p) is not was for p, was in zip(proxies, before, strict=True)
             )
         listed = result if isinstance(result, list | tuple) else [result]
-        return [], any(isinstance(r, Handle) and dispatch.read(r).node is not None for r in listed)
+        return [], any(isinstance(r, Handle) and handles.read(r).node is not None for r in listed)
 
     with autograd.record():
-        recorded = capture("example", body, [dispatch.read(o) for o in operands]).result
+        recorded = capture("example", body, [handles.read(o) for o in operands]).result
     return ("yes" if recorded else "no") if operands else ""
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import npcompat.numpy as np
-from npcompat._internal.compile.trace import outside, value_outside
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.outside_traces import outside, value_outside
 from npcompat.numpy import random
 from npcompat.optimizer._optimizer import DefaultRate, Optimizer, register
 from npcompat.optimizer._rules import Hyper
@@ -54,7 +54,7 @@ class DCASGD(Optimizer):
         *change, _ = super().create_state(index, weight)
         now = value_outside(weight)
         with outside():
-            return (*change, np.array(dispatch.wrap(now)))
+            return (*change, np.array(handles.wrap(now)))
 
 
 @register

@@ -5,10 +5,10 @@ from typing import Any
 
 import npcompat.numpy as np
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.compile.trace import outside, value_outside
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like, handles, writes
+from npcompat._internal.dispatch.outside_traces import outside, value_outside
 from npcompat.optimizer._optimizer import (
     DefaultRate,
     Optimizer,
@@ -147,7 +147,7 @@ class Optax(Optimizer):
         with outside():
             paths, leaves = xla.xp.optax_state(self.transformation, self._names(), now)
             self._state = {
-                path: np.array(dispatch.array_of(leaf))
+                path: np.array(array_like.array_of(leaf))
                 for path, leaf in zip(paths, leaves, strict=True)
             }
 
@@ -205,11 +205,11 @@ class Optax(Optimizer):
         operands = [*counts, *factors, *weights, *grads, *copies, *memory]
         values = self._given()
         at = {id(h): len(values) + i for i, h in enumerate(operands)}
-        values += map(dispatch.read, operands)
+        values += map(handles.read, operands)
         op = self._operator(len(written))
         results = run_in_place(op, values, attrs, written, tuple([at[id(h)] for h in written]))
         for handle, value in zip(written, results, strict=True):
-            dispatch.write(handle, value)
+            writes.write(handle, value)
 
     def _operator(self, outputs: int) -> Op:
         """The operator, which is this optimizer's own: what it compiled is freed with it.

@@ -17,12 +17,13 @@ import numpy as onp
 
 import npcompat.numpy as np
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.compile.trace import in_trace, outside, value_outside
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle, Value, extra
 from npcompat._internal.core.op import Op
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import array_like, execution, handles, ownership, writes
+from npcompat._internal.dispatch.outside_traces import in_trace, outside, value_outside
+from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.support import argument_errors
 
 _float64 = onp.dtype("float64")
@@ -134,7 +135,7 @@ class _Group:
     def set_counts(self, counts: onp.ndarray[Any, Any]) -> None:
         """Set how often each was updated."""
         same = (counts == counts[:1]).all()
-        _replace(self.counts, execution.constant(onp.array(counts[0] if same else counts)))
+        _replace(self.counts, constant(onp.array(counts[0] if same else counts)))
 
     def separate(self) -> None:
         """Count each parameter for itself from now on."""
@@ -142,7 +143,7 @@ class _Group:
             with nullcontext() if in_trace(self.counts) else outside():
                 _replace(
                     self.counts,
-                    dispatch.read(np.broadcast_to(self.counts, (len(self.indices),)).copy()),
+                    handles.read(np.broadcast_to(self.counts, (len(self.indices),)).copy()),
                 )
 
 
@@ -157,7 +158,7 @@ def _shortest(values: Sequence[float], neutral: float) -> onp.ndarray[Any, Any]:
 def _replace(handle: Handle, value: Value) -> None:
     """Give an array another value, which may have another shape."""
     with modes.changed(recording=False):
-        dispatch.write(handle, value)
+        writes.write(handle, value)
     extra(handle).layout = None
 
 
@@ -373,7 +374,7 @@ class Optimizer:
                 (group.factors, group.decays), self._multipliers(group.indices), strict=True
             ):
                 with nullcontext() if in_trace(array) else outside():
-                    _replace(array, execution.constant(new))
+                    _replace(array, constant(new))
 
     @property
     def num_update(self) -> int:
@@ -440,7 +441,7 @@ class Optimizer:
             return self.create_state(index, weight)
         now = value_outside(weight)
         with outside():
-            master = dispatch.wrap(now).astype("float32")
+            master = handles.wrap(now).astype("float32")
         return (master, *(self.create_state(index, master) or ()))
 
     def _hyper(self) -> tuple[tuple[str, Any], ...]:
@@ -524,18 +525,18 @@ class Optimizer:
     def _scheduled(self) -> Value:
         """The learning rate of the update that is about to be made."""
         if self.lr_scheduler is None:
-            return dispatch.read(self._lr)
+            return handles.read(self._lr)
         latest = self._groups[0].counts.max()
         for group in self._groups[1:]:
             latest = np.maximum(latest, group.counts.max())
-        return dispatch.as_value(self.lr_scheduler(latest + 1))
+        return array_like.as_value(self.lr_scheduler(latest + 1))
 
     def _given(self) -> list[Value]:
         """The first operands of a step: learning rate, scale of gradients, and whether these are
         usable, if that is asked.
         """
-        usable = [] if self._usable is None else [dispatch.read(self._usable)]
-        return [self._scheduled(), dispatch.as_value(self.rescale_grad), *usable]
+        usable = [] if self._usable is None else [handles.read(self._usable)]
+        return [self._scheduled(), array_like.as_value(self.rescale_grad), *usable]
 
     def _apply_rule(
         self,
@@ -572,7 +573,7 @@ class Optimizer:
         op = _step_op(len(written))
         values = self._given()
         first_count = len(values)
-        values += [dispatch.read(a) for a in (*counts, *scalars, *weights, *grads, *flat)]
+        values += [handles.read(a) for a in (*counts, *scalars, *weights, *grads, *flat)]
         first = first_count + 3 * len(counts)
         states_at = first + 2 * len(weights)
         positions = (
@@ -582,7 +583,7 @@ class Optimizer:
         )
         results = run_in_place(op, values, attrs, written, positions)
         for handle, value in zip(written, results if op.outputs > 1 else (results,), strict=True):
-            dispatch.write(handle, value)
+            writes.write(handle, value)
 
 
 def is_narrow(dtype: onp.dtype[Any]) -> bool:
@@ -600,7 +601,7 @@ def run_in_place(
     ):
         return execution.run(op, values, attrs)
     payloads = [v.payload for v in values]
-    dispatch.release(values, payloads, [i in positions for i in range(len(values))])
+    ownership.release(values, payloads, [i in positions for i in range(len(values))])
     return execution.run(
         op,
         [Value(p) if v is None else v for v, p in zip(values, payloads, strict=True)],

@@ -8,7 +8,7 @@ from npcompat._internal.compile.jit import Compiled
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.tensor_type import TensorType
-from npcompat._internal.dispatch import devices, dispatch
+from npcompat._internal.dispatch import array_like, devices, handles
 from npcompat._internal.graph.symbolic import Symbolic
 from npcompat._internal.support.errors import AutogradError
 from npcompat.numpy._creation import asarray
@@ -123,9 +123,9 @@ class Executor:
     def _evaluate(self, *arrays: Any) -> tuple[list[Any], list[Any]]:
         """The outputs, and what the auxiliary states are after them."""
         values = dict(
-            zip([*self.arg_dict, *self.aux_dict], map(dispatch.as_value, arrays), strict=True)
+            zip([*self.arg_dict, *self.aux_dict], map(array_like.as_value, arrays), strict=True)
         )
-        found = [dispatch.wrap(v) for v in _graph.evaluated([*self._heads, *self._next], values)]
+        found = [handles.wrap(v) for v in _graph.evaluated([*self._heads, *self._next], values)]
         return found[: len(self._heads)], found[len(self._heads) :]
 
     def forward(self, is_train: bool = False, **kwargs: Any) -> list[Any]:
@@ -155,7 +155,7 @@ class Executor:
             name,
             array,
         ) in self.arg_dict.items():  # the arrays themselves may be variables of somebody else's
-            leaf = dispatch.wrap(Value(dispatch.read(array).payload))
+            leaf = handles.wrap(Value(handles.read(array).payload))
             if name in self.grad_dict:
                 autograd.mark_variables([leaf], [self.grad_dict[name]], self._requests[name])
             leaves.append(leaf)

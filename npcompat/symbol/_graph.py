@@ -10,7 +10,8 @@ from npcompat._internal.core import fusion_groups
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.op import Op
 from npcompat._internal.core.tensor_type import TensorType, substituted
-from npcompat._internal.dispatch import dispatch, execution, type_inference
+from npcompat._internal.dispatch import execution, handles, type_inference
+from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.graph.symbolic import STREAM, Node, Symbolic
 from npcompat._internal.random import stream
 from npcompat._internal.support.errors import InferenceError
@@ -164,12 +165,12 @@ def evaluated(heads: Sequence[Symbolic], values: Mapping[str, Value]) -> list[Va
         return execution.run(op, inputs, order.get(id(node)) or substituted(node.attrs, lengths))
 
     if not draws:
-        return _computed(heads, nodes, values, execution.constant, Value, call)
+        return _computed(heads, nodes, values, constant, Value, call)
     state = {
-        n.name: dispatch.read(handle)
+        n.name: handles.read(handle)
         for n, handle in zip(STREAM, stream.default.state(), strict=True)
     }
-    found = _computed(heads, nodes, {**values, **state}, execution.constant, Value, call)
+    found = _computed(heads, nodes, {**values, **state}, constant, Value, call)
     stream.default.advance(len(draws))
     return found
 

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from npcompat._internal.autograd.tape import Leaf
-from npcompat._internal.autograd.tape import Node as Recorded
+from npcompat._internal.core.graph_node import Leaf
+from npcompat._internal.core.graph_node import Node as Recorded
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import REGISTRY
 from npcompat._internal.core.tensor_type import TensorType
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import handles
+from npcompat._internal.dispatch.placement import host_payload
 from npcompat._internal.graph import symbolic
 from npcompat._internal.graph.symbolic import Node, Symbolic
 from npcompat._internal.support.errors import AutogradError
@@ -19,7 +20,7 @@ def of_recorded(array: Handle) -> Any:
 
     in the order of need; the rest is constant.
     """
-    head = dispatch.read(array)
+    head = handles.read(array)
     if head.node is None:
         raise AutogradError(
             "get_symbol: the array was not recorded: compute it inside `with autograd.record():` "
@@ -35,13 +36,13 @@ def of_recorded(array: Handle) -> Any:
         made[id(node)] = symbolic.call(
             node.op, symbolic.operands([_operand(v, made) for v in node.inputs]), node.attrs
         )
-    return dispatch.wrap(Value(Symbolic(made[id(head.node)], head.index)))
+    return handles.wrap(Value(Symbolic(made[id(head.node)], head.index)))
 
 
 def _operand(value: Value, made: dict[int, Node]) -> Any:
     if value.node is not None:
         return Symbolic(made[id(value.node)], value.index)
-    return execution.host_payload(value)
+    return host_payload(value)
 
 
 def _ordered(head: Value) -> tuple[Sequence[Recorded], list[Value]]:

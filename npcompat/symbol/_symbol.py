@@ -4,9 +4,10 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from npcompat._internal import wiring
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.tensor_type import Dim, TensorType, dimension, dims, shown
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import handles
 from npcompat._internal.graph import symbolic
 from npcompat._internal.graph.symbolic import Node, Symbolic
 from npcompat._internal.support.errors import InferenceError
@@ -340,7 +341,7 @@ class Symbol(Graph, ndarray):
     @property
     def heads(self) -> list[Symbolic]:
         """The one output."""
-        return [dispatch.read(self).payload]
+        return [handles.read(self).payload]
 
     @property
     def type(self) -> TensorType:
@@ -377,7 +378,7 @@ class Symbol(Graph, ndarray):
         ['y']
         """
         (head,) = _composed(self.heads, self._by_name(args, kwargs, "composition"))
-        return dispatch.wrap(Value(head))  # type: ignore[no-any-return]
+        return handles.wrap(Value(head))  # type: ignore[no-any-return]
 
     def __getitem__(self, key: Any) -> Any:
         try:
@@ -450,7 +451,7 @@ class Group(Graph):
             if index not in names:
                 raise ValueError(f"there is no output {index!r}; there are {', '.join(names)}")
             index = names.index(index)
-        return dispatch.wrap(Value(self._heads[index]))
+        return handles.wrap(Value(self._heads[index]))
 
     def __call__(self, *args: Symbol, **kwargs: Symbol) -> "Group":
         """The group with other symbols in the place of variables, by position or by name."""
@@ -523,10 +524,9 @@ def var(name: str, shape: Any = None, dtype: Any = None) -> Symbol:
                 for n in shape
             ]
         )
-    return dispatch.wrap(Value(Symbolic(Node(name, (TensorType(shape, dtype),)))))  # type: ignore[no-any-return]
+    return handles.wrap(Value(Symbolic(Node(name, (TensorType(shape, dtype),)))))  # type: ignore[no-any-return]
 
 
-execution.connect_symbols(Symbolic, symbolic.run, [Symbolic(node) for node in symbolic.STREAM])
-dispatch.connect(symbol_type=Symbol, symbolic_payload=Symbolic)
+wiring.connect_symbols(Symbol, Symbolic, symbolic.run, [Symbolic(node) for node in symbolic.STREAM])
 
 __all__ = ["Graph", "Group", "Symbol", "var"]

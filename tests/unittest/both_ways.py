@@ -7,7 +7,7 @@ import pytest
 
 from npcompat import np, npx
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat._internal.native import fast_path
 
 NEEDED = pytest.mark.skipif(
@@ -72,7 +72,7 @@ def described(found):
         return tuple([described(f) for f in found])
     if not isinstance(found, Handle):
         return type(found), repr(found)
-    host = onp.asarray(dispatch.to_host(found))
+    host = onp.asarray(handles.to_host(found))
     return (
         type(found),
         host.dtype,

@@ -18,14 +18,14 @@ import pytest
 
 from npcompat import autograd, np, npx
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles as _handles
 from npcompat.test_utils import assert_almost_equal
 
 PLACEMENT = "jax"
 
 
 def pointer(a):
-    return dispatch.read(a).payload.unsafe_buffer_pointer()
+    return _handles.read(a).payload.unsafe_buffer_pointer()
 
 
 # --- a buffer that somebody else holds is never overwritten ---------------------------------------
@@ -596,10 +596,10 @@ def test_arrays_are_committed_to_a_device_only_where_they_would_not_be_anyway():
             np.random.uniform(size=3),
             np.ones(3).as_in_ctx(npx.cpu()),
         ]
-        assert [dispatch.read(a).payload.committed for a in made] == [False] * 4
+        assert [_handles.read(a).payload.committed for a in made] == [False] * 4
     with npx.device("cpu"):
         double = npx.jit(lambda x: x * 2)
-        assert not dispatch.read(double(np.array([1.0]))).payload.committed
+        assert not _handles.read(double(np.array([1.0]))).payload.committed
 
 
 @pytest.mark.parametrize(

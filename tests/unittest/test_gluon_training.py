@@ -10,7 +10,7 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, gluon, init, lr_scheduler, np, npx
-from npcompat._internal.autograd.tape import Node
+from npcompat._internal.core.graph_node import Node
 from npcompat._internal.core.handle import Handle
 from npcompat.gluon import nn, rnn
 from npcompat.gluon.model_zoo.vision import BasicBlockV1, ResNetV1

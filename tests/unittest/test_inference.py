@@ -17,7 +17,7 @@ from npcompat._internal.compile.trace import Trace, capture
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import REGISTRY
 from npcompat._internal.core.tensor_type import TensorType, substituted
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.type_inference import infer
 from npcompat._internal.support.errors import InferenceError, OperatorError
 
@@ -61,16 +61,14 @@ def trace(case, sample):
 
     def body(proxies, trace):
         return [
-            dispatch.read(leaf)
-            for leaf in flat(case.call(np, *proxies))
-            if isinstance(leaf, Handle)
+            handles.read(leaf) for leaf in flat(case.call(np, *proxies)) if isinstance(leaf, Handle)
         ], None
 
     with (
         quiet(),
         contextlib.suppress(Exception),
     ):  # what raises, raises with the oracle, too, which other tests compare
-        capture(case.name, body, [dispatch.read(a) for a in given(sample)])
+        capture(case.name, body, [handles.read(a) for a in given(sample)])
 
 
 def replaced(types, dim):

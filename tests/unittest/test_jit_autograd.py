@@ -9,7 +9,7 @@ from oracle import both
 
 from npcompat import autograd, np, npx
 from npcompat._internal.core.op import from_function
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 
 PLACEMENT = "jax"
 

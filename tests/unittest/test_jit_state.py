@@ -12,7 +12,7 @@ from npcompat import autograd, np, npx
 from npcompat._internal.compile.jit import _Program
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.retained_outputs import State, Stored, version_of
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles, writes
 from npcompat._internal.native import fast_path
 
 PLACEMENT = "jax"
@@ -260,7 +260,7 @@ def test_what_is_only_written_stays_in_its_memory():
         return y
 
     def places():
-        return [dispatch.read(a).payload.unsafe_buffer_pointer() for a in (x.grad, held)]
+        return [handles.read(a).payload.unsafe_buffer_pointer() for a in (x.grad, held)]
 
     f(np.array(2.0))
     before = places()
@@ -345,13 +345,13 @@ def test_what_a_program_wrote_is_read_and_written_by_others():
 @pytest.mark.usefixtures("way")
 def test_what_holds_a_value_or_its_buffer_sees_no_later_run():
     f, total = counting()
-    same_value = dispatch.wrap(total._value)
+    same_value = handles.wrap(total._value)
     exported, payload = onp.asarray(total), total._value.payload
     f(np.ones(3))
     f(np.ones(3))
     assert same_value.tolist() == exported.tolist() == onp.asarray(payload).tolist() == [2, 2, 2]
     assert total.tolist() == [4, 4, 4]
-    taken = dispatch.wrap(total._value)
+    taken = handles.wrap(total._value)
     # the handle's value is another one now, and there is one holder of the old one, as before
     total += 1
     f(np.ones(3))
@@ -432,7 +432,7 @@ def stepping():
 
 def taken(a):
     """A handle that holds the array's value, too."""
-    return dispatch.wrap(a._value)
+    return handles.wrap(a._value)
 
 
 def written(a):
@@ -440,7 +440,7 @@ def written(a):
 
 
 def on_the_host(a):
-    dispatch.write(a, Value(a.asnumpy()))
+    writes.write(a, Value(a.asnumpy()))
 
 
 BETWEEN = {

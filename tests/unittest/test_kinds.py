@@ -15,7 +15,7 @@ from npcompat._internal.core.op_kinds import (
     reduce_axis,
     unary,
 )
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.support.errors import InferenceError, OperatorError
 from npcompat.test_utils import assert_almost_equal
 

@@ -4,7 +4,7 @@ import numpy as onp
 import pytest
 
 from npcompat import autograd, np, npx
-from npcompat._internal.dispatch.execution import MOST_KNOWN
+from npcompat._internal.dispatch.placement import MOST_KNOWN
 from npcompat._internal.support.errors import TracedValueError
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from npcompat import autograd, gluon, np, npx
 from npcompat._internal.core.retained_outputs import Unmade
-from npcompat._internal.dispatch.execution import MOST_KNOWN
+from npcompat._internal.dispatch.placement import MOST_KNOWN
 
 MUCH = MOST_KNOWN + 1
 

@@ -20,7 +20,8 @@ from both_ways import KINDS, NEEDED, attempted, described, operands
 
 from npcompat import autograd, np, npx
 from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import apply as _apply
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.native import fast_path
 
 UFUNCS = sorted(
@@ -71,7 +72,7 @@ def test_operators(backend, policy):
                 args = given[a], given[b]
                 if has_axes(op) and any([type(x) is int for x in args]):
                     continue  # NumPy looks at the axes first, the whole way whether the number fits
-                ways = attempted(dispatch.apply, op, args), attempted(dispatch._whole, op, args)
+                ways = attempted(apply, op, args), attempted(_apply._whole, op, args)
                 told = (
                     1 if has_axes(op) and not isinstance(ways[0][0], type) else 2
                 )  # what BLAS warns of depends on where operands lie
@@ -91,9 +92,7 @@ def test_each_ufunc(name):
             args = tuple([given[kind] for kind in kinds])
             if has_axes(op) and "300" in kinds:
                 continue
-            assert attempted(dispatch.apply, op, args) == attempted(dispatch._whole, op, args), (
-                kinds
-            )
+            assert attempted(apply, op, args) == attempted(_apply._whole, op, args), kinds
 
 
 @NEEDED
@@ -658,7 +657,7 @@ def test_what_is_recorded(backend):
                 ("a", "number", "5", "ints", "0-d", "view", "scalar"),
             ):
                 ways = (
-                    gradients(dispatch.apply, name, kinds),
-                    gradients(dispatch._whole, name, kinds),
+                    gradients(apply, name, kinds),
+                    gradients(_apply._whole, name, kinds),
                 )
                 assert ways[0] == ways[1], (name, kinds)

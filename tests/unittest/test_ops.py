@@ -8,7 +8,7 @@ import pytest
 import npcompat.gluon  # declares operators, too
 from npcompat import autograd, np, npx, ops
 from npcompat._internal.core.op import REGISTRY, Kernel, from_function
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.support.errors import DefinitionError, OperatorError
 
 assert npcompat.gluon
@@ -140,7 +140,7 @@ def test_a_strategy_chooses_by_backend_types_and_priority(backend):
 
     def call(size, dtype, fast=True):
         with npx.backend(backend):
-            return dispatch.apply(op, (np.zeros(size, dtype),), (fast,)).max().item()
+            return apply(op, (np.zeros(size, dtype),), (fast,)).max().item()
 
     assert (
         call(2, "float32") == 1 and call(4, "float32") == 11 and call(4, "float32", fast=False) == 1
@@ -148,7 +148,7 @@ def test_a_strategy_chooses_by_backend_types_and_priority(backend):
     assert call(2, "float16") == 21 and call(4, "float16") == 21, (
         "the one of higher priority is taken"
     )
-    assert npx.jit(lambda x: dispatch.apply(op, (x,), (True,)))(np.zeros(4)).max().item() == (
+    assert npx.jit(lambda x: apply(op, (x,), (True,)))(np.zeros(4)).max().item() == (
         11 if backend == "jax" else 100
     )
 
@@ -166,7 +166,7 @@ def test_a_strategy_chooses_by_platform(backend):
             x = np.array([2.0, 3.0])
             x.attach_grad()
             with autograd.record():
-                y = dispatch.apply(op, (x,))
+                y = apply(op, (x,))
             y.backward(np.array([1.0, 3.0]))
             return y.tolist(), x.grad.tolist()
 

@@ -22,10 +22,11 @@ from registry_cases.case import INTS, as_dtype, samples
 import npcompat.gluon  # declares operators, too
 from npcompat import autograd, np, npx, test_utils
 from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.compile.trace import Trace, capture
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import handles
 
 PLACEMENT = "jax"
 pytestmark = [  # what is said of nothing, and of nan only
@@ -167,13 +168,11 @@ def codes(case):
 
 @pytest.mark.parametrize("name", OPERATORS)
 def test_every_operator_has_cases_that_run_it(name, monkeypatch):
-    monkeypatch.setattr(
-        execution.host, "quick", lambda *_: None
-    )  # NumPy's own functions leave no trace
+    monkeypatch.setattr(host, "quick", lambda *_: None)  # NumPy's own functions leave no trace
     cases = CASES.get(name)
     assert cases, f"{name} has no case: add one to tests/unittest/registry_cases/"
     op = REGISTRY[name]
-    called, on_host = [], slice(execution.host.slot, execution.host.slot + 2)
+    called, on_host = [], slice(host.slot, host.slot + 2)
     for backend in (
         "numpy",
         "jax",
@@ -222,15 +221,13 @@ def traces(case, op, monkeypatch):
 
     def body(proxies, trace):
         return [
-            dispatch.read(leaf)
-            for leaf in flat(case.call(np, *proxies))
-            if isinstance(leaf, Handle)
+            handles.read(leaf) for leaf in flat(case.call(np, *proxies)) if isinstance(leaf, Handle)
         ], None
 
     sample = next(samples(case, codes(case)[:1], ("ordinary",)))
     try:
         with quiet():
-            capture(case.name, body, [dispatch.read(a) for a in given(sample)])
+            capture(case.name, body, [handles.read(a) for a in given(sample)])
     except Exception:  # what can't be traced is run
         return False
     finally:
@@ -405,7 +402,7 @@ def gradients_of(case, arrays, wanted, call=None):
     with autograd.record():
         results = zip(*(call or heads_of)(case, arrays), strict=True)
     recorded = [
-        (out, np.array(head)) for out, head in results if dispatch.read(out).node is not None
+        (out, np.array(head)) for out, head in results if handles.read(out).node is not None
     ]  # what is handed on is not
     autograd.backward(*map(list, zip(*recorded, strict=True)))
     return [arrays[p].grad for p in wanted]
@@ -486,9 +483,9 @@ def test_second_order(name):
             arrays[p].attach_grad()
         with autograd.record():
             out = flat(case.call(np, *arrays))[0]
-    node = dispatch.read(out).node
+    node = handles.read(out).node
     operands, leaves = [v.payload for v in node.inputs], [v.node for v in node.inputs]
-    positions = [leaves.index(dispatch.read(arrays[p]).node) for p in wanted]
+    positions = [leaves.index(handles.read(arrays[p]).node) for p in wanted]
     head = head_of(name, 0, out)
     rng = onp.random.default_rng(zlib.crc32(name.encode()))
     directions = [rng.uniform(-1, 1, arrays[p].shape) for p in wanted]

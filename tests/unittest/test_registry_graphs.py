@@ -16,11 +16,12 @@ from test_inference import check_inference, trace
 from test_registry import OPERATORS, codes, expected_of, given, main_dtype, outcome
 
 from npcompat import npx, ops, symbol
+from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import handles
 from npcompat._internal.graph import symbolic
 from npcompat.ops._manual import page
 from npcompat.symbol import _graph
@@ -42,7 +43,7 @@ def call_of(op, monkeypatch):
     nothing is compiled.
     """
     found = []
-    forward = execution.host.forward
+    forward = host.forward
 
     def catching(called, attrs, donate=()):
         def run(*arrays):
@@ -51,8 +52,8 @@ def call_of(op, monkeypatch):
 
         return run if called is op else forward(called, attrs, donate)
 
-    monkeypatch.setattr(execution.host, "forward", catching)
-    programs = op.programs[execution.host.slot : execution.host.slot + 2]
+    monkeypatch.setattr(host, "forward", catching)
+    programs = op.programs[host.slot : host.slot + 2]
     for case in CASES[op.name]:
         for code in dict.fromkeys((main_dtype(case), *codes(case))):
             [p.clear() for p in programs]
@@ -125,7 +126,7 @@ def test_an_operator_is_inferred_written_a_node_loaded_and_described(name, monke
     else:  # without a symbol the operator would run
         node = symbolic.call(op, symbolic.operands(operands), attrs)
         graph = symbol.Group(
-            [dispatch.wrap(Value(symbolic.Symbolic(node, i))) for i in range(op.outputs)]
+            [handles.wrap(Value(symbolic.Symbolic(node, i))) for i in range(op.outputs)]
         )
     assert graph.heads[0].node.op is op and len(graph) == op.outputs
 

@@ -12,7 +12,7 @@ from both_ways import KINDS, NEEDED, Derived, attempted, described, operands
 
 from npcompat import autograd, np, npx
 from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch.apply import remembered
 from npcompat._internal.native import fast_path
 from npcompat.numpy._unbound import remembering
 
@@ -165,7 +165,7 @@ def test_what_is_remembered():
     @remembering
     def total(a, axis=None):
         seen.append(axis)
-        return dispatch.remembered(REGISTRY["_npi_sum"], (a,), (axis, None, False, None))
+        return remembered(REGISTRY["_npi_sum"], (a,), (axis, None, False, None))
 
     @remembering
     def twice(a):
@@ -410,8 +410,8 @@ def test_what_is_remembered_of_nothing():
     def counted(n, is_operand=False):
         seen.append(n)
         if is_operand:
-            return dispatch.remembered(REGISTRY["_npi_negative"], (n,), ())
-        return dispatch.remembered(
+            return remembered(REGISTRY["_npi_negative"], (n,), ())
+        return remembered(
             REGISTRY["_npi_full"],
             (),
             ((n,), 1, onp.dtype("f8" if npx.is_np_default_dtype() else "f4")),

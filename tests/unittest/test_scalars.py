@@ -12,7 +12,7 @@ import pytest
 from oracle import agrees
 
 from npcompat import autograd, np, npx
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 
 PLACEMENT = "jax"
 
@@ -142,8 +142,8 @@ def test_iteration_transfers_once(monkeypatch):
     with npx.backend("jax"):
         x = np.arange(100)
     moved = []
-    to_host = dispatch.to_host
-    monkeypatch.setattr(dispatch, "to_host", lambda handle: moved.append(handle) or to_host(handle))
+    to_host = handles.to_host
+    monkeypatch.setattr(handles, "to_host", lambda handle: moved.append(handle) or to_host(handle))
     elements = list(x)
     assert len(moved) == 1
     monkeypatch.undo()

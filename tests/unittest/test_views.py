@@ -9,7 +9,7 @@ import pytest
 from oracle import agrees
 
 from npcompat import autograd, np, npx
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 
 PLACEMENT = "jax"
 
@@ -584,7 +584,7 @@ def test_waiting_for_a_view_of_the_hosts_memory_makes_no_array(monkeypatch):
             raise AssertionError("the view is made, which takes longer than all the rest")
 
         with monkeypatch.context() as patched:
-            patched.setattr(dispatch, "run", run)
+            patched.setattr(handles, "run", run)
             view.wait_to_read()
         a[1, 2] = 3
         view.wait_to_read()

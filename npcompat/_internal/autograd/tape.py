@@ -5,9 +5,7 @@ handle, so a graph is freed by reference counts as soon as its last value goes.
 """
 
 import heapq
-import itertools
-import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -16,126 +14,68 @@ import numpy as onp
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.graph_node import LATER, Leaf, Node, PythonPullback
 from npcompat._internal.core.handle import Handle, Value, extra, root_of, touch
 from npcompat._internal.core.observer import Observer
 from npcompat._internal.core.op import RECORDED, Attrs, Op, from_function, operator
 from npcompat._internal.dispatch import masked_array
-from npcompat._internal.dispatch.dispatch import as_value, read, wrap, write
-from npcompat._internal.dispatch.execution import (
-    call,
-    connect,
-    explained,
-    fresh,
-    host_payload,
-    place,
-    run,
-    sent,
-)
+from npcompat._internal.dispatch.array_like import as_value
+from npcompat._internal.dispatch.calls import call
+from npcompat._internal.dispatch.execution import run
+from npcompat._internal.dispatch.handles import read, wrap
+from npcompat._internal.dispatch.numpy_errors import explained
+from npcompat._internal.dispatch.placement import fresh, host_payload, place, sent
+from npcompat._internal.dispatch.writes import write
 from npcompat._internal.indexing.assigned_value import fitted
-from npcompat._internal.native import fast_path
 from npcompat._internal.support.errors import AutogradError
 
-_sequence = itertools.count()
+
+def renew(leaf: Leaf) -> None:
+    """Make a variable that was written while recording, after backward, one with its new value."""
+    handle = None if leaf.variable is None else leaf.variable()
+    if (
+        handle is None
+        or handle._extra is None
+        or handle._extra.leaf is not leaf
+        or handle._view is not None
+    ):
+        return
+    if handle._value.node is not leaf:
+        handle._value = fresh(handle._value.payload, leaf)
 
 
-class Leaf:
-    """The node of a variable: where its gradient goes."""
-
-    __slots__ = ("grad", "request", "sequence", "variable")
-
-    def __init__(self, grad: Handle | None, request: str, variable: Handle | None = None) -> None:
-        self.grad, self.request, self.sequence = grad, request, next(_sequence)
-        self.variable = None if variable is None else weakref.ref(variable)
-
-    def renew(self) -> None:
-        """A variable that was written while recording is, after backward, a variable with its new
-        value.
-        """
-        handle = None if self.variable is None else self.variable()
-        if (
-            handle is None
-            or handle._extra is None
-            or handle._extra.leaf is not self
-            or handle._view is not None
-        ):
-            return
-        if handle._value.node is not self:
-            handle._value = fresh(handle._value.payload, self)
+def pull(node: Node, cotangents: Sequence[Value | None], create_graph: bool) -> Sequence[Value]:
+    """Gradients of a node's inputs in the mask, from those of its outputs (None: zero)."""
+    if isinstance(node.pullback, PythonPullback):
+        return node.pullback.pull(cotangents, create_graph)
+    if create_graph or node.pullback is LATER:
+        given = tuple([c is not None for c in cotangents])
+        op = _pullback_op(node.op, node.attrs, node.mask, given)
+        grads = run(op, [*node.inputs, *[c for c in cotangents if c is not None]])
+        return (grads,) if op.outputs == 1 else grads
+    mode = modes.current()
+    name = node.op.name
+    payloads = [
+        None if c is None else sent(p, mode, name) if type(p := c.payload) is onp.ndarray else p
+        for c in cotangents
+    ]
+    return [fresh(g) for g in _pulled(node, payloads, mode.observer)]
 
 
-class PythonPullback:
-    """A gradient that a user wrote: `pull(cotangents, create_graph)` over values, recorded if
-    asked.
-    """
-
-    __slots__ = ("pull",)
-
-    def __init__(self, pull: Callable[[Sequence[Value | None], bool], Sequence[Value]]) -> None:
-        self.pull = pull
-
-
-LATER = object()
-"""The pullback of what ran on the host: it is made when it is asked for, and computes from the
-inputs again.
-"""
-
-
-class Node:
-    """One recorded application of an operator."""
-
-    __slots__ = ("__weakref__", "attrs", "inputs", "mask", "op", "outputs", "pullback", "sequence")
-
-    def __init__(
-        self,
-        op: Op,
-        attrs: Attrs,
-        inputs: Sequence[Value],
-        mask: tuple[bool, ...],
-        pullback: Any,
-        outputs: int,
-    ) -> None:
-        self.op, self.attrs, self.inputs, self.mask = op, attrs, tuple(inputs), mask
-        self.pullback, self.outputs, self.sequence = pullback, outputs, next(_sequence)
-
-    def pull(self, cotangents: Sequence[Value | None], create_graph: bool) -> Sequence[Value]:
-        """Gradients of the inputs in the mask, from those of the outputs (None: zero)."""
-        if isinstance(self.pullback, PythonPullback):
-            return self.pullback.pull(cotangents, create_graph)
-        if create_graph or self.pullback is LATER:
-            given = tuple([c is not None for c in cotangents])
-            op = _pullback_op(self.op, self.attrs, self.mask, given)
-            grads = run(op, [*self.inputs, *[c for c in cotangents if c is not None]])
-            return (grads,) if op.outputs == 1 else grads
-        mode = modes.current()
-        name = self.op.name
-        payloads = [
-            None if c is None else sent(p, mode, name) if type(p := c.payload) is onp.ndarray else p
-            for c in cotangents
-        ]
-        return [fresh(g) for g in self._pulled(payloads, mode.observer)]
-
-    def _pulled(self, cotangents: Sequence[Any], observer: Observer | None) -> Sequence[Any]:
-        if observer is not None:
-            with modes.changed(observer=observer.outer):
-                found: Sequence[Any] = observer.program(
-                    f"{self.op.name}_pullback",
-                    [c for c in cotangents if c is not None],
-                    partial(self._pulled, cotangents, observer.outer),
-                )
-            return found
-        try:
-            pulled: Sequence[Any] = self.pullback.pull(self.pullback.arrays, cotangents)
-            return pulled
-        finally:
-            xla.lowered()
-
-    def release(self) -> None:
-        """Let go of what backward needed; the node can't be walked again."""
-        self.inputs, self.pullback = (), None
-
-    @property
-    def released(self) -> bool:
-        return self.pullback is None
+def _pulled(node: Node, cotangents: Sequence[Any], observer: Observer | None) -> Sequence[Any]:
+    if observer is not None:
+        with modes.changed(observer=observer.outer):
+            found: Sequence[Any] = observer.program(
+                f"{node.op.name}_pullback",
+                [c for c in cotangents if c is not None],
+                partial(_pulled, node, cotangents, observer.outer),
+            )
+        return found
+    try:
+        pulled: Sequence[Any] = node.pullback.pull(node.pullback.arrays, cotangents)
+        return pulled
+    finally:
+        xla.lowered()
 
 
 _pullback_ops: dict[Any, Op] = {}
@@ -198,10 +138,6 @@ def attach(
         for i, o in enumerate(out)
     ]
     return tuple(made)
-
-
-connect(record)
-fast_path.connect(node=Node, later=LATER, sequence=_sequence)
 
 
 def _add(xp: Any, x: Any, y: Any) -> Any:
@@ -366,7 +302,7 @@ def gradients(
                 )
             walked.append(node)
             wanted = [v for v, m in zip(node.inputs, node.mask, strict=True) if m]
-            for value, gradient in zip(wanted, node.pull(slots, create_graph), strict=True):
+            for value, gradient in zip(wanted, pull(node, slots, create_graph), strict=True):
                 send(value, gradient)
     if not retain_graph:
         for node in walked:
@@ -400,7 +336,7 @@ def backward(
             write(leaf.grad, grad)
     if not (retain_graph or create_graph):
         for leaf, _ in found.values():
-            leaf.renew()
+            renew(leaf)
 
 
 def head_values(

@@ -11,14 +11,17 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.autograd.tape import Leaf
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile.trace import Trace
 from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.graph_node import Leaf
 from npcompat._internal.core.handle import Handle, Value, extra, root_of
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.core.protocols import LensLike
+from npcompat._internal.dispatch import array_like, late_bound
+from npcompat._internal.dispatch import handles as _handles
 from npcompat._internal.dispatch.memory_layout import in_c_order, lay_out, stand_in
+from npcompat._internal.dispatch.placement import fresh
 from npcompat._internal.dispatch.traced_number import (
     MOST,
     NumberArgument,
@@ -92,14 +95,14 @@ class Call:
         views = gradients = False
         for i, leaf in enumerate(leaves):
             if isinstance(leaf, onp.ndarray):
-                leaf = leaves[i] = dispatch.array_of(dispatch.host_array(leaf))
+                leaf = leaves[i] = array_like.array_of(array_like.host_array(leaf))
             if not isinstance(leaf, Handle):
                 if i in numbers and is_operand(leaf):
                     self.numbers[len(handles)] = i, type(leaf)
                     places.append(len(handles))
                     number = onp.asarray(leaf, onp.int64 if type(leaf) is int else None)
                     handles.append(
-                        dispatch.wrap(Value(xla.asarray(number, modes.current().device)))
+                        _handles.wrap(Value(xla.asarray(number, modes.current().device)))
                     )
                     entries.append((None, type(leaf)))
                     continue
@@ -184,7 +187,7 @@ class Call:
         by_id = {id(given): proxy for given, proxy in zip(self.inputs, inputs, strict=True)}
         for given in self.inputs:
             if _strides(given) is not None:
-                extra(by_id[id(given)]).layout = stand_in(dispatch.layout(given))
+                extra(by_id[id(given)]).layout = stand_in(_handles.layout(given))
         seen: list[Any] = []
         self.uses = uses = Uses()
         for i, handle in enumerate(self.handles):
@@ -205,7 +208,7 @@ class Call:
             if proxy is None:
                 proxy = _rebuilt(by_id[id(root_of(handle))], _chain(handle))
             seen.append(
-                dispatch.wrap_scalar(proxy._value) if type(handle) is dispatch.scalar else proxy
+                _handles.wrap_scalar(proxy._value) if type(handle) is late_bound.scalar else proxy
             )
         positions = {id(h): i for i, h in enumerate(self.handles)}
         for i, (handle, proxy) in enumerate(zip(self.handles, seen, strict=True)):
@@ -218,7 +221,7 @@ class Call:
                 copy.grad_handle = seen[positions[id(rare.grad_handle)]]
                 copy.leaf = Leaf(copy.grad_handle, rare.leaf.request, proxy)
                 if proxy._view is None:
-                    proxy._value = execution.fresh(proxy._value.payload, copy.leaf)
+                    proxy._value = fresh(proxy._value.payload, copy.leaf)
         return seen
 
     def arguments(self, seen: Sequence[Handle]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -256,7 +259,7 @@ def _static(leaf: Any, position: int) -> Static:
 
 def _entry(handle: Handle, recording: bool) -> tuple[Any, ...]:
     """What of an array a program depends on."""
-    value = handle._value if handle._view is None else dispatch.read(handle)
+    value = handle._value if handle._view is None else _handles.read(handle)
     payload, rare, strides = value.payload, handle._extra, _strides(handle)
     if rare is None:
         return (
@@ -284,15 +287,15 @@ def _strides(handle: Handle) -> tuple[int, ...] | None:
     """The strides of an array, in bytes; None for C order, and where one axis or none leaves
     nothing to choose.
     """
-    if type(handle) is dispatch.symbol or in_c_order(handle):
+    if type(handle) is late_bound.symbol or in_c_order(handle):
         return None
-    found = dispatch.layout(handle)
+    found = _handles.layout(handle)
     return None if found.ndim < 2 or found.flags.c_contiguous else found.strides
 
 
-def _chain(handle: Handle, stop: Handle | None = None) -> list[Lens]:
+def _chain(handle: Handle, stop: Handle | None = None) -> list[LensLike]:
     """The lenses from the root (or `stop`) to the handle."""
-    lenses: list[Lens] = []
+    lenses: list[LensLike] = []
     while handle is not stop and handle._view is not None:
         lenses.append(handle._view.lens)
         handle = handle._view.parent
@@ -308,14 +311,14 @@ def path(handle: Handle) -> tuple[Any, ...]:
     return tuple([(lens.get.name, lens.attrs, lens.operands) for lens in _chain(handle)])
 
 
-def _rebuilt(handle: Handle, lenses: Sequence[Lens], leaves: Sequence[Any] = ()) -> Any:
+def _rebuilt(handle: Handle, lenses: Sequence[LensLike], leaves: Sequence[Any] = ()) -> Any:
     """What looks at an array through lenses, at the places that numbers among the arguments say."""
     for lens in lenses:
         handle = view(handle, _placed(lens, leaves) if leaves and lens.operands else lens)
     return handle
 
 
-def _placed(lens: Lens, leaves: Sequence[Any]) -> Lens:
+def _placed(lens: LensLike, leaves: Sequence[Any]) -> Lens:
     starts = tuple(
         [start.place(leaves) if type(start) is Position else start for start in lens.operands]
     )
@@ -338,8 +341,8 @@ class Outputs:
         None.
         """
         kinds: dict[Any, type] = {
-            dispatch.wrap: dispatch.ndarray,
-            dispatch.wrap_scalar: dispatch.scalar,
+            _handles.wrap: late_bound.ndarray,
+            _handles.wrap_scalar: late_bound.scalar,
         }
         return None if self.tree is not None else kinds.get(self.makers[0])
 
@@ -391,7 +394,7 @@ def describe(
         if type(leaf) is NumberArgument:
             leaf.value()
         if isinstance(leaf, TracedNumber):
-            leaf = dispatch.wrap_scalar(trace.adopt(Value(leaf.payload)))
+            leaf = _handles.wrap_scalar(trace.adopt(Value(leaf.payload)))
         if not isinstance(leaf, Handle):
             sources.append(("static", 0, ()))
             statics.append(leaf)
@@ -409,7 +412,7 @@ def describe(
             slot = slots.get(id(root))
             if slot is None:
                 slot = slots[id(root)] = len(values)
-                values.append(dispatch.read(root))
+                values.append(_handles.read(root))
                 makers.append(_maker(root))
             sources.append(("value", slot, tuple(lenses)))
     if len(leaves) == 1 and leaves[0] is result and sources[0] == ("value", 0, ()):
@@ -419,13 +422,13 @@ def describe(
 
 def _maker(root: Handle) -> Callable[[Value], Any]:
     """What makes an array such as one that was made in a traced function."""
-    if type(root) is dispatch.scalar:
-        return dispatch.wrap_scalar
-    return dispatch.wrap if in_c_order(root) else partial(_wrapped, dispatch.layout(root))
+    if type(root) is late_bound.scalar:
+        return _handles.wrap_scalar
+    return _handles.wrap if in_c_order(root) else partial(_wrapped, _handles.layout(root))
 
 
 def _wrapped(wanted: onp.ndarray[Any, Any], value: Value) -> Any:
-    made = dispatch.wrap(value)
+    made = _handles.wrap(value)
     lay_out(made, wanted)
     return made
 

@@ -14,7 +14,14 @@ from npcompat._internal.compile.trace import Captured, Trace, capture
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
-from npcompat._internal.dispatch import dispatch, execution, masked_array
+from npcompat._internal.dispatch import (
+    array_like,
+    execution,
+    handles,
+    late_bound,
+    masked_array,
+    writes,
+)
 from npcompat._internal.support.errors import user_location
 
 Python = Callable[..., Any]
@@ -24,13 +31,13 @@ def _flat(result: Any) -> tuple[list[Any], Any]:
     """The arrays of a result, and its structure; numbers become arrays."""
     leaves, tree = xla.flatten(result)
     return [
-        leaf if isinstance(leaf, Handle) else dispatch.array_of(dispatch.host_array(leaf))
+        leaf if isinstance(leaf, Handle) else array_like.array_of(array_like.host_array(leaf))
         for leaf in leaves
     ], tree
 
 
 def _are_scalars(arrays: Sequence[Any]) -> list[bool]:
-    return [type(a) is dispatch.scalar for a in arrays]
+    return [type(a) is late_bound.scalar for a in arrays]
 
 
 def _signature(captured: Captured) -> list[str]:
@@ -39,7 +46,7 @@ def _signature(captured: Captured) -> list[str]:
 
 def _entering(handle: Handle, what: str) -> Value:
     """The value of an array that a loop is given."""
-    value = dispatch.read(handle)
+    value = handles.read(handle)
     masked_array.refuse(value.payload, what)
     return value
 
@@ -50,14 +57,14 @@ def _finish(
     """Write what the bodies wrote, keep their flags, and wrap the outputs."""
     outputs = len(scalars)
     for handle, value in zip(written, results[outputs : outputs + len(written)], strict=True):
-        dispatch.write(handle, value)
+        writes.write(handle, value)
     trace = modes.current().trace
     if errors and trace is not None:
         flags = results[outputs + len(written)].payload
         for i, (kind, message) in enumerate(errors):
             trace.expect(flags[i], kind, message)
     return [
-        dispatch.wrap_scalar(v) if scalar else dispatch.wrap(v)
+        handles.wrap_scalar(v) if scalar else handles.wrap(v)
         for v, scalar in zip(results, scalars, strict=False)
     ]
 
@@ -73,7 +80,7 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
     def body(function: Python) -> Callable[[list[Any], Trace], tuple[Sequence[Value], Any]]:
         def traced(_: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
             arrays, tree = _flat(function())
-            return [dispatch.read(a) for a in arrays], (tree, _are_scalars(arrays))
+            return [handles.read(a) for a in arrays], (tree, _are_scalars(arrays))
 
         return traced
 
@@ -123,7 +130,7 @@ def branch(predicate: Handle, then: Python, otherwise: Python) -> Any:
         return out[0] if total == 1 else out
 
     op = Op("_npx_cond", compute, ("arrays",), variadic=True, outputs=total)
-    results = _run(op, [dispatch.read(predicate), *[dispatch.read(h) for h in operands]])
+    results = _run(op, [handles.read(predicate), *[handles.read(h) for h in operands]])
     scalars = [a and b for a, b in zip(scalars, other_scalars, strict=True)]
     return xla.unflatten(tree, _finish(results, scalars, written, errors))
 
@@ -133,7 +140,7 @@ def recomputed(function: Python, name: str) -> Any:
 
     def traced(_: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
         arrays, tree = _flat(function())
-        return [dispatch.read(a) for a in arrays], (tree, _are_scalars(arrays))
+        return [handles.read(a) for a in arrays], (tree, _are_scalars(arrays))
 
     found = capture(name, traced, [])
     tree, scalars = found.result
@@ -146,7 +153,7 @@ def recomputed(function: Python, name: str) -> Any:
         outputs=found.op.outputs,
         carries=found.op.carries,
     )
-    outputs, _, written, flags = found.split(_run(op, [dispatch.read(h) for h in found.reads]))
+    outputs, _, written, flags = found.split(_run(op, [handles.read(h) for h in found.reads]))
     return xla.unflatten(
         tree, _finish([*outputs, *written, *flags], scalars, found.written, found.errors)
     )
@@ -170,7 +177,7 @@ class _Loop:
             after, state_tree = _flat(new)
             extra = [] if active is None else [active]
             arrays = [*extra, *outs, *after]
-            return [dispatch.read(a) for a in arrays], (
+            return [handles.read(a) for a in arrays], (
                 len(outs),
                 out_tree,
                 len(after),
@@ -249,10 +256,10 @@ def foreach(
 
     op = Op("_npx_foreach", compute, ("arrays",), variadic=True, outputs=total)
     operands = [
-        *map(dispatch.read, loop.fixed),
+        *map(handles.read, loop.fixed),
         *values,
-        *map(dispatch.read, states),
-        *map(dispatch.read, loop.written),
+        *map(handles.read, states),
+        *map(handles.read, loop.written),
     ]
     made = _finish(_run(op, operands), loop.scalars, loop.written, errors)
     return made[: loop.outs], loop.out_tree, made[loop.outs :], loop.state_tree
@@ -322,10 +329,10 @@ def while_loop(
     op = Op("_npx_while_loop", compute, ("arrays",), variadic=True, outputs=total)
     begin, _ = _flat(condition(states))
     operands = [
-        dispatch.read(begin[0]),
-        *map(dispatch.read, loop.fixed),
-        *map(dispatch.read, states),
-        *map(dispatch.read, loop.written),
+        handles.read(begin[0]),
+        *map(handles.read, loop.fixed),
+        *map(handles.read, states),
+        *map(handles.read, loop.written),
     ]
     made = _finish(_run(op, operands), loop.scalars, loop.written, errors)
     return made[: loop.outs], loop.out_tree, made[loop.outs :], loop.state_tree

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.autograd.tape import Node, PythonPullback
 from npcompat._internal.backend.jax import custom_ops
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.compile.trace import Captured, Trace, capture
 from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.graph_node import Node, PythonPullback
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import array_like, execution, handles
 from npcompat._internal.support.errors import SymbolError
 
 Python = Callable[..., Any]
@@ -36,11 +36,11 @@ def call(
 ) -> Any:
     """Apply `forward` to arrays, with `backward`, which errors call `name.label`, as its gradient."""
     mode = modes.current()
-    values = [dispatch.read(x) for x in inputs]
+    values = [handles.read(x) for x in inputs]
     with modes.changed(recording=False):
         result = forward(*inputs)
     single = isinstance(result, Handle)
-    outs = [dispatch.read(r) for r in ((result,) if single else result)]
+    outs = [handles.read(r) for r in ((result,) if single else result)]
     mask = tuple([v.node is not None for v in values])
     if not mode.recording or not any(mask):
         return result
@@ -48,7 +48,7 @@ def call(
         outs = _recorded(f"{name}.{label}", backward, values, mask, outs)
     else:
         outs = _traced(f"{name}.{label}", backward, values, outs)
-    made = [dispatch.wrap(v) for v in outs]
+    made = [handles.wrap(v) for v in outs]
     return made[0] if single else tuple(made)
 
 
@@ -70,7 +70,7 @@ def gradients(name: str, returned: Any, inputs: Sequence[Any]) -> list[Value]:
     found = []
     for i, (grad, x) in enumerate(zip(grads, inputs, strict=True)):
         if grad is None:
-            grad = dispatch.array_of(onp.zeros(x.shape, x.dtype))
+            grad = array_like.array_of(onp.zeros(x.shape, x.dtype))
         elif grad.shape != x.shape:
             raise ValueError(
                 f"{name}: gradient {i}: expected shape {x.shape}, as its input has, got "
@@ -78,7 +78,7 @@ def gradients(name: str, returned: Any, inputs: Sequence[Any]) -> list[Value]:
             )
         elif grad.dtype != x.dtype and dtypes.is_inexact(x.dtype):
             grad = grad.astype(x.dtype)
-        found.append(dispatch.read(grad))
+        found.append(handles.read(grad))
     return found
 
 
@@ -99,12 +99,12 @@ def _recorded(
         given = []
         for cotangent, p in zip(cotangents, payloads, strict=True):
             given.append(
-                dispatch.array_of(onp.zeros(p.shape, p.dtype))
+                array_like.array_of(onp.zeros(p.shape, p.dtype))
                 if cotangent is None
-                else dispatch.wrap(cotangent)
+                else handles.wrap(cotangent)
             )
         returned = backward(
-            list(map(dispatch.wrap, inputs)), list(map(dispatch.wrap, values())), given
+            list(map(handles.wrap, inputs)), list(map(handles.wrap, values())), given
         )
         grads = gradients(name, returned, [v.payload for v in inputs])
         return [g for g, wanted in zip(grads, mask, strict=True) if wanted]
@@ -131,7 +131,7 @@ def _traced(name: str, backward: Backward, inputs: list[Value], outs: list[Value
             f"{name} indexes with arrays: not supported in compiled functions"
         )
     op = custom_ops.with_gradient(name, _outputs_of(found), len(inputs), len(outs))
-    result = execution.run(op, [*inputs, *outs, *[dispatch.read(h) for h in found.reads]])
+    result = execution.run(op, [*inputs, *outs, *[handles.read(h) for h in found.reads]])
     return [result] if op.outputs == 1 else list(result)
 
 
@@ -155,7 +155,7 @@ def of_payloads(name: str, python: Callable[..., Sequence[Handle]]) -> custom_op
 
     def function(*payloads: Any) -> Sequence[Any]:
         def body(proxies: list[Any], trace: Trace) -> tuple[Sequence[Value], Any]:
-            return [dispatch.read(r) for r in python(*proxies)], None
+            return [handles.read(r) for r in python(*proxies)], None
 
         with modes.changed(recording=False):
             found = capture(name, body, [Value(p) for p in payloads])

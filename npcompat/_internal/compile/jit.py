@@ -24,8 +24,12 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value, root_of
 from npcompat._internal.core.retained_outputs import State
 from npcompat._internal.core.tensor_type import TensorType
-from npcompat._internal.dispatch import dispatch, execution, memory_layout
+from npcompat._internal.dispatch import execution, late_bound, memory_layout, ownership, writes
+from npcompat._internal.dispatch import handles as _handles
+from npcompat._internal.dispatch.calls import programs_on_xla
 from npcompat._internal.dispatch.memory_layout import in_c_order
+from npcompat._internal.dispatch.pending_errors import expect
+from npcompat._internal.dispatch.placement import on_host, sent
 from npcompat._internal.native import fast_path
 from npcompat._internal.support import gc_pause
 
@@ -289,14 +293,14 @@ def _stand_in(kind: TensorType) -> Any:
     """An array of a type, whose elements mean nothing."""
     if not kind.known:
         raise TypeError(f"compile: expected types of which nothing is unknown, got {kind!r}")
-    return dispatch.wrap(Value(onp.empty(kind.shape, kind.dtype)))
+    return _handles.wrap(Value(onp.empty(kind.shape, kind.dtype)))
 
 
 def _is_plain(a: Any) -> bool:
     """Whether an argument is an array in C order, neither a view nor a variable, and may be
     written.
     """
-    if type(a) is not dispatch.ndarray or a._view is not None or type(a._value) is not Value:
+    if type(a) is not late_bound.ndarray or a._view is not None or type(a._value) is not Value:
         return False
     rare = a._extra
     if rare is not None and (
@@ -312,7 +316,7 @@ def _is_plain(a: Any) -> bool:
 
 
 def _to_xla(payload: Any, mode: modes.Mode, name: str) -> Any:
-    return payload if type(payload) is xla.Array else execution.sent(payload, mode, name)
+    return payload if type(payload) is xla.Array else sent(payload, mode, name)
 
 
 def _are_plain(args: tuple[Any, ...]) -> bool:
@@ -320,7 +324,7 @@ def _are_plain(args: tuple[Any, ...]) -> bool:
 
 
 def _type(handle: Handle) -> tuple[tuple[int, ...], Any]:
-    payload = dispatch.read(handle).payload
+    payload = _handles.read(handle).payload
     return payload.shape, payload.dtype
 
 
@@ -346,7 +350,7 @@ class _Program:
                 return describe(compiled.function(*args, **kwargs), trace, inputs, seen)
 
         found = self.captured = capture(
-            compiled.name, body, [dispatch.read(h) for h in call.inputs], reason, makes_anew=True
+            compiled.name, body, [_handles.read(h) for h in call.inputs], reason, makes_anew=True
         )
         self.uses = call.uses
         self.reads = found.reads
@@ -377,9 +381,7 @@ class _Program:
         )
         self.op = found.op
         self.training, self.numpy_dtypes = modes.current().training, modes.current().numpy_dtypes
-        self.programs, self.key = execution.programs_on_xla(
-            found.op, self.donated, self.numpy_dtypes
-        )
+        self.programs, self.key = programs_on_xla(found.op, self.donated, self.numpy_dtypes)
 
     def fits(self, recording: bool) -> bool:
         """Whether what is captured is differentiated as it was when the function was traced."""
@@ -419,7 +421,7 @@ class _Program:
                 return _MISSED
             payload = a._value.payload
             if type(payload) is not xla.Array:
-                payload = execution.sent(payload, mode, self.op.name)
+                payload = sent(payload, mode, self.op.name)
             if payload.aval is not known:
                 return _MISSED
             inputs.append(payload)
@@ -437,7 +439,7 @@ class _Program:
             return self._recorded(call)
         operands = None
         if self.state is not None and not self.captured.changed:
-            operands = self.state.operands([dispatch.read(h).payload for h in call.inputs])
+            operands = self.state.operands([_handles.read(h).payload for h in call.inputs])
         if operands is None:
             return self._on_handles(call, mode)
         return self.finished(
@@ -447,7 +449,7 @@ class _Program:
     def compile(self, call: Call) -> None:
         """Have XLA compile what was traced."""
         mode = modes.current()
-        values = [*[h._value for h in self.reads], *[dispatch.read(h) for h in call.inputs]]
+        values = [*[h._value for h in self.reads], *[_handles.read(h) for h in call.inputs]]
         if mode.backend == "auto":
             _stay_on_xla(values[: len(self.reads)], mode, self.op.name)
         execution.compile_ahead(self.op, [v.payload for v in values], self.donated)
@@ -467,7 +469,7 @@ class _Program:
         if self.state is not None:
             self.state.keep(_laid_out(found.written, written))
         if flags:
-            execution.expect(flags[0], found.errors)
+            expect(flags[0], found.errors)
         return self.outputs.build([Value(p) for p in outputs], handles, arguments, leaves)
 
     def _on_handles(self, call: Call, mode: modes.Mode) -> Any:
@@ -479,10 +481,10 @@ class _Program:
         values = [h._value for h in self.reads]
         if mode.backend == "auto":
             _stay_on_xla(values, mode, found.op.name)
-        values += [h._value if h._view is None else _apart(dispatch.read(h)) for h in call.inputs]
+        values += [h._value if h._view is None else _apart(_handles.read(h)) for h in call.inputs]
         payloads = [v.payload for v in values]
         if self.donated:
-            dispatch.release(values, payloads, self.given)
+            ownership.release(values, payloads, self.given)
         results = execution.execute(self.op, payloads, self.donated)
         outputs, changed, written, flags = found.split(results)
         self.state = State(
@@ -495,27 +497,27 @@ class _Program:
             type(results[0]) if results else None,
         )
         for i, payload in zip(found.changed, changed, strict=True):
-            dispatch.write(call.inputs[i], Value(payload))
+            writes.write(call.inputs[i], Value(payload))
         if flags:
-            execution.expect(flags[0], found.errors)
+            expect(flags[0], found.errors)
         return self.outputs.build([Value(p) for p in outputs], call.inputs, call.handles, call.told)
 
     def _recorded(self, call: Call) -> Any:
         """Run the program as one operation of a graph."""
         self._check_writeable()
         found = self.captured
-        values = [dispatch.read(h) for h in self.reads]
-        values += [h._value if h._view is None else _apart(dispatch.read(h)) for h in call.inputs]
+        values = [_handles.read(h) for h in self.reads]
+        values += [h._value if h._view is None else _apart(_handles.read(h)) for h in call.inputs]
         results = execution.run(self.op, values)
         outputs, changed, written, flags = found.split(
             (results,) if found.op.outputs == 1 else results
         )
         for handle, value in zip(found.written, written, strict=True):
-            dispatch.write(handle, value)
+            writes.write(handle, value)
         for i, value in zip(found.changed, changed, strict=True):
-            dispatch.write(call.inputs[i], value)
+            writes.write(call.inputs[i], value)
         if flags:
-            execution.expect(flags[0].payload, found.errors)
+            expect(flags[0].payload, found.errors)
         return self.outputs.build(outputs, call.inputs, call.handles, call.told)
 
     def _check_writeable(self) -> None:
@@ -529,7 +531,7 @@ def _laid_out(handles: Sequence[Handle], payloads: Sequence[Any]) -> Sequence[An
     if not payloads or type(payloads[0]) is not onp.ndarray:
         return payloads
     return [
-        p if in_c_order(h) else memory_layout.copied(p, dispatch.layout(h))
+        p if in_c_order(h) else memory_layout.copied(p, _handles.layout(h))
         for h, p in zip(handles, payloads, strict=True)
     ]
 
@@ -540,7 +542,7 @@ def _beside(
     """What makes values of nothing where the results are; where there are none, where new arrays
     go.
     """
-    if not anew or (type(results[0]) is onp.ndarray if results else execution.on_host(mode)):
+    if not anew or (type(results[0]) is onp.ndarray if results else on_host(mode)):
         return anew
     device = xla.device_of(results[0]) if results else None
     return [(handle, partial(_on_xla, make, device)) for handle, make in anew]
@@ -563,8 +565,7 @@ def _stay_on_xla(values: Sequence[Value], mode: modes.Mode, name: str) -> None:
     """
     for value in values:
         if type(value.payload) is onp.ndarray:
-            value.payload = execution.sent(value.payload, mode, name)
+            value.payload = sent(value.payload, mode, name)
 
 
-fast_path.connect(traced=_Program)
 __all__ = ["Compiled"]

@@ -20,8 +20,9 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import REGISTRY
 from npcompat._internal.core.tensor_type import TensorType
-from npcompat._internal.dispatch import dispatch, masked_array
-from npcompat._internal.dispatch.execution import host_payload, run
+from npcompat._internal.dispatch import array_like, handles, masked_array
+from npcompat._internal.dispatch.execution import run
+from npcompat._internal.dispatch.placement import host_payload
 
 Axes = int | Sequence[int | None] | Mapping[Any, int | None]
 
@@ -108,7 +109,7 @@ class Bucketed:
             return self.function(*args, **kwargs)
         count, args, kwargs = self._padded(args, kwargs)
         result, rows = self.compiled(
-            *args, **kwargs, **{_COUNT: dispatch.wrap(Value(onp.asarray(count, "int32")))}
+            *args, **kwargs, **{_COUNT: handles.wrap(Value(onp.asarray(count, "int32")))}
         )
         leaves, tree = xla.flatten(result)
         return xla.unflatten(
@@ -179,12 +180,12 @@ class Bucketed:
         found = _Rows(self, args, kwargs)
         length = next(leaf.shape[axis] for leaf, axis in found.rows())
         mask = run(
-            REGISTRY["_npi_less"], [Value(onp.arange(length, dtype="int32")), dispatch.read(count)]
+            REGISTRY["_npi_less"], [Value(onp.arange(length, dtype="int32")), handles.read(count)]
         )
         chosen = []
         for i, (label, axis) in found.places.items():
-            value = masked_array.select(dispatch.read(found.leaves[i]), mask, axis, ordered=True)
-            found.leaves[i] = dispatch.wrap(value)
+            value = masked_array.select(handles.read(found.leaves[i]), mask, axis, ordered=True)
+            found.leaves[i] = handles.wrap(value)
             chosen.append((label, found.leaves[i], value))
         args, kwargs = found.arguments()
         leaves, tree = xla.flatten(self.function(*args, **kwargs))
@@ -218,7 +219,7 @@ class _Rows:
                         _normalized(axis, ndim, f"{function.name}: bucket_axis= of {label}"),
                     )
                 self.leaves.append(
-                    dispatch.array_of(dispatch.host_array(leaf))
+                    array_like.array_of(array_like.host_array(leaf))
                     if isinstance(leaf, onp.ndarray)
                     else leaf
                 )
@@ -245,7 +246,7 @@ def _ndim(leaf: Any) -> int:
     shape = (
         leaf.shape
         if isinstance(leaf, onp.ndarray | TensorType)
-        else dispatch.read(leaf).payload.shape
+        else handles.read(leaf).payload.shape
         if isinstance(leaf, Handle)
         else ()
     )
@@ -303,33 +304,33 @@ def _pad(array: Any, axis: int, length: int, label: str) -> Any:
             "padded function can't write; record "
             "the call, and call backward outside"
         )
-    value = dispatch.read(array)
+    value = handles.read(array)
     if not _apart_from_graphs(value):
         border = tuple([(0, length - n if i == axis else 0) for i, n in enumerate(array.shape)])
-        return dispatch.wrap(
+        return handles.wrap(
             run(REGISTRY["_npi_pad"], [value], REGISTRY["_npi_pad"].bind(pad_width=border))
         )
     whole = onp.zeros(shape, value.payload.dtype)
     whole[(slice(None),) * axis + (slice(array.shape[axis]),)] = host_payload(value)
-    return dispatch.wrap(Value(whole))
+    return handles.wrap(Value(whole))
 
 
 def _cut(array: Any, axis: int | None, count: int) -> Any:
     if axis is None or array.shape[axis] == count:
         return array
     rows = (slice(None),) * axis + (slice(count),)
-    value = dispatch.read(array)
+    value = handles.read(array)
     if not _apart_from_graphs(value):
         return array[rows].copy()
     payload = host_payload(value)[rows]
-    return dispatch.wrap(
+    return handles.wrap(
         Value(payload.copy() if type(value.payload) is onp.ndarray else xla.asarray(payload))
     )
 
 
 def _rows_axis(leaf: Any, mask: Value) -> int | None:
     """Along which axis an array has the rows that are asked for."""
-    payload = dispatch.read(leaf).payload if isinstance(leaf, Handle) else None
+    payload = handles.read(leaf).payload if isinstance(leaf, Handle) else None
     if (
         type(payload) is masked_array.Selected
         and payload.ordered
@@ -340,9 +341,9 @@ def _rows_axis(leaf: Any, mask: Value) -> int | None:
 
 
 def _whole(leaf: Any) -> Any:
-    payload = dispatch.read(leaf).payload if isinstance(leaf, Handle) else None
+    payload = handles.read(leaf).payload if isinstance(leaf, Handle) else None
     return (
-        dispatch.wrap(payload.values)
+        handles.wrap(payload.values)
         if type(payload) is masked_array.Selected and payload.ordered
         else leaf
     )

@@ -8,24 +8,26 @@ is recorded, nested and differentiated as any other.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.autograd.tape import Leaf, attach
+from npcompat._internal.autograd.tape import attach
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.backend.numpy import runtime as host
 from npcompat._internal.core import compile_log, dtypes, fusion_groups, modes
+from npcompat._internal.core.graph_node import Leaf
 from npcompat._internal.core.handle import Handle, Value, touch
 from npcompat._internal.core.op import REGISTRY, Attrs, Op
+from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.dispatch import masked_array, memory_layout
-from npcompat._internal.dispatch.dispatch import wrap
-from npcompat._internal.dispatch.execution import MOST_KNOWN, SCALARS, explained, in_range
+from npcompat._internal.dispatch.handles import wrap
+from npcompat._internal.dispatch.numpy_errors import explained
+from npcompat._internal.dispatch.placement import MOST_KNOWN, SCALARS, in_range
 from npcompat._internal.dispatch.traced_number import NumberArgument
 from npcompat._internal.support.errors import SymbolError, user_location
 
@@ -43,7 +45,7 @@ class CapturedTypeError(Exception):
 class Trace:
     """What is known while a function is traced; the dispatcher asks it instead of executing."""
 
-    def __init__(self, outer: "Trace | None", recorded_outside: bool) -> None:
+    def __init__(self, outer: TraceLike | None, recorded_outside: bool) -> None:
         self.outer = outer
         self.recorded_outside = recorded_outside
         self.captured: list[Handle] = []  # handles read from outside, in order
@@ -301,34 +303,6 @@ class Trace:
         return tuple([tuple([calls[i][0].name.split("_", 2)[2] for i in group]) for group in found])
 
 
-@contextmanager
-def outside() -> Iterator[None]:
-    """A context for making arrays that no trace knows, although one may be running: it finds them
-    when they are read.
-    """
-    with modes.changed(trace=None, recording=False), tracing.eagerly():
-        yield
-
-
-def in_trace(handle: Handle) -> bool:
-    """Whether a running trace has read or written the handle."""
-    trace = modes.current().trace
-    while trace is not None:
-        if id(handle._value) in trace.born:
-            return True
-        trace = trace.outer
-    return False
-
-
-def value_outside(handle: Handle) -> Value:
-    """The value that a handle had before the running traces began."""
-    trace, value = modes.current().trace, handle._value
-    while trace is not None:
-        _, value = trace.before.get(id(handle), (handle, value))
-        trace = trace.outer
-    return value
-
-
 def _on_host(op: Op, payloads: Sequence[Any], attrs: Attrs, numpy_dtypes: int) -> Any:
     """What an operator makes of payloads, on the host, also while a function is traced."""
     programs = op.programs[host.slot + numpy_dtypes]
@@ -489,6 +463,3 @@ def capture(
         trace.errors,
         tracing.output_types(jaxpr),
     )
-
-
-__all__ = ["OUTSIDE", "Captured", "CapturedTypeError", "Trace", "capture", "on_xla"]

@@ -48,7 +48,7 @@ def change(policy: Policy | None) -> None:
     """Set a policy, or none, and forget the programs of operators that it changes."""
     touched = {name for p in (_current[0], policy) if p is not None for name in p.names()}
     _current[0] = policy
-    fast_path.connect(only_programs=policy is not None)
+    fast_path.use_only_programs(policy is not None)
     for name in touched:
         for programs in REGISTRY[name].programs:
             programs.clear()

@@ -49,6 +49,23 @@ def on_devices(dtype: onp.dtype[Any]) -> bool:
     return dtype in _ON_DEVICES
 
 
+def lowest(dtype: onp.dtype[Any]) -> Any:
+    """Identity element of the maximum: minus infinity, or the smallest integer."""
+    if is_inexact(dtype):
+        return onp.array(-onp.inf, dtype)
+    return onp.array(False) if dtype == onp.bool_ else onp.array(onp.iinfo(dtype).min, dtype)
+
+
+def check_dtype(dtype: onp.dtype[Any]) -> None:
+    """Raise TypeError for a dtype that XLA lacks."""
+    if not on_devices(dtype):
+        raise TypeError(
+            f"arrays of dtype {dtype} live on the host: XLA has no such dtype, so they can't be "
+            "sent to a device or used in a "
+            "compiled function; convert to a numeric dtype of this machine first"
+        )
+
+
 def everywhere() -> frozenset[onp.dtype[Any]]:
     """The dtypes that XLA has, too."""
     return _ON_DEVICES

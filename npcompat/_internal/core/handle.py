@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as onp
 
 if TYPE_CHECKING:
-    from npcompat._internal.autograd.tape import Leaf, Node
-    from npcompat._internal.indexing.lens import Lens
+    from npcompat._internal.core.graph_node import Leaf, Node
+    from npcompat._internal.core.protocols import LensLike
 
 clock = itertools.count(1)
 """Versions come from one clock, so that a version is never given twice, also not across traces."""
@@ -57,7 +57,7 @@ class View:
 
     __slots__ = ("cached", "depth", "lens", "parent", "root", "version")
 
-    def __init__(self, parent: "Handle", lens: "Lens") -> None:
+    def __init__(self, parent: "Handle", lens: "LensLike") -> None:
         self.parent = parent
         self.lens = lens
         above = parent._view

@@ -12,9 +12,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from npcompat._internal.compile.trace import Trace
     from npcompat._internal.core.observer import Observer
-    from npcompat._internal.observe.audit import Audit
+    from npcompat._internal.core.protocols import AuditLike, TraceLike
 
 
 class Mode(NamedTuple):
@@ -30,7 +29,7 @@ class Mode(NamedTuple):
 
     recording: bool = False
     training: bool = False
-    trace: "Trace | None" = None
+    trace: "TraceLike | None" = None
     numpy_dtypes: int = 0
     backend: str = "auto"
     device: Any = None
@@ -38,7 +37,7 @@ class Mode(NamedTuple):
     plain: bool = True
     direct: bool = True
     reports: bool = False
-    audit: "Audit | None" = None
+    audit: "AuditLike | None" = None
     records: bool = False
 
 

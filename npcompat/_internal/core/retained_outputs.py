@@ -14,7 +14,6 @@ from itertools import islice
 from typing import Any
 
 from npcompat._internal.core.handle import Handle, Value, clock, extra, touch
-from npcompat._internal.native import fast_path
 
 _slot: Any = Value.__dict__["payload"]
 _count = sys.getrefcount
@@ -187,4 +186,3 @@ def _calibrate() -> tuple[int, int]:
 
 
 _OF_VALUE, _OF_PAYLOAD = _calibrate()
-fast_path.connect(state=State)

@@ -8,7 +8,7 @@ see what the other wrote.
 from typing import Any
 
 from npcompat._internal.core.handle import Handle, Lent, Value, extra, touch
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles, writes
 
 
 def lend(root: Handle) -> Lent | None:
@@ -17,7 +17,7 @@ def lend(root: Handle) -> Lent | None:
     """
     value = root._value
     if type(value) is not Lent:
-        buffer = dispatch.buffer(root)
+        buffer = writes.buffer(root)
         if buffer is None:
             return None
         value = Lent(buffer, root._value.node)
@@ -31,7 +31,7 @@ def lent_array(buffer: Any) -> Any:
     """A new array over memory of somebody who writes it, and who has to end that by `take_back`."""
     value = Lent(buffer)
     value.users = 1
-    made = dispatch.wrap(value)
+    made = handles.wrap(value)
     extra(made)
     return made
 

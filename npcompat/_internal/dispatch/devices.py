@@ -11,7 +11,8 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like, handles
+from npcompat._internal.dispatch.apply import apply
 
 _KINDS = {"cpu": "cpu", "gpu": "gpu", "cuda": "gpu", "tpu": "tpu"}
 
@@ -114,7 +115,7 @@ def current_device() -> Device:
 
 def device_of(handle: Handle) -> Device:
     """Where an array's values are."""
-    payload = dispatch.read(handle).payload
+    payload = handles.read(handle).payload
     if isinstance(payload, onp.ndarray):
         return Device("cpu", 0)
     found = xla.device_of(payload)
@@ -139,11 +140,11 @@ def moved(handle: Handle, device: Any) -> Any:
     wanted = as_device(device)
     if device_of(handle) == wanted:
         return handle
-    value = dispatch.read(handle)
+    value = handles.read(handle)
     if isinstance(value.payload, onp.ndarray):
         with wanted:
-            return dispatch.array_of(value.payload)
-    return dispatch.apply(_to_device, (handle,), (wanted,))
+            return array_like.array_of(value.payload)
+    return apply(_to_device, (handle,), (wanted,))
 
 
 __all__ = ["Device", "as_device", "current_device", "device_of", "moved"]

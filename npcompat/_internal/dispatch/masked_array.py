@@ -21,7 +21,8 @@ from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.op import REGISTRY, Attrs, Op, normalized_axes, operator
-from npcompat._internal.dispatch.execution import explained, run
+from npcompat._internal.dispatch.execution import run
+from npcompat._internal.dispatch.numpy_errors import explained
 from npcompat._internal.dispatch.traced_number import TracedNumber
 from npcompat._internal.support.errors import TracedValueError, user_location
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.core.handle import Handle, extra
-from npcompat._internal.dispatch.execution import fresh
+from npcompat._internal.dispatch.placement import fresh
 
 Array = onp.ndarray[Any, Any]
 

@@ -14,7 +14,7 @@ import numpy as onp
 
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Op
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles, late_bound
 
 _OWN_PRIORITY = 0.0
 
@@ -22,9 +22,9 @@ _OWN_PRIORITY = 0.0
 def is_subclass(kind: type) -> bool:
     """Whether instances of a class are arrays of a class that users have derived."""
     return (
-        issubclass(kind, dispatch.ndarray)
-        and kind is not dispatch.ndarray
-        and kind is not dispatch.symbol
+        issubclass(kind, late_bound.ndarray)
+        and kind is not late_bound.ndarray
+        and kind is not late_bound.symbol
     )
 
 
@@ -49,7 +49,7 @@ def inherit(made: Any, source: Any) -> Any:
     kind = type(source)
     return (
         instance(made, kind, source)
-        if type(made) is dispatch.ndarray and is_subclass(kind)
+        if type(made) is late_bound.ndarray and is_subclass(kind)
         else made
     )
 
@@ -61,10 +61,10 @@ def leader(operands: Sequence[Any]) -> Any:
     found, highest, beside_plain = None, _OWN_PRIORITY, False
     for x in operands:
         kind = type(x)
-        if kind is dispatch.ndarray:
+        if kind is late_bound.ndarray:
             beside_plain = True
         elif not is_subclass(kind) and (
-            kind in dispatch.ordinary
+            kind in late_bound.ordinary
             or isinstance(x, Handle | onp.ndarray | onp.generic | str | bytes)
         ):
             continue
@@ -80,7 +80,7 @@ def _priority(x: Any) -> float:
     priority = getattr(x, "__array_priority__", _OWN_PRIORITY)
     return float(
         _OWN_PRIORITY
-        if isinstance(x, Handle) and priority == dispatch.ndarray.__array_priority__
+        if isinstance(x, Handle) and priority == late_bound.ndarray.__array_priority__
         else priority
     )
 
@@ -91,18 +91,18 @@ def results(op: Op, operands: Sequence[Any], found: Any) -> Any:
     """
     values: tuple[Value, ...] = found if type(found) is tuple else (found,)
     chief = leader(operands) if op.keeps_class else None
-    function = dispatch.ufuncs.get(op.name)
+    function = late_bound.ufuncs.get(op.name)
     if chief is None:
-        made = [dispatch.wrap_result(op, v) for v in values]
+        made = [handles.wrap_result(op, v) for v in values]
     elif (
         function is not None or op.pattern == "reduction" or (op.scalars and op.pattern == "opaque")
     ):
         made = [
-            wrapped(chief, dispatch.wrap(v), function, operands, i, op.scalars)
+            wrapped(chief, handles.wrap(v), function, operands, i, op.scalars)
             for i, v in enumerate(values)
         ]
     else:
-        made = [inherit(dispatch.wrap_result(op, v), chief) for v in values]
+        made = [inherit(handles.wrap_result(op, v), chief) for v in values]
     return tuple(made) if type(found) is tuple else made[0]
 
 
@@ -121,7 +121,7 @@ def wrapped(
     warning.
     """
     method = chief.__array_wrap__
-    if getattr(method, "__func__", None) is dispatch.ndarray.__array_wrap__:
+    if getattr(method, "__func__", None) is late_bound.ndarray.__array_wrap__:
         return made if made is chief else instance(made, type(chief), chief)
     context = None if function is None else (function, tuple(operands), position)
     try:
@@ -149,7 +149,5 @@ def _called_as_before(method: Any, made: Any, context: Any) -> Any:
             pass
     return method(made)
 
-
-dispatch.connect(class_of_results=results)
 
 __all__ = ["inherit", "instance", "is_subclass", "leader", "results", "wrapped"]

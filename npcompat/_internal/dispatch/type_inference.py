@@ -19,7 +19,7 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.op import Attrs, Op
 from npcompat._internal.core.tensor_type import TensorType, dims, substituted, symbols_in
-from npcompat._internal.dispatch.execution import CALL_ERRORS, explained
+from npcompat._internal.dispatch.numpy_errors import CALL_ERRORS, explained
 from npcompat._internal.support.errors import InferenceError
 
 Operand = TensorType | type

@@ -11,7 +11,15 @@ import numpy as onp
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch, execution, masked_array
+from npcompat._internal.dispatch import (
+    array_like,
+    execution,
+    handles,
+    late_bound,
+    masked_array,
+    writes,
+)
+from npcompat._internal.dispatch.placement import constant, host_payload
 from npcompat._internal.indexing import lens
 from npcompat._internal.indexing.assigned_value import fitted, listed
 from npcompat._internal.indexing.basic import basic
@@ -31,7 +39,7 @@ def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
     axis.
     """
     if (
-        type(key) is dispatch.ndarray and key.dtype.kind in "iu" and (ndim := len(handle.shape))
+        type(key) is late_bound.ndarray and key.dtype.kind in "iu" and (ndim := len(handle.shape))
     ):  # what is most frequent
         return handle, [key, *[None] * (ndim - 1)]
     items = tuple(key) if isinstance(key, tuple) else (key,)
@@ -68,7 +76,7 @@ def _split(handle: Any, key: Any) -> tuple[Any, list[Any]]:
         assert found is not None
         base = (
             lens.plain_view(handle, found[0])
-            if type(handle) is not dispatch.scalar
+            if type(handle) is not late_bound.scalar
             else lens.view(handle, found[0])
         )
     return base, advanced
@@ -125,15 +133,15 @@ def _as_index(item: Any) -> Any:
         item = onp.zeros(
             item.shape, onp.bool_
         )  # what it selects is known, in a compiled function, too
-    elif isinstance(item, Handle) and modes.current().trace is not None and dispatch.is_known(item):
-        item = dispatch.to_host(item)
+    elif isinstance(item, Handle) and modes.current().trace is not None and handles.is_known(item):
+        item = handles.to_host(item)
     found: Any = item
     if hasattr(type(item), "__index__") and not isinstance(
         item, int | onp.ndarray | onp.generic | Handle
     ):
         item = python.index(item)
     if not (item is None or item is Ellipsis or type(item) is slice or isinstance(item, Handle)):
-        found = onp.asarray(dispatch.host_array(item))
+        found = onp.asarray(array_like.host_array(item))
         if found.size == 0 and isinstance(item, list | tuple):
             found = found.astype(onp.intp)
     dtype = getattr(found, "dtype", None)
@@ -220,16 +228,14 @@ def get(handle: Any, key: Any) -> Any:
             )
         axis = next(i for i, a in enumerate(advanced) if a is not None)
         check_mask(base, masks[0], axis)
-        return dispatch.wrap(
-            masked_array.select(dispatch.read(base), dispatch.read(masks[0]), axis)
-        )
+        return handles.wrap(masked_array.select(handles.read(base), handles.read(masks[0]), axis))
     positions, axes = _positions(base, advanced)
     if masks and _read_on_host(base):
         index = tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)
-        return lens.inheriting(dispatch.array_of(dispatch.to_host(base)[index]), handle)
-    values = [dispatch.read(base), *map(dispatch.as_value, positions)]
+        return lens.inheriting(array_like.array_of(handles.to_host(base)[index]), handle)
+    values = [handles.read(base), *map(array_like.as_value, positions)]
     return lens.inheriting(
-        dispatch.wrap_result(_take_at, execution.run(_take_at, values, (axes,))), handle
+        handles.wrap_result(_take_at, execution.run(_take_at, values, (axes,))), handle
     )
 
 
@@ -238,9 +244,9 @@ def _read_on_host(base: Any, *values: Value) -> bool:
     elements.
     """
     mode = modes.current()
-    if mode.trace is not None or type(dispatch.read(base).payload) is onp.ndarray:
+    if mode.trace is not None or type(handles.read(base).payload) is onp.ndarray:
         return False
-    return not (mode.recording and any(v.node is not None for v in (dispatch.read(base), *values)))
+    return not (mode.recording and any(v.node is not None for v in (handles.read(base), *values)))
 
 
 def put(handle: Any, key: Any, new: Any) -> None:
@@ -251,11 +257,11 @@ def put(handle: Any, key: Any, new: Any) -> None:
     indexed = [a for a in advanced if a is not None]
     if not isinstance(new, Handle) and type(new) not in (int, float, bool, complex):
         new = listed(new, base.dtype)
-    value = dispatch.as_value(new)
+    value = array_like.as_value(new)
     if len(indexed) == 1 and indexed[0].dtype == onp.bool_:
         mask, axis = indexed[0], next(i for i, a in enumerate(advanced) if a is not None)
         check_mask(base, mask, axis)
-        selected = dispatch.as_value(mask)
+        selected = array_like.as_value(mask)
         whole = masked_array.written(value, selected, axis)
         shape = getattr(value.payload, "shape", ())
         if whole is not value or len(shape) <= len(base.shape) - axis - len(mask.shape):
@@ -265,12 +271,12 @@ def put(handle: Any, key: Any, new: Any) -> None:
             checked_scalar(value.payload, base.dtype)
             if type(mask) is onp.ndarray and not mask.size:
                 return  # nothing is written, nor cast
-            target = dispatch.buffer(base, value, selected)
+            target = writes.buffer(base, value, selected)
             if target is not None:
-                key = (slice(None),) * axis + (execution.host_payload(selected),)
-                dispatch.assign(target, key, execution.host_payload(value))
+                key = (slice(None),) * axis + (host_payload(selected),)
+                writes.assign(target, key, host_payload(value))
             else:
-                dispatch.update(base, _put_mask, [value, selected], (axis,))
+                writes.update(base, _put_mask, [value, selected], (axis,))
             return
     if modes.current().trace is not None and any(
         a.dtype == onp.bool_ and isinstance(a, Handle) for a in indexed
@@ -291,22 +297,20 @@ def put(handle: Any, key: Any, new: Any) -> None:
         else fitted(new, shape, base.dtype)
     )  # a number the operator casts
     if any(a.dtype == onp.bool_ for a in indexed) and _read_on_host(base, fit):
-        host = onp.array(dispatch.to_host(base))
+        host = onp.array(handles.to_host(base))
         host[tuple(onp.asarray(positions.pop(0)) if marked else slice(None) for marked in axes)] = (
             onp.asarray(fit.payload)
         )
-        dispatch.write(base, execution.constant(host))
+        writes.write(base, constant(host))
         return
-    places = [dispatch.as_value(p) for p in positions]
-    target = dispatch.buffer(base, fit, *places)
+    places = [array_like.as_value(p) for p in positions]
+    target = writes.buffer(base, fit, *places)
     if target is not None:
         rest = iter(places)
-        index = tuple(
-            [execution.host_payload(next(rest)) if marked else slice(None) for marked in axes]
-        )
-        dispatch.assign(target, index, execution.host_payload(fit))
+        index = tuple([host_payload(next(rest)) if marked else slice(None) for marked in axes])
+        writes.assign(target, index, host_payload(fit))
     else:
-        dispatch.update(base, _put_at, [fit, *places], (axes,))
+        writes.update(base, _put_at, [fit, *places], (axes,))
 
 
 def _advanced_shape(
@@ -332,7 +336,7 @@ def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, .
             axes.append(False)
         elif a.dtype == onp.bool_:
             check_mask(base, a, len(axes))
-            mask = dispatch.to_host(a) if isinstance(a, Handle) else a
+            mask = handles.to_host(a) if isinstance(a, Handle) else a
             found = onp.nonzero(mask)
             positions += found
             axes += [True] * len(found)
@@ -343,7 +347,7 @@ def _positions(base: Any, advanced: list[Any]) -> tuple[list[Any], tuple[bool, .
                 check_bounds(a, base.shape[len(axes)], len(axes))
             positions.append(a)
             axes.append(True)
-    if len(positions) == 1 or any([type(p) is dispatch.symbol for p in positions]):
+    if len(positions) == 1 or any([type(p) is late_bound.symbol for p in positions]):
         _check_all(base, unchecked)
         return positions, tuple(axes)
     try:

@@ -7,7 +7,8 @@ import numpy as onp
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch, execution, masked_array
+from npcompat._internal.dispatch import array_like, execution, masked_array
+from npcompat._internal.dispatch.placement import fresh
 from npcompat._internal.indexing.checks import checked_scalar
 
 
@@ -40,13 +41,13 @@ def fitted(new: Any, shape: tuple[int, ...], dtype: onp.dtype[Any]) -> Value:
     """The value of an array-like in the shape and dtype of what it is written into."""
     if not isinstance(new, Handle) and type(new) not in (int, float, bool, complex):
         new = listed(new, dtype)
-    value = dispatch.as_value(new)
+    value = array_like.as_value(new)
     payload = value.payload
     if hasattr(payload, "dtype") and payload.dtype == dtype and payload.shape == shape:
         node = (
             value.node if modes.current().recording else None
         )  # what is not recorded is a constant
-        return execution.fresh(payload, node, value.index)
+        return fresh(payload, node, value.index)
     if type(payload) in (int, float, complex):
         checked_scalar(payload, dtype)
     elif type(payload) is not bool:
@@ -62,6 +63,6 @@ def listed(new: Any, dtype: onp.dtype[Any]) -> Any:
     """An array of what is written; numbers in lists have no dtype before they have that of the
     array, and must fit.
     """
-    return dispatch.array_of(
-        dispatch.host_array(new, dtype if isinstance(new, list | tuple | range) else None)
+    return array_like.array_of(
+        array_like.host_array(new, dtype if isinstance(new, list | tuple | range) else None)
     )

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.numpy.array_functions import FULL, INTEGER, NEWAXIS, SLICE
 from npcompat._internal.core.handle import Handle
+from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, SLICE
 from npcompat._internal.core.op import MOST_AXES
-from npcompat._internal.dispatch import dispatch, masked_array
+from npcompat._internal.dispatch import handles, late_bound, masked_array
 from npcompat._internal.dispatch.traced_number import NumberArgument
 from npcompat._internal.indexing import lens
 from npcompat._internal.support.errors import InferenceError
@@ -124,9 +124,9 @@ def _bounds(item: slice, size: Any) -> tuple[int, int, int]:
 def _is_int(item: Any) -> bool:
     if isinstance(item, Handle):
         return (
-            type(item) is dispatch.scalar
+            type(item) is late_bound.scalar
             and isinstance(item, onp.integer)
-            and dispatch.is_known(item)
+            and handles.is_known(item)
         )
     return isinstance(item, int | onp.integer) or (
         not isinstance(item, onp.ndarray | list | tuple | slice) and hasattr(item, "__index__")

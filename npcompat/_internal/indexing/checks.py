@@ -11,7 +11,7 @@ from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import execution, handles, late_bound
 from npcompat._internal.support.errors import user_location
 
 
@@ -106,8 +106,8 @@ def check_mask(base: Any, mask: Any, axis: int) -> None:
 def check_bounds(positions: Any, size: int, axis: int) -> None:
     trace = modes.current().trace
     if isinstance(positions, Handle):
-        value = dispatch.read(positions)
-        if type(value.payload) is dispatch.symbolic:
+        value = handles.read(positions)
+        if type(value.payload) is late_bound.symbolic:
             return  # graphs carry no conditions
         if trace is not None and xla.is_tracer(value.payload):
             message = (
@@ -118,7 +118,7 @@ def check_bounds(positions: Any, size: int, axis: int) -> None:
                 execution.run(_out_of_bounds, [value], (size,)).payload, IndexError, message
             )
             return
-        positions = dispatch.to_host(positions)
+        positions = handles.to_host(positions)
     if positions.size and (_least(positions, None) < -size or _most(positions, None) >= size):
         wrong = positions[(positions < -size) | (positions >= size)]
         raise IndexError(f"index {wrong.flat[0]} is out of bounds for axis {axis} with size {size}")

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.backend.numpy.array_functions import FULL, indexed_shape
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value, root_of
-from npcompat._internal.dispatch import dispatch
-from npcompat._internal.dispatch.execution import XLA_ARRAY
+from npcompat._internal.core.index_spec import FULL, indexed_shape
+from npcompat._internal.dispatch import handles, writes
+from npcompat._internal.dispatch.apply import apply
+from npcompat._internal.dispatch.placement import XLA_ARRAY
 from npcompat._internal.indexing import advanced, host, lens
 from npcompat._internal.indexing.assigned_value import fitted
 from npcompat._internal.indexing.basic import ELEMENT, basic, element
@@ -23,19 +24,19 @@ _current_mode, _default_mode = modes._MODE.get, modes._process_default
 def getitem(handle: Any, key: Any) -> Any:
     """`handle[key]`."""
     if _current_mode(_default_mode[0]).plain:
-        array = handle._value.payload if handle._view is None else dispatch.live(handle)
+        array = handle._value.payload if handle._view is None else handles.live(handle)
         if type(array) is onp.ndarray and (found := host.get(handle, array, key)) is not None:
             return found
     starts = element(key, handle.shape)
     if starts is not None:
-        return dispatch.apply(lens.index_get, (handle, *starts), ELEMENT[len(starts)])
+        return apply(lens.index_get, (handle, *starts), ELEMENT[len(starts)])
     parsed = basic(handle.shape, key)
     if parsed is None:
         small = host.get_small(handle, key)
         return advanced.get(handle, key) if small is None else small
     found, scalar = parsed
     if scalar:
-        return dispatch.apply(lens.index_get, (handle, *found.operands), found.attrs)
+        return apply(lens.index_get, (handle, *found.operands), found.attrs)
     return lens.view(handle, found)
 
 
@@ -81,12 +82,12 @@ def setitem(handle: Any, key: Any, new: Any) -> None:
         return
     whole = all([kind[0] == FULL for kind in found.attrs[0]])
     if not whole and type(new) in REAL:
-        dispatch.put(
+        writes.put(
             handle, found, Value(checked_scalar(new, handle.dtype))
         )  # the operator casts and broadcasts it
         return
     value = fitted(new, indexed_shape(handle.shape, found.attrs[0]), handle.dtype)
     if whole:
-        dispatch.write(handle, value)
+        writes.write(handle, value)
     else:
-        dispatch.put(handle, found, value)
+        writes.put(handle, found, value)

@@ -12,11 +12,12 @@ import numpy as onp
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value, View, extra, root_of
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import array_like, handles, late_bound, writes
+from npcompat._internal.dispatch.pending_errors import raise_pending
+from npcompat._internal.dispatch.placement import SCALARS, XLA_ARRAY, host_payload
 from npcompat._internal.dispatch.subclasses import inherit
 from npcompat._internal.indexing import lens
 from npcompat._internal.indexing.basic import basic, element
-from npcompat._internal.native import fast_path
 
 _new = object.__new__
 
@@ -47,9 +48,6 @@ class Indexed(lens.Lens):
     def on_host(self, array: Any) -> Any:
         """NumPy's own view."""
         return array[self.key]
-
-
-fast_path.connect(key_lens=Indexed)
 
 
 _PARTS = frozenset((int, type(None)))
@@ -89,28 +87,28 @@ def _as_numpys(key: Any) -> Any:
 
 def _brought(key: Any) -> Any:
     """A key with its arrays brought to the host, where records, texts and the like are."""
-    return tuple(map(dispatch.asked, key)) if type(key) is tuple else dispatch.asked(key)
+    return tuple(map(array_like.asked, key)) if type(key) is tuple else array_like.asked(key)
 
 
 def _part_as_numpys(key: Any) -> Any:
     """An int for an integer scalar, a NumPy array for an array of positions or a mask; None for
     what else there may be.
     """
-    if type(key) is dispatch.ndarray:
-        found = key._value.payload if key._view is None else dispatch.live(key)
+    if type(key) is late_bound.ndarray:
+        found = key._value.payload if key._view is None else handles.live(key)
         return found if type(found) is onp.ndarray and found.dtype.kind in "biu" else None
-    if type(key) is dispatch.scalar or isinstance(key, onp.integer):
+    if type(key) is late_bound.scalar or isinstance(key, onp.integer):
         return (
             key.__index__()
             if key.dtype.kind in "iu"
-            and not (isinstance(key, Handle) and dispatch.live(key) is None)
+            and not (isinstance(key, Handle) and handles.live(key) is None)
             else None
         )
     if type(key) is list:
         found = _positions_in(key)
     else:
         found = (
-            dispatch.live(key)
+            handles.live(key)
             if isinstance(key, Handle)
             else key
             if type(key) is onp.ndarray
@@ -137,8 +135,8 @@ def _names_fields(array: Any, key: Any) -> bool:
 def get(handle: Any, array: Any, key: Any) -> Any:
     """`handle[key]` by NumPy; None for keys that are left to the general way."""
     kind = type(handle)
-    if kind is dispatch.scalar:
-        handle = dispatch.wrap(handle._value)
+    if kind is late_bound.scalar:
+        handle = handles.wrap(handle._value)
     if type(key) is not int and not (_fixed(key) or _names_fields(array, key)):
         key = _as_numpys(key)
         if key is None:
@@ -147,8 +145,8 @@ def get(handle: Any, array: Any, key: Any) -> Any:
             found = array[key]
             if type(found) is not onp.ndarray:
                 return _scalar(array, found)
-            copied = dispatch.wrap(Value(found))
-            return copied if kind is dispatch.ndarray else lens.inheriting(copied, handle)
+            copied = handles.wrap(Value(found))
+            return copied if kind is late_bound.ndarray else lens.inheriting(copied, handle)
     rare = handle._extra
     readonly = rare is not None and rare.readonly
     if readonly and array.flags.writeable:
@@ -156,18 +154,18 @@ def get(handle: Any, array: Any, key: Any) -> Any:
         array.flags.writeable = False  # of which NumPy makes records that can't be written, either
     found = array[key]
     if type(found) is onp.ndarray:
-        view = object.__new__(dispatch.ndarray)
+        view = object.__new__(late_bound.ndarray)
         view._view, view._extra = View(handle, Indexed(key, array.shape)), None
         extra(view._view.root)
         if readonly:
             extra(view).readonly = True
-        elif view._view.depth > _DEEP and kind is dispatch.ndarray:
+        elif view._view.depth > _DEEP and kind is late_bound.ndarray:
             _shorten(view, found)
-        return view if kind is dispatch.ndarray else inherit(view, handle)
+        return view if kind is late_bound.ndarray else inherit(view, handle)
     if (
         type(found) is onp.void
         and found.flags.writeable
-        and (own := dispatch.buffer(handle)) is not None
+        and (own := writes.buffer(handle)) is not None
     ):
         return own[key]  # a record can be written, and is part of this array only
     return _scalar(array, found)
@@ -177,7 +175,7 @@ def _scalar(array: Any, found: Any) -> Any:
     """An element of a host array; an object, a string, a date is NumPy's own."""
     if not dtypes.on_devices(array.dtype):
         return found
-    value, handle = _new(Value), _new(dispatch.scalar)
+    value, handle = _new(Value), _new(late_bound.scalar)
     value.payload, value.node, value.index = onp.asarray(found), None, 0
     handle._value, handle._view, handle._extra = value, None, None
     return handle
@@ -194,7 +192,7 @@ def _shorten(view: Any, found: onp.ndarray[Any, Any]) -> None:
     elements.
     """
     root = view._view.root
-    memory = dispatch.live(root)
+    memory = handles.live(root)
     size = found.itemsize
     steps = found.strides
     if (
@@ -218,14 +216,14 @@ def _shorten(view: Any, found: onp.ndarray[Any, Any]) -> None:
 
 def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
     """`handle[key] = new` by NumPy; False if that can't be."""
-    if type(new) is dispatch.symbol:
+    if type(new) is late_bound.symbol:
         return False
     if not (_fixed(key) or _names_fields(handle, key)):
         given = key if dtypes.on_devices(handle.dtype) else _brought(key)
         key = _as_numpys(given)
         if key is None:
             return False
-    with dispatch.writing(handle) as target:
+    with writes.writing(handle) as target:
         if target is None:
             return False
         if isinstance(new, Handle) and (
@@ -236,11 +234,11 @@ def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:
             if plain:
                 target[key] = new
             else:
-                dispatch.assign(target, key, new)
+                writes.assign(target, key, new)
         except ValueError as error:
             if not str(error).startswith("object __array__ method not producing an array"):
                 raise
-            dispatch.assign(target, key, dispatch.asked(new))  # it gives an array of ours
+            writes.assign(target, key, array_like.asked(new))  # it gives an array of ours
     return True
 
 
@@ -248,10 +246,8 @@ def _asked(new: Handle) -> Any:
     """The elements of an array; of a scalar NumPy's scalar, which NumPy checks, where it casts
     arrays.
     """
-    found = (
-        execution.host_payload(dispatch.read(new)) if (live := dispatch.live(new)) is None else live
-    )
-    return found[()] if type(new) is dispatch.scalar else found
+    found = host_payload(handles.read(new)) if (live := handles.live(new)) is None else live
+    return found[()] if type(new) is late_bound.scalar else found
 
 
 _SMALL = 4096
@@ -267,13 +263,13 @@ def _small(handle: Any) -> Any:
         return None
     payload = root_of(handle)._value.payload
     if (
-        type(payload) is not execution.XLA_ARRAY
+        type(payload) is not XLA_ARRAY
         or payload.size > _SMALL
         or (device := xla.device_of(payload)).platform != "cpu"
     ):
         return None
     array = xla.to_host(payload)
-    execution.raise_pending()
+    raise_pending()
     return _seen(handle, array), device
 
 
@@ -299,12 +295,12 @@ def _small_part(part: Any) -> Any:
     """An array of an advanced key on the host, and what is no array as it is; None for a symbol,
     and for an array that is not small.
     """
-    if type(part) is dispatch.symbol:
+    if type(part) is late_bound.symbol:
         return None
     if not isinstance(part, Handle):
-        return dispatch.asked(part)
+        return array_like.asked(part)
     size = part.size  # type: ignore[attr-defined]
-    return dispatch.to_host(part) if type(size) is int and size <= _SMALL else None
+    return handles.to_host(part) if type(size) is int and size <= _SMALL else None
 
 
 def get_small(handle: Any, key: Any, raveled: bool = False) -> Any:
@@ -318,7 +314,7 @@ def get_small(handle: Any, key: Any, raveled: bool = False) -> Any:
         return None  # a view of the bytes
     if raveled:
         array = array.reshape(-1)
-    found = get(dispatch.wrap(Value(array)), array, given)
+    found = get(handles.wrap(Value(array)), array, given)
     if found is None or found._view is not None:
         return None
     found._value = Value(xla.asarray(found._value.payload, device))
@@ -329,21 +325,19 @@ def put_small(handle: Any, key: Any, new: Any) -> bool:
     """`handle[key] = new` of a small array on XLA that is no view; False if that can't be."""
     if handle._view is not None:
         return False
-    with dispatch.updating:
+    with writes.updating:
         if (small := _small(handle)) is None or (given := _small_key(key)) is None:
             return False
         array, device = small
         if (
-            type(given) is onp.ndarray
-            and given.dtype.kind in "biu"
-            and type(new) in execution.SCALARS
+            type(given) is onp.ndarray and given.dtype.kind in "biu" and type(new) in SCALARS
         ):  # what is most frequent
             written = array.copy()
             written[given] = new
         else:
-            copied = dispatch.wrap(Value(array.copy()))
+            copied = handles.wrap(Value(array.copy()))
             if not put(copied, given, new, True):
                 return False
             written = copied._value.payload
-        dispatch.write(handle, Value(xla.asarray(written, device)))
+        writes.write(handle, Value(xla.asarray(written, device)))
     return True

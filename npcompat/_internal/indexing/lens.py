@@ -10,18 +10,14 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
-from npcompat._internal.backend.numpy.array_functions import (
-    FULL,
-    INTEGER,
-    NEWAXIS,
-    SLICE,
-    host_index,
-)
 from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import Resolution, Type, strong
 from npcompat._internal.core.handle import Extra, Handle, View, extra
+from npcompat._internal.core.index_spec import FULL, host_index
 from npcompat._internal.core.op import Attrs, Op, operator
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.core.protocols import LensLike
+from npcompat._internal.dispatch import handles, late_bound
+from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.memory_layout import in_c_order
 from npcompat._internal.dispatch.subclasses import inherit, is_subclass
 from npcompat._internal.native import fast_path
@@ -53,12 +49,12 @@ class Lens:
         )
 
 
-def view(parent: Handle, lens: Lens) -> Any:
+def view(parent: Handle, lens: LensLike) -> Any:
     """A handle that looks at the parent through the lens, of the parent's class."""
-    if type(parent) is dispatch.ndarray:
+    if type(parent) is late_bound.ndarray:
         return plain_view(parent, lens)
-    if type(parent) is dispatch.scalar:  # nothing looks at a scalar
-        parent = dispatch.wrap(parent._value)
+    if type(parent) is late_bound.scalar:  # nothing looks at a scalar
+        parent = handles.wrap(parent._value)
     return inherit(plain_view(parent, lens), parent)
 
 
@@ -71,10 +67,10 @@ def remembered_view(parent: Handle, lens: Lens) -> Any:
     return fast_path.seen(parent, lens, view(parent, lens))
 
 
-def plain_view(parent: Handle, lens: Lens) -> Any:
+def plain_view(parent: Handle, lens: LensLike) -> Any:
     """The same as a plain array, whatever class of arrays the parent is of."""
     handle = object.__new__(
-        dispatch.ndarray if type(parent) is not dispatch.symbol else dispatch.symbol
+        late_bound.ndarray if type(parent) is not late_bound.symbol else late_bound.symbol
     )
     handle._extra = None
     handle._view = View(parent, lens)
@@ -84,7 +80,7 @@ def plain_view(parent: Handle, lens: Lens) -> Any:
         handle._extra = Extra()
         handle._extra.readonly = True
     if modes.current().recording:
-        dispatch.read(handle)  # a view belongs to the graph from where it is made
+        handles.read(handle)  # a view belongs to the graph from where it is made
     return handle
 
 
@@ -149,18 +145,6 @@ def index(starts: tuple[Any, ...], spec: tuple[tuple[int, ...], ...]) -> Lens:
 def _look_at_index(array: Array, attrs: Attrs, starts: tuple[int, ...]) -> Array:
     found: Array = array[(*host_index(starts, attrs[0]), ...)]
     return found
-
-
-fast_path.connect(
-    lens=Lens,
-    index_get=index_get,
-    index_put=_index_put,
-    index_look=_look_at_index,
-    whole_axis=(FULL,),
-    no_axis=(INTEGER,),
-    new_axis=(NEWAXIS,),
-    slice_kind=SLICE,
-)
 
 
 # --- rearrangements -------------------------------------------------------------------------------
@@ -380,27 +364,27 @@ def reshaped(handle: Handle, shape: tuple[int, ...]) -> Any:
         if final is not None:
             return remembered_view(handle, reshape(final))
     if (
-        type(handle) is dispatch.symbol
-        and (final := _complete(dispatch.read(handle).payload.shape, shape)) is not None
+        type(handle) is late_bound.symbol
+        and (final := _complete(handles.read(handle).payload.shape, shape)) is not None
     ):
-        copy = dispatch.apply(
+        copy = apply(
             _reshape, (handle,), (final,)
         )  # whether NumPy would give a view is not known: it can't be written
         extra(copy).readonly = True
         return copy
     if (
-        isinstance(dispatch.read(handle).payload, xla.Unknown)
-        and type(handle) is not dispatch.symbol
+        isinstance(handles.read(handle).payload, xla.Unknown)
+        and type(handle) is not late_bound.symbol
     ):
         if in_c_order(handle):
             return view(handle, reshape(shape))
-        copy = dispatch.apply(_reshape, (handle,), (shape,))
+        copy = apply(_reshape, (handle,), (shape,))
         extra(copy).readonly = True  # as above
         return copy
-    before = dispatch.layout(handle)
+    before = handles.layout(handle)
     after = before.reshape(shape)
     if after.base is None or (after.size and not onp.may_share_memory(before, after)):
-        return dispatch.apply(_reshape, (handle,), (after.shape,))
+        return apply(_reshape, (handle,), (after.shape,))
     return view(handle, reshape(after.shape))
 
 

@@ -4,7 +4,6 @@ which is Python, with the same results.
 `NPCOMPAT_NATIVE=0` leaves it out where it was built.
 """
 
-import opcode
 import os
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -49,14 +48,15 @@ def connect(**named: Any) -> None:
         native.connect(**named)
 
 
-connect(binary_op=opcode.opmap["BINARY_OP"])
+def use_only_programs(flag: bool) -> None:
+    """Let operators run by their programs only: NumPy's own functions know no autocast policy."""
+    connect(only_programs=flag)
 
 
 def apply(whole: Callable[..., Any]) -> Callable[..., Any]:
     """The function that applies operators, of the one that does it the whole way."""
     if native is None:
         return whole
-    native.connect(whole=whole)
     found: Callable[..., Any] = native.apply
     return found
 

@@ -21,7 +21,7 @@ from npcompat._internal.core.compile_log import FIRST, Compilation, type_name
 from npcompat._internal.core.handle import Value
 from npcompat._internal.core.observer import Observer, Run
 from npcompat._internal.core.op import Attrs, Op, short_name
-from npcompat._internal.dispatch import execution
+from npcompat._internal.dispatch.placement import on_host
 from npcompat._internal.support.errors import AuditError, user_call
 from npcompat._internal.support.text_table import amount, duration, shortened, table
 
@@ -133,7 +133,7 @@ class Audit(Observer):
                 "to the host",
                 place.call,
                 place.location,
-                asked=execution.on_host(modes.current()),
+                asked=on_host(modes.current()),
             )
         elif place.within(_READING) or place.within(_READING_BESIDES):
             event = Event(

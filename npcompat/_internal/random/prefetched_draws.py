@@ -17,7 +17,8 @@ from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import Resolution
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Attrs, Op, as_attr
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import execution, handles, writes
+from npcompat._internal.dispatch.placement import SCALARS, host_payload, on_host
 
 REPEATED = 2048
 """So many draws of a kind come before others are made ahead: compiling takes as long as some
@@ -61,7 +62,7 @@ class Ahead:
         place, rest = divmod(number - waiting.first, waiting.stride)
         if rest or not 0 <= place < len(waiting.samples):
             return None
-        dispatch.write(counter, Value(onp.array(number + 1)))
+        writes.write(counter, Value(onp.array(number + 1)))
         self._seen, self._number = counter._value, number + 1
         return Value(waiting.samples[place, ...].copy())
 
@@ -94,14 +95,12 @@ class Ahead:
         op, attrs, _ = kind
         numbers = number + stride * onp.arange(1, draws + 1)
         made = execution.run(_several(op), [key._value, Value(numbers), *given], attrs)
-        self._waiting[kind] = _Waiting(
-            key._value, int(numbers[0]), stride, execution.host_payload(made)
-        )
+        self._waiting[kind] = _Waiting(key._value, int(numbers[0]), stride, host_payload(made))
         self._habits[kind] = int(numbers[-1]), stride, times
 
     def position(self, counter: Handle) -> int:
         """The number of the next draw."""
-        return self._number if counter._value is self._seen else int(dispatch.to_host(counter))
+        return self._number if counter._value is self._seen else int(handles.to_host(counter))
 
 
 def kind_of(op: Op, given: Sequence[Value], attrs: Attrs) -> Any:
@@ -118,13 +117,13 @@ def kind_of(op: Op, given: Sequence[Value], attrs: Attrs) -> Any:
         or mode.trace is not None
         or mode.observer is not None
         or mode.audit is not None
-        or not execution.on_host(mode)
+        or not on_host(mode)
     ):
         return None
     if not op.exact and (attrs[0] is None or math.prod(attrs[0]) == 1):
         return None
     payloads = [v.payload for v in given]
-    if not execution.SCALARS.issuperset(map(type, payloads)):
+    if not SCALARS.issuperset(map(type, payloads)):
         return None
     return op, attrs, (mode.numpy_dtypes, *[(type(p), as_attr(p)) for p in payloads])
 

@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.compile.trace import outside
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle, Value
 from npcompat._internal.core.op import Attrs, Op, operator
 from npcompat._internal.core.tensor_type import symbols_in
-from npcompat._internal.dispatch import dispatch, execution
+from npcompat._internal.dispatch import array_like, execution, handles, late_bound, writes
+from npcompat._internal.dispatch.late_bound import symbols_exist
+from npcompat._internal.dispatch.outside_traces import outside
+from npcompat._internal.dispatch.placement import constant, settled
 from npcompat._internal.random import prefetched_draws, prefix_draws
 
 _substitutes: ContextVar[Mapping[int, "Stream"]] = ContextVar(
@@ -101,18 +103,18 @@ class Stream:
             if (
                 modes.current().trace is not None
             ):  # a stream of the function that is compiled: it begins again in each call
-                here._key, here._counter = map(dispatch.array_of, here._words())
+                here._key, here._counter = map(array_like.array_of, here._words())
         else:
             with modes.changed(device=None, backend="jax"):  # where they are made, and drawn from
                 for handle, words in zip((here._key, here._counter), here._words(), strict=True):
-                    dispatch.write(handle, execution.constant(words))
+                    writes.write(handle, constant(words))
 
     def position(self) -> tuple[int, int]:
         """The key, and the number of the next draw."""
         here = self._here()
         if not hasattr(here, "_key"):
             return here._start
-        key, counter = dispatch.to_host(here._key), dispatch.to_host(here._counter)
+        key, counter = handles.to_host(here._key), handles.to_host(here._counter)
         return int(key[0]) << 32 | int(key[1]), int(counter) % 2**64
 
     def _words(self) -> tuple[onp.ndarray[Any, Any], onp.ndarray[Any, Any]]:
@@ -139,16 +141,16 @@ class Stream:
         here = self._here()
         if not hasattr(here, "_key"):
             with outside(), modes.changed(device=None, backend="jax"):
-                here._key, here._counter = map(dispatch.array_of, here._words())
+                here._key, here._counter = map(array_like.array_of, here._words())
         return here._key, here._counter
 
     def draw(self, op: Op, operands: tuple[Any, ...], attrs: Attrs) -> Value:
         """Run an operator `f(key, counter, *operands) -> (sample, next counter)`, and count."""
-        given = [dispatch.as_value(x) for x in operands]
-        if execution.symbols_exist() and (
+        given = [array_like.as_value(x) for x in operands]
+        if symbols_exist() and (
             _numbers.get() is not None
             or symbols_in(attrs)
-            or any([type(v.payload) is dispatch.symbolic for v in given])
+            or any([type(v.payload) is late_bound.symbolic for v in given])
         ):
             return self._draw_in_graph(op, given, attrs)
         key, counter = self.state()
@@ -168,12 +170,10 @@ class Stream:
     ) -> Value:
         longer = prefix_draws.instead(op, given, attrs) if op.begins else None
         sample, following = execution.run(
-            op, [dispatch.read(key), dispatch.read(counter), *given], longer or attrs
+            op, [handles.read(key), handles.read(counter), *given], longer or attrs
         )
-        dispatch.write(counter, following)
-        return execution.settled(
-            sample if longer is None else prefix_draws.beginning(sample, attrs[0])
-        )
+        writes.write(counter, following)
+        return settled(sample if longer is None else prefix_draws.beginning(sample, attrs[0]))
 
     def _draw_in_graph(self, op: Op, given: list[Value], attrs: Attrs) -> Value:
         if self is not default:
@@ -181,7 +181,7 @@ class Stream:
                 "a Generator draws for a graph of symbols, which knows the default stream only: "
                 "draw by the functions of np.random"
             )
-        key, counter = map(Value, execution.stream)
+        key, counter = map(Value, late_bound.stream)
         number = next(_numbers.get() or _numbers_elsewhere)
         sample: Value = execution.run(
             op, [key, execution.run(position_of_draw, [counter], (number,)), *given], attrs
@@ -191,7 +191,7 @@ class Stream:
     def advance(self, draws: int) -> None:
         """Count so many draws, which a graph has made."""
         _, counter = self.state()
-        dispatch.write(counter, execution.run(position_of_draw, [dispatch.read(counter)], (draws,)))
+        writes.write(counter, execution.run(position_of_draw, [handles.read(counter)], (draws,)))
 
 
 default = Stream()

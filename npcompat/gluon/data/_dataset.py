@@ -7,7 +7,7 @@ from typing import Any
 import numpy as onp
 
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat.gluon.data._sampler import Sampler
 from npcompat.numpy._creation import array
 from npcompat.recordio import MXIndexedRecordIO
@@ -255,7 +255,7 @@ class RecordFileDataset(Dataset):
 
 
 def _on_host(data: Any) -> onp.ndarray[Any, Any]:
-    return dispatch.to_host(data) if isinstance(data, Handle) else data
+    return handles.to_host(data) if isinstance(data, Handle) else data
 
 
 __all__ = ["ArrayDataset", "Dataset", "RecordFileDataset", "SimpleDataset"]

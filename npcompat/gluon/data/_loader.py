@@ -21,7 +21,7 @@ import numpy as onp
 
 from npcompat._internal.core import modes
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat._internal.random import stream
 from npcompat.gluon._parameter import draw_seed
 from npcompat.gluon.data._dataset import ArrayDataset
@@ -67,7 +67,7 @@ def mapped(change: Callable[[Any], Any], batch: Any) -> Any:
 
 
 def _as_host(leaf: Any) -> Any:
-    return _HostArray(onp.asarray(dispatch.to_host(leaf))) if isinstance(leaf, Handle) else leaf
+    return _HostArray(onp.asarray(handles.to_host(leaf))) if isinstance(leaf, Handle) else leaf
 
 
 def _from_host(leaf: Any) -> Any:

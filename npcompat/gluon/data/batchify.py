@@ -7,13 +7,13 @@ import numpy as onp
 
 import npcompat.numpy as np
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like, handles
 from npcompat.numpy._typing import DTypeLike
 
 
 def _hosts(samples: Sequence[Any]) -> list[onp.ndarray[Any, Any]]:
     return [
-        dispatch.to_host(s) if isinstance(s, Handle) else dispatch.host_array(s) for s in samples
+        handles.to_host(s) if isinstance(s, Handle) else array_like.host_array(s) for s in samples
     ]
 
 

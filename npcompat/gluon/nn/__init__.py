@@ -1,4 +1,4 @@
-"""Layers."""
+"""Neural network layers."""
 
 from npcompat.gluon.block import Block, HybridBlock
 from npcompat.gluon.nn import (

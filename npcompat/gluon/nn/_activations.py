@@ -9,7 +9,7 @@ from npcompat.gluon.parameter import Parameter
 
 
 class Activation(HybridBlock):
-    """An activation function by name.
+    """Activation function, chosen by name.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Activation(HybridBlock):
         self._activation = activation
 
     def forward(self, x: Any) -> Any:
-        """The function's values."""
+        """Apply the activation function to x."""
         return npx.activation(x, act_type=self._activation)
 
     def __repr__(self) -> str:
@@ -36,7 +36,7 @@ class Activation(HybridBlock):
 
 
 class LeakyReLU(HybridBlock):
-    """Negative elements times a slope (Maas et al., 2013).
+    """Leaky rectified linear unit: negative elements times a slope (Maas et al., 2013).
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class LeakyReLU(HybridBlock):
         self._alpha = float(alpha)
 
     def forward(self, x: Any) -> Any:
-        """The function's values."""
+        """Apply the activation function to x."""
         return npx.leaky_relu(x, act_type="leaky", slope=self._alpha)
 
     def __repr__(self) -> str:
@@ -64,7 +64,7 @@ class LeakyReLU(HybridBlock):
 
 
 class PReLU(HybridBlock):
-    """Negative elements times a slope that is learned (He et al., 2015).
+    """Parametric rectified linear unit, with learned slopes (He et al., 2015).
 
     Parameters
     ----------
@@ -87,17 +87,17 @@ class PReLU(HybridBlock):
         self.alpha = Parameter("alpha", shape=(in_channels,), init=init)
 
     def forward(self, x: Any) -> Any:
-        """The function's values."""
+        """Apply the activation function to x."""
         return npx.leaky_relu(x, gamma=self.alpha.data(), act_type="prelu")
 
 
 class ELU(HybridBlock):
-    """Negative elements bend exponentially to -alpha (Clevert et al., 2015).
+    """Exponential linear unit: alpha (exp(x) - 1) for negative x (Clevert et al., 2015).
 
     Parameters
     ----------
     alpha : float
-        Bound.
+        Negative limit: outputs are greater than -alpha.
 
     Examples
     --------
@@ -110,12 +110,14 @@ class ELU(HybridBlock):
         self._alpha = float(alpha)
 
     def forward(self, x: Any) -> Any:
-        """The function's values."""
+        """Apply the activation function to x."""
         return npx.leaky_relu(x, act_type="elu", slope=self._alpha)
 
 
 class SELU(HybridBlock):
-    """ELU scaled so that mean and variance stay (Klambauer et al., 2017).
+    """Scaled exponential linear unit, self-normalizing (Klambauer et al., 2017).
+
+    The scale keeps mean and variance of activations.
 
     Examples
     --------
@@ -124,12 +126,12 @@ class SELU(HybridBlock):
     """
 
     def forward(self, x: Any) -> Any:
-        """The function's values."""
+        """Apply the activation function to x."""
         return npx.leaky_relu(x, act_type="selu")
 
 
 class GELU(HybridBlock):
-    """x times the normal distribution function at x (Hendrycks and Gimpel, 2016).
+    """Gaussian error linear unit: x times the normal CDF at x (Hendrycks and Gimpel, 2016).
 
     Parameters
     ----------
@@ -149,12 +151,12 @@ class GELU(HybridBlock):
         self._approximation = approximation
 
     def forward(self, x: Any) -> Any:
-        """The function's values."""
+        """Apply the activation function to x."""
         return npx.gelu(x, self._approximation)
 
 
 class Swish(HybridBlock):
-    """x sigmoid(beta x) (Ramachandran et al., 2017).
+    """Swish: x sigmoid(beta x) (Ramachandran et al., 2017).
 
     Parameters
     ----------
@@ -172,12 +174,12 @@ class Swish(HybridBlock):
         self._beta = float(beta)
 
     def forward(self, x: Any) -> Any:
-        """The function's values."""
+        """Apply the activation function to x."""
         return npx.silu(x, self._beta)
 
 
 class SiLU(HybridBlock):
-    """x sigmoid(x) (Elfwing et al., 2018).
+    """Sigmoid linear unit: x sigmoid(x) (Elfwing et al., 2018).
 
     Examples
     --------
@@ -186,7 +188,7 @@ class SiLU(HybridBlock):
     """
 
     def forward(self, x: Any) -> Any:
-        """The function's values."""
+        """Apply the activation function to x."""
         return npx.silu(x)
 
 

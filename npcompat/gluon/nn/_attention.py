@@ -1,4 +1,4 @@
-"""Attention with several heads, and the Transformer's encoder layer, which is made of it."""
+"""Multi-head attention, and the Transformer's encoder layer."""
 
 from typing import Any
 
@@ -9,8 +9,9 @@ from npcompat.gluon.nn._normalization import LayerNorm
 
 
 class MultiHeadAttention(HybridBlock):
-    """Attention with several heads (Vaswani et al., 2017): `concatenated(softmax(q k^T / sqrt(d))
-    v) W`, for each head projections q, k, v.
+    """Multi-head attention (Vaswani et al., 2017).
+
+    `concatenated(softmax(q k^T / sqrt(d)) v) W`, with projections q, k, v for each head.
 
     Parameters
     ----------
@@ -21,14 +22,14 @@ class MultiHeadAttention(HybridBlock):
     dropout : float
         Probability of a weight of attention to be zeroed in training mode.
     use_bias : bool
-        Whether something is added to the projections.
+        Whether the projections have biases.
     num_key_heads : int, optional
-        Number of heads of keys and values, which divides `num_heads` (Ainslie et al., 2023: grouped
-        queries); as many as of queries if not given.
+        Number of heads of keys and values, which divides `num_heads`: grouped-query attention
+        (Ainslie et al., 2023). `num_heads` if not given.
     weight_initializer, bias_initializer : Initializer or str, optional
         Initializers of the projections.
     in_units : int
-        Number of features of queries, keys and values; found at the first call if 0.
+        Number of features of queries, keys and values; inferred at the first call if 0.
 
     Examples
     --------
@@ -97,22 +98,22 @@ class MultiHeadAttention(HybridBlock):
         valid_length: Any = None,
         is_causal: bool = False,
     ) -> Any:
-        """The attended values, of shape (batch, time, units).
+        """Apply attention; returns an array of shape (batch, time, units).
 
         Parameters
         ----------
         query : ndarray, shape (batch, time, features)
-            What attends.
+            Queries.
         key : ndarray, shape (batch, length, features), optional
-            What is attended to: the queries themselves if not given.
+            Keys; the queries if not given (self-attention).
         value : ndarray, shape (batch, length, features), optional
-            What is weighted: the keys if not given.
+            Values; the keys if not given.
         mask : ndarray of bool, optional
-            Which queries see which keys: broadcasts to (batch, heads, time, length).
+            True where a query attends to a key; broadcasts to (batch, heads, time, length).
         valid_length : ndarray of int, shape (batch,) or (batch, time), optional
-            How many of the keys each sequence, or each query, sees.
+            Number of keys that each sequence, or each query, attends to.
         is_causal : bool
-            Whether query `i` sees the keys 0 to i only.
+            Causal mask: whether query `i` attends to the keys 0 to i only.
         """
         if query.ndim != 3:
             raise ValueError(
@@ -138,8 +139,7 @@ class MultiHeadAttention(HybridBlock):
 
 
 class TransformerEncoderCell(HybridBlock):
-    """One layer of the Transformer's encoder: self-attention, then two dense layers, each added to
-    what it gets and normalized.
+    """Transformer encoder layer: self-attention and two dense layers, with residuals.
 
     `y = norm(x + attention(x)); z = norm(y + W2 activation(W1 y))` (Vaswani et al., 2017), or, with
     `pre_norm`, `y = x + attention(norm(x)); z = y + W2 activation(W1 norm(y))` (Xiong et al.,
@@ -159,9 +159,9 @@ class TransformerEncoderCell(HybridBlock):
     activation : str
         Name of the activation between the dense layers.
     layer_norm_eps : float
-        What is added to variances.
+        Added to variances, for numerical stability.
     pre_norm : bool
-        Whether what goes in is normalized, or what comes out.
+        Whether the inputs of attention and of the dense layers are normalized, or the sums.
 
     Examples
     --------
@@ -193,7 +193,7 @@ class TransformerEncoderCell(HybridBlock):
     def forward(
         self, x: Any, mask: Any = None, valid_length: Any = None, is_causal: bool = False
     ) -> Any:
-        """The encoded sequences; the arguments are those of `MultiHeadAttention`."""
+        """Encode sequences; the arguments are those of `MultiHeadAttention`."""
 
         def attended(a: Any) -> Any:
             return self.dropout(

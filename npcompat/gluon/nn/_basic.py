@@ -1,4 +1,4 @@
-"""Dense layers, dropout, embeddings, flattening."""
+"""Basic layers: dense, dropout, embedding, flatten."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from npcompat.numpy._typing import DTypeLike
 
 
 class Dense(HybridBlock):
-    """A layer of units, each connected to all features: `activation(x @ weight.T + bias)`.
+    """Dense (fully connected) layer: `activation(x @ weight.T + bias)`.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ class Dense(HybridBlock):
     activation : str, optional
         Name of an activation function; none if not given.
     use_bias : bool
-        Whether something is added to each unit.
+        Whether the layer has a bias.
     flatten : bool
         Whether all axes but the first are features, or only the last.
     dtype : dtype
@@ -30,7 +30,7 @@ class Dense(HybridBlock):
     weight_initializer, bias_initializer : Initializer or str, optional
         Their own initializers; weights without one use that of `initialize`.
     in_units : int
-        Number of features; found at the first call if 0.
+        Number of features; inferred at the first call if 0.
 
     Examples
     --------
@@ -73,11 +73,11 @@ class Dense(HybridBlock):
         self.act = None if activation is None else Activation(activation)
 
     def infer_shape(self, x: Any, *args: Any) -> None:
-        """The number of features."""
+        """Infer the number of features from the input."""
         self.weight.shape = (self._units, math.prod(x.shape[1:]) if self._flatten else x.shape[-1])
 
     def forward(self, x: Any) -> Any:
-        """The activated units."""
+        """Apply the layer to x."""
         bias = None if self.bias is None else self.bias.data()
         y = npx.fully_connected(
             x, self.weight.data(), bias, no_bias=bias is None, flatten=self._flatten
@@ -93,7 +93,7 @@ class Dense(HybridBlock):
 
 
 class Dropout(HybridBlock):
-    """Zeroes elements at random in training mode.
+    """Dropout: zeroes random elements in training mode (Srivastava et al., 2014).
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class Dropout(HybridBlock):
         self._rate, self._axes = float(rate), tuple(axes)
 
     def forward(self, x: Any) -> Any:
-        """What is left."""
+        """Apply dropout to x; the identity outside of training."""
         return npx.dropout(x, p=self._rate, axes=self._axes)
 
     def __repr__(self) -> str:
@@ -124,12 +124,12 @@ class Dropout(HybridBlock):
 
 
 class Embedding(HybridBlock):
-    """A vector for each of a number of things.
+    """Embedding: a learned vector for each index.
 
     Parameters
     ----------
     input_dim : int
-        Number of things.
+        Size of the vocabulary: indices are less than it.
     output_dim : int
         Length of the vectors.
     dtype : dtype
@@ -171,7 +171,7 @@ class Embedding(HybridBlock):
         )
 
     def forward(self, x: Any) -> Any:
-        """The vectors at positions."""
+        """Return the vectors of the indices."""
         return npx.embedding(x, self.weight.data(), self._input_dim, self._output_dim)
 
     def __repr__(self) -> str:
@@ -179,7 +179,7 @@ class Embedding(HybridBlock):
 
 
 class Flatten(HybridBlock):
-    """All axes but the first as one.
+    """Flatten all axes but the first.
 
     Examples
     --------
@@ -188,7 +188,7 @@ class Flatten(HybridBlock):
     """
 
     def forward(self, x: Any) -> Any:
-        """The flattened batch."""
+        """Flatten x to the shape (batch, features)."""
         return npx.batch_flatten(x)
 
 

@@ -1,4 +1,4 @@
-"""Blocks made of other blocks."""
+"""Containers: blocks called in sequence or in parallel, and functions as blocks."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from npcompat.gluon.block import Block, HybridBlock
 
 
 class Stack(Block):
-    """What containers of blocks in order share."""
+    """Base class of sequential containers."""
 
     def add(self, *blocks: Block) -> None:
         """Append blocks."""
@@ -22,7 +22,7 @@ class Stack(Block):
             self.register_child(block)
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Each block called on what the one before it gave; further arguments go to the first."""
+        """Call the blocks in sequence; further arguments go to the first."""
         for block in self._children.values():
             x = self._called(block, x, *args)
             args = ()
@@ -32,11 +32,11 @@ class Stack(Block):
         return (x, *args) if args else x
 
     def _called(self, block: Block, *args: Any) -> Any:
-        """What one of the blocks gives."""
+        """Call one of the blocks."""
         return block(*args)
 
     def __getitem__(self, key: int | slice) -> Any:
-        """A block, or some of them as a container of the same kind."""
+        """Return a block, or a slice as a container of the same class."""
         blocks = list(self._children.values())[key]
         if not isinstance(blocks, list):
             return blocks
@@ -55,7 +55,7 @@ class Stack(Block):
 
 
 class Sequential(Stack):
-    """Blocks that are called one after another.
+    """Sequential container: each block is called on the output of the previous one.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Sequential(Stack):
 
 
 class HybridSequential(Stack, HybridBlock):
-    """Blocks that are called one after another, and can be compiled together.
+    """Sequential container that can be compiled.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class HybridSequential(Stack, HybridBlock):
 
 
 class Concatenate(Sequential):
-    """Blocks that are called on the same input, and whose results are joined.
+    """Parallel container: blocks called on the same input, outputs concatenated.
 
     Parameters
     ----------
@@ -104,14 +104,14 @@ class Concatenate(Sequential):
         self.axis = axis
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """The joined results."""
+        """Concatenate the outputs of all blocks."""
         return np.concatenate(
             [block(x, *args) for block in self._children.values()], axis=self.axis
         )
 
 
 class HybridConcatenate(HybridSequential):
-    """Blocks that are called on the same input, and whose results are joined; can be compiled.
+    """Parallel container that can be compiled; outputs are concatenated.
 
     Parameters
     ----------
@@ -131,14 +131,14 @@ class HybridConcatenate(HybridSequential):
         self.axis = axis
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """The joined results."""
+        """Concatenate the outputs of all blocks."""
         return np.concatenate(
             [block(x, *args) for block in self._children.values()], axis=self.axis
         )
 
 
 class Identity(HybridBlock):
-    """Gives back its input.
+    """Identity: returns its input.
 
     Examples
     --------
@@ -147,7 +147,7 @@ class Identity(HybridBlock):
     """
 
     def forward(self, x: Any) -> Any:
-        """The input."""
+        """Return x."""
         return x
 
 
@@ -165,7 +165,7 @@ def _function(function: str | Callable[..., Any], what: str) -> tuple[Callable[.
 
 
 class Lambda(Block):
-    """A function as a block.
+    """Function wrapped as a block.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ class Lambda(Block):
         self._function, self._name = _function(function, "Lambda")
 
     def forward(self, *args: Any) -> Any:
-        """The function's result."""
+        """Call the function."""
         return self._function(*args)
 
     def __repr__(self) -> str:
@@ -191,7 +191,7 @@ class Lambda(Block):
 
 
 class HybridLambda(HybridBlock):
-    """A function as a block that can be compiled.
+    """Function wrapped as a block that can be compiled.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ class HybridLambda(HybridBlock):
         self._function, self._name = _function(function, "HybridLambda")
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """The function's result."""
+        """Call the function."""
         return self._function(x, *args)
 
     def __repr__(self) -> str:

@@ -34,7 +34,7 @@ def _check_layout(layer: Any, layout: str, allowed: tuple[str, ...]) -> None:
 
 
 class _Conv(HybridBlock):
-    """A convolution layer; subclasses say over how many axes.
+    """Base class of convolution layers; subclasses define the number of spatial axes.
 
     Parameters
     ----------
@@ -50,11 +50,11 @@ class _Conv(HybridBlock):
     activation : str, optional
         Name of an activation function; none if not given.
     use_bias : bool
-        Whether something is added to each channel of the result.
+        Whether the layer has a bias.
     weight_initializer, bias_initializer : Initializer or str, optional
         Their own initializers; weights without one use that of `initialize`.
     in_channels : int
-        Number of channels; found at the first call if 0.
+        Number of channels; inferred at the first call if 0.
     """
 
     _layouts: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ class _Conv(HybridBlock):
         )
 
     def infer_shape(self, x: Any, *args: Any) -> None:
-        """The number of channels."""
+        """Infer the number of channels from the input."""
         if x.ndim != len(self._layout):
             raise ValueError(
                 f"{type(self).__name__}: expected data with axes {self._layout}, got shape "
@@ -124,7 +124,7 @@ class _Conv(HybridBlock):
         self.weight.shape = self._weight_shape(x.shape[self._layout.index("C")])
 
     def forward(self, x: Any) -> Any:
-        """The activated channels."""
+        """Apply the convolution to x, then the activation function."""
         y = npx.convolution(
             x,
             self.weight.data(),
@@ -148,7 +148,7 @@ class _Conv(HybridBlock):
 
 
 class Conv1D(_Conv):
-    """Convolution over one axis.
+    """1-D convolution.
 
     The parameters are those of `Conv2D`.
 
@@ -194,7 +194,7 @@ class Conv1D(_Conv):
 
 
 class Conv2D(_Conv):
-    """Convolution over two axes.
+    """2-D convolution.
 
     Parameters
     ----------
@@ -209,11 +209,11 @@ class Conv2D(_Conv):
     activation : str, optional
         Name of an activation function; none if not given.
     use_bias : bool
-        Whether something is added to each channel of the result.
+        Whether the layer has a bias.
     weight_initializer, bias_initializer : Initializer or str, optional
         Their own initializers; weights without one use that of `initialize`.
     in_channels : int
-        Number of channels; found at the first call if 0.
+        Number of channels; inferred at the first call if 0.
 
     Examples
     --------
@@ -257,7 +257,7 @@ class Conv2D(_Conv):
 
 
 class Conv3D(_Conv):
-    """Convolution over three axes.
+    """3-D convolution.
 
     The parameters are those of `Conv2D`.
 
@@ -306,7 +306,7 @@ class Conv3D(_Conv):
 
 
 class _Pooling(HybridBlock):
-    """A pooling layer; subclasses say what is made of a window, and over how many axes."""
+    """Base class of pooling layers; subclasses define the reduction and the spatial axes."""
 
     _kind = "max"
     _layouts: tuple[str, ...] = ()
@@ -332,7 +332,7 @@ class _Pooling(HybridBlock):
         self._padding = _sizes("padding", padding, layout)
 
     def forward(self, x: Any) -> Any:
-        """The pooled batch."""
+        """Apply pooling to x."""
         return npx.pooling(
             x,
             kernel=self._kernel,
@@ -352,7 +352,7 @@ class _Pooling(HybridBlock):
 
 
 class _GlobalPooling(HybridBlock):
-    """A pooling layer with one window, as large as the data."""
+    """Base class of global pooling layers, whose window is as large as the data."""
 
     _kind = "max"
     _layouts: tuple[str, ...] = ()
@@ -363,12 +363,12 @@ class _GlobalPooling(HybridBlock):
         self._layout = layout
 
     def forward(self, x: Any) -> Any:
-        """The pooled batch; spatial axes stay, with length 1."""
+        """Apply global pooling to x; spatial axes stay, with length 1."""
         return npx.pooling(x, pool_type=self._kind, global_pool=True, layout=self._layout)
 
 
 class MaxPool1D(_Pooling):
-    """Largest element of each window over one axis; the parameters are those of `MaxPool2D`.
+    """1-D max pooling; the parameters are those of `MaxPool2D`.
 
     Examples
     --------
@@ -390,7 +390,7 @@ class MaxPool1D(_Pooling):
 
 
 class MaxPool2D(_Pooling):
-    """Largest element of each window over two axes.
+    """2-D max pooling.
 
     Parameters
     ----------
@@ -426,7 +426,7 @@ class MaxPool2D(_Pooling):
 
 
 class MaxPool3D(_Pooling):
-    """Largest element of each window over three axes; the parameters are those of `MaxPool2D`.
+    """3-D max pooling; the parameters are those of `MaxPool2D`.
 
     Examples
     --------
@@ -448,7 +448,7 @@ class MaxPool3D(_Pooling):
 
 
 class AvgPool1D(_Pooling):
-    """Mean of each window over one axis; the parameters are those of `AvgPool2D`.
+    """1-D average pooling; the parameters are those of `AvgPool2D`.
 
     Examples
     --------
@@ -471,7 +471,7 @@ class AvgPool1D(_Pooling):
 
 
 class AvgPool2D(_Pooling):
-    """Mean of each window over two axes.
+    """2-D average pooling.
 
     Parameters
     ----------
@@ -510,7 +510,7 @@ class AvgPool2D(_Pooling):
 
 
 class AvgPool3D(_Pooling):
-    """Mean of each window over three axes; the parameters are those of `AvgPool2D`.
+    """3-D average pooling; the parameters are those of `AvgPool2D`.
 
     Examples
     --------
@@ -533,7 +533,7 @@ class AvgPool3D(_Pooling):
 
 
 class GlobalMaxPool1D(_GlobalPooling):
-    """Largest element of each channel over one axis, which stays with length 1.
+    """1-D global max pooling; the spatial axis stays, with length 1.
 
     Examples
     --------
@@ -548,7 +548,7 @@ class GlobalMaxPool1D(_GlobalPooling):
 
 
 class GlobalMaxPool2D(_GlobalPooling):
-    """Largest element of each channel over two axes, which stay with length 1.
+    """2-D global max pooling; spatial axes stay, with length 1.
 
     Examples
     --------
@@ -563,7 +563,7 @@ class GlobalMaxPool2D(_GlobalPooling):
 
 
 class GlobalMaxPool3D(_GlobalPooling):
-    """Largest element of each channel over three axes, which stay with length 1.
+    """3-D global max pooling; spatial axes stay, with length 1.
 
     Examples
     --------
@@ -578,7 +578,7 @@ class GlobalMaxPool3D(_GlobalPooling):
 
 
 class GlobalAvgPool1D(_GlobalPooling):
-    """Mean of each channel over one axis, which stays with length 1.
+    """1-D global average pooling; the spatial axis stays, with length 1.
 
     Examples
     --------
@@ -593,7 +593,7 @@ class GlobalAvgPool1D(_GlobalPooling):
 
 
 class GlobalAvgPool2D(_GlobalPooling):
-    """Mean of each channel over two axes, which stay with length 1.
+    """2-D global average pooling; spatial axes stay, with length 1.
 
     Examples
     --------
@@ -608,7 +608,7 @@ class GlobalAvgPool2D(_GlobalPooling):
 
 
 class GlobalAvgPool3D(_GlobalPooling):
-    """Mean of each channel over three axes, which stay with length 1.
+    """3-D global average pooling; spatial axes stay, with length 1.
 
     Examples
     --------

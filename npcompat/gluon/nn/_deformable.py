@@ -1,4 +1,4 @@
-"""Deformable convolution layers, which learn where their windows look."""
+"""Deformable convolution layers, with learned sampling offsets."""
 
 from typing import Any
 
@@ -10,8 +10,9 @@ from npcompat.gluon.parameter import Parameter
 
 
 class DeformableConvolution(HybridBlock):
-    """Convolution over two axes whose window elements are moved by offsets, which another
-    convolution gives (Dai et al., 2017).
+    """2-D deformable convolution (Dai et al., 2017).
+
+    A second convolution computes an offset for each element of the window.
 
     Parameters
     ----------
@@ -26,9 +27,9 @@ class DeformableConvolution(HybridBlock):
     layout : {'NCHW'}
         Order of the axes.
     use_bias, offset_use_bias : bool
-        Whether something is added to each channel of the result, and to the offsets.
+        Whether the convolution, and that of the offsets, has a bias.
     in_channels : int
-        Number of channels; found at the first call if 0.
+        Number of channels; inferred at the first call if 0.
     activation : str, optional
         Name of an activation function; none if not given.
     weight_initializer, bias_initializer, offset_weight_initializer, offset_bias_initializer :
@@ -43,7 +44,7 @@ class DeformableConvolution(HybridBlock):
     (2, 4, 8, 8)
     """
 
-    _offsets = 2  # numbers for each element of the window
+    _offsets = 2  # channels for each element of the window
 
     def __init__(
         self,
@@ -119,7 +120,7 @@ class DeformableConvolution(HybridBlock):
         )
 
     def infer_shape(self, x: Any, *args: Any) -> None:
-        """The number of channels."""
+        """Infer the number of channels from the input."""
         if x.ndim != 4:
             raise ValueError(
                 f"{type(self).__name__}: expected data with axes NCHW, got shape {x.shape}"
@@ -129,7 +130,7 @@ class DeformableConvolution(HybridBlock):
         )
 
     def _moved(self, x: Any) -> Any:
-        """What the convolution of offsets gives."""
+        """Compute the offsets."""
         return npx.convolution(
             x,
             self.offset_weight.data(),
@@ -153,7 +154,7 @@ class DeformableConvolution(HybridBlock):
         return y if self.act is None else self.act(y)
 
     def forward(self, x: Any) -> Any:
-        """The activated channels."""
+        """Apply the convolution to x, then the activation function."""
         return self._convolved(npx.deformable_convolution, x, self._moved(x))
 
     def __repr__(self) -> str:
@@ -166,10 +167,10 @@ class DeformableConvolution(HybridBlock):
 
 
 class ModulatedDeformableConvolution(DeformableConvolution):
-    """Deformable convolution whose window elements are weighted, too: by `2 sigmoid` of what the
-    other gives (Zhu et al., 2019).
+    """Modulated deformable convolution (DCNv2; Zhu et al., 2019).
 
-    The parameters are those of `DeformableConvolution`.
+    The second convolution also computes a weight for each element of the window, as `2 sigmoid` of
+    its output. The parameters are those of `DeformableConvolution`.
 
     Examples
     --------
@@ -182,7 +183,7 @@ class ModulatedDeformableConvolution(DeformableConvolution):
     _offsets = 3
 
     def forward(self, x: Any) -> Any:
-        """The activated channels."""
+        """Apply the convolution to x, then the activation function."""
         moved = self._moved(x)
         split = 2 * (self._offset_channels // 3)
         return self._convolved(

@@ -11,9 +11,7 @@ from npcompat.numpy._typing import DTypeLike
 
 
 class _Normalization(HybridBlock):
-    """What normalization layers share: a scale and an offset for each channel, which may be left
-    out.
-    """
+    """Base class of normalization layers, with an optional scale and offset for each channel."""
 
     def __init__(
         self,
@@ -40,7 +38,7 @@ class _Normalization(HybridBlock):
         )
 
     def infer_shape(self, x: Any, *args: Any) -> None:
-        """The number of channels."""
+        """Infer the number of channels from the input."""
         normalized_axes(self._axis, len(x.shape))
         for parameter in self._reg_params.values():
             parameter.shape = (x.shape[self._axis],)
@@ -54,19 +52,19 @@ class _Normalization(HybridBlock):
 
 
 class BatchNorm(_Normalization):
-    """Normalizes each channel over the batch (Ioffe and Szegedy, 2015).
+    """Batch normalization (Ioffe and Szegedy, 2015).
 
-    In training mode with the statistics of the batch, which move the running ones; in prediction
-    mode with those.
+    Training mode normalizes with the statistics of the batch and updates the running statistics;
+    prediction mode normalizes with the running ones.
 
     Parameters
     ----------
     axis : int
         The axis of the channels.
     momentum : float
-        How much of the running statistics each batch keeps.
+        Share of the running statistics that an update keeps.
     epsilon : float
-        What is added to the variance.
+        Added to the variance, for numerical stability.
     center, scale : bool
         Whether an offset and a scale are learned.
     use_global_stats : bool
@@ -75,7 +73,7 @@ class BatchNorm(_Normalization):
     Initializer or str
         Initializers of offset, scale and running statistics.
     in_channels : int
-        Number of channels; found at the first call if 0.
+        Number of channels; inferred at the first call if 0.
 
     Examples
     --------
@@ -117,7 +115,7 @@ class BatchNorm(_Normalization):
         super().cast("float32" if wanted.itemsize < 4 else wanted)
 
     def forward(self, x: Any) -> Any:
-        """The normalized batch."""
+        """Normalize the batch."""
         return npx.batch_norm(
             x,
             self.gamma.data(),
@@ -136,13 +134,14 @@ class BatchNorm(_Normalization):
 
 
 class SyncBatchNorm(BatchNorm):
-    """Batch normalization with the statistics of the batches of several devices: here of one, which
-    is `BatchNorm`.
+    """Synchronized batch normalization, over the batches of several devices.
+
+    There is one device here, so it is the same as `BatchNorm`.
 
     Parameters
     ----------
     in_channels : int
-        Number of channels, which are axis 1; found at the first call if 0.
+        Number of channels, which are axis 1; inferred at the first call if 0.
     num_devices : int, optional
         Number of devices.  Training is on one: more raise NotImplementedError.
     momentum, epsilon, center, scale, use_global_stats
@@ -194,20 +193,20 @@ class SyncBatchNorm(BatchNorm):
 
 
 class LayerNorm(_Normalization):
-    """Normalizes over one axis (Ba et al., 2016).
+    """Layer normalization, over one axis (Ba et al., 2016).
 
     Parameters
     ----------
     axis : int
         The axis.
     epsilon : float
-        What is added to the variance.
+        Added to the variance, for numerical stability.
     center, scale : bool
         Whether an offset and a scale are learned.
     beta_initializer, gamma_initializer : Initializer or str
         Their initializers.
     in_channels : int
-        Length of the axis; found at the first call if 0.
+        Length of the axis; inferred at the first call if 0.
 
     Examples
     --------
@@ -231,27 +230,27 @@ class LayerNorm(_Normalization):
         self._epsilon = float(epsilon)
 
     def forward(self, data: Any) -> Any:
-        """The normalized array."""
+        """Normalize the array."""
         return npx.layer_norm(
             data, self.gamma.data(), self.beta.data(), axis=self._axis, eps=self._epsilon
         )
 
 
 class GroupNorm(_Normalization):
-    """Normalizes each group of channels over the group (Wu and He, 2018).
+    """Group normalization, over groups of channels (Wu and He, 2018).
 
     Parameters
     ----------
     num_groups : int
         Number of groups, which must divide the number of channels.
     epsilon : float
-        What is added to the variance.
+        Added to the variance, for numerical stability.
     center, scale : bool
         Whether an offset and a scale of each channel are learned.
     beta_initializer, gamma_initializer : Initializer or str
         Their initializers.
     in_channels : int
-        Number of channels; found at the first call if 0.
+        Number of channels; inferred at the first call if 0.
 
     Examples
     --------
@@ -275,7 +274,7 @@ class GroupNorm(_Normalization):
         self._num_groups, self._epsilon = int(num_groups), float(epsilon)
 
     def forward(self, data: Any) -> Any:
-        """The normalized batch."""
+        """Normalize the batch."""
         return npx.group_norm(
             data,
             self.gamma.data(),
@@ -289,20 +288,20 @@ class GroupNorm(_Normalization):
 
 
 class InstanceNorm(_Normalization):
-    """Normalizes each channel of each sample over its spatial axes (Ulyanov et al., 2016).
+    """Instance normalization, over the spatial axes of each channel (Ulyanov et al., 2016).
 
     Parameters
     ----------
     axis : int
         The axis of the channels.
     epsilon : float
-        What is added to the variance.
+        Added to the variance, for numerical stability.
     center, scale : bool
         Whether an offset and a scale are learned.
     beta_initializer, gamma_initializer : Initializer or str
         Their initializers.
     in_channels : int
-        Number of channels; found at the first call if 0.
+        Number of channels; inferred at the first call if 0.
 
     Examples
     --------
@@ -326,7 +325,7 @@ class InstanceNorm(_Normalization):
         self._epsilon = float(epsilon)
 
     def forward(self, x: Any) -> Any:
-        """The normalized batch."""
+        """Normalize the batch."""
         gamma, beta = self.gamma.data(), self.beta.data()
         if self._axis == 1:
             return npx.instance_norm(x, gamma, beta, eps=self._epsilon)

@@ -1,4 +1,4 @@
-"""Layers that rearrange or repeat pixels."""
+"""Layers that rearrange or pad pixels."""
 
 import itertools
 import math
@@ -11,7 +11,7 @@ from npcompat.gluon.nn._convolution import Sizes, _sizes
 
 
 class _PixelShuffle(HybridBlock):
-    """Channels made to pixels; subclasses say over how many spatial axes."""
+    """Base class of pixel shuffles; subclasses define the number of spatial axes."""
 
     _layout = ""
 
@@ -22,7 +22,7 @@ class _PixelShuffle(HybridBlock):
             raise ValueError(f"{type(self).__name__}: factor must be positive, got {factor}")
 
     def forward(self, x: Any) -> Any:
-        """The batch, with larger spatial axes and fewer channels."""
+        """Rearrange channels of x into larger spatial axes."""
         factors, count = self._factors, len(self._factors)
         if x.ndim != count + 2:
             raise ValueError(
@@ -47,7 +47,7 @@ class _PixelShuffle(HybridBlock):
 
 
 class PixelShuffle1D(_PixelShuffle):
-    """Enlarges the spatial axis by a factor, from as many channels for each channel of the result.
+    """1-D pixel shuffle: rearranges channels into a longer spatial axis.
 
     Parameters
     ----------
@@ -64,8 +64,9 @@ class PixelShuffle1D(_PixelShuffle):
 
 
 class PixelShuffle2D(_PixelShuffle):
-    """Enlarges images by a factor, from the channels: sub-pixel convolution (Shi et al., 2016)
-    follows a convolution with it.
+    """2-D pixel shuffle: rearranges channels into larger images.
+
+    A convolution followed by it is a sub-pixel convolution (Shi et al., 2016).
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ class PixelShuffle2D(_PixelShuffle):
 
 
 class PixelShuffle3D(_PixelShuffle):
-    """Enlarges volumes by a factor, from the channels; see `PixelShuffle2D`.
+    """3-D pixel shuffle: rearranges channels into larger volumes; see `PixelShuffle2D`.
 
     Parameters
     ----------
@@ -99,13 +100,13 @@ class PixelShuffle3D(_PixelShuffle):
 
 
 class ReflectionPad2D(HybridBlock):
-    """Adds pixels around images, mirrored at the border.
+    """Reflection padding: adds pixels around images, mirrored at the border.
 
     Parameters
     ----------
     padding : int or sequence of eight int
-        How many pixels on each side; or, as MXNet has it, for each of the four axes how many before
-        and after it, where those of the first two must be 0.
+        Number of pixels on each side; or, as in MXNet, the numbers before and after each of the
+        four axes, where those of the first two must be 0.
 
     Examples
     --------
@@ -127,7 +128,7 @@ class ReflectionPad2D(HybridBlock):
         self._widths = tuple(zip(widths[::2], widths[1::2], strict=True))
 
     def forward(self, x: Any) -> Any:
-        """The larger images."""
+        """Pad the images."""
         if x.ndim != 4 or any(
             max(w) >= n for w, n in zip(self._widths[2:], x.shape[2:], strict=True)
         ):

@@ -7,9 +7,9 @@ from npcompat.gluon.nn._convolution import Sizes, _Conv, _sizes
 
 
 class _ConvTranspose(_Conv):
-    """A transposed convolution layer; subclasses say over how many axes.
+    """Base class of transposed convolutions; subclasses define the number of spatial axes.
 
-    The weight's first axis is that of the data's channels.
+    The weight's first axis is the channel axis of the data.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class _ConvTranspose(_Conv):
         )
 
     def forward(self, x: Any) -> Any:
-        """The activated channels."""
+        """Apply the convolution to x, then the activation function."""
         y = npx.deconvolution(
             x,
             self.weight.data(),
@@ -90,7 +90,7 @@ class _ConvTranspose(_Conv):
 
 
 class Conv1DTranspose(_ConvTranspose):
-    """Transposed convolution over one axis; the parameters are those of `Conv2DTranspose`.
+    """1-D transposed convolution; the parameters are those of `Conv2DTranspose`.
 
     Examples
     --------
@@ -136,7 +136,7 @@ class Conv1DTranspose(_ConvTranspose):
 
 
 class Conv2DTranspose(_ConvTranspose):
-    """Transposed convolution over two axes: what enlarges images (Zeiler et al., 2010).
+    """2-D transposed convolution (deconvolution), which enlarges images (Zeiler et al., 2010).
 
     Spatial axes of length n become `strides (n - 1) + dilation (kernel_size - 1) + 1 - 2 padding +
     output_padding` long.
@@ -146,23 +146,23 @@ class Conv2DTranspose(_ConvTranspose):
     channels : int
         Number of channels of the result.
     kernel_size, strides, padding, dilation : int or sequence of int
-        Those of the convolution that leads back: size of its window, its step, its padding at both
-        ends, and the step between elements of the window.
+        Those of the convolution whose transpose is computed: size of its window, its step, its
+        padding at both ends, and the step between elements of the window.
     output_padding : int or sequence of int
-        How much is added at the end of each spatial axis; less than `strides` or `dilation`.
+        Length added at the end of each spatial axis; less than `strides` or `dilation`.
     groups : int
-        Groups of channels that are treated separately.
+        Groups of channels that are convolved separately.
     layout : {'NCHW', 'NHWC'}
         Order of the axes; the weight's is the same, with the data's channels for N and those of a
         group's result for C.
     activation : str, optional
         Name of an activation function; none if not given.
     use_bias : bool
-        Whether something is added to each channel of the result.
+        Whether the layer has a bias.
     weight_initializer, bias_initializer : Initializer or str, optional
         Their own initializers; weights without one use that of `initialize`.
     in_channels : int
-        Number of channels of the data; found at the first call if 0.
+        Number of channels of the data; inferred at the first call if 0.
 
     Examples
     --------
@@ -208,7 +208,7 @@ class Conv2DTranspose(_ConvTranspose):
 
 
 class Conv3DTranspose(_ConvTranspose):
-    """Transposed convolution over three axes; the parameters are those of `Conv2DTranspose`.
+    """3-D transposed convolution; the parameters are those of `Conv2DTranspose`.
 
     Examples
     --------

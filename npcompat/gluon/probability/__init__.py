@@ -1,7 +1,6 @@
-"""gluon.probability: distributions, transformations of random variables, and blocks that collect
-losses.
+"""Probability: distributions, transformations of random variables, and stochastic blocks.
 
-Samples of distributions with `has_grad` are differentiable in the parameters; all of it runs
+Samples of distributions with `has_grad` are differentiable in the parameters. Everything runs
 eagerly, in hybridized blocks, and in `npx.jit`. Names and parameters are MXNet's.
 """
 

@@ -1,5 +1,6 @@
-"""Functions that distributions share: MXNet's helpers, and logarithms that stay finite or exact at
-the ends of a domain.
+"""Functions that distributions share.
+
+MXNet's helpers, and logarithms that stay finite or accurate at the ends of a domain.
 """
 
 from collections.abc import Callable
@@ -17,10 +18,10 @@ _T = TypeVar("_T")
 
 
 class derived(Generic[_T]):
-    """A property that an assignment to the instance replaces: a parameter that follows from another
-    one, unless it is given.
+    """Property for a parameter that is computed from another one, unless it is given.
 
-    It is computed each time: the other one may be written in place, or recorded, or traced by then.
+    Assigning to the instance replaces it. It is computed at each access, since the other parameter
+    may have been written in place, recorded or traced meanwhile.
     """
 
     def __init__(self, func: Callable[[Any], _T]) -> None:
@@ -40,9 +41,10 @@ class derived(Generic[_T]):
 
 
 class cached_property(derived[_T]):
-    """A property that is computed once, and that an assignment to the instance replaces.
+    """Property that is computed once; assigning to the instance replaces it.
 
-    While a function is compiled it is computed each time, as an array of the program can't be kept.
+    While a function is compiled it is computed at each access, since an array of the program can't
+    be kept.
 
     Examples
     --------
@@ -67,13 +69,11 @@ class cached_property(derived[_T]):
 
 
 def constraint_check() -> Callable[[Any, str], Any]:
-    """A function `check(condition, message)` that raises ValueError where a condition does not
-    hold.
+    """Return a function `check(condition, message)` that raises ValueError if a condition is False.
 
-    The condition is a Python bool or an array of them. In a compiled function, whose values Python
-    can't branch on, the program flags a condition that does not hold, and the error is raised when
-    a result is first read. What `check` returns, 1.0 or an array of True, can be multiplied with
-    what was checked.
+    The condition is a Python bool or an array of bool. In a compiled function, whose values Python
+    can't branch on, the program sets a flag, and the error is raised when a result is first read.
+    `check` returns 1.0 or an array of True, which can be multiplied with the checked value.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def constraint_check() -> Callable[[Any, str], Any]:
 
 
 def digamma() -> Callable[[Any], Any]:
-    """The function `npx.digamma`, for arrays and numbers.
+    """Return `npx.digamma`, for arrays and numbers.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def digamma() -> Callable[[Any], Any]:
 
 
 def gammaln() -> Callable[[Any], Any]:
-    """The function `npx.gammaln`, for arrays and numbers.
+    """Return `npx.gammaln`, for arrays and numbers.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def gammaln() -> Callable[[Any], Any]:
 
 
 def erf() -> Callable[[Any], Any]:
-    """The function `npx.erf`, for arrays and numbers.
+    """Return `npx.erf`, for arrays and numbers.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def erf() -> Callable[[Any], Any]:
 
 
 def erfinv() -> Callable[[Any], Any]:
-    """The function `npx.erfinv`, for arrays and numbers.
+    """Return `npx.erfinv`, for arrays and numbers.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def erfinv() -> Callable[[Any], Any]:
 
 
 def sample_n_shape_converter(size: Any) -> tuple[int, ...]:
-    """The `size` of `sample_n` as a tuple: None means one sample.
+    """Return the `size` of `sample_n` as a tuple; None means one sample.
 
     Examples
     --------
@@ -154,8 +154,9 @@ def sample_n_shape_converter(size: Any) -> tuple[int, ...]:
 
 
 def prob2logit(prob: Any, binary: bool = True) -> Any:
-    """Probabilities as logarithms: of the odds, `log(p / (1 - p))`, or of the probabilities
-    themselves.
+    """Convert probabilities to logits.
+
+    These are log-odds, `log(p / (1 - p))`, or for `binary=False` log probabilities.
 
     Parameters
     ----------
@@ -178,7 +179,9 @@ def prob2logit(prob: Any, binary: bool = True) -> Any:
 
 
 def logit2prob(logit: Any, binary: bool = True) -> Any:
-    """Probabilities from logarithms: the sigmoid of log-odds, or the softmax along the last axis.
+    """Convert logits to probabilities, by sigmoid or softmax.
+
+    `binary` chooses the sigmoid of log-odds; otherwise the softmax along the last axis is computed.
 
     Parameters
     ----------
@@ -199,49 +202,49 @@ def logit2prob(logit: Any, binary: bool = True) -> Any:
 
 
 def inside_unit(prob: Any) -> Any:
-    """Probabilities, 0 and 1 replaced by the nearest floats between."""
+    """Replace probabilities 0 and 1 by the nearest floats between."""
     limits: Any = ml_dtypes.finfo(prob.dtype)  # type: ignore[no-untyped-call]
     return np.clip(prob, float(limits.tiny), 1 - float(limits.epsneg))
 
 
 def tiny(dtype: Any) -> float:
-    """The smallest normal number of a float dtype."""
+    """Return the smallest normal number of a float dtype."""
     return float(ml_dtypes.finfo(dtype).tiny)  # type: ignore[no-untyped-call]
 
 
 def floating(x: Any) -> Any:
-    """An array-like as an array of floats: others become the default float."""
+    """Convert an array-like to an array of floats; other dtypes become the default float."""
     array = np.asarray(x)
     return array if dtypes.is_float(array.dtype) else array.astype(float)
 
 
 def log(x: Any) -> Any:
-    """The logarithm, also of 0, which is a probability as any other: no warning."""
+    """Natural logarithm without a warning for 0, which is a valid probability."""
     with np.errstate(divide="ignore"):
         return np.log(x)
 
 
 def weighted(x: Any, logs: Any) -> Any:
-    """x times logarithms; that of 0 counts nothing where x is 0, also in derivatives."""
+    """Return x * logs, and 0 where x is 0 and logs is -inf, also in derivatives."""
     none = (x == 0) & (logs == -np.inf)
     return np.where(none, 0, x * np.where(none, 0, logs))
 
 
 def xlogy(x: Any, y: Any) -> Any:
-    """x log(y), which is 0 where both are 0, also in its derivatives."""
+    """Return x log(y), and 0 where both are 0, also in derivatives."""
     none = (x == 0) & (y == 0)
     return np.where(none, 0, x * log(np.where(none, 1, y)))
 
 
 def xlog1py(x: Any, y: Any) -> Any:
-    """x log(1 + y), which is 0 where x is 0 and y is -1, also in its derivatives."""
+    """Return x log(1 + y), and 0 where x is 0 and y is -1, also in derivatives."""
     none = (x == 0) & (y == -1)
     with np.errstate(divide="ignore"):
         return np.where(none, 0, x * np.log1p(np.where(none, 0, y)))
 
 
 def sum_right_most(x: Any, ndim: int) -> Any:
-    """The sum over the last `ndim` axes."""
+    """Sum over the last `ndim` axes."""
     return x.sum(tuple(range(-ndim, 0))) if ndim else x
 
 

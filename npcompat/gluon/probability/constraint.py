@@ -1,7 +1,7 @@
-"""Constraints: the regions in which parameters and values of distributions must lie.
+"""Constraints: the sets in which parameters and values of distributions must lie.
 
-A value that is wrong raises `ValueError`: at once, or, in a compiled function, when a result of the
-program is first read.
+A wrong value raises `ValueError`: at once, or, in a compiled function, when a result of the program
+is first read.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from npcompat.gluon.probability._functions import constraint_check
 
 
 class Constraint:
-    """A region; subclasses define `condition(value)`, which says where a value lies in it, and
-    `expected`, which describes it.
+    """Base class of constraints.
 
-    A subclass may define `check(value)` itself instead. `is_discrete` says whether its values are
-    isolated.
+    Subclasses define `condition(value)`, the elementwise test, and `expected`, a description for
+    errors. A subclass may define `check(value)` itself instead. `is_discrete` is True if the values
+    are isolated.
 
     Examples
     --------
@@ -35,18 +35,18 @@ class Constraint:
     is_discrete = False
 
     def condition(self, value: Any) -> Any:
-        """Where the value lies in the region: an array of bool."""
+        """Return a bool array: True where value satisfies the constraint."""
         raise NotImplementedError(f"{type(self).__name__} must define condition(self, value)")
 
     def check(self, value: Any) -> Any:
-        """The value, if it lies in the region everywhere; else ValueError.
+        """Return value if it satisfies the constraint everywhere; else raise ValueError.
 
         In a compiled function the error is raised when a result of the program is first read.
         """
         return self._require(value, type(self).__name__)
 
     def _require(self, value: Any, what: str) -> Any:
-        """As `check`, with an error that says whose value it is."""
+        """Run `check`; the error names the owner of the value."""
         if type(self).check is not Constraint.check:
             return self.check(value)
         condition = np.asarray(self.condition(value))
@@ -62,7 +62,7 @@ class Constraint:
 
 
 def _offender(condition: Any, value: Any) -> str:
-    """For the text of an error: the first value that violates the condition."""
+    """Format the first value that violates a condition, for an error message."""
     host = onp.asarray(value)
     index = tuple(onp.argwhere(~condition.asnumpy())[0].tolist()) if condition.shape else ()
     where = f" at index {index}" if index else ""
@@ -76,7 +76,7 @@ def _offender(condition: Any, value: Any) -> str:
 
 
 def _shown(bound: Any) -> str:
-    """A bound in the text of an error: its value if it is a plain number, else what it is."""
+    """Format a bound for an error message."""
     return str(bound) if isinstance(bound, int | float) else "the given bound"
 
 
@@ -84,7 +84,7 @@ def _shown(bound: Any) -> str:
 
 
 class Real(Constraint):
-    """All numbers; nan is none.
+    """Real numbers, not nan.
 
     Examples
     --------
@@ -95,23 +95,23 @@ class Real(Constraint):
     expected = "numbers, not nan"
 
     def condition(self, value: Any) -> Any:
-        """Where the value is no nan."""
+        """Return True where value is not nan."""
         return value == value
 
 
 class Boolean(Constraint):
-    """0 and 1."""
+    """Booleans: 0 and 1."""
 
     expected = "0 or 1"
     is_discrete = True
 
     def condition(self, value: Any) -> Any:
-        """Where the value is 0 or 1."""
+        """Return True where value is 0 or 1."""
         return (value == 0) | (value == 1)
 
 
 class _Between(Constraint):
-    """What intervals share: two bounds."""
+    """Base class of intervals, with two bounds."""
 
     _relation = "numbers from {} to {}"
 
@@ -120,12 +120,12 @@ class _Between(Constraint):
 
     @property
     def expected(self) -> str:  # type: ignore[override]
-        """The interval in words."""
+        """Description of the interval."""
         return self._relation.format(_shown(self._lower_bound), _shown(self._upper_bound))
 
 
 class Interval(_Between):
-    """Numbers between two bounds, which belong to it.
+    """Closed interval between two bounds.
 
     Parameters
     ----------
@@ -140,39 +140,39 @@ class Interval(_Between):
     """
 
     def condition(self, value: Any) -> Any:
-        """Where the value lies between the bounds, or on one."""
+        """Return True where value lies between the bounds, or on one."""
         return (value >= self._lower_bound) & (value <= self._upper_bound)
 
 
 class OpenInterval(_Between):
-    """Numbers between two bounds, which do not belong to it."""
+    """Open interval between two bounds."""
 
     _relation = "numbers above {} and below {}"
 
     def condition(self, value: Any) -> Any:
-        """Where the value lies between the bounds."""
+        """Return True where value lies between the bounds."""
         return (value > self._lower_bound) & (value < self._upper_bound)
 
 
 class HalfOpenInterval(_Between):
-    """Numbers between two bounds, of which the lower belongs to it."""
+    """Half-open interval, which includes its lower bound."""
 
     _relation = "numbers from {} on and below {}"
 
     def condition(self, value: Any) -> Any:
-        """Where the value lies between the bounds, or on the lower."""
+        """Return True where value lies between the bounds, or on the lower."""
         return (value >= self._lower_bound) & (value < self._upper_bound)
 
 
 class UnitInterval(Interval):
-    """Numbers from 0 to 1."""
+    """Unit interval: numbers from 0 to 1."""
 
     def __init__(self) -> None:
         super().__init__(0, 1)
 
 
 class _Above(Constraint):
-    """What regions with a lower bound share."""
+    """Base class of constraints with a lower bound."""
 
     _relation = "numbers above {}"
 
@@ -181,44 +181,44 @@ class _Above(Constraint):
 
     @property
     def expected(self) -> str:  # type: ignore[override]
-        """The region in words."""
+        """Description of the constraint."""
         return self._relation.format(_shown(self._lower_bound))
 
 
 class GreaterThan(_Above):
-    """Numbers above a bound."""
+    """Numbers greater than a bound."""
 
     def condition(self, value: Any) -> Any:
-        """Where the value is above the bound."""
+        """Return True where value is above the bound."""
         return value > self._lower_bound
 
 
 class GreaterThanEq(_Above):
-    """Numbers from a bound on."""
+    """Numbers greater than or equal to a bound."""
 
     _relation = "numbers from {} on"
 
     def condition(self, value: Any) -> Any:
-        """Where the value is the bound or above it."""
+        """Return True where value is the bound or above it."""
         return value >= self._lower_bound
 
 
 class Positive(GreaterThan):
-    """Numbers above 0."""
+    """Positive numbers."""
 
     def __init__(self) -> None:
         super().__init__(0)
 
 
 class NonNegative(GreaterThanEq):
-    """Numbers from 0 on."""
+    """Nonnegative numbers."""
 
     def __init__(self) -> None:
         super().__init__(0)
 
 
 class _Below(Constraint):
-    """What regions with an upper bound share."""
+    """Base class of constraints with an upper bound."""
 
     _relation = "numbers below {}"
 
@@ -227,25 +227,25 @@ class _Below(Constraint):
 
     @property
     def expected(self) -> str:  # type: ignore[override]
-        """The region in words."""
+        """Description of the constraint."""
         return self._relation.format(_shown(self._upper_bound))
 
 
 class LessThan(_Below):
-    """Numbers below a bound."""
+    """Numbers less than a bound."""
 
     def condition(self, value: Any) -> Any:
-        """Where the value is below the bound."""
+        """Return True where value is below the bound."""
         return value < self._upper_bound
 
 
 class LessThanEq(_Below):
-    """Numbers up to a bound."""
+    """Numbers less than or equal to a bound."""
 
     _relation = "numbers up to {}"
 
     def condition(self, value: Any) -> Any:
-        """Where the value is the bound or below it."""
+        """Return True where value is the bound or below it."""
         return value <= self._upper_bound
 
 
@@ -257,91 +257,91 @@ def _whole(value: Any) -> Any:
 
 
 class IntegerInterval(Interval):
-    """Whole numbers between two bounds, which belong to it."""
+    """Integers in a closed interval."""
 
     _relation = "whole numbers from {} to {}"
     is_discrete = True
 
     def condition(self, value: Any) -> Any:
-        """Where the value is whole and in the interval."""
+        """Return True where value is whole and in the interval."""
         return _whole(value) & super().condition(value)
 
 
 class IntegerOpenInterval(OpenInterval):
-    """Whole numbers between two bounds, which do not belong to it."""
+    """Integers in an open interval."""
 
     _relation = "whole numbers above {} and below {}"
     is_discrete = True
 
     def condition(self, value: Any) -> Any:
-        """Where the value is whole and in the interval."""
+        """Return True where value is whole and in the interval."""
         return _whole(value) & super().condition(value)
 
 
 class IntegerHalfOpenInterval(HalfOpenInterval):
-    """Whole numbers between two bounds, of which the lower belongs to it."""
+    """Integers in a half-open interval, which includes its lower bound."""
 
     _relation = "whole numbers from {} on and below {}"
     is_discrete = True
 
     def condition(self, value: Any) -> Any:
-        """Where the value is whole and in the interval."""
+        """Return True where value is whole and in the interval."""
         return _whole(value) & super().condition(value)
 
 
 class IntegerGreaterThan(GreaterThan):
-    """Whole numbers above a bound."""
+    """Integers greater than a bound."""
 
     _relation = "whole numbers above {}"
     is_discrete = True
 
     def condition(self, value: Any) -> Any:
-        """Where the value is whole and above the bound."""
+        """Return True where value is whole and above the bound."""
         return _whole(value) & super().condition(value)
 
 
 class IntegerGreaterThanEq(GreaterThanEq):
-    """Whole numbers from a bound on."""
+    """Integers greater than or equal to a bound."""
 
     _relation = "whole numbers from {} on"
     is_discrete = True
 
     def condition(self, value: Any) -> Any:
-        """Where the value is whole and the bound or above it."""
+        """Return True where value is whole and the bound or above it."""
         return _whole(value) & super().condition(value)
 
 
 class IntegerLessThan(LessThan):
-    """Whole numbers below a bound."""
+    """Integers less than a bound."""
 
     _relation = "whole numbers below {}"
     is_discrete = True
 
     def condition(self, value: Any) -> Any:
-        """Where the value is whole and below the bound."""
+        """Return True where value is whole and below the bound."""
         return _whole(value) & super().condition(value)
 
 
 class IntegerLessThanEq(LessThanEq):
-    """Whole numbers up to a bound."""
+    """Integers less than or equal to a bound."""
 
     _relation = "whole numbers up to {}"
     is_discrete = True
 
     def condition(self, value: Any) -> Any:
-        """Where the value is whole and the bound or below it."""
+        """Return True where value is whole and the bound or below it."""
         return _whole(value) & super().condition(value)
 
 
 class PositiveInteger(IntegerGreaterThan):
-    """Whole numbers from 1 on."""
+    """Positive integers."""
 
     def __init__(self) -> None:
         super().__init__(0)
 
 
 class NonNegativeInteger(IntegerGreaterThanEq):
-    """Whole numbers from 0 on."""
+    """Nonnegative integers."""
 
     def __init__(self) -> None:
         super().__init__(0)
@@ -351,7 +351,7 @@ class NonNegativeInteger(IntegerGreaterThanEq):
 
 
 class Simplex(Constraint):
-    """Vectors (the last axis) of numbers from 0 on that add up to 1.
+    """Probability simplex: nonnegative vectors (last axis) that add up to 1.
 
     Examples
     --------
@@ -362,7 +362,7 @@ class Simplex(Constraint):
     expected = "vectors along the last axis of numbers from 0 on that add up to 1"
 
     def condition(self, value: Any) -> Any:
-        """Which vectors are probabilities, up to rounding."""
+        """Return True for vectors on the simplex, up to rounding."""
         slack = 1e-6 if value.dtype.itemsize > 2 else 1e-2
         return (value >= 0).all(-1) & (abs(value.sum(-1) - 1) <= slack * max(1, value.shape[-1]))
 
@@ -376,7 +376,7 @@ class _OneHot(Constraint):
 
 
 class _Counts(Constraint):
-    """Vectors of whole numbers from 0 on with a given sum."""
+    """Vectors of nonnegative integers with a given sum."""
 
     is_discrete = True
 
@@ -391,22 +391,22 @@ class _Counts(Constraint):
 
 
 class LowerTriangular(Constraint):
-    """Square matrices (the last two axes) with zeros above the diagonal."""
+    """Lower triangular square matrices (last two axes)."""
 
     expected = "square lower triangular matrices"
 
     def condition(self, value: Any) -> Any:
-        """Which matrices are lower triangular."""
+        """Return True for lower triangular matrices."""
         return _square(value) & (np.tril(value) == value).all((-2, -1))
 
 
 class LowerCholesky(Constraint):
-    """Square matrices with zeros above the diagonal and a positive diagonal."""
+    """Cholesky factors: lower triangular matrices with a positive diagonal."""
 
     expected = "square lower triangular matrices with a positive diagonal"
 
     def condition(self, value: Any) -> Any:
-        """Which matrices are Cholesky factors."""
+        """Return True for Cholesky factors."""
         return (
             _square(value)
             & (np.tril(value) == value).all((-2, -1))
@@ -415,12 +415,12 @@ class LowerCholesky(Constraint):
 
 
 class PositiveDefinite(Constraint):
-    """Symmetric matrices whose eigenvalues are positive."""
+    """Symmetric positive definite matrices."""
 
     expected = "symmetric positive definite matrices"
 
     def condition(self, value: Any) -> Any:
-        """Which matrices are positive definite; symmetric up to rounding."""
+        """Return True for positive definite matrices, symmetric up to rounding."""
         if not _square(value):
             return False
         transposed = np.swapaxes(value, -1, -2)
@@ -437,7 +437,7 @@ def _square(value: Any) -> bool:
 
 
 class _Parts(Constraint):
-    """What `Cat` and `Stack` share: constraints, each for a part of the value along an axis."""
+    """Base class of `Cat` and `Stack`: constraints for parts of the value along an axis."""
 
     def __init__(self, constraint_seq: Sequence[Constraint], axis: int = 0) -> None:
         for i, constraint in enumerate(constraint_seq):
@@ -455,7 +455,7 @@ class _Parts(Constraint):
         raise NotImplementedError(f"{type(self).__name__} must define _parts(self, value)")
 
     def check(self, value: Any) -> Any:
-        """The value, if each part lies in its constraint; else ValueError."""
+        """Return value if each part satisfies its constraint; else raise ValueError."""
         return self._require(value, type(self).__name__)
 
     def _require(self, value: Any, what: str) -> Any:
@@ -467,16 +467,16 @@ class _Parts(Constraint):
 
 
 class Cat(_Parts):
-    """Constraints for pieces of the value along an axis, as `np.concatenate` joins them.
+    """Constraints for consecutive pieces of the value along an axis, as in `np.concatenate`.
 
     Parameters
     ----------
     constraint_seq : sequence of Constraint
         One for each piece.
     axis : int
-        Along which the pieces lie.
+        The axis of the pieces.
     lengths : sequence of int, optional
-        Their lengths; 1 each if not given.
+        Lengths of the pieces; 1 each if not given.
 
     Examples
     --------
@@ -511,14 +511,14 @@ class Cat(_Parts):
 
 
 class Stack(_Parts):
-    """Constraints for the elements of the value along an axis, as `np.stack` joins them.
+    """Constraints for the elements of the value along an axis, as in `np.stack`.
 
     Parameters
     ----------
     constraint_seq : sequence of Constraint
         One for each element.
     axis : int
-        Along which the elements lie.
+        The axis of the elements.
 
     Examples
     --------
@@ -543,7 +543,7 @@ class _Dependent(Constraint):
     expected = "a region that depends on the parameters"
 
     def check(self, value: Any) -> Any:
-        """ValueError: only the distribution's own constraint can be checked."""
+        """Raise ValueError: only the distribution's own constraint can be checked."""
         raise ValueError(
             "this constraint depends on the parameters of a distribution: ask for it on the "
             "distribution, not on its class"
@@ -551,11 +551,14 @@ class _Dependent(Constraint):
 
 
 class dependent_property(property, _Dependent):
-    """A property that is a constraint, and on the class says that it depends on the parameters."""
+    """Property for a constraint that depends on the distribution's parameters.
+
+    On the class it is a constraint, too, whose `check` raises.
+    """
 
 
 def is_dependent(constraint: Any) -> bool:
-    """Whether a constraint depends on the parameters of a distribution.
+    """Return True if a constraint depends on the parameters of a distribution.
 
     Examples
     --------

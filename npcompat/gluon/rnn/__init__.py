@@ -1,4 +1,4 @@
-"""Recurrent networks: layers over whole sequences, and cells for one step, which can be combined."""
+"""Recurrent neural networks: layers over whole sequences, and cells for one step."""
 
 from npcompat.gluon.rnn._cell import HybridRecurrentCell, RecurrentCell
 from npcompat.gluon.rnn._cells import GRUCell, LSTMCell, LSTMPCell, RNNCell

@@ -1,4 +1,4 @@
-"""The base of recurrent cells: one step at a time, and whole sequences by calling it for each."""
+"""Base classes of recurrent cells, which compute one step, and unrolling over sequences."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,23 +14,24 @@ States = list[Any]
 
 
 class RecurrentCell(Block):
-    """Base of recurrent cells.
+    """Base class of recurrent cells.
 
-    A cell is called with the input of one step and a list of states, and gives its output and the
+    A cell is called with the input of one step and a list of states; it returns the output and the
     next states. A subclass defines `forward(self, inputs, states)` and `state_info(self,
     batch_size)`.
     """
 
     def reset(self) -> None:
-        """Forget what cells remember between steps beyond their states, such as masks of dropout;
-        `unroll` does it.
+        """Reset what cells keep between steps beyond their states, such as dropout masks.
+
+        `unroll` calls it.
         """
         for cell in self._blocks().values():
             if isinstance(cell, RecurrentCell):
                 cell.reset()
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """What the states are: a dict with `shape` and `__layout__` for each.
+        """Describe the states: a dict with `shape` and `__layout__` for each.
 
         Parameters
         ----------
@@ -47,14 +48,14 @@ class RecurrentCell(Block):
     def begin_state(
         self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any
     ) -> States:
-        """The states to begin with.
+        """Return the initial states.
 
         Parameters
         ----------
         batch_size : int
             Number of samples.
         func : callable
-            Makes each from its shape; zeros if not given.
+            Creates each state from its shape; zeros if not given.
         **kwargs
             Further arguments of `func`, such as `dtype`.
 
@@ -74,7 +75,7 @@ class RecurrentCell(Block):
         merge_outputs: bool | None = None,
         valid_length: Any = None,
     ) -> tuple[Any, States]:
-        """Call the cell for each step of a batch of sequences.
+        """Unroll the cell: call it for each step of a batch of sequences.
 
         Parameters
         ----------
@@ -83,13 +84,12 @@ class RecurrentCell(Block):
         inputs : ndarray or list of ndarray
             Sequences in one array, or a list of arrays of one step each.
         begin_state : list of ndarray, optional
-            The first states; zeros if not given.
+            The initial states; zeros if not given.
         layout : {'NTC', 'TNC'}
-            Whether the first axis is that of the batch or that of time, in arrays of whole
-            sequences.
+            Axes of arrays of whole sequences: N is the batch, T is time.
         merge_outputs : bool, optional
-            Whether outputs are returned in one array, or in a list; if not given, in one array
-            where there are lengths.
+            Whether outputs are returned as one array instead of a list; by default, if
+            `valid_length` is given.
         valid_length : array_like of int, shape (N,), optional
             Lengths of the sequences: outputs after them are zero, and the last states are those at
             their ends.
@@ -124,15 +124,16 @@ class RecurrentCell(Block):
         return merged(outputs, layout) if merge else outputs, last
 
     def _first_states(self, step: Any) -> States:
-        """Zeros, in the dtype of the inputs."""
+        """Return zero states in the dtype of the inputs."""
         return self.begin_state(
             step.shape[0],
             dtype=step.dtype if dtypes.is_float(step.dtype) else dtypes.default_float(),
         )
 
     def _unroll(self, steps: list[Any], states: States, lengths: Any) -> tuple[list[Any], States]:
-        """The outputs of all steps, and the last states; cells that are no loop over time define it
-        in another way.
+        """Compute the outputs of all steps, and the last states.
+
+        Cells that are no loop over time override it.
         """
         outputs, passed = [], []
         first = states
@@ -149,29 +150,29 @@ class RecurrentCell(Block):
         return masked(outputs, lengths), last
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
-        """One step: the output, and the next states."""
+        """Compute one step: the output and the next states."""
         raise NotImplementedError(
             f"{type(self).__name__} must define forward(self, inputs, states)"
         )
 
 
 class HybridRecurrentCell(RecurrentCell, HybridBlock):
-    """Base of recurrent cells that can be compiled; a subclass defines `forward`, or
-    `hybrid_forward(self, F, ...)`.
+    """Base class of recurrent cells that can be compiled.
+
+    A subclass defines `forward`, or `hybrid_forward(self, F, ...)`.
     """
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
-        """One step: the output, and the next states."""
+        """Compute one step: the output and the next states."""
         found: tuple[Any, States] = HybridBlock.forward(self, inputs, states)
         return found
 
 
 class GatedCell(HybridRecurrentCell):
-    """What cells with weights share: gates whose arguments are maps of the input and of the first
-    state, stacked along an axis.
+    """Base class of cells with weights.
 
-    A subclass says how these maps are made, and (`ElmanStep` and its siblings) what the step makes
-    of them.
+    Gates are computed from maps of the input and of the first state, stacked along an axis. A
+    subclass defines the maps, and a step class (`ElmanStep` and its siblings) defines the update.
     """
 
     _gates = 1
@@ -197,7 +198,7 @@ class GatedCell(HybridRecurrentCell):
         raise NotImplementedError(f"{type(self).__name__} must define _step(self, a, b, states)")
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
-        """One step: the output, and the next states."""
+        """Compute one step: the output and the next states."""
         if isinstance(states, np.ndarray) or len(states) != self._kept:
             given = (
                 f"an array of shape {states.shape}"
@@ -211,12 +212,12 @@ class GatedCell(HybridRecurrentCell):
 
 
 def as_function(activation: Any) -> Any:
-    """An activation function from its name, or itself."""
+    """Return the activation function of a name; functions are returned unchanged."""
     return Activation(activation) if isinstance(activation, str) else activation
 
 
 class ElmanStep:
-    """`h' = activation(a + b)`."""
+    """Update of an Elman cell: `h' = activation(a + b)`."""
 
     _gates, _kept = 1, 1
     activation: Any
@@ -227,8 +228,9 @@ class ElmanStep:
 
 
 class LSTMStep:
-    """`c' = sigmoid(f) c + sigmoid(i) tanh(g)` and `h' = sigmoid(o) tanh(c')`, where i, f, g, o are
-    the parts of `a + b`.
+    """Update of an LSTM: `c' = sigmoid(f) c + sigmoid(i) tanh(g)`, `h' = sigmoid(o) tanh(c')`.
+
+    i, f, g, o are the parts of `a + b`.
     """
 
     _gates, _kept = 4, 2
@@ -245,8 +247,9 @@ class LSTMStep:
 
 
 class GRUStep:
-    """`h' = (1 - z) tanh(a_n + r b_n) + z h`, where r and z are the sigmoid of the first and the
-    second part of `a + b`.
+    """Update of a GRU: `h' = (1 - z) tanh(a_n + r b_n) + z h`.
+
+    r and z are the sigmoid of the first and the second part of `a + b`.
     """
 
     _gates, _kept = 3, 1

@@ -8,7 +8,7 @@ from npcompat.gluon.rnn._cell import ElmanStep, GatedCell, GRUStep, LSTMStep, St
 
 
 class _DenseCell(GatedCell):
-    """Cells whose maps are matrices with `_gates * hidden_size` rows."""
+    """Base class of cells whose maps are matrices with `_gates * hidden_size` rows."""
 
     def __init__(
         self,
@@ -35,14 +35,14 @@ class _DenseCell(GatedCell):
         )
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """What the states are."""
+        """Describe the states: a dict with `shape` and `__layout__` for each."""
         return [
             {"shape": (batch_size, self._hidden_size), "__layout__": "NC"}
             for _ in range(self._kept)
         ]
 
     def infer_shape(self, inputs: Any, *args: Any) -> None:
-        """The number of features."""
+        """Infer the number of features from the input."""
         self.i2h_weight.shape = (self._gates * self._hidden_size, inputs.shape[-1])
 
     def _from_input(self, inputs: Any) -> Any:
@@ -63,7 +63,7 @@ class _DenseCell(GatedCell):
 
 
 class RNNCell(ElmanStep, _DenseCell):
-    """A step of an Elman network: `h' = activation(W_i2h x + b_i2h + W_h2h h + b_h2h)`.
+    """Elman RNN cell: `h' = activation(W_i2h x + b_i2h + W_h2h h + b_h2h)`.
 
     Called with inputs of shape (N, C) and a list of one state of shape (N, hidden_size).
 
@@ -77,7 +77,7 @@ class RNNCell(ElmanStep, _DenseCell):
     Initializer or str, optional
         Initializers of the parameters; weights without one use that of `initialize`.
     input_size : int
-        Number of features; found at the first call if 0.
+        Number of features; inferred at the first call if 0.
 
     Examples
     --------
@@ -109,11 +109,11 @@ class RNNCell(ElmanStep, _DenseCell):
 
 
 class LSTMCell(LSTMStep, _DenseCell):
-    """A step of a network with long short-term memory (Hochreiter and Schmidhuber, 1997).
+    """Long short-term memory (LSTM) cell (Hochreiter and Schmidhuber, 1997).
 
-    With the rows of `W_i2h x + b_i2h + W_h2h h + b_h2h` in the order input, forget, cell, output
-    (i, f, g, o), as `npx.rnn`: `c' = sigmoid(f) c + sigmoid(i) tanh(g)` and `h' = sigmoid(o)
-    tanh(c')`.
+    `c' = sigmoid(f) c + sigmoid(i) tanh(g)` and `h' = sigmoid(o) tanh(c')`, where the rows of
+    `W_i2h x + b_i2h + W_h2h h + b_h2h` are the gates input, forget, cell, output (i, f, g, o), as
+    in `npx.rnn`.
 
     Called with inputs of shape (N, C) and a list of two states of shape (N, hidden_size), h and c.
 
@@ -125,9 +125,9 @@ class LSTMCell(LSTMStep, _DenseCell):
     Initializer or str, optional
         Initializers of the parameters; weights without one use that of `initialize`.
     input_size : int
-        Number of features; found at the first call if 0.
+        Number of features; inferred at the first call if 0.
     activation, recurrent_activation : str or callable
-        What stands for tanh, and for sigmoid.
+        Functions used in place of tanh and sigmoid.
 
     Examples
     --------
@@ -163,12 +163,11 @@ class LSTMCell(LSTMStep, _DenseCell):
 
 
 class GRUCell(GRUStep, _DenseCell):
-    """A step of a network of gated recurrent units (Cho et al., 2014), with the reset gate behind
-    the product.
+    """Gated recurrent unit (GRU) cell (Cho et al., 2014), reset gate after the product.
 
-    With the rows of `a = W_i2h x + b_i2h` and of `b = W_h2h h + b_h2h` in the order reset, update,
-    new, as `npx.rnn`: `r = sigmoid(a_r + b_r)`, `z = sigmoid(a_z + b_z)`, `h' = (1 - z) tanh(a_n +
-    r b_n) + z h`.
+    `r = sigmoid(a_r + b_r)`, `z = sigmoid(a_z + b_z)`, `h' = (1 - z) tanh(a_n + r b_n) + z h`,
+    where the rows of `a = W_i2h x + b_i2h` and of `b = W_h2h h + b_h2h` are reset, update, new, as
+    in `npx.rnn`.
 
     Called with inputs of shape (N, C) and a list of one state of shape (N, hidden_size).
 
@@ -180,9 +179,9 @@ class GRUCell(GRUStep, _DenseCell):
     Initializer or str, optional
         Initializers of the parameters; weights without one use that of `initialize`.
     input_size : int
-        Number of features; found at the first call if 0.
+        Number of features; inferred at the first call if 0.
     activation, recurrent_activation : str or callable
-        What stands for tanh, and for sigmoid.
+        Functions used in place of tanh and sigmoid.
 
     Examples
     --------
@@ -216,8 +215,7 @@ class GRUCell(GRUStep, _DenseCell):
 
 
 class LSTMPCell(LSTMStep, _DenseCell):
-    """A step of an LSTM whose output is projected to fewer numbers (Sak et al., 2014): `h' = W_h2r
-    sigmoid(o) tanh(c')`.
+    """LSTM cell with a projected output (Sak et al., 2014): `h' = W_h2r sigmoid(o) tanh(c')`.
 
     Called with inputs of shape (N, C) and a list of two states, h of shape (N, projection_size) and
     c of shape (N, hidden_size).
@@ -232,7 +230,7 @@ class LSTMPCell(LSTMStep, _DenseCell):
     i2h_bias_initializer, h2h_bias_initializer : Initializer or str, optional
         Initializers of the biases.
     input_size : int
-        Number of features; found at the first call if 0.
+        Number of features; inferred at the first call if 0.
 
     Examples
     --------
@@ -267,7 +265,7 @@ class LSTMPCell(LSTMStep, _DenseCell):
         self.activation, self.recurrent_activation = as_function("tanh"), as_function("sigmoid")
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """What the states are."""
+        """Describe the states: a dict with `shape` and `__layout__` for each."""
         return [
             {"shape": (batch_size, size), "__layout__": "NC"}
             for size in (self._output_size, self._hidden_size)

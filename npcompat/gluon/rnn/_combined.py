@@ -1,4 +1,4 @@
-"""Cells made of cells: one after another, and in both directions."""
+"""Cells composed of cells: sequential and bidirectional."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -11,26 +11,26 @@ from npcompat.gluon.rnn._sequences import turned
 
 
 class _Cells(RecurrentCell):
-    """What cells made of cells share: their states are those of all parts, in order."""
+    """Base class of composed cells; their states are those of all parts, in order."""
 
     @property
     def _parts(self) -> list[RecurrentCell]:
         return [cell for cell in self._children.values() if isinstance(cell, RecurrentCell)]
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """What the states are: those of all cells, in order."""
+        """Describe the states of all cells, in order."""
         return [info for cell in self._parts for info in cell.state_info(batch_size)]
 
     def begin_state(
         self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any
     ) -> States:
-        """The states to begin with: those of all cells, in order."""
+        """Return the initial states of all cells, in order."""
         return [
             state for cell in self._parts for state in cell.begin_state(batch_size, func, **kwargs)
         ]
 
     def _each(self, states: States) -> Iterator[tuple[RecurrentCell, States]]:
-        """The cells with their states."""
+        """Iterate over the cells with their states."""
         cells = self._parts
         ends = [0]
         for cell in cells:
@@ -44,7 +44,7 @@ class _Cells(RecurrentCell):
 
 
 class SequentialRNNCell(_Cells):
-    """Cells that are called one after another, each with the output of the one before.
+    """Sequential cell: each cell is called with the output of the previous one.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class SequentialRNNCell(_Cells):
             self.register_child(added)
 
     def register_child(self, block: Block, name: str | None = None) -> None:
-        """Make a cell part of this one."""
+        """Register a cell as a child."""
         if not isinstance(block, RecurrentCell):
             raise TypeError(
                 f"{type(self).__name__}: expected a RecurrentCell, got {type(block).__name__}"
@@ -70,7 +70,7 @@ class SequentialRNNCell(_Cells):
         super().register_child(block, name)
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
-        """One step of each cell."""
+        """Compute one step of each cell."""
         following: States = []
         for cell, own in self._each(states):
             inputs, after = cell(inputs, own)
@@ -95,7 +95,7 @@ class SequentialRNNCell(_Cells):
 
 
 class HybridSequentialRNNCell(SequentialRNNCell, HybridRecurrentCell):
-    """Cells that are called one after another, and can be compiled together.
+    """Sequential cell that can be compiled.
 
     Examples
     --------
@@ -109,10 +109,10 @@ class HybridSequentialRNNCell(SequentialRNNCell, HybridRecurrentCell):
 
 
 class BidirectionalCell(_Cells, HybridRecurrentCell):
-    """Two cells of which one reads the sequence backwards; the output of each step is that of both,
-    side by side.
+    """Bidirectional cell: two cells, one of which reads the sequence backwards.
 
-    It can only be unrolled: the step of the second cell depends on what comes later.
+    Outputs of both are concatenated. It can only be unrolled, since a step of the second cell
+    depends on later inputs.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class BidirectionalCell(_Cells, HybridRecurrentCell):
         self.l_cell, self.r_cell = l_cell, r_cell
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
-        """A step depends on later ones: raises NotImplementedError."""
+        """Raise NotImplementedError, since a step depends on later ones."""
         raise NotImplementedError(
             "BidirectionalCell can't be called for one step, as the second cell reads backwards; "
             "use unroll"

@@ -1,4 +1,4 @@
-"""Recurrent cells of convolutions (Shi et al., 2015), over one to three spatial axes."""
+"""Convolutional recurrent cells (Shi et al., 2015), over one to three spatial axes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,10 @@ _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 
 class _ConvCell(GatedCell):
-    """Cells whose maps are convolutions with stride 1; that of the state keeps its size."""
+    """Base class of cells whose maps are convolutions with stride 1.
+
+    The convolution of the state keeps its size.
+    """
 
     _spatial = 1
 
@@ -96,11 +99,11 @@ class _ConvCell(GatedCell):
         return found
 
     def _placed(self, channels: int, lengths: Sequence[int]) -> tuple[int, ...]:
-        """Channels and lengths in the order of the layout."""
+        """Return channels and lengths in the order of the layout."""
         return (channels, *lengths) if self._axis == 1 else (*lengths, channels)
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """What the states are."""
+        """Describe the states: a dict with `shape` and `__layout__` for each."""
         return [
             {"shape": (batch_size, *self._state_shape), "__layout__": self._layout}
             for _ in range(self._kept)
@@ -217,8 +220,7 @@ class _Conv3DCell(_ConvCell):
 
 
 class Conv1DRNNCell(ElmanStep, _Conv1DCell):
-    r"""A step of an Elman network of convolutions over one spatial axis: `h' = activation(i2h(x) +
-    h2h(h))`.
+    r"""1-D convolutional Elman cell: `h' = activation(i2h(x) + h2h(h))`.
 
     Called with inputs of shape (N, \*input_shape) and a list of one state.
 
@@ -252,8 +254,7 @@ class Conv1DRNNCell(ElmanStep, _Conv1DCell):
 
 
 class Conv2DRNNCell(ElmanStep, _Conv2DCell):
-    """A step of an Elman network of convolutions over two spatial axes; the arguments are those of
-    `Conv1DRNNCell`.
+    """2-D convolutional Elman cell; the arguments are those of `Conv1DRNNCell`.
 
     Examples
     --------
@@ -263,8 +264,7 @@ class Conv2DRNNCell(ElmanStep, _Conv2DCell):
 
 
 class Conv3DRNNCell(ElmanStep, _Conv3DCell):
-    """A step of an Elman network of convolutions over three spatial axes; the arguments are those
-    of `Conv1DRNNCell`.
+    """3-D convolutional Elman cell; the arguments are those of `Conv1DRNNCell`.
 
     Examples
     --------
@@ -274,8 +274,7 @@ class Conv3DRNNCell(ElmanStep, _Conv3DCell):
 
 
 class Conv1DLSTMCell(LSTMStep, _Conv1DCell):
-    r"""A step of an LSTM of convolutions over one spatial axis: the gates as in `LSTMCell`, from
-    `i2h(x) + h2h(h)`.
+    r"""1-D convolutional LSTM cell: gates as in `LSTMCell`, from `i2h(x) + h2h(h)`.
 
     Called with inputs of shape (N, \*input_shape) and a list of two states, h and c.
 
@@ -309,8 +308,7 @@ class Conv1DLSTMCell(LSTMStep, _Conv1DCell):
 
 
 class Conv2DLSTMCell(LSTMStep, _Conv2DCell):
-    """A step of an LSTM of convolutions over two spatial axes; the arguments are those of
-    `Conv1DLSTMCell`.
+    """2-D convolutional LSTM cell; the arguments are those of `Conv1DLSTMCell`.
 
     Examples
     --------
@@ -320,8 +318,7 @@ class Conv2DLSTMCell(LSTMStep, _Conv2DCell):
 
 
 class Conv3DLSTMCell(LSTMStep, _Conv3DCell):
-    """A step of an LSTM of convolutions over three spatial axes; the arguments are those of
-    `Conv1DLSTMCell`.
+    """3-D convolutional LSTM cell; the arguments are those of `Conv1DLSTMCell`.
 
     Examples
     --------
@@ -331,8 +328,7 @@ class Conv3DLSTMCell(LSTMStep, _Conv3DCell):
 
 
 class Conv1DGRUCell(GRUStep, _Conv1DCell):
-    r"""A step of gated recurrent units of convolutions over one spatial axis: the gates as in
-    `GRUCell`, from `i2h(x)` and `h2h(h)`.
+    r"""1-D convolutional GRU cell: gates as in `GRUCell`, from `i2h(x)` and `h2h(h)`.
 
     Called with inputs of shape (N, \*input_shape) and a list of one state.
 
@@ -366,8 +362,7 @@ class Conv1DGRUCell(GRUStep, _Conv1DCell):
 
 
 class Conv2DGRUCell(GRUStep, _Conv2DCell):
-    """A step of gated recurrent units of convolutions over two spatial axes; the arguments are
-    those of `Conv1DGRUCell`.
+    """2-D convolutional GRU cell; the arguments are those of `Conv1DGRUCell`.
 
     Examples
     --------
@@ -377,8 +372,7 @@ class Conv2DGRUCell(GRUStep, _Conv2DCell):
 
 
 class Conv3DGRUCell(GRUStep, _Conv3DCell):
-    """A step of gated recurrent units of convolutions over three spatial axes; the arguments are
-    those of `Conv1DGRUCell`.
+    """3-D convolutional GRU cell; the arguments are those of `Conv1DGRUCell`.
 
     Examples
     --------

@@ -13,9 +13,9 @@ from npcompat.numpy_extension._nn_recurrent import Clip, Network, state_bounds
 
 
 class _RecurrentLayer(HybridBlock):
-    """What `RNN`, `LSTM` and `GRU` share: parameters `l0_i2h_weight`, ...
+    """Base class of `RNN`, `LSTM` and `GRU`, which call `npx.rnn`.
 
-    (`r0_...` of the other direction), and one call of `npx.rnn`.
+    Parameters are named `l0_i2h_weight`, ... (`r0_...` for the reverse direction).
     """
 
     def __init__(
@@ -51,13 +51,13 @@ class _RecurrentLayer(HybridBlock):
             )
 
     def infer_shape(self, inputs: Any, *args: Any) -> None:
-        """The number of features."""
+        """Infer the number of features from the input."""
         self._check_data(inputs)
         for name, shape in self._net.parameters(inputs.shape[2]):
             self._reg_params[name].shape = shape
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """What the states are: a dict with `shape`, `__layout__` and `dtype` for each.
+        """Describe the states: a dict with `shape`, `__layout__` and `dtype` for each.
 
         Parameters
         ----------
@@ -84,14 +84,14 @@ class _RecurrentLayer(HybridBlock):
     def begin_state(
         self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any
     ) -> list[Any]:
-        """The states to begin with.
+        """Return the initial states.
 
         Parameters
         ----------
         batch_size : int
             Number of samples.
         func : callable
-            Makes each from its shape, with the keyword `dtype`; zeros if not given.
+            Creates each state from its shape, with the keyword `dtype`; zeros if not given.
         **kwargs
             Further arguments of `func`.
 
@@ -113,7 +113,7 @@ class _RecurrentLayer(HybridBlock):
             )
 
     def _given_states(self, states: Any, batch_size: int) -> list[Any]:
-        """The states as a list, their shapes checked."""
+        """Return the states as a list, after a check of their shapes."""
         given = [states] if isinstance(states, np.ndarray) else list(states)
         infos = self.state_info(batch_size)
         shapes, found = [info["shape"] for info in infos], [state.shape for state in given]
@@ -124,7 +124,10 @@ class _RecurrentLayer(HybridBlock):
         return given
 
     def forward(self, inputs: Any, states: Any = None, sequence_length: Any = None) -> Any:
-        """The outputs of all steps; with states given, a pair of the outputs and the last states."""
+        """Run the layer over sequences.
+
+        Returns the outputs of all steps; with states given, a pair of outputs and last states.
+        """
         self._check_data(inputs)
         if self._use_sequence_length != (sequence_length is not None):
             given = "missing" if sequence_length is None else "given"
@@ -186,9 +189,9 @@ def _initializers(
 
 
 class RNN(_RecurrentLayer):
-    """Layers of Elman networks: `h' = activation(W_i2h x + b_i2h + W_h2h h + b_h2h)`.
+    """Multi-layer Elman RNN: `h' = activation(W_i2h x + b_i2h + W_h2h h + b_h2h)`.
 
-    Called with a batch of sequences, and optionally with the first states and with lengths; returns
+    Called with a batch of sequences, and optionally with initial states and with lengths. Returns
     the outputs of all steps, and if states were given also a list of the last ones.
 
     Parameters
@@ -198,18 +201,18 @@ class RNN(_RecurrentLayer):
     activation : {'relu', 'tanh'}
         Activation function.
     layout : {'TNC', 'NTC'}
-        Whether time or the batch is the first axis of inputs and outputs; states always have the
-        axes layer, batch, number.
+        Axes of inputs and outputs, T for time and N for the batch; states always have the axes
+        layer, batch, feature.
     dropout : float
-        Probability of a number between layers to be zeroed, in training mode.
+        Probability that an element between layers is zeroed, in training mode.
     bidirectional : bool
-        Whether a second network in each layer reads backwards; there are twice as many states and
-        outputs then.
+        Whether each layer has a second network that reads backwards, which doubles the states and
+        outputs.
     i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer :
     Initializer or str, optional
         Initializers of the parameters of all layers; weights without one use that of `initialize`.
     input_size : int
-        Number of features; found at the first call if 0.
+        Number of features; inferred at the first call if 0.
     dtype : dtype
         Dtype of the parameters.
     use_sequence_length : bool
@@ -255,27 +258,27 @@ class RNN(_RecurrentLayer):
 
 
 class LSTM(_RecurrentLayer):
-    """Layers of networks with long short-term memory (Hochreiter and Schmidhuber, 1997).
+    """Multi-layer long short-term memory network (Hochreiter and Schmidhuber, 1997).
 
-    The rows of the weights are those of the input, forget, cell and output gate, in this order, as
-    in cuDNN and torch; what is computed stands at `npx.rnn`. Called with a batch of sequences, and
-    optionally with a list of the first states (h and c) and with lengths; returns the outputs of
-    all steps, and if states were given also a list of the last ones.
+    The rows of the weights are the input, forget, cell and output gates, in this order, as in cuDNN
+    and torch; `npx.rnn` has the formulas. Called with a batch of sequences, and optionally with a
+    list of initial states (h and c) and with lengths. Returns the outputs of all steps, and if
+    states were given also a list of the last ones.
 
     Parameters
     ----------
     hidden_size, num_layers : int
         Size of the cell states, number of layers.
     layout : {'TNC', 'NTC'}
-        Whether time or the batch is the first axis of inputs and outputs; states always have the
-        axes layer, batch, number.
+        Axes of inputs and outputs, T for time and N for the batch; states always have the axes
+        layer, batch, feature.
     dropout : float
-        Probability of a number between layers to be zeroed, in training mode.
+        Probability that an element between layers is zeroed, in training mode.
     bidirectional : bool
-        Whether a second network in each layer reads backwards; there are twice as many states and
-        outputs then.
+        Whether each layer has a second network that reads backwards, which doubles the states and
+        outputs.
     input_size : int
-        Number of features; found at the first call if 0.
+        Number of features; inferred at the first call if 0.
     i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer :
     Initializer or str, optional
         Initializers of the parameters of all layers; weights without one use that of `initialize`.
@@ -339,27 +342,27 @@ class LSTM(_RecurrentLayer):
 
 
 class GRU(_RecurrentLayer):
-    """Layers of gated recurrent units (Cho et al., 2014), with the reset gate behind the product.
+    """Multi-layer gated recurrent unit network (Cho et al., 2014), reset gate after the product.
 
-    The rows of the weights are those of the reset gate, the update gate and the new state, in this
-    order, as in cuDNN and torch; what is computed stands at `npx.rnn`. Called with a batch of
-    sequences, and optionally with the first states and with lengths; returns the outputs of all
-    steps, and if states were given also a list of the last ones.
+    The rows of the weights are the reset gate, the update gate and the new state, in this order, as
+    in cuDNN and torch; `npx.rnn` has the formulas. Called with a batch of sequences, and optionally
+    with initial states and with lengths. Returns the outputs of all steps, and if states were given
+    also a list of the last ones.
 
     Parameters
     ----------
     hidden_size, num_layers : int
         Size of the states, number of layers.
     layout : {'TNC', 'NTC'}
-        Whether time or the batch is the first axis of inputs and outputs; states always have the
-        axes layer, batch, number.
+        Axes of inputs and outputs, T for time and N for the batch; states always have the axes
+        layer, batch, feature.
     dropout : float
-        Probability of a number between layers to be zeroed, in training mode.
+        Probability that an element between layers is zeroed, in training mode.
     bidirectional : bool
-        Whether a second network in each layer reads backwards; there are twice as many states and
-        outputs then.
+        Whether each layer has a second network that reads backwards, which doubles the states and
+        outputs.
     input_size : int
-        Number of features; found at the first call if 0.
+        Number of features; inferred at the first call if 0.
     i2h_weight_initializer, h2h_weight_initializer, i2h_bias_initializer, h2h_bias_initializer :
     Initializer or str, optional
         Initializers of the parameters of all layers; weights without one use that of `initialize`.

@@ -1,4 +1,4 @@
-"""Cells that change what another cell gets or gives: dropout, zoneout, residual connections."""
+"""Cells that modify another cell: dropout, zoneout, residual connections."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -47,11 +47,11 @@ class DropoutCell(HybridRecurrentCell):
         self._rate, self._axes = _rate("DropoutCell", "rate", rate), tuple(axes)
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """There are no states."""
+        """Return an empty list: there are no states."""
         return []
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
-        """What is left of the input."""
+        """Apply dropout to the input; the identity outside of training."""
         return npx.dropout(inputs, self._rate, axes=self._axes), states
 
     def __repr__(self) -> str:
@@ -59,8 +59,7 @@ class DropoutCell(HybridRecurrentCell):
 
 
 class ModifierCell(HybridRecurrentCell):
-    """Base of cells that change what another cell does; the states, and the parameters, are those
-    of that cell.
+    """Base class of cells that modify another cell, whose states and parameters they use.
 
     Parameters
     ----------
@@ -79,22 +78,22 @@ class ModifierCell(HybridRecurrentCell):
 
     @property
     def params(self) -> ParameterDict:
-        """The parameters of the cell."""
+        """Parameters of the base cell."""
         return self.base_cell.params
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """What the states are."""
+        """Describe the states of the base cell."""
         return self.base_cell.state_info(batch_size)
 
     def begin_state(
         self, batch_size: int = 0, func: Callable[..., Any] = np.zeros, **kwargs: Any
     ) -> States:
-        """The states to begin with."""
+        """Return the initial states of the base cell."""
         return self.base_cell.begin_state(batch_size, func, **kwargs)
 
 
 class ResidualCell(ModifierCell):
-    """Adds the input to the output, as residual networks do (Wu et al., 2016).
+    """Residual cell: adds the input to the output (Wu et al., 2016).
 
     Parameters
     ----------
@@ -110,7 +109,7 @@ class ResidualCell(ModifierCell):
     """
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
-        """One step of the cell, the input added."""
+        """Compute one step of the cell, plus the input."""
         output, states = self.base_cell(inputs, states)
         return output + inputs, states
 
@@ -121,9 +120,9 @@ class ResidualCell(ModifierCell):
 
 
 class _RememberingCell(ModifierCell):
-    """Cells that remember arrays between steps, which are no states.
+    """Base class of cells that keep arrays between steps in addition to states.
 
-    They are not compiled step by step: a program has no place for what such a cell remembers. What
+    They are not compiled step by step, since a program could not keep these arrays. A function that
     contains the loop over the steps can be compiled; there, the cell must be unrolled or reset.
     """
 
@@ -135,12 +134,11 @@ class _RememberingCell(ModifierCell):
         self._forget()
 
     def _forget(self) -> None:
-        self.__dict__.update(
-            _remembered={}, _trace=modes.current().trace
-        )  # (no attribute of the block: they mark it changed)
+        # Assigning attributes would discard the block's compiled program.
+        self.__dict__.update(_remembered={}, _trace=modes.current().trace)
 
     def reset(self) -> None:
-        """Forget what is remembered."""
+        """Reset the arrays that are kept between steps."""
         super().reset()
         self._forget()
 
@@ -151,7 +149,7 @@ class _RememberingCell(ModifierCell):
         self._remembered[name] = array
 
     def _recalled(self, name: str) -> Any:
-        """What is remembered under a name; None if nothing is."""
+        """Return the array kept under a name, or None."""
         if modes.current().trace is not self._trace:
             raise RuntimeError(
                 f"{type(self).__name__} remembers arrays between steps, which can't enter or "
@@ -165,15 +163,15 @@ class _RememberingCell(ModifierCell):
 
 
 class ZoneoutCell(_RememberingCell):
-    """Keeps some numbers of the step before, in training mode (Krueger et al., 2016).
+    """Zoneout: keeps random elements of the previous step, in training mode (Krueger et al., 2016).
 
     Parameters
     ----------
     base_cell : RecurrentCell
         The cell; it can't read backwards.
     zoneout_outputs, zoneout_states : float
-        Probability of each number of the output, and of the states, to be the one of the step
-        before (zero at the first).
+        Probability that an element of the output, and of the states, keeps its value of the
+        previous step (zero at the first).
 
     Examples
     --------
@@ -197,7 +195,7 @@ class ZoneoutCell(_RememberingCell):
         self._states = _rate("ZoneoutCell", "zoneout_states", zoneout_states)
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
-        """One step of the cell, and some numbers of the step before."""
+        """Compute one step of the cell, then apply zoneout."""
         output, following = self.base_cell(inputs, states)
         if not modes.current().training:
             return output, following
@@ -222,15 +220,16 @@ def _zoned(new: Any, old: Any, rate: float) -> Any:
 
 
 class VariationalDropoutCell(_RememberingCell):
-    """Dropout with one choice for all steps of a sequence, in training mode (Gal and Ghahramani,
-    2016).
+    """Variational dropout: one mask for all steps of a sequence (Gal and Ghahramani, 2016).
+
+    Applied in training mode only.
 
     Parameters
     ----------
     base_cell : RecurrentCell
         The cell.
     drop_inputs, drop_states, drop_outputs : float
-        Probability of each number of the input, of the first state (h), and of the output to be
+        Probability that an element of the input, of the first state (h), and of the output is
         zeroed.
 
     Examples
@@ -265,7 +264,7 @@ class VariationalDropoutCell(_RememberingCell):
             )
 
     def _dropped(self, name: str, x: Any) -> Any:
-        """The array, times the mask of the name, which is drawn where it is first used."""
+        """Multiply an array by the mask of a name, which is drawn at its first use."""
         rate = self._rates[name]
         if not rate or not modes.current().training:
             return x
@@ -276,7 +275,7 @@ class VariationalDropoutCell(_RememberingCell):
         return x * mask
 
     def forward(self, inputs: Any, states: States) -> tuple[Any, States]:
-        """One step of the cell."""
+        """Compute one step of the cell, with dropout."""
         first, *others = states
         output, following = self.base_cell(
             self._dropped("inputs", inputs), [self._dropped("states", first), *others]

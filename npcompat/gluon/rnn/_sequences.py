@@ -1,4 +1,4 @@
-"""Sequences as lists of steps and as one array, and what their lengths say."""
+"""Conversion between lists of steps and arrays of sequences, and masking by lengths."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,14 +8,14 @@ import npcompat.numpy_extension as npx
 
 
 def axis_of_time(layout: str) -> int:
-    """Where time stands in a layout: the batch is the other one of the first two axes."""
+    """Return the index of the time axis in a layout; the batch is the other of the first two."""
     if layout not in ("NTC", "TNC"):
         raise ValueError(f"layout: expected 'NTC' or 'TNC', got {layout!r}")
     return layout.index("T")
 
 
 def as_steps(length: int | None, inputs: Any, layout: str) -> list[Any]:
-    """The steps of a sequence, from an array or a list of arrays of one step each."""
+    """Split sequences into a list of steps; lists of steps are checked."""
     axis = axis_of_time(layout)
     if isinstance(inputs, np.ndarray):
         if inputs.ndim < 2:
@@ -34,22 +34,22 @@ def as_steps(length: int | None, inputs: Any, layout: str) -> list[Any]:
 
 
 def merged(steps: Sequence[Any], layout: str) -> Any:
-    """One array of the steps."""
+    """Stack the steps into one array."""
     return np.stack(list(steps), axis=axis_of_time(layout))
 
 
 def last_of(steps: Sequence[Any], lengths: Any, first: Any) -> Any:
-    """The step at the end of each sequence; that before the first, if it is empty."""
+    """Select the last step of each sequence; `first` for empty sequences."""
     return np.stack([first, *steps])[lengths, np.arange(len(lengths))]
 
 
 def masked(steps: Sequence[Any], lengths: Any) -> list[Any]:
-    """The steps, zero after the end of each sequence."""
+    """Zero the steps after the end of each sequence."""
     return list(npx.sequence_mask(np.stack(list(steps)), lengths, use_sequence_length=True))
 
 
 def turned(steps: Sequence[Any], lengths: Any) -> list[Any]:
-    """The steps of each sequence backwards; what comes after its end is left where it is."""
+    """Reverse the steps of each sequence up to its length; later steps stay in place."""
     if lengths is None:
         return list(steps)[::-1]
     time = np.arange(len(steps))[:, None]

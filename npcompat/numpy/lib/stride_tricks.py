@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.subclasses import inherit
 from npcompat.numpy._buffers import strided
 from npcompat.numpy._creation import asanyarray
@@ -51,7 +51,7 @@ def as_strided(
     """
     x = asanyarray(x)
     found = strided(
-        x, onp.lib.stride_tricks.as_strided(dispatch.layout(x), shape, strides), writeable
+        x, onp.lib.stride_tricks.as_strided(handles.layout(x), shape, strides), writeable
     )
     return inherit(found, x) if subok else found
 
@@ -91,7 +91,7 @@ def sliding_window_view(
     """
     x = asanyarray(x)
     numpys: Any = onp.lib.stride_tricks.sliding_window_view
-    found = strided(x, numpys(dispatch.layout(x), window_shape, axis), writeable)
+    found = strided(x, numpys(handles.layout(x), window_shape, axis), writeable)
     return inherit(found, x) if subok else found
 
 

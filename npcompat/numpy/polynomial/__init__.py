@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 
 _MODULES = (
     "polyutils",
@@ -68,7 +68,7 @@ _text_of_numpys = _polyutils.format_float
 
 def _format_float(x: Any, parens: bool = False) -> str:
     """A coefficient as text; NumPy's own function asks for the type of NumPy's scalars."""
-    return str(_text_of_numpys(dispatch.to_host(x)[()] if isinstance(x, Handle) else x, parens))
+    return str(_text_of_numpys(handles.to_host(x)[()] if isinstance(x, Handle) else x, parens))
 
 
 _polyutils.format_float = _format_float

@@ -10,7 +10,7 @@ import numpy as onp
 from npcompat._internal.core.dtypes import Resolution, Type, on_devices
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat.numpy._checks import outside, refuse
 from npcompat.numpy._ufunc import finish
 from npcompat.numpy.random._parameters import check
@@ -141,7 +141,7 @@ def _known(bound: Any) -> Any:
     return (
         bound
         if not isinstance(bound, Handle) or on_devices(bound.dtype)
-        else dispatch.to_host(bound)
+        else handles.to_host(bound)
     )
 
 

@@ -11,7 +11,7 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type, strong
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like, handles
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._manipulation import squeeze
 from npcompat.numpy._ranges import arange
@@ -123,7 +123,7 @@ class Orders(Sampler):
             return
         if isinstance(x, onp.ndarray):
             order = self._positions(x.shape[onp.lib.array_utils.normalize_axis_index(axis, x.ndim)])
-            x[...] = onp.take(x, dispatch.to_host(order), axis)
+            x[...] = onp.take(x, handles.to_host(order), axis)
             return
         length = len(x)
         if axis != 0:
@@ -139,7 +139,7 @@ class Orders(Sampler):
             )
             warnings.warn(text, UserWarning, stacklevel=3)
         elements = [x[i] for i in range(length)]
-        for i, place in enumerate(dispatch.to_host(self._positions(length))):
+        for i, place in enumerate(handles.to_host(self._positions(length))):
             x[i] = elements[place]
 
     def _permuted(self, x: Any, axis: int | None, out: Any) -> Any:
@@ -159,7 +159,7 @@ class Orders(Sampler):
             drawn = take(x, self._draw(_permuted, (arange(x.size).reshape(x.shape),), (along,)))
         if out is None:
             return drawn
-        store(out, dispatch.read(drawn), what="permuted")
+        store(out, handles.read(drawn), what="permuted")
         return out
 
     def _chosen(
@@ -202,7 +202,7 @@ class Orders(Sampler):
                 "Fewer non-zero entries in p than size", "distinct", ((p > 0).sum() < count) * 1, 1
             )
         if not count:
-            chosen: Any = dispatch.array_of(onp.zeros(shape, onp.int64))
+            chosen: Any = array_like.array_of(onp.zeros(shape, onp.int64))
         else:
             chosen = self._draw(
                 _choice,

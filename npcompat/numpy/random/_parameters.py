@@ -14,7 +14,7 @@ import numpy as onp
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import as_attr, from_attr, operator
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like
 from npcompat.numpy._checks import refuse
 
 _LARGEST_MEAN = 2.0**63 - 10 * 2.0**31.5
@@ -126,7 +126,7 @@ def parameter(x: Any) -> Any:
     if isinstance(x, Handle):
         _safely(x.dtype, onp.float64)
         return x
-    array = dispatch.host_array(x)
+    array = array_like.host_array(x)
     if not array.shape:
         return int(x) if array.dtype.kind in "iu" else float(x)
     if array.dtype.kind not in "biuf" and not isinstance(x, onp.ndarray):

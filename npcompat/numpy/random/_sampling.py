@@ -12,7 +12,7 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op, as_shape, operator
 from npcompat._internal.core.tensor_type import dims, symbols_in
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import handles
 from npcompat._internal.random.stream import Stream
 from npcompat.numpy._creation import placed_on
 from npcompat.numpy._ufunc import finish
@@ -157,8 +157,8 @@ class Sampler:
     ) -> Any:
         """What an operator draws; `scalar` says that a single number is one, no array without axes."""
         with placed_on(device):
-            drawn = dispatch.wrap(self._stream.draw(op, operands, attrs))
-            return dispatch.as_scalar(drawn) if scalar else drawn
+            drawn = handles.wrap(self._stream.draw(op, operands, attrs))
+            return handles.as_scalar(drawn) if scalar else drawn
 
     def _floats(
         self,

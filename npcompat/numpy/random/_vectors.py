@@ -9,7 +9,7 @@ import numpy as onp
 from npcompat._internal.core import modes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like
 from npcompat.numpy import linalg
 from npcompat.numpy._checks import flagged
 from npcompat.numpy._creation import asarray
@@ -225,7 +225,7 @@ class Vectors(Sampler):
                 f"{needed}."
             )
         if not pvals.shape[-1]:
-            return dispatch.array_of(onp.zeros((*(shape or ()), 0), onp.int64))
+            return array_like.array_of(onp.zeros((*(shape or ()), 0), onp.int64))
         return finish(
             self._draw(_multinomial, (n, pvals), (shape,), device if device is not None else ctx),
             out,
@@ -269,7 +269,7 @@ class Vectors(Sampler):
         flagged(total < sample, ValueError, "nsample > sum(colors)")
         shape = size_of(size) or ()
         if not colors.shape[0]:
-            return dispatch.array_of(onp.zeros((*shape, 0), onp.int64))
+            return array_like.array_of(onp.zeros((*shape, 0), onp.int64))
         drawn = self._draw(_multivariate_hypergeometric, (colors, sample), (shape,), device)
         return finish(drawn, out, "multivariate_hypergeometric")
 

@@ -13,7 +13,7 @@ import numpy as onp
 from numpy.random.bit_generator import ISeedSequence, ISpawnableSeedSequence, SeedlessSeedSequence
 
 from npcompat._internal.core.handle import Handle
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.random.stream import Stream
 from npcompat.numpy._typing import DTypeLike, ShapeLike
 from npcompat.numpy.random._integers import full_range
@@ -24,7 +24,7 @@ _JUMP = 0x9E3779B97F4A7C15  # an odd number: 2**64 jumps give as many keys
 
 def on_host(x: Any) -> Any:
     """A seed with arrays as NumPy's, and scalars as well."""
-    return dispatch.to_host(x)[()] if isinstance(x, Handle) else x
+    return handles.to_host(x)[()] if isinstance(x, Handle) else x
 
 
 class SeedSequence:
@@ -85,7 +85,7 @@ class SeedSequence:
     @property
     def pool(self) -> Any:
         """The mixed words."""
-        return dispatch.array_of(onp.array(self._words.pool))
+        return array_like.array_of(onp.array(self._words.pool))
 
     @property
     def state(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class SeedSequence:
 
     def generate_state(self, n_words: int, dtype: DTypeLike = onp.uint32) -> Any:
         """Words for the state of a generator; uint32 or uint64."""
-        return dispatch.array_of(self._words.generate_state(n_words, dtype))
+        return array_like.array_of(self._words.generate_state(n_words, dtype))
 
     def spawn(self, n_children: int) -> "list[SeedSequence]":
         """Children, whose words are independent of each other's.

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as onp
 
-from npcompat._internal.dispatch import dispatch
+from npcompat._internal.dispatch import array_like
 from npcompat._internal.random import stream as streams
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
@@ -88,7 +88,7 @@ class RandomState(Continuous, Counts, Vectors, Orders):
             warnings.warn(text, RuntimeWarning, stacklevel=2)
             return state
         key = state["state"]["key"]
-        words = dispatch.array_of(onp.array([key >> 32, key & 0xFFFFFFFF], onp.uint32))
+        words = array_like.array_of(onp.array([key >> 32, key & 0xFFFFFFFF], onp.uint32))
         return "MT19937", words, state["state"]["pos"], 0, 0.0
 
     def set_state(self, state: Any) -> None:

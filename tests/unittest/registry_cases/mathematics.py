@@ -5,7 +5,7 @@ functions, and Fourier transforms.
 import numpy as onp
 
 from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from registry_cases.case import case
 
 

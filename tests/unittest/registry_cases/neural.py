@@ -9,7 +9,7 @@ from scipy import special
 
 from npcompat import autograd, np, npx
 from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from registry_cases.case import BFLOAT16, case
 
 FLOATS = "e f d"

@@ -3,7 +3,7 @@
 import numpy as onp
 
 from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from registry_cases.case import ALL, INTS, case
 
 case("_npi_packbits", lambda xp, a: xp.packbits(a), "2,3,3 bits", dtypes=INTS, bad=(([1.0, 0.0],),))

@@ -8,7 +8,7 @@ import numpy as onp
 
 from npcompat import npx
 from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from registry_cases.case import case
 
 PICTURES = {"layouts": ("ordinary", "view"), "loose": 4.0}

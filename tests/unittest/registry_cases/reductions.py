@@ -6,7 +6,7 @@ import numpy as onp
 
 from npcompat import np
 from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from registry_cases.case import ALL, FEW, FEW_REAL, INEXACT, KEPT, REAL, case
 
 BAD = (([[1.0, 2.0]], 2), ([[1.0, 2.0]], -3), ([[1.0, 2.0]], (0, 0)), ([[1.0]], 1.5))

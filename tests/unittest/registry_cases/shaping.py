@@ -6,7 +6,7 @@ import numpy as onp
 
 from npcompat import np, npx
 from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from registry_cases.case import ALL, FEW, KEPT, case
 
 SOME = "? b i l L e f d F D"

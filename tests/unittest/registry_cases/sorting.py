@@ -3,7 +3,7 @@
 import numpy as onp
 
 from npcompat._internal.core.op import REGISTRY
-from npcompat._internal.dispatch.dispatch import apply
+from npcompat._internal.dispatch.apply import apply
 from registry_cases.case import ALL, FEW, FEW_REAL, REAL, case
 
 ORDERED = "b B h H i I l L e f d"

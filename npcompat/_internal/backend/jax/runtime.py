@@ -40,7 +40,7 @@ from npcompat._internal.backend.jaxpr import flop_count
 from npcompat._internal.backend.jaxpr.cpu_rewrites import for_cpu
 from npcompat._internal.backend.typed_kernel import kernel
 from npcompat._internal.core import compile_log, modes
-from npcompat._internal.core.dtypes import Type, is_inexact, on_devices
+from npcompat._internal.core.dtypes import Type, check_dtype, is_inexact
 from npcompat._internal.core.op import MOST_AXES, RECORDED, Attrs, Op
 from npcompat._internal.support.lazy_import import LazyModule
 
@@ -106,15 +106,6 @@ _LARGE, _ALIGNED = 2**19, 64
 """Bytes from which on an array is copied on the host, and what the addresses of the buffers are
 multiples of that XLA takes as they are.
 """
-
-
-def check_dtype(dtype: onp.dtype[Any]) -> None:
-    if not on_devices(dtype):
-        raise TypeError(
-            f"arrays of dtype {dtype} live on the host: XLA has no such dtype, so they can't be "
-            "sent to a device or used in a "
-            "compiled function; convert to a numeric dtype of this machine first"
-        )
 
 
 def _empty_for_xla(shape: tuple[int, ...], dtype: onp.dtype[Any]) -> onp.ndarray[Any, Any]:

@@ -18,8 +18,8 @@ from jax._src.interpreters.partial_eval import DynamicJaxprTracer, convert_const
 from jax._src.lax.lax import _convert_element_type as convert_element_type
 from jax.core import Tracer
 
-from npcompat._internal.backend.jax.runtime import check_dtype
 from npcompat._internal.backend.jaxpr.roll_loops import rolled
+from npcompat._internal.core.dtypes import check_dtype
 
 
 def abstract(payload: Any) -> jax.ShapeDtypeStruct:

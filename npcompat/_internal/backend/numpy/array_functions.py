@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as onp
 
-FULL, INTEGER, SLICE, NEWAXIS = range(4)
+from npcompat._internal.core.index_spec import host_index
+
 Array = onp.ndarray[Any, Any]
 
 
@@ -15,41 +16,6 @@ def astype(x: Any, dtype: Any) -> Array:
     if array.dtype.kind == "c" and onp.dtype(dtype).kind not in "cbOSUT":
         array = array.real
     return array.astype(dtype)
-
-
-def host_index(starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> tuple[Any, ...]:
-    """The Python index that a specification stands for."""
-    remaining = iter(starts)
-    index: list[Any] = []
-    for kind, *rest in spec:
-        if kind == FULL:
-            index.append(slice(None))
-        elif kind == NEWAXIS:
-            index.append(None)
-        elif kind == INTEGER:
-            index.append(int(next(remaining)))
-        else:
-            length, step = rest
-            start = int(next(remaining))
-            stop = start + length * step
-            index.append(slice(start, None if stop < 0 else stop, step) if length else slice(0, 0))
-    return tuple(index)
-
-
-def indexed_shape(shape: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> tuple[Any, ...]:
-    """The shape of what a specification leaves of an array of a shape."""
-    out: list[Any] = []
-    axis = 0
-    for kind, *rest in spec:
-        if kind == NEWAXIS:
-            out.append(1)
-            continue
-        if kind == FULL:
-            out.append(shape[axis])
-        elif kind == SLICE:
-            out.append(rest[0])
-        axis += 1
-    return tuple(out)
 
 
 def index_get(a: Array, starts: Sequence[Any], spec: tuple[tuple[int, ...], ...]) -> Array:

@@ -10,10 +10,9 @@ import jax
 import numpy as onp
 from numpy.lib.stride_tricks import sliding_window_view
 
-from npcompat._internal.backend.jax.kernels import nn
+from npcompat._internal.core.dtypes import lowest
 
 Array = onp.ndarray[Any, Any]
-lowest = nn.lowest
 
 
 def _across(name: str) -> Callable[[Array], Array]:

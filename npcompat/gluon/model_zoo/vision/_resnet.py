@@ -68,7 +68,7 @@ class BasicBlockV1(_ResidualV1):
     downsample : bool
         Whether the shortcut is a convolution; it must be if size or channels change.
     in_channels : int
-        Number of channels that come in; found at the first call if 0.
+        Number of channels that come in; inferred at the first call if 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""gluon.probability.block: blocks that collect losses while they compute."""
+"""Stochastic blocks, which collect losses during the forward pass."""
 
 from npcompat.gluon.probability.block.stochastic_block import StochasticBlock, StochasticSequential
 

@@ -1,6 +1,4 @@
-"""Blocks that collect losses while they compute, such as the divergence of what they sample from
-its prior.
-"""
+"""Stochastic blocks, which collect losses such as KL divergences during the forward pass."""
 
 import functools
 from collections.abc import Callable
@@ -11,11 +9,11 @@ from npcompat.gluon.nn._containers import Stack
 
 
 class StochasticBlock(HybridBlock):
-    """A block whose `forward` collects losses.
+    """Block whose `forward` collects losses.
 
-    `forward` is decorated with `collectLoss`, and calls `add_loss`; after a call, `losses` has what
-    it added. In a block that is compiled as a part of another, losses exist only while that is
-    compiled: the outer block adds them to its own, as `StochasticSequential` does.
+    `forward` is decorated with `collectLoss`, and calls `add_loss`; after a call, `losses` holds
+    the added losses. In a block that is compiled as a part of another, losses exist only during the
+    compilation of the outer block: it adds them to its own, as `StochasticSequential` does.
 
     Examples
     --------
@@ -41,14 +39,12 @@ class StochasticBlock(HybridBlock):
         self.__dict__.update(_losses=[], _collected=[])
 
     def add_loss(self, loss: Any) -> None:
-        """Collect a loss; called in `forward`."""
+        """Add a loss; called in `forward`."""
         self._collected.append(loss)
 
     @staticmethod
     def collectLoss(func: Callable[..., Any]) -> Callable[..., Any]:
-        """Decorate `forward` so that losses that it adds become outputs of the block beside its
-        own.
-        """
+        """Decorate `forward` so that added losses become further outputs of the block."""
 
         @functools.wraps(func)
         def forward(self: "StochasticBlock", *args: Any, **kwargs: Any) -> tuple[Any, list[Any]]:
@@ -74,13 +70,12 @@ class StochasticBlock(HybridBlock):
 
     @property
     def losses(self) -> list[Any]:
-        """What the last call added."""
+        """Losses that the last call added."""
         return self._losses
 
 
 class StochasticSequential(Stack, StochasticBlock):
-    """Blocks that are called one after another; `losses` has a list for each of them that collects
-    losses.
+    """Sequential container; `losses` has a list for each stochastic block in it.
 
     Examples
     --------
@@ -98,7 +93,7 @@ class StochasticSequential(Stack, StochasticBlock):
 
     @StochasticBlock.collectLoss
     def forward(self, x: Any, *args: Any) -> Any:
-        """Each block called on what the one before it gave; further arguments go to the first."""
+        """Call the blocks in sequence; further arguments go to the first."""
         return Stack.forward(self, x, *args)
 
     def _called(self, block: Block, *args: Any) -> Any:

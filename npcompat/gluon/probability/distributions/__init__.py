@@ -1,4 +1,4 @@
-"""gluon.probability.distributions: distributions, and divergences between them."""
+"""Probability distributions, and divergences between them."""
 
 from npcompat.gluon.probability._functions import (
     cached_property,

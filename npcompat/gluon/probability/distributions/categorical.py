@@ -1,4 +1,4 @@
-"""Distributions over a number of events: Categorical, OneHotCategorical, Multinomial."""
+"""Distributions over a finite number of events: Categorical, OneHotCategorical, Multinomial."""
 
 from typing import Any, ClassVar
 
@@ -24,9 +24,7 @@ from npcompat.gluon.probability.distributions.distribution import Distribution
 
 
 class _Events(Distribution):
-    """What they share: a number of events, and their probabilities, given themselves or as
-    logarithms.
-    """
+    """Base class: a number of events, with probabilities or logits."""
 
     arg_constraints: ClassVar = {"prob": Simplex(), "logit": Real()}
     _event_axes: ClassVar = {"prob": 1, "logit": 1}
@@ -49,26 +47,25 @@ class _Events(Distribution):
 
     @derived
     def prob(self) -> Any:
-        """The probabilities of the events."""
+        """Probabilities of the events."""
         return logit2prob(self.logit, False)
 
     @derived
     def logit(self) -> Any:
-        """The logarithms of the probabilities, finite also for 0; those that were given need not be
-        normalized.
+        """Log probabilities, finite also for 0.
+
+        Given logits need not be normalized.
         """
         return prob2logit(self.prob, False)
 
     def _weighted(self, weights: Any) -> Any:
-        """The sum of the logarithms of the probabilities, each times a weight; 0 counts nothing,
-        also if its event is impossible.
-        """
+        """Sum of the weighted log probabilities; weight 0 contributes 0, even to impossible events."""
         if "prob" in self._given:
             return xlogy(weights, self.prob).sum(-1)
         return weighted(weights, npx.log_softmax(self.logit, axis=-1)).sum(-1)
 
     def _categories(self, shape: tuple[int, ...]) -> Any:
-        """Events drawn, as numbers (Gumbel, 1954: the largest of the logarithms with noise)."""
+        """Draw event numbers by the Gumbel-max trick (Gumbel, 1954)."""
         precise = self._dtype if self._dtype.itemsize >= 4 else "float32"
         noise = np.random.gumbel(0.0, 1.0, (*shape, self.num_events), dtype=precise)
         logs = self.logit if "logit" in self._given else log(self.prob)
@@ -76,22 +73,23 @@ class _Events(Distribution):
 
 
 class Categorical(_Events):
-    """Distribution of one of a number of events; samples are int64.
+    """Categorical distribution, of one event out of several; samples are int64.
 
     Parameters
     ----------
     num_events : int
-        How many events there are: 0 to `num_events - 1`.
+        Number of events: 0 to `num_events - 1`.
     prob : array_like, shape (..., num_events), optional
         Their probabilities.
     logit : array_like, shape (..., num_events), optional
-        The logarithms of the probabilities, in the place of `prob`; they need not be normalized.
+        The logarithms of the probabilities, instead of `prob`; they need not be normalized.
     validate_args : bool, optional
         Whether arguments are checked.
 
     Examples
     --------
-    >>> gluon.probability.Categorical(3, np.array([0.5, 0.25, 0.25])).log_prob(np.array([0, 2])).round(4)
+    >>> dist = gluon.probability.Categorical(3, np.array([0.5, 0.25, 0.25]))
+    >>> dist.log_prob(np.array([0, 2])).round(4)
     array([-0.6931, -1.3863])
     """
 
@@ -109,14 +107,14 @@ class Categorical(_Events):
 
     @dependent_property
     def support(self) -> IntegerInterval:
-        """Whole numbers below the number of events."""
+        """Integers from 0 to `num_events - 1`."""
         return IntegerInterval(0, self.num_events - 1)
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
         return self._categories(shape)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability; -inf for what is no event."""
+        """Return the log probability of value; -inf for values that are no event."""
         value = self._value(value)
         given = self.prob if "prob" in self._given else npx.log_softmax(self.logit, axis=-1)
         shape = np.broadcast_shapes(value.shape, self._batch_shape)
@@ -126,26 +124,26 @@ class Categorical(_Events):
         return np.where(is_event, log(picked) if "prob" in self._given else picked, -np.inf)
 
     def enumerate_support(self) -> Any:
-        """The events, along a new first axis."""
+        """Return all events, along a new first axis."""
         events = np.arange(self.num_events).reshape((-1,) + (1,) * len(self._batch_shape))
         return np.broadcast_to(events, (self.num_events, *self._batch_shape))
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         return -self._weighted(self.prob)
 
 
 class OneHotCategorical(_Events):
-    """Distribution of one of a number of events, as a vector with a 1 at the event.
+    """One-hot categorical distribution: events are vectors with a single 1.
 
     Parameters
     ----------
     num_events : int
-        How many events there are.
+        Number of events.
     prob : array_like, shape (..., num_events), optional
         Their probabilities.
     logit : array_like, shape (..., num_events), optional
-        The logarithms of the probabilities, in the place of `prob`; they need not be normalized.
+        The logarithms of the probabilities, instead of `prob`; they need not be normalized.
     validate_args : bool, optional
         Whether arguments are checked.
 
@@ -172,41 +170,41 @@ class OneHotCategorical(_Events):
         return npx.one_hot(self._categories(shape), self.num_events, dtype=self._dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability; between vectors with a 1 it interpolates."""
+        """Return the log probability of value; interpolates between one-hot vectors."""
         return self._weighted(self._value(value))
 
     def enumerate_support(self) -> Any:
-        """The events, along a new first axis."""
+        """Return all events, along a new first axis."""
         shape = (self.num_events, *(1,) * len(self._batch_shape), self.num_events)
         vectors = np.eye(self.num_events, dtype=self._dtype).reshape(shape)
         return np.broadcast_to(vectors, (self.num_events, *self._batch_shape, self.num_events))
 
     @property
     def mean(self) -> Any:
-        """The probabilities."""
+        """Mean: the probabilities."""
         return self.prob
 
     @property
     def variance(self) -> Any:
-        """The variance of each element."""
+        """Variance of each element."""
         return self.prob * (1 - self.prob)
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         return -self._weighted(self.prob)
 
 
 class Multinomial(_Events):
-    """Distribution of how often each event occurs in a number of trials.
+    """Multinomial distribution, of the counts of events in a number of trials.
 
     Parameters
     ----------
     num_events : int
-        How many events there are.
+        Number of events.
     prob : array_like, shape (..., num_events), optional
         Their probabilities.
     logit : array_like, shape (..., num_events), optional
-        The logarithms of the probabilities, in the place of `prob`; they need not be normalized.
+        The logarithms of the probabilities, instead of `prob`; they need not be normalized.
     total_count : int
         Number of trials.
     validate_args : bool, optional
@@ -247,7 +245,7 @@ class Multinomial(_Events):
         )
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability of counts."""
+        """Return the log probability of counts."""
         value = self._value(value)
         inside = (value >= 0).all(-1) & (value.sum(-1) == self.total_count)
         counts = np.maximum(value, 0)
@@ -256,12 +254,12 @@ class Multinomial(_Events):
 
     @property
     def mean(self) -> Any:
-        """The mean of each count."""
+        """Mean of each count."""
         return self.total_count * self.prob
 
     @property
     def variance(self) -> Any:
-        """The variance of each count."""
+        """Variance of each count."""
         return self.total_count * self.prob * (1 - self.prob)
 
 

@@ -1,4 +1,4 @@
-"""Distributions made of other distributions: TransformedDistribution, Independent."""
+"""Distributions composed of other distributions: TransformedDistribution, Independent."""
 
 import copy
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ _Self = TypeVar("_Self", bound=Distribution)
 
 
 class TransformedDistribution(Distribution):
-    """Distribution of a transformed variate.
+    """Distribution of a transformed random variable.
 
     Parameters
     ----------
     base_dist : Distribution
-        Distribution of the variate.
+        Distribution of the random variable.
     transforms : Transformation or sequence of Transformation
-        What is applied to it, one after another.
+        Transformations, applied in order.
     validate_args : bool, optional
         Whether arguments are checked.
 
@@ -59,7 +59,7 @@ class TransformedDistribution(Distribution):
 
     @property
     def has_grad(self) -> bool:
-        """Whether the samples of the variate are differentiable."""
+        """True if samples of the base distribution are differentiable."""
         return bool(self._base_dist.has_grad)
 
     @property
@@ -73,13 +73,13 @@ class TransformedDistribution(Distribution):
         return self._base_dist._dtype
 
     def broadcast_to(self: _Self, batch_shape: Any) -> _Self:
-        """The same distribution with the parameters of the variate broadcast."""
+        """Return the distribution with the base distribution's parameters broadcast."""
         new: Any = copy.copy(self)
         new._base_dist = new._base_dist.broadcast_to(as_shape(batch_shape) + self._base_event())  # type: ignore[attr-defined]
         return new  # type: ignore[no-any-return]
 
     def _base_event(self) -> tuple[int, ...]:
-        """The axes of the variate's batch that are part of an event of this distribution."""
+        """Return the batch axes of the base distribution that are event axes of this one."""
         more = (self.event_dim or 0) - (self._base_dist.event_dim or 0)
         base = self._base_dist._batch_shape
         return base[len(base) - more :] if more else ()
@@ -92,8 +92,9 @@ class TransformedDistribution(Distribution):
         return x
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density: that of the variate, less the logarithm of the determinant of
-        the Jacobian.
+        """Return the log probability density at value, by the change of variables.
+
+        It is the base distribution's, minus the log determinant of the Jacobian.
         """
         event_dim = self.event_dim or 0
         y = self._value(value)
@@ -109,15 +110,13 @@ class TransformedDistribution(Distribution):
         )
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger, of transformations that increase or
-        decrease everywhere.
-        """
+        """Cumulative distribution function (CDF), for monotonic transformations."""
         sign = self._transform.sign
         below = self._base_dist.cdf(self._transform.inv(self._value(value)))
         return np.where(np.asarray(sign) > 0, below, 1 - below)
 
     def icdf(self, value: Any) -> Any:
-        """Where `cdf` takes a value."""
+        """Inverse CDF (quantile function)."""
         value = np.asarray(value)
         return self._transform(
             self._base_dist.icdf(np.where(np.asarray(self._transform.sign) > 0, value, 1 - value))
@@ -129,14 +128,14 @@ class TransformedDistribution(Distribution):
 
 
 class Independent(Distribution):
-    """A batch of distributions as one distribution of arrays with independent elements.
+    """Batch of distributions as one distribution of arrays with independent elements.
 
     Parameters
     ----------
     base_distribution : Distribution
         The batch.
     reinterpreted_batch_ndims : int
-        How many of the last axes of its batch become axes of an event.
+        Number of last batch axes that become event axes.
     validate_args : bool, optional
         Whether arguments are checked.
 
@@ -176,17 +175,17 @@ class Independent(Distribution):
 
     @property
     def has_grad(self) -> bool:
-        """Whether the samples of the batch are differentiable."""
+        """True if samples of the base distribution are differentiable."""
         return bool(self.base_dist.has_grad)
 
     @property
     def has_enumerate_support(self) -> bool:
-        """Whether the batch has, and no axes became those of an event."""
+        """True if the base distribution has it, and no batch axis became an event axis."""
         return self.reinterpreted_batch_ndims == 0 and bool(self.base_dist.has_enumerate_support)
 
     @dependent_property
     def support(self) -> Any:
-        """That of the batch."""
+        """Support of the base distribution."""
         return self.base_dist.support
 
     @property
@@ -203,7 +202,7 @@ class Independent(Distribution):
         return self._split()[0]
 
     def broadcast_to(self: _Self, batch_shape: Any) -> _Self:
-        """The same distribution with the parameters broadcast; the axes of an event stay."""
+        """Return the distribution with parameters broadcast; event axes stay."""
         new: Any = copy.copy(self)
         new.base_dist = new.base_dist.broadcast_to(as_shape(batch_shape) + new._split()[1])
         return new  # type: ignore[no-any-return]
@@ -212,27 +211,27 @@ class Independent(Distribution):
         return self.base_dist.sample(shape + self._split()[1])
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density: the sum over the elements of an event."""
+        """Return the log probability density: the sum over the elements of an event."""
         return sum_right_most(
             self.base_dist.log_prob(self._value(value)), self.reinterpreted_batch_ndims
         )
 
     @property
     def mean(self) -> Any:
-        """The mean of each element."""
+        """Mean of each element."""
         return self.base_dist.mean
 
     @property
     def variance(self) -> Any:
-        """The variance of each element."""
+        """Variance of each element."""
         return self.base_dist.variance
 
     def entropy(self) -> Any:
-        """The entropy: the sum over the elements of an event."""
+        """Entropy, in nats: the sum over the elements of an event."""
         return sum_right_most(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def enumerate_support(self) -> Any:
-        """All values, where no axes became those of an event."""
+        """Return all values, if no batch axis became an event axis."""
         if self.reinterpreted_batch_ndims:
             raise self._undefined("enumerate_support for arrays of independent elements")
         return self.base_dist.enumerate_support()

@@ -1,6 +1,4 @@
-"""Discrete distributions of numbers: Bernoulli, Binomial, Geometric, NegativeBinomial, which count
-trials, and Poisson.
-"""
+"""Discrete distributions: Bernoulli, Binomial, Geometric, NegativeBinomial and Poisson."""
 
 from typing import Any, ClassVar
 
@@ -28,27 +26,27 @@ from npcompat.gluon.probability.distributions.exp_family import ExponentialFamil
 
 
 class _Trials(Distribution):
-    """What they share: the probability of a success, given itself or as its log-odds."""
+    """Base class: the probability of a success, or its log-odds."""
 
     support: Any = NonNegativeInteger()
     arg_constraints: ClassVar = {"prob": UnitInterval(), "logit": Real()}
 
     @derived
     def prob(self) -> Any:
-        """The probability of a success."""
+        """Probability of a success."""
         return logit2prob(self.logit)
 
     @derived
     def logit(self) -> Any:
-        """The log-odds of a success; finite also for probabilities 0 and 1."""
+        """Log-odds of a success; finite also for probabilities 0 and 1."""
         return prob2logit(self.prob)
 
     def _failure(self) -> Any:
-        """The probability of a failure, exact also where that is little."""
+        """Return the probability of a failure, accurate for small values."""
         return npx.sigmoid(-self.logit) if "logit" in self._given else 1 - self.prob
 
     def _log_trials(self, successes: Any, failures: Any) -> Any:
-        """The logarithm of `prob**successes * (1 - prob)**failures`."""
+        """Return the logarithm of `prob**successes * (1 - prob)**failures`."""
         if "logit" in self._given:
             return weighted(successes, npx.log_sigmoid(self.logit)) + weighted(
                 failures, npx.log_sigmoid(-self.logit)
@@ -66,7 +64,7 @@ class Bernoulli(_Trials, ExponentialFamily):
     prob : array_like, optional
         Probability of a 1.
     logit : array_like, optional
-        Its log-odds, in the place of `prob`; exact also where one of the two is hardly possible.
+        Its log-odds, instead of `prob`; exact also where one of the two is hardly possible.
     validate_args : bool, optional
         Whether arguments are checked.
 
@@ -89,32 +87,32 @@ class Bernoulli(_Trials, ExponentialFamily):
         return npx.random.bernoulli(prob=self.prob, size=shape, dtype=self._dtype)
 
     def enumerate_support(self) -> Any:
-        """0 and 1, along a new first axis."""
+        """Return 0 and 1, along a new first axis."""
         values = np.arange(2, dtype=self._dtype).reshape((2,) + (1,) * len(self._batch_shape))
         return np.broadcast_to(values, (2, *self._batch_shape))
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability."""
+        """Return the log probability of value."""
         value = self._value(value)
         return self._log_trials(value, 1 - value)
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger."""
+        """Cumulative distribution function (CDF)."""
         value = self._value(value)
         return np.where(value < 0, 0, np.where(value < 1, self._failure(), 1))
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self.prob
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         return self.prob * self._failure()
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         return -self._log_trials(self.prob, self._failure())
 
     @property
@@ -126,7 +124,7 @@ class Bernoulli(_Trials, ExponentialFamily):
 
 
 class Binomial(_Trials):
-    """Binomial distribution of the number of successes in n trials.
+    """Binomial distribution, of the number of successes in n trials.
 
     Parameters
     ----------
@@ -135,7 +133,7 @@ class Binomial(_Trials):
     prob : array_like, optional
         Probability of a success.
     logit : array_like, optional
-        Its log-odds, in the place of `prob`.
+        Its log-odds, instead of `prob`.
     validate_args : bool, optional
         Whether arguments are checked.
 
@@ -158,14 +156,14 @@ class Binomial(_Trials):
 
     @dependent_property
     def support(self) -> Any:
-        """Whole numbers from 0 to n."""
+        """Integers from 0 to n."""
         return IntegerInterval(0, self.n)
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
         return np.random.binomial(self.n.astype("int64"), self.prob, shape).astype(self._dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability."""
+        """Return the log probability of value."""
         value = self._value(value)
         inside = (value >= 0) & (value <= self.n)
         k = np.where(inside, value, 0)
@@ -173,7 +171,7 @@ class Binomial(_Trials):
         return np.where(inside, ways + self._log_trials(k, self.n - k), -np.inf)
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger; not differentiable."""
+        """Cumulative distribution function (CDF); not differentiable."""
         value = np.floor(self._value(value))
         inside = (value >= 0) & (value < self.n)
         k = np.where(inside, value, 0)
@@ -182,24 +180,24 @@ class Binomial(_Trials):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self._full(self.n * self.prob)
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         return self._full(self.n * self.prob * self._failure())
 
 
 class Geometric(_Trials):
-    """Geometric distribution of the number of failures before the first success.
+    """Geometric distribution, of the number of failures before the first success.
 
     Parameters
     ----------
     prob : array_like, optional
         Probability of a success.
     logit : array_like, optional
-        Its log-odds, in the place of `prob`.
+        Its log-odds, instead of `prob`.
     validate_args : bool, optional
         Whether arguments are checked.
 
@@ -219,34 +217,34 @@ class Geometric(_Trials):
         return (np.random.geometric(self.prob, shape) - 1).astype(self._dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability."""
+        """Return the log probability of value."""
         value = self._value(value)
         return np.where(
             value >= 0, self._log_trials(np.ones_like(value), np.maximum(value, 0)), -np.inf
         )
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger."""
+        """Cumulative distribution function (CDF)."""
         trials = np.maximum(np.floor(self._value(value)) + 1, 0)
         return -np.expm1(self._log_trials(np.zeros_like(trials), trials))
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self._failure() / self.prob
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         return self._failure() / self.prob**2
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         return -self._log_trials(self.prob, self._failure()) / self.prob
 
 
 class NegativeBinomial(_Trials):
-    """Negative binomial distribution of the number of successes before the n-th failure.
+    """Negative binomial distribution, of the number of successes before the n-th failure.
 
     Parameters
     ----------
@@ -255,7 +253,7 @@ class NegativeBinomial(_Trials):
     prob : array_like, optional
         Probability of a success.
     logit : array_like, optional
-        Its log-odds, in the place of `prob`.
+        Its log-odds, instead of `prob`.
     validate_args : bool, optional
         Whether arguments are checked.
 
@@ -282,7 +280,7 @@ class NegativeBinomial(_Trials):
         return np.random.poisson(rate).astype(self._dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability."""
+        """Return the log probability of value."""
         value = self._value(value)
         k = np.maximum(value, 0)
         certain = (self.n == 0) & (k == 0)
@@ -293,19 +291,19 @@ class NegativeBinomial(_Trials):
         return np.where(value >= 0, log_prob, -np.inf)
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger; not differentiable."""
+        """Cumulative distribution function (CDF); not differentiable."""
         k = np.floor(self._value(value))
         below = npx.betainc(self.n, np.maximum(k, 0) + 1, self._failure())
         return np.where(k >= 0, below, 0)
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self._full(self.n * self._odds())
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         return self._full(self.n * self._odds() / self._failure())
 
 
@@ -337,24 +335,24 @@ class Poisson(ExponentialFamily):
         return np.random.poisson(self.rate, shape).astype(self._dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the probability."""
+        """Return the log probability of value."""
         value = self._value(value)
         k = np.maximum(value, 0)
         return np.where(value >= 0, xlogy(k, self.rate) - self.rate - npx.gammaln(k + 1), -np.inf)
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger."""
+        """Cumulative distribution function (CDF)."""
         k = np.floor(self._value(value))
         return np.where(k >= 0, npx.gammaincc(np.maximum(k, 0) + 1, self.rate), 0)
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self.rate
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         return self.rate
 
     @property

@@ -1,4 +1,4 @@
-"""`Distribution`: what all distributions offer, and what they share."""
+"""Base class of distributions."""
 
 import copy
 from collections.abc import Mapping
@@ -18,20 +18,22 @@ _Self = TypeVar("_Self", bound="Distribution")
 class Distribution:
     """Base class of distributions.
 
-    The shape of the parameters, broadcast, is the batch: so many distributions stand side by side.
+    The broadcast shape of the parameters is the batch shape: a batch of independent distributions.
     The last `event_dim` axes of a value are one event, such as a vector of counts. Parameters
-    become arrays of one float dtype, which samples have, too (those of `Categorical` are int64).
+    become arrays of one float dtype, which is also the dtype of samples (those of `Categorical` are
+    int64).
 
-    A subclass sets its parameters with `_set`, and defines `_draw(shape)`, which draws events in
-    the shape of a batch; or it defines `sample` and `sample_n` themselves.
+    A subclass sets its parameters with `_set`, and defines `_draw(shape)`, which draws events with
+    a batch shape; or it defines `sample` and `sample_n` themselves.
 
     Parameters
     ----------
     event_dim : int, optional
-        How many of the last axes of a value are one event.
+        Number of last axes of a value that are one event.
     validate_args : bool, optional
-        Whether parameters and values are checked; what `set_default_validate_args` has set if not
-        given. In a compiled function a wrong value raises when a result is first read.
+        Whether parameters and values are checked; the default is that of
+        `set_default_validate_args`. In a compiled function a wrong value raises when a result is
+        first read.
 
     Attributes
     ----------
@@ -40,9 +42,9 @@ class Distribution:
     has_enumerate_support : bool
         Whether `enumerate_support` lists all values.
     support : Constraint
-        Which values have a probability.
+        The values that have a probability.
     arg_constraints : dict of str to Constraint
-        What parameters must be.
+        Constraints of the parameters.
     """
 
     has_grad: Any = False
@@ -50,10 +52,9 @@ class Distribution:
     support: Any = None
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
     _validate_args: bool = False
-    _event_axes: ClassVar[
-        Mapping[str, int]
-    ] = {}  # of parameters whose last axes belong to one event
-    _given: tuple[str, ...] = ()  # the parameters that were given; others follow from them
+    # number of event axes of the parameters that have some
+    _event_axes: ClassVar[Mapping[str, int]] = {}
+    _given: tuple[str, ...] = ()  # names of the given parameters; others are computed
 
     def __init__(self, event_dim: int | None = None, validate_args: bool | None = None) -> None:
         self.event_dim = event_dim
@@ -66,12 +67,12 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Say whether distributions made from now on check parameters and values; off at first.
+        """Set the default of `validate_args`; it is False initially.
 
         Parameters
         ----------
         value : bool
-            Whether they do.
+            Whether distributions check parameters and values.
 
         Examples
         --------
@@ -88,7 +89,7 @@ class Distribution:
     # --- parameters
 
     def _set(self, **parameters: Any) -> None:
-        """Make parameters arrays of one float dtype, and check that they broadcast."""
+        """Store parameters as arrays of one float dtype, and check that they broadcast."""
         arrays = {
             name: np.asarray(p)
             for name, p in parameters.items()
@@ -117,7 +118,7 @@ class Distribution:
             ) from None
 
     def _one_of(self, **parameters: Any) -> dict[str, Any]:
-        """The one parameter, of several that mean the same, that is given."""
+        """Return the single given parameter of several alternatives."""
         given = {name: p for name, p in parameters.items() if p is not None}
         if len(given) != 1:
             raise ValueError(
@@ -134,7 +135,7 @@ class Distribution:
 
     @property
     def _batch_shape(self) -> tuple[int, ...]:
-        """How many distributions stand side by side."""
+        """Batch shape: the broadcast shape of the parameters."""
         return onp.broadcast_shapes(*self._batch_shapes())
 
     @property
@@ -142,12 +143,12 @@ class Distribution:
         return self.__dict__[self._given[0]].dtype if self._given else dtypes.default_float()
 
     def _full(self, x: Any, *event: int) -> Any:
-        """A function of the parameters in the shape of the batch, and that of an event."""
+        """Broadcast a function of the parameters to the batch shape plus an event shape."""
         shape = (*self._batch_shape, *event)
         return x if x.shape == shape else np.broadcast_to(x, shape)
 
     def broadcast_to(self: _Self, batch_shape: Any) -> _Self:
-        """The same distribution with its parameters broadcast.
+        """Return the distribution with its parameters broadcast to a batch shape.
 
         Parameters
         ----------
@@ -170,7 +171,7 @@ class Distribution:
     # --- samples
 
     def sample(self, size: Any = None) -> Any:
-        """Draw events.
+        """Draw samples with a given batch shape.
 
         Parameters
         ----------
@@ -205,12 +206,12 @@ class Distribution:
         return self._draw(shape)
 
     def sample_n(self, size: Any = None) -> Any:
-        """Draw several events from each distribution of the batch.
+        """Draw several samples from each distribution of the batch.
 
         Parameters
         ----------
         size : int or tuple of int, optional
-            What stands before the batch in the shape of the result; one event if not given.
+            Leading axes of the result, before the batch; one sample if not given.
 
         Examples
         --------
@@ -220,26 +221,24 @@ class Distribution:
         return self._draw(sample_n_shape_converter(size) + self._batch_shape)
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
-        """Events in the shape of a batch."""
+        """Draw events with a batch shape."""
         raise self._undefined("sample")
 
     def enumerate_support(self) -> Any:
-        """All values that a discrete distribution has, along a new first axis before the batch."""
+        """Return all values of a discrete distribution, along a new first axis before the batch."""
         raise self._undefined("enumerate_support")
 
     # --- functions of a value
 
     def _value(self, value: Any) -> Any:
-        """The argument of a method as an array of floats, checked to lie in the support if
-        `validate_args`.
-        """
+        """Convert the argument of a method to floats; check its support if `validate_args`."""
         array = np.asarray(value)
         if not dtypes.is_inexact(array.dtype):
             array = array.astype(self._dtype)
         return self._validate_samples(array) if self._validate_args else array
 
     def _validate_samples(self, value: Any) -> Any:
-        """The value, if it lies in the support; else ValueError."""
+        """Return value if it lies in the support; else raise ValueError."""
         return (
             self.support._require(value, f"{type(self).__name__}: value")
             if self.support is not None
@@ -247,12 +246,12 @@ class Distribution:
         )
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density, or of the probability of a discrete value.
+        """Return the log probability (density) of value.
 
         Parameters
         ----------
         value : array_like
-            Where; it broadcasts with the batch (and the axes of an event).
+            Point to evaluate; broadcasts with the batch (and the event axes).
 
         Examples
         --------
@@ -262,7 +261,7 @@ class Distribution:
         raise self._undefined("log_prob")
 
     def pdf(self, value: Any) -> Any:
-        """The density, or the probability of a discrete value.
+        """Return the probability density at value, or the probability of a discrete value.
 
         Examples
         --------
@@ -272,7 +271,7 @@ class Distribution:
         return np.exp(self.log_prob(value))
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger.
+        """Cumulative distribution function (CDF): the probability of values up to a given one.
 
         Examples
         --------
@@ -282,7 +281,7 @@ class Distribution:
         raise self._undefined("cdf")
 
     def icdf(self, value: Any) -> Any:
-        """Where `cdf` takes a value, a probability.
+        """Inverse CDF (quantile function) at a probability.
 
         Examples
         --------
@@ -295,21 +294,21 @@ class Distribution:
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         raise self._undefined("mean")
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         raise self._undefined("variance")
 
     @property
     def stddev(self) -> Any:
-        """The standard deviation."""
+        """Standard deviation."""
         return np.sqrt(self.variance)
 
     def entropy(self) -> Any:
-        """The entropy, in nats; that of a density may be negative.
+        """Entropy, in nats; that of a density may be negative.
 
         Examples
         --------
@@ -319,7 +318,7 @@ class Distribution:
         raise self._undefined("entropy")
 
     def perplexity(self) -> Any:
-        """The exponential of the entropy.
+        """Perplexity: the exponential of the entropy.
 
         Examples
         --------

@@ -1,6 +1,4 @@
-"""Kullback-Leibler divergences: a table by the kinds of two distributions, and an estimate from
-samples.
-"""
+"""Kullback-Leibler divergences: a registry of closed forms, and a Monte Carlo estimate."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -13,13 +11,15 @@ _FORMULAS: dict[tuple[type, type], Formula] = {}
 
 
 def register_kl(typeP: type, typeQ: type) -> Callable[[_F], _F]:
-    """A decorator that gives the divergence between two kinds of distributions.
+    """Register a closed form of the KL divergence between two classes of distributions.
+
+    Returns a decorator.
 
     Parameters
     ----------
     typeP, typeQ : type
-        Kinds of the first and of the second distribution; subclasses are meant, too, unless they
-        have a formula of their own. A formula that is given again takes the place of the first.
+        Classes of the first and of the second distribution. Subclasses inherit the formula unless
+        they have one of their own; a second registration replaces the first.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def register_kl(typeP: type, typeQ: type) -> Callable[[_F], _F]:
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Any:
-    """The Kullback-Leibler divergence of q from p: the mean of `log p(x) - log q(x)` under p.
+    """Kullback-Leibler divergence of q from p: the mean of `log p(x) - log q(x)` under p.
 
     Parameters
     ----------
@@ -84,14 +84,14 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
 
 
 def empirical_kl(p: Distribution, q: Distribution, n_samples: int = 1) -> Any:
-    """The divergence of `kl_divergence`, estimated as the mean over samples of p.
+    """Monte Carlo estimate of the KL divergence, from samples of p.
 
     Parameters
     ----------
     p, q : Distribution
         Two distributions of the same values.
     n_samples : int
-        How many samples.
+        Number of samples.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The formulas of `kl_divergence`.
+"""Closed forms of the KL divergence.
 
 Gil, Alajaji and Linder, "Renyi divergence measures for commonly used univariate continuous
 distributions" (2013), table 2; Chyzak and Nielsen, "A closed-form formula for the Kullback-Leibler
@@ -46,7 +46,7 @@ from npcompat.gluon.probability.distributions.positive import (
 
 
 def _ratio(x: Any) -> Any:
-    """x - 1 - log(x), exact near 1."""
+    """Return x - 1 - log(x), accurate near 1."""
     return x - 1 - np.log(x)
 
 
@@ -173,8 +173,8 @@ def _kl_binomial_binomial(p: Binomial, q: Binomial) -> Any:
     success, failure = p.n * p.prob, p.n * p._failure()
     divergence = p._log_trials(success, failure) - q._log_trials(success, failure)
     same = p.n == q.n
-    # Of other numbers of trials, only those of the larger n have a density where p has one; the
-    # binomials need sums over p.
+    # For different n: if p has more trials than q, some values are impossible under q (inf);
+    # otherwise the expected log binomial coefficients have no closed form (nan).
     return np.where(same, divergence, np.where((p.n > q.n) & (p.prob > 0), np.inf, np.nan))
 
 

@@ -6,10 +6,10 @@ from npcompat.gluon.probability.distributions.distribution import Distribution
 
 
 class ExponentialFamily(Distribution):
-    """A distribution whose density is `exp(<t(x), theta> - F(theta) + k(x))`.
+    """Exponential family: distributions with density `exp(<t(x), theta> - F(theta) + k(x))`.
 
     t are sufficient statistics, theta natural parameters, F the log-normalizer, and k the carrier
-    measure. Subclasses may give theta as `_natural_params` and F as `_log_normalizer`: the
+    measure. Subclasses may define theta as `_natural_params` and F as `_log_normalizer`: the
     derivative of F is the mean of t.
     """
 

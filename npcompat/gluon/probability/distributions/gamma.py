@@ -1,4 +1,4 @@
-"""Distributions made of gamma variates: Gamma, Chi2, Exponential, Beta, Dirichlet, FisherSnedecor."""
+"""Distributions built on gamma variates: Gamma, Chi2, Exponential, Beta, Dirichlet, F."""
 
 from typing import Any, ClassVar
 
@@ -42,7 +42,7 @@ class Gamma(ExponentialFamily):
         return np.random.gamma(self.shape, 1.0, shape, dtype=self._dtype) * self.scale
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         value = self._value(value)
         inside = value >= 0
         x = np.where(inside, value, 1) / self.scale
@@ -50,21 +50,21 @@ class Gamma(ExponentialFamily):
         return np.where(inside, log_prob, -np.inf)
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger."""
+        """Cumulative distribution function (CDF)."""
         return npx.gammainc(self.shape, np.maximum(self._value(value), 0) / self.scale)
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self._full(self.shape * self.scale)
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         return self._full(self.shape * self.scale**2)
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         a = self.shape
         return self._full(a + np.log(self.scale) + npx.gammaln(a) + (1 - a) * npx.digamma(a))
 
@@ -77,7 +77,7 @@ class Gamma(ExponentialFamily):
 
 
 class Chi2(Gamma):
-    """Chi-square distribution, of the sum of squares of normal variates.
+    """Chi-square distribution, of a sum of squares of standard normal variables.
 
     Parameters
     ----------
@@ -102,12 +102,12 @@ class Chi2(Gamma):
 
     @property
     def shape(self) -> Any:
-        """Half of the degrees of freedom."""
+        """Shape of the gamma distribution: half of the degrees of freedom."""
         return self.df / 2
 
     @property
     def scale(self) -> Any:
-        """The scale of the gamma distribution, 2."""
+        """Scale of the gamma distribution, 2."""
         return np.full((), 2, dtype=self._dtype)
 
 
@@ -138,42 +138,42 @@ class Exponential(ExponentialFamily):
 
     @property
     def rate(self) -> Any:
-        """One by the scale."""
+        """Rate, the reciprocal of the scale."""
         return 1 / self.scale
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
         return self.scale * np.random.exponential(1.0, shape, dtype=self._dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         value = self._value(value)
         return np.where(value >= 0, -value / self.scale - np.log(self.scale), -np.inf)
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger."""
+        """Cumulative distribution function (CDF)."""
         return -np.expm1(-np.maximum(self._value(value), 0) / self.scale)
 
     def icdf(self, value: Any) -> Any:
-        """Where `cdf` takes a value."""
+        """Inverse CDF (quantile function)."""
         return -self.scale * np.log1p(-np.asarray(value))
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self.scale
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         return self.scale**2
 
     @property
     def stddev(self) -> Any:
-        """The standard deviation."""
+        """Standard deviation."""
         return self.scale
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         return 1 + np.log(self.scale)
 
     @property
@@ -189,7 +189,7 @@ def _log_beta(a: Any, b: Any) -> Any:
 
 
 class Beta(ExponentialFamily):
-    """Beta distribution of numbers between 0 and 1.
+    """Beta distribution, on the unit interval.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ class Beta(ExponentialFamily):
         return np.random.beta(self.alpha, self.beta, shape, dtype=self._dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         value = self._value(value)
         inside = (value >= 0) & (value <= 1)
         x = np.where(inside, value, 0.5)
@@ -228,22 +228,22 @@ class Beta(ExponentialFamily):
         return np.where(inside, log_prob, -np.inf)
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger; not differentiable in the parameters."""
+        """Cumulative distribution function (CDF); not differentiable in the parameters."""
         return npx.betainc(self.alpha, self.beta, np.clip(self._value(value), 0, 1))
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self._full(self.alpha / (self.alpha + self.beta))
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         total = self.alpha + self.beta
         return self._full((self.alpha / total) * (self.beta / total) / (total + 1))
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         a, b = self.alpha, self.beta
         digammas = (
             (a - 1) * npx.digamma(a) + (b - 1) * npx.digamma(b) - (a + b - 2) * npx.digamma(a + b)
@@ -259,7 +259,7 @@ class Beta(ExponentialFamily):
 
 
 class Dirichlet(ExponentialFamily):
-    """Dirichlet distribution of vectors whose elements add up to 1.
+    """Dirichlet distribution, on the probability simplex.
 
     Parameters
     ----------
@@ -285,9 +285,8 @@ class Dirichlet(ExponentialFamily):
         super().__init__(event_dim=1, validate_args=validate_args)
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
-        # The share of each in a sum of gamma variates, in logarithms: that of a small alpha is of
-        # alpha + 1, times a power of a uniform variate (Marsaglia and Tsang, 2000), and would
-        # underflow.
+        # Normalized gamma variates, computed as logarithms because those of small alpha underflow.
+        # Gamma(alpha) is Gamma(alpha + 1) times uniform**(1 / alpha) (Marsaglia and Tsang, 2000).
         size = (*shape, self.alpha.shape[-1])
         logs = np.log(np.random.gamma(self.alpha + 1, 1.0, size, dtype=self._dtype))
         return npx.softmax(
@@ -295,23 +294,23 @@ class Dirichlet(ExponentialFamily):
         )
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         value = self._value(value)
         return xlogy(self.alpha - 1, value).sum(-1) - self._log_normalizer(self.alpha)
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self.alpha / self.alpha.sum(-1, keepdims=True)
 
     @property
     def variance(self) -> Any:
-        """The variance of each element."""
+        """Variance of each element."""
         mean = self.mean
         return mean * (1 - mean) / (self.alpha.sum(-1, keepdims=True) + 1)
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         a, total = self.alpha, self.alpha.sum(-1)
         digammas = (total - a.shape[-1]) * npx.digamma(total) - ((a - 1) * npx.digamma(a)).sum(-1)
         return self._log_normalizer(a) + digammas
@@ -325,8 +324,7 @@ class Dirichlet(ExponentialFamily):
 
 
 class FisherSnedecor(Distribution):
-    """Fisher's F distribution, of the quotient of two chi-square variates, each by its degrees of
-    freedom.
+    """F distribution (Fisher-Snedecor), of the ratio of two scaled chi-square variables.
 
     Parameters
     ----------
@@ -355,7 +353,7 @@ class FisherSnedecor(Distribution):
         return np.random.f(self.df1, self.df2, shape, dtype=self._dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         value = self._value(value)
         inside = value >= 0
         x = np.where(inside, value, 1)
@@ -367,19 +365,19 @@ class FisherSnedecor(Distribution):
         return np.where(inside, log_prob, -np.inf)
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger; not differentiable in the parameters."""
+        """Cumulative distribution function (CDF); not differentiable in the parameters."""
         x = self.df1 * np.maximum(self._value(value), 0)
         return npx.betainc(self.df1 / 2, self.df2 / 2, x / (x + self.df2))
 
     @property
     def mean(self) -> Any:
-        """The mean; inf where there is none."""
+        """Mean; inf where it does not exist."""
         finite = self.df2 > 2
         return self._full(np.where(finite, self.df2 / np.where(finite, self.df2 - 2, 1), np.inf))
 
     @property
     def variance(self) -> Any:
-        """The variance; inf or nan where there is none."""
+        """Variance; inf or nan where it does not exist."""
         finite = self.df2 > 4
         d1, d2 = self.df1, np.where(finite, self.df2, 5)
         variance = 2 * d2**2 * (d1 + d2 - 2) / (d1 * (d2 - 2) ** 2 * (d2 - 4))

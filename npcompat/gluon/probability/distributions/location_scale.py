@@ -1,6 +1,4 @@
-"""Distributions of numbers with a location and a scale: Normal, Laplace, Cauchy, Gumbel, StudentT,
-Uniform.
-"""
+"""Location-scale distributions: Normal, Laplace, Cauchy, Gumbel, StudentT, Uniform."""
 
 import math
 from typing import Any, ClassVar
@@ -23,7 +21,7 @@ _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 class _LocationScale(Distribution):
-    """What they share: a value is measured from the location, in scales."""
+    """Base class of location-scale families."""
 
     has_grad = True
     support = Real()
@@ -46,12 +44,12 @@ class _LocationScale(Distribution):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self._full(self.loc)
 
 
 class Normal(_LocationScale, ExponentialFamily):
-    """Normal distribution.
+    """Normal (Gaussian) distribution.
 
     Parameters
     ----------
@@ -60,8 +58,8 @@ class Normal(_LocationScale, ExponentialFamily):
     scale : array_like
         Standard deviation.
     validate_args : bool, optional
-        Whether arguments are checked; as `Distribution.set_default_validate_args` says if not
-        given.
+        Whether arguments are checked; the default is that of
+        `Distribution.set_default_validate_args`.
 
     Examples
     --------
@@ -73,30 +71,30 @@ class Normal(_LocationScale, ExponentialFamily):
         return np.random.normal(0.0, 1.0, shape, dtype=self._dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         z = self._measured(value)
         return -0.5 * z * z - np.log(self.scale) - _HALF_LOG_2PI
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger."""
+        """Cumulative distribution function (CDF)."""
         return 0.5 * npx.erfc(self._measured(value) * -math.sqrt(0.5))
 
     def icdf(self, value: Any) -> Any:
-        """Where `cdf` takes a value."""
+        """Inverse CDF (quantile function)."""
         return self.loc + self.scale * npx.ndtri(value)
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         return self._full(self.scale**2)
 
     @property
     def stddev(self) -> Any:
-        """The standard deviation."""
+        """Standard deviation."""
         return self._full(self.scale)
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         return self._full(np.log(self.scale) + (0.5 + _HALF_LOG_2PI))
 
     @property
@@ -108,14 +106,14 @@ class Normal(_LocationScale, ExponentialFamily):
 
 
 class Laplace(_LocationScale):
-    """Laplace distribution: exponential on both sides of its location.
+    """Laplace (double exponential) distribution.
 
     Parameters
     ----------
     loc : array_like
         Mean.
     scale : array_like
-        Mean distance from it.
+        Mean absolute deviation.
     validate_args : bool, optional
         Whether arguments are checked.
 
@@ -129,17 +127,17 @@ class Laplace(_LocationScale):
         return np.random.laplace(0.0, 1.0, shape, dtype=self._dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         return -abs(self._measured(value)) - np.log(2 * self.scale)
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger."""
+        """Cumulative distribution function (CDF)."""
         z = self._measured(value)
         tail = 0.5 * np.exp(-abs(z))
         return np.where(z < 0, tail, 1 - tail)
 
     def icdf(self, value: Any) -> Any:
-        """Where `cdf` takes a value."""
+        """Inverse CDF (quantile function)."""
         value = np.asarray(value)
         below = value < 0.5
         tail = np.log(2 * np.where(below, value, 1 - value))
@@ -147,16 +145,16 @@ class Laplace(_LocationScale):
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         return self._full(2 * self.scale**2)
 
     @property
     def stddev(self) -> Any:
-        """The standard deviation."""
+        """Standard deviation."""
         return self._full(math.sqrt(2) * self.scale)
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         return self._full(1 + np.log(2 * self.scale))
 
 
@@ -168,7 +166,7 @@ class Cauchy(_LocationScale):
     loc : array_like
         Median.
     scale : array_like
-        Distance of the quartiles from it.
+        Distance of the quartiles from the median.
     validate_args : bool, optional
         Whether arguments are checked.
 
@@ -182,21 +180,21 @@ class Cauchy(_LocationScale):
         return np.random.standard_cauchy(shape, dtype=self._dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         z = abs(self._measured(value))
-        # log(1 + z**2), where z**2 may be beyond the largest float
+        # log(1 + z**2), where z**2 may overflow
         size = np.where(
             z > 1e4, 2 * np.log(np.where(z > 1e4, z, 1)), np.log1p(np.where(z > 1e4, 0, z) ** 2)
         )
         return -math.log(math.pi) - np.log(self.scale) - size
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger."""
+        """Cumulative distribution function (CDF)."""
         z = self._measured(value)
         return np.arctan2(np.ones_like(z), -z) / math.pi
 
     def icdf(self, value: Any) -> Any:
-        """Where `cdf` takes a value."""
+        """Inverse CDF (quantile function)."""
         value = np.asarray(value)
         lower = value < 0.5
         tail = np.tan(math.pi * np.where(lower, value, 1 - value))
@@ -204,21 +202,21 @@ class Cauchy(_LocationScale):
 
     @property
     def mean(self) -> Any:
-        """There is none: nan."""
+        """Undefined: nan."""
         return np.full(self._batch_shape, np.nan, dtype=self._dtype)
 
     @property
     def variance(self) -> Any:
-        """There is none: nan."""
+        """Undefined: nan."""
         return self.mean
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         return self._full(np.log(self.scale) + math.log(4 * math.pi))
 
 
 class Gumbel(_LocationScale):
-    """Gumbel distribution, of the largest of many.
+    """Gumbel (extreme value) distribution.
 
     Parameters
     ----------
@@ -242,35 +240,35 @@ class Gumbel(_LocationScale):
         return np.random.gumbel(0.0, 1.0, shape, dtype=self._dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         z = self._measured(value)
         return -z - np.exp(-z) - np.log(self.scale)
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger."""
+        """Cumulative distribution function (CDF)."""
         return np.exp(-np.exp(-self._measured(value)))
 
     def icdf(self, value: Any) -> Any:
-        """Where `cdf` takes a value."""
+        """Inverse CDF (quantile function)."""
         return self.loc - self.scale * np.log(-np.log(value))
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self._full(self.loc + self.scale * onp.euler_gamma)
 
     @property
     def stddev(self) -> Any:
-        """The standard deviation."""
+        """Standard deviation."""
         return self._full(self.scale * (math.pi / math.sqrt(6)))
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         return self._full(self.scale**2 * (math.pi**2 / 6))
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         return self._full(np.log(self.scale) + (1 + onp.euler_gamma))
 
 
@@ -307,7 +305,7 @@ class StudentT(_LocationScale):
         return np.random.standard_t(self.df, shape, dtype=self._dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         z = self._measured(value)
         half = self.df / 2
         normalizer = (
@@ -319,9 +317,9 @@ class StudentT(_LocationScale):
         return normalizer - (half + 0.5) * np.log1p(z * z / self.df)
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger; not differentiable in `df`."""
+        """Cumulative distribution function (CDF); not differentiable in `df`."""
         z = self._measured(value)
-        far = z * z > self.df  # which of two equal forms has the argument that is not rounded
+        far = z * z > self.df  # selects the form whose argument is not close to 1
         whole = self.df + z * z
         outer = npx.betainc(self.df / 2, 0.5, np.where(far, self.df / whole, 0.5))
         inner = npx.betainc(0.5, self.df / 2, np.where(far, 0.5, z * z / whole))
@@ -330,18 +328,18 @@ class StudentT(_LocationScale):
 
     @property
     def mean(self) -> Any:
-        """The mean; nan where there is none."""
+        """Mean; nan where it does not exist."""
         return self._full(np.where(self.df > 1, self.loc, np.nan))
 
     @property
     def variance(self) -> Any:
-        """The variance; inf or nan where there is none."""
+        """Variance; inf or nan where it does not exist."""
         finite = self.df > 2
         variance = self.scale**2 * self.df / np.where(finite, self.df - 2, 1)
         return self._full(np.where(finite, variance, np.where(self.df > 1, np.inf, np.nan)))
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         half = self.df / 2
         beta = npx.gammaln(half) + 0.5 * math.log(math.pi) - npx.gammaln(half + 0.5)
         digammas = npx.digamma(half + 0.5) - npx.digamma(half)
@@ -356,7 +354,7 @@ class Uniform(Distribution):
     Parameters
     ----------
     low, high : array_like
-        Between which numbers.
+        Bounds.
     validate_args : bool, optional
         Whether arguments are checked.
 
@@ -388,31 +386,31 @@ class Uniform(Distribution):
         )
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         value = self._value(value)
         inside = (value >= self.low) & (value <= self.high)
         return np.where(inside, -np.log(self.high - self.low), -np.inf)
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger."""
+        """Cumulative distribution function (CDF)."""
         return np.clip((self._value(value) - self.low) / (self.high - self.low), 0, 1)
 
     def icdf(self, value: Any) -> Any:
-        """Where `cdf` takes a value."""
+        """Inverse CDF (quantile function)."""
         return self.low + (self.high - self.low) * np.asarray(value)
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self._full((self.low + self.high) / 2)
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         return self._full((self.high - self.low) ** 2 / 12)
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         return self._full(np.log(self.high - self.low))
 
 

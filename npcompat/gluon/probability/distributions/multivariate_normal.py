@@ -1,4 +1,4 @@
-"""The normal distribution of vectors."""
+"""Multivariate normal distribution."""
 
 import math
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from npcompat.gluon.probability.distributions.distribution import Distribution
 
 
 class MultivariateNormal(Distribution):
-    """Normal distribution of vectors of length n.
+    """Multivariate normal distribution, of vectors of length n.
 
     Parameters
     ----------
@@ -20,9 +20,10 @@ class MultivariateNormal(Distribution):
     cov : array_like, shape (..., n, n), optional
         Covariance.
     precision : array_like, shape (..., n, n), optional
-        Inverse of the covariance, in its place.
+        Inverse of the covariance, instead of `cov`.
     scale_tril : array_like, shape (..., n, n), optional
-        Lower triangular L with covariance `L @ L.T`, in its place: the fastest.
+        Cholesky factor: lower triangular L with covariance `L @ L.T`, instead of `cov`; the
+        fastest choice.
     validate_args : bool, optional
         Whether arguments are checked.
 
@@ -64,7 +65,7 @@ class MultivariateNormal(Distribution):
 
     @derived
     def scale_tril(self) -> Any:
-        """The Cholesky factor of the covariance."""
+        """Cholesky factor of the covariance."""
         return (
             self._factored(np.linalg.cholesky, self.cov)
             if "cov" in self._given
@@ -73,23 +74,23 @@ class MultivariateNormal(Distribution):
 
     @derived
     def cov(self) -> Any:
-        """The covariance."""
+        """Covariance matrix."""
         factor = self.scale_tril
         return factor @ np.swapaxes(factor, -1, -2)
 
     @derived
     def precision(self) -> Any:
-        """The inverse of the covariance."""
+        """Precision matrix, the inverse of the covariance."""
         inverse = self._inverse_tril
         return np.swapaxes(inverse, -1, -2) @ inverse
 
     @derived
     def _inverse_tril(self) -> Any:
-        """The inverse of the Cholesky factor of the covariance, lower triangular as well."""
+        """Inverse of the Cholesky factor of the covariance, also lower triangular."""
         if "precision" not in self._given:
             return self._factored(np.linalg.inv, self.scale_tril)
-        # Of the precision read backwards, the factor read backwards is upper triangular: the
-        # transpose of what is looked for.
+        # The Cholesky factor of the precision with both axes reversed, reversed again, is upper
+        # triangular: its transpose is the inverse factor.
         return np.swapaxes(
             self._factored(np.linalg.cholesky, self.precision[..., ::-1, ::-1])[..., ::-1, ::-1],
             -1,
@@ -97,9 +98,7 @@ class MultivariateNormal(Distribution):
         )
 
     def _factored(self, function: Callable[[Any], Any], matrix: Any) -> Any:
-        """A function of linear algebra, which has no floats of 16 bits: those are computed with in
-        32.
-        """
+        """Apply a function of linear algebra; 16-bit floats are computed in float32."""
         return (
             function(matrix)
             if matrix.dtype.itemsize > 2
@@ -107,7 +106,7 @@ class MultivariateNormal(Distribution):
         )
 
     def _log_det(self) -> Any:
-        """Half of the logarithm of the determinant of the covariance."""
+        """Return half of the log determinant of the covariance."""
         return np.log(np.diagonal(self.scale_tril, 0, -2, -1)).sum(-1)
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
@@ -115,7 +114,7 @@ class MultivariateNormal(Distribution):
         return self.loc + (self.scale_tril @ noise[..., None])[..., 0]
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         away, inverse = self._value(value) - self.loc, self._inverse_tril
         z = (inverse @ away[..., None])[..., 0]
         log_det = np.log(np.diagonal(inverse, 0, -2, -1)).sum(-1)
@@ -123,16 +122,16 @@ class MultivariateNormal(Distribution):
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self._full(self.loc, self.loc.shape[-1])
 
     @property
     def variance(self) -> Any:
-        """The variance of each element."""
+        """Variance of each element."""
         return self._full((self.scale_tril**2).sum(-1), self.loc.shape[-1])
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         return self._full(self._log_det() + 0.5 * self.loc.shape[-1] * (1 + math.log(2 * math.pi)))
 
 

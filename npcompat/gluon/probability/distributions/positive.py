@@ -1,4 +1,4 @@
-"""Distributions of positive numbers by transformation: HalfNormal, HalfCauchy, Pareto, Weibull."""
+"""Distributions of positive numbers: HalfNormal, HalfCauchy, Pareto, Weibull."""
 
 import math
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from npcompat.gluon.probability.distributions.distribution import Distribution
 
 
 class _Half(Distribution):
-    """What the sizes of variates around 0 share."""
+    """Base class of distributions of absolute values."""
 
     has_grad = True
     support = NonNegative()
@@ -30,18 +30,18 @@ class _Half(Distribution):
         super().__init__(event_dim=0, validate_args=validate_args)
 
     def _measured(self, value: Any) -> tuple[Any, Any]:
-        """Whether the value is from 0 on, and the value in scales, at least 0."""
+        """Return (value >= 0, value / scale clipped to be nonnegative)."""
         value = self._value(value)
         return value >= 0, np.maximum(value, 0) / self.scale
 
 
 class HalfNormal(_Half):
-    """Distribution of the absolute value of a normal variate with mean 0.
+    """Half-normal distribution, of the absolute value of a normal variable with mean 0.
 
     Parameters
     ----------
     scale : array_like
-        Standard deviation of that variate.
+        Standard deviation of the normal variable.
     validate_args : bool, optional
         Whether arguments are checked.
 
@@ -55,42 +55,42 @@ class HalfNormal(_Half):
         return self.scale * abs(np.random.normal(0.0, 1.0, shape, dtype=self._dtype))
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         inside, z = self._measured(value)
         return np.where(
             inside, -0.5 * z * z - np.log(self.scale) + 0.5 * math.log(2 / math.pi), -np.inf
         )
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger."""
+        """Cumulative distribution function (CDF)."""
         return npx.erf(self._measured(value)[1] * math.sqrt(0.5))
 
     def icdf(self, value: Any) -> Any:
-        """Where `cdf` takes a value."""
+        """Inverse CDF (quantile function)."""
         return self.scale * math.sqrt(2) * npx.erfinv(value)
 
     @property
     def loc(self) -> Any:
-        """The mean of the normal variate, 0."""
+        """Mean of the normal variable, 0."""
         return np.zeros_like(self.scale)
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self.scale * math.sqrt(2 / math.pi)
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         return self.scale**2 * (1 - 2 / math.pi)
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         return np.log(self.scale) + 0.5 * (math.log(math.pi / 2) + 1)
 
 
 class HalfCauchy(_Half):
-    """Distribution of the absolute value of a Cauchy variate around 0.
+    """Half-Cauchy distribution, of the absolute value of a Cauchy variable with median 0.
 
     Parameters
     ----------
@@ -109,42 +109,42 @@ class HalfCauchy(_Half):
         return self.scale * abs(np.random.standard_cauchy(shape, dtype=self._dtype))
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         inside, z = self._measured(value)
         return np.where(
             inside, math.log(2 / math.pi) - np.log(self.scale) - 2 * np.log(np.hypot(1, z)), -np.inf
         )
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger."""
+        """Cumulative distribution function (CDF)."""
         return np.arctan(self._measured(value)[1]) * (2 / math.pi)
 
     def icdf(self, value: Any) -> Any:
-        """Where `cdf` takes a value."""
+        """Inverse CDF (quantile function)."""
         return self.scale * np.tan(np.asarray(value) * (math.pi / 2))
 
     @property
     def mean(self) -> Any:
-        """There is none: inf."""
+        """Undefined: inf."""
         return np.full(self._batch_shape, np.inf, dtype=self._dtype)
 
     @property
     def variance(self) -> Any:
-        """There is none: inf."""
+        """Undefined: inf."""
         return self.mean
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         return np.log(self.scale) + math.log(2 * math.pi)
 
 
 class Pareto(Distribution):
-    """Pareto distribution of numbers from a scale on.
+    """Pareto distribution, with the survival function `(scale / x)**alpha`.
 
     Parameters
     ----------
     alpha : array_like
-        Shape: `(scale / x)**alpha` lies above x.
+        Shape.
     scale : array_like
         The smallest value.
     validate_args : bool, optional
@@ -167,7 +167,7 @@ class Pareto(Distribution):
 
     @dependent_property
     def support(self) -> GreaterThanEq:
-        """Numbers from the scale on."""
+        """Numbers greater than or equal to the scale."""
         return GreaterThanEq(self.scale)
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
@@ -176,26 +176,26 @@ class Pareto(Distribution):
         )
 
     def _logarithm(self, value: Any) -> tuple[Any, Any]:
-        """Whether the value is from the scale on, and the logarithm of value / scale, at least 0."""
+        """Return (value >= scale, log(value / scale) clipped to be nonnegative)."""
         value = self._value(value)
         return value >= self.scale, np.log(np.maximum(value, self.scale) / self.scale)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         inside, x = self._logarithm(value)
         return np.where(inside, np.log(self.alpha / self.scale) - (self.alpha + 1) * x, -np.inf)
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger."""
+        """Cumulative distribution function (CDF)."""
         return -np.expm1(-self.alpha * self._logarithm(value)[1])
 
     def icdf(self, value: Any) -> Any:
-        """Where `cdf` takes a value."""
+        """Inverse CDF (quantile function)."""
         return self.scale * np.exp(-np.log1p(-np.asarray(value)) / self.alpha)
 
     @property
     def mean(self) -> Any:
-        """The mean; inf where there is none."""
+        """Mean; inf where it does not exist."""
         finite = self.alpha > 1
         return self._full(
             np.where(finite, self.scale * self.alpha / np.where(finite, self.alpha - 1, 1), np.inf)
@@ -203,23 +203,23 @@ class Pareto(Distribution):
 
     @property
     def variance(self) -> Any:
-        """The variance; inf where there is none."""
+        """Variance; inf where it does not exist."""
         finite = self.alpha > 2
         a = np.where(finite, self.alpha, 3)
         return self._full(np.where(finite, self.scale**2 * a / ((a - 1) ** 2 * (a - 2)), np.inf))
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         return self._full(np.log(self.scale / self.alpha) + 1 / self.alpha + 1)
 
 
 class Weibull(Distribution):
-    """Weibull distribution.
+    """Weibull distribution, with the survival function `exp(-(x / scale)**k)`.
 
     Parameters
     ----------
     concentration : array_like
-        Shape k: `exp(-(x / scale)**k)` lies above x.
+        Shape k.
     scale : array_like
         Scale.
     validate_args : bool, optional
@@ -247,28 +247,28 @@ class Weibull(Distribution):
         return self.scale * np.random.weibull(self.concentration, shape, dtype=self._dtype)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         value = self._value(value)
         inside = value >= 0
         k, z = self.concentration, np.where(inside, value, 1) / self.scale
         return np.where(inside, np.log(k / self.scale) + xlogy(k - 1, z) - z**k, -np.inf)
 
     def cdf(self, value: Any) -> Any:
-        """The probability of a value that is not larger."""
+        """Cumulative distribution function (CDF)."""
         return -np.expm1(-((np.maximum(self._value(value), 0) / self.scale) ** self.concentration))
 
     def icdf(self, value: Any) -> Any:
-        """Where `cdf` takes a value."""
+        """Inverse CDF (quantile function)."""
         return self.scale * (-np.log1p(-np.asarray(value))) ** (1 / self.concentration)
 
     @property
     def mean(self) -> Any:
-        """The mean."""
+        """Mean."""
         return self._full(self.scale * np.exp(npx.gammaln(1 + 1 / self.concentration)))
 
     @property
     def variance(self) -> Any:
-        """The variance."""
+        """Variance."""
         first, second = (
             npx.gammaln(1 + 1 / self.concentration),
             npx.gammaln(1 + 2 / self.concentration),
@@ -276,7 +276,7 @@ class Weibull(Distribution):
         return self._full(self.scale**2 * np.exp(2 * first) * np.expm1(second - 2 * first))
 
     def entropy(self) -> Any:
-        """The entropy."""
+        """Entropy, in nats."""
         k = self.concentration
         return self._full(onp.euler_gamma * (1 - 1 / k) + np.log(self.scale / k) + 1)
 

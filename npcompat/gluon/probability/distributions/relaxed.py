@@ -1,8 +1,7 @@
-"""Continuous relaxations of discrete distributions, whose samples are differentiable:
-RelaxedBernoulli, RelaxedOneHotCategorical.
+"""Continuous relaxations of discrete distributions, with differentiable samples.
 
-Maddison, Mnih and Teh, "The concrete distribution" (2017); Jang, Gu and Poole, "Categorical
-reparameterization with Gumbel-softmax" (2017).
+RelaxedBernoulli and RelaxedOneHotCategorical. Maddison, Mnih and Teh, "The concrete distribution"
+(2017); Jang, Gu and Poole, "Categorical reparameterization with Gumbel-softmax" (2017).
 """
 
 import math
@@ -24,8 +23,7 @@ from npcompat.gluon.probability.distributions.distribution import Distribution
 
 
 class RelaxedBernoulli(_Trials):
-    """Distribution of numbers between 0 and 1 that comes near a Bernoulli distribution as the
-    temperature falls.
+    """Relaxed Bernoulli distribution on (0, 1), which is Bernoulli at temperature 0.
 
     Parameters
     ----------
@@ -34,7 +32,7 @@ class RelaxedBernoulli(_Trials):
     prob : array_like, optional
         Probability of a 1 at temperature 0.
     logit : array_like, optional
-        Its log-odds, in the place of `prob`.
+        Its log-odds, instead of `prob`.
     validate_args : bool, optional
         Whether arguments are checked.
 
@@ -61,7 +59,7 @@ class RelaxedBernoulli(_Trials):
         return inside_unit(npx.sigmoid((self.logit + noise) / self.T))
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density."""
+        """Return the log probability density at value."""
         x = prob2logit(self._value(value))
         away = self.logit - self.T * x
         jacobian = npx.log_sigmoid(x) + npx.log_sigmoid(-x)
@@ -69,19 +67,20 @@ class RelaxedBernoulli(_Trials):
 
 
 class RelaxedOneHotCategorical(_Events):
-    """Distribution of probability vectors that comes near a one-hot categorical distribution as the
-    temperature falls.
+    """Relaxed one-hot categorical (Gumbel-softmax, concrete) distribution.
+
+    Samples are probability vectors; at temperature 0 they are one-hot.
 
     Parameters
     ----------
     T : array_like
         Temperature.
     num_events : int
-        How many events there are.
+        Number of events.
     prob : array_like, shape (..., num_events), optional
         Their probabilities at temperature 0.
     logit : array_like, shape (..., num_events), optional
-        The logarithms of the probabilities, in the place of `prob`; they need not be normalized.
+        The logarithms of the probabilities, instead of `prob`; they need not be normalized.
     validate_args : bool, optional
         Whether arguments are checked.
 
@@ -113,7 +112,7 @@ class RelaxedOneHotCategorical(_Events):
         return npx.softmax((self.logit + noise) / self.T[..., None], axis=-1)
 
     def log_prob(self, value: Any) -> Any:
-        """Logarithm of the density, of all elements but one."""
+        """Return the log probability density, of all elements but one."""
         logs = np.log(np.maximum(self._value(value), tiny(self._dtype)))
         scores = npx.log_softmax(self.logit - self.T[..., None] * logs, axis=-1)
         constant = math.lgamma(self.num_events) + (self.num_events - 1) * np.log(self.T)

@@ -1,6 +1,4 @@
-"""gluon.probability.transformation: transformations of random variables, and those that lead to the
-region of a constraint.
-"""
+"""Transformations of random variables, and mappings onto the sets of constraints."""
 
 from npcompat.gluon.probability.transformation.domain_map import biject_to, domain_map, transform_to
 from npcompat.gluon.probability.transformation.transformation import (

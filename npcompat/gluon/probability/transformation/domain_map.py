@@ -1,4 +1,4 @@
-"""Transformations from all numbers to the region of a constraint."""
+"""Transformations from the real numbers onto the set of a constraint."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +28,7 @@ Factory = Callable[[Any], Transformation]
 
 
 class domain_map:
-    """A table of transformations by kinds of constraints: `table(constraint)` gives one.
+    """Registry of transformations by constraint class; `table(constraint)` returns one.
 
     Examples
     --------
@@ -45,15 +45,17 @@ class domain_map:
         self._storage: dict[type[Constraint], Factory] = {}
 
     def register(self, constraint: Any, factory: Factory | None = None) -> Any:
-        """Give the transformation for a kind of constraints; without a factory, a decorator of one.
+        """Register the transformation for a class of constraints.
+
+        Without a factory, returns a decorator.
 
         Parameters
         ----------
         constraint : Constraint or subclass of it
-            The kind; its subclasses are meant, too, unless they have an entry of their own, or are
-            discrete and it is not.
+            The class. Subclasses inherit the entry unless they have one of their own, or are
+            discrete and the class is not.
         factory : callable, optional
-            Makes the transformation for a constraint.
+            Returns the transformation for a constraint.
         """
         if factory is None:
             return lambda factory: self.register(constraint, factory)

@@ -1,6 +1,4 @@
-"""Transformations of random variables, with their inverses and the logarithms of their Jacobian
-determinants.
-"""
+"""Transformations of random variables, with inverses and log Jacobian determinants."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,9 +22,10 @@ class Transformation:
     bijective : bool
         Whether it has an inverse.
     event_dim : int
-        How many of the last axes it transforms together.
+        Number of last axes that are transformed together.
     sign : int or ndarray
-        Of the derivative of a transformation of numbers: 1 if it increases, -1 if it decreases.
+        Sign of the derivative of a transformation of numbers: 1 if it increases, -1 if it
+        decreases.
     """
 
     bijective = False
@@ -34,7 +33,7 @@ class Transformation:
 
     @property
     def sign(self) -> Any:
-        """1 if the transformation increases, -1 if it decreases."""
+        """Sign of the derivative: 1 if the transformation increases, -1 if it decreases."""
         raise NotImplementedError(
             f"{type(self).__name__} does not define sign: it neither increases nor decreases "
             "everywhere"
@@ -42,12 +41,12 @@ class Transformation:
 
     @property
     def inv(self) -> "Transformation":
-        """The inverse."""
+        """Inverse transformation."""
         return _Inverse(self)
 
     @property
     def _batch_shape(self) -> tuple[int, ...]:
-        """The shape of the parameters, without the axes of an event."""
+        """Batch shape: the shape of the parameters without event axes."""
         return ()
 
     def __call__(self, x: Any) -> Any:
@@ -60,7 +59,7 @@ class Transformation:
         raise NotImplementedError(f"{type(self).__name__} does not define an inverse")
 
     def log_det_jacobian(self, x: Any, y: Any) -> Any:
-        """Logarithm of the absolute value of the determinant of dy/dx, where `y = t(x)`.
+        """Log absolute determinant of the Jacobian dy/dx, where `y = t(x)`.
 
         Its shape is that of `x` without the last `event_dim` axes.
         """
@@ -68,24 +67,24 @@ class Transformation:
 
 
 class _Inverse(Transformation):
-    """The inverse of a transformation."""
+    """Inverse of a transformation."""
 
     def __init__(self, forward: Transformation) -> None:
         self._forward = forward
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]
-        """Whether the transformation is."""
+        """True if the transformation is bijective."""
         return self._forward.bijective
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
-        """That of the transformation."""
+        """Number of event axes of the transformation."""
         return self._forward.event_dim
 
     @property
     def sign(self) -> Any:
-        """That of the transformation."""
+        """Sign of the transformation."""
         return self._forward.sign
 
     @property
@@ -104,13 +103,12 @@ class _Inverse(Transformation):
         return self._forward(y)
 
     def log_det_jacobian(self, x: Any, y: Any) -> Any:
-        """The negative of the transformation's."""
+        """Return the negative log determinant of the transformation."""
         return -self._forward.log_det_jacobian(y, x)
 
 
 class TransformBlock(Transformation, HybridBlock):
-    """Base class of transformations with parameters that are learned, such as the layers of a
-    normalizing flow.
+    """Base class of transformations with learned parameters, such as normalizing flows.
 
     It is a block: its parameters are collected, and `hybridize` compiles its forward computation.
 
@@ -137,17 +135,17 @@ class TransformBlock(Transformation, HybridBlock):
         return HybridBlock.__call__(self, *args, **kwargs)
 
     def forward(self, x: Any) -> Any:
-        """The transformed values."""
+        """Transform x."""
         return self._forward_compute(x)
 
 
 class ComposeTransform(Transformation):
-    """Transformations one after another.
+    """Composition of transformations.
 
     Parameters
     ----------
     parts : sequence of Transformation
-        The first one is applied first; none leave everything as it is.
+        Applied in order; an empty sequence is the identity.
 
     Examples
     --------
@@ -168,17 +166,17 @@ class ComposeTransform(Transformation):
 
     @property
     def bijective(self) -> bool:  # type: ignore[override]
-        """Whether all parts are."""
+        """True if all parts are bijective."""
         return all(part.bijective for part in self._parts)
 
     @property
     def event_dim(self) -> int:  # type: ignore[override]
-        """The largest of the parts."""
+        """Largest number of event axes of the parts."""
         return max((part.event_dim for part in self._parts), default=0)
 
     @property
     def sign(self) -> Any:
-        """The product of the parts'."""
+        """Product of the signs of the parts."""
         sign: Any = 1
         for part in self._parts:
             sign = sign * part.sign
@@ -190,7 +188,7 @@ class ComposeTransform(Transformation):
 
     @property
     def inv(self) -> "ComposeTransform":
-        """The inverses, in the opposite order."""
+        """Composition of the inverses, in reverse order."""
         return ComposeTransform([part.inv for part in reversed(self._parts)])
 
     def _forward_compute(self, x: Any) -> Any:
@@ -204,7 +202,7 @@ class ComposeTransform(Transformation):
         return y
 
     def log_det_jacobian(self, x: Any, y: Any) -> Any:
-        """The sum of the parts'; `y` may be None."""
+        """Return the sum of the log determinants of the parts; `y` may be None."""
         x = floating(x)
         result: Any = np.zeros(x.shape[: x.ndim - self.event_dim], dtype=x.dtype)
         for i, part in enumerate(self._parts):
@@ -217,7 +215,7 @@ class ComposeTransform(Transformation):
 
 
 class ExpTransform(Transformation):
-    """The exponential.
+    """Exponential transformation, `exp(x)`.
 
     Examples
     --------
@@ -235,19 +233,19 @@ class ExpTransform(Transformation):
         return np.log(y)
 
     def log_det_jacobian(self, x: Any, y: Any) -> Any:
-        """The exponent."""
+        """Return x, the log derivative."""
         return floating(x)
 
 
 class AffineTransform(Transformation):
-    """Each number times a scale, plus a location.
+    """Affine transformation, `loc + scale * x`.
 
     Parameters
     ----------
     loc, scale : array_like
         Location and scale.
     event_dim : int
-        How many of the last axes are one event.
+        Number of last axes that are one event.
 
     Examples
     --------
@@ -272,19 +270,19 @@ class AffineTransform(Transformation):
         return (np.asarray(y) - self._loc) / self._scale
 
     def log_det_jacobian(self, x: Any, y: Any) -> Any:
-        """The logarithm of the size of the scale."""
+        """Return the logarithm of abs(scale)."""
         return sum_right_most(
             np.zeros_like(floating(x)) + np.log(abs(np.asarray(self._scale))), self.event_dim
         )
 
     @property
     def sign(self) -> Any:
-        """That of the scale."""
+        """Sign of the scale."""
         return np.sign(self._scale)
 
 
 class PowerTransform(Transformation):
-    """A power of each positive number.
+    """Power transformation of positive numbers, `x**exponent`.
 
     Parameters
     ----------
@@ -313,19 +311,19 @@ class PowerTransform(Transformation):
         return np.power(y, 1 / self._exponent)
 
     def log_det_jacobian(self, x: Any, y: Any) -> Any:
-        """The logarithm of `exponent * x**(exponent - 1)`."""
+        """Return the logarithm of `exponent * x**(exponent - 1)`."""
         return np.log(abs(np.asarray(self._exponent))) + (self._exponent - 1) * np.log(floating(x))
 
     @property
     def sign(self) -> Any:
-        """That of the exponent."""
+        """Sign of the exponent."""
         return np.sign(self._exponent)
 
 
 class SigmoidTransform(Transformation):
-    """The sigmoid, `1 / (1 + exp(-x))`.
+    """Sigmoid transformation, `1 / (1 + exp(-x))`.
 
-    Its values lie between 0 and 1, also where rounding would give one of these.
+    Results lie strictly between 0 and 1, even where rounding would give one of these.
 
     Examples
     --------
@@ -343,13 +341,14 @@ class SigmoidTransform(Transformation):
         return prob2logit(y)
 
     def log_det_jacobian(self, x: Any, y: Any) -> Any:
-        """The logarithm of `sigmoid(x) * sigmoid(-x)`."""
+        """Return the logarithm of `sigmoid(x) * sigmoid(-x)`."""
         return npx.log_sigmoid(x) + npx.log_sigmoid(-floating(x))
 
 
 class SoftmaxTransform(Transformation):
-    """The softmax along the last axis, whose inverse is the logarithm: not bijective, a sum is
-    lost.
+    """Softmax along the last axis; not bijective, as it loses the sum.
+
+    Its inverse is the logarithm.
 
     Examples
     --------
@@ -367,7 +366,9 @@ class SoftmaxTransform(Transformation):
 
 
 class AbsTransform(Transformation):
-    """The absolute value, whose inverse takes the positive of two numbers: not bijective.
+    """Absolute value; not bijective.
+
+    Its inverse returns the positive of the two numbers.
 
     Examples
     --------

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import lax
 
-from npcompat._internal.backend.numpy.array_functions import FULL, INTEGER, NEWAXIS, indexed_shape
+from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, indexed_shape
 
 
 def astype(x: Any, dtype: Any) -> Any:

@@ -11,6 +11,7 @@ from jax import lax
 
 from npcompat._internal.backend.jax.random import random_bits as noise
 from npcompat._internal.backend.jax.random.threefry import wrapped
+from npcompat._internal.core.dtypes import lowest
 
 sigmoid, rsqrt = jax.nn.sigmoid, lax.rsqrt
 
@@ -87,13 +88,6 @@ def _larger(x: Any, y: Any) -> Any:
 def _tangent_of_larger(operands: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
     x, y = operands
     return _larger(x, y), lax.select((x >= y) | (x != x), *tangents)
-
-
-def lowest(dtype: Any) -> Any:
-    """The neutral element of the maximum."""
-    if jnp.issubdtype(dtype, jnp.inexact):
-        return onp.array(-onp.inf, dtype)
-    return onp.array(False) if dtype == onp.bool_ else onp.array(onp.iinfo(dtype).min, dtype)
 
 
 def take_along(x: Any, positions: Any, axis: int) -> Any:

@@ -1,0 +1,88 @@
+"""Apply operators to array-likes: the path of every public function.
+
+`np.add(x, y)` comes through `apply` -> `execution.run`, if it is none of the frequent calls that
+the C fast path answers.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.backend.numpy import runtime as host
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.op import Attrs, Op
+from npcompat._internal.core.tensor_type import symbols_in
+from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch.array_like import as_value
+from npcompat._internal.dispatch.creation import created
+from npcompat._internal.dispatch.execution import run
+from npcompat._internal.dispatch.handles import wrap_result
+from npcompat._internal.dispatch.late_bound import symbols_exist
+from npcompat._internal.dispatch.numpy_errors import explained
+from npcompat._internal.dispatch.placement import SCALARS
+from npcompat._internal.native import fast_path
+
+_current_mode = modes._MODE.get
+_default_mode = modes._process_default
+
+
+def _created(op: Op, attrs: Attrs) -> Any:
+    """What is made again and again of no operands; None for what is not, and in modes that look at
+    operators.
+    """
+    mode = _current_mode(_default_mode[0])
+    if not mode.plain or op.outputs != 1 or (symbols_exist() and symbols_in(attrs)):
+        return None
+    payload = created(op, attrs, mode)
+    return None if payload is None else wrap_result(op, Value(payload))
+
+
+def _whole(op: Op, args: Sequence[Any], attrs: Attrs = ()) -> Any:
+    """Apply an operator to array-likes: the whole way, for any operands in any mode."""
+    if not args and (made := _created(op, attrs)) is not None:
+        return made
+    asked = not late_bound.ordinary.issuperset(map(type, args))
+    if asked and op.name in late_bound.ufuncs:
+        found = late_bound.overridden(op, "__call__", args, {})
+        if found is not NotImplemented:
+            return found
+    result = run(op, [as_value(a) for a in args], attrs)
+    if asked:
+        return late_bound.class_of_results(op, args, result)
+    if type(result) is tuple:
+        return tuple([wrap_result(op, v) for v in result])
+    return wrap_result(op, result)
+
+
+def _failed(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> None:
+    """Raise what explains why a program failed."""
+    raise explained(op, payloads, attrs, error) from error
+
+
+def _direct(op: Op, attrs: Attrs, operands: Sequence[Any]) -> Any:
+    """What computes an operator of operands on the host such as these, which need not be cast, and
+    its dtype; None if nothing does.
+    """
+    types = [x.dtype if isinstance(x, Handle) else type(x) for x in operands]
+    if not all([isinstance(t, onp.dtype) or t in SCALARS for t in types]):
+        return None  # what is no array yet
+    return host.direct(op, attrs, tuple(types))
+
+
+apply = fast_path.apply(_whole)
+"""Apply an operator to array-likes; returns an array, or a tuple of arrays if it has several
+outputs.
+"""
+remembered = fast_path.remembered(apply)
+"""The same, for a public function that returns the result.
+
+It says by this that nothing of its operands has decided what it does but their classes, dtypes and
+numbers of axes, and that they are not empty; calls with such operands and the same other arguments
+need not ask it again. What is made of no operands goes where the mode has new arrays.
+"""
+remembered_on_host = fast_path.remembered(apply, only_on_host=True)
+"""The same, for one that looks at values, as NumPy's own function does (`Op.direct`): of arrays on
+XLA, calls alike ask it again.
+"""

@@ -1,0 +1,127 @@
+"""Values and host arrays of array-likes: lists, scalars, objects with `__array__`."""
+
+from functools import partial
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch.handles import operand, read, to_host, wrap
+from npcompat._internal.dispatch.placement import SCALARS, constant, on_host
+from npcompat._internal.dispatch.traced_number import TracedNumber
+
+
+def as_value(x: Any) -> Value:
+    """The value of an operand: an array, a Python scalar (which stays weak), or anything NumPy
+    makes an array of.
+    """
+    if isinstance(x, Handle):
+        return read(x)
+    if type(x) in SCALARS:
+        return Value(x)
+    if isinstance(x, TracedNumber):
+        return operand(x)
+    mode, array = modes.current(), host_array(x)
+    if (
+        mode.audit is None
+        or mode.trace is not None
+        or not dtypes.on_devices(array.dtype)
+        or on_host(mode)
+    ):
+        return constant(array)
+    return mode.audit.told(
+        "transfer", "operand that is no array of npcompat", array, partial(constant, array)
+    )
+
+
+def array_of(array: onp.ndarray[Any, Any]) -> Any:
+    """A new array with the values of a host array."""
+    return wrap(constant(array))
+
+
+def host_array(x: Any, dtype: onp.dtype[Any] | None = None) -> onp.ndarray[Any, Any]:
+    """What NumPy makes of an array-like; where no element carries a 64-bit float, floats have the
+    default dtype.
+    """
+    numbers = False
+    if (type(x) is list or type(x) is tuple) and (dtype is None or dtype.kind != "O"):
+        numbers = _of_numbers(x)
+        x = x if numbers else _with_numpys(x)
+    try:
+        array = onp.asarray(x) if dtype is None else onp.asarray(x, dtype)
+    except ValueError as error:
+        if not str(error).startswith(
+            (
+                "object __array__ method not producing an array",
+                "setting an array element with a sequence",
+            )
+        ):
+            raise
+        found = asked(x)
+        if found is x:
+            raise
+        array = onp.asarray(found, dtype)
+    if dtype is None:
+        narrowed = dtypes.narrow(array.dtype, ())
+        if narrowed != array.dtype and (numbers or not _carries(x, array.dtype)):
+            return array.astype(narrowed)
+    return array
+
+
+def _of_numbers(x: Any, depth: int = 64) -> bool:
+    """Whether nested sequences are of Python's numbers only."""
+    kinds = set(map(type, x))
+    return SCALARS.issuperset(kinds) or (
+        depth > 0 and _SEQUENCES.issuperset(kinds) and all([_of_numbers(e, depth - 1) for e in x])
+    )
+
+
+_SEQUENCES = frozenset((list, tuple))
+
+
+def _with_numpys(x: Any, depth: int = 64) -> Any:
+    """Nested sequences with NumPy's scalars and arrays in the place of ours, which NumPy would take
+    as objects, one by one.
+    """
+    kinds = set(map(type, x))
+    if kinds.isdisjoint((late_bound.ndarray, late_bound.scalar)) and (
+        not depth or kinds.isdisjoint((list, tuple))
+    ):
+        return x
+    parts = []
+    for e in x:
+        if isinstance(e, Handle):
+            parts.append(to_host(e)[()] if type(e) is late_bound.scalar else to_host(e))
+        else:
+            parts.append(
+                _with_numpys(e, depth - 1) if depth and (type(e) is list or type(e) is tuple) else e
+            )
+    return type(x)(parts) if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
+
+
+def asked(x: Any, depth: int = 64) -> Any:
+    """An array-like in which what NumPy does not take for arrays is its own: arrays of ours, and
+    those that other classes give.
+    """
+    if depth and (type(x) is list or type(x) is tuple):
+        parts = [asked(e, depth - 1) for e in x]
+        return parts if any([p is not e for p, e in zip(parts, x, strict=True)]) else x
+    if hasattr(x, "__array__") and not isinstance(x, Handle | onp.ndarray | onp.generic):
+        given = x.__array__()
+        return onp.array(to_host(given)) if isinstance(given, Handle) else x
+    return to_host(x)[()] if isinstance(x, Handle) else x
+
+
+def _carries(x: Any, dtype: onp.dtype[Any]) -> bool:
+    """Whether an array-like, or an element of nested sequences, has a dtype of its own as wide as
+    this one.
+    """
+    if type(x) is list or type(x) is tuple:
+        return not SCALARS.issuperset(map(type, x)) and any(
+            type(e) not in SCALARS and _carries(e, dtype) for e in x
+        )
+    if hasattr(x, "dtype"):
+        return bool(dtypes.narrow(x.dtype, ()) != x.dtype)
+    return hasattr(x, "__array_interface__") or hasattr(x, "__array__")

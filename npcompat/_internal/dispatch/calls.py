@@ -1,0 +1,73 @@
+"""Call the programs of operators, which are compiled or built at first use."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.numpy import runtime as host
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.op import DONATING, Attrs, Op
+from npcompat._internal.core.tensor_type import symbols_in
+from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch.late_bound import symbols_exist
+from npcompat._internal.dispatch.numpy_errors import CALL_ERRORS, explained
+from npcompat._internal.dispatch.placement import lowering
+
+
+def programs_on_xla(
+    op: Op, donate: Collection[int], numpy_dtypes: int
+) -> tuple[dict[Any, Any], Any]:
+    """The programs among which that of an operator without attributes is, for operands on XLA, and
+    its key.
+    """
+    if donate:
+        return op.programs[DONATING + xla.slot + numpy_dtypes], ((), donate)
+    return op.programs[xla.slot + numpy_dtypes], ()
+
+
+def call(
+    op: Op,
+    payloads: Sequence[Any],
+    attrs: Attrs,
+    donate: Collection[int],
+    backend: Any,
+    mode: modes.Mode,
+) -> Any:
+    """Execute an operator on payloads of one backend."""
+    if donate:
+        programs, key = op.programs[DONATING + backend.slot + mode.numpy_dtypes], (attrs, donate)
+    else:
+        programs, key = op.programs[backend.slot + mode.numpy_dtypes], attrs
+    program = programs.get(key)
+    if program is None:
+        if symbols_exist() and symbols_in(
+            attrs
+        ):  # a length is that of a symbol's axis: a constant becomes part of a graph
+            built = late_bound.build(op, payloads, attrs)
+            return built.payload if op.outputs == 1 else [v.payload for v in built]
+        if backend is xla and _asks_for_host(
+            attrs
+        ):  # no program of XLA's, which those that are kept are taken for
+            return call(op, [xla.to_host(p) for p in payloads], attrs, (), host, mode)
+        program = programs[key] = backend.forward(op, attrs, donate)
+    try:
+        return program(*payloads)
+    except CALL_ERRORS as error:
+        raise explained(op, payloads, attrs, error) from error
+    finally:
+        if lowering:
+            xla.lowered()
+
+
+def _asks_for_host(attrs: Attrs) -> bool:
+    """Whether an operator is asked for a dtype that XLA has not."""
+    return any(
+        [
+            not dtypes.on_devices(a)
+            if isinstance(a, onp.dtype)
+            else type(a) is tuple and _asks_for_host(a)
+            for a in attrs
+        ]
+    )

@@ -1,0 +1,198 @@
+"""Handles and their values: make a handle of a value, read what a handle means.
+
+Hot path: payload classes are compared with `type(p) is`, modes are read once.
+"""
+
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.core import dtypes, modes
+from npcompat._internal.core.handle import Extra, Handle, Value, extra
+from npcompat._internal.core.op import Op
+from npcompat._internal.core.retained_outputs import version_of
+from npcompat._internal.dispatch import late_bound, memory_layout
+from npcompat._internal.dispatch.execution import run
+from npcompat._internal.dispatch.pending_errors import raise_pending
+from npcompat._internal.dispatch.placement import fresh
+from npcompat._internal.dispatch.traced_number import NumberArgument, TracedNumber
+from npcompat._internal.support.errors import (
+    InferenceError,
+    LeakedTracerError,
+    TracedValueError,
+    user_location,
+)
+
+_new = object.__new__
+
+
+def wrap(value: Value) -> Any:
+    """A new handle that holds the value."""
+    handle = _new(
+        late_bound.ndarray if type(value.payload) is not late_bound.symbolic else late_bound.symbol
+    )
+    handle._value, handle._view, handle._extra = value, None, None
+    return handle
+
+
+def wrap_scalar(value: Value) -> Any:
+    """A new scalar: a handle that is never written and looks at nothing."""
+    handle = _new(late_bound.scalar)
+    handle._value, handle._view, handle._extra = value, None, None
+    return handle
+
+
+def wrap_result(op: Op, value: Value) -> Any:
+    """A new handle for a result of the operator: a scalar where NumPy returns one."""
+    payload = value.payload
+    if not op.scalars or type(payload) is late_bound.symbolic or payload.shape:
+        return wrap(value)
+    return (
+        wrap_scalar(value) if dtypes.on_devices(payload.dtype) else payload[()]
+    )  # an object, a string, a date: NumPy's own
+
+
+def as_scalar(array: Any) -> Any:
+    """An array without axes as a scalar, which many of NumPy's functions return in its place;
+    others as they are.
+    """
+    if (
+        type(array) is not late_bound.ndarray or array.shape
+    ):  # symbols are never scalars, nor are instances of subclasses
+        return array
+    value = read(array)
+    return wrap_scalar(value) if dtypes.on_devices(value.payload.dtype) else value.payload[()]
+
+
+def read(handle: Handle) -> Value:
+    """What the handle means now: its value, or its base's through the lens; in a trace, an input of
+    the program.
+    """
+    view = handle._view
+    if view is None:
+        trace = modes.current().trace
+        return handle._value if trace is None else trace.read(handle)
+    parent = read(view.parent)
+    version = version_of(view.root)
+    cached = view.cached
+    if (
+        cached is not None
+        and view.version == version
+        and (cached.node is not None or parent.node is None)
+    ):
+        return cached
+    lens = view.lens
+    if type(parent.payload) is onp.ndarray and not dtypes.on_devices(parent.payload.dtype):
+        return Value(lens.on_host(parent.payload))  # the fields of records are no operators
+    value: Value = run(
+        lens.get,
+        [parent, *map(lens_operand, lens.operands)],
+        lens.attrs,
+    )
+    if handle._extra is not None and handle._extra.leaf is not None:
+        value = fresh(value.payload, handle._extra.leaf)
+    if (
+        value.node is not None or type(value.payload) is not onp.ndarray
+    ):  # NumPy's views are free, and would pin the buffer
+        view.cached, view.version = value, version
+    return value
+
+
+def live(handle: Handle) -> Any:
+    """What a handle on the host means, as a NumPy array that sees later writes: to be used now and
+    not kept.
+
+    None if the values are on XLA, or if a trace must see that they are read.
+    """
+    view = handle._view
+    if view is None:
+        payload = handle._value.payload
+        return payload if type(payload) is onp.ndarray and modes.current().trace is None else None
+    parent = live(view.parent)
+    return None if parent is None else view.lens.on_host(parent)
+
+
+def lens_operand(position: Any) -> Value:
+    """Value of an operand of a lens: a position that is an int, an array, or a number in a trace."""
+    if type(position) is int:
+        return Value(position)
+    return read(position) if isinstance(position, Handle) else operand(position)
+
+
+def operand(number: TracedNumber) -> Value:
+    """The value of a number that is known when a compiled function runs."""
+    value, trace = Value(number.payload), modes.current().trace
+    if type(number) is NumberArgument and trace is not None:
+        trace.numbers[id(value.payload)] = number
+    return value
+
+
+def is_known(handle: Handle) -> bool:
+    """Whether the values can be asked for: everywhere but in a trace, where they are if they depend
+    on nothing from outside.
+    """
+    return modes.current().trace is None or type(read(handle).payload) is onp.ndarray
+
+
+def to_host(handle: Handle) -> onp.ndarray[Any, Any]:
+    """The values as a NumPy array that must not be written; waits, and raises what the computation
+    left pending.
+    """
+    payload = read(handle).payload
+    if type(payload) is onp.ndarray:
+        return payload
+    if xla.is_tracer(payload):
+        raise traced_value_error()
+    array = xla.to_host(payload)
+    raise_pending()
+    return array
+
+
+def traced_value_error() -> Exception:
+    """The error for Python code that asks for a value while its function is being compiled."""
+    if modes.current().trace is None:
+        return LeakedTracerError(
+            "this array was made inside a compiled function and kept after it had returned; "
+            "return it from the function, or write it into an array that exists outside"
+        )
+    return TracedValueError(
+        f"{user_location()}: the value of an array is asked for while the function is being "
+        "compiled, when it is not known "
+        "yet. Where Python branches or loops on it, use npx.cond, npx.while_loop or npx.foreach; "
+        "where a number is "
+        "printed or converted, do that outside of the compiled function"
+    )
+
+
+def layout(handle: Handle) -> onp.ndarray[Any, Any]:
+    """A NumPy array of the handle's shape, dtype, strides and sharing, whose elements mean nothing.
+
+    NumPy itself answers every question about memory from it: strides, flags, whether a reshape is a
+    view, whether two arrays share memory. On the host it is the array itself, on XLA a stand-in.
+    """
+    found: onp.ndarray[Any, Any] | None = live(handle)
+    if found is not None:
+        return found
+    if type(handle) is late_bound.symbol:
+        payload = read(handle).payload
+        if any([type(n) is not int for n in payload.shape]):
+            raise InferenceError(
+                f"the lengths of symbol {payload.node.name!r} are {payload.type!r}, but all of "
+                "them are needed here"
+            )
+        return onp.empty(payload.shape, payload.dtype)
+    rare: Extra = extra(handle)
+    if rare.layout is None:
+        view = handle._view
+        if view is None:
+            payload = handle._value.payload
+            known = type(payload) is onp.ndarray  # (while a function is compiled)
+            rare.layout = (
+                memory_layout.stand_in(payload)
+                if known
+                else onp.empty(payload.shape, payload.dtype)
+            )
+        else:
+            rare.layout = view.lens.on_host(layout(view.parent))
+    return rare.layout

@@ -1,0 +1,33 @@
+"""NumPy's own exceptions for calls that failed on a backend."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.backend.numpy import runtime as host
+from npcompat._internal.core.op import Attrs, Op
+
+CALL_ERRORS = (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionError)
+
+
+def explained(op: Op, payloads: Sequence[Any], attrs: Attrs, error: Exception) -> Exception:
+    """NumPy's own exception for a call that failed: the operator is run on empty stand-ins on the
+    host.
+
+    What objects raise is theirs: nothing can stand in for them.
+    """
+    if type(error).__module__.startswith("npcompat") or isinstance(error, NotImplementedError):
+        return error
+    if any([hasattr(p, "dtype") and p.dtype.hasobject for p in payloads]):
+        return error
+    stand_ins = [
+        onp.broadcast_to(onp.zeros((), p.dtype), p.shape) if hasattr(p, "shape") else p
+        for p in payloads
+    ]
+    try:
+        with onp.errstate(all="ignore"):
+            host.forward(op, attrs)(*stand_ins)
+    except Exception as numpys:
+        return numpys
+    return error

@@ -1,0 +1,223 @@
+"""Write handles: replace a value, write through lenses, update buffers in place."""
+
+from collections.abc import Sequence
+from functools import partial
+from threading import RLock
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.core import modes
+from npcompat._internal.core.handle import Handle, Lent, Value, clock, touch
+from npcompat._internal.core.op import Attrs, Op
+from npcompat._internal.dispatch import late_bound, memory_layout
+from npcompat._internal.dispatch.apply import _current_mode, _default_mode
+from npcompat._internal.dispatch.execution import run
+from npcompat._internal.dispatch.handles import lens_operand, live, read
+from npcompat._internal.dispatch.ownership import (
+    _copied,
+    _keeping_layout,
+    _may_overwrite,
+    _unshared,
+)
+from npcompat._internal.dispatch.placement import XLA_ARRAY, fresh, host_payload
+from npcompat._internal.support.errors import SymbolError
+
+
+def write(handle: Handle, value: Value) -> None:
+    """Replace what the handle means; writing a view writes its base through the lens.
+
+    The caller has cast and broadcast the value to the handle's dtype and shape.
+    """
+    if handle._extra is not None and handle._extra.readonly:
+        raise ValueError("assignment destination is read-only")
+    _replace(handle, value)
+
+
+def _replace(handle: Handle, value: Value) -> None:
+    view, rare = handle._view, handle._extra
+    if view is not None:
+        put(view.parent, view.lens, value)
+        return
+    mode = modes.current()
+    if mode.trace is not None:
+        mode.trace.writing(handle)
+    if type(value.payload) is late_bound.symbolic and type(handle) is not late_bound.symbol:
+        raise SymbolError(
+            "a symbol can't be written into an array, which has values: write it into a symbol"
+        )
+    if rare is not None:
+        touch(handle)
+        if (
+            type(handle._value) is Lent
+            and value.node is None
+            and value.payload.shape == handle._value.buffer.shape
+        ):
+            handle._value.buffer[...] = host_payload(value)
+            return
+        if rare.leaf is not None and value.node is None and not mode.recording:
+            value = fresh(value.payload, rare.leaf)
+    if type(value.payload) is onp.ndarray:
+        value = _laid_out_as(handle, value)
+    elif type(handle._value.payload) is onp.ndarray:
+        memory_layout.note(handle)
+    handle._value = value if mode.trace is None else mode.trace.adopt(value)
+
+
+def _laid_out_as(handle: Handle, value: Value) -> Value:
+    """A value on the host with its elements in the memory order of the one that it replaces, which
+    views look at.
+
+    On XLA, and while a function is traced, that is C order where no stand-in says otherwise.
+    """
+    payload, before = value.payload, handle._value.payload
+    if type(before) is not onp.ndarray:
+        before = None if handle._extra is None else handle._extra.layout
+    if (
+        payload.flags.c_contiguous
+        if before is None
+        else before.strides == payload.strides or before.shape != payload.shape
+    ):
+        return value
+    laid_out = partial(memory_layout.copied, like=before)
+    return Value(
+        _copied("laid out in memory as what it replaces", payload, laid_out),
+        value.node,
+        value.index,
+    )
+
+
+def put(parent: Handle, lens: Any, value: Value) -> None:
+    """Write a value, broadcast and cast, into the part of a handle that a lens looks at.
+
+    A view may be written when its base, made read-only later, may not: the caller has asked the one
+    that is written.
+    """
+    target = buffer(parent, value)
+    if target is not None:
+        assign(lens.on_host(target), ..., host_payload(value))
+    else:
+        update(
+            parent,
+            lens.put,
+            [value, *map(lens_operand, lens.operands)],
+            lens.attrs,
+        )
+
+
+_FIRST = (0,)
+"""The operands that `update` gives away."""
+
+
+def assign(target: onp.ndarray[Any, Any], key: Any, new: Any) -> None:
+    """Write into a buffer on the host, before the eyes of observers."""
+    observer = modes.current().observer
+    if observer is None:
+        target[key] = new
+    else:
+        with modes.changed(observer=observer.outer):
+            observer.write(None, target, (new,), partial(assign, target, key, new))
+
+
+updating = RLock()
+"""Held between reading a handle and replacing its value, so that threads can write the parts of one
+array.
+"""
+
+
+def update(handle: Handle, op: Op, operands: Sequence[Value], attrs: Attrs = ()) -> None:
+    """Replace what the handle means by `op(handle, *operands)`, which has its shape and dtype.
+
+    A payload on XLA that is not shared is given away: the program writes into its buffer.
+    """
+    with updating:
+        if (
+            handle._view is None
+            and _may_overwrite(handle, operands)
+            and type(handle._value.payload) is XLA_ARRAY
+        ):
+            _replace(handle, run(op, [handle._value, *operands], attrs, _FIRST))
+            return
+        whole = read(handle)
+        audit = modes.current().audit
+        if audit is None or handle._view is not None or type(whole.payload) is not XLA_ARRAY:
+            _replace(handle, run(op, [whole, *operands], attrs))
+        else:
+            why = "held elsewhere, or recorded, when a part of it is written"
+            _replace(
+                handle,
+                audit.told("copy", why, whole.payload, partial(run, op, [whole, *operands], attrs)),
+            )
+
+
+def buffer(handle: Handle, *operands: Value) -> Any:
+    """The same, to be written: the root's buffer is its own then, copied if anybody else holds it.
+
+    None also if the write must be recorded or observed, or if symbols would be written.
+    """
+    view = handle._view
+    root = handle if view is None else view.root
+    if type(root._value.payload) is not onp.ndarray:
+        return None
+    mode = _current_mode(_default_mode[0])
+    if not mode.plain and (
+        mode.trace is not None or ((observer := mode.observer) is not None and observer.apart)
+    ):
+        return None
+    if operands:
+        if any([type(v.payload) is late_bound.symbolic for v in operands]):
+            return None
+        if mode.recording and any([v.node is not None for v in operands]):
+            return None
+    if mode.recording and root._value.node is not None:
+        return None
+    if root._value.payload.base is not None or not _unshared(root):
+        if type(root._value) is Lent:
+            return lent_view(handle)
+        root._value = Value(
+            _copied("held elsewhere, when it is written", root._value.payload, _keeping_layout)
+        )
+    rare = root._extra
+    if rare is not None:
+        rare.version = next(clock)
+    if not mode.recording:
+        root._value.node, root._value.index = None if rare is None else rare.leaf, 0
+    return root._value.payload if view is None else live(handle)
+
+
+def lent_view(handle: Handle) -> onp.ndarray[Any, Any]:
+    """What a handle means whose root's buffer is lent: a view of that."""
+    if handle._view is not None:
+        found: onp.ndarray[Any, Any] = handle._view.lens.on_host(lent_view(handle._view.parent))
+        return found
+    value: Any = handle._value
+    touch(handle)
+    buffer: onp.ndarray[Any, Any] = value.buffer
+    return buffer
+
+
+class writing:
+    """The buffer of a handle (see `buffer`) while it is written: if that fails, what is recorded of
+    the values stays recorded.
+    """
+
+    __slots__ = ("handle", "record")
+
+    def __init__(self, handle: Handle) -> None:
+        self.handle = handle
+
+    def _root(self) -> Handle:
+        return self.handle if self.handle._view is None else self.handle._view.root
+
+    def __enter__(self) -> Any:
+        root = self._root()
+        self.record = (
+            root._value.node,
+            root._value.index,
+        )  # the value itself is held by nobody else, or its buffer is copied
+        return buffer(self.handle)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            value = self._root()._value
+            value.node, value.index = self.record

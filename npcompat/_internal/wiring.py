@@ -1,0 +1,133 @@
+"""Connect the rooms: every hole that a lower room leaves, and what an upper room fills it with.
+
+Lower rooms don't import upper ones. Where they need a class or a function of theirs, they read it
+from `dispatch/late_bound.py`; the C fast path reads what it needs from the table that
+`fast_path.connect` fills. Nothing else connects anything.
+"""
+
+import opcode
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as onp
+
+from npcompat._internal.autograd import tape
+from npcompat._internal.backend.jax import runtime as xla
+from npcompat._internal.backend.numpy import runtime as host
+from npcompat._internal.compile import jit
+from npcompat._internal.core import dtypes, graph_node, handle, modes, op, retained_outputs
+from npcompat._internal.core.index_spec import FULL, INTEGER, NEWAXIS, SLICE
+from npcompat._internal.dispatch import (
+    apply,
+    handles,
+    late_bound,
+    numpy_errors,
+    placement,
+    subclasses,
+    writes,
+)
+from npcompat._internal.indexing import host as host_indexing
+from npcompat._internal.indexing import lens
+from npcompat._internal.native import fast_path
+
+
+def connect_core() -> None:
+    """Fill what rooms of the core fill; called once, before public functions are declared."""
+    late_bound.class_of_results = subclasses.results
+    late_bound.recorder = tape.record
+    _connect_fast_path()
+
+
+def connect_arrays(
+    array: type[handle.Handle], scalar: type[handle.Handle], overridden: Callable[..., Any]
+) -> None:
+    """Fill what `npcompat.numpy` fills; called once, when it is imported.
+
+    Parameters
+    ----------
+    array, scalar : type
+        Public classes of arrays and of scalars.
+    overridden : callable
+        Function that asks operands of other classes for a result (`__array_ufunc__`).
+    """
+    late_bound.ndarray, late_bound.scalar = array, scalar
+    late_bound.overridden = overridden
+    late_bound.ordinary.update((array, scalar))
+    fast_path.connect(array=array, scalar=scalar)
+
+
+def connect_symbols(
+    symbol: type[handle.Handle],
+    payload: type,
+    build: Callable[[op.Op, Sequence[Any], op.Attrs], Any],
+    stream: Sequence[Any],
+) -> None:
+    """Fill the holes that symbols fill; `npcompat.symbol` calls it once, when it is imported.
+
+    Parameters
+    ----------
+    symbol, payload : type
+        Public class of symbols, and the class of their payloads.
+    build : callable
+        Function that adds a call of an operator to a graph.
+    stream : sequence
+        Payloads that stand for the key and the counter of the default random stream.
+    """
+    late_bound.symbol, late_bound.symbolic = symbol, payload
+    late_bound.build, late_bound.stream = build, stream
+    late_bound.ordinary.add(symbol)
+
+
+def _connect_fast_path() -> None:
+    fast_path.connect(
+        # classes, whose slots are read where they lie
+        value=handle.Value,
+        view=handle.View,
+        extra=handle.Extra,
+        op=op.Op,
+        node=graph_node.Node,
+        state=retained_outputs.State,
+        traced=jit._Program,
+        lens=lens.Lens,
+        key_lens=host_indexing.Indexed,
+        xla_array=placement.XLA_ARRAY,
+        mode=modes.Mode,
+        # the running mode
+        mode_variable=modes._MODE,
+        default_mode=modes._process_default,
+        # operators
+        whole=apply._whole,
+        direct=apply._direct,
+        failed=apply._failed,
+        call_errors=numpy_errors.CALL_ERRORS,
+        host_programs=host.slot,
+        giving_programs=op.DONATING,
+        keep=dtypes.keep,
+        on_devices=dtypes.on_devices,
+        on_host=placement.on_host,
+        no_value=onp._NoValue,
+        binary_op=opcode.opmap["BINARY_OP"],
+        # XLA
+        xla_scalar=xla.scalar,
+        lowering=placement.lowering,
+        lowered=xla.lowered,
+        config=xla.config,
+        # reading, writing and keys
+        read=handles.read,
+        updating=writes.updating,
+        first=writes._FIRST,
+        index_get=lens.index_get,
+        index_put=lens._index_put,
+        index_look=lens._look_at_index,
+        whole_axis=(FULL,),
+        no_axis=(INTEGER,),
+        new_axis=(NEWAXIS,),
+        slice_kind=SLICE,
+        # the tape
+        clock=handle.clock,
+        later=graph_node.LATER,
+        sequence=graph_node.sequence,
+    )
+
+
+__all__ = ["connect_arrays", "connect_core", "connect_symbols"]

@@ -1,5 +1,6 @@
-"""python -m benchmarks [name ...] [--seconds S] [--json FILE] [--compare OLD]: all benchmarks, or
-those named.
+"""Run benchmarks: python -m benchmarks [name ...] [--seconds S] [--json FILE] [--compare OLD].
+
+Without names, all of them.
 """
 
 import argparse
@@ -33,7 +34,7 @@ BENCHMARKS = {
 
 
 def main() -> None:
-    """Run and print."""
+    """Run the benchmarks and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "names", nargs="*", choices=[*BENCHMARKS, []], help="which to run (default: all)"
@@ -58,9 +59,7 @@ def main() -> None:
     for name in options.names or BENCHMARKS:
         tables |= BENCHMARKS[name](options.seconds)
         if options.json:
-            save(
-                options.json, tables
-            )  # after each, so that a run that is broken off leaves something
+            save(options.json, tables)  # after each, so that an interrupted run keeps its results
     if options.compare:
         compare(options.compare, tables)
 

@@ -1,9 +1,9 @@
-"""Eager calls one by one: npcompat on XLA and under `auto`, NumPy, `jax.numpy`, torch and
-`torch._numpy`.
+"""Single eager calls: npcompat on XLA and under `auto`, NumPy, `jax.numpy`, torch, `torch._numpy`.
 
 `jit` is the cheapest compiled call with as many operands (`x + y`), `same` the call itself,
-compiled by `jax.jit`. Results are compared with NumPy's first: a library that can't make a call, or
-understands it otherwise, is left out of its row; npcompat may not be. Large results are waited for.
+compiled by `jax.jit`. Results are compared with NumPy's first: a library that does not support a
+call, or returns something else, is omitted from its row; npcompat must support all. Large results
+are waited for.
 """
 
 import math
@@ -33,19 +33,19 @@ from benchmarks.timing import PAUSE, Function
 
 COLUMNS = ("numpy", "xla", "auto", "jit", "same", "jnp", "torch", "tnp")
 PAIRS = (
-    ("xla", "jit"), ("xla", "same"), ("xla", "jnp"), ("auto", "numpy"), ("auto", "jit"), ("auto", "torch"), ("jnp", "numpy"),
-    ("torch", "numpy"), ("tnp", "numpy"),
+    ("xla", "jit"), ("xla", "same"), ("xla", "jnp"), ("auto", "numpy"), ("auto", "jit"),
+    ("auto", "torch"), ("jnp", "numpy"), ("torch", "numpy"), ("tnp", "numpy"),
 )  # fmt: skip
 
 
 def run(seconds: float) -> dict[str, Any]:
-    """A table for each shape."""
+    """Return a table for each shape."""
     compared = libraries()
     tables = {}
     for shape in SHAPES:
         table = Table(f"eager calls on {shape}, us", PAIRS, COLUMNS)
         with warnings.catch_warnings(), numpy.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # of means of nothing, which NumPy says at each call
+            warnings.simplefilter("ignore")  # NumPy warns of means of empty arrays at each call
             for source in CALLS:
                 functions = callable_on(compared, source, shape)
                 if functions:
@@ -64,8 +64,9 @@ def run(seconds: float) -> dict[str, Any]:
 def callable_on(
     compared: Mapping[str, Library], source: str, shape: tuple[int, ...]
 ) -> dict[str, Function]:
-    """The functions to be timed for one call on one shape, by library; none if NumPy itself can't
-    make it.
+    """Return the functions to time for one call on one shape, by library.
+
+    Empty if NumPy itself does not support the call.
     """
     arrays = operands(shape)
     large = arrays["a"].size >= LARGE
@@ -112,7 +113,7 @@ def _total(*arrays: Any) -> Any:
 def _compiled(
     source: str, arrays: Mapping[str, Any], host: Any, taken: list[str], large: bool
 ) -> dict[str, Function]:
-    """The call compiled as it stands, if JAX can compile it and no write is in it."""
+    """Return the compiled call, if JAX can compile it and it writes nothing."""
     jitted = jax.jit(
         lambda *given: bound(source, jnp, dict(zip(taken, given, strict=True)), host)()
     )
@@ -129,5 +130,5 @@ def _waited(function: Function, large: bool) -> Function:
 
 
 def waiting(function: Function, wait: Callable[[Any], object]) -> Function:
-    """The function, and then waiting for what it returned."""
+    """Return a function that also waits for the result."""
     return lambda: wait(function())

@@ -1,7 +1,7 @@
-"""First calls: tracing and compiling a whole training step, by `npx.jit` and by hand, and the first
-eager calls, in fresh processes.
+"""First calls, in fresh processes: compilation of a training step, and eager calls.
 
-`python -m benchmarks.first_call step MLP` and its like are what these processes run.
+The step is compiled by `npx.jit` and by hand. `python -m benchmarks.first_call step MLP` and
+similar commands are run in these processes.
 """
 
 import sys
@@ -22,7 +22,7 @@ NAMESPACES = ("numpy", "auto", "xla")
 
 
 def run(seconds: float) -> dict[str, Any]:
-    """A table of whole steps by network, and one of a few eager calls."""
+    """Return a table of training steps by network, and one of eager calls."""
     rounds = 2 if seconds < 0.1 else 5
     steps = Table("first call of a training step, us", [("step", "by hand")], STEPS, digits=0)
     for name in MODELS:
@@ -43,7 +43,7 @@ def run(seconds: float) -> dict[str, Any]:
 
 
 def first_step(way: str, name: str) -> float:
-    """Microseconds that the first step of a network takes, without the making of its arrays."""
+    """Return the time of the first step of a network in microseconds, without creating arrays."""
     model = MODELS[name]
     weights, (x, y) = training_step.initial(model), training_step.batch(model)
     step = (
@@ -57,7 +57,7 @@ def first_step(way: str, name: str) -> float:
 
 
 def first_calls(name: str) -> float:
-    """Microseconds that a few eager calls take, the first of the process."""
+    """Return the time of the process' first few eager calls in microseconds."""
     xp: Any = numpy if name == "numpy" else np
     with npx.backend("auto" if name == "auto" else "jax"):
         start = time.perf_counter()

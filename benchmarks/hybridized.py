@@ -1,5 +1,6 @@
-"""A hybridized block of 16 dense layers, called, against `jax.jit` of the same function on a flat
-tuple of parameters.
+"""Hybridized block of 16 dense layers, against `jax.jit` of the same function.
+
+The function takes its parameters as a flat tuple.
 """
 
 from typing import Any
@@ -15,7 +16,7 @@ LAYERS = 16
 
 
 def run(seconds: float) -> dict[str, Any]:
-    """A table with a row for each width."""
+    """Return a table with a row for each width."""
     table = Table(
         f"{LAYERS} dense layers, us",
         [("hybridized", "jit"), ("eager", "jit")],
@@ -29,7 +30,7 @@ def run(seconds: float) -> dict[str, Any]:
             copy.set_data(ours.data())
         net.hybridize()
         host = numpy.random.RandomState(0).normal(size=(batch, width)).astype("float32")
-        with npx.backend("jax"):  # where the other one's operand is, too
+        with npx.backend("jax"):  # the backend of the reference's operand
             x, jx = np.array(host), jnp.asarray(host)
         flat = tuple(jnp.asarray(p.data().asnumpy()) for p in net.collect_params().values())
         numpy.testing.assert_allclose(net(x).asnumpy(), reference(flat, jx), rtol=1e-4, atol=1e-5)
@@ -52,7 +53,7 @@ def _network(width: int) -> gluon.nn.HybridSequential:
 
 @jax.jit
 def reference(flat: tuple[jax.Array, ...], x: jax.Array) -> jax.Array:
-    """The same layers over a flat tuple of weights and biases."""
+    """Compute the same layers from a flat tuple of weights and biases."""
     for weight, bias in zip(flat[::2], flat[1::2], strict=True):
         x = jnp.maximum(x @ weight.T + bias, 0)
     return x

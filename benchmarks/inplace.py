@@ -1,4 +1,4 @@
-"""One element written in a loop, against the size of the array: the time must not depend on it."""
+"""Single-element writes in a loop by array size; the time must not depend on the size."""
 
 from functools import partial
 from itertools import count
@@ -13,7 +13,7 @@ SMALLEST = f"{SIZES[0]:.0e}"
 
 
 def run(seconds: float) -> dict[str, Any]:
-    """A table with a row for each placement, and a column for each size."""
+    """Return a table with a row for each placement, and a column for each size."""
     columns = [f"{size:.0e}" for size in SIZES]
     table = Table(
         "a[i] = 1.5, us, by the number of elements", [(c, SMALLEST) for c in columns[1:]], columns

@@ -1,12 +1,11 @@
-"""Peak memory, in processes of their own: loops in place on 1e7 floats, and compiled training
-steps.
+"""Peak memory, in fresh processes: loops in place on 1e7 floats, and compiled training steps.
 
-A figure is how far the peak of the resident memory lies above what the process has before its
-arrays are made; it has run the same once, so that everything is compiled. A copy of the loop's
-array would show as 40 MB, one of the widest network's parameters as 38 MB. Linux only, which keeps
-the peak and lets a process set it back.
+A figure is the peak of the resident memory above its level before the arrays are created; the
+process has run the same once, so that everything is compiled. A copy of the loop's array would be
+40 MB, one of the widest network's parameters 38 MB. Linux only, which records the peak and lets a
+process reset it.
 
-`python -m benchmarks.memory loop auto` and its like are what these processes run.
+`python -m benchmarks.memory loop auto` and similar commands are run in these processes.
 """
 
 import ctypes
@@ -42,7 +41,7 @@ NETWORKS: dict[str, Any] = {
 
 
 def run(seconds: float) -> dict[str, Any]:
-    """A table of loops, and one of training steps."""
+    """Return a table of loops, and one of training steps."""
     if not RESET.exists():
         print("memory is measured on Linux only")
         return {}
@@ -62,7 +61,7 @@ def run(seconds: float) -> dict[str, Any]:
 
 
 def megabytes(what: str) -> float:
-    """A figure of this process: `VmRSS`, what it has now, or `VmHWM`, the most that it had."""
+    """Return a figure of this process: `VmRSS`, the current size, or `VmHWM`, the peak."""
     return (
         next(
             int(line.split()[1])
@@ -74,14 +73,14 @@ def megabytes(what: str) -> float:
 
 
 def level() -> float:
-    """The memory that this process needs now: what is free goes back to the system first."""
+    """Return the current memory of this process, after free memory is returned to the system."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     return megabytes("VmRSS")
 
 
 def peak_of(work: Callable[[], object], before: float) -> float:
-    """How far memory rises above a level while something is done."""
+    """Return the peak memory above a level while a function runs."""
     level()
     RESET.write_text("5")
     work()
@@ -89,7 +88,7 @@ def peak_of(work: Callable[[], object], before: float) -> float:
 
 
 def loop(name: str) -> float:
-    """The peak of a loop that writes in place; of `jnp`, which can't, of its nearest equivalent."""
+    """Return the peak of a loop that writes in place; for `jnp`, of its nearest equivalent."""
 
     def work() -> None:
         with npx.backend("auto" if name == "auto" else "jax"):
@@ -105,7 +104,7 @@ def loop(name: str) -> float:
 
 
 def in_place(a: Any) -> Any:
-    """The loop."""
+    """Run the loop with writes."""
     for i in range(30):
         a *= 0.5
         a += 1.0
@@ -116,7 +115,7 @@ def in_place(a: Any) -> Any:
 
 
 def functional(a: Any) -> Any:
-    """The same without writes."""
+    """Run the same loop without writes."""
     for i in range(30):
         a = a * 0.5
         a = a + 1.0
@@ -127,12 +126,10 @@ def functional(a: Any) -> Any:
 
 
 def steps_of(way: str, name: str) -> float:
-    """The peak of ten training steps, with parameters, the optimizer's state, and what is computed
-    in between.
-    """
+    """Return the peak of ten training steps: parameters, optimizer state, intermediates."""
     training_step.by_hand(
         mlp, training_step.initial(mlp), *training_step.batch(mlp)
-    )()  # what a process compiles first
+    )()  # compiles first
     training_step.npcompats(mlp, "step", training_step.initial(mlp), *training_step.batch(mlp))()
     model = NETWORKS[name]
     before = level()

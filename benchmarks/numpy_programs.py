@@ -1,8 +1,7 @@
-"""Whole NumPy programs: NumPy, the same source on npcompat, eager and compiled by `npx.jit`, and
-`jax.jit` of what is written for it.
+"""Whole NumPy programs: NumPy, npcompat eager and under `npx.jit`, and hand-written `jax.jit`.
 
-Everything computes by NumPy's own rules for dtypes, in 64 bits where the program does. Results are
-compared with NumPy's before anything is timed; a disagreement is an error.
+npcompat runs NumPy's source. Everything uses NumPy's own dtype rules, 64 bits where the program
+does. Results are compared with NumPy's before anything is timed; a disagreement is an error.
 """
 
 from collections.abc import Callable
@@ -29,7 +28,7 @@ PAIRS = (
 
 
 def run(seconds: float) -> dict[str, Any]:
-    """A table with a row for each program."""
+    """Return a table with a row for each program."""
     table = Table("whole NumPy programs, us", PAIRS, COLUMNS)
     for name in PROGRAMS:
         functions = ways(name, "FULL")
@@ -44,8 +43,9 @@ def run(seconds: float) -> dict[str, Any]:
 
 
 def ways(name: str, size: str) -> dict[str, Function]:
-    """The ways to run a program, as functions that wait for their result; each is to be called in
-    its context.
+    """Return the ways to run a program, as functions that wait for their result.
+
+    Each must be called in its context.
     """
     module = PROGRAMS[name]
     given = module.inputs(*getattr(module, size))
@@ -96,8 +96,9 @@ CONTEXTS: dict[str, Context] = {
 
 
 def check(what: str, result: Any, expected: Any) -> None:
-    """Raise if a result is not NumPy's: shape, dtype, and values to the precision of the dtype,
-    whatever order they are added in.
+    """Raise if a result differs from NumPy's in shape, dtype, or values.
+
+    Values are compared to the precision of the dtype, since sums may be in any order.
     """
     got = numpy.asarray(result)
     assert got.shape == expected.shape and got.dtype == expected.dtype, (

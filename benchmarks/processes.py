@@ -1,4 +1,4 @@
-"""What can be measured once in a process only: fresh processes print a figure as their last line."""
+"""Measurements that need a fresh process, which prints a figure as its last line."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def figure(arguments: Sequence[str], **environment: str) -> float:
-    """The number that Python, run with some arguments, prints last; bytecode is compiled and kept."""
+    """Run Python with some arguments; returns the number on its last line. Bytecode is cached."""
     variables = {
         name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
     } | environment
@@ -28,8 +28,9 @@ def figure(arguments: Sequence[str], **environment: str) -> float:
 
 
 def in_turn(processes: Mapping[str, Sequence[str]], rounds: int) -> dict[str, list[float]]:
-    """The figures of some processes, run in turn a number of times after one that is not counted
-    and leaves its files cached.
+    """Return the figures of processes that are run in turn.
+
+    A first round is not counted; it leaves their files cached.
     """
     samples: dict[str, list[float]] = {name: [] for name in processes}
     for _ in range(rounds + 1):

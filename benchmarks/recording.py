@@ -1,8 +1,7 @@
-"""The derivative, eager: the calls of the basket recorded, recorded and walked back, and a chain of
-operations forward and back.
+"""Eager differentiation: calls recorded, recorded and walked back, and chains of operations.
 
-torch records, too; `jax.vjp` traces each time; `jit` is a compiled program of the same, which no
-eager library can reach.
+torch records, too; `jax.vjp` traces at each call; `jit` is a compiled program of the same, a bound
+that no eager library can reach.
 """
 
 import math
@@ -33,11 +32,11 @@ LEFT_OUT = (
     "astype",
     "random",
     "conversion",
-)  # nothing to differentiate, or a write into the variable itself
+)  # no derivative, or a write into the variable itself
 
 
 def run(seconds: float) -> dict[str, Any]:
-    """Tables of calls that are recorded, of calls and their derivatives, and of chains."""
+    """Return tables of recorded calls, of calls with their derivatives, and of chains."""
     compared = {name: library for name, library in libraries().items() if name in COLUMNS}
     tables = {}
     for shape in SHAPES:
@@ -78,7 +77,7 @@ def _recording(compared: Mapping[str, Library]) -> dict[str, Context]:
 def derived(
     compared: Mapping[str, Library], source: str, shape: tuple[int, ...], backward: bool
 ) -> dict[str, Function]:
-    """The functions to be timed for one call on one shape; none if it has no derivative in `a`."""
+    """Return the functions to time for one call; empty if it is not differentiable in `a`."""
     arrays = operands(shape)
     try:
         with warnings.catch_warnings():

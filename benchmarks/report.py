@@ -1,6 +1,4 @@
-"""Tables of figures and the ratios between them: printed while they are measured, kept as JSON,
-compared with an older run.
-"""
+"""Tables of measurements and ratios: printed, saved as JSON, compared with an older run."""
 
 import json
 import os
@@ -21,23 +19,22 @@ from benchmarks.timing import (
 )
 
 LIBRARIES = ("npcompat", "numpy", "jax", "jaxlib", "optax", "flax", "torch")
-NOTICED = 1.1  # a ratio that changed by less is not mentioned
+NOTICED = 1.1  # smaller changes of ratios are not reported
 
 
 class Table:
-    """Rows of figures with one column for each thing that is measured, and the ratios of some
-    columns to others.
+    """Table of measurements, one column for each subject, and ratios of some columns.
 
     Parameters
     ----------
     title : str
-        What is measured, and in which unit.
+        Measured quantity and unit.
     pairs : sequence of (str, str)
-        The ratios that are shown: of a column to another.
+        The ratios to show, of one column to another.
     columns : sequence of str
-        In the order in which they are shown; a row may lack some.
+        Columns in order; a row may lack some.
     digits : int
-        Digits of a figure after the point.
+        Decimal digits of a figure.
     """
 
     def __init__(
@@ -105,8 +102,7 @@ class Table:
         )
 
     def close(self, groups: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Print the geometric means of the ratios with the number of rows that have them; returns
-        the table as JSON takes it.
+        """Print the geometric means of the ratios; returns the table as JSON values.
 
         `groups` names the group of each row, for means by group.
         """
@@ -150,15 +146,20 @@ class Table:
 
 
 def machine() -> dict[str, Any]:
-    """Where and with what the figures were measured."""
+    """Return the machine and library versions of the measurements."""
     versions = {}
     for name in LIBRARIES:
         try:
             versions[name] = version(name)
         except PackageNotFoundError:
             continue
-    return {"cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-            "processor": _processor(), "python": platform.python_version(), "libraries": versions}  # fmt: skip
+    limited = hasattr(os, "sched_getaffinity")
+    return {
+        "cores": len(os.sched_getaffinity(0)) if limited else os.cpu_count(),
+        "processor": _processor(),
+        "python": platform.python_version(),
+        "libraries": versions,
+    }
 
 
 def _processor() -> str:
@@ -174,10 +175,10 @@ def save(path: Path, tables: Mapping[str, Any]) -> None:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What differs between the tables of two runs, a line for each.
+    """Return the differences between the tables of two runs, one line each.
 
-    Named are means, rows whose ratio changed beyond what it varied by within a run, and rows that
-    came or went.
+    These are means, rows whose ratio changed by more than its variation within a run, and new or
+    missing rows.
     """
     lines = []
     for name, table in after.items():
@@ -210,9 +211,7 @@ def _noticed(before: float, after: float) -> bool:
 
 
 def compare(path: Path, tables: Mapping[str, Any]) -> None:
-    """Print what changed since the run that is kept in a file; of tables that were not measured now
-    nothing is said.
-    """
+    """Print the changes since a saved run; tables that were not measured now are ignored."""
     old = json.loads(path.read_text())
     now = machine()
     print(f"\n--- changes since {path}")

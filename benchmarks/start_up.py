@@ -1,6 +1,4 @@
-"""How long `import npcompat` takes, against `import jax`: fresh processes, in turn, with compiled
-bytecode.
-"""
+"""Import time of npcompat against jax: fresh processes, in turn, with compiled bytecode."""
 
 from typing import Any
 
@@ -16,7 +14,7 @@ MODULES = ("npcompat", "jax", "numpy")
 
 
 def run(seconds: float) -> dict[str, Any]:
-    """A table of one row."""
+    """Return a table of one row."""
     table = Table("import, us", [("npcompat", "jax")], MODULES, digits=0)
     processes = {module: ["-c", PROGRAM.format(module)] for module in MODULES}
     table.add_times("import", Timings(in_turn(processes, 5 if seconds < 0.1 else 11)))

@@ -1,6 +1,4 @@
-"""Times of functions, measured in turn within one run, so that what slows the machine slows them
-all.
-"""
+"""Timing of functions, interleaved within one run, so that slowdowns affect all of them."""
 
 import gc
 import math
@@ -12,19 +10,16 @@ from dataclasses import dataclass
 
 Function = Callable[[], object]
 Context = Callable[[], AbstractContextManager[object]]
-PAUSE = 0.03  # seconds for which threads of torch and of NumPy's BLAS go on looking for work
-# seconds of a function in a round: in less, what the one before left in the caches decides
+PAUSE = 0.03  # seconds for which threads of torch and of NumPy's BLAS spin after a call
+# seconds of a function in a round: shorter times depend on caches left by the previous function
 SHORTEST = 0.001
-# seconds of a function as it runs in a loop: the first ten steps after a pause take up to a fifth
-# longer
+# seconds of a function that runs in a loop: the first ten steps after a pause take up to 20% longer
 STEADY = 0.1
 
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times as long one function takes as another: the median over the rounds, and the
-    quartiles around it.
-    """
+    """Ratio of the times of two functions: median over the rounds, and quartiles."""
 
     median: float
     low: float
@@ -33,19 +28,18 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Timings:
-    """Times per call in microseconds, by function, one of each round."""
+    """Times per call in microseconds, by function, one for each round."""
 
     samples: dict[str, list[float]]
 
     def __getitem__(self, name: str) -> float:
-        """The least time of a function: whatever else the machine does only adds to it."""
+        """Return the minimum time of a function, since disturbances only add to it."""
         return min(self.samples[name])
 
     def ratio(self, name: str, to: str) -> Ratio:
-        """A function against another, compared in each round.
+        """Return the ratio of two functions, compared in each round.
 
-        (The least times of two functions may come from moments when the machine ran at different
-        speeds.)
+        (Their minimum times may come from moments when the machine ran at different speeds.)
         """
         found = [a / b for a, b in zip(self.samples[name], self.samples[to], strict=True)]
         low, median, high = (
@@ -62,16 +56,15 @@ def interleaved(
     pause: float = 0.0,
     turn: float = SHORTEST,
 ) -> Timings:
-    """Time functions for some seconds each, in turn; every other round goes backwards, as each
-    finds the caches of the one before.
+    """Time functions for some seconds each, in turn.
 
-    A function's turn in a round has at least so many seconds: what is called in a loop all the
-    time, as a training step is, is to be measured as it runs there.
+    Every other round is reversed, as each function finds the caches of the previous one. A function
+    runs for at least `turn` seconds in a round: one that usually runs in a loop, such as a training
+    step, is measured as it runs there.
 
-    What runs in a mode is given it by `contexts`, entered once for all calls of a round. `pause` is
-    slept before each function of a round, and the function called once unmeasured: the threads of a
-    library whose calls have returned go on spinning for a while, and would take the cores from the
-    next.
+    `contexts` are entered once for all calls of a round. `pause` is slept before each function of a
+    round, and the function called once unmeasured: the threads of a library spin for a while after
+    its calls, and would take the cores from the next function.
     """
     enter = {name: (contexts or {}).get(name, nullcontext) for name in functions}
     once = {}
@@ -102,5 +95,5 @@ def interleaved(
 
 
 def geometric_mean(ratios: Sequence[float]) -> float:
-    """The geometric mean."""
+    """Return the geometric mean."""
     return math.exp(sum(map(math.log, ratios)) / len(ratios))

@@ -1,10 +1,9 @@
-"""Training steps (loss, derivative, Adam): npcompat eager, hybridized and as one compiled step,
-against others.
+"""Training steps (loss, gradient, Adam): npcompat against JAX, flax and torch.
 
-`by hand` is a donated `jax.jit` of JAX and optax, `flax` the step of flax.nnx under its `nnx.jit`,
-`torch` torch eager, `inductor` the same with the network under `torch.compile`. npcompat's ways and
-that by hand begin with the same weights, and must have the same losses; torch's network must have
-as many parameters.
+npcompat runs eager, hybridized and as one compiled step. `by hand` is a donated `jax.jit` of JAX
+and optax, `flax` the step of flax.nnx under its `nnx.jit`, `torch` torch eager, `inductor` the same
+with the network under `torch.compile`. npcompat and `by hand` start with the same weights, and must
+have the same losses; torch's network must have the same number of parameters.
 """
 
 import warnings
@@ -37,7 +36,7 @@ RATE = 1e-3
 
 
 def run(seconds: float) -> dict[str, Any]:
-    """A table with a row for each network."""
+    """Return a table with a row for each network."""
     table = Table("training steps, us", PAIRS, COLUMNS)
     for name, model in MODELS.items():
         table.measure(name, ways(model), seconds, pause=PAUSE, turn=STEADY)
@@ -45,7 +44,7 @@ def run(seconds: float) -> dict[str, Any]:
 
 
 def ways(model: ModuleType) -> dict[str, Function]:
-    """Functions that make a step and wait for it; those that must agree have been compared."""
+    """Return functions that run a step and wait for it; those that must agree are compared."""
     x, y = batch(model)
     weights = initial(model)
     steps: dict[str, Function] = {
@@ -63,13 +62,13 @@ def ways(model: ModuleType) -> dict[str, Function]:
         steps["torch"] = torchs(model, x, y, compiled=False)
         try:
             steps["inductor"] = torchs(model, x, y, compiled=True)
-        except RuntimeError as error:  # no C++ compiler, or a network that it can't compile
+        except RuntimeError as error:  # no C++ compiler, or an unsupported network
             print(f"torch.compile fails on {model.__name__}: {str(error).splitlines()[0]}")
     return steps
 
 
 def batch(model: ModuleType) -> tuple[Any, Any]:
-    """NumPy's arrays of inputs and of labels."""
+    """Return NumPy arrays of inputs and of labels."""
     random = numpy.random.RandomState(0)
     return random.normal(size=model.SHAPE).astype("float32"), random.randint(
         0, CLASSES, size=model.SHAPE[0]
@@ -77,23 +76,23 @@ def batch(model: ModuleType) -> tuple[Any, Any]:
 
 
 def initial(model: ModuleType) -> dict[str, Any]:
-    """Weights to begin with, by the names of the block's parameters."""
+    """Return initial weights, by the names of the block's parameters."""
     np.random.seed(0)
     net = model.net()
     net.initialize()
-    net(np.array(batch(model)[0]))  # finds shapes
+    net(np.array(batch(model)[0]))  # infers shapes
     return {name: parameter.data().asnumpy() for name, parameter in net.collect_params().items()}
 
 
 def npcompats(
     model: ModuleType, mode: str, weights: dict[str, Any], inputs: Any, labels: Any
 ) -> Function:
-    """A step of Gluon: `mode` is eager, hybridized, or step."""
+    """Return a training step of Gluon; `mode` is eager, hybridized, or step."""
     net, loss_of = model.net(), gluon.loss.SoftmaxCrossEntropyLoss()
     net.initialize()
-    with npx.backend("jax"):  # where the others' batches are, too
+    with npx.backend("jax"):  # the backend of the other batches
         x, y = np.array(inputs), np.array(labels)
-    net(x)  # finds shapes
+    net(x)  # infers shapes
     parameters = net.collect_params()
     for name, parameter in parameters.items():
         parameter.set_data(np.array(weights[name]))
@@ -108,7 +107,7 @@ def npcompats(
         loss.backward()
         trainer.step(1)
         if mode == "step":
-            net.zero_grad()  # keeps no gradients then, as the one by hand
+            net.zero_grad()  # then no gradients are kept, as in the one by hand
         return loss
 
     function = npx.jit(step) if mode == "step" else step
@@ -125,7 +124,7 @@ def npcompats(
 
 
 def by_hand(model: ModuleType, weights: dict[str, Any], inputs: Any, labels: Any) -> Function:
-    """A step of plain JAX and optax, whose state is given to it and comes back."""
+    """Return a training step of plain JAX and optax, with explicit state."""
     optimizer = optax.adam(RATE)
     running = {name: jnp.array(value) for name, value in weights.items() if ".running_" in name}
     flat = {name: jnp.array(value) for name, value in weights.items() if name not in running}
@@ -151,7 +150,7 @@ def by_hand(model: ModuleType, weights: dict[str, Any], inputs: Any, labels: Any
 
 
 def flaxs(model: ModuleType, inputs: Any, labels: Any) -> Function:
-    """A step of flax.nnx and optax, as its manual writes it."""
+    """Return a training step of flax.nnx and optax, as in its manual."""
     from flax import nnx  # optional: measured where it is installed
 
     net = model.flax_net(nnx.Rngs(0))
@@ -174,7 +173,7 @@ def flaxs(model: ModuleType, inputs: Any, labels: Any) -> Function:
 
 
 def torchs(model: ModuleType, inputs: Any, labels: Any, compiled: bool) -> Function:
-    """A step of torch, on the same kind of device as JAX's."""
+    """Return a training step of torch, on the same kind of device as JAX's."""
     import torch  # optional: measured where it is installed
 
     device = "cuda" if jax.default_backend() == "gpu" and torch.cuda.is_available() else "cpu"
@@ -198,6 +197,6 @@ def torchs(model: ModuleType, inputs: Any, labels: Any, compiled: bool) -> Funct
         return loss
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch.compile's, about itself
+        warnings.simplefilter("ignore")  # torch.compile's own warnings
         step()
     return step

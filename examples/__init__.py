@@ -1,1 +1,1 @@
-"""Programs that show npcompat at work; each runs on its own."""
+"""Examples of npcompat; each is a program of its own."""

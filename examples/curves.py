@@ -1,4 +1,4 @@
-"""Curves of a training, drawn into a file by matplotlib, which nothing else needs."""
+"""Training curves, plotted to a file by matplotlib, an optional dependency."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -6,9 +6,7 @@ from pathlib import Path
 
 
 def curves_file(name: str) -> Path:
-    """The file that `--plot` names; refused at once, not after the training, if nothing can be
-    drawn into it.
-    """
+    """Return the file of `--plot`; raises before the training if it can't be plotted to."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -26,10 +24,10 @@ def curves_file(name: str) -> Path:
 
 
 def draw(path: Path, panels: Mapping[str, Mapping[str, Sequence[float]]], along: str) -> None:
-    """Draw a panel for each quantity, with a named curve for each sequence of its values.
+    """Plot one panel for each quantity, with a named curve for each sequence of values.
 
-    Values of sequences of different lengths are spread over the same width: the axis `along` ends
-    at the longest.
+    Sequences of different lengths are spread over the same width: the axis `along` ends at the
+    longest.
     """
     from matplotlib.figure import Figure
 

@@ -1,7 +1,7 @@
-"""Handwritten digits: a real model, trained three ways that must agree.
+"""Handwritten digits: a real model, trained in three modes that must agree.
 
 Two models on scikit-learn's digits (1797 real images of 8x8), each trained eagerly, hybridized, and
-with the whole step (record, backward, trainer.step) compiled into one program. Ends with a table;
+with the whole step (record, backward, trainer.step) compiled into one program. Prints a table;
 exits with 1 if the three disagree.
 """
 
@@ -26,7 +26,7 @@ BATCH = 64
 
 
 def mlp() -> nn.HybridSequential:
-    """Two hidden layers."""
+    """Return a multilayer perceptron with two hidden layers."""
     net = nn.HybridSequential()
     net.add(
         nn.Flatten(),
@@ -38,7 +38,7 @@ def mlp() -> nn.HybridSequential:
 
 
 def lenet() -> nn.HybridSequential:
-    """Two convolutions and two dense layers, after LeCun et al. (1998), for images of 8x8."""
+    """Return a LeNet (LeCun et al., 1998) for images of 8x8."""
     net = nn.HybridSequential()
     net.add(
         nn.Conv2D(16, kernel_size=3, padding=1, activation="relu"),
@@ -57,7 +57,7 @@ MODELS: dict[str, Callable[[], nn.HybridSequential]] = {"mlp": mlp, "lenet": len
 
 @dataclass
 class Outcome:
-    """What one training reached."""
+    """Results of one training."""
 
     losses: list[float] = field(default_factory=list)
     accuracy: float = 0.0
@@ -66,7 +66,7 @@ class Outcome:
 
 
 def data() -> tuple[gluon.data.ArrayDataset, gluon.data.ArrayDataset]:
-    """Training and test images (1 channel, in [0, 1]) with their labels."""
+    """Return training and test images (1 channel, in [0, 1]) with their labels."""
     digits = load_digits()
     images = (digits.images[:, None] / 16).astype("float32")
     order = onp.random.RandomState(0).permutation(len(images))
@@ -76,12 +76,12 @@ def data() -> tuple[gluon.data.ArrayDataset, gluon.data.ArrayDataset]:
 
 
 def batches(train: gluon.data.ArrayDataset) -> gluon.data.DataLoader:
-    """The training images in random order; the order follows from the seed of `np.random`."""
+    """Return a loader of the training images, shuffled by `np.random`."""
     return gluon.data.DataLoader(train, batch_size=BATCH, shuffle=True, last_batch="discard")
 
 
 def accuracy(net: nn.HybridSequential, test: gluon.data.ArrayDataset) -> float:
-    """The share of test images that are classified right."""
+    """Return the accuracy on the test images."""
     metric = gluon.metric.Accuracy()
     for x, y in gluon.data.DataLoader(test, batch_size=120):
         metric.update(y, net(x))
@@ -89,7 +89,7 @@ def accuracy(net: nn.HybridSequential, test: gluon.data.ArrayDataset) -> float:
 
 
 def train_one(model: str, mode: str, epochs: int, progress: Callable[[], None]) -> Outcome:
-    """Train from the same start and on the same batches as any other mode."""
+    """Train from the same initial state and on the same batches as the other modes."""
     np.random.seed(42)
     train, test = data()
     net = MODELS[model]()
@@ -127,7 +127,7 @@ def train_one(model: str, mode: str, epochs: int, progress: Callable[[], None]) 
 
 
 def disagreements(outcomes: dict[str, Outcome], tolerance: float) -> Iterator[str]:
-    """Where the losses of an epoch differ between modes by more than the tolerance, relatively."""
+    """Iterate over epochs whose losses differ between modes by more than a relative tolerance."""
     reference = outcomes[MODES[0]].losses
     for mode in MODES[1:]:
         for epoch, (expected, got) in enumerate(zip(reference, outcomes[mode].losses, strict=True)):

@@ -1,11 +1,10 @@
-"""A language model: a recurrent network that learns to write, letter by letter, trained three ways
-that must agree.
+"""Language model: a recurrent network learns to write, trained in three modes that must agree.
 
-The text is the language reference that ships with every Python (`pydoc_data.topics`, what
-`help("for")` shows). The network reads it in 32 places at once and carries its states from one
-piece to the next. It is trained eagerly, hybridized, and with the whole step (record, backward,
-clipping, trainer.step) compiled into one program. Ends with a sentence, and a table; `--plot` draws
-the curves of the losses into a file. Exits with 1 if the three disagree.
+The text is the language reference that ships with every Python (`pydoc_data.topics`, as shown by
+`help("for")`). The network reads it letter by letter in 32 places at once, and carries its states
+from one piece to the next. It is trained eagerly, hybridized, and with the whole step (record,
+backward, clipping, trainer.step) compiled into one program. Prints a sentence, and a table;
+`--plot` plots the loss curves to a file. Exits with 1 if the three disagree.
 """
 
 import argparse
@@ -32,9 +31,7 @@ LAYERS: dict[str, Callable[..., Any]] = {"lstm": rnn.LSTM, "gru": rnn.GRU}
 
 
 class LanguageModel(gluon.HybridBlock):
-    """Scores of the next letter, for each letter of a batch of texts, and the states after the
-    last.
-    """
+    """Language model: scores of the next letter, for each letter of a batch, and last states."""
 
     def __init__(self, kind: str, letters: int, hidden: int) -> None:
         super().__init__()
@@ -49,7 +46,7 @@ class LanguageModel(gluon.HybridBlock):
 
 @dataclass
 class Text:
-    """Letters as numbers, for training and for validation, in columns that are read side by side."""
+    """Letters as numbers, for training and for validation, in columns that are read in parallel."""
 
     alphabet: list[str]
     train: Any
@@ -57,7 +54,7 @@ class Text:
 
     @classmethod
     def of_python(cls, size: int) -> "Text":
-        """The first letters of Python's language reference; a tenth of them is for validation."""
+        """Return the first letters of Python's language reference; a tenth is for validation."""
         text = "\n\n".join(topics[name] for name in sorted(topics))[:size]
         alphabet = sorted(set(text))
         numbers = onp.array([alphabet.index(letter) for letter in text])
@@ -70,7 +67,7 @@ class Text:
 
 
 def pieces(columns: Any) -> Iterator[tuple[Any, Any]]:
-    """Pieces of the columns, and the letters that follow each of theirs."""
+    """Iterate over pieces of the columns, each with the letters that follow."""
     for begin in range(0, len(columns) - STEPS, STEPS):
         yield (
             np.array(columns[begin : begin + STEPS]),
@@ -80,7 +77,7 @@ def pieces(columns: Any) -> Iterator[tuple[Any, Any]]:
 
 @dataclass
 class Outcome:
-    """What one training reached; losses are of epochs, and of all their steps."""
+    """Results of one training; losses of epochs, and of all their steps."""
 
     losses: list[float] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
@@ -91,7 +88,7 @@ class Outcome:
 
 
 def train_one(options: argparse.Namespace, text: Text, mode: str, bar: Any) -> Outcome:
-    """Train from the same start and on the same pieces as any other mode."""
+    """Train from the same initial state and on the same pieces as the other modes."""
     np.random.seed(7)
     net = LanguageModel(options.kind, len(text.alphabet), options.hidden)
     net.initialize(initializer.Xavier())
@@ -132,7 +129,7 @@ def train_one(options: argparse.Namespace, text: Text, mode: str, bar: Any) -> O
 
 
 def perplexity(net: LanguageModel, text: Text) -> float:
-    """Among how many letters the network hesitates, in text that it has not seen."""
+    """Return the perplexity of validation text."""
     metric, states = gluon.metric.Perplexity(from_logits=True), net.recurrent.begin_state(BATCH)
     for x, y in pieces(text.valid):
         scores, states = net(x, states)
@@ -141,7 +138,7 @@ def perplexity(net: LanguageModel, text: Text) -> float:
 
 
 def written(net: LanguageModel, text: Text, count: int) -> str:
-    """What the network writes, each letter drawn as it finds them probable."""
+    """Return text of the network, whose letters are sampled with their probabilities."""
     np.random.seed(0)
     letter, states, found = (
         np.array([[text.alphabet.index("T")]]),
@@ -160,7 +157,7 @@ def written(net: LanguageModel, text: Text, count: int) -> str:
 
 
 def disagreements(outcomes: dict[str, Outcome], tolerance: float) -> Iterator[str]:
-    """Where losses, or perplexities, differ between modes by more than the tolerance, relatively."""
+    """Iterate over losses and perplexities that differ between modes by a relative tolerance."""
     reference = outcomes[MODES[0]]
     for mode in MODES[1:]:
         found = outcomes[mode]
@@ -245,7 +242,7 @@ def main() -> int:
 
 
 def frequencies(text: Text) -> float:
-    """The perplexity of the letters' frequencies."""
+    """Return the perplexity of the letters' frequencies."""
     counts = onp.bincount(text.train.ravel(), minlength=len(text.alphabet)) + 1
     return math.exp(-onp.log(counts / counts.sum())[text.valid.ravel()].mean())
 

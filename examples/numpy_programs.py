@@ -16,7 +16,7 @@ from npcompat import npx
 
 
 def game_of_life(np: Any) -> Any:
-    """Forty generations of a glider and a blinker: slices are views, masks write in place."""
+    """Game of life, forty generations of a glider and a blinker: views and masked writes."""
     board = np.zeros((24, 24), dtype="int64")
     board[1:4, 1:4] = np.array([[0, 1, 0], [0, 0, 1], [1, 1, 1]])
     board[12, 10:13] = 1
@@ -34,7 +34,7 @@ def game_of_life(np: Any) -> Any:
 
 
 def jacobi(np: Any) -> Any:
-    """Heat in a plate with one hot edge: `out=` and views of two buffers that change places."""
+    """Heat equation of a plate with one hot edge: `out=` and views of two swapped buffers."""
     now, after = np.zeros((20, 20), dtype="float64"), np.zeros((20, 20), dtype="float64")
     now[0] = after[0] = 100.0
     for _ in range(60):
@@ -47,7 +47,7 @@ def jacobi(np: Any) -> Any:
 
 
 def mandelbrot(np: Any) -> Any:
-    """Escape times on a grid: masks choose what is still iterated."""
+    """Mandelbrot set: masks select the points that are still iterated."""
     x, y = np.meshgrid(
         np.linspace(-2.0, 0.5, 48, dtype="float64"), np.linspace(-1.2, 1.2, 32, dtype="float64")
     )
@@ -62,7 +62,7 @@ def mandelbrot(np: Any) -> Any:
 
 
 def k_means(np: Any) -> Any:
-    """Three clusters: integer indices read, a mask selects the members of each."""
+    """K-means with three clusters: integer indices, and masks of the members of each."""
     points = np.array(
         numpy.random.RandomState(0).normal(size=(150, 2))
         + numpy.repeat([[0, 0], [4, 4], [0, 5]], 50, axis=0)
@@ -77,7 +77,7 @@ def k_means(np: Any) -> Any:
 
 
 def cholesky(np: Any) -> Any:
-    """The factor of a positive definite matrix, by loops that write in place."""
+    """Cholesky factorization, by loops that write in place."""
     n = 8
     root = np.array(numpy.random.RandomState(1).normal(size=(n, n)))
     a = root @ root.T + n * np.eye(n, dtype="float64")

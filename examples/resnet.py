@@ -1,9 +1,9 @@
-"""A ResNet on handwritten digits, trained by the Estimator.
+"""ResNet on handwritten digits, trained by the Estimator.
 
 ResNet-18 of the model zoo, in its form for small images and with a quarter of the channels, on
-scikit-learn's digits (1797 real images of 8x8, drawn twice as large). Shows bars while it trains,
-and ends with a table; `--plot` draws the curves of loss and accuracy into a file. Exits with 1 if
-the network did not learn.
+scikit-learn's digits (1797 real images of 8x8, drawn twice as large). Shows progress bars, and
+prints a table; `--plot` plots the curves of loss and accuracy to a file. Exits with 1 if the
+network did not learn.
 """
 
 import argparse
@@ -31,7 +31,7 @@ BATCH = 64
 
 
 def data() -> tuple[gluon.data.DataLoader, gluon.data.DataLoader]:
-    """Training and test images: 3 equal channels of 16x16, in [-1, 1], with their labels."""
+    """Return training and test images: 3 equal channels of 16x16, in [-1, 1], with their labels."""
     digits = load_digits()
     images = onp.kron(digits.images, onp.ones((2, 2)))[:, None].repeat(3, axis=1) / 8 - 1
     order = onp.random.RandomState(0).permutation(len(images))
@@ -45,14 +45,14 @@ def data() -> tuple[gluon.data.DataLoader, gluon.data.DataLoader]:
 
 
 def network() -> vision.ResNetV1:
-    """ResNet-18 with a quarter of the channels, for small images."""
+    """Return a ResNet-18 with a quarter of the channels, for small images."""
     return vision.ResNetV1(
         vision.BasicBlockV1, (2, 2, 2, 2), (16, 16, 32, 64, 128), classes=10, thumbnail=True
     )
 
 
 class Curves(EpochEnd):
-    """Keeps what was measured after each pass."""
+    """Handler that stores the metrics after each epoch."""
 
     def __init__(self) -> None:
         self.values: dict[str, list[float]] = {}
@@ -63,7 +63,7 @@ class Curves(EpochEnd):
                 self.values.setdefault(name, []).append(value)
 
     def of(self, what: str) -> dict[str, list[float]]:
-        """What was measured of one quantity, in training and in validation."""
+        """Return the values of one quantity, in training and in validation."""
         return {
             name.split()[0]: values for name, values in self.values.items() if name.endswith(what)
         }

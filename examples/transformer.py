@@ -1,10 +1,9 @@
-"""A small Transformer that learns to sort numbers.
+"""Small Transformer that learns to sort numbers.
 
-Each sequence has a length of its own; padding is seen neither by attention nor by the loss. The
-encoder (Vaswani et al., 2017, normalized before each part) is trained as one compiled step, record
-and update included, on sequences that are drawn in the same program. Ends with some sequences as
-the network sorts them, and with the share of them that is right; `--plot` draws the curves of loss
-and accuracy into a file. Exits with 1 if the network did not learn.
+Sequences have different lengths; attention and loss ignore padding. The pre-norm encoder (Vaswani
+et al., 2017) is trained as one compiled step, record and update included, on sequences that are
+drawn in the same program. Prints some sequences sorted by the network, and the share of right ones;
+`--plot` plots the curves of loss and accuracy to a file. Exits with 1 if the network did not learn.
 """
 
 import argparse
@@ -23,7 +22,7 @@ BATCH, CHECKED = 64, 256
 
 
 class Sorter(gluon.HybridBlock):
-    """Scores of the number at each place of the sorted sequence."""
+    """Sorter: scores of the number at each position of the sorted sequence."""
 
     def __init__(self, layers: int, units: int, heads: int) -> None:
         super().__init__()
@@ -45,7 +44,7 @@ class Sorter(gluon.HybridBlock):
 
 
 def sequences(count: int) -> tuple[Any, Any, Any]:
-    """Random sequences padded with zeros, the same sorted, and their lengths."""
+    """Return random sequences padded with zeros, the same sorted, and their lengths."""
     lengths = np.random.randint(SHORTEST, LONGEST + 1, count)
     numbers = np.random.randint(0, NUMBERS, (count, LONGEST))
     padding = np.arange(LONGEST) >= lengths[:, None]
@@ -54,7 +53,7 @@ def sequences(count: int) -> tuple[Any, Any, Any]:
 
 
 def main() -> int:
-    """Train, and show what was learned."""
+    """Train, and print examples."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -97,7 +96,7 @@ def main() -> int:
 def train(
     options: argparse.Namespace,
 ) -> tuple[list[float], list[float], list[tuple[list[int], list[int]]]]:
-    """Losses of all steps, the share of new sequences sorted right now and then, and a few of them."""
+    """Return losses, shares of new sequences sorted right, and a few of them."""
     np.random.seed(11)
     net = Sorter(options.layers, options.units, heads=4)
     net.initialize(init.Xavier())

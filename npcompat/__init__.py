@@ -2,8 +2,8 @@
 
     from npcompat import autograd, gluon, np, npx
 
-What learning needs (`gluon`, `init`, `optimizer`, ...), pictures, `ops` and `symbol` are imported
-when they are first asked for.
+Subpackages for learning (`gluon`, `init`, `optimizer`, ...), `image`, `ops` and `symbol` are
+imported at their first use.
 """
 
 import gc
@@ -12,8 +12,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 _COLLECTS = gc.isenabled()
-# what modules define is no garbage, but looking for some among all of JAX's objects takes a third
-# of the import
+# Definitions of modules are no garbage, but collections among all of JAX's objects take a third of
+# the import time.
 gc.disable()
 try:
     from npcompat._internal import wiring
@@ -39,7 +39,7 @@ try:
 finally:
     if _COLLECTS:
         if gc.get_freeze_count() == 0:
-            # and back: they are old now, and are not looked through at the next occasion
+            # moves all objects to the oldest generation, which the next collection skips
             gc.freeze()
             gc.unfreeze()
         gc.enable()
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from npcompat.gluon import metric
 
 __version__ = "0.1.0"
-sys.modules["npcompat.util"] = util  # MXNet's name for it: `import npcompat.util` finds it, too
+sys.modules["npcompat.util"] = util  # MXNet's name; makes `import npcompat.util` work
 _LATER = {
     "amp": "amp",
     "device": "device",

@@ -1,16 +1,17 @@
-"""Recording and differentiating: `record`, `backward`, `grad`, and operators with gradients of
-their own.
+"""Automatic differentiation: `record`, `backward`, `grad`, and custom gradients.
 
-x.attach_grad()
-with autograd.record():
-    y = (x * x).sum()
-y.backward()
-x.grad
+Operations on arrays with an attached gradient are recorded, and differentiated by `backward`:
+
+    x.attach_grad()
+    with autograd.record():
+        y = (x * x).sum()
+    y.backward()
+    x.grad
 """
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npcompat._internal.autograd import tape
 from npcompat._internal.compile import custom_gradient
@@ -20,11 +21,15 @@ from npcompat._internal.dispatch import handles
 from npcompat._internal.support.errors import AutogradError
 from npcompat._internal.support.lazy_import import LazyModule
 
+if TYPE_CHECKING:
+    from npcompat.numpy._ndarray import ndarray
+    from npcompat.symbol import Symbol
+
 _symbols = LazyModule("npcompat.symbol._recorded")
 
 
 def record(train_mode: bool = True) -> AbstractContextManager[None]:
-    """A context in which operations are recorded, for `backward`.
+    """Context manager that records operations, for `backward`.
 
     Parameters
     ----------
@@ -45,7 +50,7 @@ def record(train_mode: bool = True) -> AbstractContextManager[None]:
 
 
 def pause(train_mode: bool = False) -> AbstractContextManager[None]:
-    """A context in which nothing is recorded.
+    """Context manager in which nothing is recorded.
 
     Examples
     --------
@@ -58,7 +63,7 @@ def pause(train_mode: bool = False) -> AbstractContextManager[None]:
 
 
 def train_mode() -> AbstractContextManager[None]:
-    """A context in which layers behave as in training, whether or not it is recorded.
+    """Context manager for training mode, independent of recording.
 
     Examples
     --------
@@ -70,7 +75,7 @@ def train_mode() -> AbstractContextManager[None]:
 
 
 def predict_mode() -> AbstractContextManager[None]:
-    """A context in which layers behave as in prediction.
+    """Context manager for prediction mode.
 
     Examples
     --------
@@ -82,7 +87,7 @@ def predict_mode() -> AbstractContextManager[None]:
 
 
 def is_recording() -> bool:
-    """Whether operations are recorded.
+    """Return True if operations are recorded.
 
     Examples
     --------
@@ -93,7 +98,7 @@ def is_recording() -> bool:
 
 
 def is_training() -> bool:
-    """Whether layers behave as in training.
+    """Return True in training mode.
 
     Examples
     --------
@@ -104,7 +109,7 @@ def is_training() -> bool:
 
 
 def set_recording(is_recording: bool) -> bool:
-    """Switch recording for this context; returns what it was.
+    """Set recording in this context; returns the previous setting.
 
     Examples
     --------
@@ -117,7 +122,7 @@ def set_recording(is_recording: bool) -> bool:
 
 
 def set_training(train_mode: bool) -> bool:
-    """Switch training mode for this context; returns what it was.
+    """Set training mode in this context; returns the previous setting.
 
     Examples
     --------
@@ -130,9 +135,11 @@ def set_training(train_mode: bool) -> bool:
 
 
 def mark_variables(
-    variables: Any, gradients: Any, grad_reqs: str | Sequence[str] = "write"
+    variables: "ndarray | Sequence[ndarray]",
+    gradients: "ndarray | Sequence[ndarray]",
+    grad_reqs: str | Sequence[str] = "write",
 ) -> None:
-    """Make arrays variables, with the arrays that will hold their gradients.
+    """Mark arrays as variables, with arrays for their gradients.
 
     Parameters
     ----------
@@ -169,23 +176,23 @@ def mark_variables(
 
 
 def backward(
-    heads: Any,
-    head_grads: Any = None,
+    heads: "ndarray | Sequence[ndarray]",
+    head_grads: "ndarray | Sequence[ndarray | None] | None" = None,
     retain_graph: bool = False,
     train_mode: bool = True,
     *,
     create_graph: bool = False,
 ) -> None:
-    """Compute the gradients of all variables that the heads were computed from.
+    """Compute the gradients of the heads with respect to all marked variables.
 
     Parameters
     ----------
     heads : ndarray or sequence of ndarray
-        What to differentiate; the gradients of several heads are added.
+        Arrays to differentiate; the gradients of several heads are added.
     head_grads : ndarray or sequence of (ndarray or None), optional
         Gradients with respect to the heads; ones if not given.
     retain_graph : bool
-        Whether the graph can be walked again.
+        Whether the graph is kept for another backward pass.
     train_mode : bool
         Whether backward runs in training mode.
     create_graph : bool
@@ -214,25 +221,27 @@ def backward(
 
 
 def grad(
-    heads: Any,
-    variables: Any,
-    head_grads: Any = None,
+    heads: "ndarray | Sequence[ndarray]",
+    variables: "ndarray | Sequence[ndarray]",
+    head_grads: "ndarray | Sequence[ndarray | None] | None" = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     train_mode: bool = True,
-) -> Any:
-    """The gradients of the heads with respect to variables; their `grad` is left as it is.
+) -> "ndarray | list[ndarray]":
+    """Return the gradients of the heads with respect to variables.
+
+    The `grad` of the variables is not changed.
 
     Parameters
     ----------
     heads : ndarray or sequence of ndarray
-        What to differentiate.
+        Arrays to differentiate.
     variables : ndarray or sequence of ndarray
         Arrays that have an attached gradient.
     head_grads : ndarray or sequence of (ndarray or None), optional
         Gradients with respect to the heads; ones if not given.
     retain_graph : bool, optional
-        Whether the graph can be walked again; as `create_graph` if not given.
+        Whether the graph is kept for another backward pass; as `create_graph` if not given.
     create_graph : bool
         Whether the gradients are recorded, to be differentiated again.
     train_mode : bool
@@ -278,19 +287,19 @@ def grad(
     return results[0] if single else results
 
 
-def get_symbol(x: Any) -> Any:
-    """The graph of symbols for an array that was recorded.
+def get_symbol(x: "ndarray") -> "Symbol":
+    """Return the recorded computation of an array as a symbol.
 
     Parameters
     ----------
     x : ndarray
-        What was computed from variables while recording.
+        An array that was computed from variables while recording.
 
     Returns
     -------
     Symbol
-        Its variables are named `var0`, `var1`, ... in the order in which they are needed;
-        everything else that was used is a constant.
+        Its variables are named `var0`, `var1`, ... in the order of their use; all other operands
+        are constants.
 
     Raises
     ------
@@ -315,11 +324,11 @@ def get_symbol(x: Any) -> Any:
 
 
 class Function:
-    """An operator with a gradient of its own.
+    """Custom differentiable function.
 
     Subclass it, define `forward(self, *inputs)` and `backward(self, *output_gradients)` (one
-    gradient for each input), and call an instance. `save_for_backward` keeps arrays, which
-    `saved_tensors` gives back.
+    gradient for each input), and call an instance. `save_for_backward` stores arrays, which
+    `saved_tensors` returns.
 
     Examples
     --------
@@ -342,20 +351,20 @@ class Function:
         self._saved: tuple[Any, ...] = ()
 
     def save_for_backward(self, *args: Any) -> None:
-        """Keep arrays for `backward`."""
+        """Store arrays for `backward`."""
         self._saved = args
 
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
-        """What `save_for_backward` kept."""
+        """Arrays stored by `save_for_backward`."""
         return self._saved
 
     def forward(self, *inputs: Any) -> Any:
-        """The result; overridden by the subclass."""
+        """Compute the result; overridden by the subclass."""
         raise NotImplementedError(f"{type(self).__name__} does not define forward")
 
     def backward(self, *output_grads: Any) -> Any:
-        """The gradients of the inputs; overridden by the subclass."""
+        """Compute the gradients of the inputs; overridden by the subclass."""
         raise NotImplementedError(f"{type(self).__name__} does not define backward")
 
     def __call__(self, *inputs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Devices under MXNet's module name; see `npcompat.npx`, where the same functions stand."""
+"""Devices, under MXNet's module name; the same functions as in `npcompat.npx`."""
 
 from npcompat.numpy_extension import (
     Device,

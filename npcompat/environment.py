@@ -1,6 +1,4 @@
-"""The functions of MXNet's `util`: switches of its semantics, the environment, devices, and a few
-decorators.
-"""
+"""Functions of MXNet's `util`: semantics, environment variables, devices, decorators."""
 
 import functools
 import inspect
@@ -17,6 +15,7 @@ from npcompat import numpy_extension as npx
 from npcompat._internal.core import dtypes
 from npcompat._internal.dispatch.devices import as_device
 from npcompat.numpy._host_arrays import on_host
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 from npcompat.numpy_extension import (
     get_cuda_compute_capability,
@@ -49,12 +48,12 @@ def _unchanged() -> Iterator[None]:
 
 
 def set_np_shape(active: bool) -> bool:
-    """Choose NumPy's shapes, 0-d and zero-size ones included: they are always on, False raises.
+    """Enable NumPy shapes (0-d and zero-size), which are always on; False raises.
 
     Returns
     -------
     bool
-        Whether they were on: True.
+        The previous setting: True.
 
     Examples
     --------
@@ -66,7 +65,7 @@ def set_np_shape(active: bool) -> bool:
 
 
 def np_shape(active: bool = True) -> AbstractContextManager[None]:
-    """A context with NumPy's shapes, which are always on: False raises.
+    """Context manager for NumPy shapes, which are always on; False raises.
 
     Examples
     --------
@@ -79,7 +78,7 @@ def np_shape(active: bool = True) -> AbstractContextManager[None]:
 
 
 def np_array(active: bool = True) -> AbstractContextManager[None]:
-    """A context with NumPy's arrays, which are always on: False raises.
+    """Context manager for NumPy arrays, which are always on; False raises.
 
     Examples
     --------
@@ -95,8 +94,7 @@ use_np_shape = use_np_array = use_np
 
 
 def use_np_default_dtype(func: _T) -> _T:
-    """A decorator of functions, and of the methods of classes, that run with NumPy's default float,
-    float64.
+    """Decorate a function or class to run with NumPy's default float, float64.
 
     Examples
     --------
@@ -125,15 +123,15 @@ def use_np_default_dtype(func: _T) -> _T:
 
 def default_array(
     source_array: ArrayLike, device: Any = None, dtype: DTypeLike = None, *, ctx: Any = None
-) -> Any:
-    """An array from an array-like.
+) -> ndarray:
+    """Convert an array-like to an array.
 
     Parameters
     ----------
     source_array : array_like
         The values.
     device, ctx : Device or str, optional
-        Where to place it.
+        Device of the array.
     dtype : dtype, optional
         Its dtype; that of the values if not given.
 
@@ -154,7 +152,7 @@ def default_array(
 
 
 def dtype_from_number(number: float) -> onp.dtype[Any]:
-    """The dtype of arrays that are made from a Python number.
+    """Return the dtype of arrays that are created from a Python number.
 
     Examples
     --------
@@ -169,8 +167,9 @@ def dtype_from_number(number: float) -> onp.dtype[Any]:
 
 
 def numpy_fallback(func: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator of functions of NumPy's arrays, which then take and return ours; they run on the
-    host and have no gradient.
+    """Decorate a function of NumPy arrays to take and return npcompat arrays.
+
+    It runs on the host and has no gradient.
 
     Examples
     --------
@@ -187,7 +186,7 @@ def numpy_fallback(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def get_gpu_count() -> int:
-    """How many GPUs this process has.
+    """Return the number of GPUs of this process.
 
     Examples
     --------
@@ -198,13 +197,12 @@ def get_gpu_count() -> int:
 
 
 def get_gpu_memory(gpu_dev_id: int) -> tuple[int, int]:
-    """Free and total memory of a GPU in bytes; as `npx.gpu_memory_info`."""
+    """Return (free, total) memory of a GPU in bytes, as `npx.gpu_memory_info`."""
     return npx.gpu_memory_info(gpu_dev_id)
 
 
 def wrap_ctx_to_device_func(func: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator of functions with an argument `device`, which can then be given as `ctx`, its
-    older name, too.
+    """Decorate a function with an argument `device` to accept `ctx`, its older name, too.
 
     Examples
     --------
@@ -234,7 +232,7 @@ def wrap_ctx_to_device_func(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def getenv(name: str) -> str | None:
-    """The value of an environment variable; None if it is not set.
+    """Return the value of an environment variable; None if it is not set.
 
     Examples
     --------
@@ -245,7 +243,7 @@ def getenv(name: str) -> str | None:
 
 
 def setenv(name: str, value: str | None) -> None:
-    """Set an environment variable of this process, or, with None, take it away.
+    """Set an environment variable of this process; None removes it.
 
     Examples
     --------
@@ -261,7 +259,7 @@ def setenv(name: str, value: str | None) -> None:
 
 
 def set_module(module: str) -> Callable[[_T], _T]:
-    """A decorator of functions and classes that are shown as a module's.
+    """Decorate a function or class to set its `__module__`.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Learning rates that depend on how many updates were made.
+"""Learning rate schedules: functions of the number of updates.
 
-A scheduler is called with the number of updates, a Python number or an array; in a compiled
-training step it is an array whose value is not known yet, so a scheduler of your own that shall be
-compiled computes with `np.where` instead of `if`.
+A scheduler is called with the number of updates, a Python number or an array. In a compiled
+training step it is an array whose value is unknown; so a scheduler of your own must use `np.where`
+instead of `if` to be compiled.
 """
 
 import math
@@ -16,7 +16,7 @@ from npcompat.numpy._ndarray import Array
 
 
 class LRScheduler:
-    """Base of schedulers: a warmup, then what a subclass defines in `schedule`.
+    """Base class of schedulers: a warmup, then `schedule`, which a subclass defines.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class LRScheduler:
     warmup_begin_lr : float
         Rate at its beginning.
     warmup_mode : {'linear', 'constant'}
-        Whether the rate rises, or stays at its beginning.
+        Whether the rate rises linearly during the warmup, or is constant.
     """
 
     def __init__(
@@ -59,24 +59,25 @@ class LRScheduler:
             warmup_mode,
         )
 
-    def schedule(self, xp: Any, num_update: Any) -> Any:
-        """The rate after the warmup, computed with the functions of `xp`: of NumPy for numbers, of
-        npcompat for arrays.
+    def schedule(self, xp: Any, num_update: Any) -> float | Array:
+        """Compute the rate after the warmup.
+
+        `xp` is numpy for numbers, and npcompat.numpy for arrays.
         """
         raise NotImplementedError(
             f"{type(self).__name__} must define schedule(xp, num_update), or __call__(num_update)"
         )
 
-    def get_warmup_lr(self, num_update: Any) -> Any:
-        """The rate during the warmup."""
+    def get_warmup_lr(self, num_update: Any) -> float | Array:
+        """Compute the rate during the warmup."""
         if self.warmup_mode == "constant":
             return self.warmup_begin_lr
         return self.warmup_begin_lr + (self.base_lr - self.warmup_begin_lr) * (
             num_update / max(self.warmup_steps, 1)
         )
 
-    def __call__(self, num_update: Any) -> Any:
-        """The rate of an update.
+    def __call__(self, num_update: Any) -> float | Array:
+        """Compute the rate of an update.
 
         Parameters
         ----------
@@ -100,7 +101,7 @@ class LRScheduler:
 
 
 class FactorScheduler(LRScheduler):
-    """The rate is multiplied with a factor after every so many updates.
+    """Step decay: the rate is multiplied by a factor after every `step` updates.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ class FactorScheduler(LRScheduler):
     factor : float
         The factor.
     stop_factor_lr : float
-        Least rate.
+        Lower bound of the rate.
     base_lr, warmup_steps, warmup_begin_lr, warmup_mode
         As for `LRScheduler`.
 
@@ -139,19 +140,19 @@ class FactorScheduler(LRScheduler):
             )
         self.step, self.factor, self.stop_factor_lr = step, factor, stop_factor_lr
 
-    def schedule(self, xp: Any, num_update: Any) -> Any:
-        """The rate after the warmup."""
+    def schedule(self, xp: Any, num_update: Any) -> float | Array:
+        """Compute the rate after the warmup."""
         changes = xp.maximum(num_update - 1, 0) // self.step
         return xp.maximum(self.base_lr * xp.power(float(self.factor), changes), self.stop_factor_lr)
 
 
 class MultiFactorScheduler(LRScheduler):
-    """The rate is multiplied with a factor at given updates.
+    """Piecewise constant decay: the rate is multiplied by a factor at given updates.
 
     Parameters
     ----------
     step : sequence of int
-        After which updates, ascending.
+        Numbers of updates after which the rate changes, ascending.
     factor : float
         The factor.
     base_lr, warmup_steps, warmup_begin_lr, warmup_mode
@@ -186,8 +187,8 @@ class MultiFactorScheduler(LRScheduler):
             )
         self.step, self.factor = list(step), factor
 
-    def schedule(self, xp: Any, num_update: Any) -> Any:
-        """The rate after the warmup."""
+    def schedule(self, xp: Any, num_update: Any) -> float | Array:
+        """Compute the rate after the warmup."""
         rate = self.base_lr
         for step in self.step:
             rate = rate * xp.where(num_update > step, float(self.factor), 1.0)
@@ -195,7 +196,7 @@ class MultiFactorScheduler(LRScheduler):
 
 
 class _Annealing(LRScheduler):
-    """From `base_lr` to `final_lr` over `max_update` updates, warmup included; constant after."""
+    """Annealing from `base_lr` to `final_lr` at `max_update` (warmup included); then constant."""
 
     def __init__(
         self,
@@ -213,19 +214,19 @@ class _Annealing(LRScheduler):
             )
         self.max_update, self.final_lr = max_update, final_lr
 
-    def shape(self, xp: Any, progress: Any) -> Any:
-        """What is left of the way at a progress from 0 to 1: 1 at the beginning, 0 at the end."""
+    def shape(self, xp: Any, progress: Any) -> float | Array:
+        """Return the remaining share, 1 to 0, at a progress from 0 to 1."""
         raise NotImplementedError
 
-    def schedule(self, xp: Any, num_update: Any) -> Any:
-        """The rate after the warmup."""
+    def schedule(self, xp: Any, num_update: Any) -> float | Array:
+        """Compute the rate after the warmup."""
         steps = max(self.max_update - self.warmup_steps, 1)
         progress = xp.clip((num_update - self.warmup_steps) / steps, 0.0, 1.0)
         return self.final_lr + (self.base_lr - self.final_lr) * self.shape(xp, progress)
 
 
 class PolyScheduler(_Annealing):
-    """The rate falls as a power of what is left of the way.
+    """Polynomial decay: the rate is a power of the remaining share of updates.
 
     Parameters
     ----------
@@ -260,13 +261,13 @@ class PolyScheduler(_Annealing):
         super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
         self.power = pwr
 
-    def shape(self, xp: Any, progress: Any) -> Any:
-        """What is left of the way."""
+    def shape(self, xp: Any, progress: Any) -> float | Array:
+        """Return the remaining share."""
         return (1 - progress) ** self.power
 
 
 class CosineScheduler(_Annealing):
-    """The rate falls as half a cosine (Loshchilov and Hutter, 2017).
+    """Cosine annealing (Loshchilov and Hutter, 2017).
 
     Parameters
     ----------
@@ -297,8 +298,8 @@ class CosineScheduler(_Annealing):
     ) -> None:
         super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
 
-    def shape(self, xp: Any, progress: Any) -> Any:
-        """What is left of the way."""
+    def shape(self, xp: Any, progress: Any) -> float | Array:
+        """Return the remaining share."""
         return (1 + xp.cos(math.pi * progress)) / 2
 
 

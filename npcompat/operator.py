@@ -1,4 +1,4 @@
-"""Operators as MXNet lets users write them: a class that computes, and one that says the types.
+"""MXNet's custom operators: one class computes, another infers types.
 
     @operator.register("double")
     class DoubleProp(operator.CustomOpProp):
@@ -7,7 +7,7 @@
 
     operator.Custom(x, op_type="double")
 
-New code is shorter with `npx.Custom`, which these stand on.
+New code is shorter with `npx.Custom`, on which these are built.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,6 +22,7 @@ from npcompat._internal.dispatch import array_like, handles, late_bound, writes
 from npcompat._internal.dispatch.placement import host_payload
 from npcompat._internal.support.errors import OperatorError
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy_extension import _custom
 
 _P = TypeVar("_P", bound="type[CustomOpProp]")
@@ -29,7 +30,7 @@ _registered: dict[str, "type[CustomOpProp]"] = {}
 
 
 class CustomOp:
-    """What an operator computes; overridden by the subclass."""
+    """Computation of a custom operator; methods are overridden by the subclass."""
 
     def forward(
         self,
@@ -44,9 +45,9 @@ class CustomOp:
         Parameters
         ----------
         is_train : bool
-            Whether in training mode.
+            True in training mode.
         req : list of str
-            How each output is assigned.
+            Assignment mode of each output, for `assign`.
         in_data, out_data, aux : list of ndarray
             Inputs, outputs, and auxiliary states, which may be written.
         """
@@ -75,7 +76,7 @@ class CustomOp:
 
 
 class CustomOpProp:
-    """What is known of an operator before it runs; overridden by the subclass.
+    """Properties of a custom operator: names, types; overridden by the subclass.
 
     Parameters
     ----------
@@ -87,20 +88,21 @@ class CustomOpProp:
         self.need_top_grad_ = need_top_grad
 
     def list_arguments(self) -> list[str]:
-        """The names of the inputs."""
+        """Return the names of the inputs."""
         return ["data"]
 
     def list_outputs(self) -> list[str]:
-        """The names of the outputs."""
+        """Return the names of the outputs."""
         return ["output"]
 
     def list_auxiliary_states(self) -> list[str]:
-        """The names of the states, which follow the inputs."""
+        """Return the names of the auxiliary states, which follow the inputs."""
         return []
 
     def infer_shape(self, in_shape: list[Any]) -> tuple[Any, ...]:
-        """The shapes of inputs, outputs and (optionally) states; by default all have the first
-        input's.
+        """Infer the shapes of inputs, outputs and (optionally) states.
+
+        By default all have the shape of the first input.
         """
         return (
             in_shape,
@@ -109,8 +111,9 @@ class CustomOpProp:
         )
 
     def infer_type(self, in_type: list[Any]) -> tuple[Any, ...]:
-        """The dtypes of inputs, outputs and (optionally) states; by default all have the first
-        input's.
+        """Infer the dtypes of inputs, outputs and (optionally) states.
+
+        By default all have the dtype of the first input.
         """
         return (
             in_type,
@@ -119,12 +122,12 @@ class CustomOpProp:
         )
 
     def create_operator(self, ctx: Any, in_shapes: list[Any], in_dtypes: list[Any]) -> CustomOp:
-        """The operator for inputs of these types."""
+        """Create the operator for inputs of these types."""
         raise NotImplementedError(f"{type(self).__name__} does not define create_operator")
 
 
 def register(reg_name: str) -> Callable[[_P], _P]:
-    """A decorator that registers a subclass of `CustomOpProp` under a name.
+    """Register a subclass of `CustomOpProp` under a name; returns a decorator.
 
     Raises
     ------
@@ -153,11 +156,11 @@ def register(reg_name: str) -> Callable[[_P], _P]:
 
 
 def get_all_registered_operators() -> list[str]:
-    """The names that were registered."""
+    """Return the registered names."""
     return list(_registered)
 
 
-def Custom(*args: Any, op_type: str, **kwargs: Any) -> Any:
+def Custom(*args: Any, op_type: str, **kwargs: Any) -> ndarray | list[ndarray]:
     """Apply a registered operator.
 
     Parameters
@@ -165,9 +168,9 @@ def Custom(*args: Any, op_type: str, **kwargs: Any) -> Any:
     *args : ndarray or Symbol
         The inputs, then the auxiliary states.
     op_type : str
-        The name under which it was registered.
+        Its registered name.
     **kwargs
-        Inputs by name; everything else goes to the class that was registered, as text.
+        Inputs by name; other arguments are passed to the registered class, as text.
 
     Returns
     -------
@@ -207,7 +210,7 @@ def Custom(*args: Any, op_type: str, **kwargs: Any) -> Any:
 
 
 class _Call:
-    """A call of an operator: in Python, or as an operator of programs and graphs."""
+    """Call of an operator: in Python, or as an operator of programs and graphs."""
 
     def __init__(self, name: str, prop: CustomOpProp) -> None:
         self.name, self.prop = name, prop
@@ -269,8 +272,9 @@ class _Call:
         return found
 
     def operator(self, inputs: Sequence[Any]) -> CustomOp:
-        """The operator for inputs of these types; one for forward and backward, so that it may
-        remember.
+        """Return the operator for inputs of these types.
+
+        Forward and backward share one instance, so that it may keep values.
         """
         key = tuple([(tuple(x.shape), dtypes.canonical(x.dtype)) for x in inputs])
         if key not in self.made:
@@ -281,7 +285,7 @@ class _Call:
         return self.made[key]
 
     def types(self, inputs: Sequence[Any]) -> tuple[list[tuple[Any, ...]], list[Any]]:
-        """Shapes and dtypes of the outputs."""
+        """Return shapes and dtypes of the outputs."""
         return self.shapes([x.shape for x in inputs]), self.kinds([x.dtype for x in inputs])
 
     def shapes(self, shapes: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -301,7 +305,7 @@ class _Call:
         return found
 
     def _check(self, payloads: Sequence[Any]) -> None:
-        """Raise unless the inputs and states have the shapes that `infer_shape` wants for them."""
+        """Raise unless inputs and states have the shapes that `infer_shape` returns for them."""
         count = len(self.arguments)
         found = self.prop.infer_shape([list(p.shape) for p in payloads[:count]])
         wanted = [*found[0], *(found[2] if len(found) > 2 else [])]
@@ -315,7 +319,7 @@ class _Call:
     # --- the operator in programs and graphs
 
     def _in_program(self, arrays: Sequence[Any]) -> list[Any]:
-        """The outputs, and the states as they are afterwards."""
+        """Return the outputs, and the states after the call."""
         count, states = len(self.arguments), len(self.states)
 
         def on_host(compute: Callable[[list[Any]], list[Any]]) -> Callable[..., Any]:

@@ -1,9 +1,9 @@
-"""RecordIO: files of records, one after another, as MXNet and dmlc-core publish the format.
+"""RecordIO: files of consecutive records, in the format of MXNet and dmlc-core.
 
 A record is a magic number, a word, the content, and zeros up to a multiple of four bytes. The word
-holds the length in 29 bits and, in the upper three, which part of a record it is: 0 whole, 1 the
-first, 2 a middle one, 3 the last. Where the content has the magic number at a multiple of four
-bytes, it is left out there, and the record parted. All words are little-endian.
+holds the length in 29 bits and, in the upper three, the part: 0 whole, 1 the first, 2 a middle one,
+3 the last. Where the content has the magic number at a multiple of four bytes, it is removed, and
+the record is split there. All words are little-endian.
 """
 
 import os
@@ -32,7 +32,7 @@ Path = str | os.PathLike[str]
 
 
 def _parts(content: bytes) -> Iterator[bytes]:
-    """The pieces between the magic numbers in a content."""
+    """Iterate over the pieces between the magic numbers in a content."""
     begin = 0
     while (found := content.find(_MAGIC, begin)) >= 0:
         while found >= 0 and found % 4:
@@ -45,17 +45,17 @@ def _parts(content: bytes) -> Iterator[bytes]:
 
 
 class MXRecordIO:
-    """A RecordIO file that is read or written from beginning to end.
+    """RecordIO file for sequential reading or writing.
 
-    A file is written under another name, and gets its own when it is closed: one that is
-    interrupted leaves an older file as it was.
+    A file is written under a temporary name, and renamed when it is closed: an interruption leaves
+    an older file as it was.
 
     Parameters
     ----------
     uri : path
         The file.
     flag : {'r', 'w'}
-        Whether it is read or written.
+        Read or write.
 
     Examples
     --------
@@ -78,27 +78,27 @@ class MXRecordIO:
 
     @property
     def writable(self) -> bool:
-        """Whether the file is written."""
+        """True if the file is opened for writing."""
         return self.flag == "w"
 
     @property
     def is_open(self) -> bool:
-        """Whether the file is open."""
+        """True if the file is open."""
         return self._file is not None
 
     def open(self) -> None:
-        """Open the file, from its beginning; a second time does nothing."""
+        """Open the file, at its beginning; does nothing if it is open."""
         if self._file is None:
             self._file = atomic_file.Writer(self.uri) if self.writable else open(self.uri, "rb")  # noqa: SIM115
 
     def close(self) -> None:
-        """Close the file; a second time does nothing."""
+        """Close the file; does nothing the second time."""
         if self._file is not None:
             file, self._file = self._file, None
             file.close()
 
     def reset(self) -> None:
-        """Begin again: to read at the beginning, or to write the file anew."""
+        """Restart: read from the beginning, or rewrite the file."""
         self.close()
         self.open()
 
@@ -141,7 +141,7 @@ class MXRecordIO:
         return self._file
 
     def tell(self) -> int:
-        """The offset at which the next record is read or written."""
+        """Return the offset of the next record."""
         if self._file is None:
             raise ValueError(f"{self.uri} is closed")
         return int(self._file.tell())
@@ -172,12 +172,12 @@ class MXRecordIO:
             )
 
     def read(self) -> bytes | None:
-        """The next record; None at the end of the file.
+        """Read the next record; None at the end of the file.
 
         Raises
         ------
         DataFileError
-            If the file ends within a record, or something else stands where one should begin.
+            If the file ends within a record, or there is no magic number at its beginning.
         """
         file = self._opened(writing=False)
         begin = file.tell()
@@ -220,8 +220,7 @@ class MXRecordIO:
 
 
 class MXIndexedRecordIO(MXRecordIO):
-    """A RecordIO file with an index, a text file of keys and offsets: records are read in any
-    order.
+    """RecordIO file with an index for random access: a text file of keys and offsets.
 
     Parameters
     ----------
@@ -230,9 +229,9 @@ class MXIndexedRecordIO(MXRecordIO):
     uri : path
         The file of records.
     flag : {'r', 'w'}
-        Whether they are read or written.
+        Read or write.
     key_type : callable
-        What makes a key of its text.
+        Converts text to a key.
 
     Examples
     --------
@@ -252,7 +251,7 @@ class MXIndexedRecordIO(MXRecordIO):
         super().__init__(uri, flag)
 
     def open(self) -> None:
-        """Open the files; a second time does nothing."""
+        """Open the files; does nothing if they are open."""
         if self._file is not None:
             return
         super().open()
@@ -278,7 +277,7 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys = list(self.idx)
 
     def close(self) -> None:
-        """Close the file and, if it was written, write the index."""
+        """Close the file and, in write mode, write the index."""
         writing = self._file is not None and self.writable
         super().close()
         if writing:
@@ -287,13 +286,13 @@ class MXIndexedRecordIO(MXRecordIO):
             )
 
     def seek(self, idx: Any) -> None:
-        """Go to the record of a key."""
+        """Seek to the record of a key."""
         if idx not in self.idx:
             raise KeyError(f"{self.idx_path}: no record has the key {idx!r}")
         self._opened(writing=False).seek(self.idx[idx])
 
     def read_idx(self, idx: Any) -> bytes:
-        """The record of a key; several threads may ask at once."""
+        """Read the record of a key; thread-safe."""
         with self._turn:
             self.seek(idx)
             record = self.read()
@@ -305,7 +304,7 @@ class MXIndexedRecordIO(MXRecordIO):
         return record
 
     def write_idx(self, idx: Any, buf: bytes) -> None:
-        """Append a record under a key, which must be new."""
+        """Append a record under a new key."""
         key = self.key_type(idx)
         if key in self.idx:
             raise ValueError(f"{self.uri}: a record with the key {key!r} is there already")
@@ -319,10 +318,9 @@ class MXIndexedRecordIO(MXRecordIO):
 
 
 class IRHeader(NamedTuple):
-    """What stands before the content of a record that has a label: flag, label, and two numbers of
-    the record.
+    """Header of a record with a label: flag, label, and two ids.
 
-    The flag is the number of labels, 0 meaning that `label` is one float.
+    The flag is the number of labels; 0 means that `label` is one float.
     """
 
     flag: int
@@ -335,7 +333,7 @@ _HEADER = struct.Struct("<IfQQ")
 
 
 def pack(header: IRHeader | tuple[Any, ...], s: bytes) -> bytes:
-    """A header and a content as the bytes of a record.
+    """Pack a header and a content to the bytes of a record.
 
     Parameters
     ----------
@@ -346,7 +344,8 @@ def pack(header: IRHeader | tuple[Any, ...], s: bytes) -> bytes:
 
     Examples
     --------
-    >>> header, content = recordio.unpack(recordio.pack(recordio.IRHeader(0, 4.0, 2574, 0), b"data"))
+    >>> record = recordio.pack(recordio.IRHeader(0, 4.0, 2574, 0), b"data")
+    >>> header, content = recordio.unpack(record)
     >>> header, content
     (IRHeader(flag=0, label=4.0, id=2574, id2=0), b'data')
     """
@@ -359,12 +358,12 @@ def pack(header: IRHeader | tuple[Any, ...], s: bytes) -> bytes:
 
 
 def unpack(s: bytes) -> tuple[IRHeader, bytes]:
-    """The header and the content of the bytes of a record, as `pack` made them.
+    """Unpack header and content of a record that `pack` made.
 
     Returns
     -------
     IRHeader
-        Its label is a float or, with a flag that is not 0, a NumPy array of so many.
+        Its label is a float or, with a nonzero flag, a NumPy array of that length.
     bytes
         The content.
 
@@ -391,22 +390,23 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
 def pack_img(
     header: IRHeader | tuple[Any, ...], img: Any, quality: int = 95, img_fmt: str = ".jpg"
 ) -> bytes:
-    """A header and a picture as the bytes of a record; needs Pillow.
+    """Encode an image, and pack it with a header to the bytes of a record; needs Pillow.
 
     Parameters
     ----------
     header : IRHeader
         The header.
     img : array_like of uint8, shape (H, W, 3), (H, W, 1) or (H, W)
-        The picture; channels are red, green, blue.
+        The image; channels are red, green, blue.
     quality : int
-        Quality of a JPEG file, or compression of a PNG file, where more than 9 is as 9.
+        Quality of a JPEG file, or compression of a PNG file (at most 9).
     img_fmt : {'.jpg', '.jpeg', '.png'}
         The format.
 
     Examples
     --------
-    >>> record = recordio.pack_img((0, 1.0, 0, 0), np.zeros((2, 3, 3), dtype="uint8"), quality=9, img_fmt=".png")
+    >>> pixels = np.zeros((2, 3, 3), dtype="uint8")
+    >>> record = recordio.pack_img((0, 1.0, 0, 0), pixels, quality=9, img_fmt=".png")
     >>> header, picture = recordio.unpack_img(record)
     >>> header.label, picture.shape
     (1.0, (2, 3, 3))
@@ -423,22 +423,21 @@ def pack_img(
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, Any]:
-    """The header and the picture of the bytes of a record, as `pack_img` made them; needs Pillow.
+    """Unpack header and decoded image of a record that `pack_img` made; needs Pillow.
 
     Parameters
     ----------
     s : bytes
         The record.
     iscolor : {1, 0, -1}
-        Whether the picture has three channels, red, green, blue, or one; -1 means as many as its
-        file.
+        1: three channels, red, green, blue; 0: one; -1: as many as the file has.
 
     Returns
     -------
     IRHeader
         The header.
     ndarray of uint8, shape (H, W, 3) or (H, W, 1)
-        The picture.
+        The image.
     """
     header, content = unpack(s)
     return header, host_picture(pillow.decoded(content, iscolor, True, "unpack_img"))

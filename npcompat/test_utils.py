@@ -1,6 +1,4 @@
-"""For tests of code that uses npcompat: comparisons with tolerances per dtype, random arrays,
-gradients, consistency.
-"""
+"""Test utilities: comparison with tolerances by dtype, random arrays, gradient checks."""
 
 import functools
 import os
@@ -26,14 +24,14 @@ TOLERANCES: dict[str, tuple[float, float]] = {
     "float64": (1e-9, 1e-12),
     "complex128": (1e-9, 1e-12),
 }
-"""Relative and absolute tolerance of each dtype; what is not listed is compared exactly."""
+"""Relative and absolute tolerance of each dtype; other dtypes are compared exactly."""
 
 
 # --- comparisons ----------------------------------------------------------------------------------
 
 
 def tolerances(*dtypes: DTypeLike) -> tuple[float, float]:
-    """The relative and absolute tolerance of the least precise of some dtypes.
+    """Return the relative and absolute tolerance of the least precise of some dtypes.
 
     Examples
     --------
@@ -51,24 +49,22 @@ def _on_host(a: ArrayLike) -> onp.ndarray[Any, Any]:
 
 
 def _exact(a: onp.ndarray[Any, Any]) -> onp.ndarray[Any, Any]:
-    """In a dtype in which differences can be taken."""
+    """Convert to a dtype in which differences are exact enough."""
     if a.dtype.kind in "iu" and a.itemsize == 8:
-        return a.astype(object)  # Python's integers: a float64 would round them
+        return a.astype(object)  # Python integers, since float64 would round them
     return a if a.dtype.kind in "cO" else a.astype(onp.float64)
 
 
 def _differences(
     a: onp.ndarray[Any, Any], b: onp.ndarray[Any, Any], rtol: float, atol: float, equal_nan: bool
 ) -> onp.ndarray[Any, Any]:
-    """For each element, its distance in units of what is tolerated; at most 1 if it is equal
-    enough.
-    """
+    """Return elementwise differences in units of the tolerance; at most 1 if close enough."""
     x, y = _exact(a), _exact(b)
     with onp.errstate(all="ignore"):
         distance = onp.asarray(abs(x - y), onp.float64)
         allowed = atol + rtol * onp.asarray(abs(y), onp.float64)
         excess = onp.where(distance == 0, 0.0, distance / allowed)
-    excess = onp.where(x == y, 0.0, excess)  # equal infinities have no distance
+    excess = onp.where(x == y, 0.0, excess)  # equal infinities do not differ
     missing = (x != x), (y != y)
     excess = onp.where(
         missing[0] | missing[1], onp.inf, onp.where(onp.isnan(excess), onp.inf, excess)
@@ -77,7 +73,7 @@ def _differences(
 
 
 def same(a: ArrayLike, b: ArrayLike) -> bool:
-    """Whether two arrays have the same shape and equal elements; nan equals nan.
+    """Return True if two arrays have the same shape and equal elements; nan equals nan.
 
     Examples
     --------
@@ -96,8 +92,9 @@ def almost_equal(
     atol: float | None = None,
     equal_nan: bool = True,
 ) -> bool:
-    """Whether two arrays have the same shape and elements that are close; the arguments are those
-    of `assert_almost_equal`.
+    """Return True if two arrays have the same shape and close elements.
+
+    The arguments are those of `assert_almost_equal`.
 
     Examples
     --------
@@ -119,29 +116,30 @@ def assert_almost_equal(
     equal_nan: bool = True,
     names: tuple[str, str] = ("a", "b"),
 ) -> None:
-    """Assert that two arrays have the same shape and elements that are close.
+    """Assert that two arrays have the same shape and close elements.
 
     Parameters
     ----------
     a, b : array_like
-        What is compared; `b` is what was expected.
+        Arrays to compare; `b` is the expected one.
     rtol, atol : float, optional
-        An element may be off by ``atol + rtol * abs(b)``; if not given, as the less precise of the
-        two dtypes allows.
+        Tolerance: elements may differ by ``atol + rtol * abs(b)``. The default is that of the less
+        precise dtype.
     equal_nan : bool
         Whether nan equals nan.
     names : tuple of str
-        What the message calls them.
+        Names of the arrays in the message.
 
     Raises
     ------
     AssertionError
-        If they differ; the message shows the element that is off most.
+        If they differ; the message shows the largest difference.
 
     Examples
     --------
     >>> from npcompat import test_utils
-    >>> test_utils.assert_almost_equal(np.array([1.0, 2.0]), [1.0, 2.5], names=("found", "expected"))
+    >>> found, expected = np.array([1.0, 2.0]), [1.0, 2.5]
+    >>> test_utils.assert_almost_equal(found, expected, names=("found", "expected"))
     Traceback (most recent call last):
     AssertionError: found and expected differ in 1 of 2 elements (rtol=1e-05, atol=1e-06)
     worst at [1]: found = 2.0, expected = 2.5, off by 0.5
@@ -193,7 +191,7 @@ def assert_exception(
 
 
 def rand_shape_nd(num_dim: int, dim: int = 10, allow_zero_size: bool = False) -> tuple[int, ...]:
-    """A random shape of `num_dim` axes, none longer than `dim`.
+    """Return a random shape of `num_dim` axes, with lengths up to `dim`.
 
     Examples
     --------
@@ -210,8 +208,8 @@ def rand_ndarray(
     low: float = -1.0,
     high: float = 1.0,
     scale: float = 1.0,
-) -> Any:
-    """An array of random values between `low` and `high`, times `scale`.
+) -> np.ndarray:
+    """Return an array of random values between `low` and `high`, times `scale`.
 
     Parameters
     ----------
@@ -221,7 +219,7 @@ def rand_ndarray(
         Its dtype; the default float if not given. Complex arrays have both parts in the interval,
         bools are fair coins.
     low, high, scale : float
-        Bounds, and what the values are multiplied with.
+        Bounds, and factor of the values.
 
     Examples
     --------
@@ -247,7 +245,7 @@ def rand_ndarray(
 
 
 def _copies(inputs: Sequence[Any], dtype: Callable[[Any], Any] | None = None) -> list[Any]:
-    """The inputs again, where new arrays go now; arrays are copied, in another dtype if asked."""
+    """Copy the inputs, arrays to the current device and optionally to another dtype."""
     made = []
     for x in inputs:
         if isinstance(x, np.ndarray | onp.ndarray):
@@ -277,37 +275,38 @@ def check_numeric_gradient(
     jit: bool = False,
     seed: int = 0,
 ) -> None:
-    """Assert that the recorded gradients of a function are its central differences.
+    """Assert that the recorded gradients of a function equal its central differences.
 
-    The function is called on copies of the inputs in float64 (complex128). Its outputs are weighed
-    with random head gradients and added up; each element of each float input is moved by `step`.
+    The function is called on copies of the inputs in float64 (complex128). Its outputs are weighted
+    by random head gradients and summed; each element of each float input is perturbed by `step`.
     The gradient of a complex input is that of the real part by its real part minus i times that by
     its imaginary part, as in JAX.
 
     Parameters
     ----------
     f : callable
-        Takes the inputs; returns arrays in any containers.  It may write its inputs.
+        Takes the inputs; returns arrays in any containers. It may write to its inputs.
     inputs : sequence
-        Arrays, and other arguments that are passed as they are.
+        Arrays, and other arguments that are passed unchanged.
     step : float
-        How far an element is moved.
+        Perturbation of an element.
     rtol, atol : float
         Tolerance of the comparison.
     jit : bool
         Whether the gradients are taken through `npx.jit(f)`.
     seed : int
-        Of the random numbers that `f` draws: the stream is seeded before each call.
+        Seed of the random numbers that `f` draws, set before each call.
 
     Raises
     ------
     AssertionError
-        If a gradient is wrong; the message shows the element that is off most.
+        If a gradient is wrong; the message shows the largest difference.
 
     Examples
     --------
     >>> from npcompat import test_utils
-    >>> test_utils.check_numeric_gradient(lambda x, y: np.tanh(x) @ y, [np.ones((2, 3)), np.ones(3)])
+    >>> inputs = [np.ones((2, 3)), np.ones(3)]
+    >>> test_utils.check_numeric_gradient(lambda x, y: np.tanh(x) @ y, inputs)
     """
 
     def call(function: Callable[..., Any], arguments: Sequence[Any]) -> list[Any]:
@@ -385,30 +384,30 @@ def check_consistency(
     backends: Sequence[str] = ("jax", "numpy"),
     seed: int = 0,
 ) -> Any:
-    """Assert that a function does the same on each backend, eager and compiled.
+    """Assert that a function has the same results on each backend, eager and compiled.
 
-    Compared are the values, dtypes and shapes of its results and of its inputs afterwards, which it
-    may write, and the class of an exception.
+    Values, dtypes and shapes of its results are compared, as are those of its inputs after the
+    call, which it may write, and the class of an exception.
 
     Parameters
     ----------
     f : callable
         Takes the inputs; returns arrays in any containers.
     inputs : sequence
-        Arrays, and other arguments that are passed as they are.
+        Arrays, and other arguments that are passed unchanged.
     rtol, atol : float, optional
         As in `assert_almost_equal`.
     jit : bool
         Whether `npx.jit(f)` is run, too.
     backends : sequence of str
-        On which the function runs eagerly.
+        Backends on which the function runs eagerly.
     seed : int
-        Of the random numbers that `f` draws: the stream is seeded before each call.
+        Seed of the random numbers that `f` draws, set before each call.
 
     Returns
     -------
     object
-        What `f` returned on the first backend, or the exception that it raised.
+        The result of `f` on the first backend, or the exception that it raised.
 
     Examples
     --------
@@ -473,14 +472,13 @@ def _agree(
 
 
 def with_seed(seed: int | None = None) -> Callable[[Test], Test]:
-    """A decorator that seeds the random numbers of npcompat, NumPy and Python; a failure names the
-    seed.
+    """Decorate a test to seed npcompat, NumPy and Python; a failure reports the seed.
 
     Parameters
     ----------
     seed : int, optional
-        The seed. If not given: the environment variable ``NPCOMPAT_TEST_SEED``, or another one at
-        each run.
+        The seed. By default that of the environment variable ``NPCOMPAT_TEST_SEED``, or a new one
+        at each run.
 
     Examples
     --------
@@ -521,7 +519,7 @@ def with_seed(seed: int | None = None) -> Callable[[Test], Test]:
 
 
 def default_device() -> npx.Device:
-    """The device on which new arrays are placed.
+    """Return the device of new arrays.
 
     Examples
     --------
@@ -533,8 +531,9 @@ def default_device() -> npx.Device:
 
 
 def effective_dtype(a: Any) -> onp.dtype[Any]:
-    """The dtype whose precision products of the array really have: accelerators multiply float32
-    matrices in less.
+    """Return the dtype whose precision products of the array really have.
+
+    Accelerators multiply float32 matrices in reduced precision.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Two convolutions with pooling, and three dense layers (LeCun et al., 1998), with ReLU."""
+"""LeNet (LeCun et al., 1998) with ReLU: two convolutions with pooling, three dense layers."""
 
 from typing import Any
 
@@ -70,7 +70,8 @@ def flax_net(rngs: Any) -> Any:
         return nnx.max_pool(nnx.relu(x), (2, 2), (2, 2))
 
     return nnx.Sequential(
-        nnx.Conv(1, 6, (5, 5), rngs=rngs), pooled, nnx.Conv(6, 16, (5, 5), padding="VALID", rngs=rngs), pooled,
-        lambda x: x.reshape(len(x), -1), nnx.Linear(400, 120, rngs=rngs), nnx.relu, nnx.Linear(120, 84, rngs=rngs), nnx.relu,
-        nnx.Linear(84, 10, rngs=rngs),
+        nnx.Conv(1, 6, (5, 5), rngs=rngs), pooled,
+        nnx.Conv(6, 16, (5, 5), padding="VALID", rngs=rngs), pooled,
+        lambda x: x.reshape(len(x), -1), nnx.Linear(400, 120, rngs=rngs), nnx.relu,
+        nnx.Linear(120, 84, rngs=rngs), nnx.relu, nnx.Linear(84, 10, rngs=rngs),
     )  # fmt: skip

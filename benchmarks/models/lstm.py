@@ -1,6 +1,4 @@
-"""A layer of LSTM (Hochreiter and Schmidhuber, 1997) over sequences, whose last output is
-classified.
-"""
+"""LSTM layer (Hochreiter and Schmidhuber, 1997), whose last output is classified."""
 
 from typing import Any
 
@@ -14,7 +12,7 @@ HIDDEN = 64
 
 
 class Classifier(gluon.HybridBlock):
-    """The scores of sequences."""
+    """Classifier of sequences."""
 
     def __init__(self) -> None:
         super().__init__()

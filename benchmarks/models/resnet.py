@@ -1,5 +1,6 @@
-"""ResNet-18 (He et al., 2016) for small images, with a quarter of the channels: no pooling at the
-beginning.
+"""ResNet-18 (He et al., 2016) for small images, with a quarter of the channels.
+
+There is no pooling at the beginning.
 """
 
 from itertools import pairwise
@@ -63,9 +64,12 @@ def torch_net() -> Any:
         def __init__(self, before: int, after: int, stride: int) -> None:
             super().__init__()
             self.body = nn.Sequential(
-                nn.Conv2d(before, after, 3, stride, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU(),
-                nn.Conv2d(after, after, 3, 1, 1, bias=False), nn.BatchNorm2d(after),
-            )  # fmt: skip
+                nn.Conv2d(before, after, 3, stride, 1, bias=False),
+                nn.BatchNorm2d(after),
+                nn.ReLU(),
+                nn.Conv2d(after, after, 3, 1, 1, bias=False),
+                nn.BatchNorm2d(after),
+            )
             self.downsample = nn.Identity()
             if stride == 2:
                 self.downsample = nn.Sequential(

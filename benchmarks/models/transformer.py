@@ -1,6 +1,4 @@
-"""Two layers of the Transformer's encoder (Vaswani et al., 2017), normalized after each part; the
-mean over time is classified.
-"""
+"""Two post-norm Transformer encoder layers (Vaswani et al., 2017); the mean is classified."""
 
 from typing import Any
 
@@ -14,7 +12,7 @@ UNITS, INNER, HEADS, LAYERS = 64, 256, 4, 2
 
 
 class Classifier(gluon.HybridBlock):
-    """The scores of sequences."""
+    """Classifier of sequences."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,16 +1,15 @@
-"""Whole NumPy programs, as NumPy users write them, that run on NumPy and on npcompat without a
-change.
+"""Whole NumPy programs, as users write them, that run unchanged on NumPy and npcompat.
 
 Each module has
 
-- `inputs(...)`: NumPy arrays and numbers, of the size that `SMALL` (for tests) or `FULL` (for
-  benchmarks) says;
+- `inputs(...)`: NumPy arrays and numbers, with the arguments `SMALL` (for tests) or `FULL` (for
+  benchmarks);
 - `program(np, *inputs)`: the program; it changes none of its inputs;
 - `by_hand(*inputs)`: the same as one writes it for `jax.jit`, with loops that are compiled as
   loops; numbers are static.
 
-A program that can't be compiled, because Python decides by the values of its arrays, says so with
-`COMPILES = False`.
+A program that can't be compiled, because Python branches on values of its arrays, has `COMPILES =
+False`.
 """
 
 from types import ModuleType

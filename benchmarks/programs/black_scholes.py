@@ -1,5 +1,4 @@
-"""Prices of options (Black and Scholes, 1973): long elementwise formulas, with the normal
-distribution function as a polynomial.
+"""Black-Scholes option prices (1973): long elementwise formulas, with a polynomial normal CDF.
 
 The polynomial is 26.2.17 of Abramowitz and Stegun, Handbook of Mathematical Functions.
 """

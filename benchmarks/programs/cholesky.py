@@ -1,6 +1,4 @@
-"""The Cholesky factor, column by column: slices that grow, products with them, and writes into one
-matrix.
-"""
+"""Cholesky factorization by columns: growing slices, products with them, writes in place."""
 
 from typing import Any
 

@@ -1,6 +1,4 @@
-"""Conjugate gradients (Hestenes and Stiefel, 1952) for a number of steps: products with a matrix,
-vectors changed in place.
-"""
+"""Conjugate gradients (Hestenes and Stiefel, 1952): matrix products, vectors updated in place."""
 
 from typing import Any
 

@@ -1,5 +1,6 @@
-"""Convolution by slices, as in a network's first layer: an accumulator, a threshold in place, and
-pooling by strides.
+"""Convolution by slices, as in a network's first layer.
+
+It has an accumulator, a threshold in place, and pooling by strides.
 """
 
 from typing import Any

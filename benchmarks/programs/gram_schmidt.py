@@ -1,6 +1,4 @@
-"""The modified Gram-Schmidt process: columns normalized in place, and taken out of those that
-follow.
-"""
+"""Modified Gram-Schmidt process: columns normalized, and projected out of later ones, in place."""
 
 from typing import Any
 

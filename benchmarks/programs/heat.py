@@ -1,5 +1,6 @@
-"""Heat in a plate with fixed edges (Jacobi's method): a stencil of slices, `out=`, and two buffers
-that change places.
+"""Heat equation of a plate with fixed edges (Jacobi's method).
+
+It has a stencil of slices, `out=`, and two buffers that are swapped.
 """
 
 from typing import Any

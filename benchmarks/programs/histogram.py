@@ -1,6 +1,4 @@
-"""An image's histogram made even: counts, their running sum, and a table that is looked up for each
-pixel.
-"""
+"""Histogram equalization of an image: counts, their cumulative sum, and a lookup table."""
 
 from typing import Any
 

@@ -1,6 +1,4 @@
-"""Lloyd's algorithm: distances by broadcasting, and sums of the members of each cluster by
-`np.add.at`.
-"""
+"""K-means (Lloyd's algorithm): distances by broadcasting, cluster sums by `np.add.at`."""
 
 from typing import Any
 

@@ -1,8 +1,7 @@
-"""Waves in shallow water, a pseudospectral method with Runge and Kutta's steps: many small
-transforms in a loop.
+"""Korteweg-de Vries equation (shallow water waves) by a pseudospectral Runge-Kutta method.
 
-The linear part is solved exactly by an integrating factor (Trefethen, Spectral Methods in MATLAB,
-program 27).
+Many small transforms in a loop. The linear part is solved exactly by an integrating factor
+(Trefethen, Spectral Methods in MATLAB, program 27).
 """
 
 from typing import Any

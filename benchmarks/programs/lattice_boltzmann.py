@@ -1,5 +1,6 @@
-"""Flow past a cylinder by the lattice Boltzmann method (D2Q9): rolls, reductions, and a mask that
-turns velocities around.
+"""Lattice Boltzmann method (D2Q9), flow past a cylinder: rolls, reductions, and a mask.
+
+The mask reverses velocities.
 """
 
 from typing import Any

@@ -1,6 +1,4 @@
-"""Conway's game of life: neighbours counted by slices of integers, cells born and dying through
-masks.
-"""
+"""Conway's game of life: neighbors counted by integer slices, cells updated through masks."""
 
 from typing import Any
 

@@ -1,6 +1,4 @@
-"""An image smoothed by its Fourier transform: frequencies above a limit set to zero, and the rest
-sharpened again.
-"""
+"""Low-pass filter of an image by its Fourier transform, followed by sharpening."""
 
 from typing import Any
 

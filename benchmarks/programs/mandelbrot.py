@@ -1,4 +1,4 @@
-"""The Mandelbrot set: complex numbers iterated where a mask says, by `where=` of ufuncs."""
+"""Mandelbrot set: masked iteration of complex numbers, by `where=` of ufuncs."""
 
 from typing import Any
 

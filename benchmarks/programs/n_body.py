@@ -1,6 +1,4 @@
-"""Gravity between bodies (leapfrog): differences of all pairs by broadcasting, positions and
-velocities changed in place.
-"""
+"""N-body gravity (leapfrog): pairwise differences by broadcasting, updates in place."""
 
 from typing import Any
 

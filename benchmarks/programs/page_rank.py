@@ -1,6 +1,4 @@
-"""Ranks of pages (Brin and Page, 1998) until they stand still: how often it is multiplied depends
-on the values.
-"""
+"""PageRank (Brin and Page, 1998): power iteration until convergence, which depends on values."""
 
 from typing import Any
 

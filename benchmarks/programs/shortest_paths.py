@@ -1,6 +1,4 @@
-"""Shortest paths between all nodes (Floyd and Warshall, 1962): a row and a column broadcast, the
-matrix changed by `out=`.
-"""
+"""All-pairs shortest paths (Floyd-Warshall, 1962): row and column broadcast, `out=`."""
 
 from typing import Any
 

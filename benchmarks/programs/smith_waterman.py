@@ -1,6 +1,4 @@
-"""Local alignment (Smith and Waterman, 1981) along antidiagonals: a table read and written at
-arrays of positions.
-"""
+"""Local sequence alignment (Smith and Waterman, 1981) along antidiagonals: integer indexing."""
 
 from typing import Any
 

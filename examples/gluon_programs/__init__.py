@@ -1,7 +1,6 @@
-"""Five complete programs in Gluon's style, each trained eagerly, hybridized, and as one compiled
-step.
+"""Five complete Gluon programs, trained eagerly, hybridized, and as one compiled step.
 
-`python -m examples.gluon_programs` runs them and compares what the modes give.
+`python -m examples.gluon_programs` runs them and compares the modes.
 """
 
 from examples.gluon_programs import autoencoder, detection, lenet, linear_regression, seq2seq

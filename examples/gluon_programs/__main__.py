@@ -1,4 +1,4 @@
-"""Run the programs in all modes, and print the table; exits with 1 if the modes disagree."""
+"""Run the programs in all modes, and print a table; exits with 1 if the modes disagree."""
 
 import argparse
 import sys

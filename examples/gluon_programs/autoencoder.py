@@ -1,8 +1,7 @@
-"""A variational autoencoder (Kingma and Welling, 2014) of scikit-learn's handwritten digits, by
-`gluon.probability`.
+"""Variational autoencoder (Kingma and Welling, 2014) of digits, by `gluon.probability`.
 
-The encoder is a stochastic block: it samples the code of an image, and collects the divergence of
-the code's distribution from its prior.
+The encoder is a stochastic block: it samples the code of an image, and collects the KL divergence
+of the code's distribution from its prior.
 """
 
 from itertools import islice
@@ -22,9 +21,7 @@ PIXELS, CODE, HIDDEN = 64, 8, 96
 
 
 class Encoder(mgp.StochasticBlock):
-    """A sample of the code of each image; the loss that it collects is the divergence from the
-    prior.
-    """
+    """Encoder: samples the code of each image, and collects its KL divergence from the prior."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +39,7 @@ class Encoder(mgp.StochasticBlock):
 
 
 class Autoencoder(mgp.StochasticSequential):
-    """Logits of the pixels of each image, by way of its code."""
+    """Autoencoder: computes the logits of the pixels from a sampled code."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,14 +50,14 @@ class Autoencoder(mgp.StochasticSequential):
         )
 
     def bound(self, x: Any) -> Any:
-        """The negative evidence bound of each image: of its pixels, plus of its code."""
+        """Return the negative evidence lower bound (ELBO) of each image."""
         pixels = mgp.Independent(mgp.Bernoulli(logit=self(x)), 1)
         ((divergence,),) = self.losses
         return divergence - pixels.log_prob(x)
 
 
 def train(mode: str, steps: int) -> Outcome:
-    """Train; the score is the bound of images that were not seen."""
+    """Train; the score is the bound of test images."""
     np.random.seed(5)
     images = (load_digits().data / 16).astype("float32")
     order = onp.random.RandomState(0).permutation(len(images))

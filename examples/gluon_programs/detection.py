@@ -1,6 +1,4 @@
-"""Single-shot detection (Liu et al., 2016) in small: boxes around the figures in generated
-pictures.
-"""
+"""Small single-shot detection (Liu et al., 2016): boxes around shapes in generated images."""
 
 from itertools import islice
 from typing import Any
@@ -19,8 +17,9 @@ ANCHORS = len(SIZES[0]) + len(RATIOS) - 1
 
 
 def figures(count: int, seed: int) -> gluon.data.ArrayDataset:
-    """Pictures of noise with a bright rectangle (class 0) or a dark ellipse (class 1), and its
-    class and box.
+    """Return noise images with a bright rectangle (0) or a dark ellipse (1), and their labels.
+
+    A label is a class and a box.
     """
     random = onp.random.RandomState(seed)
     pictures = random.uniform(0.35, 0.65, (count, 3, SIDE, SIDE)).astype("float32")
@@ -40,7 +39,7 @@ def figures(count: int, seed: int) -> gluon.data.ArrayDataset:
 
 
 def halved(channels: int) -> nn.HybridSequential:
-    """Features of half the height and width."""
+    """Return layers that halve height and width."""
     block = nn.HybridSequential()
     block.add(
         nn.Conv2D(channels, 3, padding=1, use_bias=False),
@@ -52,9 +51,7 @@ def halved(channels: int) -> nn.HybridSequential:
 
 
 class Detector(gluon.HybridBlock):
-    """Anchors, scores of their classes (the first is background), and codes of boxes, from features
-    of two sizes.
-    """
+    """Detector: anchors, class scores (background first), and box codes, at two scales."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,9 +79,7 @@ class Detector(gluon.HybridBlock):
 
 
 def train(mode: str, steps: int) -> Outcome:
-    """Train with negative mining; the score is how many figures the best box has, by class and half
-    of their area.
-    """
+    """Train with hard negative mining; the score is the share of shapes found by the best box."""
     np.random.seed(4)
     loader = gluon.data.DataLoader(
         figures(256, seed=0), batch_size=16, shuffle=True, last_batch="discard"
@@ -99,7 +94,7 @@ def train(mode: str, steps: int) -> Outcome:
     )
 
     def step(x: Any, y: Any) -> Any:
-        x = x + np.random.uniform(-0.1, 0.1, size=(len(x), 1, 1, 1))  # lighter, or darker
+        x = x + np.random.uniform(-0.1, 0.1, size=(len(x), 1, 1, 1))  # random brightness
         with autograd.record():
             anchors, scores, codes = net(x)
             targets, masks, classes = npx.multibox_target(
@@ -125,9 +120,7 @@ def train(mode: str, steps: int) -> Outcome:
 
 
 def found_share(net: Detector, dataset: gluon.data.ArrayDataset) -> Any:
-    """The share of figures whose class the best box has, overlapping by more than half of what both
-    cover.
-    """
+    """Return the share of shapes found by the best box: its class, and an IoU above 0.5."""
     ((x, y),) = gluon.data.DataLoader(dataset, batch_size=len(dataset))
     anchors, scores, codes = net(x)
     best = npx.multibox_detection(npx.softmax(scores).transpose(0, 2, 1), codes, anchors)[:, 0]

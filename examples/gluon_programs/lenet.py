@@ -1,4 +1,4 @@
-"""LeNet (LeCun et al., 1998) on scikit-learn's handwritten digits, with a DataLoader and a Trainer."""
+"""LeNet (LeCun et al., 1998) on handwritten digits, with a DataLoader and a Trainer."""
 
 from itertools import islice
 from typing import Any
@@ -16,7 +16,7 @@ STEPS = 150
 
 
 def datasets() -> tuple[gluon.data.ArrayDataset, gluon.data.ArrayDataset]:
-    """Training and test images of 16x16 (height, width, channel) in [0, 255], and their labels."""
+    """Return labelled training and test images of 16x16 (height, width, channel) in [0, 255]."""
     digits = load_digits()
     images = onp.kron(digits.images, onp.ones((2, 2)))[..., None] / 16 * 255
     order = onp.random.RandomState(0).permutation(len(images))
@@ -28,7 +28,7 @@ def datasets() -> tuple[gluon.data.ArrayDataset, gluon.data.ArrayDataset]:
 
 
 def lenet() -> nn.HybridSequential:
-    """Two convolutions and two dense layers, with dropout between them."""
+    """Return two convolutions and two dense layers, with dropout between them."""
     net = nn.HybridSequential()
     net.add(
         nn.Conv2D(6, kernel_size=5, padding=2, activation="relu"),

@@ -1,4 +1,4 @@
-"""Linear regression from scratch: arrays with gradients, a loss written out, and updates in place."""
+"""Linear regression from scratch: arrays with gradients, an explicit loss, updates in place."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -13,7 +13,7 @@ TRUE_W, TRUE_B = [2.0, -3.4, 0.7], 4.2
 
 
 def data_iter(batch_size: int, features: Any, labels: Any) -> Iterator[tuple[Any, Any]]:
-    """One pass over the examples, in random order."""
+    """Iterate over the examples once, in random order."""
     indices = np.arange(len(features))
     np.random.shuffle(indices)
     for i in range(0, len(features), batch_size):
@@ -22,7 +22,7 @@ def data_iter(batch_size: int, features: Any, labels: Any) -> Iterator[tuple[Any
 
 
 def train(mode: str, steps: int) -> Outcome:
-    """Train; what is hybridized is the model, a function, by `npx.jit`."""
+    """Train; the hybridized mode compiles the model, a function, by `npx.jit`."""
     np.random.seed(1)
     true_w = np.array(TRUE_W)
     features = np.random.normal(size=(200, len(true_w)))

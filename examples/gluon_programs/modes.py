@@ -1,6 +1,4 @@
-"""What the programs share: the modes they run in, what a training leaves, and where two modes
-differ.
-"""
+"""Shared by the programs: modes, results of a training, and comparison of modes."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,10 +13,9 @@ MODES = ("eager", "hybridized", "compiled step")
 
 @dataclass
 class Outcome:
-    """What one training left: the loss of each step, parameters, what the trained model reached,
-    and the next random number.
+    """Results of one training: losses, parameters, a score, and the next random number.
 
-    The last one is equal in two modes only if both drew as many numbers.
+    The random number is equal in two modes only if both drew as many numbers.
     """
 
     losses: list[float]
@@ -28,7 +25,7 @@ class Outcome:
 
     @classmethod
     def of(cls, losses: list[float], parameters: Mapping[str, Any], score: float) -> "Outcome":
-        """The outcome of a training that just ended."""
+        """Return the results of a training that just ended."""
         return cls(
             losses,
             {name: array.asnumpy() for name, array in parameters.items()},
@@ -38,14 +35,15 @@ class Outcome:
 
 
 def forever(one_pass: Callable[[], Iterable[Any]]) -> Iterator[Any]:
-    """The batches of one pass after another."""
+    """Iterate over the batches of endless epochs."""
     while True:
         yield from one_pass()
 
 
 def differences(outcomes: Mapping[str, Outcome], tolerance: float) -> Iterator[str]:
-    """Where modes differ from the first: losses and parameters by more than the tolerance, random
-    numbers at all.
+    """Iterate over differences of modes from the first.
+
+    Losses and parameters may differ by the tolerance, random numbers must be equal.
     """
     (first, expected), *others = outcomes.items()
     for mode, got in others:

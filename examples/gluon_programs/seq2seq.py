@@ -1,8 +1,7 @@
-"""Translation by a recurrent network with attention (Bahdanau et al., 2015): it learns to write a
-word backwards.
+"""Sequence-to-sequence network with attention (Bahdanau et al., 2015), which reverses words.
 
-Sequences of a batch have different lengths: the encoder stops at the end of each, attention sees no
-padding, and neither does the loss.
+Sequences of a batch have different lengths: the encoder stops at the end of each, and attention and
+loss ignore padding.
 """
 
 from itertools import islice
@@ -22,7 +21,7 @@ LONGEST, HIDDEN = 6, 48
 
 
 def words(count: int, seed: int) -> gluon.data.SimpleDataset:
-    """Random words, and each backwards, with a mark of the end."""
+    """Return random words, and each reversed, with an end mark."""
     random = onp.random.RandomState(seed)
     found = [
         random.randint(FIRST, FIRST + LETTERS, random.randint(2, LONGEST)) for _ in range(count)
@@ -34,7 +33,7 @@ def words(count: int, seed: int) -> gluon.data.SimpleDataset:
 
 
 def batches(dataset: gluon.data.SimpleDataset, size: int, shuffle: bool) -> gluon.data.DataLoader:
-    """Padded words, padded answers, and the lengths of both."""
+    """Return a loader of padded words, padded answers, and their lengths."""
     pad = batchify.Pad(val=PAD, round_to=LONGEST)
     return gluon.data.DataLoader(
         dataset,
@@ -46,9 +45,7 @@ def batches(dataset: gluon.data.SimpleDataset, size: int, shuffle: bool) -> gluo
 
 
 class Encoder(gluon.HybridBlock):
-    """What a recurrent layer makes of a word: an output for each letter, (batch, time, hidden), and
-    its last state.
-    """
+    """Encoder: one output for each letter of a word, (batch, time, hidden), and the last state."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,7 +59,10 @@ class Encoder(gluon.HybridBlock):
 
 
 class AdditiveAttention(gluon.HybridBlock):
-    """The mean of the outputs, weighted by how well each fits a query; padding has no weight."""
+    """Additive attention: the mean of the outputs, weighted by their match with a query.
+
+    Padding has no weight.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class AdditiveAttention(gluon.HybridBlock):
 
 
 class Decoder(gluon.HybridBlock):
-    """Scores of the next letter after each letter given, and the state after the last."""
+    """Decoder: scores of the next letter after each given letter, and the last state."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ class Decoder(gluon.HybridBlock):
 
 
 class EncoderDecoder(gluon.HybridBlock):
-    """Scores of each letter of the answer, given the right ones before it."""
+    """Encoder and decoder: scores of each letter of the answer, given the right previous ones."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class MaskedSoftmaxCELoss(gluon.loss.SoftmaxCELoss):
 
 
 def train(mode: str, steps: int) -> Outcome:
-    """Train on right answers so far; the score is that of answers found letter by letter."""
+    """Train with teacher forcing; the score is that of greedily decoded answers."""
     np.random.seed(3)
     net = EncoderDecoder()
     net.initialize(init.Xavier())
@@ -151,7 +151,7 @@ def train(mode: str, steps: int) -> Outcome:
 
 
 def translated(net: EncoderDecoder, x: Any, valid_len: Any) -> Any:
-    """Answers in which each letter is the most probable one after those before it."""
+    """Return greedily decoded answers: each letter is the most probable one."""
     outputs, state = net.encoder(x, valid_len)
     letter, found = np.full((len(x), 1), BEGIN), []
     for _ in range(x.shape[1]):

@@ -1,14 +1,16 @@
-"""Mixed precision: products in 16 bits, the rest in float32, and gradients scaled so that they do
-not vanish in float16.
+"""Automatic mixed precision: products in 16 bits, the rest in float32, loss scaling.
 
-amp.init("bfloat16") # first of all: from now on, products are computed in 16 bits
-amp.init_trainer(trainer) # for float16: the trainer leaves out steps whose gradients are not finite
+`init` comes first: products are computed in 16 bits from then on. float16 needs loss scaling, by
+which the trainer also skips steps with gradients that are not finite:
 
-with autograd.record():
-    loss = loss_of(net(x), y)
-    with amp.scale_loss(loss, trainer) as scaled:
-        autograd.backward(scaled)
-trainer.step(batch_size)
+    amp.init("float16")
+    amp.init_trainer(trainer)
+
+    with autograd.record():
+        loss = loss_of(net(x), y)
+        with amp.scale_loss(loss, trainer) as scaled:
+            autograd.backward(scaled)
+    trainer.step(batch_size)
 """
 
 from npcompat.amp import _conversion, _operators, _scaling

@@ -1,4 +1,4 @@
-"""Blocks in 16 bits, for prediction."""
+"""Conversion of blocks to 16 bits, for prediction."""
 
 import copy
 from collections.abc import Iterable, Sequence
@@ -13,19 +13,19 @@ from npcompat.numpy._typing import DTypeLike
 
 
 class _Narrow(HybridBlock):
-    """A block in 16 bits, with inputs and outputs as the one it was made of."""
+    """Wrapper of a block in 16 bits that keeps inputs and outputs in float32."""
 
     def __init__(self, block: HybridBlock, dtype: Any) -> None:
         super().__init__()
         self.block, self._dtype = block, dtype
 
     def forward(self, *args: Any) -> Any:
-        """What the block gives, in float32 where it would give that."""
+        """Run the block; cast outputs back to float32 where the original block returned float32."""
         return _cast(self.block(*_cast(args, "float32", self._dtype)), self._dtype, "float32")
 
 
 def _cast(tree: Any, before: Any, after: Any) -> Any:
-    """Containers of arrays, with those of one dtype cast to another."""
+    """Cast arrays of one dtype in nested containers to another dtype."""
     leaves, structure = xla.flatten(tree)
     return xla.unflatten(
         structure, [a.astype(after) if getattr(a, "dtype", None) == before else a for a in leaves]
@@ -45,10 +45,10 @@ def convert_hybrid_block(
     *,
     ctx: Any = None,
 ) -> HybridBlock:
-    """A copy of a block that predicts in 16 bits: its parameters are cast, and what goes in and
-    comes out stays float32.
+    """Return a copy of a block that predicts in 16 bits.
 
-    Statistics of normalization layers stay float32.  For training in mixed precision, use `init`.
+    Its parameters are cast; inputs and outputs stay float32, as do the statistics of normalization
+    layers. For training in mixed precision, use `init`.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ def convert_hybrid_block(
     data_example : ndarray or list of ndarray, optional
         A batch, on which the copy is compiled at once.
     target_dtype : {'float16', 'bfloat16'}
-        The dtype of 16 bits.
+        The 16-bit dtype.
     target_dtype_ops, fp32_ops, conditional_fp32_ops, excluded_sym_names
-        Single operators can't be chosen: anything given raises NotImplementedError.
+        Single operators can't be selected: any value raises NotImplementedError.
     device, ctx : Device or str, optional
-        Where the copy is placed; where the block is if not given.
+        Device of the copy; that of the block if not given.
     cast_params_offline : bool
-        A hint to MXNet, which changes nothing: parameters are always cast at once.
+        A hint to MXNet, without effect: parameters are always cast at once.
 
     Examples
     --------

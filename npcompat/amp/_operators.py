@@ -1,4 +1,4 @@
-"""Which operators compute in 16 bits, and which in float32."""
+"""Lists of operators that compute in 16 bits or in float32."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -64,8 +64,9 @@ def _target(dtype: DTypeLike) -> onp.dtype[Any]:
 
 
 def list_lp16_ops(target_dtype: DTypeLike = "float16") -> list[str]:
-    """Names of the operators that compute in 16 bits unless `init` is told otherwise: products,
-    convolutions, recurrent layers.
+    """List the operators that compute in 16 bits by default.
+
+    These are products, convolutions and recurrent layers.
 
     Examples
     --------
@@ -84,8 +85,9 @@ def list_lp16_ops(target_dtype: DTypeLike = "float16") -> list[str]:
 
 
 def list_fp32_ops(target_dtype: DTypeLike = "float16") -> list[str]:
-    """Names of the operators that compute in float32 unless `init` is told otherwise: sums,
-    exponentials, softmax, norms.
+    """List the operators that compute in float32 by default.
+
+    These are sums, exponentials, softmax and norms.
 
     Examples
     --------
@@ -131,20 +133,21 @@ def init(
     fp32_ops: Iterable[str] | None = None,
     layout_optimization: bool = False,
 ) -> None:
-    """Have products of float32 arrays computed in 16 bits from now on, and what needs it in
-    float32, in the whole process.
+    """Enable automatic mixed precision for the whole process.
 
-    Parameters stay float32. Functions and blocks that were compiled before stay as they are, so
-    call it first; calling it again changes the choice, and `reset` ends it.
+    From now on, products of float32 arrays are computed in 16 bits, and sensitive operators in
+    float32. Parameters stay float32. Functions and blocks that were compiled before do not change,
+    so call it first. A second call changes the lists; `reset` disables it.
 
     Parameters
     ----------
     target_dtype : {'float16', 'bfloat16'}
-        The dtype of 16 bits.
+        The 16-bit dtype.
     target_precision_ops : iterable of str, optional
         Operators that compute in it; `list_lp16_ops()` if not given.
     conditional_fp32_ops : sequence of (str, str, list), optional
-        An operator, an attribute of it, and values of that for which it computes in float32.
+        An operator, one of its attributes, and values of the attribute for which it computes in
+        float32.
     fp32_ops : iterable of str, optional
         Operators that compute in float32; `list_fp32_ops()` if not given.
     layout_optimization : bool
@@ -175,7 +178,7 @@ def init(
 
 
 def reset() -> None:
-    """Have everything computed in the precision of its operands again."""
+    """Disable automatic mixed precision."""
     _change(None)
 
 

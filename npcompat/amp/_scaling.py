@@ -1,8 +1,7 @@
-"""Losses scaled so that gradients of 16 bits do not vanish; steps whose gradients are not finite
-are left out.
+"""Dynamic loss scaling, which keeps 16-bit gradients from underflow.
 
-Scale and counts are arrays, and whether a step counts is decided where the gradients are: nothing
-waits, and the whole step can be compiled.
+Steps with gradients that are not finite are skipped. Scale and counts are arrays, and the decision
+is made on the device: nothing blocks, and the whole step can be compiled.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,17 +15,16 @@ from npcompat.gluon.utils import all_finite
 
 
 class LossScaler:
-    """A scale of losses that falls when gradients are not finite, and grows when they were for
-    long.
+    """Dynamic loss scale: falls if gradients overflow, grows after many finite steps.
 
     Parameters
     ----------
     init_scale : float
-        The scale to begin with.
+        Initial scale.
     scale_window : int
-        After how many steps in a row that count it doubles.
+        Number of consecutive finite steps after which the scale doubles.
     max_scale, min_scale : float
-        Its bounds.
+        Bounds of the scale.
     """
 
     def __init__(
@@ -49,37 +47,35 @@ class LossScaler:
         with outside():
             self._scale = np.array(init_scale, dtype="float32")
             self._counted = np.array(0, dtype="int32")  # steps since the scale changed
-            self._applied = np.array(
-                1.0, dtype="float32"
-            )  # what the gradients are multiplied with at the moment
+            self._applied = np.array(1.0, dtype="float32")  # the current factor of the gradients
 
     @property
     def loss_scale(self) -> float:
-        """The scale; waits for the computation."""
+        """Current scale; blocks until it is computed."""
         return float(self._scale)
 
     def has_overflow(self, params: Sequence[Any]) -> bool:
-        """Whether a gradient of these parameters is not finite; waits for the computation."""
+        """Return True if a gradient of these parameters is not finite; blocks."""
         grads = [p.grad() for p in params if p.grad_req != "null"]
         return bool(grads) and not bool(all_finite(*grads))
 
     def state(self) -> dict[str, Any]:
-        """Its arrays by name."""
+        """Return the scaler's arrays by name."""
         return {"loss_scale": self._scale, "loss_scale_steps": self._counted}
 
     def _mark(self) -> Any:
-        """The factor for losses, which their gradients have from now on."""
+        """Return the factor for losses, and store it as the factor of the gradients."""
         self._applied[...] = self._scale
         return self._scale
 
     def _taken_off(self) -> Any:
-        """The factor that the gradients have; they are taken to have none from now on."""
+        """Return the factor of the gradients, and reset it to 1."""
         factor = self._applied.copy()
         self._applied[...] = 1.0
         return factor
 
     def _step(self, usable: Any) -> None:
-        """Change the scale after a step, which counted if its gradients were usable."""
+        """Update the scale after a step; `usable` is True if its gradients were finite."""
         counted = self._counted + 1
         long = counted >= self.scale_window
         grown = np.where(long, np.minimum(self._scale * 2, self.max_scale), self._scale)
@@ -97,14 +93,14 @@ def _scaler_of(trainer: Any, what: str) -> LossScaler:
 
 
 def init_trainer(trainer: Any, loss_scaler: LossScaler | None = None) -> None:
-    """Have a trainer scale losses dynamically, and leave out steps whose gradients are not finite.
+    """Enable dynamic loss scaling in a trainer; it skips steps with non-finite gradients.
 
     Parameters
     ----------
     trainer : gluon.Trainer
         The trainer.
     loss_scaler : LossScaler, optional
-        With a scale of its own; one that begins with 65536 if not given.
+        The scaler; one with initial scale 65536 if not given.
     """
     if not hasattr(trainer, "allreduce_grads"):
         raise TypeError(f"amp.init_trainer: expected a gluon.Trainer, got {type(trainer).__name__}")
@@ -113,10 +109,10 @@ def init_trainer(trainer: Any, loss_scaler: LossScaler | None = None) -> None:
 
 @contextmanager
 def scale_loss(loss: Any, trainer: Any) -> Iterator[Any]:
-    """A context that gives the loss, or a list of losses, multiplied with the trainer's scale; use
-    it while recording.
+    """Context manager that returns the loss, or losses, times the trainer's loss scale.
 
-    `trainer.step` divides the gradients by it again, unless `unscale` did before.
+    Use it while recording. `trainer.step` divides the gradients by the scale, unless `unscale` did
+    so before.
 
     Parameters
     ----------
@@ -156,8 +152,7 @@ def _wide(loss: Any) -> Any:
 
 
 def unscale(trainer: Any) -> None:
-    """Divide the gradients by the scale now, so that they can be looked at or clipped before
-    `trainer.step`.
+    """Divide the gradients by the loss scale now, to inspect or clip them before `trainer.step`.
 
     Parameters
     ----------

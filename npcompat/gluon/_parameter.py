@@ -5,7 +5,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as onp
 
@@ -22,6 +22,7 @@ from npcompat.gluon import _variables
 from npcompat.numpy import random as np_random
 from npcompat.numpy._creation import array, asarray
 from npcompat.numpy._filled import zeros
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 
 Shape = tuple[int, ...] | None
@@ -138,7 +139,7 @@ class Parameter:
         self._grad_req = "null"
         self.grad_req = grad_req
 
-    # --- what it is
+    # --- properties
 
     @property
     def name(self) -> str:
@@ -243,7 +244,7 @@ class Parameter:
         init : Initializer or str, optional
             The initializer; that of the parameter if not given, and `default_init` if it has none.
         device, ctx : Device or str, optional
-            Where to place it.
+            Device of the parameter.
         default_init : Initializer or str, optional
             `Uniform()` if not given.
         force_reinit : bool
@@ -355,7 +356,7 @@ class Parameter:
             "the block that it belongs to, first"
         )
 
-    def data(self, device: Any = None, *, ctx: Any = None) -> "ndarray":
+    def data(self, device: Any = None, *, ctx: Any = None) -> ndarray:
         """Return the array itself: writing into it changes the parameter.
 
         Parameters
@@ -387,7 +388,7 @@ class Parameter:
                 "reset_device"
             )
 
-    def list_data(self) -> list["ndarray"]:
+    def list_data(self) -> list[ndarray]:
         """Return a list of the array on each device, of which there is one."""
         return [self.data()]
 
@@ -401,7 +402,7 @@ class Parameter:
         """Raise RuntimeError, as `row_sparse_data`."""
         return [self.row_sparse_data(row_id)]
 
-    def grad(self, device: Any = None, *, ctx: Any = None) -> "ndarray":
+    def grad(self, device: Any = None, *, ctx: Any = None) -> ndarray:
         """Return the gradient.
 
         Raises
@@ -416,7 +417,7 @@ class Parameter:
             self._check_device(one_of(device, ctx, "grad"))
         return self._data.grad
 
-    def list_grad(self) -> list["ndarray"]:
+    def list_grad(self) -> list[ndarray]:
         """Return a list of the gradient on each device, of which there is one."""
         return [self.grad()]
 

@@ -154,9 +154,8 @@ def _print(rows: list[_Row], params: list[Parameter]) -> None:
     line = "-" * (first + second + 30)
     print(f"{'Layer':<{first}}{'Output shape':>{second}}{'Parameters':>14}{'FLOPs':>16}\n{line}")
     for row in rows:
-        print(
-            f"{row.layer:<{first}}{row.shape:>{second}}{row.parameters:>14}{'?' if row.flops is None else row.flops:>16}"
-        )
+        flops = "?" if row.flops is None else row.flops
+        print(f"{row.layer:<{first}}{row.shape:>{second}}{row.parameters:>14}{flops:>16}")
     trainable = sum(_count(p) for p in params if p.grad_req != "null")
     known = [r.flops for r in rows if r.flops is not None]
     total = (

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
+
+import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.dispatch import late_bound
@@ -10,11 +12,27 @@ from npcompat._internal.random import stream
 from npcompat.symbol import Symbol, var
 from npcompat.symbol._graph import stands_for
 
-if TYPE_CHECKING:
-    from npcompat.gluon.parameter import Parameter
-
 _CURRENT: "ContextVar[Variables | None]" = ContextVar("npcompat variables", default=None)
 current = _CURRENT.get
+
+
+class Named(Protocol):
+    """Properties of a parameter that its variable has, too.
+
+    A protocol, since `gluon.parameter` imports this module.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the parameter."""
+
+    @property
+    def shape(self) -> tuple[int, ...] | None:
+        """Shape, with -1 for unknown lengths; None if nothing is known."""
+
+    @property
+    def dtype(self) -> onp.dtype[Any]:
+        """Dtype."""
 
 
 class Variables:
@@ -28,14 +46,14 @@ class Variables:
         The result of the block's `collect_params`; variables have these names.
     """
 
-    def __init__(self, params: "Mapping[str, Parameter]") -> None:
+    def __init__(self, params: Mapping[str, Named]) -> None:
         self._names: dict[int, str] = {}
         for name, parameter in params.items():
             self._names.setdefault(id(parameter), name)
         self._made: dict[int, tuple[Symbol, Any]] = {}
         self._draws = stream.graph()
 
-    def of(self, parameter: "Parameter") -> Symbol:
+    def of(self, parameter: Named) -> Symbol:
         """Return the variable of a parameter."""
         found = self._made.get(id(parameter))
         if found is None:

@@ -229,7 +229,7 @@ class Block(Structured, Hooked):
         init : Initializer or str, optional
             For parameters that have no initializer of their own; `Uniform()` if not given.
         device, ctx : Device or str, optional
-            Where to place them.
+            Device of the parameters.
         verbose : bool
             Whether to print what is initialized.
         force_reinit : bool
@@ -289,7 +289,7 @@ class Block(Structured, Hooked):
             A file that `save_parameters`, `npx.savez` or MXNet (`.params`) wrote; the content says
             which.
         device, ctx : Device or str, optional
-            Where to place parameters that were not initialized.
+            Device of parameters that were not initialized.
         allow_missing : bool
             Whether parameters that are not in the file are left as they are.
         ignore_extra : bool

@@ -9,6 +9,7 @@ import npcompat.numpy as np
 import npcompat.numpy_extension as npx
 from npcompat._internal.support.errors import InferenceError
 from npcompat.gluon.block import HybridBlock
+from npcompat.numpy._ndarray import ndarray
 
 
 def _known_shape(x: Any) -> tuple[int, ...] | None:
@@ -112,7 +113,9 @@ class L2Loss(Loss):
     def __init__(self, weight: float | None = 1.0, batch_axis: int = 0) -> None:
         super().__init__(weight, batch_axis)
 
-    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+    def forward(
+        self, pred: ndarray, label: ndarray, sample_weight: ndarray | None = None
+    ) -> ndarray:
         """Compute the loss of each sample."""
         return self._mean(np.square(self._like("label", label, pred) - pred) * 0.5, sample_weight)
 
@@ -139,7 +142,9 @@ class L1Loss(Loss):
     def __init__(self, weight: float | None = None, batch_axis: int = 0) -> None:
         super().__init__(weight, batch_axis)
 
-    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+    def forward(
+        self, pred: ndarray, label: ndarray, sample_weight: ndarray | None = None
+    ) -> ndarray:
         """Compute the loss of each sample."""
         return self._mean(np.abs(self._like("label", label, pred) - pred), sample_weight)
 
@@ -176,8 +181,12 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         self._from_sigmoid = bool(from_sigmoid)
 
     def forward(
-        self, pred: Any, label: Any, sample_weight: Any = None, pos_weight: Any = None
-    ) -> Any:
+        self,
+        pred: ndarray,
+        label: ndarray,
+        sample_weight: ndarray | None = None,
+        pos_weight: ndarray | None = None,
+    ) -> ndarray:
         """Compute the loss of each sample."""
         label = self._like("label", label, pred)
         if self._from_sigmoid:
@@ -237,7 +246,9 @@ class SoftmaxCrossEntropyLoss(Loss):
             bool(from_logits),
         )
 
-    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+    def forward(
+        self, pred: ndarray, label: ndarray, sample_weight: ndarray | None = None
+    ) -> ndarray:
         """Compute the loss of each sample."""
         if not self._from_logits:
             pred = npx.log_softmax(pred, axis=self._axis)
@@ -300,7 +311,9 @@ class KLDivLoss(Loss):
         super().__init__(weight, batch_axis)
         self._from_logits, self._axis = bool(from_logits), int(axis)
 
-    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+    def forward(
+        self, pred: ndarray, label: ndarray, sample_weight: ndarray | None = None
+    ) -> ndarray:
         """Compute the loss of each sample."""
         if not self._from_logits:
             pred = npx.log_softmax(pred, axis=self._axis)
@@ -337,7 +350,9 @@ class HuberLoss(Loss):
         super().__init__(weight, batch_axis)
         self._rho = float(rho)
 
-    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+    def forward(
+        self, pred: ndarray, label: ndarray, sample_weight: ndarray | None = None
+    ) -> ndarray:
         """Compute the loss of each sample."""
         size = np.abs(self._like("label", label, pred) - pred)
         return self._mean(
@@ -373,7 +388,9 @@ class HingeLoss(Loss):
     def _shortfall(self, pred: Any, label: Any) -> Any:
         return npx.relu(self._margin - pred * self._like("label", label, pred))
 
-    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+    def forward(
+        self, pred: ndarray, label: ndarray, sample_weight: ndarray | None = None
+    ) -> ndarray:
         """Compute the loss of each sample."""
         return self._mean(self._shortfall(pred, label), sample_weight)
 
@@ -387,7 +404,9 @@ class SquaredHingeLoss(HingeLoss):
     array([0.25, 0.  ])
     """
 
-    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+    def forward(
+        self, pred: ndarray, label: ndarray, sample_weight: ndarray | None = None
+    ) -> ndarray:
         """Compute the loss of each sample."""
         return self._mean(np.square(self._shortfall(pred, label)), sample_weight)
 
@@ -423,7 +442,9 @@ class LogisticLoss(Loss):
             )
         self._label_format = label_format
 
-    def forward(self, pred: Any, label: Any, sample_weight: Any = None) -> Any:
+    def forward(
+        self, pred: ndarray, label: ndarray, sample_weight: ndarray | None = None
+    ) -> ndarray:
         """Compute the loss of each sample."""
         label = self._like("label", label, pred)
         if self._label_format == "signed":
@@ -457,7 +478,13 @@ class TripletLoss(Loss):
         super().__init__(weight, batch_axis)
         self._margin = margin
 
-    def forward(self, pred: Any, positive: Any, negative: Any, sample_weight: Any = None) -> Any:
+    def forward(
+        self,
+        pred: ndarray,
+        positive: ndarray,
+        negative: ndarray,
+        sample_weight: ndarray | None = None,
+    ) -> ndarray:
         """Compute the loss of each sample."""
         near = np.square(self._like("positive", positive, pred) - pred)
         far = np.square(self._like("negative", negative, pred) - pred)
@@ -501,8 +528,12 @@ class PoissonNLLLoss(Loss):
         self._from_logits, self._compute_full = bool(from_logits), bool(compute_full)
 
     def forward(
-        self, pred: Any, target: Any, sample_weight: Any = None, epsilon: float = 1e-8
-    ) -> Any:
+        self,
+        pred: ndarray,
+        target: ndarray,
+        sample_weight: ndarray | None = None,
+        epsilon: float = 1e-8,
+    ) -> ndarray:
         """Compute the mean loss of the batch."""
         target = self._like("target", target, pred)
         loss = (
@@ -546,7 +577,9 @@ class CosineEmbeddingLoss(Loss):
         super().__init__(weight, batch_axis)
         self._margin = margin
 
-    def forward(self, input1: Any, input2: Any, label: Any, sample_weight: Any = None) -> Any:
+    def forward(
+        self, input1: ndarray, input2: ndarray, label: ndarray, sample_weight: ndarray | None = None
+    ) -> ndarray:
         """Compute the loss of each sample."""
         input1 = self._like("input1", input1, input2, "input2")
         squares = np.square(input1).sum(axis=-1) * np.square(input2).sum(axis=-1)
@@ -592,12 +625,12 @@ class CTCLoss(Loss):
 
     def forward(
         self,
-        pred: Any,
-        label: Any,
-        pred_lengths: Any = None,
-        label_lengths: Any = None,
-        sample_weight: Any = None,
-    ) -> Any:
+        pred: ndarray,
+        label: ndarray,
+        pred_lengths: ndarray | None = None,
+        label_lengths: ndarray | None = None,
+        sample_weight: ndarray | None = None,
+    ) -> ndarray:
         """Compute the loss of each sample."""
         pred = np.swapaxes(pred, 0, 1) if self._layout == "NTC" else pred
         label = np.swapaxes(label, 0, 1) if self._label_layout == "TN" else label
@@ -643,7 +676,7 @@ class SDMLLoss(Loss):
             raise ValueError(f"SDMLLoss: batch_axis must be 0, got {batch_axis}")
         self._smoothing = float(smoothing_parameter)
 
-    def forward(self, x1: Any, x2: Any) -> Any:
+    def forward(self, x1: ndarray, x2: ndarray) -> ndarray:
         """Compute the loss of each sample of the first batch."""
         if x1.ndim != 2 or x1.shape != x2.shape:
             raise ValueError(

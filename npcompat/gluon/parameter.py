@@ -108,7 +108,7 @@ class ParameterDict(dict[str, Parameter]):
             _complete(found, asked, kwargs)
         return found
 
-    def get_constant(self, name: str, value: Any = None) -> Constant:
+    def get_constant(self, name: str, value: ArrayLike | None = None) -> Parameter:
         """Return the constant of a name; create it from `value` if there is none.
 
         Parameters

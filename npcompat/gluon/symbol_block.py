@@ -10,6 +10,7 @@ from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.files import safetensors_file
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.parameter import Parameter
+from npcompat.numpy._ndarray import ndarray
 from npcompat.symbol import Graph, Group, load
 from npcompat.symbol._graph import evaluated, inferred, overwritten, variables
 
@@ -82,7 +83,7 @@ class SymbolBlock(HybridBlock):
             ):
                 self._reg_params[node.name].shape = shape
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x: ndarray, *args: Any) -> ndarray | list[ndarray]:
         """Compute the outputs of the graph; training mode overwrites its auxiliary states."""
         if 1 + len(args) != len(self._inputs):
             raise TypeError(
@@ -121,11 +122,11 @@ class SymbolBlock(HybridBlock):
         symbol_file : path
             The graph.
         input_names : str or sequence of str
-            Which of its variables are inputs.
+            Variables that are inputs.
         param_file : path, optional
             The parameters; without it, the block must be initialized.
         device, ctx : Device or str, optional
-            Where to place the parameters.
+            Device of the parameters.
         allow_missing, ignore_extra : bool
             Whether parameters may be missing in the file, and whether it may hold more.
 

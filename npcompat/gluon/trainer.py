@@ -126,7 +126,7 @@ class Trainer:
             parameter._trainers.add(self)
 
     @property
-    def optimizer(self) -> Any:
+    def optimizer(self) -> optimizers.Optimizer:
         """Optimizer of the trainer."""
         return self._optimizer
 

@@ -19,6 +19,7 @@ from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.devices import as_device
 from npcompat._internal.support import atomic_file
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 
 
@@ -56,7 +57,7 @@ class HookHandle:
 
 def split_data(
     data: ArrayLike, num_slice: int, batch_axis: int = 0, even_split: bool = True
-) -> list["ndarray"]:
+) -> list[ndarray]:
     """Split a batch into slices, one for each device.
 
     Parameters
@@ -101,7 +102,7 @@ def split_data(
 
 def split_and_load(
     data: ArrayLike, ctx_list: Sequence[Any], batch_axis: int = 0, even_split: bool = True
-) -> list["ndarray"]:
+) -> list[ndarray]:
     """Split a batch, and move each slice to its device.
 
     Parameters
@@ -149,7 +150,7 @@ def _all_finite(xp: Any, *arrays: Any) -> Any:
     return found
 
 
-def all_finite(*arrays: Any) -> "ndarray":
+def all_finite(*arrays: ArrayLike) -> ndarray:
     """Return True if all elements of all arrays are finite, as an array, without blocking.
 
     Examples
@@ -162,7 +163,7 @@ def all_finite(*arrays: Any) -> "ndarray":
 
 def clip_global_norm(
     arrays: Sequence[Any], max_norm: float, check_isfinite: bool = True
-) -> "float | ndarray":
+) -> float | ndarray:
     """Clip gradients by their global norm, in place.
 
     Parameters

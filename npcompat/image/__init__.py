@@ -1,6 +1,4 @@
-"""image: pictures from files, resized, cropped and recoloured, augmenters of them, and batches;
-MXNet's `mx.image`.
-"""
+"""image: image reading, resizing, cropping, augmentation and batches; MXNet's `mx.image`."""
 
 from npcompat.image import _augmenters, _cropping, _detection, _iterators, _reading, _usual
 from npcompat.image._augmenters import *

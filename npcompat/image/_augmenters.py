@@ -1,5 +1,6 @@
-"""Augmenters: objects that change a picture (H, W, C), most of them at random; `np.random.seed`
-repeats what they do.
+"""Augmenters: callables that change an image (H, W, C), most of them at random.
+
+`np.random.seed` makes them reproducible.
 """
 
 import json
@@ -14,6 +15,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles
 from npcompat.image import _cropping as cropping
 from npcompat.numpy import random
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 from npcompat.numpy_extension import _image_color as color
 from npcompat.numpy_extension._image_layout import beside, coloured, pictures
@@ -23,7 +25,7 @@ Size = int | tuple[int, int]
 
 
 def plain(value: Any) -> Any:
-    """An argument as JSON has it."""
+    """Convert an argument to a JSON value."""
     if isinstance(value, Handle):
         return handles.to_host(value).tolist()
     if isinstance(value, onp.ndarray | onp.generic):
@@ -34,12 +36,12 @@ def plain(value: Any) -> Any:
 
 
 class Augmenter:
-    """Base of augmenters; a subclass defines `__call__(src)`, which returns the changed picture.
+    """Base class of augmenters; a subclass defines `__call__(src)`, which returns the image.
 
     Parameters
     ----------
     **kwargs
-        What `dumps` shows.
+        Arguments, for `dumps`.
 
     Examples
     --------
@@ -50,17 +52,17 @@ class Augmenter:
     def __init__(self, **kwargs: Any) -> None:
         self._kwargs = {name: plain(value) for name, value in kwargs.items()}
 
-    def dumps(self) -> Any:
-        """The name and the arguments, as JSON."""
+    def dumps(self) -> str | list[Any]:
+        """Serialize name and arguments to JSON."""
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
-    def __call__(self, src: ArrayLike) -> Any:
-        """The changed picture."""
+    def __call__(self, src: ArrayLike) -> ndarray:
+        """Augment an image."""
         raise NotImplementedError(f"{type(self).__name__} must define __call__(src)")
 
 
 class SequentialAug(Augmenter):
-    """Augmenters one after another.
+    """Sequence of augmenters.
 
     Parameters
     ----------
@@ -69,7 +71,8 @@ class SequentialAug(Augmenter):
 
     Examples
     --------
-    >>> image.SequentialAug([image.ForceResizeAug((4, 4)), image.CastAug()])(np.zeros((8, 8, 3), dtype="uint8")).dtype
+    >>> augment = image.SequentialAug([image.ForceResizeAug((4, 4)), image.CastAug()])
+    >>> augment(np.zeros((8, 8, 3), dtype="uint8")).dtype
     dtype('float32')
     """
 
@@ -77,19 +80,20 @@ class SequentialAug(Augmenter):
         super().__init__()
         self.ts = list(ts)
 
-    def dumps(self) -> Any:
-        """The name, and what the augmenters' `dumps` give."""
+    def dumps(self) -> list[Any]:
+        """Return the name, and the results of the augmenters' `dumps`."""
         return [type(self).__name__.lower(), [t.dumps() for t in self.ts]]
 
-    def __call__(self, src: ArrayLike) -> Any:
-        """The changed picture."""
+    def __call__(self, src: ArrayLike) -> ndarray:
+        """Augment an image."""
+        image: Any = src
         for t in self.ts:
-            src = t(src)
-        return src
+            image = t(image)
+        return image
 
 
 class RandomOrderAug(SequentialAug):
-    """Augmenters one after another, in random order.
+    """Sequence of augmenters in random order.
 
     Parameters
     ----------
@@ -98,22 +102,24 @@ class RandomOrderAug(SequentialAug):
 
     Examples
     --------
-    >>> image.RandomOrderAug([image.BrightnessJitterAug(0.1), image.HueJitterAug(0.1)])(np.ones((8, 8, 3))).shape
+    >>> augment = image.RandomOrderAug([image.BrightnessJitterAug(0.1), image.HueJitterAug(0.1)])
+    >>> augment(np.ones((8, 8, 3))).shape
     (8, 8, 3)
     """
 
-    def __call__(self, src: ArrayLike) -> Any:
-        """The changed picture."""
+    def __call__(self, src: ArrayLike) -> ndarray:
+        """Augment an image."""
+        image: Any = src
         for i in random.permutation(len(self.ts)).tolist():
-            src = self.ts[i](src)
-        return src
+            image = self.ts[i](image)
+        return image
 
 
 # --- sizes and windows ----------------------------------------------------------------------------
 
 
 class ResizeAug(Augmenter):
-    """The shorter edge made as long as given, see `resize_short`.
+    """Resize the shorter edge to a length, see `resize_short`.
 
     Parameters
     ----------
@@ -132,13 +138,13 @@ class ResizeAug(Augmenter):
         super().__init__(size=size, interp=interp)
         self.size, self.interp = size, interp
 
-    def __call__(self, src: ArrayLike) -> Any:
-        """The resized picture."""
+    def __call__(self, src: ArrayLike) -> ndarray:
+        """Resize an image."""
         return cropping.resize_short(src, self.size, self.interp)
 
 
 class _Sized(Augmenter):
-    """An augmenter with a size (width, height) and an interpolation."""
+    """Base class of augmenters with a size (width, height) and an interpolation."""
 
     def __init__(self, size: Size, interp: int = 2) -> None:
         super().__init__(size=size, interp=interp)
@@ -146,7 +152,7 @@ class _Sized(Augmenter):
 
 
 class ForceResizeAug(_Sized):
-    """A picture in another size, whatever its shape.
+    """Resize an image to a size, regardless of its aspect ratio.
 
     Parameters
     ----------
@@ -161,14 +167,14 @@ class ForceResizeAug(_Sized):
     (6, 4, 3)
     """
 
-    def __call__(self, src: ArrayLike) -> Any:
-        """The resized picture."""
+    def __call__(self, src: ArrayLike) -> ndarray:
+        """Resize an image."""
         width, height = pair(self.size, "ForceResizeAug")
         return cropping.imresize(src, width, height, self.interp)
 
 
 class RandomCropAug(_Sized):
-    """A window at a random place, see `random_crop`.
+    """Random crop, see `random_crop`.
 
     Parameters
     ----------
@@ -183,13 +189,13 @@ class RandomCropAug(_Sized):
     (6, 4, 3)
     """
 
-    def __call__(self, src: ArrayLike) -> Any:
-        """The window."""
+    def __call__(self, src: ArrayLike) -> ndarray:
+        """Crop an image."""
         return cropping.random_crop(src, self.size, self.interp)[0]
 
 
 class CenterCropAug(_Sized):
-    """The middle, see `center_crop`.
+    """Center crop, see `center_crop`.
 
     Parameters
     ----------
@@ -204,28 +210,29 @@ class CenterCropAug(_Sized):
     (6, 4, 3)
     """
 
-    def __call__(self, src: ArrayLike) -> Any:
-        """The middle."""
+    def __call__(self, src: ArrayLike) -> ndarray:
+        """Crop an image."""
         return cropping.center_crop(src, self.size, self.interp)[0]
 
 
 class RandomSizedCropAug(Augmenter):
-    """A random window in a size, see `random_size_crop`.
+    """Random resized crop, see `random_size_crop`.
 
     Parameters
     ----------
     size : int or (int, int)
         Width and height.
     area : float or (float, float)
-        Between which shares of the picture's area the window's lies.
+        Range of the window's area, as a share of the image's.
     ratio : (float, float)
-        Between which numbers its width over its height lies.
+        Range of the window's aspect ratio, width / height.
     interp : {0, 1, 2, 3, 4, 9, 10}
         The interpolation, as for `npx.image.resize`.
 
     Examples
     --------
-    >>> image.RandomSizedCropAug((4, 6), 0.2, (0.75, 1.33))(np.zeros((8, 16, 3), dtype="uint8")).shape
+    >>> augment = image.RandomSizedCropAug((4, 6), 0.2, (0.75, 1.33))
+    >>> augment(np.zeros((8, 16, 3), dtype="uint8")).shape
     (6, 4, 3)
     """
 
@@ -239,18 +246,18 @@ class RandomSizedCropAug(Augmenter):
         super().__init__(size=size, area=area, ratio=ratio, interp=interp)
         self.size, self.area, self.ratio, self.interp = size, area, ratio, interp
 
-    def __call__(self, src: ArrayLike) -> Any:
-        """The window."""
+    def __call__(self, src: ArrayLike) -> ndarray:
+        """Crop and resize an image."""
         return cropping.random_size_crop(src, self.size, self.area, self.ratio, self.interp)[0]
 
 
 def happens(p: float) -> bool:
-    """True with a probability."""
+    """Return True with a probability."""
     return bool(random.uniform() < p)
 
 
 class HorizontalFlipAug(Augmenter):
-    """Left and right exchanged with a probability.
+    """Random horizontal flip.
 
     Parameters
     ----------
@@ -267,8 +274,8 @@ class HorizontalFlipAug(Augmenter):
         super().__init__(p=p)
         self.p = p
 
-    def __call__(self, src: ArrayLike) -> Any:
-        """The picture, or its mirror image."""
+    def __call__(self, src: ArrayLike) -> ndarray:
+        """Flip an image with the probability."""
         src = pictures(src, "HorizontalFlipAug")
         return np.flip(src, -2) if happens(self.p) else src
 
@@ -277,7 +284,7 @@ class HorizontalFlipAug(Augmenter):
 
 
 class CastAug(Augmenter):
-    """Another dtype.
+    """Cast to a dtype.
 
     Parameters
     ----------
@@ -294,13 +301,13 @@ class CastAug(Augmenter):
         super().__init__(type=dtypes.canonical(typ))
         self.typ = typ
 
-    def __call__(self, src: ArrayLike) -> Any:
-        """The picture in the dtype."""
+    def __call__(self, src: ArrayLike) -> ndarray:
+        """Cast an image."""
         return np.asarray(src).astype(self.typ)
 
 
 class _JitterAug(Augmenter):
-    """A change by a factor that is uniform around 1."""
+    """Base class of color adjustments by a factor that is uniform around 1."""
 
     kind: int
 
@@ -312,15 +319,15 @@ class _JitterAug(Augmenter):
             )
         self._amount = amount
 
-    def __call__(self, src: ArrayLike) -> Any:
-        """The changed picture."""
+    def __call__(self, src: ArrayLike) -> ndarray:
+        """Adjust an image by a random factor."""
         src = coloured(src, type(self).__name__)
         with beside(src):
             return color.adjusted(src, self.kind, 1 + random.uniform(-self._amount, self._amount))
 
 
 class BrightnessJitterAug(_JitterAug):
-    """Pictures times a random number.
+    """Brightness jitter: multiplies the image by a random factor.
 
     Parameters
     ----------
@@ -340,7 +347,7 @@ class BrightnessJitterAug(_JitterAug):
 
 
 class ContrastJitterAug(_JitterAug):
-    """Pictures whose distance from their mean luma is multiplied by a random number.
+    """Contrast jitter: scales the difference from the mean luma by a random factor.
 
     Parameters
     ----------
@@ -360,7 +367,7 @@ class ContrastJitterAug(_JitterAug):
 
 
 class SaturationJitterAug(_JitterAug):
-    """Pictures whose pixels' distance from their own luma is multiplied by a random number.
+    """Saturation jitter: scales the difference of pixels from their luma by a random factor.
 
     Parameters
     ----------
@@ -380,8 +387,7 @@ class SaturationJitterAug(_JitterAug):
 
 
 class HueJitterAug(_JitterAug):
-    """Pictures whose colours are turned about the grey axis of YIQ by a random share of half a
-    turn.
+    """Hue jitter: rotates colors about the gray axis of YIQ by a random share of half a turn.
 
     Parameters
     ----------
@@ -401,12 +407,12 @@ class HueJitterAug(_JitterAug):
 
 
 class ColorJitterAug(RandomOrderAug):
-    """Brightness, contrast and saturation changed at random, in random order.
+    """Color jitter: random brightness, contrast and saturation, in random order.
 
     Parameters
     ----------
     brightness, contrast, saturation : float
-        How much, as for the augmenters of each; 0 leaves one out.
+        Amounts, as for the augmenters of each; 0 disables one.
 
     Examples
     --------
@@ -424,17 +430,18 @@ class ColorJitterAug(RandomOrderAug):
 
 
 class LightingAug(Augmenter):
-    """Random amounts of colours added, usually principal components of a dataset (Krizhevsky et
-    al., 2012).
+    """Lighting noise: adds random multiples of colors, usually of principal components.
+
+    Krizhevsky et al., 2012.
 
     Parameters
     ----------
     alphastd : float
-        Standard deviation of the amounts.
+        Standard deviation of the coefficients.
     eigval : array_like, shape (3,)
-        What each amount is multiplied by.
+        Eigenvalues: factors of the coefficients.
     eigvec : array_like, shape (3, 3)
-        The colours, as columns.
+        Eigenvectors: the colors, as columns.
 
     Examples
     --------
@@ -447,8 +454,8 @@ class LightingAug(Augmenter):
         self.alphastd = alphastd
         self._components = (onp.array(plain(eigvec)) * onp.array(plain(eigval))).T.astype("float32")
 
-    def __call__(self, src: ArrayLike) -> Any:
-        """The picture in another light."""
+    def __call__(self, src: ArrayLike) -> ndarray:
+        """Change the lighting of an image."""
         src = coloured(src, "LightingAug")
         if src.shape[-1] == 1:
             return src
@@ -460,12 +467,12 @@ class LightingAug(Augmenter):
 
 
 class ColorNormalizeAug(Augmenter):
-    """The mean of each channel taken away, and divided by its deviation, see `color_normalize`.
+    """Color normalization, see `color_normalize`.
 
     Parameters
     ----------
     mean, std : array_like, optional
-        Of each channel.
+        Mean and standard deviation of each channel.
 
     Examples
     --------
@@ -479,14 +486,13 @@ class ColorNormalizeAug(Augmenter):
             None if v is None else onp.array(plain(v), "float32") for v in (mean, std)
         )
 
-    def __call__(self, src: ArrayLike) -> Any:
-        """The normalized picture."""
+    def __call__(self, src: ArrayLike) -> ndarray:
+        """Normalize an image."""
         return cropping.color_normalize(src, self.mean, self.std)
 
 
 class RandomGrayAug(Augmenter):
-    """Made grey with a probability: all channels become 0.21 R + 0.72 G + 0.07 B (ITU-R BT.709's
-    luma).
+    """Random grayscale: all channels become 0.21 R + 0.72 G + 0.07 B (ITU-R BT.709 luma).
 
     Parameters
     ----------
@@ -503,8 +509,8 @@ class RandomGrayAug(Augmenter):
         super().__init__(p=p)
         self.p = p
 
-    def __call__(self, src: ArrayLike) -> Any:
-        """The picture, or its grey version."""
+    def __call__(self, src: ArrayLike) -> ndarray:
+        """Convert an image to grayscale with the probability."""
         src = coloured(src, "RandomGrayAug")
         return src if src.shape[-1] == 1 else color.greyed(src, self.p, (0.21, 0.72, 0.07))
 

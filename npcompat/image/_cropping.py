@@ -1,4 +1,4 @@
-"""Pictures (H, W, C) resized, cropped and bordered: MXNet's functions of single pictures."""
+"""Resizing, cropping and borders of single images (H, W, C), as in MXNet."""
 
 import math
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ import numpy as onp
 
 import npcompat.numpy as np
 from npcompat.numpy import random
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy._ufunc import finish
 from npcompat.numpy_extension._image_geometry import check_range, window_at
@@ -17,19 +18,22 @@ from npcompat.numpy_extension._image_resampling import by_short_edge, pair, resi
 Size = tuple[int, int]
 
 
-def imresize(src: ArrayLike, w: int, h: int, interp: int = 1, out: Any = None) -> Any:
-    """A picture in another size.
+def imresize(
+    src: ArrayLike, w: int, h: int, interp: int = 1, out: ndarray | None = None
+) -> ndarray:
+    """Resize an image, or a batch.
 
     Parameters
     ----------
     src : array_like, shape (H, W, C) or (N, H, W, C)
-        Picture, or several.
+        Image, or several.
     w, h : int
         Width and height of the result.
     interp : {0, 1, 2, 3, 4, 9, 10}
-        The interpolation, as for `npx.image.resize`: on the host Pillow's of 8-bit pictures.
+        The interpolation, as for `npx.image.resize`; on the host, 8-bit images are resized by
+        Pillow.
     out : ndarray, optional
-        Where to write the pixels.
+        Array that the pixels are written to.
 
     Examples
     --------
@@ -39,13 +43,13 @@ def imresize(src: ArrayLike, w: int, h: int, interp: int = 1, out: Any = None) -
     return finish(resized(pictures(src, "imresize"), w, h, interp, "imresize"), out, "imresize")
 
 
-def resize_short(src: ArrayLike, size: int, interp: int = 2) -> Any:
-    """A picture resized so that its shorter edge has a length, and its shape stays.
+def resize_short(src: ArrayLike, size: int, interp: int = 2) -> ndarray:
+    """Resize an image to a length of its shorter edge, at the same aspect ratio.
 
     Parameters
     ----------
     src : array_like, shape (H, W, C)
-        Picture.
+        Image.
     size : int
         Length of the shorter edge.
     interp : {0, 1, 2, 3, 4, 9, 10}
@@ -62,14 +66,14 @@ def resize_short(src: ArrayLike, size: int, interp: int = 2) -> Any:
 
 
 def scale_down(src_size: Size, size: Size) -> Size:
-    """A size made smaller, in the same shape, until it fits into another.
+    """Scale a size down, at the same aspect ratio, until it fits into another.
 
     Parameters
     ----------
     src_size : (int, int)
-        Width and height into which it must fit.
+        Maximum width and height.
     size : (int, int)
-        Width and height wanted.
+        Wanted width and height.
 
     Examples
     --------
@@ -87,13 +91,13 @@ def scale_down(src_size: Size, size: Size) -> Size:
 
 def fixed_crop(
     src: ArrayLike, x0: int, y0: int, w: int, h: int, size: Size | None = None, interp: int = 2
-) -> Any:
-    """A window of a picture, in another size if one is given.
+) -> ndarray:
+    """Crop a window of an image, and resize it if a size is given.
 
     Parameters
     ----------
     src : array_like, shape (H, W, C)
-        Picture.
+        Image.
     x0, y0 : int
         The left and the upper edge.
     w, h : int
@@ -129,23 +133,23 @@ def _sized(window: Any, size: Size | None, interp: int, what: str) -> Any:
 def center_crop(
     src: ArrayLike, size: int | Size, interp: int = 2
 ) -> tuple[Any, tuple[int, int, int, int]]:
-    """The middle of a picture; one that is too small is cut in the shape of `size` and enlarged.
+    """Center crop; smaller images are cropped to the aspect ratio of `size` and enlarged.
 
     Parameters
     ----------
     src : array_like, shape (H, W, C) or (N, H, W, C)
-        Picture, or several.
+        Image, or several.
     size : int or (int, int)
         Width and height of the result.
     interp : {0, 1, 2, 3, 4, 9, 10}
-        The interpolation where it is enlarged, as for `npx.image.resize`; bicubic if not given.
+        The interpolation if it is enlarged, as for `npx.image.resize`; bicubic if not given.
 
     Returns
     -------
     ndarray
-        The middle.
+        The cropped image.
     (int, int, int, int)
-        Where it was: left, top, width, height.
+        The window: left, top, width, height.
 
     Examples
     --------
@@ -163,25 +167,24 @@ def center_crop(
 def random_crop(
     src: ArrayLike, size: int | Size, interp: int = 2
 ) -> tuple[Any, tuple[Any, Any, int, int]]:
-    """A window of a picture at a random place; of one that is too small it is cut in the shape of
-    `size` and enlarged.
+    """Random crop; smaller images are cropped to the aspect ratio of `size` and enlarged.
 
     Parameters
     ----------
     src : array_like, shape (H, W, C) or (N, H, W, C)
-        Picture, or several, of which each is cut at its own place.
+        Image, or a batch; positions are drawn for each image.
     size : int or (int, int)
         Width and height of the result.
     interp : {0, 1, 2, 3, 4, 9, 10}
-        The interpolation where it is enlarged, as for `npx.image.resize`; bicubic if not given.
+        The interpolation if it is enlarged, as for `npx.image.resize`; bicubic if not given.
 
     Returns
     -------
     ndarray
-        The window.
+        The cropped image.
     tuple
-        Where it was: left, top, width, height. Left and top are arrays for a batch, and in a
-        compiled function.
+        The window: left, top, width, height. Left and top are arrays for a batch, and in a compiled
+        function.
 
     Examples
     --------
@@ -208,32 +211,33 @@ def random_size_crop(
     ratio: tuple[float, float],
     interp: int = 2,
 ) -> tuple[Any, tuple[int, int, int, int]]:
-    """A random window of a picture, in a size (Szegedy et al., 2015).
+    """Random resized crop of an image (Szegedy et al., 2015).
 
     Parameters
     ----------
     src : array_like, shape (H, W, C)
-        Picture.
+        Image.
     size : int or (int, int)
         Width and height of the result.
     area : float or (float, float)
-        Between which shares of the picture's area the window's lies; one number means up to 1.
+        Range of the window's area, as a share of the image's; a number means up to 1.
     ratio : (float, float)
-        Between which numbers its width over its height lies.
+        Range of the window's aspect ratio, width / height.
     interp : {0, 1, 2, 3, 4, 9, 10}
         The interpolation, as for `npx.image.resize`; bicubic if not given.
 
     Returns
     -------
     ndarray
-        The window; if ten random ones do not lie in the picture, its middle, as `center_crop` gives
-        it.
+        The cropped image; if ten random windows do not fit into the image, the result of
+        `center_crop`.
     (int, int, int, int)
-        Where it was: left, top, width, height.
+        The window: left, top, width, height.
 
     Examples
     --------
-    >>> image.random_size_crop(np.zeros((20, 30, 3), dtype="uint8"), (8, 8), 0.1, (0.8, 1.2))[0].shape
+    >>> picture = np.zeros((20, 30, 3), dtype="uint8")
+    >>> image.random_size_crop(picture, (8, 8), 0.1, (0.8, 1.2))[0].shape
     (8, 8, 3)
     """
     src, size = pictures(src, "random_size_crop"), pair(size, "random_size_crop")
@@ -255,29 +259,31 @@ def random_size_crop(
     return center_crop(src, size, interp)
 
 
-def color_normalize(src: ArrayLike, mean: ArrayLike | None, std: ArrayLike | None = None) -> Any:
-    """A picture with the mean of each channel taken away, and divided by its deviation.
+def color_normalize(
+    src: ArrayLike, mean: ArrayLike | None, std: ArrayLike | None = None
+) -> ndarray:
+    """Standardize the channels of an image: (src - mean) / std.
 
     Parameters
     ----------
     src : array_like, shape (H, W, C)
-        Picture; one of integers becomes one of floats.
+        Image; integers are converted to floats.
     mean, std : array_like, optional
-        Of each channel, or in the shape of the picture.
+        Mean and standard deviation of each channel, or in the shape of the image.
 
     Examples
     --------
     >>> image.color_normalize(np.full((1, 1, 3), 10.0), (1, 2, 3), (3, 4, 7)).ravel()
     array([3., 2., 1.])
     """
-    src = np.asarray(src)
-    with beside(src):
-        if src.dtype.kind not in "fV":
-            src = src.astype("float32")
+    image = np.asarray(src)
+    with beside(image):
+        if image.dtype.kind not in "fV":
+            image = image.astype("float32")
         for value, function in ((mean, np.subtract), (std, np.divide)):
             if value is not None:
-                src = function(src, np.asarray(value, dtype=src.dtype))
-        return src
+                image = function(image, np.asarray(value, dtype=image.dtype))
+        return image
 
 
 _BORDERS = ("constant", "edge", "symmetric", "wrap", "reflect")
@@ -292,22 +298,22 @@ def copyMakeBorder(
     type: int = 0,
     value: float = 0.0,
     values: Sequence[float] = (),
-) -> Any:
-    """A picture with a border.
+) -> ndarray:
+    """Add a border to an image.
 
     Parameters
     ----------
     src : array_like, shape (H, W, C)
-        Picture.
+        Image.
     top, bot, left, right : int
         Widths of the border.
     type : {0, 1, 2, 3, 4}
-        What the border shows, by OpenCV's numbers: 0 one colour, 1 the nearest pixel, 2 the picture
-        mirrored, 3 the picture repeated, 4 the picture mirrored without its edge twice.
+        OpenCV's border type: 0 a constant color, 1 the nearest pixel, 2 the mirrored image, 3 the
+        repeated image, 4 the image mirrored without repeating its edge.
     value : float
-        The colour for type 0, of all channels.
+        The color for type 0, of all channels.
     values : sequence of float
-        The colour for type 0, by channel.
+        The color for type 0, by channel.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Augmenters of pictures with objects: they change a picture and the boxes of what is in it.
+"""Augmenters for object detection, which change an image and its bounding boxes.
 
 A label is a NumPy array with a row for each object: its class, and its box as left, top, right,
-bottom in shares of the picture's width and height; what else stands in a row is kept.
+bottom in shares of the image's width and height; further columns are kept.
 """
 
 import json
@@ -28,7 +28,7 @@ Range = tuple[float, float]
 
 
 def as_label(label: ArrayLike) -> Label:
-    """A label as a NumPy array of its own."""
+    """Copy a label to a NumPy array."""
     found = onp.array(handles.to_host(label) if isinstance(label, Handle) else label, "float32")
     if found.ndim != 2 or found.shape[1] < 5:
         raise ValueError(f"expected a label of shape (objects, 5 or more), got {found.shape}")
@@ -36,13 +36,14 @@ def as_label(label: ArrayLike) -> Label:
 
 
 class DetAugmenter:
-    """Base of augmenters of pictures with objects; a subclass defines `__call__(src, label)`, which
-    returns both.
+    """Base class of detection augmenters.
+
+    A subclass defines `__call__(src, label)`, which returns both.
 
     Parameters
     ----------
     **kwargs
-        What `dumps` shows.
+        Arguments, for `dumps`.
 
     Examples
     --------
@@ -53,17 +54,17 @@ class DetAugmenter:
     def __init__(self, **kwargs: Any) -> None:
         self._kwargs = kwargs
 
-    def dumps(self) -> Any:
-        """The name and the arguments, as JSON."""
+    def dumps(self) -> str | list[Any]:
+        """Serialize name and arguments to JSON."""
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src: ArrayLike, label: ArrayLike) -> tuple[Any, Label]:
-        """The changed picture and its label."""
+        """Augment an image and its label."""
         raise NotImplementedError(f"{type(self).__name__} must define __call__(src, label)")
 
 
 class DetBorrowAug(DetAugmenter):
-    """An augmenter that moves nothing in the picture: the label stays.
+    """Adapter for augmenters that do not move pixels: the label stays.
 
     Parameters
     ----------
@@ -72,7 +73,8 @@ class DetBorrowAug(DetAugmenter):
 
     Examples
     --------
-    >>> picture, label = image.DetBorrowAug(image.CastAug())(np.zeros((2, 2, 3), dtype="uint8"), [[0, 0, 0, 1, 1]])
+    >>> augment = image.DetBorrowAug(image.CastAug())
+    >>> picture, label = augment(np.zeros((2, 2, 3), dtype="uint8"), [[0, 0, 0, 1, 1]])
     >>> picture.dtype
     dtype('float32')
     """
@@ -83,28 +85,29 @@ class DetBorrowAug(DetAugmenter):
         super().__init__(augmenter=augmenter.dumps())
         self.augmenter = augmenter
 
-    def dumps(self) -> Any:
-        """The name, and what the augmenter's `dumps` gives."""
+    def dumps(self) -> list[Any]:
+        """Return the name, and the result of the augmenter's `dumps`."""
         return [type(self).__name__.lower(), self.augmenter.dumps()]
 
     def __call__(self, src: ArrayLike, label: ArrayLike) -> tuple[Any, Label]:
-        """The changed picture and the label."""
+        """Augment an image; the label stays."""
         return self.augmenter(src), as_label(label)
 
 
 class DetRandomSelectAug(DetAugmenter):
-    """One of several augmenters at random, or none.
+    """Random choice of one of several augmenters, or none.
 
     Parameters
     ----------
     aug_list : sequence of DetAugmenter
         The augmenters.
     skip_prob : float
-        How probable it is that nothing is done.
+        Probability that no augmenter is applied.
 
     Examples
     --------
-    >>> _, label = image.DetRandomSelectAug([image.DetHorizontalFlipAug(1)])(np.zeros((2, 2, 3)), [[0, 0, 0, 0.25, 1]])
+    >>> augment = image.DetRandomSelectAug([image.DetHorizontalFlipAug(1)])
+    >>> _, label = augment(np.zeros((2, 2, 3)), [[0, 0, 0, 0.25, 1]])
     >>> label[0, 1]
     np.float32(0.75)
     """
@@ -121,19 +124,19 @@ class DetRandomSelectAug(DetAugmenter):
                 )
         self.skip_prob = skip_prob if self.aug_list else 1
 
-    def dumps(self) -> Any:
-        """The name, and what the augmenters' `dumps` give."""
+    def dumps(self) -> list[Any]:
+        """Return the name, and the results of the augmenters' `dumps`."""
         return [type(self).__name__.lower(), [a.dumps() for a in self.aug_list]]
 
     def __call__(self, src: ArrayLike, label: ArrayLike) -> tuple[Any, Label]:
-        """The changed picture and its label, or what was given."""
+        """Augment an image and its label, or return them unchanged."""
         if happens(self.skip_prob):
             return src, as_label(label)
         return self.aug_list[int(random.randint(0, len(self.aug_list)))](src, label)
 
 
 class DetHorizontalFlipAug(DetAugmenter):
-    """Left and right exchanged with a probability.
+    """Random horizontal flip of image and boxes.
 
     Parameters
     ----------
@@ -152,7 +155,7 @@ class DetHorizontalFlipAug(DetAugmenter):
         self.p = p
 
     def __call__(self, src: ArrayLike, label: ArrayLike) -> tuple[Any, Label]:
-        """The picture or its mirror image, and the label."""
+        """Flip an image and its label with the probability."""
         src, label = pictures(src, "DetHorizontalFlipAug"), as_label(label)
         if happens(self.p):
             src = np.flip(src, -2)
@@ -161,7 +164,7 @@ class DetHorizontalFlipAug(DetAugmenter):
 
 
 def _areas(boxes: Label) -> Label:
-    """Areas of boxes (left, top, right, bottom); none for what has no inside."""
+    """Return the areas of boxes (left, top, right, bottom); 0 for inverted ones."""
     found: Label = onp.maximum(boxes[:, 2] - boxes[:, 0], 0) * onp.maximum(
         boxes[:, 3] - boxes[:, 1], 0
     )
@@ -169,7 +172,7 @@ def _areas(boxes: Label) -> Label:
 
 
 def _coverage(boxes: Label, window: Sequence[float]) -> Label:
-    """The share of each box that lies in a window."""
+    """Return the share of each box that lies in a window."""
     inside = onp.concatenate(
         [onp.maximum(boxes[:, :2], window[:2]), onp.minimum(boxes[:, 2:], window[2:])], axis=1
     )
@@ -179,20 +182,20 @@ def _coverage(boxes: Label, window: Sequence[float]) -> Label:
 
 
 class DetRandomCropAug(DetAugmenter):
-    """A random window that holds enough of the objects in it (Liu et al., 2016, "SSD").
+    """Random crop that covers enough of its objects (SSD; Liu et al., 2016).
 
     Parameters
     ----------
     min_object_covered : float
-        Of each object that the window touches, more than this share must lie in it.
+        Minimum share of each object touched by the window that must lie in it.
     aspect_ratio_range : (float, float)
-        Between which numbers the window's width over its height lies.
+        Range of the window's aspect ratio, width / height.
     area_range : (float, float)
-        Between which shares of the picture's area the window's lies.
+        Range of the window's area, as a share of the image's.
     min_eject_coverage : float
-        Objects of which less than this share lies in the window are no longer in the label.
+        Objects with a smaller share in the window are removed from the label.
     max_attempts : int
-        How many windows are tried; if none is right, the picture stays as it is.
+        Number of windows to try; if none is valid, the image is not cropped.
 
     Examples
     --------
@@ -223,7 +226,7 @@ class DetRandomCropAug(DetAugmenter):
         self._ratio, self._area, self._attempts = aspect_ratio_range, area_range, int(max_attempts)
 
     def __call__(self, src: ArrayLike, label: ArrayLike) -> tuple[Any, Label]:
-        """The window and its label."""
+        """Crop an image and its label."""
         src, label = pictures(src, "DetRandomCropAug"), as_label(label)
         height, width = src.shape[:2]
         for area, ratio, across, down in random.uniform(size=(self._attempts, 4)).tolist():
@@ -250,7 +253,7 @@ def _between(limits: Range, share: float) -> float:
 
 
 def _moved(label: Label, window: Sequence[float]) -> Label:
-    """A label as it is in a window (left, top, right, bottom), which cuts its boxes."""
+    """Return a label relative to a window (left, top, right, bottom), with boxes clipped."""
     left, top, right, bottom = window
     label = label.copy()
     label[:, [1, 3]] = (label[:, [1, 3]] - left) / (right - left)
@@ -260,22 +263,23 @@ def _moved(label: Label, window: Sequence[float]) -> Label:
 
 
 class DetRandomPadAug(DetAugmenter):
-    """A larger picture, with the given one at a random place in it.
+    """Random padding: places the image at a random position of a larger one.
 
     Parameters
     ----------
     aspect_ratio_range : (float, float)
-        Between which numbers its width over its height lies.
+        Range of its aspect ratio, width / height.
     area_range : (float, float)
-        Between which multiples of the given one's area its area lies.
+        Range of its area, as a multiple of the given image's.
     max_attempts : int
-        How many sizes are tried; if the picture fits into none, it stays as it is.
+        Number of sizes to try; if the image fits into none, it is not padded.
     pad_val : sequence of float
-        The colour around the given picture.
+        The color of the padding.
 
     Examples
     --------
-    >>> picture, label = image.DetRandomPadAug(area_range=(2.0, 2.0))(np.zeros((20, 20, 3)), [[0, 0, 0, 1, 1]])
+    >>> augment = image.DetRandomPadAug(area_range=(2.0, 2.0))
+    >>> picture, label = augment(np.zeros((20, 20, 3)), [[0, 0, 0, 1, 1]])
     >>> bool(abs(picture.size / 1200 - 2) < 0.2)
     True
     """
@@ -303,7 +307,7 @@ class DetRandomPadAug(DetAugmenter):
         )
 
     def __call__(self, src: ArrayLike, label: ArrayLike) -> tuple[Any, Label]:
-        """The larger picture and its label."""
+        """Pad an image and its label."""
         src, label = pictures(src, "DetRandomPadAug"), as_label(label)
         height, width, channels = src.shape
         colours = self._pad_val if len(self._pad_val) == channels else self._pad_val[:1] * channels
@@ -335,14 +339,14 @@ def CreateMultiRandCropAugmenter(
     max_attempts: Any = 50,
     skip_prob: float = 0,
 ) -> DetRandomSelectAug:
-    """One of several `DetRandomCropAug` at random.
+    """Create a random choice of several `DetRandomCropAug`.
 
     Parameters
     ----------
     min_object_covered, aspect_ratio_range, area_range, min_eject_coverage, max_attempts
         As for `DetRandomCropAug`; a list has one for each.
     skip_prob : float
-        How probable it is that nothing is done.
+        Probability that no augmenter is applied.
 
     Examples
     --------
@@ -383,37 +387,38 @@ def CreateDetAugmenter(
     max_attempts: Any = 50,
     pad_val: Sequence[float] = (127, 127, 127),
 ) -> list[DetAugmenter]:
-    """The augmenters that detection usually needs, in order.
+    """Create the usual list of augmenters for detection.
 
     Parameters
     ----------
     data_shape : (int, int, int)
-        Channels, height and width of what comes out.
+        Channels, height and width of the result.
     resize : int
-        Length to which the shorter edge is resized first; 0 leaves it.
+        Length to which the shorter edge is resized first; 0 disables it.
     rand_crop, rand_pad : float
-        How probable it is that a window is cut out, and that the picture is padded.
+        Probabilities of cropping and of padding.
     rand_gray : float
-        How probable it is that a picture becomes grey.
+        Probability of conversion to grayscale.
     rand_mirror : bool
-        Whether half of the pictures are mirrored.
+        Whether half of the images are mirrored.
     mean, std : array_like or True, optional
-        What is taken away from each channel, and what it is divided by; True means ImageNet's.
+        Mean and standard deviation of each channel, for normalization; True means ImageNet's.
     brightness, contrast, saturation, pca_noise, hue : float
-        How much they change, as for their augmenters.
+        Amounts of change, as for their augmenters.
     inter_method : {0, 1, 2, 3, 4, 9, 10}
         The interpolation, as for `npx.image.resize`.
     min_object_covered, aspect_ratio_range, min_eject_coverage, max_attempts
         As for `CreateMultiRandCropAugmenter`.
     area_range : (float, float)
-        Between which shares of the picture's area the result's lies: up to 1 by cropping, from 1 by
+        Range of the result's area, as a share of the image's: up to 1 by cropping, from 1 by
         padding.
     pad_val : sequence of float
-        The colour of what is padded.
+        The color of the padding.
 
     Examples
     --------
-    >>> [type(a).__name__ for a in image.CreateDetAugmenter((3, 8, 8), rand_crop=0.5, rand_mirror=True)]
+    >>> augmenters = image.CreateDetAugmenter((3, 8, 8), rand_crop=0.5, rand_mirror=True)
+    >>> [type(a).__name__ for a in augmenters]
     ['DetRandomSelectAug', 'DetHorizontalFlipAug', 'DetBorrowAug', 'DetBorrowAug']
     """
     found: list[DetAugmenter] = []

@@ -1,4 +1,4 @@
-"""Iterators that read, augment and batch pictures, with labels or with boxes of objects."""
+"""Iterators that read, augment and batch images, with labels or bounding boxes."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -12,11 +12,12 @@ from npcompat._internal.dispatch import handles
 from npcompat.image import _augmenters, _detection
 from npcompat.image._sources import Labels, Path, Source, decoded
 from npcompat.image._usual import CreateAugmenter
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import DTypeLike
 
 
 class DataDesc(NamedTuple):
-    """What an iterator gives: a name, a shape and a dtype."""
+    """Description of a batch: name, shape and dtype."""
 
     name: str
     shape: tuple[int, ...]
@@ -24,7 +25,7 @@ class DataDesc(NamedTuple):
 
 
 class DataBatch(NamedTuple):
-    """A batch: lists of arrays, and how many samples at its end are there only to fill it."""
+    """Batch: lists of arrays, and the number of padding samples at its end."""
 
     data: list[Any]
     label: list[Any]
@@ -32,7 +33,7 @@ class DataBatch(NamedTuple):
 
 
 class _PictureIter:
-    """What both iterators share: a source, augmenters, and the last batch."""
+    """Base class of image iterators: a source, augmenters, and the last batch."""
 
     def __init__(
         self,
@@ -57,11 +58,11 @@ class _PictureIter:
         self._left: list[Any] = []
 
     def reset(self) -> None:
-        """Begin another round; with 'roll_over', what was left of the last one comes first."""
+        """Start the next epoch; with 'roll_over', samples left from the last one come first."""
         self._round = iter(self._source)
 
     def hard_reset(self) -> None:
-        """Begin another round, and forget what was left."""
+        """Start the next epoch, and discard samples left from the last one."""
         self._left = []
         self.reset()
 
@@ -72,12 +73,12 @@ class _PictureIter:
         return self.next()
 
     def next(self) -> DataBatch:
-        """The next batch.
+        """Return the next batch.
 
         Raises
         ------
         StopIteration
-            At the end of a round; `reset` begins another.
+            At the end of an epoch; `reset` starts the next.
         """
         if self._round is None:
             raise StopIteration
@@ -106,7 +107,7 @@ class _PictureIter:
         )
 
     def _fill(self, samples: list[Any]) -> None:
-        """Append samples of the round until there are enough, or it ends."""
+        """Append samples until there are enough, or the epoch ends."""
         while len(samples) < self.batch_size:
             try:
                 labels, content = self.next_sample()
@@ -126,15 +127,15 @@ class _PictureIter:
     def _augmented(self, picture: Any, labels: Labels) -> tuple[Any, Any]:
         raise NotImplementedError(f"{type(self).__name__} must define _augmented(picture, labels)")
 
-    # --- the steps of a sample, which a subclass may define in another way
+    # --- processing of a sample, which a subclass may override
 
     def next_sample(self) -> tuple[Labels, bytes]:
-        """The labels of the next sample, and the content of its picture's file.
+        """Return the labels of the next sample, and the content of its image file.
 
         Raises
         ------
         StopIteration
-            At the end of a round.
+            At the end of an epoch.
         """
         found = None if self._round is None else next(self._round, None)
         if found is None:
@@ -143,26 +144,26 @@ class _PictureIter:
         return labels, content
 
     def read_image(self, fname: Path) -> bytes:
-        """The content of a picture's file in the folder that paths start from."""
+        """Read an image file; paths are relative to the root folder."""
         return self._source.read(fname)
 
-    def imdecode(self, s: bytes) -> Any:
-        """The picture (H, W, C) of a file's content."""
+    def imdecode(self, s: bytes) -> ndarray:
+        """Decode an image file to an array (H, W, C)."""
         return decoded(s, self.data_shape[0], self._name)
 
     def check_valid_image(self, data: Sequence[Any]) -> None:
-        """Raise ValueError if the first of the arrays is no picture."""
+        """Raise ValueError unless the first array is an image."""
         if data[0].ndim != 3:
             raise ValueError(
                 f"{self._name}: expected a picture of shape (H, W, C), got {data[0].shape}"
             )
 
     def check_data_shape(self, data_shape: Sequence[int]) -> None:
-        """Raise ValueError if pictures can't have this shape."""
+        """Raise ValueError unless the shape is one of images."""
         _checked(data_shape, type(self).__name__)
 
-    def postprocess_data(self, datum: Any) -> Any:
-        """What a batch holds of an augmented picture: its channels first."""
+    def postprocess_data(self, datum: Any) -> ndarray:
+        """Convert an augmented image to channels first, as stored in a batch."""
         return np.transpose(datum, (2, 0, 1))
 
     def _labels(self, labels: list[Any]) -> Any:
@@ -179,7 +180,7 @@ def _checked(data_shape: Sequence[int], what: str) -> tuple[int, int, int]:
 
 
 class ImageIter(_PictureIter):
-    """Batches of pictures with labels, from a file of records or from a list.
+    """Iterator over batches of images with labels, from a file of records or a list.
 
     Parameters
     ----------
@@ -192,34 +193,33 @@ class ImageIter(_PictureIter):
     path_imgrec : path, optional
         A file of records, as `recordio.pack_img` makes them.
     path_imglist : path, optional
-        A `.lst` file: lines of a number, labels and a path, parted by tabs.
+        A `.lst` file: lines of a number, labels and a path, separated by tabs.
     path_root : path, optional
-        The folder that paths start from.
+        The folder that paths are relative to.
     path_imgidx : path, optional
-        The index of the records; needed to shuffle them, or to take a part.
+        The index of the records; needed to shuffle them, or to select a part.
     shuffle : bool
-        Whether each round comes in another order.
+        Whether each epoch has another order.
     part_index, num_parts : int
-        Which part of the samples is taken, of how many.
+        Index of the part of the samples to use, and number of parts.
     aug_list : list of Augmenter, optional
-        What is done to each picture; what `CreateAugmenter(data_shape, **kwargs)` gives if not
-        given.
+        Augmenters of each image; `CreateAugmenter(data_shape, **kwargs)` if not given.
     imglist : sequence, optional
         Labels and paths, instead of a `.lst` file.
     data_name, label_name : str
         Names in `provide_data` and `provide_label`.
     dtype : dtype
-        Dtype of the batches of pictures.
+        Dtype of the batches of images.
     last_batch_handle : {'pad', 'discard', 'roll_over'}
-        Whether an incomplete batch at the end is filled from the beginning, left out, or begins the
-        next round.
+        Whether an incomplete last batch is filled from the beginning, dropped, or begins the next
+        epoch.
     **kwargs
         Arguments of `CreateAugmenter`.
 
     Raises
     ------
     ValueError
-        If a picture is damaged: the error names the file, or the record.
+        If an image is damaged: the error names the file, or the record.
 
     Examples
     --------
@@ -280,8 +280,8 @@ class ImageIter(_PictureIter):
         self.provide_data = [DataDesc(data_name, (self.batch_size, *self.data_shape), self.dtype)]
         self.provide_label = [DataDesc(label_name, label_shape)]
 
-    def augmentation_transform(self, data: Any) -> Any:
-        """The picture, changed by the augmenters one after another."""
+    def augmentation_transform(self, data: Any) -> ndarray:
+        """Apply the augmenters to an image, in order."""
         for augmenter in self.auglist:
             data = augmenter(data)
         return data
@@ -299,12 +299,12 @@ class ImageIter(_PictureIter):
 
 
 class ImageDetIter(_PictureIter):
-    """Batches of pictures with boxes of objects, from a file of records or from a list.
+    """Iterator over batches of images with bounding boxes, from a file of records or a list.
 
     The labels of a sample are the length of their head, the length of an object, the rest of the
-    head, and the objects: a class, and a box as left, top, right, bottom in shares of the picture's
-    width and height. In a batch each sample has as many rows as the one with the most objects;
-    those without an object are -1.
+    head, and the objects: a class, and a box as left, top, right, bottom in shares of the image's
+    width and height. In a batch each sample has as many rows as the one with the most objects; rows
+    without an object are -1.
 
     Parameters
     ----------
@@ -316,8 +316,7 @@ class ImageDetIter(_PictureIter):
     last_batch_handle
         As for `ImageIter`.
     aug_list : list of DetAugmenter, optional
-        What is done to each picture; what `CreateDetAugmenter(data_shape, **kwargs)` gives if not
-        given.
+        Augmenters of each image; `CreateDetAugmenter(data_shape, **kwargs)` if not given.
     data_name, label_name : str
         Names in `provide_data` and `provide_label`.
     **kwargs
@@ -328,7 +327,9 @@ class ImageDetIter(_PictureIter):
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "pictures.rec")
     >>> with recordio.MXRecordIO(path, "w") as file:
-    ...     objects = [[2, 5, 0, 0.0, 0.0, 0.5, 1.0], [2, 5, 1, 0.5, 0.0, 1.0, 1.0, 2, 0.0, 0.0, 1.0, 0.5]]
+    ...     first = [2, 5, 0, 0.0, 0.0, 0.5, 1.0]
+    ...     second = [2, 5, 1, 0.5, 0.0, 1.0, 1.0, 2, 0.0, 0.0, 1.0, 0.5]
+    ...     objects = [first, second]
     ...     for i, label in enumerate(objects):
     ...         file.write(recordio.pack_img((0, label, i, 0), onp.zeros((8, 8, 3), "uint8")))
     >>> batch = next(image.ImageDetIter(2, (3, 4, 4), path_imgrec=path))
@@ -388,7 +389,7 @@ class ImageDetIter(_PictureIter):
 
     @property
     def provide_data(self) -> list[DataDesc]:
-        """Name, shape and dtype of the pictures."""
+        """Name, shape and dtype of the images."""
         return [DataDesc(self._names[0], (self.batch_size, *self.data_shape), self.dtype)]
 
     @property
@@ -399,8 +400,9 @@ class ImageDetIter(_PictureIter):
     def reshape(
         self, data_shape: Sequence[int] | None = None, label_shape: tuple[int, int] | None = None
     ) -> None:
-        """Change the size of pictures, which the augmenters must make, or the rows of labels, of
-        which there may be more only.
+        """Change the image size, which the augmenters must produce, or the number of label rows.
+
+        The number of rows can only grow.
         """
         if data_shape is not None:
             self.data_shape = _checked(data_shape, "ImageDetIter.reshape")
@@ -421,8 +423,9 @@ class ImageDetIter(_PictureIter):
             )
 
     def sync_label_shape(self, it: "ImageDetIter", verbose: bool = False) -> "ImageDetIter":
-        """Give this iterator and another one, such as that of validation, labels of the same shape;
-        `verbose` logs which.
+        """Set the same label shape in this iterator and another one, such as that of validation.
+
+        `verbose` logs the shape.
         """
         shape = (max(self.label_shape[0], it.label_shape[0]), self.label_shape[1])
         if verbose:
@@ -434,7 +437,7 @@ class ImageDetIter(_PictureIter):
         return it
 
     def augmentation_transform(self, data: Any, label: Labels) -> tuple[Any, Labels]:
-        """The picture and its objects, changed by the augmenters one after another."""
+        """Apply the augmenters to an image and its objects, in order."""
         for augmenter in self.auglist:
             data, label = augmenter(data, label)
         return data, label
@@ -450,7 +453,7 @@ class ImageDetIter(_PictureIter):
 
 
 def _objects(labels: Labels, name: str) -> Labels:
-    """The objects of a sample whose boxes have an inside, a row for each."""
+    """Return the objects of a sample with nonempty boxes, one row for each."""
     head, width = (int(labels[0]), int(labels[1])) if len(labels) > 1 else (0, 0)
     if head < 2 or width < 5 or len(labels) <= head or (len(labels) - head) % width:
         raise ValueError(

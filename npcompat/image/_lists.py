@@ -1,4 +1,4 @@
-"""Lists of pictures with labels: `.lst` files, and Python sequences."""
+"""Lists of images with labels: `.lst` files, and Python sequences."""
 
 import os
 from collections.abc import Sequence
@@ -15,9 +15,7 @@ Entry = tuple[onp.ndarray[Any, Any], str]
 
 
 def labelled(entry: Sequence[Any]) -> Entry:
-    """Labels and a path from a sequence of labels, each a number or an array, that ends with a
-    path.
-    """
+    """Return labels and path of a sequence of labels (numbers or arrays) that ends with a path."""
     if len(entry) < 2 or not isinstance(entry[-1], str | os.PathLike):
         raise ValueError(f"expected labels and a path, got {entry!r}")
     labels = [
@@ -29,8 +27,9 @@ def labelled(entry: Sequence[Any]) -> Entry:
 
 
 def read_list(path: str | os.PathLike[str]) -> dict[int, Entry]:
-    """What a `.lst` file lists, by number: each line is a number, labels and a path, parted by
-    tabs.
+    """Read the entries of a `.lst` file, by number.
+
+    Each line is a number, labels and a path, separated by tabs.
     """
     found: dict[int, Entry] = {}
     with open(path, encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Pictures read from files."""
+"""Image decoding and reading from files."""
 
 import os
 from pathlib import Path
@@ -9,39 +9,41 @@ import numpy as onp
 from npcompat._internal.backend import pillow
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import handles
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._ufunc import finish
 from npcompat.numpy_extension._image_layout import host_picture
 
 
-def imdecode(buf: Any, flag: int = 1, to_rgb: bool = True, out: Any = None) -> Any:
-    """The pixels of an encoded picture (JPEG, PNG and what else Pillow reads).
+def imdecode(buf: Any, flag: int = 1, to_rgb: bool = True, out: ndarray | None = None) -> ndarray:
+    """Decode an image (JPEG, PNG and other formats of Pillow) to pixels.
 
     Parameters
     ----------
     buf : bytes, or array of uint8
-        The content of a picture's file.
+        The content of an image file.
     flag : {1, 0, -1}
-        1 gives three channels, 0 one: the luma; -1 gives one if the file has one, else three.
+        1: three channels; 0: one, the luma; -1: one if the file has one, else three.
     to_rgb : bool
-        Whether the order of channels is red, green, blue, or the other way round.
+        Whether the order of channels is red, green, blue, or the reverse.
     out : ndarray, optional
-        Where to write the pixels.
+        Array that the pixels are written to.
 
     Returns
     -------
     ndarray of uint8, shape (H, W, 3) or (H, W, 1)
-        On the host.  A picture is turned as its EXIF tag says; transparency is left out.
+        The pixels, on the host. The EXIF orientation is applied; transparency is dropped.
 
     Raises
     ------
     ImportError
         If Pillow is not installed.
     ValueError
-        If it is no picture, or a damaged one.
+        If it is no image, or a damaged one.
 
     Examples
     --------
-    >>> row = recordio.pack_img(recordio.IRHeader(0, 0.0, 0, 0), onp.zeros((2, 3, 3), "uint8"), 9, ".png")
+    >>> header, pixels = recordio.IRHeader(0, 0.0, 0, 0), onp.zeros((2, 3, 3), "uint8")
+    >>> row = recordio.pack_img(header, pixels, 9, ".png")
     >>> image.imdecode(recordio.unpack(row)[1]).shape
     (2, 3, 3)
     """
@@ -56,9 +58,9 @@ def imdecode(buf: Any, flag: int = 1, to_rgb: bool = True, out: Any = None) -> A
 
 
 def imread(
-    filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True, out: Any = None
-) -> Any:
-    """The pixels of a picture's file; the other arguments and the result are those of `imdecode`.
+    filename: str | os.PathLike[str], flag: int = 1, to_rgb: bool = True, out: ndarray | None = None
+) -> ndarray:
+    """Read an image file; returns its pixels as `imdecode` does.
 
     Parameters
     ----------
@@ -72,7 +74,7 @@ def imread(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is no picture, or a damaged one; the error names the file.
+        If it is no image, or a damaged one; the error names the file.
 
     Examples
     --------

@@ -1,6 +1,4 @@
-"""Where iterators of pictures take samples from: lists and files of records, whole or in parts, in
-order or shuffled.
-"""
+"""Sources of image iterators: lists and files of records, whole or in parts."""
 
 import os
 import pathlib
@@ -13,6 +11,7 @@ from npcompat._internal.backend import pillow
 from npcompat._internal.support.errors import DataFileError
 from npcompat.image._lists import Entry, labelled, read_list
 from npcompat.numpy import random
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy_extension._image_layout import host_picture
 from npcompat.recordio import MXIndexedRecordIO, MXRecordIO, unpack
 
@@ -21,22 +20,22 @@ Labels = onp.ndarray[Any, Any]
 
 
 class Source:
-    """Samples, each an array of labels and the bytes of a picture's file.
+    """Source of samples, each an array of labels and the bytes of an image file.
 
     Parameters
     ----------
     path_imgrec, path_imgidx : path, optional
         A file of records and its index.
     path_imglist : path, optional
-        A `.lst` file; with records, its labels are taken in the place of theirs.
+        A `.lst` file; with records, its labels replace theirs.
     imglist : sequence, optional
         Labels and paths, instead of such a file.
     path_root : path, optional
-        The folder that paths start from.
+        The folder that paths are relative to.
     shuffle : bool
-        Whether each round comes in another order.
+        Whether each epoch has another order.
     part_index, num_parts : int
-        Which part of the samples is taken, of how many.
+        Index of the part of the samples to use, and number of parts.
     """
 
     def __init__(
@@ -83,7 +82,7 @@ class Source:
         self.keys = keys
 
     def __iter__(self) -> Iterator[tuple[Labels, bytes, str]]:
-        """One round: labels, bytes, and what errors call the sample."""
+        """Iterate over one epoch: labels, bytes, and the sample's name in errors."""
         if self.keys is None:
             assert self._records is not None
             self._records.reset()
@@ -103,7 +102,7 @@ class Source:
         return labels, self.read(path), os.path.join(self._root, path)
 
     def read(self, path: Path) -> bytes:
-        """The content of a file in the folder that paths start from."""
+        """Read a file; paths are relative to the root folder."""
         return pathlib.Path(self._root, path).read_bytes()
 
     def _unpacked(self, key: Any, record: bytes) -> tuple[Labels, bytes, str]:
@@ -120,8 +119,8 @@ class Source:
         return self._entries[header.id][0], content, name
 
 
-def decoded(content: bytes, channels: int, name: str) -> Any:
-    """The picture of a sample."""
+def decoded(content: bytes, channels: int, name: str) -> ndarray:
+    """Decode the image of a sample."""
     return host_picture(pillow.decoded(content, 1 if channels == 3 else 0, True, name))
 
 

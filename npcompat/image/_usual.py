@@ -1,4 +1,4 @@
-"""The augmenters that classification usually needs, in the usual order."""
+"""The usual list of augmenters for classification."""
 
 from typing import Any
 
@@ -47,7 +47,7 @@ def colour_augmenters(
     mean: Any,
     std: Any,
 ) -> list[Augmenter]:
-    """Augmenters of the values of pictures, those that are asked for."""
+    """Create the requested color augmenters."""
     found: list[Augmenter] = [CastAug()]
     if brightness or contrast or saturation:
         found.append(ColorJitterAug(brightness, contrast, saturation))
@@ -79,32 +79,33 @@ def CreateAugmenter(
     rand_gray: float = 0,
     inter_method: int = 2,
 ) -> list[Augmenter]:
-    """The augmenters that classification usually needs, in order.
+    """Create the usual list of augmenters for classification.
 
     Parameters
     ----------
     data_shape : (int, int, int)
-        Channels, height and width of what comes out.
+        Channels, height and width of the result.
     resize : int
-        Length to which the shorter edge is resized first; 0 leaves it.
+        Length to which the shorter edge is resized first; 0 disables it.
     rand_crop : bool
-        Whether the window is at a random place, or in the middle.
+        Whether to crop at a random position, instead of the center.
     rand_resize : bool
-        Whether it has a random size and shape, too; needs `rand_crop`.
+        Whether the window has a random size and aspect ratio, too; needs `rand_crop`.
     rand_mirror : bool
-        Whether half of the pictures are mirrored.
+        Whether half of the images are mirrored.
     mean, std : array_like or True, optional
-        What is taken away from each channel, and what it is divided by; True means ImageNet's.
+        Mean and standard deviation of each channel, for normalization; True means ImageNet's.
     brightness, contrast, saturation, hue, pca_noise : float
-        How much they change, as for their augmenters.
+        Amounts of change, as for their augmenters.
     rand_gray : float
-        How probable it is that a picture becomes grey.
+        Probability of conversion to grayscale.
     inter_method : {0, 1, 2, 3, 4, 9, 10}
         The interpolation, as for `npx.image.resize`.
 
     Examples
     --------
-    >>> [type(a).__name__ for a in image.CreateAugmenter((3, 8, 8), resize=10, rand_mirror=True, mean=True)]
+    >>> augmenters = image.CreateAugmenter((3, 8, 8), resize=10, rand_mirror=True, mean=True)
+    >>> [type(a).__name__ for a in augmenters]
     ['ResizeAug', 'CenterCropAug', 'HorizontalFlipAug', 'CastAug', 'ColorNormalizeAug']
     """
     found: list[Augmenter] = []

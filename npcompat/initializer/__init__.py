@@ -1,7 +1,7 @@
-"""Initial values of parameters: `net.initialize(init.Xavier())`.
+"""Initializers of parameters: `net.initialize(init.Xavier())`.
 
-An initializer writes into the array that it is given; its random numbers come from `np.random`. One
-of your own:
+An initializer writes into the array that it is called with; its random numbers come from
+`np.random`. Your own:
 
     class Half(init.Initializer):
         def _init_weight(self, name, arr):

@@ -1,4 +1,4 @@
-"""The base of initializers, and their names."""
+"""Base class and registry of initializers."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -9,14 +9,14 @@ import numpy as onp
 
 
 class InitDesc(str):
-    """The name of what is initialized, with attributes.
+    """Name of a parameter to initialize, with attributes.
 
     Parameters
     ----------
     name : str
-        Name of the parameter; its end says what it is (`bias`, `gamma`, ...).
+        Name of the parameter; its suffix is its kind (`bias`, `gamma`, ...).
     attrs : dict, optional
-        `__init__` holds the initializer that the parameter asks for itself.
+        `__init__` is the parameter's own initializer.
     global_init : Initializer, optional
         The initializer of the whole block.
 
@@ -43,7 +43,7 @@ _Class = TypeVar("_Class", bound=type[Any])
 
 
 def register(klass: _Class) -> _Class:
-    """Make an initializer known by the name of its class, in lower case.
+    """Register an initializer under its class name, in lower case.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def register(klass: _Class) -> _Class:
 
 
 def alias(*names: str) -> Callable[[_Class], _Class]:
-    """Make an initializer known by further names.
+    """Register an initializer under further names.
 
     Examples
     --------
@@ -74,8 +74,8 @@ def alias(*names: str) -> Callable[[_Class], _Class]:
     return register_names
 
 
-def create(initializer: Any, **kwargs: Any) -> Any:
-    """The initializer of a name, from what `dumps` gave, or itself.
+def create(initializer: Any, **kwargs: Any) -> Callable[..., Any]:
+    """Create an initializer from a name or the output of `dumps`; initializers are returned.
 
     Parameters
     ----------
@@ -127,11 +127,11 @@ _BY_NAME = (
 
 
 class Initializer:
-    """Base of initializers.
+    """Base class of initializers.
 
-    Called with a name and an array, it writes the array: zero where the name ends in `bias`, `beta`
-    or `mean`, one where it ends in `gamma` or `var`, and with `_init_weight`, which subclasses
-    define, elsewhere.
+    Called with a name and an array, it writes the array: zero if the name ends in `bias`, `beta` or
+    `mean`, one if it ends in `gamma` or `var`; otherwise it calls `_init_weight`, which subclasses
+    define.
 
     Parameters
     ----------
@@ -149,8 +149,9 @@ class Initializer:
     def set_verbosity(
         self, verbose: bool = False, print_func: Callable[[Any], str] | None = None
     ) -> "Initializer":
-        """Whether each array written is reported, with what `print_func` says of it (its root mean
-        square).
+        """Set whether each written array is reported.
+
+        The report contains the result of `print_func`, by default the root mean square.
         """
         self._verbose = verbose
         if print_func is not None:
@@ -158,18 +159,18 @@ class Initializer:
         return self
 
     def dumps(self) -> str:
-        """The initializer as text, from which `create` makes it again."""
+        """Serialize the initializer to text that `create` accepts."""
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, desc: str, arr: Any) -> None:
-        """Write the array.
+        """Initialize an array in place.
 
         Parameters
         ----------
         desc : InitDesc or str
-            Name of the parameter, and the initializer that it asks for.
+            Name of the parameter, and its own initializer.
         arr : ndarray
-            What is written.
+            The array to write.
         """
         own = desc.attrs.get("__init__") if isinstance(desc, InitDesc) else None
         if own is not None:

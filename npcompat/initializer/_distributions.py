@@ -1,4 +1,4 @@
-"""Initializers that write constants and random numbers."""
+"""Initializers with constants and random numbers."""
 
 import json
 import math
@@ -13,7 +13,7 @@ from npcompat.numpy_extension._nn_special import erfinv
 
 
 def _sample_dtype(arr: Any) -> Any:
-    """Random numbers are drawn in the array's dtype, in float32 for narrower ones."""
+    """Return the dtype of random draws: the array's, or float32 for narrower ones."""
     return (
         arr.dtype
         if dtypes.is_float(arr.dtype) and arr.dtype.itemsize >= 4
@@ -35,7 +35,7 @@ def _fill_normal(arr: Any, sigma: float) -> None:
 @alias("zeros")
 @register
 class Zero(Initializer):
-    """Zeros.
+    """Zeros initializer.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class Zero(Initializer):
 @alias("ones")
 @register
 class One(Initializer):
-    """Ones.
+    """Ones initializer.
 
     Examples
     --------
@@ -74,12 +74,12 @@ class One(Initializer):
 
 @register
 class Constant(Initializer):
-    """One value, or the values of an array.
+    """Constant initializer: one value, or the values of an array.
 
     Parameters
     ----------
     value : float or array_like
-        What is written; broadcast to the shape.
+        The value; broadcast to the shape.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Constant(Initializer):
         arr[...] = self.value
 
     def dumps(self) -> str:
-        """The initializer as text."""
+        """Serialize the initializer to text."""
         value = self.value.tolist() if hasattr(self.value, "tolist") else self.value
         return json.dumps(["constant", {"value": value}])
 
@@ -113,7 +113,7 @@ class Constant(Initializer):
 
 @register
 class Uniform(Initializer):
-    """Uniform on [-scale, scale).
+    """Uniform initializer on [-scale, scale).
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Uniform(Initializer):
 
 @register
 class Normal(Initializer):
-    """Normal with mean 0.
+    """Normal initializer with mean 0.
 
     Parameters
     ----------
@@ -161,12 +161,12 @@ class Normal(Initializer):
 
 @register
 class TruncNorm(Initializer):
-    """Normal, cut off at two standard deviations from the mean.
+    """Truncated normal initializer, cut off at two standard deviations from the mean.
 
     Parameters
     ----------
     mean, stdev : float
-        Mean and standard deviation of the normal distribution that is cut off.
+        Mean and standard deviation of the untruncated normal distribution.
 
     Examples
     --------
@@ -189,18 +189,17 @@ class TruncNorm(Initializer):
 
 @register
 class Xavier(Initializer):
-    """A scale that keeps the size of signals and gradients through layers (Glorot and Bengio,
-    2010).
+    """Xavier (Glorot) initializer, which keeps the scale of signals and gradients.
 
-    The variance is `magnitude / factor` for `gaussian`, a third of that for `uniform`, where the
-    factor is the number of inputs, of outputs, or the mean of both.
+    Glorot and Bengio, 2010. The variance is `magnitude / factor` for `gaussian`, a third of that
+    for `uniform`, where the factor is the number of inputs, of outputs, or the mean of both.
 
     Parameters
     ----------
     rnd_type : {'uniform', 'gaussian'}
         Distribution.
     factor_type : {'avg', 'in', 'out'}
-        What the factor is.
+        The factor: the mean of both, inputs, or outputs.
     magnitude : float
         Scale.
 
@@ -240,7 +239,9 @@ class Xavier(Initializer):
 
 @register
 class MSRAPrelu(Xavier):
-    """Normal with a scale for layers that leaky rectifiers follow (He et al., 2015).
+    """He (Kaiming) normal initializer, for layers followed by leaky rectifiers.
+
+    He et al., 2015.
 
     Parameters
     ----------
@@ -262,14 +263,14 @@ class MSRAPrelu(Xavier):
 
 @register
 class Orthogonal(Initializer):
-    """Rows (or columns, whichever are fewer) that are orthogonal (Saxe et al., 2014).
+    """Orthogonal initializer: orthogonal rows or columns, whichever are fewer (Saxe et al., 2014).
 
     Parameters
     ----------
     scale : float
-        Length of each.
+        Norm of each.
     rand_type : {'uniform', 'normal'}
-        Distribution of the matrix that is made orthogonal.
+        Distribution of the matrix before orthogonalization.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from npcompat.numpy_extension._nn_recurrent import network
 
 @register
 class Bilinear(Initializer):
-    """The weights with which a transposed convolution enlarges images by bilinear interpolation.
+    """Bilinear interpolation weights of a transposed convolution that enlarges images.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def _triangle(size: int) -> Any:
 
 @register
 class LSTMBias(Initializer):
-    """Zero, but for the forget gate of an LSTM: the second quarter of its bias.
+    """LSTM bias initializer: zero, except for the forget gate (the second quarter).
 
     Parameters
     ----------
@@ -75,8 +75,7 @@ class LSTMBias(Initializer):
 
 @register
 class RNNFused(Initializer):
-    """The vector of all parameters that `npx.rnn` takes: each part of it by an initializer of its
-    own.
+    """Initializer of the packed parameter vector of `npx.rnn`, with one initializer per part.
 
     Parameters
     ----------
@@ -160,12 +159,12 @@ class RNNFused(Initializer):
 
 @register
 class Load:
-    """The arrays of a dict, by name.
+    """Initializer from a dict of arrays, by name.
 
     Parameters
     ----------
     param : dict of str to ndarray
-        Arrays; a prefix `arg:` or `aux:` of names is left out.
+        Arrays; a prefix `arg:` or `aux:` of names is removed.
     default_init : Initializer, optional
         For names that are not in the dict.
     verbose : bool
@@ -190,7 +189,7 @@ class Load:
         self.default_init, self.verbose = default_init, verbose
 
     def __call__(self, name: str, arr: Any) -> None:
-        """Write the array."""
+        """Initialize an array in place."""
         if name in self.param:
             if self.param[name].shape != arr.shape:
                 raise ValueError(
@@ -211,7 +210,7 @@ class Load:
 
 @register
 class Mixed:
-    """The first initializer whose pattern fits the name.
+    """Mixed initializer: the first one whose pattern matches the name.
 
     Parameters
     ----------
@@ -232,7 +231,7 @@ class Mixed:
         self.map = [(re.compile(p), i) for p, i in zip(patterns, initializers, strict=True)]
 
     def __call__(self, name: str, arr: Any) -> None:
-        """Write the array."""
+        """Initialize an array in place."""
         for pattern, initializer in self.map:
             if pattern.match(name):
                 initializer(str(name), arr)

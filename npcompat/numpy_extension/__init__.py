@@ -1,6 +1,6 @@
-"""npx: what learning and compilation need beyond NumPy.
+"""npx: operators for learning, and compilation, in addition to NumPy's.
 
-`npx.image` is imported when it is first asked for.
+`npx.image` is imported at its first use.
 """
 
 import importlib

@@ -2,17 +2,17 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any
 
 from npcompat import numpy as np
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import as_axis
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 
 
-def add_n(*args: ArrayLike) -> Any:
-    """The sum of arrays of one shape, element by element.
+def add_n(*args: ArrayLike) -> ndarray:
+    """Elementwise sum of arrays of one shape.
 
     Parameters
     ----------
@@ -34,9 +34,10 @@ def add_n(*args: ArrayLike) -> Any:
     return functools.reduce(np.add, arrays[1:], arrays[0].copy())
 
 
-def broadcast_greater(lhs: ArrayLike, rhs: ArrayLike) -> Any:
-    """Where the first array is greater: ones and zeros in the common dtype, as MXNet has it.
-    (`np.greater` gives bools.)
+def broadcast_greater(lhs: ArrayLike, rhs: ArrayLike) -> ndarray:
+    """Elementwise lhs > rhs, as ones and zeros in the common dtype, as in MXNet.
+
+    (`np.greater` returns bools.)
 
     Parameters
     ----------
@@ -52,8 +53,8 @@ def broadcast_greater(lhs: ArrayLike, rhs: ArrayLike) -> Any:
     return np.greater(lhs, rhs).astype(dtypes.result_type((lhs.dtype, rhs.dtype)))
 
 
-def cast(data: ArrayLike, dtype: DTypeLike) -> Any:
-    """A copy of an array in another dtype.
+def cast(data: ArrayLike, dtype: DTypeLike) -> ndarray:
+    """Cast an array to another dtype; returns a copy.
 
     Parameters
     ----------
@@ -70,11 +71,11 @@ def cast(data: ArrayLike, dtype: DTypeLike) -> Any:
     return asarray(data).astype(dtype)
 
 
-def nonzero(x: ArrayLike) -> Any:
-    """The positions of elements that are not zero, a row for each. (`np.nonzero` gives an array for
-    each axis.)
+def nonzero(x: ArrayLike) -> ndarray:
+    """Indices of nonzero elements, as an array with one row for each.
 
-    Not in a compiled function: how many there are depends on the values.
+    (`np.nonzero` returns an array for each axis.) Not in a compiled function, since their number
+    depends on the values.
 
     Parameters
     ----------
@@ -101,17 +102,18 @@ def norm(
     axis: int | Sequence[int] | None = None,
     out_dtype: DTypeLike = None,
     keepdims: bool = False,
-) -> Any:
-    """The 1- or 2-norm of the elements, over all or some axes; where the 2-norm is zero, so is its
-    derivative.
+) -> ndarray:
+    """1- or 2-norm of the elements, over all or some axes.
+
+    Where the 2-norm is zero, so is its derivative.
 
     Parameters
     ----------
     data : array_like
         Operand.
     ord : {1, 2}
-        Sum of absolute values, or root of the sum of squares. Over two axes it is that of their
-        elements, too.
+        Sum of absolute values, or root of the sum of squares; also over two axes (no matrix
+        norms).
     axis : int or sequence of int, optional
         Axes; all if not given.
     out_dtype : dtype, optional

@@ -1,4 +1,4 @@
-"""Arrays in files, alone, in lists and in dicts."""
+"""Save and load arrays, lists and dicts of arrays."""
 
 import os
 from collections.abc import Mapping
@@ -19,15 +19,16 @@ def _host(value: Any, what: str) -> onp.ndarray[Any, Any]:
 
 
 def save(file: str | os.PathLike[str], arr: Any) -> None:
-    """Write an array, a list of arrays or a dict of them into a file; an interruption leaves an
-    older file as it was.
+    """Save an array, a list of arrays or a dict of arrays to a file.
+
+    An interruption leaves an older file as it was.
 
     Parameters
     ----------
     file : path
-        The file, whose name is taken as it is.
+        The file; no extension is appended.
     arr : ndarray, list of ndarray or dict of str to ndarray
-        What is written, in NumPy's format: `.npy` for an array, `.npz` for several.
+        The data. The file has NumPy's format: `.npy` for an array, `.npz` for several.
 
     Examples
     --------
@@ -51,15 +52,16 @@ def save(file: str | os.PathLike[str], arr: Any) -> None:
 
 
 def savez(file: str | os.PathLike[str], *args: ArrayLike, **kwds: ArrayLike) -> None:
-    """Write several arrays into a file of NumPy's `.npz` format; an interruption leaves an older
-    file as it was.
+    """Save several arrays to a file of NumPy's `.npz` format.
+
+    An interruption leaves an older file as it was.
 
     Parameters
     ----------
     file : path
-        The file, whose name is taken as it is.
+        The file; no extension is appended.
     *args, **kwds : ndarray
-        What is written; those without a name are called 'arr_0', 'arr_1' and so on.
+        The arrays; those without a name are called 'arr_0', 'arr_1' and so on.
 
     Examples
     --------
@@ -79,18 +81,18 @@ def savez(file: str | os.PathLike[str], *args: ArrayLike, **kwds: ArrayLike) -> 
 
 
 def load(file: str | os.PathLike[str]) -> Any:
-    """Read what `save`, `savez`, `save_parameters`, NumPy or MXNet wrote.
+    """Load arrays that `save`, `savez`, `save_parameters`, NumPy or MXNet wrote.
 
     Parameters
     ----------
     file : path
-        A file of NumPy's formats, safetensors, or a list of dense arrays of MXNet; the content says
-        which.
+        A file of NumPy's formats, safetensors, or a list of dense arrays of MXNet; the format is
+        detected from the content.
 
     Returns
     -------
     ndarray, list of ndarray or dict of str to ndarray
-        What was written.
+        The saved arrays.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Attention: scaled products of queries and keys, and what weights values by them."""
+"""Scaled dot-product attention, and MXNet's interleaved attention products."""
 
 import math
 from collections.abc import Mapping
@@ -12,6 +12,7 @@ from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.random import stream
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import int64
 
@@ -19,7 +20,7 @@ from npcompat.numpy_extension._nn_types import int64
 
 
 def _with_mask(types: tuple[Type, ...], masked: bool) -> tuple[list[Any], Any]:
-    """Everything is a float of one dtype, but for the mask, which comes last."""
+    """Type rule: all inputs are floats of one dtype, except for the mask, which comes last."""
     numbers = types[:-1] if masked else types
     dtype = dtypes.floating(numbers)[1]
     return [*[dtype] * len(numbers), *[None] * (len(types) - len(numbers))], dtype
@@ -30,19 +31,19 @@ def _attention_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolu
 
 
 def _apart(rest: tuple[Any, ...], masked: bool) -> tuple[Any, Any]:
-    """Bias and mask, None where they were not given."""
+    """Split optional inputs into bias and mask, None where not given."""
     return (rest[0] if len(rest) > masked else None), (rest[-1] if masked else None)
 
 
 def _attention_compute(
     xp: Any, query: Any, key: Any, value: Any, *rest: Any, masked: bool, scale: float, causal: bool
 ) -> Any:
-    """Values weighted by the softmax of scaled products.
+    """Scaled dot-product attention: values weighted by the softmax of scaled products.
 
     Parameters
     ----------
     scale : float
-        What products are multiplied with.
+        Factor of the products.
     *rest : array
         The bias that is added to scores, if any, and the mask.
     masked : bool
@@ -81,12 +82,12 @@ def _attention_dropout_compute(
     causal: bool,
     p: float,
 ) -> Any:
-    """The same, with weights zeroed at random.
+    """Scaled dot-product attention with dropout of the weights.
 
     Parameters
     ----------
     scale : float
-        What products are multiplied with.
+        Factor of the products.
     at : array of uint32
         Key of the random stream.
     *rest : array
@@ -127,11 +128,11 @@ def scaled_dot_product_attention(
     is_causal: bool = False,
     scale: float | None = None,
     dropout: float = 0.0,
-) -> Any:
-    """Values weighted by how well keys fit queries: `softmax(query @ key.T * scale) @ value`
-    (Vaswani et al., 2017).
+) -> ndarray:
+    """Scaled dot-product attention, `softmax(query @ key.T * scale) @ value`.
 
-    One operator, which XLA fuses.  A query that may see no key gives zeros.
+    Vaswani et al., 2017. It is one operator, which XLA fuses. A query without visible keys returns
+    zeros.
 
     Parameters
     ----------
@@ -141,13 +142,13 @@ def scaled_dot_product_attention(
         Keys and values. `key_heads` divides `heads`: groups of heads share keys and values (Ainslie
         et al., 2023). Values may have another number of features than keys.
     mask : array_like of bool, optional
-        Which queries see which keys: broadcasts to (batch, heads, time, length).
+        True where a query attends to a key; broadcasts to (batch, heads, time, length).
     bias : array_like, optional
-        What is added to the scaled products: broadcasts to the same shape.
+        Added to the scaled products; broadcasts to the same shape.
     valid_length : array_like of int, shape (batch,) or (batch, time), optional
-        How many of the keys each sequence, or each query, sees.
+        Number of keys that each sequence, or each query, attends to.
     is_causal : bool
-        Whether query `i` sees the keys 0 to i only.
+        Causal mask: whether query `i` attends to the keys 0 to i only.
     scale : float, optional
         `1 / sqrt(features)` if not given.
     dropout : float
@@ -215,7 +216,7 @@ def scaled_dot_product_attention(
 
 
 def _fitting(name: str, given: ArrayLike, shape: tuple[int, ...]) -> Any:
-    """An array that broadcasts to the shape of the products, with as many axes."""
+    """Return an array that broadcasts to the shape of the products, with as many axes."""
     array = asarray(given)
     if array.ndim > 4 or any(
         n not in (1, m) for n, m in zip(array.shape[::-1], shape[::-1], strict=False)
@@ -230,7 +231,7 @@ def _fitting(name: str, given: ArrayLike, shape: tuple[int, ...]) -> Any:
 def _visible(
     mask: ArrayLike | None, valid_length: ArrayLike | None, shape: tuple[int, int, int, int]
 ) -> Any:
-    """Which keys are seen, of four axes; None if all are."""
+    """Combine mask and lengths to one mask of four axes; None if all keys are visible."""
     batch, _, time, length = shape
     seen = None
     if mask is not None:
@@ -256,7 +257,7 @@ def _visible(
 
 
 def _projections(name: str, array: Any, heads: int, count: int) -> list[Any]:
-    """The parts of interleaved projections, each of axes (length, batch, heads, features)."""
+    """Split interleaved projections into arrays (length, batch, heads, features)."""
     if array.ndim != 3 or heads < 1 or array.shape[2] % (heads * count):
         raise ValueError(
             f"{name}: expected shape (length, batch, {heads} heads x {count} x features), got "
@@ -285,9 +286,8 @@ def _weighted(name: str, attention: ArrayLike, value: Any) -> Any:
     return found.reshape(time, batch, heads * features)
 
 
-def interleaved_matmul_selfatt_qk(queries_keys_values: ArrayLike, heads: int) -> Any:
-    """Products of the queries and keys of self-attention, divided by the root of the number of
-    features.
+def interleaved_matmul_selfatt_qk(queries_keys_values: ArrayLike, heads: int) -> ndarray:
+    """Query-key products of self-attention, divided by the root of the number of features.
 
     Parameters
     ----------
@@ -314,8 +314,8 @@ def interleaved_matmul_selfatt_qk(queries_keys_values: ArrayLike, heads: int) ->
 
 def interleaved_matmul_selfatt_valatt(
     queries_keys_values: ArrayLike, attention: ArrayLike, heads: int
-) -> Any:
-    """The values of self-attention, weighted.
+) -> ndarray:
+    """Weighted values of self-attention.
 
     Parameters
     ----------
@@ -333,16 +333,18 @@ def interleaved_matmul_selfatt_valatt(
 
     Examples
     --------
-    >>> npx.interleaved_matmul_selfatt_valatt(np.ones((4, 2, 3 * 3 * 5)), np.ones((6, 4, 4)), heads=3).shape
+    >>> projections, weights = np.ones((4, 2, 3 * 3 * 5)), np.ones((6, 4, 4))
+    >>> npx.interleaved_matmul_selfatt_valatt(projections, weights, heads=3).shape
     (4, 2, 15)
     """
     name = "interleaved_matmul_selfatt_valatt"
     return _weighted(name, attention, _projections(name, asarray(queries_keys_values), heads, 3)[2])
 
 
-def interleaved_matmul_encdec_qk(queries: ArrayLike, keys_values: ArrayLike, heads: int) -> Any:
-    """Products of queries with the keys of another sequence, divided by the root of the number of
-    features.
+def interleaved_matmul_encdec_qk(queries: ArrayLike, keys_values: ArrayLike, heads: int) -> ndarray:
+    """Query-key products of encoder-decoder attention.
+
+    They are divided by the root of the number of features.
 
     Parameters
     ----------
@@ -360,7 +362,8 @@ def interleaved_matmul_encdec_qk(queries: ArrayLike, keys_values: ArrayLike, hea
 
     Examples
     --------
-    >>> npx.interleaved_matmul_encdec_qk(np.ones((4, 2, 3 * 5)), np.ones((6, 2, 3 * 2 * 5)), heads=3).shape
+    >>> queries, keys_values = np.ones((4, 2, 3 * 5)), np.ones((6, 2, 3 * 2 * 5))
+    >>> npx.interleaved_matmul_encdec_qk(queries, keys_values, heads=3).shape
     (6, 4, 6)
     """
     name = "interleaved_matmul_encdec_qk"
@@ -376,8 +379,8 @@ def interleaved_matmul_encdec_qk(queries: ArrayLike, keys_values: ArrayLike, hea
 
 def interleaved_matmul_encdec_valatt(
     keys_values: ArrayLike, attention: ArrayLike, heads: int
-) -> Any:
-    """The values of another sequence, weighted.
+) -> ndarray:
+    """Weighted values of encoder-decoder attention.
 
     Parameters
     ----------
@@ -395,7 +398,8 @@ def interleaved_matmul_encdec_valatt(
 
     Examples
     --------
-    >>> npx.interleaved_matmul_encdec_valatt(np.ones((6, 2, 3 * 2 * 5)), np.ones((6, 4, 6)), heads=3).shape
+    >>> keys_values, weights = np.ones((6, 2, 3 * 2 * 5)), np.ones((6, 4, 6))
+    >>> npx.interleaved_matmul_encdec_valatt(keys_values, weights, heads=3).shape
     (4, 2, 15)
     """
     name = "interleaved_matmul_encdec_valatt"

@@ -1,8 +1,7 @@
-"""Boxes: how far they overlap, which of them stay, which belong together, and how they are encoded
-for learning.
+"""Bounding boxes: intersection over union, suppression, matching and encoding.
 
-Boxes stand along the last axis: as corners (left, top, right, bottom), or as centre and size (x, y,
-width, height).
+Boxes are stored along the last axis: as corners (left, top, right, bottom), or as center and size
+(x, y, width, height).
 """
 
 import math
@@ -14,6 +13,7 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import int64
 
@@ -34,20 +34,21 @@ def _half(xp: Any, x: Any) -> Any:
 
 
 def to_corners(xp: Any, boxes: Any) -> Any:
-    """Corners of boxes given by centre and size."""
+    """Convert boxes from center and size to corners."""
     middle, half = boxes[..., :2], _half(xp, boxes[..., 2:])
     return xp.concatenate([middle - half, middle + half], axis=-1)
 
 
 def to_centers(xp: Any, boxes: Any) -> Any:
-    """Centre and size of boxes given by corners."""
+    """Convert boxes from corners to center and size."""
     first, last = boxes[..., :2], boxes[..., 2:]
     return xp.concatenate([_half(xp, first + last), last - first], axis=-1)
 
 
 def overlap(xp: Any, a: Any, b: Any) -> Any:
-    """Area of the intersection over that of the union of boxes given by corners, which broadcast; 0
-    where both are empty.
+    """Intersection over union (IoU) of boxes given by corners, which broadcast.
+
+    It is 0 where both are empty.
     """
     low, high = xp.maximum(a[..., :2], b[..., :2]), xp.minimum(a[..., 2:], b[..., 2:])
     sides = xp.maximum(high - low, xp.zeros_like(high))
@@ -64,8 +65,9 @@ def _area(boxes: Any) -> Any:
 
 
 def encoded(xp: Any, anchors: Any, boxes: Any, means: Any, stds: Any) -> Any:
-    """What leads from anchors to boxes, both by corners: shifts in units of the anchor, and
-    logarithms of relative sizes.
+    """Encode boxes relative to anchors, both given by corners.
+
+    Codes are shifts in units of the anchor's size, and logarithms of relative sizes.
     """
     a, g = to_centers(xp, anchors), to_centers(xp, boxes)
     shift = (g[..., :2] - a[..., :2]) / a[..., 2:]
@@ -73,7 +75,7 @@ def encoded(xp: Any, anchors: Any, boxes: Any, means: Any, stds: Any) -> Any:
 
 
 def decoded(xp: Any, codes: Any, anchors: Any, stds: Any, limit: float = math.inf) -> Any:
-    """The corners of the boxes that codes lead to from anchors, which are given by centre and size."""
+    """Decode boxes to corners; anchors are given by center and size."""
     steps = codes * stds
     middle = steps[..., :2] * anchors[..., 2:] + anchors[..., :2]
     growth = xp.exp(
@@ -87,10 +89,10 @@ def decoded(xp: Any, codes: Any, anchors: Any, stds: Any, limit: float = math.in
 def not_suppressed(
     xp: Any, boxes: Any, alive: Any, ids: Any, threshold: float, at_threshold: bool
 ) -> Any:
-    """Which boxes stay if each, in order, removes those after it that it overlaps with, of its own
-    id (None: of all).
+    """Non-maximum suppression: return True for boxes that stay.
 
-    `boxes` (batch, n, 4) are corners.  Memory is linear in n.
+    Each box, in order, removes later ones of its own id (None: of any id) that overlap with it.
+    `boxes` (batch, n, 4) are corners. Memory is linear in n.
     """
     count = boxes.shape[1]
     after = xp.arange(count)
@@ -109,10 +111,10 @@ def not_suppressed(
 
 
 def paired(xp: Any, scores: Any, threshold: float, limit: int) -> tuple[Any, Any]:
-    """For each row its column and for each column its row, -1 if none: the best pair first, then
-    the best of what is left.
+    """Greedy bipartite matching: the column of each row and the row of each column, or -1.
 
-    `scores` are (batch, rows, columns); pairs score more than the threshold.
+    The best pair is matched first, then the best of the remaining rows and columns. `scores` are
+    (batch, rows, columns); matched pairs score above the threshold.
     """
     batch, rows, columns = scores.shape
     lowest = xp.asarray(-math.inf, scores.dtype)
@@ -142,27 +144,27 @@ def paired(xp: Any, scores: Any, threshold: float, limit: int) -> tuple[Any, Any
 
 @operator("_npx_box_iou", rule=dtypes.floating, pattern="complex", scalars=False)
 def _box_iou(xp: Any, a: Any, b: Any, *, format: str) -> Any:
-    """The overlap of each box with each other."""
+    """Intersection over union of each pair of boxes."""
     if format == "center":
         a, b = to_corners(xp, a), to_corners(xp, b)
     apart = (*a.shape[:-1], *[1] * (b.ndim - 1), 4)
     return overlap(xp, xp.reshape(a, apart), b)
 
 
-def box_iou(lhs: ArrayLike, rhs: ArrayLike, format: str = "corner") -> Any:
-    """The area of the intersection over that of the union, of each box with each of others.
+def box_iou(lhs: ArrayLike, rhs: ArrayLike, format: str = "corner") -> ndarray:
+    """Intersection over union (IoU, Jaccard index) of each pair of boxes.
 
     Parameters
     ----------
     lhs, rhs : array_like, shape (..., 4)
         Boxes.
     format : {'corner', 'center'}
-        Whether they are (left, top, right, bottom), or (x, y, width, height).
+        Format of the boxes: (left, top, right, bottom), or (x, y, width, height).
 
     Returns
     -------
     ndarray, shape `lhs.shape[:-1] + rhs.shape[:-1]`
-        The overlaps; 0 of boxes without area.
+        The overlaps; 0 for boxes without area.
 
     Examples
     --------
@@ -196,24 +198,24 @@ def _box_nms(
     in_center: bool,
     out_center: bool,
 ) -> Any:
-    """The rows that stay, by descending score; then rows of -1.
+    """Non-maximum suppression: the rows that stay, by descending score, then rows of -1.
 
     Parameters
     ----------
     start : int
-        Where the four coordinates begin in a box.
+        Index of the first of the four coordinates in a row.
     score : int
-        Where the score is.
+        Index of the score.
     id : int, optional
-        Where the class is; None: there is none.
+        Index of the class; None if there is none.
     background : int
-        A class that is left out; -1: none.
+        A class that is removed; -1: none.
     force : bool
         Whether boxes of different classes suppress each other.
     in_center : bool
-        Whether coordinates are centre and size, not corners.
+        Whether coordinates are center and size, not corners.
     out_center : bool
-        The same of the result.
+        The same for the result.
     """
     if in_center != out_center:
         boxes = (to_corners if in_center else to_centers)(xp, x[..., start : start + 4])
@@ -258,10 +260,10 @@ def box_nms(
     force_suppress: bool = False,
     in_format: str = "corner",
     out_format: str = "corner",
-) -> Any:
-    """Non-maximum suppression: of boxes that overlap, the one with the highest score.
+) -> ndarray:
+    """Non-maximum suppression (NMS): of overlapping boxes, keeps the one with the highest score.
 
-    The gradient of what stays flows to where it came from.
+    Gradients of the remaining rows flow back to their source.
 
     Parameters
     ----------
@@ -270,18 +272,18 @@ def box_nms(
     overlap_thresh : float
         Boxes whose intersection over union with a better one is larger are removed.
     valid_thresh : float
-        Boxes with a score that is not larger are removed.
+        Boxes whose score is not larger are removed.
     topk : int
-        How many of the best boxes are looked at, the others are removed; all if less than 1.
+        Number of best boxes that are considered, the others are removed; all if less than 1.
     coord_start, score_index, id_index : int
-        Where in a row the box begins, the score stands, and the id; -1 if there are no ids.
+        Indices of the box, the score and the id in a row; -1 if there are no ids.
     background_id : int
         Boxes of this id are removed; none if -1.
     force_suppress : bool
         Whether boxes are removed by those of other ids, too.
     in_format, out_format : {'corner', 'center'}
-        Whether boxes are (left, top, right, bottom) or (x, y, width, height), in `data` and in the
-        result.
+        Format of the boxes in `data` and in the result: (left, top, right, bottom) or (x, y,
+        width, height).
 
     Returns
     -------
@@ -327,7 +329,7 @@ def box_nms(
 
 @operator("_npx_bipartite_matching", rule=dtypes.floating, outputs=2, differentiable=False)
 def _bipartite_matching(xp: Any, scores: Any, *, threshold: float, ascend: bool, topk: int) -> Any:
-    """For each row its column, and for each column its row.
+    """Greedy bipartite matching: for each row its column, and for each column its row.
 
     Parameters
     ----------
@@ -342,8 +344,9 @@ def _bipartite_matching(xp: Any, scores: Any, *, threshold: float, ascend: bool,
 def bipartite_matching(
     data: ArrayLike, is_ascend: bool = False, threshold: float | None = None, topk: int = -1
 ) -> tuple[Any, Any]:
-    """Pairs of rows and columns, greedily: the pair with the best score, then the best of the rows
-    and columns left.
+    """Greedy bipartite matching of rows and columns by their scores.
+
+    The pair with the best score is matched first, then the best of the remaining rows and columns.
 
     Parameters
     ----------
@@ -354,12 +357,12 @@ def bipartite_matching(
     threshold : float
         Pairs have larger scores (smaller ones, with `is_ascend`).
     topk : int
-        How many pairs there are at most; no limit if less than 1.
+        Maximum number of pairs; no limit if less than 1.
 
     Returns
     -------
     rows : ndarray, shape (..., n)
-        The column of each row, -1 if it has none; in the dtype of the scores, as MXNet has it.
+        The column of each row, -1 if it has none; in the dtype of the scores, as in MXNet.
     columns : ndarray, shape (..., m)
         The row of each column.
 
@@ -403,7 +406,7 @@ def _box_encode(
     )
     boxes = xp.where(
         positive, xp.take_along(refs, place, 1), anchors
-    )  # others encode themselves: no logarithm of nothing
+    )  # unmatched anchors encode themselves, which avoids log(0)
     codes = encoded(xp, xp.broadcast_to(anchors, positive.shape), boxes, means, stds)
     return xp.where(positive, codes, xp.zeros_like(codes)), positive
 
@@ -416,28 +419,28 @@ def box_encode(
     means: ArrayLike,
     stds: ArrayLike,
 ) -> tuple[Any, Any]:
-    """What a network learns of the boxes that anchors are matched to (Girshick, 2015).
+    """Encode the boxes that anchors are matched to, as regression targets (Girshick, 2015).
 
     Parameters
     ----------
     samples : array_like, shape (batch, n)
         1 for positive anchors, which are encoded; -1 for negative ones, 0 for those to ignore.
     matches : array_like, shape (batch, n)
-        Which of the boxes belongs to each anchor.
+        Index of the box that is matched to each anchor.
     anchors : array_like, shape (batch, n, 4) or (1, n, 4)
         Anchors, by corners.
     refs : array_like, shape (batch, m, 4)
         Boxes, by corners.
     means, stds : array_like, shape (4,)
-        What is subtracted from the codes, and what they are then divided by.
+        Means and standard deviations with which codes are normalized.
 
     Returns
     -------
     targets : ndarray, shape (batch, n, 4)
-        Shifts of centres in units of the anchor's size, and logarithms of relative sizes; zeros of
-        anchors that are not positive.
+        Shifts of centers in units of the anchor's size, and logarithms of relative sizes; zeros
+        for anchors that are not positive.
     masks : ndarray, shape (batch, n, 4)
-        1 of positive anchors, else 0.
+        1 for positive anchors, else 0.
 
     Examples
     --------
@@ -471,12 +474,12 @@ def box_encode(
 
 @operator("_npx_box_decode", rule=dtypes.floating, pattern="complex", scalars=False)
 def _box_decode(xp: Any, codes: Any, anchors: Any, *, stds: Any, clip: float, format: str) -> Any:
-    """The corners of the boxes that codes lead to.
+    """Decode boxes from codes and anchors, to corners.
 
     Parameters
     ----------
     stds : tuple of float
-        What codes are multiplied with.
+        Factors of the codes.
     """
     anchors = anchors if format == "center" else to_centers(xp, anchors)
     return decoded(
@@ -493,8 +496,8 @@ def box_decode(
     std3: float = 1.0,
     clip: float = -1.0,
     format: str = "center",
-) -> Any:
-    """The boxes that codes lead to, the inverse of `box_encode` with means of zero.
+) -> ndarray:
+    """Decode boxes from codes and anchors; the inverse of `box_encode` with zero means.
 
     Parameters
     ----------
@@ -503,11 +506,11 @@ def box_decode(
     anchors : array_like, shape (1, n, 4)
         Anchors.
     std0, std1, std2, std3 : float
-        What the codes are multiplied with.
+        Factors of the codes.
     clip : float
         The largest logarithm of a relative size; no limit if it is not positive.
     format : {'center', 'corner'}
-        Whether anchors are (x, y, width, height), or (left, top, right, bottom).
+        Format of the anchors: (x, y, width, height), or (left, top, right, bottom).
 
     Returns
     -------

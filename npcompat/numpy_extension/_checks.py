@@ -1,6 +1,4 @@
-"""Conditions on values, which raise where they do not hold: at once, or when what was computed is
-next read.
-"""
+"""Checks of values, which raise at once or at the next read of an array."""
 
 from typing import Any
 
@@ -12,6 +10,7 @@ from npcompat._internal.dispatch import handles, pending_errors
 from npcompat._internal.dispatch.placement import XLA_ARRAY
 from npcompat.numpy import logical_not
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 
 
@@ -19,7 +18,7 @@ def expect(holds: Any, kind: type[Exception], message: str) -> None:
     """Raise an error unless a 0-d condition holds.
 
     On the host it raises at once; on XLA, and in a compiled function, at the next read of any
-    array. Graphs of symbols carry no conditions: there nothing is raised.
+    array. Graphs of symbols contain no checks: there nothing is raised.
     """
     payload = handles.read(logical_not(holds)).payload
     trace = modes.current().trace
@@ -29,24 +28,24 @@ def expect(holds: Any, kind: type[Exception], message: str) -> None:
         pending_errors.expect(payload, [(kind, message)])
 
 
-def constraint_check(input: ArrayLike, msg: str = "Constraint violated.") -> Any:
-    """Check that all elements are true.
+def constraint_check(input: ArrayLike, msg: str = "Constraint violated.") -> ndarray:
+    """Check that all elements are true; raises ValueError otherwise.
 
-    Nothing waits for the values: on the host the error is raised at once; on XLA, and from a
-    compiled function, when an array is next read (or by `npx.waitall()`). A symbol gives a symbol,
-    and its graph raises nothing.
+    It never blocks: on the host the error is raised at once; on XLA, and from a compiled function,
+    when an array is next read (or by `npx.waitall()`). A symbol returns a symbol, and its graph
+    raises nothing.
 
     Parameters
     ----------
     input : array_like
         Conditions.
     msg : str
-        What the error says.
+        Message of the error.
 
     Returns
     -------
     ndarray
-        Whether all are true, a 0-d array of bool.
+        True if all are true, a 0-d array of bool.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""`npx.compilation_cache`."""
+"""Persistent compilation cache, `npx.compilation_cache`."""
 
 import os
 
@@ -6,23 +6,23 @@ from npcompat._internal.backend.jax import compilation_cache as jax_cache
 
 
 def compilation_cache(path: str | os.PathLike[str] | None) -> str | None:
-    """Keep compiled programs in a folder, where this process and later ones find them, in place of
-    compiling them again.
+    """Enable a persistent cache of compiled programs in a folder.
 
-    For the whole process, other users of JAX included. The environment variable
-    ``NPCOMPAT_CACHE_DIR`` does the same from the beginning. Functions are still traced, so compile
-    logs look as before; what is spared is XLA's part.
+    This process and later ones load programs from it instead of compiling them. It applies to the
+    whole process, including other users of JAX. The environment variable ``NPCOMPAT_CACHE_DIR``
+    enables it at import. Functions are still traced, so compile logs look as before; only XLA's
+    part is saved.
 
     Parameters
     ----------
     path : path or None
-        The folder, which is made if it is not there; None to keep no programs. Whoever may write
-        there can have this process run any code.
+        The folder, which is created if needed; None disables the cache. Anyone with write access
+        to it can make this process run any code.
 
     Returns
     -------
     str or None
-        The folder before.
+        The previous folder.
 
     Examples
     --------

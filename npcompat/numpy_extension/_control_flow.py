@@ -1,6 +1,6 @@
-"""Branches and loops that compiled functions keep: `cond`, `while_loop`, `foreach`.
+"""Control flow that is kept in compiled functions: `cond`, `while_loop`, `foreach`.
 
-Eager, they are Python's own.
+Eager calls use Python's own control flow.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,15 +23,15 @@ def cond(
     inputs: Any = None,
     name: str = "cond",
 ) -> Any:
-    """One of two functions, chosen by a condition on values.
+    """Conditional: call one of two functions, chosen by a condition on values.
 
     Parameters
     ----------
     pred : array_like of bool, or callable
         The condition, of one element; a function is called with the inputs.
     then_func, else_func : callable
-        Functions of the inputs (of nothing, if there are none); in a compiled function both are
-        traced, and both must return the same structure, shapes and dtypes.
+        Functions of the inputs (without arguments if there are none). In a compiled function both
+        are traced, and both must return the same structure, shapes and dtypes.
     inputs : ndarray or sequence of ndarray, optional
         Their arguments.
     name : str
@@ -40,7 +40,7 @@ def cond(
     Returns
     -------
     ndarray or nested containers of ndarray
-        What the chosen function returns.
+        The result of the chosen function.
 
     Examples
     --------
@@ -68,16 +68,16 @@ def foreach(
     *,
     name: str = "foreach",
 ) -> tuple[Any, Any]:
-    """A loop over the leading axis that carries states.
+    """Loop over the leading axis with carried states (a scan).
 
     Parameters
     ----------
     body : callable
         ``out, states = body(slice, states)``; states keep their shapes and dtypes.
     data : ndarray or list of ndarray
-        What is looped over.
+        Arrays whose leading axis is iterated.
     init_states : ndarray or nested containers of ndarray
-        The first states.
+        The initial states.
     name : str
         Not used: the operator's name is `_npx_foreach`.
 
@@ -114,7 +114,7 @@ def foreach(
         )
     collected: list[list[Any]] = []
     now = xla.unflatten(tree, [copy_of(s) for s in states])
-    for row in zip(*pieces, strict=True):  # copies: what the body writes into them is its own
+    for row in zip(*pieces, strict=True):  # copies, since the body may write into them
         out, now = step([r.copy() for r in row], xla.flatten(now)[0])
         flat, out_tree = xla.flatten(out)
         collected.append([asarray(x) for x in flat])
@@ -131,18 +131,18 @@ def while_loop(
     *,
     name: str = "while_loop",
 ) -> tuple[Any, Any]:
-    """A loop that runs while a condition on its variables holds.
+    """Loop that runs while a condition on its variables holds.
 
     Parameters
     ----------
     cond : callable
-        ``cond(*loop_vars)``: whether to go on.
+        ``cond(*loop_vars)`` returns True to continue.
     func : callable
         ``step_output, new_loop_vars = func(*loop_vars)``; the output may be None.
     loop_vars : ndarray or sequence of ndarray
         The first variables; they keep their shapes and dtypes.
     max_iterations : int, optional
-        Most steps.  Needed in a compiled function if there are outputs, or to differentiate it.
+        Maximum number of steps. Required in a compiled function with outputs, or to differentiate.
     name : str
         Not used: the operator's name is `_npx_while_loop`.
 
@@ -156,7 +156,10 @@ def while_loop(
 
     Examples
     --------
-    >>> out, (i, s) = npx.while_loop(lambda i, s: i < 4, lambda i, s: (s, [i + 1, s + i]), [np.array(0), np.array(0)], 5)
+    >>> def step(i, s):
+    ...     return s, [i + 1, s + i]
+    >>> start = [np.array(0), np.array(0)]
+    >>> out, (i, s) = npx.while_loop(lambda i, s: i < 4, step, start, 5)
     >>> out, s
     (array([0, 0, 1, 3, 0]), np.int64(6))
     """

@@ -1,6 +1,4 @@
-"""Custom operators: functions that users write, with types, gradients and registration of their
-own.
-"""
+"""Custom operators: users' functions with type rules, gradients and registration."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -30,18 +28,18 @@ Types = list[tuple[Any, Any]]
 
 
 class Custom:
-    """An operator that you write.
+    """Custom operator, defined by a user's function.
 
     Parameters
     ----------
     func : callable or str
-        What computes; its type says what it takes and returns.
+        The computation; `func_type` defines its arguments and results.
     out_shape : tuple, function, or list of them, optional
         Shape of the output, or a function of the inputs' shapes that returns it; a list for several
-        outputs. What `func` returns must be so. Needed unless `func` is a function over `np` or
-        JAX.
+        outputs. Results of `func` are checked against it. Required unless `func` is a function over
+        `np` or JAX.
     out_dtype : dtype, function, or list of them, optional
-        Its dtype in the same way, functions of the inputs' dtypes.
+        Dtype of the output, or a function of the inputs' dtypes, in the same way.
     func_type : str
         - 'hybrid': a function over `np` and `npx`, of arrays;
         - 'jax': a function of JAX arrays;
@@ -55,13 +53,13 @@ class Custom:
     bprop : callable, optional
         ``bprop(*inputs, out, dout)`` returns a tuple of one gradient (or None: zero) for each
         input; `out` and `dout` are tuples if there are several outputs. Without it, functions over
-        `np` and JAX have their own derivative, the others none.
+        `np` and JAX are differentiated automatically, the others have no gradient.
     reg_info : dict, CustomRegOp, or sequence of them, optional
-        Which types and attributes are allowed where, from `CustomRegOp`; in place of what
+        Allowed types and attributes for each target, from `CustomRegOp`; replaces those that
         `custom_info_register` attached.
     name : str, optional
-        The name under which graphs with this operator are written and read; a graph is read where
-        an operator of the same name exists.
+        The operator's name in saved graphs; a graph can be loaded where an operator of this name
+        exists.
 
     Notes
     -----
@@ -71,7 +69,9 @@ class Custom:
 
     Examples
     --------
-    >>> square = npx.Custom(lambda x: x * x, lambda x: x, lambda x: x, bprop=lambda x, out, dout: (2 * x * dout,))
+    >>> def bprop(x, out, dout):
+    ...     return (2 * x * dout,)
+    >>> square = npx.Custom(lambda x: x * x, lambda x: x, lambda x: x, bprop=bprop)
     >>> x = np.array([1.0, 4.0, 9.0])
     >>> x.attach_grad()
     >>> with autograd.record():
@@ -130,7 +130,7 @@ class Custom:
         self._counts: dict[Any, int] = {}
         self.overwrites: tuple[
             tuple[int, int], ...
-        ] = ()  # as that of operators; who sets it writes what is overwritten
+        ] = ()  # as `Op.overwrites`; code that sets it writes the overwritten inputs itself
         if name is not None:
             op_serialization.name_custom(name, self)
 
@@ -157,7 +157,7 @@ class Custom:
     def _arguments(
         self, args: Sequence[Any], attrs: dict[str, Any]
     ) -> tuple[list[Any], dict[str, Any]]:
-        """The inputs as arrays, and the attributes, both checked against what is registered."""
+        """Return inputs as arrays, and attributes, both checked against the registration."""
         attrs = {key: _custom_info.hashable(value) for key, value in attrs.items()}
         if not self._infos:
             self._check_attrs(attrs)
@@ -213,7 +213,7 @@ class Custom:
         return found
 
     def _declared(self, shapes: Sequence[Any], kinds: Sequence[Any]) -> Types | None:
-        """What is declared of the outputs for inputs of these types; None if nothing is."""
+        """Return the declared types of the outputs for given input types; None if undeclared."""
         if self._out_shape is None and self._out_dtype is None:
             return None
         found_shapes = None if self._out_shape is None else _shapes(self._out_shape, shapes)
@@ -232,7 +232,7 @@ class Custom:
         return list(zip(found_shapes, found_dtypes, strict=True))
 
     def _check(self, arrays: Sequence[Any], outs: Sequence[Any]) -> None:
-        """Raise unless the function returned what is declared for these inputs."""
+        """Raise unless the function returned the declared types."""
         declared = self._declared(
             [tuple(a.shape) for a in arrays], [onp.dtype(a.dtype) for a in arrays]
         )
@@ -258,7 +258,7 @@ class Custom:
     # --- forward and backward, on arrays
 
     def _forward(self, attrs: dict[str, Any]) -> Callable[..., Any]:
-        """The function of arrays that `__call__` applies."""
+        """Return the function of arrays that `__call__` applies."""
         if self.func_type == "hybrid":
             return lambda *arrays: _unpacked(self._hybrid(attrs, arrays))
         if self.func_type in _ON_HOST and modes.current().trace is None:
@@ -294,7 +294,7 @@ class Custom:
         return [onp.array(o) for o in outs]
 
     def _backward(self, attrs: dict[str, Any]) -> custom_gradient.Backward:
-        """The gradients by `bprop`."""
+        """Return the backward function, which calls `bprop`."""
 
         def backward(xs: Sequence[Handle], outs: Sequence[Handle], grads: Sequence[Handle]) -> Any:
             if self.bprop is None:
@@ -325,7 +325,7 @@ class Custom:
         return handles.wrap(result) if count == 1 else tuple(map(handles.wrap, result))
 
     def _count(self, payloads: Sequence[Any], attrs: dict[str, Any]) -> int:
-        """How many outputs there are for these inputs; one, where that can't be known yet."""
+        """Return the number of outputs for these inputs; 1 if it can't be known yet."""
         fixed = _fixed_count(self._out_shape) or _fixed_count(self._out_dtype)
         if fixed:
             return fixed
@@ -343,8 +343,9 @@ class Custom:
         return self._counts[key]
 
     def operator(self, outputs: int, names: tuple[str, ...], symbolic: bool = True) -> Op:
-        """The operator with so many outputs and attributes of these names; as a node of graphs it
-        has `bprop` in it.
+        """Return the operator with a number of outputs and attribute names.
+
+        As a node of graphs (`symbolic`), it contains `bprop`.
         """
         key = (outputs, names, symbolic)
         if key not in self._ops:
@@ -376,7 +377,7 @@ class Custom:
                 function = custom_ops.not_differentiated(function, self._no_derivative)
             elif (
                 self.bprop is not None
-            ):  # the gradient stands around the operator: this is never differentiated
+            ):  # never differentiated: the gradient is defined outside of the operator
                 arrays = xla.stop_gradient(arrays)
             return self._results(function(*arrays), outputs)
 
@@ -394,7 +395,7 @@ class Custom:
         return outs[0] if outputs == 1 else tuple(outs)
 
     def _function(self, attrs: dict[str, Any]) -> custom_ops.Function:
-        """The operator as a function of XLA's arrays, without its gradient."""
+        """Return the operator as a function of XLA arrays, without its gradient."""
         if self.func_type == "hybrid":
             return custom_gradient.of_payloads(
                 self.name, lambda *arrays: self._hybrid(attrs, arrays)
@@ -418,7 +419,7 @@ class Custom:
         return function
 
     def _pullback(self, attrs: dict[str, Any], inputs: int) -> custom_ops.Function:
-        """`bprop` as a function of XLA's arrays."""
+        """Return `bprop` as a function of XLA arrays."""
 
         def pull(*arrays: Handle) -> list[Any]:
             outputs = (len(arrays) - inputs) // 2
@@ -440,7 +441,7 @@ def _unpacked(arrays: Sequence[Any]) -> Any:
 
 
 def _type(payload: Any) -> tuple[Any, Any]:
-    """Shape and dtype of a payload; None for what is not known of a symbol."""
+    """Return shape and dtype of a payload; None for unknown ones of a symbol."""
     if isinstance(payload, late_bound.symbolic):
         known: TensorType = payload.type  # type: ignore[attr-defined]
         return (None if known.shape is None or None in known.shape else known.shape), known.dtype
@@ -452,12 +453,12 @@ def _is_dim(found: Any) -> bool:
 
 
 def _several(found: Any) -> bool:
-    """Whether what is given for shapes is given for several outputs."""
+    """Return True if a declaration of shapes is for several outputs."""
     return isinstance(found, list | tuple) and len(found) > 0 and not any(map(_is_dim, found))
 
 
 def _fixed_count(declared: Any) -> int:
-    """How many outputs a declaration says there are; 0 if only a call shows it."""
+    """Return the number of declared outputs; 0 if only a call can determine it."""
     if declared is None or (callable(declared) and not isinstance(declared, type)):
         return 0
     return (
@@ -490,7 +491,7 @@ def _dtypes(declared: Any, kinds: Sequence[Any]) -> list[Any]:
 
 
 def _is_rule(declared: Any) -> bool:
-    """Whether it is a function of dtypes; the classes of dtypes can be called, too."""
+    """Return True for a function of dtypes, but not for dtype classes, which are callable, too."""
     return callable(declared) and not isinstance(declared, type)
 
 

@@ -1,6 +1,4 @@
-"""What is registered of custom operators: inputs, outputs, the types that are allowed together,
-attributes, targets.
-"""
+"""Registration of custom operators: inputs, outputs, allowed types, attributes, targets."""
 
 import weakref
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +21,7 @@ _registered: "weakref.WeakKeyDictionary[Any, list[dict[str, Any]]]" = weakref.We
 
 
 class CustomRegOp:
-    """Builds the registration information of a custom operator; every method returns the builder
-    itself.
+    """Builder of the registration of a custom operator; every method returns the builder.
 
     Parameters
     ----------
@@ -33,8 +30,10 @@ class CustomRegOp:
 
     Examples
     --------
-    >>> info = npx.CustomRegOp("Scale").input(0, "x").output(0, "y").attr("by", "optional", "float", default_value=1.0)
-    >>> info = info.dtype_format("float32", "float32").dtype_format("float16", "float16").target("CPU").get_op_info()
+    >>> info = npx.CustomRegOp("Scale").input(0, "x").output(0, "y")
+    >>> info = info.attr("by", "optional", "float", default_value=1.0)
+    >>> info = info.dtype_format("float32", "float32").dtype_format("float16", "float16")
+    >>> info = info.target("CPU").get_op_info()
     >>> info["dtype_format"][0]
     (('float32', 'DefaultFormat'), ('float32', 'DefaultFormat'))
     """
@@ -57,7 +56,7 @@ class CustomRegOp:
         name : str
             Its name.
         param_type : str
-            'required' or 'optional'; what follows an optional input is optional, too.
+            'required' or 'optional'; inputs after an optional one are optional, too.
         """
         return self._declare(self._inputs, "input", index, name, param_type)
 
@@ -128,7 +127,7 @@ class CustomRegOp:
         value: Any = "all",
         default_value: Any = None,
     ) -> "CustomRegOp":
-        """Declare an attribute, which the call gives by name, or after the inputs.
+        """Declare an attribute, which a call passes by name, or after the inputs.
 
         Parameters
         ----------
@@ -141,7 +140,7 @@ class CustomRegOp:
         value : str or sequence
             The values that are allowed: 'all', a sequence, or a text with commas.
         default_value : scalar or sequence, optional
-            What an optional attribute is if it is not given.
+            Default of an optional attribute.
         """
         self._check_new(self._attrs, "attribute", name, param_type)
         element = None if value_type is None else _element_of(value_type)
@@ -169,10 +168,7 @@ class CustomRegOp:
         return self
 
     def target(self, target: str) -> "CustomRegOp":
-        """Say where this information holds: 'CPU', 'GPU', 'TPU' or 'Ascend'.
-
-        Without it, it holds everywhere.
-        """
+        """Set the target of this registration: 'CPU', 'GPU', 'TPU' or 'Ascend'; all by default."""
         if target not in TARGETS:
             raise ValueError(
                 f"{self._name}: target: expected one of {', '.join(TARGETS)}, got {target!r}"
@@ -183,7 +179,7 @@ class CustomRegOp:
         return self
 
     def get_op_info(self) -> dict[str, Any]:
-        """The information as a dict."""
+        """Return the registration as a dict."""
         least = sum([e["param_type"] == "required" for e in (*self._inputs, *self._outputs)])
         most = len(self._inputs) + len(self._outputs)
         for combination in self._formats:
@@ -212,8 +208,8 @@ def _element_of(value_type: str) -> str:
 class DataType:
     """Pairs of dtype and format for `CustomRegOp.dtype_format`.
 
-    ``F32_Default`` is float32 in any format; a layout's letters may stand in the place of
-    ``Default``.
+    ``F32_Default`` is float32 in any format; ``Default`` may be replaced by the letters of a
+    layout.
 
     Examples
     --------
@@ -223,8 +219,10 @@ class DataType:
 
 
 _SHORT = {
-    "BOOL": "bool", "I8": "int8", "I16": "int16", "I32": "int32", "I64": "int64", "U8": "uint8", "U16": "uint16", "U32": "uint32",
-    "U64": "uint64", "F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64", "C64": "complex64", "C128": "complex128",
+    "BOOL": "bool", "I8": "int8", "I16": "int16", "I32": "int32", "I64": "int64",
+    "U8": "uint8", "U16": "uint16", "U32": "uint32", "U64": "uint64",
+    "F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64",
+    "C64": "complex64", "C128": "complex128",
 }  # fmt: skip
 for _short, _dtype in _SHORT.items():
     for _suffix, _format in (
@@ -237,7 +235,7 @@ for _short, _dtype in _SHORT.items():
 
 
 def custom_info_register(*reg_info: Any) -> Callable[[_F], _F]:
-    """A decorator that attaches registration information to the function of a custom operator.
+    """Decorate the function of a custom operator with registrations.
 
     Parameters
     ----------
@@ -246,7 +244,8 @@ def custom_info_register(*reg_info: Any) -> Callable[[_F], _F]:
 
     Examples
     --------
-    >>> info = npx.CustomRegOp("Double").input(0, "x").output(0, "y").dtype_format("float32", "float32").get_op_info()
+    >>> info = npx.CustomRegOp("Double").input(0, "x").output(0, "y")
+    >>> info = info.dtype_format("float32", "float32").get_op_info()
     >>> @npx.custom_info_register(info)
     ... def double(x):
     ...     return x * 2
@@ -262,15 +261,15 @@ def custom_info_register(*reg_info: Any) -> Callable[[_F], _F]:
 
 
 def registered(function: Any) -> list[dict[str, Any]]:
-    """What decorators attached to a function."""
+    """Return the registrations that decorators attached to a function."""
     try:
         return _registered.get(function, [])
-    except TypeError:  # a path, or a callable that can't be referred to weakly
+    except TypeError:  # a path, or a callable without weak references
         return []
 
 
 def as_info(given: Any) -> dict[str, Any]:
-    """Registration information as a dict."""
+    """Return a registration as a dict."""
     if isinstance(given, CustomRegOp):
         return given.get_op_info()
     if (
@@ -285,7 +284,7 @@ def as_info(given: Any) -> dict[str, Any]:
 
 
 def checked(infos: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Infos of which no two are of one target."""
+    """Return the registrations, if no two have the same target."""
     targets = [info["target"] for info in infos]
     for target in targets:
         if targets.count(target) > 1:
@@ -295,7 +294,7 @@ def checked(infos: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def chosen(name: str, infos: Sequence[dict[str, Any]], target: str) -> dict[str, Any] | None:
-    """The information that holds on a target; None if nothing is registered at all."""
+    """Return the registration of a target; None if nothing is registered at all."""
     for wanted in (target, None):
         for info in infos:
             if info["target"] == wanted:
@@ -309,7 +308,7 @@ def chosen(name: str, infos: Sequence[dict[str, Any]], target: str) -> dict[str,
 
 
 def bound_attrs(name: str, info: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of a call: checked, and completed by defaults."""
+    """Return the attributes of a call, checked and completed by defaults."""
     declared = {entry["name"]: entry for entry in info["attr"]}
     unknown = given.keys() - declared.keys()
     if unknown:
@@ -353,7 +352,7 @@ def _check_attr(name: str, entry: Mapping[str, Any], value: Any) -> None:
 
 
 def hashable(value: Any) -> Any:
-    """An attribute's value, a list as a tuple."""
+    """Return an attribute's value, with lists as tuples."""
     return tuple(value) if isinstance(value, list) else value
 
 
@@ -363,8 +362,9 @@ def check_types(
     types: Sequence[tuple[Any, Any]],
     outs: Sequence[tuple[Any, Any]] = (),
 ) -> None:
-    """Raise OperatorError unless a combination allows inputs (and outputs) of these shapes and
-    dtypes; None is what is not known.
+    """Raise OperatorError unless a declared combination allows these types.
+
+    Types are (shape, dtype) of inputs and outputs; unknown ones are None.
     """
     required = sum([e["param_type"] == "required" for e in info["inputs"]])
     if not required <= len(types) <= len(info["inputs"]):

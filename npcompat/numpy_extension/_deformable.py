@@ -1,4 +1,4 @@
-"""Convolution whose window elements are moved by offsets: deformable convolution."""
+"""Deformable convolution: convolution with sampling offsets."""
 
 import math
 from typing import Any
@@ -6,14 +6,16 @@ from typing import Any
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_conv import Sizes, _per_axis
 from npcompat.numpy_extension._nn_types import int64, widened
 
 
 def _sampled(xp: Any, x: Any, y_at: Any, x_at: Any) -> Any:
-    """Bilinear interpolation: `x` (..., height, width) flattened along the last axis, positions
-    (..., points); zero outside.
+    """Bilinear interpolation at positions (..., points); zero outside.
+
+    `x` (..., height, width) is flattened along the last axis.
     """
     flat, height, width = x
     top, left = xp.floor(y_at), xp.floor(x_at)
@@ -52,7 +54,7 @@ def _deformable_convolution(
     groups: int,
     offset_groups: int,
 ) -> Any:
-    """Cross-correlation with filters whose elements look at moved positions.
+    """Deformable convolution: cross-correlation with filters sampled at offset positions.
 
     Parameters
     ----------
@@ -63,11 +65,11 @@ def _deformable_convolution(
     pad : tuple of int
         Zeros added at both ends of both axes.
     groups : int
-        Into how many groups channels are divided.
+        Number of groups of channels.
     masked : bool
         Whether a mask is among the inputs, which weights the elements of windows.
     offset_groups : int
-        Into how many groups channels are divided that share offsets.
+        Number of groups of channels that share offsets.
     """
     mask, bias = (rest[0] if masked else None), (rest[-1] if len(rest) > masked else None)
     batch, channels, height, width = x.shape
@@ -186,25 +188,24 @@ def deformable_convolution(
     workspace: int = 1024,
     no_bias: bool = False,
     layout: str | None = None,
-) -> Any:
-    """Convolution over two axes whose window elements look beside their place, by offsets (Dai et
-    al., 2017).
+) -> ndarray:
+    """2-D deformable convolution, whose window elements are shifted by offsets (Dai et al., 2017).
 
-    Between pixels the data is interpolated bilinearly; outside it is zero.
+    Data is interpolated bilinearly between pixels, and zero outside.
 
     Parameters
     ----------
     data : array_like, shape (N, C, H, W)
         Batch.
     offset : array_like, shape (N, 2 * num_deformable_group * elements of the kernel, H', W')
-        How far each element of the window is moved at each place of the result: down and to the
-        right, for one element after the other.
+        Shift of each element of the window at each position of the result: down and to the right,
+        element by element.
     weight : array_like, shape (num_filter, C / num_group, height, width)
         Filters.
     bias : array_like, shape (num_filter,), optional
-        What is added to each channel of the result.
+        Bias of each channel of the result.
     kernel, num_filter : optional
-        Checked against the shape of `weight`, which says the same.
+        Checked against the shape of `weight`, which determines them.
     stride, dilate : int or sequence of int, optional
         Step of the window, and step between its elements; 1 if not given.
     pad : int or sequence of int, optional
@@ -218,12 +219,12 @@ def deformable_convolution(
     layout : {'NCHW'}, optional
         Order of the axes: another one raises NotImplementedError.
     workspace
-        A hint to MXNet's implementation; it changes nothing.
+        A hint to MXNet's implementation, without effect.
 
     Returns
     -------
     ndarray, shape (N, num_filter, H', W')
-        As for `convolution`, which this is where offsets are zero.
+        The result; equal to that of `convolution` if offsets are zero.
 
     Examples
     --------
@@ -265,23 +266,26 @@ def modulated_deformable_convolution(
     no_bias: bool = False,
     im2col_step: int = 64,
     layout: str | None = None,
-) -> Any:
-    """Deformable convolution whose window elements are weighted, too (Zhu et al., 2019).
+) -> ndarray:
+    """Modulated deformable convolution (DCNv2), with weighted window elements.
+
+    Zhu et al., 2019.
 
     Parameters
     ----------
     mask : array_like, shape (N, num_deformable_group * elements of the kernel, H', W')
-        What each element of the window is multiplied with at each place of the result.
+        Weight of each element of the window at each position of the result.
     data, offset, weight, bias, kernel, stride, dilate, pad, num_filter, num_group,
     num_deformable_group, no_bias, layout
         As for `deformable_convolution`.
     workspace, im2col_step
-        Hints to MXNet's implementation; they change nothing.
+        Hints to MXNet's implementation, without effect.
 
     Examples
     --------
     >>> image, mask = np.arange(4.0).reshape(1, 1, 2, 2), np.full((1, 1, 2, 2), 0.5)
-    >>> npx.modulated_deformable_convolution(image, np.zeros((1, 2, 2, 2)), mask, np.ones((1, 1, 1, 1)))
+    >>> offset, weight = np.zeros((1, 2, 2, 2)), np.ones((1, 1, 1, 1))
+    >>> npx.modulated_deformable_convolution(image, offset, mask, weight)
     array([[[[0. , 0.5],
              [1. , 1.5]]]])
     """

@@ -1,4 +1,4 @@
-"""The values of pictures: as tensors, normalized, and with other colours."""
+"""Pixel values of images: conversion to tensors, normalization, and color adjustment."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,7 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.apply import apply
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._image_layout import (
     LUMA,
@@ -31,17 +32,17 @@ _float32 = onp.dtype("float32")
 
 @operator("_npx_image_to_tensor", rule=lambda types, attrs: ([None], _float32), pattern="injective")
 def _to_tensor(xp: Any, x: Any) -> Any:
-    """Channels first, and divided by 255."""
+    """Move channels first, and divide by 255."""
     return xp.astype(xp.moveaxis(x, -1, -3), _float32) / 255
 
 
-def to_tensor(data: ArrayLike) -> Any:
-    """Pictures of values 0 to 255 as float32 of 0 to 1, with channels first.
+def to_tensor(data: ArrayLike) -> ndarray:
+    """Convert images of values 0 to 255 to float32 of 0 to 1, with channels first.
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
-        Pictures.
+        Images.
 
     Returns
     -------
@@ -57,7 +58,7 @@ def to_tensor(data: ArrayLike) -> Any:
 
 @operator("_npx_image_normalize", rule=dtypes.promote)
 def _normalize(xp: Any, x: Any, *, mean: tuple[float, ...], std: tuple[float, ...]) -> Any:
-    """Each channel minus its mean, over its deviation."""
+    """Standardize each channel: (x - mean) / std."""
     shape = (-1, 1, 1)
     return (x - xp.reshape(xp.asarray(mean, x.dtype), shape)) / xp.reshape(
         xp.asarray(std, x.dtype), shape
@@ -65,7 +66,7 @@ def _normalize(xp: Any, x: Any, *, mean: tuple[float, ...], std: tuple[float, ..
 
 
 def channel_values(value: ArrayLike) -> tuple[float, ...]:
-    """One number, or one for each channel, as a tuple of Python's."""
+    """Return one number, or one for each channel, as a tuple of Python floats."""
     return tuple(
         map(float, onp.ravel(handles.to_host(value) if isinstance(value, Handle) else value))
     )
@@ -83,15 +84,15 @@ def _per_channel(value: ArrayLike, channels: int, name: str) -> tuple[float, ...
 
 def normalize(
     data: ArrayLike, mean: float | Sequence[float] = 0.0, std: float | Sequence[float] = 1.0
-) -> Any:
-    """Float pictures with each channel's mean taken away, and divided by its standard deviation.
+) -> ndarray:
+    """Standardize the channels of float images: (x - mean) / std.
 
     Parameters
     ----------
     data : array_like of float, shape (C, H, W) or (N, C, H, W)
-        Pictures, as `to_tensor` makes them.
+        Images, as returned by `to_tensor`.
     mean, std : float or sequence of float
-        For all channels, or for each.
+        One value for all channels, or one for each.
 
     Examples
     --------
@@ -117,8 +118,9 @@ def normalize(
 
 
 def _recoloured(xp: Any, x: Any, matrix: Any, offset: Any) -> Any:
-    """Each pixel as a row times a matrix (..., C, C), plus an offset (..., C); integers are rounded
-    and kept in range.
+    """Multiply each pixel, as a row, by a matrix (..., C, C), and add an offset (..., C).
+
+    Integers are rounded and clipped to their range.
     """
     dtype = onp.dtype(x.dtype)
     colours = xp.matmul(xp.astype(x, working(dtype)), xp.expand_dims(matrix, -3))
@@ -132,20 +134,20 @@ def _kept(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npx_image_recolor", rule=_kept)
 def _recolor(xp: Any, x: Any, matrix: Any, offset: Any) -> Any:
-    """Each pixel times a matrix, plus an offset.
+    """Color transform: each pixel times a matrix, plus an offset.
 
     Parameters
     ----------
     matrix : array
-        What colours, as rows, are multiplied with.
+        Matrix that colors, as rows, are multiplied by.
     offset : array
-        What is added.
+        Added to the product.
     """
     return _recoloured(xp, x, matrix, offset)
 
 
-def recolored(data: Any, matrix: Any, offset: Any = None) -> Any:
-    """Pictures with their colours, as rows, times a matrix (..., C, C), plus an offset (..., C)."""
+def recolored(data: Any, matrix: Any, offset: Any = None) -> ndarray:
+    """Multiply the colors of images, as rows, by a matrix (..., C, C); add an offset (..., C)."""
     return apply(
         _recolor, (data, matrix, onp.zeros(data.shape[-1], "float32") if offset is None else offset)
     )
@@ -166,9 +168,7 @@ BRIGHTNESS, CONTRAST, SATURATION, HUE = range(4)
 
 
 def _matrix(xp: Any, kind: int, factor: Any, channels: int) -> Any:
-    """The matrix by which one kind of adjustment, by factors of any shape, multiplies colours as
-    rows.
-    """
+    """Return the color matrix of one kind of adjustment, for factors of any shape."""
     factor = xp.expand_dims(factor, (-1, -2))
 
     def known(values: Any) -> Any:
@@ -192,17 +192,16 @@ def _ordered(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npx_image_adjust", rule=_ordered)
 def _adjust(xp: Any, x: Any, factors: Any, order: Any, *, kinds: tuple[int, ...]) -> Any:
-    """Some kinds of adjustments by factors (..., kinds), one after another in an order (...,
-    kinds).
+    """Color adjustments by factors (..., kinds), in a given order (..., kinds).
 
     Parameters
     ----------
     factors : array
-        By how much, for each picture and kind.
+        Factors, for each image and kind.
     order : array of int
-        Which kind is first, second, and so on.
+        Order in which the kinds are applied.
     kinds : tuple of int
-        Which adjustments.
+        Kinds of adjustments.
     """
     channels = x.shape[-1]
     matrices = xp.stack(
@@ -223,8 +222,8 @@ def _adjust(xp: Any, x: Any, factors: Any, order: Any, *, kinds: tuple[int, ...]
     return x
 
 
-def adjusted(data: Any, kind: int, factor: Any) -> Any:
-    """Pictures with one kind of adjustment by factors, one for each picture; 1 changes nothing."""
+def adjusted(data: Any, kind: int, factor: Any) -> ndarray:
+    """Adjust colors by one kind of adjustment, with a factor for each image; 1 is the identity."""
     with beside(data):
         return apply(
             _adjust,
@@ -240,16 +239,16 @@ def _jittered(data: ArrayLike, kind: int, low: float, high: float, what: str) ->
     return adjusted(data, kind, uniform(data, float(low), float(high)))
 
 
-def random_brightness(data: ArrayLike, min_factor: float, max_factor: float) -> Any:
-    """Pictures times a random number, each of a batch by its own.
+def random_brightness(data: ArrayLike, min_factor: float, max_factor: float) -> ndarray:
+    """Random brightness: multiplies each image by a random factor.
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
-        Pictures of 1 or 3 channels; the result has their dtype, and integers are rounded and kept
-        in range.
+        Images of 1 or 3 channels; the result has their dtype, and integers are rounded and clipped
+        to their range.
     min_factor, max_factor : float
-        Between which numbers.
+        Range of the factor.
 
     Examples
     --------
@@ -259,15 +258,15 @@ def random_brightness(data: ArrayLike, min_factor: float, max_factor: float) -> 
     return _jittered(data, BRIGHTNESS, min_factor, max_factor, "random_brightness")
 
 
-def random_contrast(data: ArrayLike, min_factor: float, max_factor: float) -> Any:
-    """Pictures whose distance from their mean luma is multiplied by a random number.
+def random_contrast(data: ArrayLike, min_factor: float, max_factor: float) -> ndarray:
+    """Random contrast: scales the difference from the mean luma by a random factor.
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
         As for `random_brightness`.
     min_factor, max_factor : float
-        Between which numbers; 0 makes all pixels grey.
+        Range of the factor; 0 makes all pixels gray.
 
     Examples
     --------
@@ -277,16 +276,17 @@ def random_contrast(data: ArrayLike, min_factor: float, max_factor: float) -> An
     return _jittered(data, CONTRAST, min_factor, max_factor, "random_contrast")
 
 
-def random_saturation(data: ArrayLike, min_factor: float, max_factor: float) -> Any:
-    """Pictures whose pixels' distance from their own luma (ITU-R BT.601) is multiplied by a random
-    number.
+def random_saturation(data: ArrayLike, min_factor: float, max_factor: float) -> ndarray:
+    """Random saturation: scales the difference of pixels from their luma by a random factor.
+
+    The luma is that of ITU-R BT.601.
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
-        As for `random_brightness`; pictures of 1 channel stay as they are.
+        As for `random_brightness`; images of 1 channel stay as they are.
     min_factor, max_factor : float
-        Between which numbers; 0 makes pictures grey.
+        Range of the factor; 0 converts images to grayscale.
 
     Examples
     --------
@@ -296,16 +296,15 @@ def random_saturation(data: ArrayLike, min_factor: float, max_factor: float) -> 
     return _jittered(data, SATURATION, min_factor, max_factor, "random_saturation")
 
 
-def random_hue(data: ArrayLike, min_factor: float, max_factor: float) -> Any:
-    """Pictures whose colours are turned about the grey axis of YIQ (NTSC's colours) by a random
-    share of a full turn.
+def random_hue(data: ArrayLike, min_factor: float, max_factor: float) -> ndarray:
+    """Random hue: rotates colors about the gray axis of YIQ (NTSC) by a random share of a turn.
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
-        As for `random_brightness`; pictures of 1 channel stay as they are.
+        As for `random_brightness`; images of 1 channel stay as they are.
     min_factor, max_factor : float
-        Between which shares; 0 and 1 change nothing.
+        Range of the share; 0 and 1 are the identity.
 
     Examples
     --------
@@ -321,15 +320,15 @@ def random_color_jitter(
     contrast: float = 0,
     saturation: float = 0,
     hue: float = 0,
-) -> Any:
-    """Brightness, contrast, saturation and hue changed at random, in random order.
+) -> ndarray:
+    """Color jitter: random brightness, contrast, saturation and hue, in random order.
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
         As for `random_brightness`.
     brightness, contrast, saturation, hue : float
-        How much: the factors lie between `max(0, 1 - x)` and `1 + x`.
+        Amounts: the factors lie between `max(0, 1 - x)` and `1 + x`.
 
     Examples
     --------
@@ -359,28 +358,29 @@ def random_color_jitter(
 
 EIGENVALUES = (55.46, 4.794, 1.148)
 EIGENVECTORS = ((-0.5675, 0.7192, 0.4009), (-0.5808, -0.0045, -0.8140), (-0.5836, -0.6948, 0.4203))
-"""Principal components of the colours of ImageNet, of values 0 to 255."""
+"""Principal components of the colors of ImageNet, of values 0 to 255."""
 _COMPONENTS = (onp.array(EIGENVECTORS) * onp.array(EIGENVALUES)).T.astype("float32")
 
 
-def lit(data: Any, alpha: Any) -> Any:
-    """Pictures plus components (..., 3) of the colours of ImageNet."""
+def lit(data: Any, alpha: Any) -> ndarray:
+    """Add multiples (..., 3) of the principal components of ImageNet's colors to images."""
     if data.shape[-1] == 1:
         return data.copy()
     with beside(data):
         return recolored(data, onp.eye(3, dtype="float32"), np.matmul(alpha, _COMPONENTS))
 
 
-def adjust_lighting(data: ArrayLike, alpha: ArrayLike) -> Any:
-    """Pictures with principal components of the colours of ImageNet added (Krizhevsky et al.,
-    2012).
+def adjust_lighting(data: ArrayLike, alpha: ArrayLike) -> ndarray:
+    """Lighting adjustment: adds principal components of ImageNet's colors.
+
+    Krizhevsky et al., 2012.
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
-        Pictures of values 0 to 255; those of 1 channel stay as they are.
+        Images of values 0 to 255; those of 1 channel stay as they are.
     alpha : array_like, shape (3,) or (N, 3)
-        How much of each component.
+        Coefficients of the components.
 
     Examples
     --------
@@ -397,15 +397,15 @@ def adjust_lighting(data: ArrayLike, alpha: ArrayLike) -> Any:
     return lit(data, alpha)
 
 
-def random_lighting(data: ArrayLike, alpha_std: float = 0.05) -> Any:
-    """As `adjust_lighting`, with random components, each picture's its own.
+def random_lighting(data: ArrayLike, alpha_std: float = 0.05) -> ndarray:
+    """Random lighting: PCA color augmentation, with random coefficients for each image.
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
-        Pictures of values 0 to 255.
+        Images of values 0 to 255.
     alpha_std : float
-        Standard deviation of the components' shares.
+        Standard deviation of the coefficients.
 
     Examples
     --------
@@ -419,10 +419,8 @@ def random_lighting(data: ArrayLike, alpha_std: float = 0.05) -> Any:
         return lit(data, np.random.normal(0.0, float(alpha_std), (*data.shape[:-3], 3)))
 
 
-def greyed(data: Any, p: float, shares: Sequence[float] = LUMA) -> Any:
-    """Pictures of 3 channels, each made grey with a probability: all channels are the sum of shares
-    of them.
-    """
+def greyed(data: Any, p: float, shares: Sequence[float] = LUMA) -> ndarray:
+    """Convert images of 3 channels to grayscale with a probability, by weights of the channels."""
     chosen = uniform(data, 0.0, 1.0, (1, 1)) < p
     with beside(data):
         grey = onp.tile(onp.array(shares, "float32")[:, None], (1, 3))

@@ -1,4 +1,4 @@
-"""Pictures cut, turned over, resized and rotated: functions of (H, W, C) and (N, H, W, C)."""
+"""Crop, flip, resize and rotate images (H, W, C) and batches (N, H, W, C)."""
 
 import math
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._image_layout import beside, pictures, uniform
 from npcompat.numpy_extension._image_resampling import (
@@ -24,13 +25,13 @@ from npcompat.numpy_extension._image_resampling import (
 # --- flips and crops ------------------------------------------------------------------------------
 
 
-def flip_left_right(data: ArrayLike) -> Any:
-    """Pictures with left and right exchanged.
+def flip_left_right(data: ArrayLike) -> ndarray:
+    """Flip images horizontally.
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
-        Pictures.
+        Images.
 
     Examples
     --------
@@ -40,13 +41,13 @@ def flip_left_right(data: ArrayLike) -> Any:
     return np.flip(pictures(data, "flip_left_right"), -2).copy()
 
 
-def flip_top_bottom(data: ArrayLike) -> Any:
-    """Pictures with top and bottom exchanged.
+def flip_top_bottom(data: ArrayLike) -> ndarray:
+    """Flip images vertically.
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
-        Pictures.
+        Images.
 
     Examples
     --------
@@ -64,15 +65,15 @@ def _flipped_at_random(data: ArrayLike, p: float, axis: int, what: str) -> Any:
     return np.where(chosen, np.flip(data, axis), data)
 
 
-def random_flip_left_right(data: ArrayLike, p: float = 0.5) -> Any:
-    """Pictures with left and right exchanged at random, each of a batch by itself.
+def random_flip_left_right(data: ArrayLike, p: float = 0.5) -> ndarray:
+    """Random horizontal flip, drawn for each image of a batch.
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
-        Pictures.
+        Images.
     p : float
-        How probable that is.
+        Probability.
 
     Examples
     --------
@@ -82,15 +83,15 @@ def random_flip_left_right(data: ArrayLike, p: float = 0.5) -> Any:
     return _flipped_at_random(data, p, -2, "random_flip_left_right")
 
 
-def random_flip_top_bottom(data: ArrayLike, p: float = 0.5) -> Any:
-    """Pictures with top and bottom exchanged at random, each of a batch by itself.
+def random_flip_top_bottom(data: ArrayLike, p: float = 0.5) -> ndarray:
+    """Random vertical flip, drawn for each image of a batch.
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
-        Pictures.
+        Images.
     p : float
-        How probable that is.
+        Probability.
 
     Examples
     --------
@@ -100,17 +101,17 @@ def random_flip_top_bottom(data: ArrayLike, p: float = 0.5) -> Any:
     return _flipped_at_random(data, p, -3, "random_flip_top_bottom")
 
 
-def crop(data: ArrayLike, x: int, y: int, width: int, height: int) -> Any:
-    """A window of pictures.
+def crop(data: ArrayLike, x: int, y: int, width: int, height: int) -> ndarray:
+    """Crop a window of images.
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
-        Pictures.
+        Images.
     x, y : int
         The left and the upper edge.
     width, height : int
-        Size of the window, which must lie in the picture.
+        Size of the window, which must lie in the image.
 
     Examples
     --------
@@ -127,9 +128,10 @@ def crop(data: ArrayLike, x: int, y: int, width: int, height: int) -> Any:
     return data[..., y : y + height, x : x + width, :].copy()
 
 
-def window_at(data: Any, left: Any, top: Any, width: int, height: int) -> Any:
-    """A window of each picture whose left and upper edges are arrays, of the shape of the batch,
-    and lie within the picture.
+def window_at(data: Any, left: Any, top: Any, width: int, height: int) -> ndarray:
+    """Crop a window of each image at the positions (left, top), arrays of the batch's shape.
+
+    The windows must lie within the images.
     """
     rows = np.expand_dims(top, -1) + onp.arange(height)
     columns = np.expand_dims(left, -1) + onp.arange(width)
@@ -139,13 +141,13 @@ def window_at(data: Any, left: Any, top: Any, width: int, height: int) -> Any:
 
 def resize(
     data: ArrayLike, size: int | tuple[int, int], keep_ratio: bool = False, interp: int = 1
-) -> Any:
-    """Pictures in another size.
+) -> ndarray:
+    """Resize images.
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
-        Pictures; the result has their dtype, integers are rounded.
+        Images; the result has their dtype, integers are rounded.
     size : int or (int, int)
         Width and height.  One number means both or, with `keep_ratio`, the shorter edge.
     keep_ratio : bool
@@ -153,9 +155,9 @@ def resize(
     interp : {0, 1, 2, 3, 4, 9, 10}
         0: the nearest pixel; 1: bilinear; 2: bicubic (Keys, a = -1/2); 3: mean of the area; 4:
         Lanczos (3 lobes); 9: bicubic to enlarge, area to shrink, else bilinear; 10: one of 0 to 4
-        at random, not in compiled functions. When shrinking, 1, 2 and 4 take in all pixels
-        (antialiasing), as Pillow does. On the host Pillow resizes 8-bit pictures; other arrays and
-        compiled functions compute the same weights.
+        at random, not in compiled functions. When shrinking, 1, 2 and 4 are antialiased, as in
+        Pillow. On the host Pillow resizes 8-bit images; other arrays and compiled functions compute
+        the same weights.
 
     Examples
     --------
@@ -172,12 +174,12 @@ def resize(
 
 def random_windows(
     data: Any, area: tuple[float, float], ratio: tuple[float, float], trials: int
-) -> Any:
-    """For each picture a random window (left, top, width, height).
+) -> ndarray:
+    """Draw a random window (left, top, width, height) for each image.
 
-    Its share of the area is uniform, its width over height uniform on a logarithmic scale (Szegedy
-    et al., 2015). The first of several trials that fits into the picture counts; if none does, the
-    largest central window of an admitted shape.
+    Its share of the area is uniform, its aspect ratio log-uniform (Szegedy et al., 2015). The first
+    of several trials that fits into the image is used; if none does, the largest central window of
+    an admitted aspect ratio.
     """
     height, width = data.shape[-3:-1]
     drawn = uniform(data, 0.0, 1.0, (trials, 4))
@@ -225,24 +227,24 @@ def random_resized_crop(
     ratio: tuple[float, float] = (3 / 4, 4 / 3),
     interp: int = 1,
     max_trial: int = 10,
-) -> Any:
-    """A random window of each picture, in a size (Szegedy et al., 2015).
+) -> ndarray:
+    """Random resized crop: a random window of each image, resized (Szegedy et al., 2015).
 
     Parameters
     ----------
     data : array_like, shape (H, W, C) or (N, H, W, C)
-        Pictures; each of a batch gets a window of its own.
+        Images; each of a batch gets a window of its own.
     width, height : int
         Size of the result.
     area : (float, float)
-        Between which shares of the picture's area the window's lies.
+        Range of the window's area, as a share of the image's.
     ratio : (float, float)
-        Between which numbers its width over its height lies.
+        Range of the window's aspect ratio, width / height.
     interp : {0, 1, 2, 3, 4, 9, 10}
-        As for `resize`; 9 compares the sizes of the picture and the result.
+        As for `resize`; 9 compares the sizes of the image and the result.
     max_trial : int
-        How many windows are drawn; if none lies in the picture, it is the largest central one of an
-        admitted shape.
+        Number of windows drawn; if none lies in the image, the largest central one of an admitted
+        aspect ratio is used.
 
     Examples
     --------
@@ -283,8 +285,7 @@ def _turned(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npx_image_rotate", rule=_turned)
 def _rotate(xp: Any, x: Any, degrees: Any, *, zoom_in: bool, zoom_out: bool) -> Any:
-    """Each picture (C, H, W) turned about its centre: what stands at a pixel is read, bilinearly,
-    where it came from.
+    """Rotate images (C, H, W) about their centers, with bilinear interpolation.
 
     Parameters
     ----------
@@ -299,7 +300,7 @@ def _rotate(xp: Any, x: Any, degrees: Any, *, zoom_in: bool, zoom_out: bool) -> 
     down = xp.asarray(onp.arange(height)[:, None] - (height - 1) / 2, x.dtype)
     across = xp.asarray(onp.arange(width) - (width - 1) / 2, x.dtype)
     zoom = 1
-    if zoom_in or zoom_out:  # the corners of the turned picture span this much of it
+    if zoom_in or zoom_out:  # extent of the rotated image relative to its size
         across_all, down_all = max(width - 1, 1), max(height - 1, 1)
         wide = (across_all * xp.abs(cos) + down_all * xp.abs(sin)) / across_all
         high = (across_all * xp.abs(sin) + down_all * xp.abs(cos)) / down_all
@@ -322,24 +323,24 @@ def _rotate(xp: Any, x: Any, degrees: Any, *, zoom_in: bool, zoom_out: bool) -> 
 
 def imrotate(
     src: ArrayLike, rotation_degrees: ArrayLike, zoom_in: bool = False, zoom_out: bool = False
-) -> Any:
-    """Float pictures turned about their centres, in the same size; what came from outside is 0.
+) -> ndarray:
+    """Rotate float images about their centers; the size stays, and outside pixels are 0.
 
     Parameters
     ----------
     src : array_like of float, shape (C, H, W) or (N, C, H, W)
-        Pictures, as `ToTensor` makes them.
+        Images, as returned by `ToTensor`.
     rotation_degrees : float or array_like, shape (N,)
-        Angles; positive ones turn counter-clockwise.
+        Angles; positive angles rotate counter-clockwise.
     zoom_in : bool
-        Whether the picture is enlarged until nothing from outside is seen.
+        Whether the image is enlarged until no outside pixel is visible.
     zoom_out : bool
-        Whether the picture is shrunk until all of it is seen.
+        Whether the image is shrunk until all of it is visible.
 
     Returns
     -------
     ndarray
-        Between pixels interpolated bilinearly.
+        The rotated images, interpolated bilinearly.
 
     Examples
     --------
@@ -369,15 +370,15 @@ def imrotate(
 
 def random_rotate(
     src: ArrayLike, angle_limits: tuple[float, float], zoom_in: bool = False, zoom_out: bool = False
-) -> Any:
-    """Float pictures turned by random angles, each of a batch by its own.
+) -> ndarray:
+    """Rotate float images by random angles, drawn for each image of a batch.
 
     Parameters
     ----------
     src : array_like of float, shape (C, H, W) or (N, C, H, W)
-        Pictures.
+        Images.
     angle_limits : (float, float)
-        Between which angles, in degrees.
+        Range of the angles, in degrees.
     zoom_in, zoom_out : bool
         As for `imrotate`.
 

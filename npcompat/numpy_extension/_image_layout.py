@@ -1,6 +1,4 @@
-"""What functions of pictures share: the layout they expect, where they draw, and the luma of a
-colour.
-"""
+"""Shared by image functions: expected layouts, placement of random draws, luma weights."""
 
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -12,21 +10,23 @@ from npcompat._internal.core.handle import Value
 from npcompat._internal.dispatch import handles
 from npcompat.numpy import random
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 
 LUMA = (0.299, 0.587, 0.114)
-"""Shares of red, green and blue in the luma (ITU-R BT.601)."""
+"""Weights of red, green and blue in the luma (ITU-R BT.601)."""
 
 
-def host_picture(values: onp.ndarray[Any, Any]) -> Any:
-    """An array on the host, where pictures stay until they are put together to a batch; it takes
-    the NumPy array over.
+def host_picture(values: onp.ndarray[Any, Any]) -> ndarray:
+    """Wrap a NumPy array as an array on the host, without a copy.
+
+    Images stay on the host until they are collated to a batch.
     """
     return handles.wrap(Value(values))
 
 
-def pictures(data: ArrayLike, what: str) -> Any:
-    """A picture (H, W, C) or a batch of them (N, H, W, C) as an array; an error for anything else."""
+def pictures(data: ArrayLike, what: str) -> ndarray:
+    """Return an image (H, W, C) or a batch (N, H, W, C) as an array; raise for other shapes."""
     data = asarray(data)
     if data.ndim not in (3, 4):
         raise ValueError(
@@ -35,8 +35,8 @@ def pictures(data: ArrayLike, what: str) -> Any:
     return data
 
 
-def coloured(data: ArrayLike, what: str) -> Any:
-    """As `pictures`, of 1 or 3 channels."""
+def coloured(data: ArrayLike, what: str) -> ndarray:
+    """Return images as `pictures` does; raise unless they have 1 or 3 channels."""
     data = pictures(data, what)
     if data.shape[-1] not in (1, 3):
         raise ValueError(
@@ -46,10 +46,10 @@ def coloured(data: ArrayLike, what: str) -> Any:
 
 
 def beside(data: Any) -> AbstractContextManager[None]:
-    """A context in which new arrays are placed where the values of an array are.
+    """Context manager that places new arrays on the backend of an array.
 
-    Decoded pictures lie on the host, whatever the policy says: what is drawn and computed for them
-    stays there, so that pictures of many sizes compile nothing.
+    Decoded images stay on the host under any policy. Their draws and computations stay there, too,
+    so that images of many sizes compile nothing.
     """
     if modes.current().trace is not None:
         return nullcontext()
@@ -57,16 +57,14 @@ def beside(data: Any) -> AbstractContextManager[None]:
     return modes.changed(backend="numpy" if on_host else "jax")
 
 
-def uniform(data: Any, low: float, high: float, size: tuple[int, ...] = ()) -> Any:
-    """Uniform numbers for each picture of a batch, in the shape `(N, *size)`; for a single picture
-    `size`.
-    """
+def uniform(data: Any, low: float, high: float, size: tuple[int, ...] = ()) -> ndarray:
+    """Draw uniform numbers of shape `(N, *size)` for a batch, `size` for a single image."""
     with beside(data):
         return random.uniform(low, high, (*data.shape[:-3], *size))
 
 
 def saturated(xp: Any, values: Any, dtype: onp.dtype[Any]) -> Any:
-    """Values in a dtype; for integers rounded, halves up, and kept within its range."""
+    """Cast values to a dtype; integers are rounded half up and clipped to their range."""
     if dtypes.is_float(dtype):
         return xp.astype(values, dtype)
     if dtype == onp.bool_:
@@ -76,7 +74,7 @@ def saturated(xp: Any, values: Any, dtype: onp.dtype[Any]) -> Any:
 
 
 def working(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
-    """The dtype in which pictures are computed with: float32, or float64 where that is too narrow."""
+    """Return the dtype of computations: float32, or float64 where that is too narrow."""
     return onp.dtype(
         "float64" if dtype.itemsize >= 4 and dtype != onp.dtype("float32") else "float32"
     )

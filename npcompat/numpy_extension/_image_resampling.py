@@ -1,8 +1,8 @@
-"""Resizing pictures: one operator, which cuts a window out of each picture and brings it to a size.
+"""Image resizing: one operator, which crops a window of each image and resizes it.
 
-A pixel of the result is a weighted mean of the pixels around its place in the window; when a
-picture shrinks, the weights reach as much further, so that nothing is skipped. This is Pillow's
-definition (Pillow handbook, "Concepts: Filters"); on the host Pillow itself resizes 8-bit pictures.
+A pixel of the result is a weighted mean of the pixels around its position in the window. When an
+image shrinks, the filter is widened accordingly, so that no pixel is skipped. This is Pillow's
+definition (Pillow handbook, "Concepts: Filters"); on the host Pillow itself resizes 8-bit images.
 """
 
 import math
@@ -17,6 +17,7 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy import random
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy_extension._image_layout import beside, saturated, working
 
 NEAREST, BILINEAR, BICUBIC, AREA, LANCZOS, AUTOMATIC, RANDOM = 0, 1, 2, 3, 4, 9, 10
@@ -30,7 +31,7 @@ def _triangle(xp: Any, t: Any) -> Any:
 
 
 def _cubic(xp: Any, t: Any) -> Any:
-    """Keys' cubic convolution with a = -1/2 (Keys, 1981)."""
+    """Cubic convolution kernel with a = -1/2 (Keys, 1981)."""
     t = xp.abs(t)
     near, far = (1.5 * t - 2.5) * t * t + 1, ((-0.5 * t + 2.5) * t - 4) * t + 2
     return xp.where(t < 1, near, xp.where(t < 2, far, 0.0))
@@ -41,10 +42,9 @@ def _box(xp: Any, t: Any) -> Any:
 
 
 def _lanczos(xp: Any, t: Any) -> Any:
-    """Lanczos' window of three lobes."""
-    angle = math.pi * xp.where(
-        xp.abs(t) < 1e-6, 1e-6, t
-    )  # there is no limit to be taken where t is not quite 0
+    """Lanczos kernel with three lobes."""
+    # Replacing values near 0 avoids 0 / 0; the kernel is 1 there to within rounding.
+    angle = math.pi * xp.where(xp.abs(t) < 1e-6, 1e-6, t)
     return xp.where(xp.abs(t) < 3, 3 * xp.sin(angle) * xp.sin(angle / 3) / (angle * angle), 0.0)
 
 
@@ -52,9 +52,7 @@ _FILTERS: tuple[Callable[[Any, Any], Any], ...] = (_box, _triangle, _cubic, _box
 
 
 def _weights(xp: Any, start: Any, length: Any, size: int, result: int, interp: int) -> Any:
-    """A matrix (..., result, size): how much each pixel of an axis counts in each pixel of the
-    result.
-    """
+    """Return a matrix (..., result, size) of the weights of input pixels in output pixels."""
     start, length = xp.expand_dims(start, (-1, -2)), xp.expand_dims(length, (-1, -2))
     pixels, results = xp.arange(size), xp.arange(result)[:, None]
     if interp == NEAREST:
@@ -83,7 +81,7 @@ def _kept(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 
 def _resample_on_host(xp: Any, x: Any, window: Any, *, width: int, height: int, interp: int) -> Any:
-    """As below; 8-bit pictures by Pillow."""
+    """Resample on the host, 8-bit images by Pillow."""
     if x.dtype != onp.uint8 or interp == NEAREST or 0 in x.shape:
         return _resample_compute(xp, x, window, width=width, height=height, interp=interp)
     out = onp.empty((*x.shape[:-3], height, width, x.shape[-1]), onp.uint8)
@@ -96,7 +94,7 @@ def _resample_on_host(xp: Any, x: Any, window: Any, *, width: int, height: int, 
 
 
 def _resample_compute(xp: Any, x: Any, window: Any, *, width: int, height: int, interp: int) -> Any:
-    """The window (left, top, width, height) of each picture in another size.
+    """Crop a window (left, top, width, height) of each image, and resize it.
 
     Parameters
     ----------
@@ -114,7 +112,7 @@ def _resample_compute(xp: Any, x: Any, window: Any, *, width: int, height: int, 
     down = _weights(xp, window[..., 1], window[..., 3], x.shape[-3], height, interp)
     if (
         dtype == onp.uint8
-    ):  # Pillow's weights have 22 bits after the point: with the same ones, float64 gives the same sums
+    ):  # Pillow's fixed-point weights have 22 fractional bits; float64 sums of them are equal
         across, down = _in_fixed_point(xp, across), _in_fixed_point(xp, down)
         within = onp.dtype("float64")
     else:
@@ -137,9 +135,7 @@ _resample = operator("_npx_image_resample", rule=_kept, kernels={"numpy": _resam
 
 
 def interpolation(interp: int, old: tuple[int, int], new: tuple[int, int]) -> int:
-    """The interpolation that a code means: 9 chooses one by the sizes (width, height), 10 draws
-    one.
-    """
+    """Return the interpolation of a code: 9 chooses by the sizes (width, height), 10 at random."""
     if interp == AUTOMATIC:
         if new[0] > old[0] and new[1] > old[1]:
             return BICUBIC
@@ -154,22 +150,23 @@ def interpolation(interp: int, old: tuple[int, int], new: tuple[int, int]) -> in
     return int(interp)
 
 
-def resampled(data: Any, window: Any, size: tuple[int, int], interp: int) -> Any:
-    """The windows (left, top, width, height) of pictures, in the size (width, height); `interp` is
-    0 to 4.
+def resampled(data: Any, window: Any, size: tuple[int, int], interp: int) -> ndarray:
+    """Crop windows (left, top, width, height), and resize them to (width, height).
+
+    `interp` is 0 to 4.
     """
     with beside(data):
         return apply(_resample, (data, window), (*size, interp))
 
 
-def whole(data: Any) -> Any:
-    """The window that is all of each picture."""
+def whole(data: Any) -> onp.ndarray[Any, Any]:
+    """Return the window that covers each image."""
     height, width = data.shape[-3:-1]
     return onp.broadcast_to(onp.array([0, 0, width, height]), (*data.shape[:-3], 4))
 
 
-def resized(data: Any, width: int, height: int, interp: int, what: str) -> Any:
-    """Pictures in another size."""
+def resized(data: Any, width: int, height: int, interp: int, what: str) -> ndarray:
+    """Resize images."""
     old = data.shape[-2], data.shape[-3]
     if width < 1 or height < 1:
         raise ValueError(f"{what}: expected a positive width and height, got {width} and {height}")
@@ -181,7 +178,7 @@ def resized(data: Any, width: int, height: int, interp: int, what: str) -> Any:
 
 
 def pair(size: Any, what: str) -> tuple[int, int]:
-    """A size as (width, height), from a number or a pair."""
+    """Return a size as (width, height), from a number or a pair."""
     found = (size, size) if isinstance(size, int) else tuple(size)
     if len(found) != 2 or any(int(n) != n or n < 1 for n in found):
         raise ValueError(f"{what}: expected a positive number or (width, height), got {size!r}")
@@ -189,7 +186,7 @@ def pair(size: Any, what: str) -> tuple[int, int]:
 
 
 def by_short_edge(data: Any, size: Any, what: str) -> tuple[int, int]:
-    """The (width, height) of pictures whose shorter edge gets a length, and whose shape stays."""
+    """Return the (width, height) of images resized to a shorter edge, at the same aspect ratio."""
     size, _ = pair(size, what)
     height, width = data.shape[-3:-1]
     return (

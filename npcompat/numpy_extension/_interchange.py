@@ -1,4 +1,4 @@
-"""Arrays of NumPy's and of other libraries, taken over and given away."""
+"""Conversion from NumPy arrays, and DLPack exchange with other libraries."""
 
 from typing import Any
 
@@ -10,31 +10,32 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import writes
 from npcompat._internal.dispatch.pending_errors import raise_pending
 from npcompat._internal.dispatch.placement import on_host
+from npcompat.numpy._ndarray import ndarray
 
 
 class _Capsule:
-    """A DLPack capsule, with the two methods by which libraries ask for one."""
+    """DLPack capsule with the two methods of the DLPack protocol."""
 
     def __init__(self, capsule: Any, device: tuple[int, int]) -> None:
         self._capsule, self._device = capsule, device
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, **options: Any) -> ndarray:
         return self._capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._device
 
 
-def from_numpy(ndarray: onp.ndarray[Any, Any], zero_copy: bool = True) -> Any:
-    """An array with the values, and the dtype, of one of NumPy's.
+def from_numpy(ndarray: onp.ndarray[Any, Any], zero_copy: bool = True) -> ndarray:
+    """Convert a NumPy array, keeping its values and dtype.
 
     Parameters
     ----------
     ndarray : numpy.ndarray
         The array.
     zero_copy : bool
-        With MXNet True means shared memory that NumPy must not write. Here the values are copied
-        either way, and both arrays may be written.
+        In MXNet True means shared memory that NumPy must not write. Here the values are always
+        copied, and both arrays may be written.
 
     Examples
     --------
@@ -46,14 +47,14 @@ def from_numpy(ndarray: onp.ndarray[Any, Any], zero_copy: bool = True) -> Any:
     return np.array(ndarray)
 
 
-def from_dlpack(dlpack: Any) -> Any:
-    """An array over the memory of another library's; nothing is copied where that memory fits.
+def from_dlpack(dlpack: Any) -> ndarray:
+    """Import an array of another library by DLPack, without a copy if possible.
 
     Parameters
     ----------
     dlpack : object with ``__dlpack__``, or a capsule
-        An array of another library; or what `to_dlpack_for_read` or its like gave, which can be
-        used once, and must be of memory of the CPU.
+        An array of another library; or a capsule, as from `to_dlpack_for_read`, which can be used
+        once, and must be of CPU memory.
 
     Examples
     --------
@@ -67,8 +68,8 @@ def from_dlpack(dlpack: Any) -> Any:
     return np.from_dlpack(dlpack)
 
 
-def to_dlpack_for_read(data: Any) -> Any:
-    """A DLPack capsule of an array's values, which must not be written.
+def to_dlpack_for_read(data: Any) -> object:
+    """Export an array as a DLPack capsule whose memory must not be written.
 
     Parameters
     ----------
@@ -83,12 +84,12 @@ def to_dlpack_for_read(data: Any) -> Any:
     return _checked("to_dlpack_for_read", data).__dlpack__()
 
 
-def to_dlpack_for_write(data: Any) -> Any:
-    """A DLPack capsule of an array's memory: what is written there changes the array, until the
-    array is written itself.
+def to_dlpack_for_write(data: Any) -> object:
+    """Export an array as a writable DLPack capsule.
 
-    What was computed from the array must not be differentiated afterwards. Only of arrays on the
-    host: values on XLA never change, and raise NotImplementedError.
+    Writes through it change the array, until the array is written itself. Earlier results of the
+    array must not be differentiated afterwards. Only for arrays on the host: values on XLA are
+    immutable, and raise NotImplementedError.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""`npx.jit`."""
+"""Just-in-time compilation, `npx.jit`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, overload
@@ -33,40 +33,41 @@ def jit(
     bucket: int | Sequence[int] | None = None,
     bucket_axis: Axes | None = None,
 ) -> Any:
-    """A function that runs as one compiled program and means the same.
+    """Compile a function just in time: it runs as one XLA program with the same meaning.
 
-    The function is run once on tracers for each kind of call. Arrays that it reads outside
-    (parameters, a moving mean, the random counter) become inputs of the program; those that it
-    writes become outputs, also if they are arguments. So a whole training step can be compiled.
+    The function is traced once for each combination of argument types and shapes. Arrays that it
+    reads outside (parameters, a moving mean, the random counter) become inputs of the program;
+    those that it writes become outputs, also if they are arguments. So a whole training step can be
+    compiled.
 
     Parameters
     ----------
     function : callable
-        Takes arrays and nested containers of arrays; everything else among its arguments is part of
-        the program, but for ints and floats, NumPy's among them, from the call on in which nothing
-        else differs from an earlier one, if nothing asks for their values.
+        A function of arrays and nested containers of arrays. Other arguments are compile-time
+        constants. Ints and floats (also NumPy's) become run-time inputs at the first call that
+        differs from an earlier one in nothing else, unless the function needs their values.
     static_argnums, static_argnames : int, str, or sequences of them
-        Arguments that are hashable as a whole and part of the program.
+        Hashable arguments that are compile-time constants as a whole.
     bucket : int or sequence of int, optional
         Lengths to which arrays are padded along one axis, so that calls of any length share few
-        programs; an int stands for its multiples. The result is that of the true rows: element-wise
-        functions, matrix products, convolutions, attention and recurrences over other axes,
-        reductions, normalization, losses and their gradients know which rows are true; what does
-        not is refused.
+        programs; an int stands for its multiples. Results are those of the unpadded rows:
+        elementwise functions, matrix products, convolutions, attention and recurrences over other
+        axes, reductions, normalization, losses and their gradients exclude padding; other operators
+        are refused.
     bucket_axis : int, sequence or mapping, optional
-        The axis to pad: of all arguments, by position, or by position and name; None is for
-        arguments of a fixed shape. The first if not given.
+        The axis to pad: for all arguments, by position, or by position and name; None for
+        arguments of a fixed shape. The first axis if not given.
 
     Returns
     -------
     callable
-        With `clear()` to forget the programs.
+        The compiled function, whose `clear()` discards its programs.
 
     Raises
     ------
     TracedValueError
-        At the call, if Python branches on the value of an array, or if with `bucket` rows are put
-        together in a way that padding would change.
+        At the call, if Python branches on the value of an array, or if with `bucket` rows are
+        combined in a way that padding would change.
     ValueError
         If `bucket` holds no lengths, or there is a `bucket_axis` without it; at the call, if the
         arrays to pad have several lengths, or one beyond the last of `bucket`.

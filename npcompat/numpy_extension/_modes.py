@@ -1,4 +1,4 @@
-"""The modes that users switch: dtype policy, backend, device."""
+"""User-visible modes: dtype policy, backend, device."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -11,14 +11,14 @@ from npcompat._internal.dispatch.pending_errors import raise_pending
 
 
 def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
-    """Choose NumPy's semantics, for the whole process.
+    """Set NumPy semantics for the whole process.
 
     Parameters
     ----------
     shape, array : bool
         0-d and zero-size arrays, and arrays as parameters: always on, False raises.
     dtype : bool
-        Whether the default float is NumPy's float64 (True) or float32.
+        Whether the default float is NumPy's float64 or float32.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def set_np(shape: bool = True, array: bool = True, dtype: bool = False) -> None:
 
 
 def reset_np() -> None:
-    """Go back to the default semantics: float32 is the default float.
+    """Reset the default semantics: float32 is the default float.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def reset_np() -> None:
 
 
 def is_np_shape() -> bool:
-    """Whether 0-d and zero-size arrays are supported: always.
+    """Return True: 0-d and zero-size arrays are always supported.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def is_np_shape() -> bool:
 
 
 def is_np_array() -> bool:
-    """Whether arrays have NumPy's semantics: always.
+    """Return True: arrays always have NumPy's semantics.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def is_np_array() -> bool:
 
 
 def is_np_default_dtype() -> bool:
-    """Whether the default float is float64.
+    """Return True if the default float is float64.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def is_np_default_dtype() -> bool:
 
 
 def set_np_default_dtype(is_np_default_dtype: bool = True) -> bool:
-    """Choose the default float, for the whole process: NumPy's float64, or float32.
+    """Set the default float for the whole process: float64 (NumPy's) or float32.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def set_np_default_dtype(is_np_default_dtype: bool = True) -> bool:
     Returns
     -------
     bool
-        Whether it was float64.
+        The previous setting.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def set_np_default_dtype(is_np_default_dtype: bool = True) -> bool:
 
 
 def np_default_dtype(active: bool = True) -> AbstractContextManager[None]:
-    """A context in which the default float is NumPy's float64 (or, with False, float32).
+    """Context manager that sets the default float: float64, or float32 with False.
 
     Examples
     --------
@@ -117,8 +117,7 @@ def np_default_dtype(active: bool = True) -> AbstractContextManager[None]:
 
 
 def use_np(func: Callable[..., Any]) -> Callable[..., Any]:
-    """MXNet's decorator for functions and classes with NumPy's semantics, which are always on:
-    returns its argument.
+    """Return the argument: MXNet's decorator for NumPy semantics, which are always on.
 
     Examples
     --------
@@ -132,14 +131,14 @@ def use_np(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def backend(name: str) -> AbstractContextManager[None]:
-    """A context in which new arrays are placed on a backend.
+    """Context manager that sets the backend of new arrays.
 
     Parameters
     ----------
     name : {'auto', 'jax', 'numpy'}
-        `auto`, the default: the host where the device is a CPU, but XLA for compiled functions and
-        for what is convolved or pooled, whose results stay there; `jax`: XLA; `numpy`: the host.
-        What an operation runs on follows from its operands.
+        `auto`, the default: the host if the device is a CPU, but XLA for compiled functions, and
+        for convolution and pooling, whose results stay there; `jax`: XLA; `numpy`: the host.
+        Operations run on the backend of their operands.
 
     Examples
     --------
@@ -154,7 +153,7 @@ def backend(name: str) -> AbstractContextManager[None]:
 
 
 def current_backend() -> str:
-    """The backend on which new arrays are placed.
+    """Return the backend of new arrays.
 
     Examples
     --------
@@ -165,7 +164,7 @@ def current_backend() -> str:
 
 
 def cpu(device_id: int = 0) -> Device:
-    """The CPU as a device.
+    """Return the CPU device.
 
     Examples
     --------
@@ -176,7 +175,7 @@ def cpu(device_id: int = 0) -> Device:
 
 
 def gpu(device_id: int = 0) -> Device:
-    """A GPU as a device.
+    """Return a GPU device.
 
     Examples
     --------
@@ -187,8 +186,7 @@ def gpu(device_id: int = 0) -> Device:
 
 
 def cpu_pinned(device_id: int = 0) -> Device:
-    """The CPU as a device: which of its memory is pinned, for faster copies to a GPU, XLA decides
-    itself.
+    """Return the CPU device; XLA decides itself which memory is pinned.
 
     Examples
     --------
@@ -199,7 +197,7 @@ def cpu_pinned(device_id: int = 0) -> Device:
 
 
 def device(name: Any) -> Device:
-    """A device from its name, such as `cpu`, `gpu` or `gpu(1)`.
+    """Return the device of a name, such as `cpu`, `gpu` or `gpu(1)`.
 
     Examples
     --------
@@ -210,7 +208,7 @@ def device(name: Any) -> Device:
 
 
 def num_gpus() -> int:
-    """How many GPUs this process has.
+    """Return the number of GPUs of this process.
 
     Examples
     --------
@@ -221,7 +219,7 @@ def num_gpus() -> int:
 
 
 def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
-    """Free and total memory of a GPU in bytes, of what this process may use.
+    """Return (free, total) memory of a GPU in bytes, of the part this process may use.
 
     Raises
     ------
@@ -240,7 +238,7 @@ def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
 
 
 def get_cuda_compute_capability(device: Any = None, *, ctx: Any = None) -> int:
-    """The compute capability of an NVIDIA GPU, such as 90 for 9.0.
+    """Return the compute capability of an NVIDIA GPU, such as 90 for 9.0.
 
     Parameters
     ----------
@@ -267,7 +265,7 @@ def get_cuda_compute_capability(device: Any = None, *, ctx: Any = None) -> int:
 
 
 def waitall() -> None:
-    """Wait until all computations have finished; their errors surface here.
+    """Wait until all computations have finished; raises their errors.
 
     Examples
     --------

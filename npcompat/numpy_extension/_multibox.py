@@ -1,6 +1,4 @@
-"""Single-shot detection (Liu et al., 2016): anchors at each position, what they learn, and what
-they find.
-"""
+"""Single-shot detection (SSD; Liu et al., 2016): anchor boxes, training targets, detections."""
 
 import math
 from collections.abc import Sequence
@@ -13,6 +11,7 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import array_like
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._boxes import (
     decoded,
@@ -34,25 +33,26 @@ def multibox_prior(
     clip: bool = False,
     steps: Sequence[float] = (-1.0, -1.0),
     offsets: Sequence[float] = (0.5, 0.5),
-) -> Any:
-    """Anchors centred at each position of an image: all sizes with the first ratio, then the first
-    size with the other ratios.
+) -> ndarray:
+    """Anchor boxes (priors) at each position of an image.
+
+    They have all sizes with the first ratio, then the first size with the other ratios.
 
     Parameters
     ----------
     data : array_like, shape (batch, channels, height, width)
-        The image, of which only the shape counts.
+        The image; only its shape is used.
     sizes : sequence of float
         Sizes, relative to the image.
     ratios : sequence of float
         Ratios of width to height, in pixels.
     clip : bool
-        Whether anchors are cut off at the border of the image.
+        Whether anchors are clipped to the image.
     steps : sequence of two float
         Distance between positions along height and width, relative to the image; evenly spread if
         not positive.
     offsets : sequence of two float
-        Where in its step a position is.
+        Offset of a position within its step.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def multibox_prior(
     return array_like.array_of((onp.clip(anchors, 0, 1) if clip else anchors).astype(dtype))
 
 
-# --- what anchors learn ---------------------------------------------------------------------------
+# --- training targets -----------------------------------------------------------------------------
 
 
 @operator("_npx_multibox_target", rule=dtypes.floating, outputs=3, differentiable=False)
@@ -118,20 +118,20 @@ def _multibox_target(
     minimum: int,
     variances: tuple[float, ...],
 ) -> Any:
-    """Codes of the boxes that anchors are matched to, a mask of them, and classes.
+    """SSD training targets: box codes, a mask of positive anchors, and classes.
 
     Parameters
     ----------
     threshold : float
-        Overlap from which an anchor stands for a box.
+        Overlap from which an anchor is positive.
     ignore : float
-        Class of anchors that learn nothing.
+        Class of anchors that are ignored.
     ratio : float
-        How many negative anchors learn for each positive one; -1: all.
+        Number of negative anchors for each positive one; -1: all.
     mining : float
         Overlap below which an anchor may be negative.
     minimum : int
-        Negative anchors that learn at least.
+        Minimum number of negative anchors.
     """
     batch, boxes = labels.shape[:2]
     count = anchors.shape[1]
@@ -162,14 +162,14 @@ def _multibox_target(
         negative = xp.logical_and(candidate, rank < wanted)
     else:
         negative = xp.logical_not(positive)
-    any_real = xp.any(real, axis=1, keepdims=True)  # an image without boxes teaches nothing
+    any_real = xp.any(real, axis=1, keepdims=True)  # images without boxes are ignored
     positive = xp.logical_and(positive, any_real)
     negative = xp.logical_and(negative, any_real)
     row = xp.take_along(
         labels, xp.broadcast_to(xp.expand_dims(match, -1), (batch, count, labels.shape[2])), 1
     )
     marked = xp.broadcast_to(xp.expand_dims(positive, -1), (batch, count, 4))
-    target = xp.where(marked, row[..., 1:5], anchors)  # others encode themselves
+    target = xp.where(marked, row[..., 1:5], anchors)  # unmatched anchors encode themselves
     stds = xp.asarray(variances, anchors.dtype)
     codes = encoded(xp, xp.broadcast_to(anchors, marked.shape), target, xp.zeros_like(stds), stds)
     codes = xp.where(marked, codes, xp.zeros_like(codes))
@@ -189,33 +189,33 @@ def multibox_target(
     minimum_negative_samples: int = 0,
     variances: Sequence[float] = VARIANCES,
 ) -> tuple[Any, Any, Any]:
-    """What anchors learn of the boxes of images.
+    """SSD training targets: matches anchors to boxes, and encodes the boxes.
 
-    Each box gets the anchor that it overlaps with most; then each anchor left the box that it
-    overlaps with most, if that is enough. Nothing flows back to the arguments.
+    Each box is matched to the anchor with the largest overlap; then each remaining anchor to the
+    box with the largest overlap, if it exceeds the threshold. Nothing flows back to the arguments.
 
     Parameters
     ----------
     anchor : array_like, shape (1, n, 4)
         Anchors, by corners.
     label : array_like, shape (batch, m, 5 or more)
-        Class and corners of each box; rows from the first with class -1 on are no boxes.
+        Class and corners of each box; the first row with class -1 ends the list.
     cls_pred : array_like, shape (batch, classes + 1, n)
-        Predicted scores, background first: what negative mining looks at.
+        Predicted scores, background first; used by negative mining.
     overlap_threshold : float
         Anchors with a larger intersection over union are positive; only each box's best if it is
         not positive.
     ignore_label : float
         The class of anchors that are ignored.  In an image without boxes these are all.
     negative_mining_ratio : float
-        How many negative anchors are kept for each positive one, the least certain ones; the others
-        are ignored. All are kept if it is not positive.
+        Hard negative mining: number of negative anchors per positive one that are kept, those with
+        the least certain predictions; the others are ignored. All are kept if it is not positive.
     negative_mining_thresh : float
         Negative anchors that are kept overlap less than this.
     minimum_negative_samples : int
-        How many are kept at least.
+        Minimum number of negative anchors that are kept.
     variances : sequence of four float
-        What codes are divided by.
+        Divisors of the codes.
 
     Returns
     -------
@@ -269,7 +269,7 @@ def _four(name: str, variances: Sequence[float]) -> tuple[float, ...]:
     return found
 
 
-# --- what anchors find ----------------------------------------------------------------------------
+# --- detections -----------------------------------------------------------------------------------
 
 
 @operator("_npx_multibox_detection", rule=dtypes.floating, differentiable=False, heavy=True)
@@ -287,18 +287,18 @@ def _multibox_detection(
     variances: tuple[float, ...],
     topk: int,
 ) -> Any:
-    """Rows of class, score and corners, by descending score.
+    """SSD detections: rows of class, score and corners, by descending score.
 
     Parameters
     ----------
     background : int
-        The class that is no object.
+        The background class.
     nms : float
         Overlap from which boxes suppress each other.
     force : bool
         Whether boxes of different classes suppress each other.
     topk : int
-        How many of the best boxes are compared; -1: all.
+        Number of best boxes that are compared; -1: all.
     """
     batch, classes, count = scores.shape
     isolated = xp.reshape(xp.arange(classes) == background, (1, -1, 1))
@@ -346,9 +346,8 @@ def multibox_detection(
     force_suppress: bool = False,
     variances: Sequence[float] = VARIANCES,
     nms_topk: int = -1,
-) -> Any:
-    """The boxes that anchors find: decoded, ranked, and without those that overlap with better ones
-    of their class.
+) -> ndarray:
+    """SSD detections: decodes and ranks boxes, and applies non-maximum suppression.
 
     Parameters
     ----------
@@ -359,27 +358,27 @@ def multibox_detection(
     anchor : array_like, shape (1, n, 4)
         Anchors, by corners.
     clip : bool
-        Whether boxes are cut off at the border of the image.
+        Whether boxes are clipped to the image.
     threshold : float
-        Boxes with a smaller probability are left out.
+        Boxes with a smaller probability are removed.
     background_id : int
-        The class that is no object; -1 if there is none.
+        The background class; -1 if there is none.
     nms_threshold : float
         Boxes whose intersection over union with a better one is not smaller are removed; none are
         if it is not in (0, 1].
     force_suppress : bool
         Whether boxes are removed by those of other classes, too.
     variances : sequence of four float
-        What codes are multiplied with.
+        Factors of the codes.
     nms_topk : int
-        How many of the best boxes are looked at, the others are removed; all if less than 1.
+        Number of best boxes that are considered, the others are removed; all if less than 1.
 
     Returns
     -------
     ndarray, shape (batch, n, 6)
         Rows of class (counted from 0 without the background), probability, left, top, right,
-        bottom, by descending probability. The class of what was removed is -1; what is below the
-        threshold is -1 as a whole.
+        bottom, by descending probability. Suppressed rows have class -1; rows below the threshold
+        are -1 as a whole.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Network operators with MXNet's names and signatures: dense layers, dropout and a few small ones."""
+"""Basic network operators under MXNet's names: dense layers, dropout, smooth L1, stop_gradient."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from npcompat._internal.dispatch import array_like, handles
 from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.random import stream
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import declared, int64
 
@@ -27,9 +28,7 @@ def _rows(xp: Any, x: Any) -> Any:
 
 
 def _features(types: Sequence[Any], attrs: Mapping[str, Any]) -> list[Any]:
-    """The number of features, which the data decides, in the type of the weight; the number of
-    units in that of the bias.
-    """
+    """Complete partly known types: features from the data, units from the weight."""
     x, weight, *bias = types
     features = None
     if x.shape and None not in x.shape[1:]:
@@ -40,7 +39,7 @@ def _features(types: Sequence[Any], attrs: Mapping[str, Any]) -> list[Any]:
 
 @operator("_npx_fully_connected", rule=dtypes.floating, pattern="complex", complete=_features)
 def _fully_connected(xp: Any, x: Any, weight: Any, *bias: Any, flatten: bool = True) -> Any:
-    """x times the transposed weight, plus the bias."""
+    """Dense (fully connected) layer: x @ weight.T + bias."""
     if flatten:
         x = _rows(xp, x)
     if weight.ndim != 2 or x.ndim == 0 or x.shape[-1] != weight.shape[1]:
@@ -66,8 +65,10 @@ def fully_connected(
     num_hidden: int | None = None,
     no_bias: bool = True,
     flatten: bool = True,
-) -> Any:
-    """Linear transformation of the last axis, `x @ weight.T + bias`.
+) -> ndarray:
+    """Dense (fully connected) layer: linear transformation of the last axis.
+
+    Computes `x @ weight.T + bias`.
 
     Parameters
     ----------
@@ -76,9 +77,9 @@ def fully_connected(
     weight : array_like, shape (num_hidden, features)
         Weights.
     bias : array_like, shape (num_hidden,), optional
-        What is added.
+        Bias.
     num_hidden : int, optional
-        Checked against the shape of `weight`, which says the same.
+        Checked against the shape of `weight`, which determines it.
     no_bias : bool
         Must be False if `bias` is given.
     flatten : bool
@@ -116,7 +117,7 @@ def fully_connected(
 def _batch_dot(
     xp: Any, a: Any, b: Any, *, transpose_a: bool = False, transpose_b: bool = False
 ) -> Any:
-    """Matrix products over leading batch axes."""
+    """Batched matrix product."""
     return xp.matmul(
         xp.swapaxes(a, -1, -2) if transpose_a else a, xp.swapaxes(b, -1, -2) if transpose_b else b
     )
@@ -128,8 +129,8 @@ def batch_dot(
     transpose_a: bool = False,
     transpose_b: bool = False,
     forward_stype: str | None = "default",
-) -> Any:
-    """Matrix product of each pair in two batches.
+) -> ndarray:
+    """Batched matrix product.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ def batch_dot(
     b : array_like, shape (..., m, k)
         Matrices.
     transpose_a, transpose_b : bool
-        Whether the last two axes are exchanged first.
+        Whether the last two axes are transposed first.
     forward_stype : {'default', None}
         Sparse results are not supported: anything else raises NotImplementedError.
 
@@ -154,12 +155,12 @@ def batch_dot(
 
 @operator("_npx_batch_flatten", pattern="injective")
 def _batch_flatten(xp: Any, x: Any) -> Any:
-    """All axes but the first as one."""
+    """Flatten all axes but the first."""
     return _rows(xp, x)
 
 
-def batch_flatten(data: ArrayLike) -> Any:
-    """All axes but the first as one.
+def batch_flatten(data: ArrayLike) -> ndarray:
+    """Flatten all axes but the first.
 
     Parameters
     ----------
@@ -190,8 +191,9 @@ def _dropped(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 def _dropout_compute(
     xp: Any, key: Any, counter: Any, x: Any, *, p: float, axes: tuple[int, ...]
 ) -> Any:
-    """Elements zeroed with probability p, the others divided by 1 - p; one choice for all along the
-    axes given.
+    """Dropout: zero elements with probability p, and divide the others by 1 - p.
+
+    One choice is shared along the given axes.
     """
     if p == 1:
         return xp.zeros_like(x), xp.next_counter(counter)
@@ -214,9 +216,10 @@ def dropout(
     mode: str = "training",
     axes: Sequence[int] | None = None,
     cudnn_off: bool = False,
-) -> Any:
-    """Zero elements at random, and scale the others so that the expected sum stays (Srivastava et
-    al., 2014).
+) -> ndarray:
+    """Dropout: zero random elements, and scale the others so that the expected sum stays.
+
+    Srivastava et al., 2014.
 
     Parameters
     ----------
@@ -229,7 +232,7 @@ def dropout(
     axes : sequence of int, optional
         Axes along which all elements share one choice.
     cudnn_off
-        A hint to MXNet's implementation; it changes nothing.
+        A hint to MXNet's implementation, without effect.
 
     Returns
     -------
@@ -265,15 +268,15 @@ def dropout(
 
 @unary("_npx_smooth_l1")
 def _smooth_l1(xp: Any, x: Any, *, scalar: float = 1.0) -> Any:
-    """Quadratic near zero, linear elsewhere."""
+    """Smooth L1 loss: quadratic near zero, linear elsewhere."""
     square = scalar * scalar
     size = xp.abs(x)
     near = xp.asarray(0.5 * square, x.dtype) * x * x
     return xp.where(size < 1 / square, near, size - xp.asarray(0.5 / square, x.dtype))
 
 
-def smooth_l1(data: ArrayLike, scalar: float = 1.0) -> Any:
-    """Quadratic near zero and linear elsewhere: the loss of Fast R-CNN (Girshick, 2015).
+def smooth_l1(data: ArrayLike, scalar: float = 1.0) -> ndarray:
+    """Smooth L1 loss: quadratic near zero and linear elsewhere (Fast R-CNN; Girshick, 2015).
 
     Parameters
     ----------
@@ -292,8 +295,8 @@ def smooth_l1(data: ArrayLike, scalar: float = 1.0) -> Any:
     return apply(_smooth_l1, (data,), (float(scalar),))
 
 
-def stop_gradient(data: ArrayLike) -> Any:
-    """The same values, through which no gradient flows.
+def stop_gradient(data: ArrayLike) -> ndarray:
+    """Stop gradients: return the same values, detached from the recorded computation.
 
     Parameters
     ----------

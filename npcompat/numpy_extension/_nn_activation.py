@@ -12,6 +12,7 @@ from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy import _trigonometry
 from npcompat.numpy import random as np_random
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 from npcompat.numpy_extension._nn_types import int64, working_dtype
 
@@ -20,13 +21,13 @@ from npcompat.numpy_extension._nn_types import int64, working_dtype
 
 @unary("_npx_relu", rule=dtypes.promote)
 def _relu(xp: Any, x: Any) -> Any:
-    """The elements, zero for negative ones; the derivative at zero is zero."""
+    """Rectified linear unit, max(x, 0); the derivative at zero is zero."""
     return xp.relu(x)
 
 
 @unary("_npx_sigmoid")
 def _sigmoid(xp: Any, x: Any) -> Any:
-    """1 / (1 + exp(-x))."""
+    """Logistic sigmoid, 1 / (1 + exp(-x))."""
     return xp.sigmoid(x)
 
 
@@ -36,37 +37,37 @@ def _softplus_of(xp: Any, x: Any) -> Any:
 
 @unary("_npx_softplus")
 def _softplus(xp: Any, x: Any) -> Any:
-    """log(1 + exp(x))."""
+    """Softplus, log(1 + exp(x))."""
     return _softplus_of(xp, x)
 
 
 @unary("_npx_log_sigmoid")
 def _log_sigmoid(xp: Any, x: Any) -> Any:
-    """log(sigmoid(x)), exact for large negative x."""
+    """Log-sigmoid, log(sigmoid(x)), accurate for large negative x."""
     return -_softplus_of(xp, -x)
 
 
 @unary("_npx_softsign")
 def _softsign(xp: Any, x: Any) -> Any:
-    """x / (1 + |x|)."""
+    """Softsign, x / (1 + |x|)."""
     return x / (1 + xp.abs(x))
 
 
 @unary("_npx_mish")
 def _mish(xp: Any, x: Any) -> Any:
-    """x tanh(log(1 + exp(x)))."""
+    """Mish, x tanh(log(1 + exp(x)))."""
     return x * xp.tanh(_softplus_of(xp, x))
 
 
 @unary("_npx_silu")
 def _silu(xp: Any, x: Any, *, beta: float = 1.0) -> Any:
-    """x sigmoid(beta x)."""
+    """Sigmoid linear unit (SiLU, swish), x sigmoid(beta x)."""
     return x * xp.sigmoid(x if beta == 1 else xp.asarray(beta, x.dtype) * x)
 
 
 @unary("_npx_gelu")
 def _gelu(xp: Any, x: Any, *, approximation: str = "erf") -> Any:
-    """x times the normal distribution function at x."""
+    """Gaussian error linear unit (GELU), x times the standard normal CDF at x."""
     if approximation == "tanh":
         inner = xp.asarray(math.sqrt(2 / math.pi), x.dtype) * (
             x + xp.asarray(0.044715, x.dtype) * x * x * x
@@ -77,13 +78,13 @@ def _gelu(xp: Any, x: Any, *, approximation: str = "erf") -> Any:
 
 @unary("_npx_leaky_relu")
 def _leaky(xp: Any, x: Any, *, slope: float = 0.25) -> Any:
-    """The elements, negative ones times a slope."""
+    """Leaky ReLU: negative elements times a slope."""
     return xp.where(x > 0, x, x * xp.asarray(slope, x.dtype))
 
 
 @operator("_npx_prelu", rule=dtypes.floating, pattern="broadcast")
 def _prelu(xp: Any, x: Any, slope: Any) -> Any:
-    """The elements, negative ones times a slope of their channel (axis 1)."""
+    """Parametric ReLU: negative elements times a slope of their channel (axis 1)."""
     if slope.ndim == 1 and x.ndim > 1:
         slope = xp.reshape(slope, (-1,) + (1,) * (x.ndim - 2))
     return xp.where(x > 0, x, x * slope)
@@ -91,20 +92,19 @@ def _prelu(xp: Any, x: Any, slope: Any) -> Any:
 
 def _elu_of(xp: Any, x: Any, alpha: float) -> Any:
     positive = x > 0
-    below = xp.where(
-        positive, xp.zeros_like(x), x
-    )  # where x is large, neither exp nor its derivative may overflow
+    # Replacing large x keeps exp and its derivative from overflowing.
+    below = xp.where(positive, xp.zeros_like(x), x)
     return xp.where(positive, x, xp.asarray(alpha, x.dtype) * xp.expm1(below))
 
 
 @unary("_npx_elu")
 def _elu(xp: Any, x: Any, *, alpha: float = 1.0) -> Any:
-    """The elements, alpha (exp(x) - 1) for negative ones.
+    """Exponential linear unit (ELU): alpha (exp(x) - 1) for negative elements.
 
     Parameters
     ----------
     alpha : float
-        Minus what large negative elements tend to.
+        Negative of the limit for large negative elements.
     """
     return _elu_of(xp, x, alpha)
 
@@ -114,12 +114,12 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 @unary("_npx_selu")
 def _selu(xp: Any, x: Any) -> Any:
-    """ELU with the alpha and the scale that keep mean and variance."""
+    """Scaled exponential linear unit (SELU): ELU with constants that keep mean and variance."""
     return xp.asarray(_SELU_SCALE, x.dtype) * _elu_of(xp, x, _SELU_ALPHA)
 
 
-def relu(data: ArrayLike) -> Any:
-    """Rectified linear unit: the elements, zero for negative ones.
+def relu(data: ArrayLike) -> ndarray:
+    """Rectified linear unit (ReLU), max(x, 0).
 
     Parameters
     ----------
@@ -139,8 +139,8 @@ def relu(data: ArrayLike) -> Any:
     return apply(_relu, (data,))
 
 
-def sigmoid(data: ArrayLike) -> Any:
-    """Logistic function, 1 / (1 + exp(-x)).
+def sigmoid(data: ArrayLike) -> ndarray:
+    """Logistic sigmoid, 1 / (1 + exp(-x)).
 
     Parameters
     ----------
@@ -155,8 +155,8 @@ def sigmoid(data: ArrayLike) -> Any:
     return apply(_sigmoid, (data,))
 
 
-def log_sigmoid(data: ArrayLike) -> Any:
-    """Logarithm of the logistic function, exact where that is tiny.
+def log_sigmoid(data: ArrayLike) -> ndarray:
+    """Log-sigmoid, log(sigmoid(x)), accurate for large negative x.
 
     Parameters
     ----------
@@ -171,8 +171,8 @@ def log_sigmoid(data: ArrayLike) -> Any:
     return apply(_log_sigmoid, (data,))
 
 
-def softplus(data: ArrayLike) -> Any:
-    """Smooth rectifier, log(1 + exp(x)).
+def softplus(data: ArrayLike) -> ndarray:
+    """Softplus, a smooth rectifier: log(1 + exp(x)).
 
     Parameters
     ----------
@@ -187,8 +187,8 @@ def softplus(data: ArrayLike) -> Any:
     return apply(_softplus, (data,))
 
 
-def softsign(data: ArrayLike) -> Any:
-    """x / (1 + abs(x)), which lies between -1 and 1.
+def softsign(data: ArrayLike) -> ndarray:
+    """Softsign, x / (1 + abs(x)), between -1 and 1.
 
     Parameters
     ----------
@@ -203,8 +203,8 @@ def softsign(data: ArrayLike) -> Any:
     return apply(_softsign, (data,))
 
 
-def mish(data: ArrayLike) -> Any:
-    """x tanh(softplus(x)) (Misra, 2019).
+def mish(data: ArrayLike) -> ndarray:
+    """Mish, x tanh(softplus(x)) (Misra, 2019).
 
     Parameters
     ----------
@@ -219,8 +219,8 @@ def mish(data: ArrayLike) -> Any:
     return apply(_mish, (data,))
 
 
-def silu(data: ArrayLike, beta: float = 1.0) -> Any:
-    """x sigmoid(beta x), also called swish (Elfwing et al., 2018).
+def silu(data: ArrayLike, beta: float = 1.0) -> ndarray:
+    """Sigmoid linear unit (SiLU, swish), x sigmoid(beta x) (Elfwing et al., 2018).
 
     Parameters
     ----------
@@ -237,9 +237,10 @@ def silu(data: ArrayLike, beta: float = 1.0) -> Any:
     return apply(_silu, (data,), (float(beta),))
 
 
-def gelu(data: ArrayLike, approximation: str = "erf") -> Any:
-    """Gaussian error linear unit: x times the normal distribution function at x (Hendrycks and
-    Gimpel, 2016).
+def gelu(data: ArrayLike, approximation: str = "erf") -> ndarray:
+    """Gaussian error linear unit (GELU), x times the standard normal CDF at x.
+
+    Hendrycks and Gimpel, 2016.
 
     Parameters
     ----------
@@ -272,8 +273,8 @@ _ACTIVATIONS: dict[str, Callable[[ArrayLike], Any]] = {
 }
 
 
-def activation(data: ArrayLike, act_type: str = "relu") -> Any:
-    """The activation function of a name.
+def activation(data: ArrayLike, act_type: str = "relu") -> ndarray:
+    """Apply the activation function of a name.
 
     Parameters
     ----------
@@ -307,8 +308,8 @@ def leaky_relu(
     slope: float = 0.25,
     lower_bound: float = 0.125,
     upper_bound: float = 0.334,
-) -> Any:
-    """Rectifiers that let something through for negative elements.
+) -> ndarray:
+    """Leaky rectifiers: LeakyReLU, PReLU, RReLU, ELU, SELU and GELU.
 
     Parameters
     ----------
@@ -372,7 +373,7 @@ def _normalized(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution
 
 
 def _kept(xp: Any, x: Any, where: tuple[Any, ...], axis: int, length: bool) -> Any:
-    """The mask of elements that take part; None for all."""
+    """Return the mask of elements that take part; None for all."""
     if not where:
         return None
     if not length:
@@ -385,7 +386,7 @@ def _kept(xp: Any, x: Any, where: tuple[Any, ...], axis: int, length: bool) -> A
 def _shifted(
     xp: Any, x: Any, kept: Any, axis: int, temperature: float | None, normalize: bool
 ) -> Any:
-    """The logits less their largest, so that exp can't overflow; -inf where they do not take part."""
+    """Return logits minus their maximum, so that exp can't overflow; -inf where masked."""
     if temperature is not None and temperature != 1:
         x = x / xp.asarray(temperature, x.dtype)
     if kept is not None:
@@ -407,14 +408,14 @@ def _softmax(
     normalize: bool = True,
     dtype: Any = None,
 ) -> Any:
-    """exp(x) divided by its sum along an axis; `where` is a mask, or lengths.
+    """Softmax: exp(x) divided by its sum along an axis; `where` is a mask, or lengths.
 
     Parameters
     ----------
     *where : array
-        Lengths, or a mask: elements behind, or where it is zero, don't take part.
+        Lengths, or a mask: elements after the length, or where the mask is 0, are excluded.
     normalize : bool
-        Whether the greatest element is subtracted first, so that nothing overflows.
+        Whether the maximum is subtracted first, to avoid overflow.
     length : bool
         Whether these are lengths.
     """
@@ -436,18 +437,18 @@ def _log_softmax(
     normalize: bool = True,
     dtype: Any = None,
 ) -> Any:
-    """x less the logarithm of the sum of exp(x) along an axis; `where` is a mask, or lengths.
+    """Log-softmax: x minus log(sum(exp(x))) along an axis; `where` is a mask, or lengths.
 
     Parameters
     ----------
     *where : array
-        Lengths, or a mask: elements behind, or where it is zero, don't take part.
+        Lengths, or a mask: elements after the length, or where the mask is 0, are excluded.
     length : bool
         Whether these are lengths.
     temperature : float, optional
-        What elements are divided by first.
+        Divisor of the elements.
     normalize : bool
-        Whether the greatest element is subtracted first, so that nothing overflows.
+        Whether the maximum is subtracted first, to avoid overflow.
     """
     if x.size == 0 or x.ndim == 0:
         return xp.zeros_like(x)
@@ -490,20 +491,20 @@ def softmax(
     temperature: float | None = None,
     use_length: bool = False,
     dtype: DTypeLike = None,
-) -> Any:
-    """Exponentials divided by their sum along an axis.
+) -> ndarray:
+    """Softmax: exponentials divided by their sum along an axis.
 
     Parameters
     ----------
     data : array_like
         Logits.
     length : array_like of int, optional
-        How many elements along the axis take part, in the shape of `data` without it; the others
-        become 0.
+        Number of elements along the axis that take part, in the shape of `data` without it; the
+        others become 0.
     axis : int
         The axis that sums to one.
     temperature : float, optional
-        What the logits are divided by.
+        Divisor of the logits.
     use_length : bool
         Must be True if `length` is given.
     dtype : dtype, optional
@@ -525,8 +526,8 @@ def log_softmax(
     temperature: float | None = None,
     use_length: bool = False,
     dtype: DTypeLike = None,
-) -> Any:
-    """Logarithm of `softmax`, without its loss of accuracy.
+) -> ndarray:
+    """Logarithm of `softmax`, computed accurately.
 
     The arguments are those of `softmax`; elements beyond `length` become -inf.
 
@@ -544,21 +545,21 @@ def masked_softmax(
     axis: int = -1,
     temperature: float | None = 1.0,
     normalize: bool = True,
-) -> Any:
-    """Softmax over the elements where a mask is true; the others become 0.
+) -> ndarray:
+    """Masked softmax: elements where the mask is False become 0.
 
     Parameters
     ----------
     data : array_like
         Logits.
     mask : array_like of bool
-        Which elements take part; broadcast to the shape of `data`.
+        True for elements that take part; broadcast to the shape of `data`.
     axis : int
         The axis that sums to one.
     temperature : float, optional
-        What the logits are divided by.
+        Divisor of the logits.
     normalize : bool
-        Whether the largest logit is subtracted first, so that large ones do not overflow.
+        Whether the maximum is subtracted first, to avoid overflow.
 
     Examples
     --------
@@ -584,8 +585,8 @@ def masked_log_softmax(
     axis: int = -1,
     temperature: float | None = 1.0,
     normalize: bool = True,
-) -> Any:
-    """Logarithm of `masked_softmax`: -inf where the mask is false.
+) -> ndarray:
+    """Logarithm of `masked_softmax`; -inf where the mask is False.
 
     Examples
     --------

@@ -1,6 +1,4 @@
-"""Connectionist temporal classification: how probable labels are when their places in time are
-unknown.
-"""
+"""Connectionist temporal classification (CTC) loss."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,17 +7,16 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import int64, working_dtype
 
 _IMPOSSIBLE = -1e30
-"""The logarithm of the probability of what can't be; finite, so that its derivative is zero and not
-nan.
-"""
+"""Log probability of impossible events; finite, so that its derivative is 0 instead of nan."""
 
 
 def _types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """Scores are floats, computed with in float32 at least; the rest are integers."""
+    """Type rule: scores are computed at least in float32; the other inputs are integers."""
     dtype = dtypes.floating(types[:1])[1]
     return [working_dtype(dtype), *[int64] * (len(types) - 1)], dtype
 
@@ -28,10 +25,10 @@ def _types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 def _ctc_loss(
     xp: Any, data: Any, label: Any, *lengths: Any, measured: tuple[bool, bool], blank_first: bool
 ) -> Any:
-    """Minus the logarithm of the probability of the labels.
+    """Connectionist temporal classification (CTC) loss: -log P(labels).
 
     The states are: nothing seen yet, then blank, first label, blank, second label, ..., blank. A
-    step stays, goes to the next state, or over a blank that stands between different labels.
+    step stays, goes to the next state, or skips a blank between different labels.
 
     Parameters
     ----------
@@ -40,7 +37,7 @@ def _ctc_loss(
     measured : tuple of bool
         Whether lengths of the data and of the labels are among the inputs.
     blank_first : bool
-        Whether the blank is the first class, or the last.
+        Whether the blank is the first class, instead of the last.
     """
     if data.ndim != 3 or label.ndim != 2 or label.shape[0] != data.shape[1] or not data.shape[2]:
         raise ValueError(
@@ -106,35 +103,34 @@ def ctc_loss(
     use_data_lengths: bool = False,
     use_label_lengths: bool = False,
     blank_label: str = "first",
-) -> Any:
-    """How improbable labels are, given scores of classes in time (connectionist temporal
-    classification; Graves et al., 2006).
+) -> ndarray:
+    """Connectionist temporal classification (CTC) loss of labels (Graves et al., 2006).
 
-    A path gives each step a class, or blank; it stands for the labels that are left when equal
-    neighbours are joined and blanks are taken out. The loss is minus the logarithm of the
-    probability of all paths of the labels.
+    A path assigns each step a class, or blank; its labels are what remains after merging equal
+    neighbors and removing blanks. The loss is the negative log probability of all paths with the
+    given labels.
 
     Parameters
     ----------
     data : array_like, shape (T, N, K)
-        Scores of K classes, of which one is the blank; softmax is applied to them.
+        Logits of K classes, of which one is the blank; softmax is applied to them.
     label : array_like of int, shape (N, L)
         Labels.
     data_lengths : array_like of int, shape (N,), optional
-        How many steps count; all if not given.
+        Numbers of steps; all if not given.
     label_lengths : array_like of int, shape (N,), optional
-        How many labels count; those before the first padding if not given.
+        Numbers of labels; those before the first padding if not given.
     use_data_lengths, use_label_lengths : bool
         Must be True if these lengths are given.
     blank_label : {'first', 'last'}
-        Whether the blank is class 0 and labels are padded with 0, or class K - 1 and labels are
-        padded with -1.
+        'first': the blank is class 0, and labels are padded with 0; 'last': it is class K - 1, and
+        labels are padded with -1.
 
     Returns
     -------
     ndarray, shape (N,)
-        The losses; infinite, with gradient zero, where there is no path, as there are too few steps
-        or no such class.
+        The losses; infinite, with gradient zero, if there is no path, because there are too few
+        steps or a label is no class.
 
     Examples
     --------

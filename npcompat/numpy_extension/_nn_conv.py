@@ -12,6 +12,7 @@ from npcompat._internal.core.op import as_shape, operator
 from npcompat._internal.core.tensor_type import TensorType
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import declared, length, widened
 
@@ -38,7 +39,7 @@ def _layout(name: str, given: str | None, spatial: int) -> str:
 def _per_axis(
     name: str, argument: str, sizes: Sizes, spatial: int, default: int
 ) -> tuple[int, ...]:
-    """A size for each spatial axis, from None, one for all, or one for each."""
+    """Return a size for each spatial axis, from None, one for all, or one for each."""
     if sizes is None or (not isinstance(sizes, int) and len(sizes) == 0):
         return (default,) * spatial
     found = as_shape(sizes)
@@ -58,9 +59,7 @@ def _per_axis(
 
 
 def _filters(types: Sequence[TensorType], attrs: Mapping[str, Any]) -> list[TensorType]:
-    """The channels of each filter, which the data decides, in the type of the weight; the number of
-    filters in that of the bias.
-    """
+    """Complete partly known types: channels per filter from the data, bias from the weight."""
     x, weight, *bias = types
     layout, groups = attrs["layout"], attrs["groups"]
     channels = length(x, layout.index("C"))
@@ -89,7 +88,7 @@ def _convolution(
     groups: int,
     layout: str,
 ) -> Any:
-    """Cross-correlation of a batch with filters.
+    """Convolution (cross-correlation) of a batch with filters.
 
     Parameters
     ----------
@@ -100,7 +99,7 @@ def _convolution(
     pad : tuple of int
         Zeros added at both ends of each spatial axis.
     groups : int
-        Into how many groups channels are divided, which don't see each other.
+        Number of groups of channels, which are convolved separately.
     """
     channel = layout.index("C")
     spatial = [i for i, letter in enumerate(layout) if letter not in "NC"]
@@ -166,7 +165,7 @@ def convolution(
     cudnn_tune: str | None = None,
     cudnn_off: bool = False,
     layout: str | None = None,
-) -> Any:
+) -> ndarray:
     """Convolution (cross-correlation) of a batch with filters.
 
     Parameters
@@ -176,9 +175,9 @@ def convolution(
     weight : array_like, shape (num_filter, C / num_group, ...) or (num_filter, ..., C / num_group)
         Filters, in the layout of the data.
     bias : array_like, shape (num_filter,), optional
-        What is added to each channel of the result.
+        Bias of each channel of the result.
     kernel, num_filter : optional
-        Checked against the shape of `weight`, which says the same.
+        Checked against the shape of `weight`, which determines them.
     stride, dilate : int or sequence of int, optional
         Step of the window, and step between its elements; 1 if not given.
     pad : int or sequence of int, optional
@@ -190,12 +189,13 @@ def convolution(
     layout : {'NCW', 'NCHW', 'NCDHW', 'NWC', 'NHWC', 'NDHWC'}, optional
         Order of the axes; channels come second if not given.
     workspace, cudnn_tune, cudnn_off
-        Hints to MXNet's implementation; XLA chooses its algorithm itself, and they change nothing.
+        Hints to MXNet's implementation, without effect: XLA chooses its algorithm itself.
 
     Returns
     -------
     ndarray
-        Spatial axes have length `(n + 2 pad - dilate (kernel - 1) - 1) // stride + 1`.
+        The result, with spatial axes of length `(n + 2 pad - dilate (kernel - 1) - 1) // stride +
+        1`.
 
     Raises
     ------
@@ -252,7 +252,7 @@ def _pooling(
     power: int,
     axes: Any,
 ) -> Any:
-    """Maximum, sum, mean or p-norm of windows over the spatial axes.
+    """Pooling: maximum, sum, mean or p-norm of windows over the spatial axes.
 
     Parameters
     ----------
@@ -263,11 +263,11 @@ def _pooling(
     pad : tuple of int
         Padding at both ends of each spatial axis.
     kind : {'max', 'avg', 'sum', 'lp'}
-        What a window becomes.
+        Reduction of a window.
     ceil : bool
-        Whether a last window that is not whole counts.
+        Whether a last, partial window counts.
     count_pad : bool
-        Whether a mean divides by padding, too.
+        Whether a mean counts padding, too.
     power : int
         The p of the p-norm.
     axes : tuple of int
@@ -305,7 +305,7 @@ def _pooling(
 
     if kind == "lp":
         total = summed(xp.abs(x) ** power)
-        zero = total == 0  # there the root has no derivative
+        zero = total == 0  # the root has no derivative at 0
         return xp.where(
             zero,
             xp.zeros_like(total),
@@ -318,9 +318,7 @@ def _pooling(
 def _window_counts(
     size: int, pad: int, kernel: int, stride: int, length: int, count_pad: bool
 ) -> Any:
-    """How many elements each window along an axis is the mean of; what lies beyond the padding
-    never counts.
-    """
+    """Count the elements that each window along an axis averages, without those beyond padding."""
     first = onp.arange(length) * stride - pad
     low, high = (-pad, size + pad) if count_pad else (0, size)
     return onp.maximum(onp.minimum(first + kernel, high) - onp.maximum(first, low), 1)
@@ -338,8 +336,8 @@ def pooling(
     p_value: int | None = None,
     count_include_pad: bool | None = None,
     layout: str | None = None,
-) -> Any:
-    """Summary of windows over the spatial axes.
+) -> ndarray:
+    """Pooling: maximum, mean, sum or p-norm of windows over the spatial axes.
 
     Parameters
     ----------
@@ -354,17 +352,17 @@ def pooling(
     pool_type : {'max', 'avg', 'sum', 'lp'}
         Maximum, mean, sum, or p-norm.
     pooling_convention : {'valid', 'full'}
-        Whether a last window that only partly covers data is left out or kept.
+        Whether a last window that only partly covers data is dropped or kept.
     global_pool : bool
         Whether there is one window, as large as the data.
     p_value : int, optional
         The p of `lp`; 2 if not given.
     count_include_pad : bool, optional
-        Whether means count padding as zeros (True if not given), or leave it out.
+        Whether means count padding as zeros (the default), or exclude it.
     layout : {'NCW', 'NCHW', 'NCDHW', 'NWC', 'NHWC', 'NDHWC'}, optional
         Order of the axes; channels come second if not given.
     cudnn_off
-        A hint to MXNet's implementation; it changes nothing.
+        A hint to MXNet's implementation, without effect.
 
     Raises
     ------

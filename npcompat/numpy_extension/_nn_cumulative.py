@@ -1,12 +1,11 @@
-"""Special functions that cumulative distributions are made of, under SciPy's names; computed by XLA
-on every backend.
-"""
+"""Special functions of cumulative distributions, under SciPy's names; computed by XLA."""
 
 from collections.abc import Callable
 from typing import Any
 
 from npcompat._internal.core.op import Op, operator
 from npcompat._internal.dispatch.apply import apply
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import widened
 
@@ -47,8 +46,8 @@ _betainc = operator(
 )(_betainc_on_xla)
 
 
-def erfc(data: ArrayLike) -> Any:
-    """What the error function leaves to 1, exact also where that is little.
+def erfc(data: ArrayLike) -> ndarray:
+    """Complementary error function, 1 - erf(x), accurate for large x.
 
     Parameters
     ----------
@@ -63,8 +62,8 @@ def erfc(data: ArrayLike) -> Any:
     return apply(_erfc, (data,))
 
 
-def ndtri(data: ArrayLike) -> Any:
-    """Where the standard normal distribution function takes a probability.
+def ndtri(data: ArrayLike) -> ndarray:
+    """Inverse of the standard normal CDF (probit function).
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ def ndtri(data: ArrayLike) -> Any:
     return apply(_ndtri, (data,))
 
 
-def gammainc(a: ArrayLike, x: ArrayLike) -> Any:
+def gammainc(a: ArrayLike, x: ArrayLike) -> ndarray:
     """Regularized lower incomplete gamma function; differentiable in both arguments.
 
     Parameters
@@ -97,8 +96,8 @@ def gammainc(a: ArrayLike, x: ArrayLike) -> Any:
     return apply(_gammainc, (a, x))
 
 
-def gammaincc(a: ArrayLike, x: ArrayLike) -> Any:
-    """What `gammainc` leaves to 1, exact also where that is little.
+def gammaincc(a: ArrayLike, x: ArrayLike) -> ndarray:
+    """Regularized upper incomplete gamma function, 1 - gammainc(a, x), accurate for large x.
 
     Parameters
     ----------
@@ -115,8 +114,10 @@ def gammaincc(a: ArrayLike, x: ArrayLike) -> Any:
     return apply(_gammaincc, (a, x))
 
 
-def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Any:
-    """Regularized incomplete beta function; differentiable in `x` only (ValueError in the others).
+def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> ndarray:
+    """Regularized incomplete beta function; differentiable in `x` only.
+
+    Differentiating in `a` or `b` raises ValueError.
 
     Parameters
     ----------

@@ -8,15 +8,14 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.core.tensor_type import TensorType
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_conv import Sizes, _layout, _per_axis
 from npcompat.numpy_extension._nn_types import length
 
 
 def _filters(types: Sequence[TensorType], attrs: Mapping[str, Any]) -> list[TensorType]:
-    """The number of filters, one for each channel of the data, in the weight; the channels that
-    they make in the bias.
-    """
+    """Complete partly known types: filters from the data, bias from the weight."""
     x, weight, *bias = types
     layout, groups = attrs["layout"], attrs["groups"]
     each = length(weight, layout.index("C"))
@@ -43,7 +42,7 @@ def _deconvolution(
     groups: int,
     layout: str,
 ) -> Any:
-    """The adjoint of a convolution in its data.
+    """Transposed convolution: the adjoint of a convolution in its data.
 
     Parameters
     ----------
@@ -52,11 +51,11 @@ def _deconvolution(
     dilate : tuple of int
         Step between the elements of a window.
     pad : tuple of int
-        How much is cut off at both ends of each spatial axis.
+        Length removed at both ends of each spatial axis.
     adj : tuple of int
-        How much is added at the end of each spatial axis.
+        Length added at the end of each spatial axis.
     groups : int
-        Into how many groups channels are divided, which don't see each other.
+        Number of groups of channels, which are convolved separately.
     """
     channel = layout.index("C")
     if x.shape[channel] != weight.shape[0] or weight.shape[0] % groups:
@@ -102,9 +101,8 @@ def deconvolution(
     cudnn_tune: str | None = None,
     cudnn_off: bool = False,
     layout: str | None = None,
-) -> Any:
-    """Transposed convolution: what turns the result of a convolution back into the shape of its
-    data (Zeiler et al., 2010).
+) -> ndarray:
+    """Transposed convolution (deconvolution), which upsamples a batch (Zeiler et al., 2010).
 
     It is the gradient of `convolution`, with the same weight, stride, dilation and padding, in its
     data.
@@ -116,32 +114,32 @@ def deconvolution(
     weight : array_like, shape (C, num_filter / num_group, ...) or (C, ..., num_filter / num_group)
         Filters, in the layout of the data.
     bias : array_like, shape (num_filter,), optional
-        What is added to each channel of the result.
+        Bias of each channel of the result.
     kernel, num_filter : optional
-        Checked against the shape of `weight`, which says the same.
+        Checked against the shape of `weight`, which determines them.
     stride, dilate : int or sequence of int, optional
         Step between the windows in the result, and between the elements of one; 1 if not given.
     pad : int or sequence of int, optional
-        How much is cut off at both ends of each spatial axis.
+        Length removed at both ends of each spatial axis.
     adj : int or sequence of int, optional
-        How much is added at the end of each spatial axis: several lengths have the same convolved
-        length, and this chooses one. Less than `stride` or `dilate`.
+        Length added at the end of each spatial axis: several lengths have the same convolved
+        length, and this selects one. Less than `stride` or `dilate`.
     target_shape : int or sequence of int, optional
-        Lengths of the spatial axes of the result, from which `pad` and `adj`, which must not be
-        given, follow.
+        Lengths of the spatial axes of the result, instead of `pad` and `adj`.
     num_group : int
-        Groups of channels that are treated separately.
+        Groups of channels that are convolved separately.
     no_bias : bool
         Must not be True if `bias` is given.
     layout : {'NCW', 'NCHW', 'NCDHW', 'NWC', 'NHWC', 'NDHWC'}, optional
         Order of the axes; channels come second if not given.
     workspace, cudnn_tune, cudnn_off
-        Hints to MXNet's implementation; XLA chooses its algorithm itself, and they change nothing.
+        Hints to MXNet's implementation, without effect: XLA chooses its algorithm itself.
 
     Returns
     -------
     ndarray
-        Spatial axes have length `stride (n - 1) + dilate (kernel - 1) + 1 - 2 pad + adj`.
+        The result, with spatial axes of length `stride (n - 1) + dilate (kernel - 1) + 1 - 2 pad +
+        adj`.
 
     Raises
     ------
@@ -208,7 +206,7 @@ def deconvolution(
 
 
 def _to_reach(wanted: tuple[int, ...], whole: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Padding and adjustment that leave the lengths wanted of those that there are."""
+    """Return padding and adjustment that reduce the given lengths to the wanted ones."""
     if any(w > n for w, n in zip(wanted, whole, strict=True)):
         raise ValueError(
             f"deconvolution: target_shape {wanted} is larger than the {tuple(whole)} elements "

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
-from typing import Any
+from typing import Any, Literal, overload
 
 from npcompat._internal.autograd.tape import detached
 from npcompat._internal.core import dtypes, modes
@@ -13,16 +13,17 @@ from npcompat._internal.core.handle import Handle
 from npcompat._internal.core.op import Op, from_function, normalized_axes, operator, register
 from npcompat._internal.dispatch import handles, late_bound, writes
 from npcompat._internal.dispatch.apply import apply
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import per_channel, widened, working_dtype
 
-# --- what the operators share ---------------------------------------------------------------------
+# --- shared by the operators ----------------------------------------------------------------------
 
 
 def _with_statistics(outputs: int, operands: int | None = None) -> Any:
-    """The result has the data's dtype; statistics are as wide as they are computed.
+    """Type rule: the result has the data's dtype, statistics that of the computation.
 
-    Masks follow so many operands.
+    Masks follow the first `operands` inputs.
     """
 
     def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
@@ -38,12 +39,11 @@ def _with_statistics(outputs: int, operands: int | None = None) -> Any:
 
 
 def _moments(xp: Any, x: Any, axes: tuple[int, ...], where: Any = True) -> tuple[Any, Any]:
-    """Mean and variance over axes; of the elements that a mask selects.
+    """Return mean and variance over axes, of the elements that a mask selects.
 
-    Where it is differentiated, squares are taken about the mean's value as a constant, and put
-    right by the distance from there, which is 0: the result is the same about whatever constant, so
-    that its derivatives of all orders are right, and none of them goes through all elements for the
-    mean's sake.
+    While gradients are recorded, squares are taken about the detached mean c, and the square of
+    mean - c, which is 0, is subtracted. The variance is the same for any constant c, so all its
+    derivatives are right; and none of them needs a pass over all elements for the mean's sake.
     """
     if where is True:
         count = xp.asarray(max(math.prod([x.shape[a] for a in axes]), 1), x.dtype)
@@ -61,7 +61,7 @@ def _deviation(xp: Any, variance: Any, eps: float) -> Any:
 
 
 def _normalizing(xp: Any, variance: Any, eps: float) -> Any:
-    """What a distance from the mean is multiplied with."""
+    """Return the reciprocal standard deviation, the factor of deviations from the mean."""
     return xp.rsqrt(variance + xp.asarray(eps, variance.dtype))
 
 
@@ -76,8 +76,9 @@ def _scaled(
     axes: tuple[int, ...],
     given: bool,
 ) -> Any:
-    """Normalized over axes, where there is a variance for each gamma; about a constant, as in
-    `_moments`, but by `given` moments.
+    """Normalize over axes, with one variance for each gamma.
+
+    Deviations are taken about a constant, as in `_moments`, unless the moments are `given`.
     """
     scale = gamma * _normalizing(xp, variance, eps)
     centre, distance = (mean, None) if given else xp.about(mean)
@@ -87,7 +88,7 @@ def _scaled(
 
 
 def _along(xp: Any, vector: Any, axis: int, ndim: int, what: str, length: int) -> Any:
-    """A vector of one entry per channel, shaped so that it broadcasts along the channel axis."""
+    """Reshape a vector with one entry per channel so that it broadcasts along the channel axis."""
     _check_length(vector, axis, what, length)
     return xp.unsqueeze(vector, _others(axis, ndim))
 
@@ -105,9 +106,7 @@ def _others(axis: int, ndim: int) -> tuple[int, ...]:
 
 
 def _variants(name: str, statistics: int) -> Callable[[Callable[..., Any]], tuple[Op, Op]]:
-    """Declare two operators: one that gives the normalized data only, and one that gives statistics
-    too.
-    """
+    """Declare two operators: one returns the normalized data, one also the statistics."""
 
     def declare(compute: Callable[..., Any]) -> tuple[Op, Op]:
         @wraps(compute)
@@ -185,13 +184,14 @@ def _batch_norm(
     fix_gamma: bool,
     axis: int,
 ) -> Any:
-    """Normalized with the batch's statistics: the result, mean, variance, and the running ones
-    moved towards them.
+    """Batch normalization with the statistics of the batch; also updates the running ones.
+
+    Returns the result, mean, variance, and the running mean and variance.
 
     Parameters
     ----------
     where : array of bool, optional
-        Which elements the statistics are of.
+        True for elements that the statistics include.
     """
     axis %= x.ndim
     if x.size == 0:
@@ -222,7 +222,7 @@ def _batch_norm_predict(
     fix_gamma: bool,
     axis: int,
 ) -> Any:
-    """Normalized with given statistics.
+    """Batch normalization with given statistics.
 
     Parameters
     ----------
@@ -236,12 +236,32 @@ def _batch_norm_predict(
     )
 
 
+@overload
 def batch_norm(
     x: ArrayLike,
     gamma: ArrayLike,
     beta: ArrayLike,
-    running_mean: Any,
-    running_var: Any,
+    running_mean: ndarray,
+    running_var: ndarray,
+    eps: float = 1e-3,
+    momentum: float = 0.9,
+    fix_gamma: bool = True,
+    use_global_stats: bool = False,
+    output_mean_var: Literal[False] = False,
+    axis: int = 1,
+    cudnn_off: bool = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+) -> ndarray: ...
+
+
+@overload
+def batch_norm(
+    x: ArrayLike,
+    gamma: ArrayLike,
+    beta: ArrayLike,
+    running_mean: ndarray,
+    running_var: ndarray,
     eps: float = 1e-3,
     momentum: float = 0.9,
     fix_gamma: bool = True,
@@ -251,12 +271,30 @@ def batch_norm(
     cudnn_off: bool = False,
     min_calib_range: float | None = None,
     max_calib_range: float | None = None,
-) -> Any:
-    """Normalize each channel over the batch (Ioffe and Szegedy, 2015).
+) -> ndarray | tuple[ndarray, ndarray, ndarray]: ...
 
-    In training mode the batch's own mean and (biased) variance are used, and the running ones,
-    which must be arrays of npcompat, are moved towards them in place; in prediction mode the
-    running ones are used.
+
+def batch_norm(
+    x: ArrayLike,
+    gamma: ArrayLike,
+    beta: ArrayLike,
+    running_mean: ndarray,
+    running_var: ndarray,
+    eps: float = 1e-3,
+    momentum: float = 0.9,
+    fix_gamma: bool = True,
+    use_global_stats: bool = False,
+    output_mean_var: bool = False,
+    axis: int = 1,
+    cudnn_off: bool = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+) -> ndarray | tuple[ndarray, ndarray, ndarray]:
+    """Batch normalization of each channel (Ioffe and Szegedy, 2015).
+
+    Training mode normalizes with the batch's own mean and (biased) variance, and updates the
+    running statistics, which must be npcompat arrays, in place. Prediction mode normalizes with the
+    running ones.
 
     Parameters
     ----------
@@ -269,7 +307,7 @@ def batch_norm(
     eps : float
         Added to the variance, for numerical stability.
     momentum : float
-        How much of the running statistics each batch keeps.
+        Share of the running statistics that an update keeps.
     fix_gamma : bool
         Whether the scale is 1, whatever `gamma` holds.
     use_global_stats : bool
@@ -279,7 +317,7 @@ def batch_norm(
     axis : int
         The axis of the channels.
     cudnn_off
-        A hint to MXNet's implementation; it changes nothing.
+        A hint to MXNet's implementation, without effect.
     min_calib_range, max_calib_range : None
         Quantization is not supported: anything else raises NotImplementedError.
 
@@ -317,11 +355,11 @@ def batch_norm(
                 f"batch_norm: {what} is written in training mode and must be an npcompat ndarray, "
                 f"got {type(running).__name__}"
             )
-    operands = (x, gamma, beta, running_mean, running_var)
+    operands: tuple[Any, ...] = (x, gamma, beta, running_mean, running_var)
     results = apply(_batch_norm, operands, attrs)
     for output, operand in _batch_norm.overwrites:
         running, moved = operands[operand], results[output]
-        if type(running) is not late_bound.symbol:  # whose dtype may not be known yet
+        if type(running) is not late_bound.symbol:  # a symbol's dtype may be unknown
             moved = moved.astype(running.dtype, copy=False)
         writes.write(running, detached(handles.read(moved)))
     return results[:3] if output_mean_var else results[0]
@@ -331,8 +369,8 @@ def sync_batch_norm(
     data: ArrayLike,
     gamma: ArrayLike,
     beta: ArrayLike,
-    moving_mean: Any,
-    moving_var: Any,
+    moving_mean: ndarray,
+    moving_var: ndarray,
     eps: float = 1e-3,
     momentum: float = 0.9,
     fix_gamma: bool = True,
@@ -342,9 +380,10 @@ def sync_batch_norm(
     key: str = "",
     *,
     axis: int = 1,
-) -> Any:
-    """Batch normalization with the statistics of the batches of several devices: here of one, which
-    is `batch_norm`.
+) -> ndarray | tuple[ndarray, ndarray, ndarray]:
+    """Synchronized batch normalization, over the batches of several devices.
+
+    There is one device here, so it is the same as `batch_norm`.
 
     Parameters
     ----------
@@ -354,12 +393,12 @@ def sync_batch_norm(
     ndev : int
         Number of devices.  Training is on one: more raise NotImplementedError.
     key : str
-        Name of the layer, by which MXNet's devices find each other; one device has no other to
-        find.
+        Name of the layer, by which MXNet's devices find each other; unused.
 
     Examples
     --------
-    >>> npx.sync_batch_norm([[1.0], [3.0]], np.ones(1), np.zeros(1), np.array([1.0]), np.ones(1), eps=0.0)
+    >>> gamma, beta, mean, var = np.ones(1), np.zeros(1), np.array([1.0]), np.ones(1)
+    >>> npx.sync_batch_norm([[1.0], [3.0]], gamma, beta, mean, var, eps=0.0)
     array([[0.],
            [2.]])
     """
@@ -387,7 +426,7 @@ def sync_batch_norm(
 
 @_variants("_npx_layer_norm", 2)
 def _layer_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, axis: int, eps: float) -> Any:
-    """Normalized over one axis: the result, mean, and standard deviation."""
+    """Layer normalization over one axis: the result, mean, and standard deviation."""
     (axis,) = normalized_axes(axis, x.ndim)
     mean, variance = [xp.unsqueeze(m, (axis,)) for m in _moments(xp, x, (axis,))]
     gamma, beta = (
@@ -401,6 +440,18 @@ def _layer_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, axis: int, eps: float
     )
 
 
+@overload
+def layer_norm(
+    data: ArrayLike,
+    gamma: ArrayLike,
+    beta: ArrayLike,
+    axis: int = -1,
+    eps: float = 1e-5,
+    output_mean_var: Literal[False] = False,
+) -> ndarray: ...
+
+
+@overload
 def layer_norm(
     data: ArrayLike,
     gamma: ArrayLike,
@@ -408,8 +459,18 @@ def layer_norm(
     axis: int = -1,
     eps: float = 1e-5,
     output_mean_var: bool = False,
-) -> Any:
-    """Normalize over one axis (Ba et al., 2016).
+) -> ndarray | tuple[ndarray, ndarray, ndarray]: ...
+
+
+def layer_norm(
+    data: ArrayLike,
+    gamma: ArrayLike,
+    beta: ArrayLike,
+    axis: int = -1,
+    eps: float = 1e-5,
+    output_mean_var: bool = False,
+) -> ndarray | tuple[ndarray, ndarray, ndarray]:
+    """Layer normalization over one axis (Ba et al., 2016).
 
     Parameters
     ----------
@@ -434,7 +495,7 @@ def layer_norm(
 
 @_variants("_npx_group_norm", 2)
 def _group_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, num_groups: int, eps: float) -> Any:
-    """Normalized over groups of channels: the result, mean, and standard deviation of each group."""
+    """Group normalization: the result, and mean and standard deviation of each group."""
     if x.ndim < 2 or x.shape[1] % num_groups:
         raise ValueError(
             f"group_norm: data of shape {x.shape} must have channels (axis 1) that {num_groups} "
@@ -453,6 +514,18 @@ def _group_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, num_groups: int, eps:
     return y * gamma + beta, mean, _deviation(xp, variance, eps)
 
 
+@overload
+def group_norm(
+    data: ArrayLike,
+    gamma: ArrayLike,
+    beta: ArrayLike,
+    num_groups: int = 1,
+    eps: float = 1e-3,
+    output_mean_var: Literal[False] = False,
+) -> ndarray: ...
+
+
+@overload
 def group_norm(
     data: ArrayLike,
     gamma: ArrayLike,
@@ -460,8 +533,18 @@ def group_norm(
     num_groups: int = 1,
     eps: float = 1e-3,
     output_mean_var: bool = False,
-) -> Any:
-    """Normalize each group of channels over the group (Wu and He, 2018).
+) -> ndarray | tuple[ndarray, ndarray, ndarray]: ...
+
+
+def group_norm(
+    data: ArrayLike,
+    gamma: ArrayLike,
+    beta: ArrayLike,
+    num_groups: int = 1,
+    eps: float = 1e-3,
+    output_mean_var: bool = False,
+) -> ndarray | tuple[ndarray, ndarray, ndarray]:
+    """Group normalization, over groups of channels (Wu and He, 2018).
 
     Parameters
     ----------
@@ -488,7 +571,7 @@ def group_norm(
 
 @operator("_npx_instance_norm", rule=_with_statistics(1), complete=per_channel)
 def _instance_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, eps: float) -> Any:
-    """Each channel of each sample normalized over the spatial axes."""
+    """Instance normalization: each channel of each sample over the spatial axes."""
     if x.ndim < 3:
         raise ValueError(
             "instance_norm: data must have at least 3 axes (batch, channel, space), got shape "
@@ -501,8 +584,8 @@ def _instance_norm(xp: Any, x: Any, gamma: Any, beta: Any, *, eps: float) -> Any
     return _scaled(xp, x, *_moments(xp, x, spatial), gamma, beta, eps, spatial, given=False)
 
 
-def instance_norm(data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: float = 1e-3) -> Any:
-    """Normalize each channel of each sample over its spatial axes (Ulyanov et al., 2016).
+def instance_norm(data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: float = 1e-3) -> ndarray:
+    """Instance normalization of each channel over its spatial axes (Ulyanov et al., 2016).
 
     Parameters
     ----------
@@ -523,7 +606,7 @@ def instance_norm(data: ArrayLike, gamma: ArrayLike, beta: ArrayLike, eps: float
 
 @operator("_npx_l2_normalization", rule=widened)
 def _l2_normalization(xp: Any, x: Any, *, eps: float, mode: str) -> Any:
-    """Divided by the 2-norm over a part of the axes."""
+    """L2 normalization: division by the 2-norm over a part of the axes."""
     axes = {
         "instance": tuple(range(1, x.ndim)),
         "channel": (1,),
@@ -536,18 +619,17 @@ def _l2_normalization(xp: Any, x: Any, *, eps: float, mode: str) -> Any:
     return x / xp.sqrt(xp.sum(x * x, axis=axes, keepdims=True) + xp.asarray(eps, x.dtype))
 
 
-def l2_normalization(data: ArrayLike, eps: float = 1e-10, mode: str = "instance") -> Any:
-    """Divide by the 2-norm: of each sample, of each position over the channels, or of each channel
-    over space.
+def l2_normalization(data: ArrayLike, eps: float = 1e-10, mode: str = "instance") -> ndarray:
+    """L2 normalization: divide by the 2-norm of samples, of positions, or of channels.
 
     Parameters
     ----------
     data : array_like, shape (N, C, ...)
         Batch.
     eps : float
-        What is added to the sum of squares.
+        Added to the sum of squares.
     mode : {'instance', 'channel', 'spatial'}
-        What is divided by one norm.
+        The norm is that of a sample, of a position over the channels, or of a channel over space.
 
     Examples
     --------

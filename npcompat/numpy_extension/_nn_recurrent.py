@@ -1,4 +1,4 @@
-"""The fused recurrent network: several layers in one or both directions."""
+"""Fused recurrent networks: several layers in one or both directions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -12,18 +12,19 @@ from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
 from npcompat.numpy._filled import ones
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn import dropout
 from npcompat.numpy_extension._nn_types import int64
 
 GATES = {"rnn_relu": 1, "rnn_tanh": 1, "lstm": 4, "gru": 3}
-"""The modes, and how many gates each has."""
+"""Number of gates of each mode."""
 Clip = tuple[float, float, bool] | None
-"""Bounds of the cell state, and whether nan becomes the lower one."""
+"""Bounds of the cell state, and whether nan becomes the lower bound."""
 
 
 class Network(NamedTuple):
-    """What a recurrent network is, but for the size of its input."""
+    """Configuration of a recurrent network, except for its input size."""
 
     mode: str
     size: int
@@ -33,13 +34,11 @@ class Network(NamedTuple):
 
     @property
     def output(self) -> int:
-        """The size of what one direction puts out."""
+        """Output size of one direction."""
         return self.size if self.projection is None else self.projection
 
     def parameters(self, inputs: int) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Names and shapes of the parameters, in the order in which the vector of all of them has
-        them.
-        """
+        """Iterate over names and shapes of the parameters, in the order of the packed vector."""
         rows = GATES[self.mode] * self.size
         for kind in ("weight", "bias"):
             columns = inputs
@@ -56,11 +55,11 @@ class Network(NamedTuple):
                 columns = self.output * self.directions
 
     def count(self, inputs: int) -> int:
-        """How many numbers the parameters are."""
+        """Return the total number of elements of the parameters."""
         return sum(int(onp.prod(shape)) for _, shape in self.parameters(inputs))
 
     def inputs(self, count: int) -> int:
-        """The size of the input, from the number of numbers."""
+        """Return the input size, from the total number of elements."""
         rows = GATES[self.mode] * self.size * self.directions
         rest = count - self.count(0)
         if rest < 0 or rest % rows:
@@ -73,9 +72,9 @@ class Network(NamedTuple):
 
 # --- one step -------------------------------------------------------------------------------------
 #
-# A cell gets the arguments of its gates side by side in one row.  The logistic function is written
-# as a hyperbolic tangent, sigmoid(x) = (1 + tanh(x / 2)) / 2, and applied to the whole row: XLA's
-# CPU compiler does not vectorise what is sliced.
+# A cell gets the arguments of its gates concatenated in one row.  The sigmoid is computed as
+# (1 + tanh(x / 2)) / 2, for the whole row at once, because XLA's CPU compiler does not vectorize
+# sliced operands.
 
 
 def _sum(x: Any, u: Any) -> Any:
@@ -83,8 +82,9 @@ def _sum(x: Any, u: Any) -> Any:
 
 
 def _gru_arguments(xp: Any, x: Any, u: Any) -> Any:
-    """Of the reset and the update gate the sums; of the new state both parts, as the reset gate
-    stands between them.
+    """Return the sums of reset and update gate, and both parts of the new state.
+
+    The parts stay separate because the reset gate multiplies one of them.
     """
     gates = 2 * (x.shape[-1] // 3)
     return xp.concatenate(
@@ -101,7 +101,7 @@ def _tanh_cell(xp: Any, z: Any, h: Any, c: Any) -> tuple[Any, Any]:
 
 
 def _lstm_cell(xp: Any, z: Any, h: Any, c: Any, clip: Clip = None) -> tuple[Any, Any]:
-    """Hochreiter and Schmidhuber (1997), with the forget gate of Gers et al. (2000)."""
+    """LSTM step (Hochreiter and Schmidhuber, 1997) with forget gate (Gers et al., 2000)."""
     half = onp.repeat(onp.array([0.5, 0.5, 1, 0.5]), z.shape[-1] // 4).astype(z.dtype)
     i, f, g, o = xp.split(xp.tanh(z * half) * half + (1 - half), 4, axis=-1)
     c = f * c + i * g
@@ -114,7 +114,7 @@ def _lstm_cell(xp: Any, z: Any, h: Any, c: Any, clip: Clip = None) -> tuple[Any,
 
 
 def _gru_cell(xp: Any, z: Any, h: Any, c: Any) -> tuple[Any, Any]:
-    """Cho et al. (2014), with the reset gate behind the product, as cuDNN has it."""
+    """GRU step (Cho et al., 2014), with the reset gate after the product, as in cuDNN."""
     size = z.shape[-1] // 4
     gates = xp.tanh(z * 0.5) * 0.5 + 0.5
     reset, update = gates[..., :size], gates[..., size : 2 * size]
@@ -144,9 +144,9 @@ def _direction(
     weights: Sequence[Any],
     biases: Sequence[Any],
 ) -> tuple[Any, Any, Any]:
-    """One layer in one direction: all outputs, and the last states."""
+    """Compute one layer in one direction: all outputs, and the last states."""
     cell = _CELLS[net.mode] if clip is None else partial(_lstm_cell, clip=clip)
-    between = net.mode == "gru"  # the recurrent bias can't be added before the loop
+    between = net.mode == "gru"  # its recurrent bias can't be added before the loop
     if lengths is not None and reverse:
         data = _turned(xp, data, lengths)
     x = data @ weights[0].T + (biases[0] if between else biases[0] + biases[1])
@@ -168,18 +168,18 @@ def _direction(
 
 
 def _masked(xp: Any, x: Any, lengths: Any) -> Any:
-    """Zero after the end of each sequence."""
+    """Zero the steps after the end of each sequence."""
     return xp.where((xp.arange(len(x))[:, None] < lengths)[:, :, None], x, xp.zeros_like(x))
 
 
 def _turned(xp: Any, x: Any, lengths: Any) -> Any:
-    """Each sequence backwards, what comes after its end left where it is."""
+    """Reverse each sequence up to its length; later steps stay in place."""
     time = xp.arange(len(x))[:, None]
     return xp.take_along(x, xp.where(time < lengths, lengths - 1 - time, time)[:, :, None], 0)
 
 
 def _last(xp: Any, states: Any, first: Any, lengths: Any) -> Any:
-    """The state at the end of each sequence; that of the beginning, if it is empty."""
+    """Select the state at the end of each sequence; the initial one for empty sequences."""
     if not len(states):
         return first
     found = xp.take_along(states, xp.clip(lengths - 1, 0, len(states) - 1)[None, :, None], 0)[0]
@@ -200,28 +200,30 @@ def _compute(
     measured: bool = False,
     noisy: bool = False,
 ) -> tuple[Any, ...]:
-    """Outputs and last states; after the first states come lengths and what dropout multiplies
-    with, if told so, then parameters.
+    """Recurrent network over sequences: outputs and last states.
+
+    The other inputs are the cell state of an LSTM, lengths (`measured`), the dropout masks
+    (`noisy`), and the parameters.
 
     Parameters
     ----------
     *others : array
-        The cell state of an LSTM, lengths, what dropout multiplies with, and weights and biases, in
-        one vector or one by one.
+        The cell state of an LSTM, lengths, dropout masks, and weights and biases, in one vector or
+        one by one.
     size : int
         Length of a state.
     layers : int
-        How many layers.
+        Number of layers.
     directions : int
-        1, or 2: there and back.
+        1, or 2 for bidirectional.
     projection : int, optional
-        Length of a state that is projected; None: it is not.
+        Length of the projected state; None: no projection.
     clip : tuple, optional
         Bounds of the cell state, and whether nan becomes the lower one.
     measured : bool
         Whether lengths of the sequences are among the inputs.
     noisy : bool
-        Whether there is something that dropout multiplies with.
+        Whether dropout masks are among the inputs.
     """
     net = Network(mode, size, layers, directions, projection)
     rest = list(others)
@@ -232,7 +234,7 @@ def _compute(
     _check(net, data, state, cell, lengths)
     if lengths is not None:
         lengths = xp.clip(lengths, 0, len(data))
-        data = _masked(xp, data, lengths)  # what is there must not matter, not even nan
+        data = _masked(xp, data, lengths)  # padding must not matter, not even nan
     last_h, last_c = [], []
     for layer in range(net.layers):
         if layer and noise is not None:
@@ -262,7 +264,7 @@ def _compute(
 
 
 def _parameters(xp: Any, net: Network, data: Any, given: Sequence[Any]) -> dict[str, Any]:
-    """The parameters by name, from the vector of all or one by one."""
+    """Return the parameters by name, from a packed vector or single arrays."""
     if data.ndim != 3:
         raise ValueError(
             f"rnn: data must have the axes time, batch and feature, got shape {data.shape}"
@@ -297,7 +299,7 @@ def _parameters(xp: Any, net: Network, data: Any, given: Sequence[Any]) -> dict[
 
 
 def _check(net: Network, data: Any, state: Any, cell: Any, lengths: Any) -> None:
-    """That states and lengths fit the data."""
+    """Check that states and lengths fit the data."""
     rows = net.layers * net.directions
     shapes = [("state", state, (rows, data.shape[1], net.output))]
     if cell is not None:
@@ -310,7 +312,7 @@ def _check(net: Network, data: Any, state: Any, cell: Any, lengths: Any) -> None
 
 
 def _types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """Floats of one dtype, but for the lengths."""
+    """Type rule: floats of one dtype, except for the lengths."""
     at = (3 if attrs["mode"] == "lstm" else 2) if attrs["measured"] else None
     casts, dtype = dtypes.floating(tuple([t for i, t in enumerate(types) if i != at]))
     return (casts if at is None else [*casts[:at], int64, *casts[at:]]), dtype
@@ -337,12 +339,11 @@ def rnn(
     lstm_state_clip_min: float | None = None,
     lstm_state_clip_max: float | None = None,
     lstm_state_clip_nan: bool | None = None,
-) -> Any:
-    """A recurrent network of several layers over whole sequences.
+) -> ndarray | tuple[ndarray, ...]:
+    """Multi-layer recurrent network (RNN, LSTM, GRU) over whole sequences.
 
-    With the input `x` and the state `h` of the step before, `a` and `b` being products with the
-    layer's weights plus biases (`a = W_i2h x + b_i2h`, `b = W_h2h h + b_h2h`, of which each gate
-    has its rows), the next state is
+    Let `x` be the input, `h` the previous state, `a = W_i2h x + b_i2h` and `b = W_h2h h + b_h2h`,
+    in which each gate has its rows. The next state is
 
     - `rnn_relu`, `rnn_tanh`: `relu(a + b)`, `tanh(a + b)`;
     - `lstm`, rows in the order input, forget, cell, output: `c' = sigmoid(a_f + b_f) c +
@@ -360,27 +361,27 @@ def rnn(
         A batch of N sequences of T steps.
     parameters : array_like, or sequence of array_like
         A vector: first the weights of all layers and directions, `i2h`, `h2h` and (with a
-        projection) `h2r` of each, then the biases `i2h` and `h2h` of each. Or the arrays that it is
-        made of, which saves joining them.
+        projection) `h2r` of each, then the biases `i2h` and `h2h` of each. Or a sequence of its
+        parts, which saves the concatenation.
     state : array_like, shape (L * D, N, H)
-        First states of L layers in D directions; H is `state_size`, or `projection_size` if given.
+        Initial states of L layers in D directions; H is `state_size`, or `projection_size` if
+        given.
     state_cell : array_like, shape (L * D, N, state_size)
-        First cell states, of `lstm` only.
+        Initial cell states, of `lstm` only.
     sequence_length : array_like of int, shape (N,), optional
-        Lengths of the sequences. What comes after them is not looked at, and zero in the output;
-        the last states are those at their ends, and the other direction begins there. More than T
-        means T.
+        Lengths of the sequences. Later steps are ignored, and zero in the output; the last states
+        are those at the ends, where the reverse direction begins. More than T means T.
     mode : {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'}
         The kind of network.
     state_size, num_layers : int
         Size of the states, number of layers.
     bidirectional : bool
-        Whether a second network in each layer reads the sequences backwards; its output stands
-        behind that of the first.
+        Whether each layer has a second network that reads the sequences backwards; its output
+        follows that of the first.
     state_outputs : bool
         Whether the last states are returned.
     p : float
-        Probability of a number between layers to be dropped, in training mode.
+        Dropout probability of elements between layers, in training mode.
     use_sequence_length : bool
         Must be True if lengths are given.
     projection_size : int, optional
@@ -393,8 +394,8 @@ def rnn(
     Returns
     -------
     ndarray, shape (T, N, D * H)
-        The states of the last layer; if asked for, also the last states, and the last cell states
-        of an `lstm`.
+        The states of the last layer; with `state_outputs` also the last states, and the last cell
+        states of an `lstm`.
 
     Raises
     ------
@@ -404,7 +405,8 @@ def rnn(
     Examples
     --------
     >>> x, h = np.ones((5, 2, 3)), np.zeros((1, 2, 4))
-    >>> npx.rnn(x, np.zeros(3 * 4 + 4 * 4 + 4 + 4), h, mode="rnn_tanh", state_size=4, num_layers=1).shape
+    >>> parameters = np.zeros(3 * 4 + 4 * 4 + 4 + 4)
+    >>> npx.rnn(x, parameters, h, mode="rnn_tanh", state_size=4, num_layers=1).shape
     (5, 2, 4)
     """
     net = network("rnn", mode, state_size, num_layers, bidirectional, projection_size)
@@ -430,10 +432,9 @@ def rnn(
     if p > 0 and net.layers > 1 and modes.current().training and data.ndim == 3:
         shape = (net.layers - 1, *data.shape[:2], net.output * net.directions)
         noise = dropout(ones(shape, data.dtype if dtypes.is_float(data.dtype) else None), p)
-    separate = isinstance(parameters, list | tuple) and any(
-        [getattr(a, "ndim", 0) for a in parameters]
-    )
-    pieces = list(parameters) if separate else [parameters]
+    pieces: list[Any] = [parameters]
+    if isinstance(parameters, list | tuple) and any([getattr(a, "ndim", 0) for a in parameters]):
+        pieces = list(parameters)
     optional = [a for a in (state_cell, sequence_length, noise) if a is not None]
     attrs = (*net, clip, bool(use_sequence_length), noise is not None)
     found = apply(_lstm if net.mode == "lstm" else _rnn, [data, state, *optional, *pieces], attrs)
@@ -452,7 +453,7 @@ def network(
     bidirectional: bool,
     projection: int | None,
 ) -> Network:
-    """A network from arguments of the user, checked."""
+    """Return a checked network configuration from a user's arguments."""
     if mode not in GATES:
         raise ValueError(f"{owner}: mode must be one of {', '.join(GATES)}, got {mode!r}")
     if size is None or layers is None or min(size, layers) < 1:
@@ -474,7 +475,7 @@ def network(
 
 
 def state_bounds(owner: str, low: float | None, high: float | None, nan_too: bool | None) -> Clip:
-    """The bounds of an LSTM's cell states, checked; None if there are none."""
+    """Return the checked bounds of an LSTM's cell states; None if there are none."""
     if low is None and high is None and not nan_too:
         return None
     if low is None or high is None or not low <= high:

@@ -1,4 +1,4 @@
-"""Embedding, picking, sorting out, masking and reshaping by example."""
+"""Embedding, indexing, one-hot, top-k, sequence masks, and reshaping by example."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,6 +13,7 @@ from npcompat._internal.dispatch.apply import apply
 from npcompat._internal.dispatch.devices import as_device
 from npcompat._internal.indexing import entry, lens
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike
 from npcompat.numpy_extension._nn_types import float32, int64, positioned
 
@@ -20,7 +21,7 @@ from npcompat.numpy_extension._nn_types import float32, int64, positioned
 
 
 def _positions(data: ArrayLike) -> Any:
-    """Positions as an integer array: floats, which data pipelines often give, are cut off."""
+    """Convert indices to an integer array; floats, common in data pipelines, are truncated."""
     found = asarray(data)
     return found if found.dtype.kind in "iu" else found.astype(int64)
 
@@ -32,19 +33,19 @@ def embedding(
     output_dim: int | None = None,
     dtype: DTypeLike = None,
     sparse_grad: bool = False,
-) -> Any:
-    """The rows of a matrix at positions.
+) -> ndarray:
+    """Embedding lookup: rows of a matrix at given indices.
 
-    Unlike MXNet, which clips them, positions out of range raise, as `weight[data]` does.
+    Unlike MXNet, which clips them, indices out of range raise, as in `weight[data]`.
 
     Parameters
     ----------
     data : array_like
-        Positions, of any shape; floats are cut off to integers.
+        Indices, of any shape; floats are truncated to integers.
     weight : array_like, shape (input_dim, output_dim)
-        One row for each position.
+        One row for each index.
     input_dim, output_dim : int, optional
-        Checked against the shape of `weight`, which says the same.
+        Checked against the shape of `weight`, which determines them.
     dtype : dtype, optional
         Checked against the dtype of `weight`.
     sparse_grad : bool
@@ -84,13 +85,13 @@ def embedding(
     return entry.getitem(weight, _positions(data))
 
 
-def gather_nd(data: ArrayLike, indices: ArrayLike) -> Any:
-    """The elements at positions whose coordinates stand along the first axis of an array.
+def gather_nd(data: ArrayLike, indices: ArrayLike) -> ndarray:
+    """Gather elements at indices whose coordinates are stored along the first axis.
 
     Parameters
     ----------
     data : array_like
-        What is read.
+        Source.
     indices : array_like of int, shape (m, ...)
         Coordinates along the first m axes of `data`.
 
@@ -124,14 +125,14 @@ def _chosen(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npx_one_hot", rule=_chosen, differentiable=False, pattern="broadcast")
 def _one_hot(xp: Any, x: Any, *, depth: int, on: float, off: float, dtype: Any) -> Any:
-    """One value at each position along a new last axis, another elsewhere.
+    """One-hot encoding along a new last axis.
 
     Parameters
     ----------
     on : float
-        What stands at a position.
+        Value at the index.
     off : float
-        What stands elsewhere.
+        Value elsewhere.
     """
     return xp.where(
         xp.expand_dims(x, -1) == xp.arange(depth), xp.asarray(on, dtype), xp.asarray(off, dtype)
@@ -144,17 +145,17 @@ def one_hot(
     on_value: float = 1.0,
     off_value: float = 0.0,
     dtype: DTypeLike = "float32",
-) -> Any:
-    """Positions as vectors that are 1 there and 0 elsewhere.
+) -> ndarray:
+    """One-hot encoding: vectors that are 1 at an index, and 0 elsewhere.
 
     Parameters
     ----------
     data : array_like
-        Positions; those outside of `[0, depth)` give a vector of `off_value`.
+        Indices; those outside of `[0, depth)` become vectors of `off_value`.
     depth : int
         Length of the vectors.
     on_value, off_value : float
-        What stands at the position, and elsewhere.
+        Values at the index, and elsewhere.
     dtype : dtype
         Dtype of the result.
 
@@ -179,7 +180,7 @@ def _pick(
     mode: str = "clip",
     keepdims: bool = False,
 ) -> Any:
-    """One element along an axis for each position."""
+    """Pick one element along an axis for each index."""
 
     def in_range(size: int) -> Any:
         return xp.clip(positions, 0, size - 1) if mode == "clip" else positions % size
@@ -207,20 +208,20 @@ def pick(
     axis: int | None = -1,
     mode: str = "clip",
     keepdims: bool = False,
-) -> Any:
-    """One element along an axis for each position over the others.
+) -> ndarray:
+    """Pick one element along an axis for each index over the other axes.
 
     Parameters
     ----------
     data : array_like
-        What is picked from.
+        Source.
     index : array_like
-        Positions, in the shape of `data` without the axis (or with length 1 there); floats are cut
-        off to integers.
+        Indices, in the shape of `data` without the axis (or with length 1 there); floats are
+        truncated to integers.
     axis : int or None
-        The axis; with None, positions are in the flattened array.
+        The axis; None: indices refer to the flattened array.
     mode : {'clip', 'wrap'}
-        Whether positions out of range mean the nearest end, or go round.
+        Whether indices out of range are clipped, or wrap around.
     keepdims : bool
         Whether the axis stays, with length 1.
 
@@ -238,7 +239,7 @@ def pick(
 
 
 def _ranked(xp: Any, x: Any, axis: int | None, k: int, ascending: bool) -> tuple[Any, Any, int]:
-    """The data with the axis last, the positions along it, and where the axis belongs."""
+    """Return the data with the axis last, the ranked indices along it, and the axis' position."""
     if axis is None:
         x, axis = xp.reshape(x, -1), 0
     axis = onp.lib.array_utils.normalize_axis_index(axis, x.ndim)
@@ -257,12 +258,12 @@ def _ranked(xp: Any, x: Any, axis: int | None, k: int, ascending: bool) -> tuple
     differentiable=False,
 )
 def _topk(xp: Any, x: Any, *, axis: int | None, k: int, ascending: bool, dtype: Any) -> Any:
-    """Positions of the largest elements along an axis.
+    """Top-k indices: positions of the largest elements along an axis.
 
     Parameters
     ----------
     ascending : bool
-        Whether the smallest are meant.
+        Whether the smallest elements are selected.
     """
     _, positions, axis = _ranked(xp, x, axis, k, ascending)
     return xp.moveaxis(positions, -1, axis)
@@ -270,12 +271,12 @@ def _topk(xp: Any, x: Any, *, axis: int | None, k: int, ascending: bool, dtype: 
 
 @operator("_npx_topk_value", rule=dtypes.promote)
 def _topk_value(xp: Any, x: Any, *, axis: int | None, k: int, ascending: bool) -> Any:
-    """The largest elements along an axis.
+    """Top-k values: the largest elements along an axis.
 
     Parameters
     ----------
     ascending : bool
-        Whether the smallest are meant.
+        Whether the smallest elements are selected.
     """
     last, positions, axis = _ranked(xp, x, axis, k, ascending)
     return xp.moveaxis(xp.take_along(last, positions, -1), -1, axis)
@@ -283,12 +284,12 @@ def _topk_value(xp: Any, x: Any, *, axis: int | None, k: int, ascending: bool) -
 
 @operator("_npx_topk_mask", rule=dtypes.promote, differentiable=False)
 def _topk_mask(xp: Any, x: Any, *, axis: int | None, k: int, ascending: bool) -> Any:
-    """One where an element is among the largest along an axis, else zero.
+    """Top-k mask: 1 for the largest elements along an axis, else 0.
 
     Parameters
     ----------
     ascending : bool
-        Whether the smallest are meant.
+        Whether the smallest elements are selected.
     """
     shape = x.shape
     last, positions, axis = _ranked(xp, x, axis, k, ascending)
@@ -303,8 +304,8 @@ def topk(
     ret_typ: str = "indices",
     is_ascend: bool = False,
     dtype: DTypeLike = "float32",
-) -> Any:
-    """The k largest elements along an axis, in order.
+) -> ndarray | tuple[ndarray, ndarray]:
+    """Top-k: the k largest elements along an axis, in order.
 
     Parameters
     ----------
@@ -313,15 +314,14 @@ def topk(
     axis : int or None
         The axis; with None, the array is flattened.
     k : int
-        How many; all, if it is less than 1.
+        Number of elements; all, if it is less than 1.
     ret_typ : {'indices', 'value', 'both', 'mask'}
-        Positions, elements, elements and positions, or an array in the shape of `data` that is 1 at
-        the positions.
+        Indices, values, values and indices, or an array in the shape of `data` that is 1 at the
+        indices.
     is_ascend : bool
-        Whether the smallest are meant, in ascending order.
+        Whether to select the smallest elements, in ascending order.
     dtype : dtype
-        Dtype of positions: a float by default, as MXNet has it; ask for an integer to index with
-        them.
+        Dtype of indices: float32 by default, as in MXNet; pass an integer dtype to index with them.
 
     Examples
     --------
@@ -348,7 +348,7 @@ def topk(
 
 @operator("_npx_sequence_mask", rule=positioned, pattern="broadcast")
 def _sequence_mask(xp: Any, x: Any, lengths: Any, *, value: float, axis: int) -> Any:
-    """The elements, a value at positions beyond the sequence's length."""
+    """Sequence mask: replace elements beyond the length of each sequence by a value."""
     time = xp.reshape(xp.arange(x.shape[axis]), (-1, 1) if axis == 0 else (1, -1))
     kept = time < xp.expand_dims(lengths, axis)
     return xp.where(
@@ -362,8 +362,8 @@ def sequence_mask(
     use_sequence_length: bool = False,
     value: float = 0.0,
     axis: int = 0,
-) -> Any:
-    """Overwrite what lies beyond the end of each sequence of a batch.
+) -> ndarray:
+    """Mask sequences: overwrite elements beyond the end of each sequence of a batch.
 
     Parameters
     ----------
@@ -374,7 +374,7 @@ def sequence_mask(
     use_sequence_length : bool
         Must be True if lengths are given; if False, the data is returned as it is.
     value : float
-        What is written.
+        Value written beyond the end.
     axis : {0, 1}
         The axis of time.
 
@@ -410,8 +410,8 @@ def arange_like(
     repeat: int = 1,
     ctx: Any = None,
     axis: int | None = None,
-) -> Any:
-    """Evenly spaced values in the shape of an array, or as many as one of its axes is long.
+) -> ndarray:
+    """Evenly spaced values in the shape of an array, or of the length of one of its axes.
 
     Parameters
     ----------
@@ -420,9 +420,9 @@ def arange_like(
     start, step : float
         First value, and difference.
     repeat : int
-        How often each value comes.
+        Number of repetitions of each value.
     ctx : Device or str, optional
-        Where to place the result.
+        Device of the result.
     axis : int, optional
         The axis whose length to take; the result is 1-d then.
 
@@ -452,18 +452,17 @@ def reshape_like(
     lhs_end: int | None = None,
     rhs_begin: int | None = None,
     rhs_end: int | None = None,
-) -> Any:
-    """An array in the shape of another one, or with a stretch of its axes replaced by a stretch of
-    the other's.
+) -> ndarray:
+    """Reshape an array to the shape of another one, or a range of axes to a range of its axes.
 
     Parameters
     ----------
     lhs : array_like
-        What is reshaped: a view where NumPy gives one.
+        The array; the result is a view where NumPy returns one.
     rhs : array_like
-        The example.
+        The array whose shape is used.
     lhs_begin, lhs_end, rhs_begin, rhs_end : int, optional
-        Stretches of axes, as in slices; all axes if not given.
+        Ranges of axes, as in slices; all axes if not given.
 
     Examples
     --------

@@ -6,6 +6,7 @@ from typing import Any
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import Op, operator
 from npcompat._internal.dispatch.apply import apply
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 
 
@@ -26,7 +27,7 @@ _gammaln = _special("gammaln")
 _digamma = _special("digamma")
 
 
-def erf(data: ArrayLike) -> Any:
+def erf(data: ArrayLike) -> ndarray:
     """Error function.
 
     Parameters
@@ -42,7 +43,7 @@ def erf(data: ArrayLike) -> Any:
     return apply(_erf, (data,))
 
 
-def erfinv(data: ArrayLike) -> Any:
+def erfinv(data: ArrayLike) -> ndarray:
     """Inverse of the error function.
 
     Parameters
@@ -58,7 +59,7 @@ def erfinv(data: ArrayLike) -> Any:
     return apply(_erfinv, (data,))
 
 
-def gamma(data: ArrayLike) -> Any:
+def gamma(data: ArrayLike) -> ndarray:
     """Gamma function.
 
     Parameters
@@ -74,7 +75,7 @@ def gamma(data: ArrayLike) -> Any:
     return apply(_gamma, (data,))
 
 
-def gammaln(data: ArrayLike) -> Any:
+def gammaln(data: ArrayLike) -> ndarray:
     """Logarithm of the absolute value of the gamma function.
 
     Parameters
@@ -90,8 +91,8 @@ def gammaln(data: ArrayLike) -> Any:
     return apply(_gammaln, (data,))
 
 
-def digamma(data: ArrayLike) -> Any:
-    """Derivative of the logarithm of the gamma function.
+def digamma(data: ArrayLike) -> ndarray:
+    """Digamma function, the derivative of the logarithm of the gamma function.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Type rules that network operators share, and what data says of the shapes of parameters."""
+"""Type rules of network operators, and inference of parameter shapes from data."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,36 +15,36 @@ int64 = onp.dtype("int64")
 
 
 def working_dtype(dtype: onp.dtype[Any]) -> onp.dtype[Any]:
-    """The dtype in which sums over many elements are made: floats of 16 bits or less are summed in
-    float32.
-    """
+    """Return the dtype of sums over many elements: float32 for floats of 16 bits or less."""
     return float32 if dtypes.is_float(dtype) and dtype.itemsize < 4 else dtype
 
 
 def widened(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """All inputs are floats of one dtype; 16-bit ones are computed with in float32, and the result
-    has 16 bits again.
+    """Type rule: all inputs are floats of one dtype; 16-bit ones are computed in float32.
+
+    The result of 16-bit inputs has 16 bits again.
     """
     dtype = dtypes.floating(types)[1]
     return [working_dtype(dtype)] * len(types), dtype
 
 
 def positioned(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """The first input keeps its dtype, which is the output's; the others are positions."""
+    """Type rule: the first input keeps its dtype, which is the output's; the others are indices."""
     dtype = dtypes.strong(types[0])
     return [dtype, *[int64] * (len(types) - 1)], dtype
 
 
 def length(of: TensorType, axis: int) -> Any:
-    """The length of an axis, None if it is not known."""
+    """Return the length of an axis; None if unknown."""
     return (
         None if of.shape is None or not -len(of.shape) <= axis < len(of.shape) else of.shape[axis]
     )
 
 
 def per_channel(types: Sequence[TensorType], attrs: Mapping[str, Any]) -> list[TensorType]:
-    """All inputs but the data, whose channels lie along `axis` (1), are vectors with an entry for
-    each channel.
+    """Complete partly known types: all inputs but the data are vectors of one entry per channel.
+
+    Channels of the data lie along `axis` (1).
     """
     return [
         TensorType(),
@@ -53,8 +53,9 @@ def per_channel(types: Sequence[TensorType], attrs: Mapping[str, Any]) -> list[T
 
 
 def declared(parameter: Any, shape: tuple[int | None, ...]) -> bool:
-    """Whether a parameter is a variable of a graph whose shape is not known; it becomes this one
-    (None: follows from the data).
+    """Refine the shape of a graph variable whose shape is unknown; return True if it was one.
+
+    None in the shape is a length that follows from the data.
     """
     if type(parameter) is not late_bound.symbol or parameter.type.shape is not None:
         return False

@@ -1,4 +1,4 @@
-"""What regions of images hold, in a grid of fixed size."""
+"""Pooling of regions of interest (ROI)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,15 +10,14 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import as_shape, operator
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._checks import expect
 from npcompat.numpy_extension._nn_types import working_dtype
 
 
 def _cells(xp: Any, first: Any, last: Any, count: int, length: int) -> Any:
-    """For each of the cells that a stretch of pixels is divided into which pixels it covers:
-    (cells, pixels).
-    """
+    """Divide a range of pixels into cells; return the pixels of each cell as (cells, pixels)."""
     size = xp.maximum(last - first + 1, xp.ones_like(first))
     number = xp.asarray(range(count), size.dtype)
     step = size / xp.asarray(count, size.dtype)
@@ -28,8 +27,9 @@ def _cells(xp: Any, first: Any, last: Any, count: int, length: int) -> Any:
 
 
 def _of_data(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
-    """The result has the data's dtype; corners are numbers of pixels, for which 16 bits are too
-    few.
+    """Type rule: the result has the data's dtype; corners have at least 32 bits.
+
+    16 bits are too few for numbers of pixels.
     """
     dtype = dtypes.floating(types[:1])[1]
     return [dtype, working_dtype(dtypes.floating(types[1:])[1])], dtype
@@ -37,14 +37,14 @@ def _of_data(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npx_roi_pooling", rule=_of_data, heavy=True)
 def _roi_pooling(xp: Any, x: Any, rois: Any, *, size: tuple[int, int], scale: float) -> Any:
-    """The largest element in each cell of each region.
+    """Region of interest (ROI) max pooling: the maximum of each cell of each region.
 
     Parameters
     ----------
     size : tuple of int
         Rows and columns of the grid.
     scale : float
-        What coordinates are multiplied with.
+        Factor of the coordinates.
     """
     lowest = xp.asarray(-math.inf, x.dtype)
     rounded = xp.floor(
@@ -68,23 +68,23 @@ def _roi_pooling(xp: Any, x: Any, rois: Any, *, size: tuple[int, int], scale: fl
 
 def roi_pooling(
     data: ArrayLike, rois: ArrayLike, pooled_size: int | Sequence[int], spatial_scale: float
-) -> Any:
-    """The largest element in each cell of a grid that is laid over each region (Girshick, 2015).
+) -> ndarray:
+    """Region of interest (ROI) max pooling over a grid on each region (Girshick, 2015).
 
-    Regions are rounded to whole pixels and their corners belong to them; a cell that covers no
-    pixel gives zero. Nothing flows back to the regions.
+    Regions are rounded to whole pixels, corners included; a cell without pixels is zero. Nothing
+    flows back to the regions.
 
     Parameters
     ----------
     data : array_like, shape (batch, channels, height, width)
         Images.
     rois : array_like, shape (n, 5)
-        For each region the number of its image, and its corners (left, top, right, bottom).
+        For each region the index of its image, and its corners (left, top, right, bottom).
     pooled_size : int or sequence of two int
         Height and width of the grid.
     spatial_scale : float
-        What corners are multiplied with: height of `data` over height of what they were measured
-        in.
+        Factor of the corners: the height of `data` over the height of the image that they refer
+        to.
 
     Returns
     -------

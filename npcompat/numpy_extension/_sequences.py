@@ -1,4 +1,4 @@
-"""The last elements of sequences of different lengths, and their reversal."""
+"""Last elements and reversal of sequences of different lengths."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from npcompat import numpy as np
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._checks import expect
 from npcompat.numpy_extension._nn_types import int64, positioned
@@ -13,8 +14,8 @@ from npcompat.numpy_extension._nn_types import int64, positioned
 
 def _checked(
     name: str, data: ArrayLike, lengths: ArrayLike | None, use: bool, axis: int
-) -> tuple[Any, Any]:
-    """The data and the lengths (None: all as long as the axis), which must fit."""
+) -> tuple[ndarray, ndarray | None]:
+    """Return data and lengths (None: all as long as the axis), after a check that they fit."""
     if use != (lengths is not None):
         given = "missing" if lengths is None else "given"
         raise ValueError(f"{name}: use_sequence_length={use}, but sequence_length is {given}")
@@ -42,7 +43,7 @@ def _checked(
 
 @operator("_npx_sequence_last", rule=positioned, pattern="injective")
 def _sequence_last(xp: Any, x: Any, lengths: Any, *, axis: int) -> Any:
-    """The element at the end of each sequence."""
+    """Last element of each sequence."""
     last = xp.reshape(xp.clip(lengths, 1, x.shape[axis]) - 1, _beside(axis, x.ndim))
     return xp.squeeze(
         xp.take_along(x, xp.broadcast_to(last, _with_length(x.shape, axis, 1)), axis), axis
@@ -51,7 +52,7 @@ def _sequence_last(xp: Any, x: Any, lengths: Any, *, axis: int) -> Any:
 
 @operator("_npx_sequence_reverse", rule=positioned, pattern="injective")
 def _sequence_reverse(xp: Any, x: Any, lengths: Any, *, axis: int) -> Any:
-    """Each sequence backwards; what lies beyond its end stays."""
+    """Reverse each sequence up to its length; later elements stay."""
     ends = xp.reshape(lengths, _beside(axis, x.ndim))
     time = xp.reshape(xp.arange(x.shape[axis]), _with_length((1,) * x.ndim, axis, -1))
     places = xp.where(time < ends, ends - 1 - time, time)
@@ -61,7 +62,7 @@ def _sequence_reverse(xp: Any, x: Any, lengths: Any, *, axis: int) -> Any:
 
 
 def _beside(axis: int, ndim: int) -> tuple[int, ...]:
-    """The shape in which lengths broadcast against data: along the batch, with time as axis 0 or 1."""
+    """Return the shape in which lengths broadcast against data, with time as axis 0 or 1."""
     return ((1, -1) if axis == 0 else (-1, 1)) + (1,) * (ndim - 2)
 
 
@@ -74,8 +75,8 @@ def sequence_last(
     sequence_length: ArrayLike | None = None,
     use_sequence_length: bool = False,
     axis: int = 0,
-) -> Any:
-    """The last element of each sequence of a batch.
+) -> ndarray:
+    """Last element of each sequence of a batch.
 
     Parameters
     ----------
@@ -118,8 +119,8 @@ def sequence_reverse(
     sequence_length: ArrayLike | None = None,
     use_sequence_length: bool = False,
     axis: int = 0,
-) -> Any:
-    """Each sequence of a batch backwards; what lies beyond its end stays where it is.
+) -> ndarray:
+    """Reverse each sequence of a batch up to its length; later elements stay in place.
 
     Parameters
     ----------

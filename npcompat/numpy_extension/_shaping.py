@@ -1,4 +1,4 @@
-"""Reshaping with MXNet's codes, cutting, padding, and taking over shapes of other arrays."""
+"""Reshaping with MXNet's codes, slicing, padding, and shapes of other arrays."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,16 +7,17 @@ from npcompat import numpy as np
 from npcompat._internal.core.op import as_shape, normalized_axes
 from npcompat._internal.indexing import lens
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 
-Slice = slice  # the function of that name stands below
+Slice = slice  # shadowed by the function below
 Places = int | None | Sequence[int | None]
 
 # --- reshape --------------------------------------------------------------------------------------
 
 
 def _decoded(shape: tuple[int, ...], codes: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape that codes mean for an array of a shape; one -1 may be left in it."""
+    """Return the shape that codes describe; it may contain one -1."""
 
     def wrong(why: str) -> ValueError:
         return ValueError(f"reshape: newshape={codes} does not fit shape {shape}: {why}")
@@ -69,18 +70,18 @@ def _split(length: int, first: int, second: int, wrong: Any) -> tuple[int, int]:
 
 def reshape(
     a: ArrayLike, newshape: int | Sequence[int], reverse: bool = False, order: str = "C"
-) -> Any:
-    """The elements in another shape, which can be given by codes that refer to the axes there are.
+) -> ndarray:
+    """Reshape an array; the new shape may contain MXNet's special codes.
 
     Parameters
     ----------
     a : array_like
-        What is reshaped: a view where NumPy gives one.
+        The array; the result is a view where NumPy returns one.
     newshape : int or sequence of int
-        Lengths, which each stand for one axis of `a`, or codes: -1 is what is left over (once); -2
-        copies the length of the axis; -3 leaves out the axis, of length 1; -4 copies all remaining
-        axes; -5 merges two axes; -6 splits the axis into the two lengths that follow, one of which
-        may be -1.
+        Lengths, each of which consumes one axis of `a`, or codes: -1 is inferred from the size (at
+        most once); -2 copies the length of the axis; -3 removes the axis, of length 1; -4 copies
+        all remaining axes; -5 merges two axes; -6 splits the axis into the two lengths that follow,
+        one of which may be -1.
     reverse : bool
         Whether shape and codes are read from right to left.
     order : {'C'}
@@ -118,13 +119,13 @@ def _each(what: str, places: Places, count: int | None = None) -> tuple[int | No
     return found
 
 
-def slice(data: ArrayLike, begin: Places, end: Places, step: Places = None) -> Any:
-    """A copy of the part of an array between positions along its first axes.
+def slice(data: ArrayLike, begin: Places, end: Places, step: Places = None) -> ndarray:
+    """Slice an array along its first axes; returns a copy.
 
     Parameters
     ----------
     data : array_like
-        What is cut.
+        The array.
     begin, end : int, None, or sequence of them
         For each axis the first position, and the one after the last; None and negative ones as in
         Python.
@@ -142,13 +143,13 @@ def slice(data: ArrayLike, begin: Places, end: Places, step: Places = None) -> A
     return data[tuple(Slice(*part) for part in zip(first, last, steps, strict=True))].copy()
 
 
-def slice_axis(data: ArrayLike, axis: int, begin: int, end: int | None) -> Any:
-    """A copy of the part of an array between two positions along an axis.
+def slice_axis(data: ArrayLike, axis: int, begin: int, end: int | None) -> ndarray:
+    """Slice an array along one axis; returns a copy.
 
     Parameters
     ----------
     data : array_like
-        What is cut.
+        The array.
     axis : int
         The axis.
     begin, end : int
@@ -165,17 +166,17 @@ def slice_axis(data: ArrayLike, axis: int, begin: int, end: int | None) -> Any:
     return data[(*[Slice(None)] * axis, Slice(begin, end))].copy()
 
 
-def slice_like(data: ArrayLike, shape_like: ArrayLike, axes: Sequence[int] | int = ()) -> Any:
-    """A copy of the beginning of an array, as long along axes as another array is.
+def slice_like(data: ArrayLike, shape_like: ArrayLike, axes: Sequence[int] | int = ()) -> ndarray:
+    """Slice the beginning of an array, to the lengths of another one; returns a copy.
 
     Parameters
     ----------
     data : array_like
-        What is cut.
+        The array.
     shape_like : array_like
-        The example, nowhere longer.
+        The array whose shape is used; it must not be longer.
     axes : sequence of int, optional
-        The axes that are cut; all if none is given, for which both must have the same number.
+        The axes to slice; all if not given, for which both must have the same number.
 
     Examples
     --------
@@ -204,18 +205,18 @@ def slice_like(data: ArrayLike, shape_like: ArrayLike, axes: Sequence[int] | int
 def slice_channel(
     data: ArrayLike, num_outputs: int, axis: int = 1, squeeze_axis: bool = False
 ) -> list[Any]:
-    """An array cut into equal parts along an axis.
+    """Split an array into equal parts along an axis.
 
     Parameters
     ----------
     data : array_like
-        What is cut.
+        The array.
     num_outputs : int
         Number of parts, which must divide the length of the axis.
     axis : int
         The axis.
     squeeze_axis : bool
-        Whether the axis, of length 1 in each part then, is left out.
+        Whether the axis, which must have length 1 in each part, is removed.
 
     Returns
     -------
@@ -251,15 +252,15 @@ def broadcast_like(
     rhs: ArrayLike,
     lhs_axes: Sequence[int] | None = None,
     rhs_axes: Sequence[int] | None = None,
-) -> Any:
-    """An array repeated to the shape of another one.
+) -> ndarray:
+    """Broadcast an array to the shape of another one.
 
     Parameters
     ----------
     lhs : array_like
-        What is repeated, along axes of length 1.
+        The array, repeated along axes of length 1.
     rhs : array_like
-        The example.
+        The array whose shape is used.
     lhs_axes, rhs_axes : sequence of int, optional
         Axes of `lhs` that become as long as those of `rhs`; all if not given.
 
@@ -293,20 +294,19 @@ def pad(
     mode: str = "constant",
     pad_width: Sequence[int] = (),
     constant_value: float = 0.0,
-) -> Any:
-    """An array with elements added around it.
+) -> ndarray:
+    """Pad an array with a constant, the edge, or its reflection.
 
     Parameters
     ----------
     data : array_like
-        What is padded.
+        The array.
     mode : {'constant', 'edge', 'reflect'}
-        Whether a value is added, the outermost element, or what lies mirrored within.
+        Padding with a constant, with the outermost element, or with the mirrored array.
     pad_width : sequence of int
-        For each axis two numbers, one after the other: how many elements before and after it.
-        (`np.pad` takes pairs.)
+        Flat sequence of the numbers of elements before and after each axis. (`np.pad` takes pairs.)
     constant_value : float
-        The value that is added.
+        The constant.
 
     Examples
     --------
@@ -330,8 +330,8 @@ def pad(
     )
 
 
-def shape_array(data: ArrayLike) -> Any:
-    """The shape of an array, as an array of int64.
+def shape_array(data: ArrayLike) -> ndarray:
+    """Shape of an array, as an array of int64.
 
     Parameters
     ----------
@@ -346,8 +346,8 @@ def shape_array(data: ArrayLike) -> Any:
     return np.array(asarray(data).shape, dtype="int64")
 
 
-def size_array(data: ArrayLike) -> Any:
-    """The number of elements of an array, as an array of int64 of one element.
+def size_array(data: ArrayLike) -> ndarray:
+    """Number of elements of an array, as an int64 array of shape (1,).
 
     Parameters
     ----------

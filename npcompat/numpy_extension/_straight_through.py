@@ -1,5 +1,6 @@
-"""Steps with the derivative of the identity, which quantized networks are trained with (Bengio et
-al., 2013).
+"""Straight-through estimators: step functions with the derivative of the identity.
+
+They are used to train quantized networks (Bengio et al., 2013).
 """
 
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from typing import Any
 from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import Op, operator
 from npcompat._internal.dispatch.apply import apply
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 
 
@@ -22,12 +24,12 @@ def _straight(name: str, step: Callable[[Any, Any], Any]) -> Op:
 
 
 def _rounded(xp: Any, x: Any) -> Any:
-    """The nearest integers, halves away from zero."""
+    """Round to the nearest integers, halves away from zero."""
     if not dtypes.is_inexact(x.dtype):
         return x
     finite = xp.isfinite(x)
     known = xp.where(finite, x, xp.zeros_like(x))
-    whole = xp.trunc(known)  # (to add a half and cut off is not exact)
+    whole = xp.trunc(known)  # (adding 0.5 and truncating is not exact)
     return xp.where(
         finite,
         xp.where(xp.abs(known - whole) >= xp.asarray(0.5, x.dtype), whole + xp.sign(known), whole),
@@ -43,9 +45,8 @@ _round_ste = _straight("_npx_round_ste", _rounded)
 _sign_ste = _straight("_npx_sign_ste", _sign)
 
 
-def round_ste(data: ArrayLike) -> Any:
-    """Round to the nearest integer, halves away from zero; the derivative is 1 (straight-through
-    estimator).
+def round_ste(data: ArrayLike) -> ndarray:
+    """Round to the nearest integer, halves away from zero, with straight-through gradient 1.
 
     Parameters
     ----------
@@ -65,8 +66,8 @@ def round_ste(data: ArrayLike) -> Any:
     return apply(_round_ste, (data,))
 
 
-def sign_ste(data: ArrayLike) -> Any:
-    """The sign, -1, 0 or 1; the derivative is 1 (straight-through estimator).
+def sign_ste(data: ArrayLike) -> ndarray:
+    """Sign, -1, 0 or 1, with straight-through gradient 1.
 
     Parameters
     ----------

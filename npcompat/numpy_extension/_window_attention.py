@@ -1,7 +1,7 @@
-"""Attention within a window that slides along the sequence (Beltagy et al., 2020: Longformer).
+"""Sliding window attention (Longformer; Beltagy et al., 2020).
 
-Entry `k` of a window of head `h` stands for the position `i + dilation[h] * (k - w)` of the
-sequence, as seen from `i`.
+Entry `k` of a window of head `h` is the position `i + dilation[h] * (k - w)` of the sequence,
+relative to position `i`.
 """
 
 from collections.abc import Mapping
@@ -12,12 +12,13 @@ from npcompat._internal.core.dtypes import Resolution, Type
 from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch.apply import apply
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 from npcompat.numpy_extension._nn_types import int64
 
 
 def _floats_and(positions: int) -> Any:
-    """Floats of one dtype, and at the end positions."""
+    """Type rule: floats of one dtype, then `positions` integer inputs."""
 
     def rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
         numbers = len(types) - positions
@@ -32,17 +33,13 @@ def _offsets(xp: Any, w: int, symmetric: bool) -> Any:
 
 
 def _seen(xp: Any, offset: Any, dilation: Any, length: int) -> tuple[Any, Any]:
-    """For each position and head the position that an offset leads to, clipped, and whether it
-    exists.
-    """
+    """Return the clipped target position of an offset, and a mask of those that exist."""
     places = xp.reshape(xp.arange(length), (-1, 1)) + dilation * offset
     return xp.clip(places, 0, max(length - 1, 0)), xp.logical_and(places >= 0, places < length)
 
 
 def _gathered(xp: Any, x: Any, offset: Any, dilation: Any) -> Any:
-    """The elements (batch, length, heads, features) that an offset leads to; zeros where there are
-    none.
-    """
+    """Gather the elements (batch, length, heads, features) at an offset; zeros outside."""
     places, exist = _seen(xp, offset, dilation, x.shape[1])
     found = xp.take_along(x, xp.broadcast_to(places[None, :, :, None], x.shape), 1)
     return xp.where(exist[None, :, :, None], found, xp.zeros_like(found))
@@ -50,7 +47,7 @@ def _gathered(xp: Any, x: Any, offset: Any, dilation: Any) -> Any:
 
 @operator("_npx_sldwin_score", rule=_floats_and(1), pattern="complex")
 def _score(xp: Any, query: Any, key: Any, dilation: Any, *, w: int, symmetric: bool) -> Any:
-    """Products of each query with the keys in its window."""
+    """Products of queries with the keys in their window."""
 
     def product(offset: Any) -> Any:
         return xp.sum(query * _gathered(xp, key, offset, dilation), axis=-1)
@@ -60,7 +57,7 @@ def _score(xp: Any, query: Any, key: Any, dilation: Any, *, w: int, symmetric: b
 
 @operator("_npx_sldwin_context", rule=_floats_and(1), pattern="complex")
 def _context(xp: Any, score: Any, value: Any, dilation: Any, *, w: int, symmetric: bool) -> Any:
-    """Values in each window, weighted."""
+    """Weighted sums of the values in each window."""
 
     def weighted(offset: Any, weights: Any) -> Any:
         return xp.expand_dims(weights, -1) * _gathered(xp, value, offset, dilation)
@@ -75,7 +72,7 @@ def _mask_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolution:
 
 @operator("_npx_sldwin_mask", rule=_mask_rule, differentiable=False)
 def _mask(xp: Any, score: Any, dilation: Any, valid_length: Any, *, w: int, symmetric: bool) -> Any:
-    """One where both positions are in the sequence, else zero."""
+    """Mask of windows: 1 where both positions are in the sequence, else 0."""
     length = score.shape[1]
     here = xp.reshape(xp.arange(length), (1, -1, 1, 1))
     there = here + xp.reshape(dilation, (1, 1, -1, 1)) * _offsets(xp, w, symmetric)
@@ -107,12 +104,11 @@ def _width(w: int, symmetric: bool) -> int:
 
 def sldwin_atten_score(
     query: ArrayLike, key: ArrayLike, dilation: ArrayLike, w: int, symmetric: bool = True
-) -> Any:
-    """Products of each query with the keys in its window; zero where the window reaches beyond the
-    sequence.
+) -> ndarray:
+    """Sliding window attention scores: products of queries with the keys in their window.
 
-    Time grows with length times window; memory, also of the gradient, is that of the operands and
-    the result.
+    They are zero where the window extends beyond the sequence. Time is proportional to length times
+    window; memory, also of the gradient, is that of the operands and the result.
 
     Parameters
     ----------
@@ -121,9 +117,9 @@ def sldwin_atten_score(
     dilation : array_like of int, shape (heads,)
         Steps between the elements of a window.
     w : int
-        How many elements a window has on each side.
+        Number of elements of a window on each side.
     symmetric : bool
-        Whether windows reach to both sides, or only back.
+        Whether windows extend to both sides, or only back.
 
     Returns
     -------
@@ -150,8 +146,8 @@ def sldwin_atten_score(
 
 def sldwin_atten_context(
     score: ArrayLike, value: ArrayLike, dilation: ArrayLike, w: int, symmetric: bool = True
-) -> Any:
-    """The sum of the values in each window, weighted.
+) -> ndarray:
+    """Sliding window attention context: weighted sums of the values in each window.
 
     Parameters
     ----------
@@ -181,13 +177,13 @@ def sldwin_atten_context(
 
 def sldwin_atten_mask_like(
     score: ArrayLike, dilation: ArrayLike, valid_length: ArrayLike, w: int, symmetric: bool = True
-) -> Any:
-    """Ones where both the position and the one in its window are in the sequence, else zeros.
+) -> ndarray:
+    """Sliding window attention mask: 1 where both positions are in the sequence, else 0.
 
     Parameters
     ----------
     score : array_like, shape (batch, length, heads, 2 w + 1 or w + 1)
-        The example.
+        The scores whose shape and dtype the mask has.
     dilation : array_like of int, shape (heads,)
         Steps between the elements of a window.
     valid_length : array_like of int, shape (batch,)
@@ -197,7 +193,8 @@ def sldwin_atten_mask_like(
 
     Examples
     --------
-    >>> npx.sldwin_atten_mask_like(np.ones((1, 3, 1, 3)), np.array([1]), np.array([2]), w=1)[0, :, 0]
+    >>> score, dilation, valid_length = np.ones((1, 3, 1, 3)), np.array([1]), np.array([2])
+    >>> npx.sldwin_atten_mask_like(score, dilation, valid_length, w=1)[0, :, 0]
     array([[0., 1., 1.],
            [1., 1., 0.],
            [0., 0., 0.]])

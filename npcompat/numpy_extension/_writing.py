@@ -1,14 +1,15 @@
-"""Copies of arrays with elements at positions added to or replaced."""
+"""Functional updates: copies of arrays with elements added to or replaced."""
 
 from typing import Any
 
 from npcompat import numpy as np
 from npcompat.numpy._creation import asarray
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike
 
 
 def _key(what: str, ind: Any, ndim: int) -> Any:
-    """The index that positions mean: along the first axis, or of several axes, one row for each."""
+    """Return the index that positions describe: along the first axis, or along several axes."""
     if ind.dtype.kind not in "iu" or ind.ndim > 2:
         raise ValueError(
             f"{what}: ind must hold integers along at most 2 axes, got {ind.dtype} of shape "
@@ -24,9 +25,8 @@ def _key(what: str, ind: Any, ndim: int) -> Any:
     return tuple(ind[i] for i in range(ind.shape[0]))
 
 
-def index_add(a: ArrayLike, ind: ArrayLike, val: ArrayLike) -> Any:
-    """A copy of an array, with values added at positions; where a position comes twice, both are
-    added.
+def index_add(a: ArrayLike, ind: ArrayLike, val: ArrayLike) -> ndarray:
+    """Return a copy of an array with values added at indices; repeated indices accumulate.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def index_add(a: ArrayLike, ind: ArrayLike, val: ArrayLike) -> Any:
         Positions along the first axis, of shape () or (n,); or of shape (m, n), the positions along
         each of the first m axes.
     val : array_like
-        What is added; broadcast to shape `(n, *a.shape[m:])`.
+        Values to add; broadcast to shape `(n, *a.shape[m:])`.
 
     Raises
     ------
@@ -54,9 +54,10 @@ def index_add(a: ArrayLike, ind: ArrayLike, val: ArrayLike) -> Any:
     return out
 
 
-def index_update(a: ArrayLike, ind: ArrayLike, val: ArrayLike) -> Any:
-    """A copy of an array, with the elements at positions replaced; of equal positions one of the
-    values is taken.
+def index_update(a: ArrayLike, ind: ArrayLike, val: ArrayLike) -> ndarray:
+    """Return a copy of an array with values replaced at indices.
+
+    For repeated indices, one of the values is stored.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ def index_update(a: ArrayLike, ind: ArrayLike, val: ArrayLike) -> Any:
         Positions along the first axis, of shape () or (n,); or of shape (m, n), the positions along
         each of the first m axes.
     val : array_like
-        What stands there instead; broadcast to shape `(n, *a.shape[m:])`.
+        New values; broadcast to shape `(n, *a.shape[m:])`.
 
     Raises
     ------

@@ -7,6 +7,7 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import as_shape
 from npcompat.numpy import random as np_random
 from npcompat.numpy._creation import placed_on
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import ArrayLike, DTypeLike, ShapeLike
 from npcompat.numpy._ufunc import finish
 from npcompat.numpy.random._parameters import check
@@ -15,12 +16,12 @@ from npcompat.numpy_extension._nn_selection import pick
 
 
 def seed(seed: int | None = None, device: Any = "all") -> None:
-    """Begin the stream of random numbers again, as `np.random.seed` does.
+    """Seed the random stream, as `np.random.seed` does.
 
     Parameters
     ----------
     seed : int, optional
-        Where; from the system's entropy if not given.
+        The seed; from the system's entropy if not given.
     device : {'all'}
         All devices draw from one stream: another value raises NotImplementedError.
 
@@ -52,19 +53,19 @@ def uniform_n(
     device: Any = None,
     *,
     ctx: Any = None,
-) -> Any:
-    """Uniform on [low, high): samples of the shape of the bounds, as many as `batch_shape` says.
+) -> ndarray:
+    """Draw uniform samples on [low, high), with batch axes before the shape of the bounds.
 
     Parameters
     ----------
     low, high : array_like
         Bounds.
     batch_shape : int or tuple of int, optional
-        What stands before the shape of the bounds in that of the result.
+        Axes of the result before those of the bounds.
     dtype : dtype, optional
         A float dtype; the default float if not given.
     device, ctx : Device or str, optional
-        Where to place the result.
+        Device of the result.
 
     Examples
     --------
@@ -84,20 +85,19 @@ def normal_n(
     device: Any = None,
     *,
     ctx: Any = None,
-) -> Any:
-    """Normal with a mean and a standard deviation: samples of their shape, as many as `batch_shape`
-    says.
+) -> ndarray:
+    """Draw normal samples, with batch axes before the shape of mean and standard deviation.
 
     Parameters
     ----------
     loc, scale : array_like
         Mean and standard deviation.
     batch_shape : int or tuple of int, optional
-        What stands before the shape of the parameters in that of the result.
+        Axes of the result before those of the parameters.
     dtype : dtype, optional
         A float dtype; the default float if not given.
     device, ctx : Device or str, optional
-        Where to place the result.
+        Device of the result.
 
     Examples
     --------
@@ -115,26 +115,26 @@ def bernoulli(
     size: ShapeLike | None = None,
     dtype: DTypeLike = None,
     device: Any = None,
-    out: Any = None,
+    out: ndarray | None = None,
     *,
     ctx: Any = None,
-) -> Any:
-    """1 with a probability, else 0.
+) -> ndarray:
+    """Draw Bernoulli samples: 1 with a probability, else 0.
 
     Parameters
     ----------
     prob : array_like, optional
         Probability of a 1.
     logit : array_like, optional
-        Its log-odds, in the place of `prob`.
+        Log-odds of a 1, instead of `prob`.
     size : int or tuple of int, optional
         Shape of the result; that of the parameter if not given.
     dtype : dtype, optional
-        Of the result; the default float if not given.
+        Dtype of the result; the default float if not given.
     device, ctx : Device or str, optional
-        Where to place the result.
+        Device of the result.
     out : ndarray, optional
-        Where the result is written.
+        Array that the result is written to.
 
     Examples
     --------
@@ -143,12 +143,13 @@ def bernoulli(
     """
     if (prob is None) == (logit is None):
         raise ValueError("bernoulli: expected either prob or logit")
-    given = np.asarray(prob if logit is None else logit)
+    parameter: Any = prob if logit is None else logit
+    given = np.asarray(parameter)
     if logit is None:
         check("prob", "probability", given)
     shape = given.shape if size is None else size_of(size)
     check_size(shape, (given,))
-    # Noise has the digits of the parameter, 32 bits at least.
+    # Noise has the precision of the parameter, at least 32 bits.
     precise = "float64" if given.dtype == "float64" else "float32"
     with placed_on(device if device is not None else ctx):
         if logit is None:
@@ -167,27 +168,27 @@ def categorical(
     *,
     device: Any = None,
     ctx: Any = None,
-) -> Any:
-    """Positions along the last axis, each drawn with its probability.
+) -> ndarray | tuple[ndarray, ndarray]:
+    """Draw categorical samples: indices along the last axis, with given probabilities.
 
     Parameters
     ----------
     data : array_like, shape (..., k)
         Probabilities, which add up to 1 along the last axis.
     shape : int or tuple of int, optional
-        How many are drawn from each; one if not given.
+        Number of samples of each distribution; one if not given.
     get_prob : bool
-        Whether the logarithms of the probabilities of what was drawn are returned, too; they are
-        differentiable in `data`.
+        Whether the log probabilities of the samples are returned, too; they are differentiable in
+        `data`.
     dtype : dtype
-        Of the positions.
+        Dtype of the samples.
     device, ctx : Device or str, optional
-        Where to place the result.
+        Device of the result.
 
     Returns
     -------
     ndarray, shape (..., *shape)
-        The positions; with `get_prob` a pair of arrays.
+        The samples; with `get_prob` a pair of samples and log probabilities.
 
     Examples
     --------
@@ -221,8 +222,8 @@ def multinomial(
     dtype: DTypeLike = "int32",
     *,
     device: Any = None,
-) -> Any:
-    """How often each outcome occurs in a number of trials.
+) -> ndarray:
+    """Draw multinomial samples: counts of the outcomes of a number of trials.
 
     Parameters
     ----------
@@ -231,11 +232,11 @@ def multinomial(
     p : array_like, shape (..., k)
         Probabilities of the outcomes, which add up to 1 along the last axis.
     shape : int or tuple of int, optional
-        How many are drawn from each; one if not given.
+        Number of samples of each distribution; one if not given.
     dtype : dtype
-        Of the counts.
+        Dtype of the counts.
     device, ctx : Device or str, optional
-        Where to place the result.
+        Device of the result.
 
     Returns
     -------
@@ -248,14 +249,14 @@ def multinomial(
     array([[0, 2],
            [3, 0]], dtype=int32)
     """
-    n, p = np.asarray(n).astype("int64"), np.asarray(p).astype("float64")
-    batch = np.broadcast_shapes(n.shape, p.shape[:-1])
+    trials, prob = np.asarray(n).astype("int64"), np.asarray(p).astype("float64")
+    batch = np.broadcast_shapes(trials.shape, prob.shape[:-1])
     more = () if shape is None else as_shape(shape)
     ones = [1] * len(more)
-    p = np.broadcast_to(p, (*batch, p.shape[-1])).reshape((*batch, *ones, p.shape[-1]))
-    n = np.broadcast_to(n, batch).reshape((*batch, *ones))
+    prob = np.broadcast_to(prob, (*batch, prob.shape[-1])).reshape((*batch, *ones, prob.shape[-1]))
+    trials = np.broadcast_to(trials, batch).reshape((*batch, *ones))
     drawn = np_random.Generator(np_random.get_bit_generator()).multinomial(
-        n, p, (*batch, *more), device=device, ctx=ctx
+        trials, prob, (*batch, *more), device=device, ctx=ctx
     )
     return drawn.astype(dtype)
 

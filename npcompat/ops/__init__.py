@@ -1,11 +1,10 @@
-"""Operators as objects: parametrised by attributes, called on arrays or symbols, compared by
-content, written as JSON.
+"""Operators as objects: with attributes, callable on arrays and symbols, JSON-serializable.
 
     op = ops.Cumsum(axis=1)
     (y,) = op(x)
 
-Every registered operator has a class here: `_npi_cumsum` is `ops.Cumsum`; where two would share a
-name, the extension's begins with `Npx`.
+Every registered operator has a class here: `_npi_cumsum` is `ops.Cumsum`. Where two would share a
+name, the extension's begins with `Npx`. Operators with equal attributes compare equal.
 """
 
 from npcompat._internal.core.tensor_type import TensorType

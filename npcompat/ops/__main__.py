@@ -1,7 +1,7 @@
-"""The manual of the operators: `python -m npcompat.ops cumsum`, `--list --level 1`, `--write
-docs/operators`.
+"""Command line of the operators' manual.
 
-`--numpy-names docs/numpy_names.md` writes the status of every name of NumPy.
+`python -m npcompat.ops cumsum`, `--list --level 1`, `--write docs/operators`. `--numpy-names
+docs/numpy_names.md` writes the status of every name of NumPy.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def main() -> int:
 
 
 def _class_of(name: str) -> type[ops.Operator]:
-    """The operator of a registered name, of a name without its prefix, or of a public function."""
+    """Return the operator of a registered name, a name without prefix, or a public function."""
     names = [prefix + name for prefix in PREFIXES] + [
         d.name for d in ops.list() if d.public == name
     ]

@@ -1,4 +1,4 @@
-"""The class of each operator, made from its declaration."""
+"""Operator classes, created from the declarations."""
 
 import inspect
 import json
@@ -15,7 +15,7 @@ from npcompat._internal.support.errors import DefinitionError, OperatorError
 
 
 class Operator:
-    """An operator with its attributes.
+    """Operator with its attributes.
 
     Attributes
     ----------
@@ -46,22 +46,22 @@ class Operator:
 
     @property
     def name(self) -> str:
-        """The operator's registered name."""
+        """Registered name of the operator."""
         return self.declaration.name
 
     @property
     def attrs(self) -> dict[str, Any]:
-        """The attributes, by name."""
+        """Attributes, by name."""
         return self.declaration.named(self._attrs)
 
     def __call__(self, *operands: Any) -> tuple[Any, ...]:
-        """The results of the operator, always a tuple.
+        """Apply the operator; returns a tuple.
 
         Parameters
         ----------
         *operands : array_like or Symbol
-            As many as the operator has inputs. On arrays it runs, under `autograd.record` it is
-            recorded, on symbols it gives symbols.
+            One for each input of the operator. It runs on arrays, is recorded under
+            `autograd.record`, and returns symbols for symbols.
         """
         op = self.declaration
         op.check_inputs(len(operands))
@@ -69,7 +69,7 @@ class Operator:
         return found if op.outputs != 1 else (found,)
 
     def infer(self, types: Iterable[Any]) -> type_inference.Inference:
-        """The types that the operator gives for types of which not everything needs to be known.
+        """Infer the output types for partly known input types.
 
         Parameters
         ----------
@@ -80,8 +80,8 @@ class Operator:
         Returns
         -------
         Inference
-            `inputs`, completed where the others determine them, and `outputs`; what can't be said
-            is unknown in them.
+            `inputs`, completed where the others determine them, and `outputs`; both may be partly
+            unknown.
 
         Raises
         ------
@@ -90,17 +90,18 @@ class Operator:
 
         Examples
         --------
-        >>> ops.Matmul().infer([ops.TensorType(("batch", 8), "float32"), ops.TensorType((8, 3), "float32")]).outputs
+        >>> x = ops.TensorType(("batch", 8), "float32")
+        >>> ops.Matmul().infer([x, ops.TensorType((8, 3), "float32")]).outputs
         (TensorType((batch, 3), float32),)
         """
         return type_inference.infer(self.declaration, [_as_type(t) for t in types], self._attrs)
 
     def definition(self) -> dict[str, Any]:
-        """The operator's name, the version of the form, and the attributes, as what JSON holds."""
+        """Return name, format version and attributes, as JSON values."""
         return op_serialization.definition(self.declaration, self._attrs)
 
     def to_json(self) -> str:
-        """The definition as a text, which `ops.from_json` reads."""
+        """Serialize the definition to text, which `ops.from_json` reads."""
         return json.dumps(self.definition())
 
     def __eq__(self, other: object) -> bool:
@@ -121,7 +122,7 @@ class Operator:
 
 
 def _hashable(value: Any) -> Any:
-    """Lists as tuples, as JSON has lists only."""
+    """Convert lists to tuples, since JSON has only lists."""
     return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
@@ -165,12 +166,12 @@ def _made(count: int) -> Mapping[str, type[Operator]]:
 
 
 def classes() -> Mapping[str, type[Operator]]:
-    """The class of each registered operator, by its name in `npcompat.ops`."""
+    """Return the class of each registered operator, by its name in `npcompat.ops`."""
     return _made(len(REGISTRY))
 
 
 def get(name: str) -> type[Operator]:
-    """The class of an operator.
+    """Return the class of an operator.
 
     Parameters
     ----------
@@ -192,7 +193,7 @@ def get(name: str) -> type[Operator]:
 
 
 def from_json(text: str | Mapping[str, Any]) -> Operator:
-    """The operator of a definition, given as JSON or as what it holds.
+    """Create an operator from a definition, JSON text or its values.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the declarations say of the operators, for listing and for the manual."""
+"""Declarations of the operators, for listings and the manual."""
 
 import builtins
 import inspect
@@ -15,14 +15,12 @@ LEVELS = {
     2: "the operator of a public function, on one backend: arrays elsewhere are sent there",
     3: "a part of public functions, which may change with them",
 }
-"""What the support levels mean."""
+"""Meanings of the support levels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """An attribute of an operator: its default (`<required>` if there is none), its type, and what
-    it says.
-    """
+    """Attribute of an operator: default (`<required>` if there is none), type, description."""
 
     name: str
     default: Any
@@ -32,12 +30,12 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What is declared of one operator.
+    """Declaration of one operator.
 
-    `level` says how far it is supported: 1 is the operator of a public function on all backends, 2
-    on one of them, 3 a part of public functions. `inputs` are the names of the arrays it takes (the
-    last one any number of times if `variadic`), with what they are. `public` is the function of the
-    operator's name, if there is one, `users` are all that call it.
+    `level` is the support level: 1 is the operator of a public function on all backends, 2 on one
+    of them, 3 a part of public functions. `inputs` maps the names of the input arrays to
+    descriptions (any number of the last one if `variadic`). `public` is the public function of the
+    operator's name, if there is one; `users` are all that call it.
     """
 
     name: str
@@ -57,12 +55,12 @@ class Declaration:
 def listed(
     pattern: str | None = None, level: int | None = None, backend: str | None = None
 ) -> builtins.list[Declaration]:
-    """The declarations of the registered operators, by name.
+    """List the declarations of the registered operators, by name.
 
     Parameters
     ----------
     pattern : {'elementwise', 'broadcast', 'injective', 'reduction', 'complex', 'opaque'}, optional
-        How the results depend on the operands: only operators of this pattern.
+        Only operators of this dependence pattern of results on operands.
     level : int, optional
         Only operators of this support level.
     backend : {'jax', 'numpy'}, optional
@@ -93,7 +91,7 @@ def listed(
 
 
 def declaration(op: Op) -> Declaration:
-    """What is declared of an operator."""
+    """Return the declaration of an operator."""
     users = _usage.users(op)
     face = _usage.public_face(op)
     said = _descriptions.of_arguments(op)
@@ -116,13 +114,15 @@ def declaration(op: Op) -> Declaration:
 
 
 def backends_of(op: Op) -> tuple[str, ...]:
-    """The backends on which an operator is computed."""
+    """Return the backends that compute an operator."""
     return ("jax",) if op.only_on_xla else ("jax", "numpy")
 
 
 def _attribute(name: str, default: Any, said: _descriptions.Said) -> Attribute:
-    """An attribute; what a public function says of leaving an argument out is not so of an
-    attribute without a default.
+    """Return an attribute.
+
+    A public function's description of an omitted argument is dropped if the attribute has no
+    default.
     """
     kind = said.type.replace("sequence of", "tuple of") or (
         "any" if default in (None, REQUIRED) else type(default).__name__

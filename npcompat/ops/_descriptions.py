@@ -1,8 +1,8 @@
-"""What the arguments of an operator are.
+"""Descriptions of the arguments of operators.
 
-A description is looked for in the operator's own docstring, in that of the public function, among
-the arrays that this one takes by another name, in what the name means everywhere, and in the
-docstring of the function that the public one refers to ("the arguments are those of `sum`").
+A description is looked up in the operator's own docstring, in that of the public function (by name,
+then by position), in the general vocabulary, and in the docstring of a function that the public one
+refers to ("the arguments are those of `sum`").
 """
 
 import inspect
@@ -16,14 +16,14 @@ from npcompat.ops._vocabulary import MEANINGS
 
 
 class Said(NamedTuple):
-    """What is said of a parameter: its type, and what it is."""
+    """Description of a parameter: its type, and a text."""
 
     type: str
     text: str
 
 
 def of_arguments(op: Op) -> Mapping[str, Said]:
-    """What is said of each input and attribute of an operator; empty where nothing is."""
+    """Return the description of each input and attribute of an operator; empty if unknown."""
     found: dict[str, Said] = {}
     names = (*op.inputs, *op.attrs)
     function = _function_of(op)
@@ -43,8 +43,9 @@ def of_arguments(op: Op) -> Mapping[str, Said]:
 
 
 def _function_of(op: Op) -> Callable[..., Any] | None:
-    """The function whose docstring tells of the operator's arguments: that of its name, or the only
-    one that calls it itself.
+    """Return the function whose docstring describes the operator's arguments.
+
+    That is the public function of its name, or the only one that calls it.
     """
     face = _usage.public_face(op)
     if face is not None:
@@ -54,9 +55,9 @@ def _function_of(op: Op) -> Callable[..., Any] | None:
 
 
 def _referred(function: Callable[..., Any]) -> Mapping[str, Said]:
-    """What the functions say to which a docstring refers for its arguments."""
+    """Return the parameters of functions that a docstring refers to for its arguments."""
     doc = inspect.getdoc(function) or ""
-    named = re.findall(r"(?:those of|see|as) `(\w+)`", doc.split("\n\n")[0])
+    named = re.findall(r"(?:those of|see|as(?: for)?) `(\w+)`", re.split(r"\n-{3,}", doc)[0])
     others = [vars(inspect.getmodule(function)).get(name) for name in named]
     return {
         n: said
@@ -69,7 +70,7 @@ def _referred(function: Callable[..., Any]) -> Mapping[str, Said]:
 def _by_position(
     op: Op, function: Callable[..., Any], names: tuple[str, ...]
 ) -> Mapping[str, Said]:
-    """The inputs that the function calls otherwise: the arrays that it takes, in order."""
+    """Match inputs with other names by position to the function's array arguments."""
     arrays = [
         (n, said)
         for n, said in parameters(inspect.getdoc(function) or "").items()
@@ -87,7 +88,7 @@ def _by_position(
 
 
 def parameters(doc: str) -> Mapping[str, Said]:
-    """What a docstring says of each parameter."""
+    """Parse the parameters of a docstring."""
     lines = iter(doc.splitlines())
     for line in lines:
         if line.strip() == "Parameters":

@@ -1,6 +1,4 @@
-"""What follows from a declaration and is not written in it: types, how the gradient is made, what
-NumPy has otherwise.
-"""
+"""Facts that follow from a declaration: types, gradient, differences from NumPy."""
 
 import inspect
 import re
@@ -27,9 +25,11 @@ _BY_HAND = ("custom_jvp", "custom_vjp")
 
 
 def types(op: Op) -> str:
-    """What the type rule says of itself, and what it makes of operands of one dtype."""
+    """Return the type rule's docstring, and its results for operands of one dtype."""
     said = [] if op.ufunc is None else [f"those of NumPy's `{op.ufunc.__name__}`."]
     own = (inspect.getdoc(op.rule) or "").split("\n\n")[0].replace("\n", " ")
+    own = own.removeprefix("Type rule: ")
+    own = own[:1].upper() + own[1:]
     said += [own] if own else []
     least = len(op.inputs) - (op.variadic and len(op.inputs) > 1)
     made = list(_made(op, least)) or list(_made(op, len(op.inputs)))
@@ -49,9 +49,7 @@ def types(op: Op) -> str:
 
 
 def _made(op: Op, count: int) -> Iterator[tuple[str, str]]:
-    """Of the usual dtypes those that the rule takes for all of so many operands, and the dtype of
-    the result.
-    """
+    """Iterate over the usual dtypes that the rule accepts for all operands, with the result's."""
     if not count or "key" in op.inputs:
         return
     for dtype in _DTYPES:
@@ -68,7 +66,7 @@ def _made(op: Op, count: int) -> Iterator[tuple[str, str]]:
 
 
 def gradient(op: Op) -> str:
-    """How the gradient of an operator is made."""
+    """Describe the gradient of an operator."""
     if not op.differentiable:
         return "none: the result is a constant."
     compute = op.kernels.get("jax", op.compute)
@@ -78,8 +76,9 @@ def gradient(op: Op) -> str:
 
 
 def _has_rule(function: Any, module: str, seen: set[int], kernels: Iterable[str] = ()) -> bool:
-    """Whether a function of the operator's module, or a kernel of XLA's that it calls, has a
-    derivative by hand.
+    """Return True if a function, or an XLA kernel that it calls, has a custom derivative.
+
+    Only functions of the operator's module are followed.
     """
     home = getattr(function, "__module__", None) or ""
     if not home.startswith(("npcompat._internal.backend.jax.", module)) or id(function) in seen:
@@ -98,7 +97,7 @@ def _has_rule(function: Any, module: str, seen: set[int], kernels: Iterable[str]
 
 
 def inferred(op: Op) -> str:
-    """How inference is made."""
+    """Describe the type inference of an operator."""
     ufunc = "the computation, run on types"
     return (
         f"{ufunc}; a rule by hand completes the types of inputs."
@@ -111,8 +110,9 @@ def inferred(op: Op) -> str:
 
 
 def differences(op: Op) -> list[str]:
-    """In what the public function differs from NumPy's: arguments of its own, and what
-    docs/known_gaps.md says of it.
+    """Return the public function's differences from NumPy's.
+
+    These are additional arguments, and entries of docs/known_gaps.md.
     """
     face = public_face(op)
     if face is None or not _numpys(face[0]):
@@ -123,9 +123,9 @@ def differences(op: Op) -> list[str]:
 
 
 def added_arguments(name: str, function: Callable[..., Any]) -> list[str]:
-    """The arguments of a public function that NumPy's of this name, such as `np.fft.fft`, has not.
+    """Return the arguments of a public function that NumPy's, such as `np.fft.fft`, does not have.
 
-    Where NumPy's shows `*args` or `**kwargs`, what it takes is not known, and nothing is said.
+    If NumPy's signature shows `*args` or `**kwargs`, its arguments are unknown: returns nothing.
     """
     theirs = _numpys(name)
     if not theirs or any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in theirs.values()):
@@ -140,21 +140,19 @@ def added_arguments(name: str, function: Callable[..., Any]) -> list[str]:
 
 
 def not_supported(op: Op) -> list[str]:
-    """What docs/known_gaps.md lists of the public function."""
+    """Return the entries of docs/known_gaps.md for the public function."""
     face = public_face(op)
     return [] if face is None else gaps_of([face[1]])
 
 
 def gaps_of(functions: Iterable[FunctionType]) -> list[str]:
-    """What docs/known_gaps.md lists of functions of this package."""
+    """Return the entries of docs/known_gaps.md for functions of this package."""
     own = {f"{f.__module__.replace('.', '/')}.py::{f.__qualname__}" for f in functions}
     return [text for places, text in _listed()[0] if not own.isdisjoint(places)]
 
 
 def _numpys(name: str) -> Mapping[str, inspect.Parameter]:
-    """The parameters of NumPy's function of a name, such as `np.fft.fft`; none if there is no such
-    function.
-    """
+    """Return the parameters of NumPy's function of a name; empty if there is none."""
     found: Any = onp
     for part in name.split(".")[1:]:
         found = getattr(found, part, None)
@@ -174,8 +172,9 @@ _Listed = list[tuple[frozenset[str], str]]
 
 @lru_cache(maxsize=1)
 def _listed() -> tuple[_Listed, _Listed]:
-    """What docs/known_gaps.md lists, where the sources are at hand: the gaps by their places in the
-    code, the differences by names.
+    """Return the gaps in docs/known_gaps.md by code location, and the differences by names.
+
+    Both are empty if the sources are not available.
     """
     path = Path(npcompat.__file__).parents[1] / "docs" / "known_gaps.md"
     text = path.read_text(encoding="utf-8") if path.exists() else ""

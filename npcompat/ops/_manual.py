@@ -1,5 +1,6 @@
-"""The manual of the operators, from their declarations: one page each, gathered into a chapter for
-each module.
+"""Manual of the operators, generated from their declarations.
+
+It has one page for each operator, and one chapter for each module.
 """
 
 import inspect
@@ -18,12 +19,12 @@ from npcompat.ops._usage import public_face
 
 assert npcompat.gluon
 PATTERN_MEANINGS = {
-    "elementwise": "each element of the result is made of the one at its place",
-    "broadcast": "the same of several operands, which are broadcast",
-    "injective": "each element of the result is one of an operand, from anywhere in it",
-    "reduction": "elements along axes become one",
-    "complex": "sums of products and the like: elementwise work on the result can join it",
-    "opaque": "nothing joins it",
+    "elementwise": "each element of the result depends on the operand's at the same index",
+    "broadcast": "the same for several operands, which are broadcast",
+    "injective": "each element of the result is a copy of one of an operand, at any index",
+    "reduction": "elements along axes are reduced to one",
+    "complex": "products and the like: elementwise operators on the result can be fused",
+    "opaque": "nothing can be fused with it",
 }
 _MOST = 8
 
@@ -31,7 +32,7 @@ _MOST = 8
 
 
 def page(op: Op) -> str:
-    """The page of an operator, as Markdown."""
+    """Return the page of an operator, as Markdown."""
     found = declaration(op)
     parts = [f"## {found.name}", *_described(found), _call(found)]
     if found.inputs or found.attrs:
@@ -44,7 +45,7 @@ def page(op: Op) -> str:
 
 
 def _described(found: Declaration) -> Iterator[str]:
-    """The paragraphs of the docstring that stand before its sections."""
+    """Iterate over the paragraphs of the docstring before its sections."""
     for paragraph in found.doc.split("\n\n"):
         if len(paragraph.splitlines()) > 1 and set(paragraph.splitlines()[1]) == {"-"}:
             return
@@ -52,7 +53,7 @@ def _described(found: Declaration) -> Iterator[str]:
 
 
 def _section(doc: str, title: str) -> list[str]:
-    """The lines of a section of a docstring."""
+    """Return the lines of a section of a docstring."""
     lines = doc.splitlines()
     if title not in lines:
         return []
@@ -112,7 +113,7 @@ def _properties(op: Op, found: Declaration) -> Iterator[tuple[str, str]]:
 
 
 def _chosen(kernel: Kernel) -> str:
-    """A kernel of a strategy, and where it is taken."""
+    """Describe a kernel of a strategy, and its conditions."""
     place = (
         kernel.backend
         if kernel.platform is None
@@ -136,23 +137,25 @@ def _cell(text: str) -> str:
 
 
 def chapter_of(op: Op) -> str:
-    """The module in which a reader looks for an operator: that of its public function, or of its
-    computation.
+    """Return the module of an operator's chapter.
+
+    It is the module of the public function, or of the computation.
     """
     face = public_face(op)
     return op.compute.__module__ if face is None else face[1].__module__
 
 
 def file_of(module: str) -> str:
-    """The file of a chapter."""
+    """Return the file name of a chapter."""
     words = [word.strip("_") for word in module.split(".")[1:] or [module]]
     short = {"numpy": "np", "numpy_extension": "npx"}
     return "_".join([short.get(words[0], words[0]), *words[1:]]) + ".md"
 
 
 def manual() -> Mapping[str, str]:
-    """The files of the manual by name: an index, and a chapter for each module that declares
-    operators of this package.
+    """Return the files of the manual by name: an index, and one chapter for each module.
+
+    Only modules of this package have chapters.
     """
     chapters: dict[str, list[Op]] = {}
     for name in sorted(REGISTRY):
@@ -217,9 +220,7 @@ def _index(files: Mapping[str, tuple[str, list[Op]]]) -> Iterator[str]:
 
 
 def write(folder: str | os.PathLike[str]) -> list[str]:
-    """Write the manual into a folder, and remove chapters that it no longer has; returns the names
-    of files that changed.
-    """
+    """Write the manual to a folder, and remove outdated chapters; returns changed file names."""
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     wanted, before = (

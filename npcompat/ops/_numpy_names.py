@@ -1,8 +1,7 @@
-"""The status of every public name of NumPy, as a page: what it is here, where it runs, whether it
-compiles and differentiates.
+"""Page with the status of every public name of NumPy: kind, backends, compilation, gradient.
 
-What an operator's declaration says is taken from there. What is composed of operators is tried, on
-the host, with the first example of its docstring.
+The facts about operators are those of their declarations. Functions composed of operators are
+tried, on the host, with the first example of their docstrings.
 """
 
 import ast
@@ -41,7 +40,7 @@ SPACES = {
     "np.polynomial": "`np.polynomial`",
     "np.lib.stride_tricks": "`np.lib.stride_tricks`",
 }
-"""The namespaces of the page."""
+"""Namespaces of the page."""
 
 MEANINGS = {
     "operator": "one operator, with a manual page",
@@ -57,12 +56,12 @@ MEANINGS = {
     "module": "a module",
     "Python's": "what every Python object has",
 }
-"""What the second column says."""
+"""Meanings of the second column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What is known of one name."""
+    """Status of one name."""
 
     name: str
     kind: str
@@ -97,17 +96,18 @@ _COLUMNS = (
 
 
 def statuses(space: str, known: Mapping[str, "Tried"] | None = None) -> list[Status]:
-    """The status of every public name of a namespace or class of NumPy.
+    """Return the status of every public name of a namespace or class of NumPy.
 
-    `known` says of functions, by names such as `np.fft.fftn`, what became of their examples, so
-    that these are not tried again.
+    `known` has results of examples by names such as `np.fft.fftn`, so that these are not tried
+    again.
     """
     return [_status(space, name, known or {}) for name in names(space)]
 
 
 def names(space: str) -> list[str]:
-    """The public names of a namespace or class of NumPy, and those of arrays that Python's syntax
-    and protocols call.
+    """Return the public names of a namespace or class of NumPy.
+
+    For arrays, these include the special methods of Python's syntax and protocols.
     """
     theirs = _at(onp, space)
     listed = getattr(theirs, "__all__", None) or [
@@ -144,7 +144,7 @@ def _status(space: str, name: str, known: Mapping[str, "Tried"]) -> Status:
 
 
 def _kind(mine: Any, its: Any) -> str:
-    """What a name is, if it is no function of this package."""
+    """Return the kind of a name that is no function of this package."""
     if mine is its:
         return "NumPy's"
     if isinstance(mine, ModuleType | type):
@@ -206,7 +206,7 @@ def _faces() -> Mapping[FunctionType, _usage.Face]:
 
 @cache
 def _operators_of() -> Mapping[str, list[Op]]:
-    """The operators that have the names of public functions, by these."""
+    """Return the operators with names of public functions, by function."""
     found: dict[str, list[Op]] = {}
     for op in REGISTRY.values():
         face = _usage.public_face(op) if op.compute.__module__.startswith("npcompat.") else None
@@ -216,7 +216,7 @@ def _operators_of() -> Mapping[str, list[Op]]:
 
 
 def _backends(used: Iterable[Op]) -> str:
-    """The backends on which all of some operators are computed."""
+    """Return the backends that compute all of some operators."""
     found = {backends_of(op) for op in used}
     return (
         ", ".join(b for b in ("jax", "numpy") if all(b in of_one for of_one in found))
@@ -227,7 +227,7 @@ def _backends(used: Iterable[Op]) -> str:
 
 @cache
 def _mentioned(function: FunctionType, owner: type | None) -> list[Op | FunctionType]:
-    """The operators and functions that a function's code names."""
+    """Return the operators and functions that a function's code names."""
     found = [
         one if isinstance(one, Op | type) else _usage.plain(one)
         for one in _usage.mentioned(function, owner)
@@ -236,8 +236,9 @@ def _mentioned(function: FunctionType, owner: type | None) -> list[Op | Function
 
 
 def _reached(function: FunctionType, owner: type | None, public: bool) -> list[Op | FunctionType]:
-    """The operators and functions of this package that a function calls, by public functions too,
-    or by others alone.
+    """Return the operators and functions of this package that a function calls.
+
+    Calls through public functions are followed only if `public`.
     """
     found: dict[Op | FunctionType, None] = {}
     waiting = [(function, owner)]
@@ -263,17 +264,16 @@ _Example = tuple[Any, list[Any], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What became of an example: whether it compiles, and whether its result has a derivative, in
-    the words of the page.
-    """
+    """Result of trying an example: compilation and gradient, in the words of the page."""
 
     compiled: str = ""
     gradient: str = ""
 
 
 def _tried(function: FunctionType, call: str) -> Tried:
-    """The first call in a docstring's examples, with arrays in the place of lists, on the host:
-    traced, and recorded.
+    """Trace and record the first call in a docstring's examples, on the host.
+
+    Lists are replaced by arrays.
     """
     state = np.random.get_state()
     try:
@@ -282,14 +282,14 @@ def _tried(function: FunctionType, call: str) -> Tried:
             return Tried() if example is None else _traced(*example)
     except TracedValueError:
         return Tried("needs values")
-    except Exception:  # of whatever kind: the page says that it can't be compiled
+    except Exception:  # any error means that it can't be compiled
         return Tried("no")
     finally:
         np.random.set_state(state)
 
 
 def _example(function: FunctionType, call: str) -> _Example | None:
-    """The first call of a function in its docstring's examples: what is called, and with what."""
+    """Return the first call of a function in its docstring's examples: callee and arguments."""
     scope: dict[str, Any] = {
         "np": np,
         "npx": npx,
@@ -305,9 +305,9 @@ def _example(function: FunctionType, call: str) -> _Example | None:
                 and isinstance(node.func, ast.Attribute)
                 and node.func.attr == function.__name__
             ):
-                with contextlib.suppress(Exception):  # it uses what is defined around it
+                with contextlib.suppress(Exception):  # it may use names that are not defined here
                     return _parts(node, node.func, method, scope)
-        with contextlib.suppress(Exception):  # an example that shows an error
+        with contextlib.suppress(Exception):  # an example of an error
             exec(example.source, scope)
     return None
 
@@ -340,7 +340,7 @@ def _arrays_in(given: Any) -> list[Handle]:
 
 
 def _as_arrays(given: Any) -> Any:
-    """A list of numbers as an array; a tuple, or a list of what is no array, item by item."""
+    """Convert lists of numbers to arrays, inside of tuples and other lists, too."""
     if isinstance(given, list):
         with contextlib.suppress(ValueError, TypeError):
             return np.array(given)
@@ -348,7 +348,7 @@ def _as_arrays(given: Any) -> Any:
 
 
 def _traced(function: Any, args: list[Any], kwargs: dict[str, Any]) -> Tried:
-    """A call, traced while recording: of floats if it takes them, else of the arrays as they are."""
+    """Trace a call while recording: with floats if it accepts them, else with the given arrays."""
     try:
         return Tried("yes", _result_is_recorded(function, args, kwargs, _variable))
     except TracedValueError:
@@ -361,8 +361,9 @@ def _traced(function: Any, args: list[Any], kwargs: dict[str, Any]) -> Tried:
 def _result_is_recorded(
     function: Any, args: list[Any], kwargs: dict[str, Any], made: Callable[[Any], Any]
 ) -> str:
-    """Whether the result of a call that is traced has a derivative; nothing if it has no arrays as
-    operands.
+    """Return "yes" if the result of a traced call has a gradient, else "no".
+
+    Returns "" for a call without array operands.
     """
     operands = [made(array) for array in _arrays_in([args, *kwargs.values()])]
 
@@ -384,7 +385,7 @@ def _result_is_recorded(
 
 
 def _with_arrays(given: Any, replaced: Callable[[Any], Any]) -> Any:
-    """A value with another one in the place of each array, also in lists and tuples."""
+    """Replace each array in a value, also in lists and tuples."""
     if isinstance(given, Handle):
         return replaced(given)
     return (
@@ -395,7 +396,7 @@ def _with_arrays(given: Any, replaced: Callable[[Any], Any]) -> Any:
 
 
 def _variable(array: Any) -> Any:
-    """Numbers as a variable of floats; what is no number as it is."""
+    """Return numbers as a float variable; other values unchanged."""
     if array.dtype.kind not in "iufc":
         return array
     made = array.copy() if array.dtype.kind in "fc" else array.astype("float32")
@@ -407,7 +408,7 @@ def _variable(array: Any) -> Any:
 
 
 def page(known: Mapping[str, Tried] | None = None) -> str:
-    """The page, as Markdown; `known` as for `statuses`."""
+    """Return the page, as Markdown; `known` as for `statuses`."""
     return "\n".join(_lines({space: statuses(space, known) for space in SPACES}))
 
 

@@ -1,4 +1,4 @@
-"""Which public functions call an operator, found in their code."""
+"""Public functions that call an operator, found in their code."""
 
 import inspect
 import sys
@@ -47,22 +47,23 @@ _FOLLOWED = (
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """The name by which users call a function, and the class that its `self` is an instance of."""
+    """Public name of a function, and the class of its `self`."""
 
     name: str
     owner: type | None = None
 
 
 def faces() -> dict[FunctionType, Face]:
-    """What users call: functions and methods; of several names the function's own, or the first."""
+    """Return the public functions and methods, by function.
+
+    Of several names, it is the function's own or the first.
+    """
     found: dict[FunctionType, Face] = {}
     classes: dict[str, type] = {}
     for short, module_name in _NAMESPACES.items():
         module = import_module(f"npcompat.{module_name}")
         for exported in sorted(module.__all__):
-            member = vars(module).get(
-                exported
-            )  # what is imported when it is asked for has no operators
+            member = vars(module).get(exported)  # lazily imported members have no operators
             function = plain(member)
             if isinstance(member, type):
                 classes[f"{short}.{exported}"] = member
@@ -95,20 +96,21 @@ def faces() -> dict[FunctionType, Face]:
 
 
 def plain(found: Any) -> FunctionType | None:
-    """The plain function of a function, a method or a wrapper."""
+    """Return the plain function of a function, method or wrapper."""
     found = inspect.unwrap(getattr(found, "__func__", found)) if callable(found) else None
     return found if isinstance(found, FunctionType) else None
 
 
 def names_in(code: CodeType) -> set[str]:
-    """The names of globals and attributes in a function's code, and in the functions that it makes."""
+    """Return the names of globals and attributes in a function's code and nested functions."""
     nested = [names_in(c) for c in code.co_consts if isinstance(c, CodeType)]
     return set(code.co_names).union(*nested)
 
 
 def mentioned(function: FunctionType, owner: type | None) -> Iterator[Any]:
-    """The objects that a function's code names: globals, what it takes from modules and closures,
-    private methods, and what these hold.
+    """Iterate over the objects that a function's code names.
+
+    These are globals, attributes of modules, closures, private methods, and their contents.
     """
     names = sorted(names_in(function.__code__))
     found = [function.__globals__.get(name) for name in names]
@@ -133,7 +135,10 @@ def _operators(
     public: Mapping[FunctionType, Face],
     seen: set[FunctionType],
 ) -> Iterator[tuple[Op, bool]]:
-    """The operators that a function calls, and whether itself, or by functions that are not public."""
+    """Iterate over the operators that a function calls, with True for direct calls.
+
+    Other calls go through functions that are not public.
+    """
     seen.add(function)
     for found in mentioned(function, owner):
         if isinstance(found, Op):
@@ -177,16 +182,15 @@ def _is_method(name: str) -> bool:
 
 
 def users(op: Op) -> list[tuple[str, FunctionType]]:
-    """The public functions that call an operator, by name; first those whose own code does,
-    functions before methods.
+    """Return the public functions that call an operator, by name.
+
+    Functions come before methods, and direct callers first.
     """
     return _users(len(REGISTRY)).get(op.name, [])
 
 
 def public_face(op: Op) -> tuple[str, FunctionType] | None:
-    """The public function that has an operator's name, such as `np.random.beta` for
-    `_npi_random_beta`.
-    """
+    """Return the public function of an operator's name: `np.random.beta` for `_npi_random_beta`."""
     short = op.name.split("_", 2)[2]
     for exact in (True, False):
         for name, function in users(op):

@@ -1,4 +1,4 @@
-"""Optimizers, with MXNet's names, on optax's update rules."""
+"""Optimizers under MXNet's names, on optax's update rules."""
 
 from npcompat.optimizer import _adaptive, _descent, _layerwise, _optax, _optimizer, _rules
 from npcompat.optimizer._adaptive import *

@@ -1,4 +1,4 @@
-"""Optimizers that give each element a rate of its own, beyond Adam."""
+"""Adaptive optimizers beyond Adam, with a rate for each element."""
 
 from typing import Any, ClassVar
 
@@ -8,12 +8,12 @@ from npcompat.optimizer._rules import Adam, AdamW, Hyper
 
 @register
 class AdaBelief(AdamW):
-    """AdaBelief (Zhuang et al., 2020, https://arxiv.org/abs/2010.07468): Adam with the variance
-    about the running mean.
+    """AdaBelief (Zhuang et al., 2020, https://arxiv.org/abs/2010.07468).
 
-    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, `m = beta1 * m + (1 - beta1) *
-    g`, `s = beta2 * s + (1 - beta2) * (g - m)**2 + epsilon` and `weight -= rate * m / (sqrt(s) +
-    epsilon)`, where `rate = lr * sqrt(1 - beta2**t) / (1 - beta1**t)` at step `t`.
+    Adam with the variance about the running mean. With the gradient `g = clip(rescale_grad * grad)
+    + wd * weight`, `m = beta1 * m + (1 - beta1) * g`, `s = beta2 * s + (1 - beta2) * (g - m)**2 +
+    epsilon` and `weight -= rate * m / (sqrt(s) + epsilon)`, where `rate = lr * sqrt(1 - beta2**t) /
+    (1 - beta1**t)` at step `t`.
 
     Parameters
     ----------
@@ -22,11 +22,12 @@ class AdaBelief(AdamW):
     beta1, beta2 : float
         Decay of the mean and of the variance.
     epsilon : float
-        What is added to the variance at each step, and to its root.
+        Added to the variance at each step, and to its root.
     correct_bias : bool
-        Whether the rate allows for memories that began at zero; else it is `lr`.
+        Bias correction: whether the rate compensates for moments initialized to zero; else it is
+        `lr`.
     use_fused_step
-        A hint to MXNet's implementation, which changes nothing.
+        A hint to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
 
@@ -55,9 +56,9 @@ class AdaDelta(Optimizer):
     rho : float
         Decay of the mean squares.
     epsilon : float
-        What is added to the mean squares.
+        Added to the mean squares.
     use_fused_step
-        A hint to MXNet's implementation, which changes nothing.
+        A hint to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
     """
@@ -81,22 +82,21 @@ class AdaDelta(Optimizer):
 
 @register
 class Adamax(Optimizer):
-    """AdaMax (Kingma and Ba, 2015, section 7), on `optax.scale_by_adamax`: Adam with the largest
-    gradient for the second moment.
+    """AdaMax (Kingma and Ba, 2015, section 7), on `optax.scale_by_adamax`.
 
-    To the absolute value of each gradient 1e-8 is added, so that one which was always zero gives no
-    nan.
+    Adam with the maximum of absolute gradients as second moment. 1e-8 is added to the absolute
+    value of each gradient, so that gradients that are always zero do not produce nan.
 
     Parameters
     ----------
     learning_rate : float, optional
         The learning rate; if not given, that of the scheduler, or 0.002.
     beta1, beta2 : float
-        Decay of the mean and of the largest gradient.
+        Decay of the mean and of the maximum.
     epsilon : float
-        What is added to absolute gradients.
+        Added to absolute gradients.
     use_fused_step
-        A hint to MXNet's implementation, which changes nothing.
+        A hint to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
     """
@@ -121,9 +121,9 @@ class Adamax(Optimizer):
 
 @register
 class Nadam(Adam):
-    """Adam with Nesterov's momentum (Dozat, 2016), whose momentum grows from half of `beta1`.
+    """Nadam: Adam with Nesterov momentum (Dozat, 2016), which grows from half of `beta1`.
 
-    At step `t` the momentum is `beta1 * (1 - 0.96**(t * schedule_decay) / 2)`. Memories are
+    At step `t` the momentum is `beta1 * (1 - 0.96**(t * schedule_decay) / 2)`. Moments are
     corrected by the product of a parameter's own momenta; MXNet multiplies those of all parameters
     together.
 
@@ -134,11 +134,11 @@ class Nadam(Adam):
     beta1, beta2 : float
         Decay of the first and second moment.
     epsilon : float
-        What is added to the denominator.
+        Added to the denominator.
     schedule_decay : float
-        How fast the momentum grows.
+        Speed at which the momentum grows.
     use_fused_step
-        A hint to MXNet's implementation, which changes nothing.
+        A hint to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
     """
@@ -164,8 +164,9 @@ class Nadam(Adam):
 
 @register
 class FTML(Adam):
-    """Follow the moving leader (Zheng and Kwok, 2017,
-    http://proceedings.mlr.press/v70/zheng17a/zheng17a.pdf).
+    """Follow the moving leader (FTML; Zheng and Kwok, 2017).
+
+    http://proceedings.mlr.press/v70/zheng17a/zheng17a.pdf
 
     With the gradient `g = clip(rescale_grad * grad) + wd * weight`, at step `t`: `v = beta2 * v +
     (1 - beta2) * g**2`, `d = (1 - beta1**t) / lr * (sqrt(v / (1 - beta2**t)) + epsilon)`, `z =
@@ -178,9 +179,9 @@ class FTML(Adam):
     beta1, beta2 : float
         Decay of the leaders and of the second moment.
     epsilon : float
-        What is added to the denominator.
+        Added to the denominator.
     use_fused_step
-        A hint to MXNet's implementation, which changes nothing.
+        A hint to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
     """
@@ -201,23 +202,22 @@ class FTML(Adam):
 
 @register
 class Ftrl(Optimizer):
-    """Follow the regularized leader (McMahan et al., 2013,
-    https://doi.org/10.1145/2487575.2488200), which makes weights zero.
+    """Follow the regularized leader (FTRL), which yields sparse weights.
 
-    With the gradient `g = clip(rescale_grad * grad)`: `z += g - (sqrt(n + g**2) - sqrt(n)) * weight
-    / lr`, `n += g**2` and `weight = -sign(z) * max(abs(z) - lamda1, 0) / ((beta + sqrt(n)) / lr +
-    wd)`.
+    McMahan et al., 2013, https://doi.org/10.1145/2487575.2488200. With the gradient `g =
+    clip(rescale_grad * grad)`: `z += g - (sqrt(n + g**2) - sqrt(n)) * weight / lr`, `n += g**2` and
+    `weight = -sign(z) * max(abs(z) - lamda1, 0) / ((beta + sqrt(n)) / lr + wd)`.
 
     Parameters
     ----------
     learning_rate : float, optional
         The learning rate, which must not be zero; if not given, that of the scheduler, or 0.1.
     lamda1 : float
-        How strongly weights are drawn to zero.
+        L1 regularization.
     beta : float
-        What is added to the root of the sum of squares.
+        Added to the root of the sum of squares.
     use_fused_step
-        A hint to MXNet's implementation, which changes nothing.
+        A hint to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
     """

@@ -1,4 +1,4 @@
-"""Variants of gradient descent: compensated for delays, by signs, and with noise."""
+"""Variants of gradient descent: delay compensation, signs, and noise."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -7,28 +7,28 @@ import npcompat.numpy as np
 from npcompat._internal.dispatch import handles
 from npcompat._internal.dispatch.outside_traces import outside, value_outside
 from npcompat.numpy import random
+from npcompat.numpy._ndarray import ndarray
 from npcompat.optimizer._optimizer import DefaultRate, Optimizer, register
 from npcompat.optimizer._rules import Hyper
 
 
 @register
 class DCASGD(Optimizer):
-    """Gradient descent that compensates for gradients that come late (Zheng et al., 2017,
-    https://arxiv.org/abs/1609.08326).
+    """Delay-compensated asynchronous SGD (Zheng et al., 2017, https://arxiv.org/abs/1609.08326).
 
-    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, and the weight `w` that it was
-    the last time, `m = momentum * m - lr * (g + lamda * g**2 * (weight - w))` and `weight += m`.
+    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, and the previous weight `w`, `m
+    = momentum * m - lr * (g + lamda * g**2 * (weight - w))` and `weight += m`.
 
     Parameters
     ----------
     learning_rate : float, optional
         The learning rate; if not given, that of the scheduler, or 0.1.
     momentum : float
-        How much of the last change is kept.
+        Share of the last update that is kept.
     lamda : float
-        How strongly delays are compensated for.
+        Strength of the compensation.
     use_fused_step
-        A hint to MXNet's implementation, which changes nothing.
+        A hint to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
     """
@@ -49,9 +49,9 @@ class DCASGD(Optimizer):
     def _hyper(self) -> Hyper:
         return (("momentum", self.momentum), ("lamda", self.lamda))
 
-    def create_state(self, index: Any, weight: Any) -> Any:
-        """The last change, if there is momentum, and the weight as it is now."""
-        *change, _ = super().create_state(index, weight)
+    def create_state(self, index: Any, weight: Any) -> tuple[ndarray, ...]:
+        """Create the state: the last update, if there is momentum, and the current weight."""
+        *change, _ = super().create_state(index, weight) or ()
         now = value_outside(weight)
         with outside():
             return (*change, np.array(handles.wrap(now)))
@@ -59,12 +59,11 @@ class DCASGD(Optimizer):
 
 @register
 class Signum(Optimizer):
-    """Steps by the sign of the averaged gradient (Bernstein et al., 2018,
-    https://arxiv.org/abs/1802.04434).
+    """Signum: sign of the averaged gradient (Bernstein et al., 2018).
 
-    With the gradient `g = clip(rescale_grad * grad) + wd * weight`, `m = momentum * m + (1 -
-    momentum) * g` and `weight -= lr * (sign(m) + wd_lh * weight)`. Without momentum, `weight -= lr
-    * (sign(grad) + (wd + wd_lh) * weight)`.
+    https://arxiv.org/abs/1802.04434. With the gradient `g = clip(rescale_grad * grad) + wd *
+    weight`, `m = momentum * m + (1 - momentum) * g` and `weight -= lr * (sign(m) + wd_lh *
+    weight)`. Without momentum, `weight -= lr * (sign(grad) + (wd + wd_lh) * weight)`.
 
     Parameters
     ----------
@@ -75,7 +74,7 @@ class Signum(Optimizer):
     wd_lh : float
         Decoupled weight decay (Loshchilov and Hutter, 2019).
     use_fused_step
-        A hint to MXNet's implementation, which changes nothing.
+        A hint to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
 
@@ -107,17 +106,17 @@ class Signum(Optimizer):
 
 @register
 class SGLD(Optimizer):
-    """Langevin dynamics (Welling and Teh, 2011): half a step of gradient descent, and noise whose
-    variance is the rate.
+    """Stochastic gradient Langevin dynamics (Welling and Teh, 2011).
 
-    The noise is drawn from the stream of `np.random`, so it follows from its seed.
+    Half a step of gradient descent, plus noise whose variance is the learning rate. The noise is
+    drawn from the stream of `np.random`, and so determined by its seed.
 
     Parameters
     ----------
     learning_rate : float, optional
         The learning rate; if not given, that of the scheduler, or 0.1.
     use_fused_step
-        A hint to MXNet's implementation, which changes nothing.
+        A hint to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
     """
@@ -151,8 +150,9 @@ class SGLD(Optimizer):
 
 @register
 class Test(Optimizer):
-    """Plain gradient descent, for tests: `weight -= lr * (clip(rescale_grad * grad) + wd *
-    weight)`.
+    """Plain gradient descent, for tests.
+
+    `weight -= lr * (clip(rescale_grad * grad) + wd * weight)`.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class Test(Optimizer):
     """
 
     rule: ClassVar[str | None] = "sgd"
-    __test__ = False  # pytest takes classes of this name for tests
+    __test__ = False  # pytest collects classes of this name
 
     def _hyper(self) -> Hyper:
         return (("momentum", 0.0), ("nesterov", False))

@@ -1,4 +1,4 @@
-"""Optimizers for large batches: each parameter's step is scaled by its norm."""
+"""Layerwise optimizers for large batches: steps are scaled by the norm of each parameter."""
 
 from collections.abc import Hashable
 from typing import Any, ClassVar
@@ -8,7 +8,7 @@ from npcompat.optimizer._rules import SGD, Adam, Hyper
 
 
 class _Trusting(Adam):
-    """Adam's direction, scaled by the bounded norm of the parameter over its own."""
+    """Base class: Adam's update, scaled by the ratio of the parameter's norm to the update's."""
 
     def __init__(
         self,
@@ -34,11 +34,10 @@ class _Trusting(Adam):
 
 @register
 class LAMB(_Trusting):
-    """LAMB (You et al., 2020, https://arxiv.org/abs/1904.00962): AdamW with steps as large as the
-    parameter.
+    """LAMB (You et al., 2020, https://arxiv.org/abs/1904.00962): AdamW with layerwise scaling.
 
-    Adam's direction plus `wd * weight` is multiplied with `norm(weight) / norm(direction)`; with 1
-    where one of them is zero.
+    Adam's direction plus `wd * weight` is multiplied by `norm(weight) / norm(direction)`, the trust
+    ratio; by 1 if one of them is zero.
 
     Parameters
     ----------
@@ -47,13 +46,13 @@ class LAMB(_Trusting):
     beta1, beta2 : float
         Decay of the first and second moment.
     epsilon : float
-        What is added to the denominator.
+        Added to the denominator.
     lower_bound, upper_bound : float, optional
-        Between which the norm of a parameter is taken.
+        Bounds to which the norm of a parameter is clipped.
     bias_correction : bool
-        Whether moments are corrected for having begun at zero.
+        Bias correction: whether moments are corrected for their initialization to zero.
     aggregate_num, use_fused_step
-        Hints to MXNet's implementation, which change nothing.
+        Hints to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
 
@@ -90,12 +89,11 @@ class LAMB(_Trusting):
 
 @register
 class LANS(_Trusting):
-    """LANS (Zheng et al., 2020, https://arxiv.org/abs/2006.13484): LAMB with normalized gradients
-    and Nesterov's momentum.
+    """LANS (Zheng et al., 2020, https://arxiv.org/abs/2006.13484).
 
-    Each gradient is divided by its norm, and then clipped. A step is `beta1` parts of LAMB's, and
-    `1 - beta1` parts of that which the gradient alone, in the place of the first moment, would
-    make.
+    LAMB with normalized gradients and Nesterov momentum. Each gradient is divided by its norm, and
+    then clipped. The step is a mean of two: LAMB's, with weight `beta1`, and the one with the
+    gradient in place of the first moment, with weight `1 - beta1`.
 
     Parameters
     ----------
@@ -104,11 +102,11 @@ class LANS(_Trusting):
     beta1, beta2 : float
         Decay of the first and second moment.
     epsilon : float
-        What is added to the denominator.
+        Added to the denominator.
     lower_bound, upper_bound : float, optional
-        Between which the norm of a parameter is taken.
+        Bounds to which the norm of a parameter is clipped.
     aggregate_num, use_fused_step
-        Hints to MXNet's implementation, which change nothing.
+        Hints to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
     """
@@ -135,27 +133,26 @@ class LANS(_Trusting):
 
 @register
 class LARS(SGD):
-    """LARS (You et al., 2017, https://arxiv.org/abs/1708.03888): SGD whose rate follows the norms
-    of parameter and gradient.
+    """LARS (You et al., 2017, https://arxiv.org/abs/1708.03888): SGD with layerwise rates.
 
-    The rate is multiplied with `eta * norm(weight) / (norm(grad) + wd * norm(weight) + epsilon)`,
-    where the gradient is rescaled and not clipped yet; with 1 where a norm is zero, and for
-    parameters whose name ends in gamma, beta or bias.
+    The rate is multiplied by `eta * norm(weight) / (norm(grad) + wd * norm(weight) + epsilon)`,
+    where the gradient is rescaled and not clipped yet; by 1 if a norm is zero, and for parameters
+    whose name ends in gamma, beta or bias.
 
     Parameters
     ----------
     learning_rate : float, optional
         The learning rate; if not given, that of the scheduler, or 0.1.
     momentum : float
-        How much of the last change is kept.
+        Share of the last update that is kept.
     eta : float
         Factor of the rate.
     epsilon : float
-        What is added to the denominator.
+        Added to the denominator.
     lazy_update : bool
         Sparse gradients are not supported: True raises NotImplementedError.
     use_fused_step, aggregate_num
-        Hints to MXNet's implementation, which change nothing.
+        Hints to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
     """
@@ -185,7 +182,7 @@ class LARS(SGD):
         )
 
     def _mark(self, index: Any) -> Hashable:
-        """Whether the rate of a parameter is left as it is."""
+        """Return True if the rate of a parameter is not scaled."""
         name = self.idx2name.get(index)
         if name is None:
             name = self.param_dict[index].name if index in self.param_dict else str(index)

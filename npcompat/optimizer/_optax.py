@@ -1,4 +1,4 @@
-"""Any optax transformation as an optimizer."""
+"""Adapter for optax transformations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -31,8 +31,10 @@ def _step(
     clip: float | None,
     guarded: bool,
 ) -> Any:
-    """Learning rate, gradient scale, counts, factors, weights, gradients, copies in float32, state
-    -> weights, copies, state, counts.
+    """Optimizer step of an optax transformation, as an operator.
+
+    Learning rate, gradient scale, counts, factors, weights, gradients, copies in float32, state ->
+    weights, copies, state, counts.
     """
     rest = iter(arrays)
     lr, rescale = next(rest), next(rest)
@@ -63,19 +65,20 @@ def _step(
 
 
 class Optax(Optimizer):
-    """An optax transformation as an optimizer; what `Trainer` makes of one.
+    """Optimizer that wraps an optax transformation.
 
-    The parameters are given to it together, in a dict by name, so that transformations of the whole
-    (`clip_by_global_norm`) and of a part by name (`multi_transform`) mean what they mean in optax.
+    `Trainer` creates it for a transformation. It gets all parameters in one dict by name, so that
+    transformations of all parameters (`clip_by_global_norm`) and of some by name
+    (`multi_transform`) work as in optax.
 
     Parameters
     ----------
     transformation : optax.GradientTransformation
-        The transformation, with the learning rate in it.
+        The transformation, including a learning rate.
     learning_rate : float
-        A factor of its updates.
+        Additional factor of its updates.
     lr_scheduler : LRScheduler, optional
-        Gives that factor for the number of updates made.
+        Schedule of that factor.
     rescale_grad, clip_gradient, multi_precision, param_idx2name, begin_num_update, param_dict
         As for `Optimizer`.
 
@@ -84,7 +87,8 @@ class Optax(Optimizer):
     >>> import optax
     >>> net = nn.Dense(1, in_units=1, use_bias=False, weight_initializer="ones")
     >>> net.initialize()
-    >>> trainer = gluon.Trainer(net.collect_params(), optax.chain(optax.clip_by_global_norm(1.0), optax.sgd(0.5)))
+    >>> clipped = optax.chain(optax.clip_by_global_norm(1.0), optax.sgd(0.5))
+    >>> trainer = gluon.Trainer(net.collect_params(), clipped)
     >>> with autograd.record():
     ...     y = net(np.array([[8.0]]))
     >>> y.backward()
@@ -127,12 +131,12 @@ class Optax(Optimizer):
 
     @property
     def decides_itself(self) -> bool:
-        """As for optimizers that have a rule."""
+        """True, as for optimizers with a rule."""
         return True
 
     @property
     def state(self) -> dict[str, Any]:
-        """What the transformation keeps, by its path in optax's tree; empty before the first step."""
+        """State of the transformation, by its path in optax's tree; empty before the first step."""
         return dict(self._state or {})
 
     def _names(self) -> tuple[str, ...]:
@@ -157,12 +161,12 @@ class Optax(Optimizer):
     def _is_master(self, weight: Any) -> bool:
         return self.multi_precision and is_narrow(weight.dtype)
 
-    def create_state(self, index: Any, weight: Any) -> Any:
-        """Nothing: what the transformation keeps is kept for all parameters together."""
+    def create_state(self, index: Any, weight: Any) -> tuple[()]:
+        """Return an empty tuple: the transformation's state is shared by all parameters."""
         return ()
 
     def update_multi_precision(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
-        """As `update`, with states that `create_state_multi_precision` gave."""
+        """Update parameters, with states of `create_state_multi_precision`."""
         self.update(indices, weights, grads, states)
 
     def step(
@@ -212,7 +216,7 @@ class Optax(Optimizer):
             writes.write(handle, value)
 
     def _operator(self, outputs: int) -> Op:
-        """The operator, which is this optimizer's own: what it compiled is freed with it.
+        """Return the step operator, which this optimizer owns: its programs are freed with it.
 
         There are always a weight and a count.
         """
@@ -242,8 +246,9 @@ class Optax(Optimizer):
 
 
 def is_transformation(candidate: Any) -> bool:
-    """Whether something is an optax transformation: a pair of functions `init` and `update`; optax
-    need not be imported for that.
+    """Return True for an optax transformation: a pair of functions `init` and `update`.
+
+    Does not import optax.
     """
     return (
         isinstance(candidate, tuple)

@@ -1,9 +1,8 @@
-"""The base of optimizers: learning rates, counts of updates, and the step, which is one operator
-over all parameters.
+"""Base class of optimizers: learning rates, update counts, and the step.
 
-Whatever a step reads and writes (weights, states, counts, the learning rate, factors of single
-parameters) is an array, written in place. So a step can be compiled with the rest of training, and
-changing the learning rate compiles nothing.
+The step is one operator over all parameters. Everything that it reads and writes (weights, states,
+counts, the learning rate, multipliers) is an array, written in place. So a step can be compiled
+with the rest of training, and changing the learning rate does not recompile.
 """
 
 import pickle
@@ -25,14 +24,13 @@ from npcompat._internal.dispatch import array_like, execution, handles, ownershi
 from npcompat._internal.dispatch.outside_traces import in_trace, outside, value_outside
 from npcompat._internal.dispatch.placement import constant
 from npcompat._internal.support import argument_errors
+from npcompat.numpy._ndarray import ndarray
 
 _float64 = onp.dtype("float64")
 
 
 class DefaultRate(float):
-    """The default of a `learning_rate`: unlike one that a user gives, it leaves that of a scheduler
-    as it is.
-    """
+    """Default of a `learning_rate`; unlike a user's value, it keeps a scheduler's rate."""
 
     __slots__ = ()
 
@@ -57,8 +55,10 @@ def _step(
     marks: Any,
     guarded: bool,
 ) -> Any:
-    """Learning rate, gradient scale, counts, factors, decays, weights, gradients, states ->
-    weights, states, counts.
+    """Optimizer step of a rule, as an operator.
+
+    Learning rate, gradient scale, counts, factors, decays, weights, gradients, states -> weights,
+    states, counts.
     """
     rest = iter(arrays)
     lr, rescale = next(rest), next(rest)
@@ -88,7 +88,7 @@ def _step(
 
 
 def kept_unless(xp: Any, usable: Any, new: Sequence[Any], old: Sequence[Any]) -> Sequence[Any]:
-    """What a step writes; what was there before if its gradients are not usable."""
+    """Return the new values of a step; the old ones if its gradients are not usable."""
     return (
         new if usable is None else [xp.where(usable, a, b) for a, b in zip(new, old, strict=True)]
     )
@@ -96,7 +96,7 @@ def kept_unless(xp: Any, usable: Any, new: Sequence[Any], old: Sequence[Any]) ->
 
 @cache
 def _step_op(outputs: int) -> Op:
-    """The operator for a number of outputs: the backend's cache tells apart what else differs."""
+    """Return the step operator for a number of outputs; the backend caches by everything else."""
     names = ("places", "groups", "sizes", "rule", "hyper", "clip", "masters", "marks", "guarded")
     compute = _step if outputs > 1 else lambda xp, *arrays, **attrs: _step(xp, *arrays, **attrs)[0]
     return Op(
@@ -114,31 +114,30 @@ def _step_op(outputs: int) -> Op:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Group:
-    """Parameters that were made known together.
+    """Parameters that were registered together.
 
-    Each array is a scalar while it is the same for all of them, then a vector; so the usual program
-    is that of one parameter, and a compiled step is compiled anew when that changes, as the shape
-    does.
+    Each array is a scalar while all parameters share its value, then a vector. So the usual program
+    is that of one parameter, and a compiled step is recompiled when the shape changes.
     """
 
     indices: list[Any]
-    counts: Any  # int32: how often each was updated
+    counts: Any  # int32: number of updates
     factors: Any  # float64: of the learning rate; empty if all are 1
     decays: Any  # float64: weight decay; empty if all are 0
 
-    def at(self, array: Any, position: int, neutral: float) -> Any:
-        """One parameter's entry of an array of the group."""
+    def at(self, array: Any, position: int, neutral: float) -> ndarray:
+        """Return one parameter's entry of an array of the group."""
         if array.ndim == 0:
             return array
         return np.array(neutral) if array.shape == (0,) else array[position]
 
     def set_counts(self, counts: onp.ndarray[Any, Any]) -> None:
-        """Set how often each was updated."""
+        """Set the update counts."""
         same = (counts == counts[:1]).all()
         _replace(self.counts, constant(onp.array(counts[0] if same else counts)))
 
     def separate(self) -> None:
-        """Count each parameter for itself from now on."""
+        """Count the updates of each parameter separately from now on."""
         if self.counts.ndim == 0:
             with nullcontext() if in_trace(self.counts) else outside():
                 _replace(
@@ -148,7 +147,7 @@ class _Group:
 
 
 def _shortest(values: Sequence[float], neutral: float) -> onp.ndarray[Any, Any]:
-    """Values as an array: empty if all are neutral, a scalar if all are equal."""
+    """Return values as an array: empty if all are neutral, a scalar if all are equal."""
     array = onp.array(values, _float64)
     if (array == neutral).all():
         return array[:0]
@@ -156,7 +155,7 @@ def _shortest(values: Sequence[float], neutral: float) -> onp.ndarray[Any, Any]:
 
 
 def _replace(handle: Handle, value: Value) -> None:
-    """Give an array another value, which may have another shape."""
+    """Replace the value of an array; the shape may change."""
     with modes.changed(recording=False):
         writes.write(handle, value)
     extra(handle).layout = None
@@ -169,7 +168,7 @@ _Class = TypeVar("_Class", bound="type[Optimizer]")
 
 
 def register(klass: _Class) -> _Class:
-    """Make an optimizer known by the name of its class, in lower case.
+    """Register an optimizer under its class name, in lower case.
 
     Examples
     --------
@@ -185,7 +184,7 @@ def register(klass: _Class) -> _Class:
 
 
 def create(name: Any, **kwargs: Any) -> "Optimizer":
-    """The optimizer of a name, or itself.
+    """Create an optimizer by name; optimizers are returned.
 
     Parameters
     ----------
@@ -217,16 +216,16 @@ def create(name: Any, **kwargs: Any) -> "Optimizer":
 
 
 class Optimizer:
-    """Base of optimizers.
+    """Base class of optimizers.
 
-    A subclass of your own defines `create_state(index, weight)` and `step(indices, weights, grads,
-    states)`; in `step` it calls `_update_count(index)`, and gets rates with `_get_lr(index)` and
+    A subclass defines `create_state(index, weight)` and `step(indices, weights, grads, states)`; in
+    `step` it calls `_update_count(index)`, and gets rates with `_get_lr(index)` and
     `_get_wd(index)`.
 
     Parameters
     ----------
     rescale_grad : float
-        What gradients are multiplied with.
+        Factor of the gradients.
     param_idx2name : dict of int to str, optional
         Names of parameters, for `set_lr_mult` and `set_wd_mult`.
     wd : float
@@ -236,18 +235,17 @@ class Optimizer:
     learning_rate : float, optional
         The learning rate; that of the scheduler, or 0.01, if not given.
     lr_scheduler : LRScheduler, optional
-        Gives the learning rate for the number of updates made.
+        Learning rate schedule.
     sym : None
         Symbols are not supported: anything else raises NotImplementedError.
     begin_num_update : int
-        How many updates were made before.
+        Number of earlier updates.
     multi_precision : bool
-        Whether parameters of 16 bits are updated in float32, in a copy that is kept with the state.
+        Whether 16-bit parameters are updated in float32, in a master copy kept with the state.
     param_dict : dict of int to Parameter, optional
         The parameters, for their factors `lr_mult` and `wd_mult`.
     aggregate_num, use_fused_step
-        Hints to MXNet's implementation, which change nothing: all parameters are updated in one
-        program.
+        Hints to MXNet's implementation, without effect: all parameters are updated in one program.
     """
 
     rule: ClassVar[str | None] = None
@@ -291,9 +289,7 @@ class Optimizer:
         self.lr_mult: dict[Any, float] = {}
         self.wd_mult: dict[Any, float] = {}
         self._wd = argument_errors.number(type(self).__name__, "wd", wd)
-        self._usable: Any = (
-            None  # an array that says whether gradients are finite; without, nobody asks
-        )
+        self._usable: Any = None  # bool array: gradients are finite; None if not checked
         self._groups: list[_Group] = []
         self._places: dict[Any, tuple[int, int]] = {}
         with outside():
@@ -306,8 +302,9 @@ class Optimizer:
 
     @property
     def decides_itself(self) -> bool:
-        """Whether a step asks itself if its gradients are usable, in the program that makes it;
-        others must not be called then.
+        """True if the step's own program skips unusable gradients.
+
+        Other optimizers must not be called with unusable gradients.
         """
         return self.rule is not None
 
@@ -315,13 +312,13 @@ class Optimizer:
 
     @property
     def learning_rate(self) -> float:
-        """The learning rate: the scheduler's, if there is one."""
+        """Learning rate, that of the scheduler if there is one."""
         if self.lr_scheduler is not None:
             return float(self.lr_scheduler(self.num_update))
         return float(self._lr)
 
     def set_learning_rate(self, lr: float) -> None:
-        """Change the learning rate; compiles nothing.
+        """Change the learning rate, without recompilation.
 
         Raises
         ------
@@ -347,12 +344,12 @@ class Optimizer:
         self._multipliers_changed()
 
     def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
-        """Set factors of the learning rate, by index or name of a parameter."""
+        """Set learning rate multipliers, by index or name of a parameter."""
         self.lr_mult = dict(args_lr_mult)
         self._multipliers_changed()
 
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
-        """Set factors of the weight decay, by index or name of a parameter."""
+        """Set weight decay multipliers, by index or name of a parameter."""
         self.wd_mult = dict(args_wd_mult)
         self._multipliers_changed()
 
@@ -378,11 +375,11 @@ class Optimizer:
 
     @property
     def num_update(self) -> int:
-        """How many updates were made."""
+        """Number of updates."""
         return max([self.begin_num_update, *[int(g.counts.max()) for g in self._groups]])
 
     def _known(self, indices: Sequence[Any]) -> None:
-        """Make parameters known that are not yet."""
+        """Register parameters that are new."""
         new = [i for i in indices if i not in self._places]
         if not new:
             return
@@ -392,7 +389,7 @@ class Optimizer:
         self._places.update({index: (len(self._groups), at) for at, index in enumerate(new)})
         self._groups.append(_Group(list(new), counts, factors, decays))
 
-    # --- rates, as steps of one's own ask for them
+    # --- rates, for steps of users' subclasses
 
     def _place(self, index: Any) -> tuple[_Group, int]:
         self._known([index])
@@ -409,7 +406,7 @@ class Optimizer:
             group.counts[at] += 1
 
     def _get_lr(self, index: Any) -> Any:
-        """Learning rate of a parameter, an array."""
+        """Return the learning rate of a parameter, an array."""
         group, at = self._place(index)
         lr = (
             self._lr
@@ -419,23 +416,24 @@ class Optimizer:
         return (lr * group.at(group.factors, at, 1.0)).astype("float32")
 
     def _get_wd(self, index: Any) -> Any:
-        """Weight decay of a parameter, an array."""
+        """Return the weight decay of a parameter, an array."""
         group, at = self._place(index)
         return group.at(group.decays, at, 0.0).astype("float32")
 
     # --- states
 
-    def create_state(self, index: Any, weight: Any) -> Any:
-        """What the optimizer keeps of a parameter: a tuple of arrays; None if it keeps nothing."""
+    def create_state(self, index: Any, weight: Any) -> "tuple[ndarray, ...] | None":
+        """Create the optimizer state of a parameter: a tuple of arrays, or None."""
         if self.rule is None:
             return None
         memory = xla.xp.optimizer_memory(self.rule, self._hyper(), weight.shape, weight.dtype)
         with outside():
             return tuple([np.zeros(shape, dtype=dtype) for shape, dtype in memory])
 
-    def create_state_multi_precision(self, index: Any, weight: Any) -> Any:
-        """As `create_state`; a parameter of 16 bits that is updated in float32 has its copy in
-        front.
+    def create_state_multi_precision(self, index: Any, weight: Any) -> "tuple[ndarray, ...] | None":
+        """Create the state of a parameter, preceded by a float32 master copy if it needs one.
+
+        A 16-bit parameter needs one with `multi_precision`.
         """
         if not (self.multi_precision and is_narrow(weight.dtype)):
             return self.create_state(index, weight)
@@ -445,20 +443,21 @@ class Optimizer:
         return (master, *(self.create_state(index, master) or ()))
 
     def _hyper(self) -> tuple[tuple[str, Any], ...]:
-        """The hyperparameters of the rule, which are part of the program; with `clip`, it clips
-        gradients itself.
+        """Return the rule's hyperparameters, which are compile-time constants.
+
+        A rule that has `clip` among them clips gradients itself.
         """
         return ()
 
     def _mark(self, index: Any) -> Hashable:
-        """What the rule is told of a single parameter, as part of the program."""
+        """Return the rule's compile-time constant for a single parameter."""
         return None
 
     def _begin(self, indices: Sequence[Any], weights: Sequence[Any], states: Sequence[Any]) -> None:
-        """Make what is kept for all parameters together, before the first step."""
+        """Create the state that all parameters share, before the first step."""
 
     def _shared_memory(self) -> dict[str, Any]:
-        """What is kept for all parameters together, by name."""
+        """Return the state that all parameters share, by name."""
         return {}
 
     # --- steps
@@ -475,11 +474,11 @@ class Optimizer:
         Parameters
         ----------
         indices : sequence
-            What each parameter is known by.
+            Indices of the parameters.
         weights, grads : sequence of ndarray
             Parameters and their gradients.
         states : sequence
-            What `create_state` gave for each.
+            Result of `create_state` for each.
         """
         if self.rule is None:
             raise NotImplementedError(
@@ -498,8 +497,9 @@ class Optimizer:
         self.step(indices, weights, grads, states)
 
     def update(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
-        """Update one parameter, or several; the arguments are those of `step`, or lists of one
-        entry left out.
+        """Update one parameter, or several.
+
+        The arguments are those of `step`, or single entries instead of lists of one.
         """
         if not isinstance(indices, list | tuple):
             indices, weights, grads, states = [indices], [weights], [grads], [states]
@@ -508,7 +508,7 @@ class Optimizer:
             self.step(indices, weights, grads, states)
 
     def update_multi_precision(self, indices: Any, weights: Any, grads: Any, states: Any) -> None:
-        """As `update`, with states that `create_state_multi_precision` gave."""
+        """Update parameters, with states of `create_state_multi_precision`."""
         if not isinstance(indices, list | tuple):
             indices, weights, grads, states = [indices], [weights], [grads], [states]
         if self.rule is not None or not self.multi_precision:
@@ -523,7 +523,7 @@ class Optimizer:
                 self.update([index], [weight], [grad], [state])
 
     def _scheduled(self) -> Value:
-        """The learning rate of the update that is about to be made."""
+        """Return the learning rate of the next update."""
         if self.lr_scheduler is None:
             return handles.read(self._lr)
         latest = self._groups[0].counts.max()
@@ -532,8 +532,9 @@ class Optimizer:
         return array_like.as_value(self.lr_scheduler(latest + 1))
 
     def _given(self) -> list[Value]:
-        """The first operands of a step: learning rate, scale of gradients, and whether these are
-        usable, if that is asked.
+        """Return the first operands of a step: learning rate, gradient scale, and usability flag.
+
+        The flag is present only if usability is checked.
         """
         usable = [] if self._usable is None else [handles.read(self._usable)]
         return [self._scheduled(), array_like.as_value(self.rescale_grad), *usable]
@@ -545,7 +546,7 @@ class Optimizer:
         grads: Sequence[Any],
         states: Sequence[Any],
     ) -> None:
-        """The step of an optimizer that has a rule: one operator."""
+        """Update parameters by the rule, in one operator."""
         self._known(indices)
         kept, hyper = [tuple(s) if s is not None else () for s in states], self._hyper()
         masters = tuple([self.multi_precision and is_narrow(w.dtype) for w in weights])
@@ -593,8 +594,9 @@ def is_narrow(dtype: onp.dtype[Any]) -> bool:
 def run_in_place(
     op: Op, values: list[Value], attrs: Any, written: Sequence[Handle], positions: tuple[int, ...]
 ) -> Any:
-    """Run an operator, giving it the buffers of what it writes; of those that somebody else holds
-    too, copies.
+    """Run an operator that reuses the buffers of its written operands.
+
+    Buffers that are shared with others are copied first.
     """
     if modes.current().trace is not None or any(
         h._view is not None or isinstance(h._value.payload, onp.ndarray) for h in written
@@ -614,7 +616,7 @@ def run_in_place(
 
 
 class Updater:
-    """An optimizer with the states of the parameters that it updates.
+    """Updater: an optimizer with the states of its parameters.
 
     Parameters
     ----------
@@ -644,20 +646,20 @@ class Updater:
         self.optimizer.update_multi_precision(index, weight, grad, [self.states[i] for i in index])
 
     def get_states(self, dump_optimizer: bool = False) -> bytes:
-        """The states as bytes, with `dump_optimizer` the optimizer with its counts and rates too."""
+        """Serialize the states; with `dump_optimizer` also the optimizer, with counts and rates."""
         return pickle.dumps((self.states, self.optimizer) if dump_optimizer else self.states)
 
     def set_states(self, states: bytes) -> None:
-        """Take over what `get_states` gave.
+        """Load states that `get_states` returned.
 
-        Reading can run code (it is pickle's format): only take what you trust.
+        The format is pickle, so loading can run code: only load data that you trust.
         """
         found = pickle.loads(states)
         self.states, self.optimizer = found if isinstance(found, tuple) else (found, self.optimizer)
 
 
 def get_updater(optimizer: Optimizer) -> Updater:
-    """An updater of an optimizer.
+    """Return an updater of an optimizer.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Optimizers that have a rule: hyperparameters, and the name of what optax computes."""
+"""Optimizers with a rule: hyperparameters, and the name of optax's update rule."""
 
 from typing import Any, ClassVar
 
@@ -9,7 +9,7 @@ Hyper = tuple[tuple[str, Any], ...]
 
 @register
 class SGD(Optimizer):
-    """Stochastic gradient descent, with momentum.
+    """Stochastic gradient descent (SGD) with momentum.
 
     With the gradient `g = clip(rescale_grad * grad) + wd * weight`, `m = momentum * m - lr * g` and
     `weight += m`.
@@ -19,13 +19,13 @@ class SGD(Optimizer):
     learning_rate : float, optional
         The learning rate; if not given, that of the scheduler, or 0.1.
     momentum : float
-        How much of the last change is kept.
+        Share of the last update that is kept.
     lazy_update : bool
         Sparse gradients are not supported: True raises NotImplementedError.
     multi_precision : bool
         Whether parameters of 16 bits are updated in float32.
     use_fused_step, aggregate_num
-        Hints to MXNet's implementation, which change nothing.
+        Hints to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
 
@@ -61,21 +61,20 @@ class SGD(Optimizer):
 
 @register
 class NAG(SGD):
-    """Stochastic gradient descent with Nesterov's momentum.
+    """Nesterov accelerated gradient: SGD with Nesterov momentum.
 
-    As `SGD`, but the weight changes by what momentum would make of the step: `weight += momentum *
-    m - lr * g`.
+    As `SGD`, but with `weight += momentum * m - lr * g`.
 
     Parameters
     ----------
     learning_rate : float, optional
         The learning rate; if not given, that of the scheduler, or 0.1.
     momentum : float
-        How much of the last change is kept.
+        Share of the last update that is kept.
     multi_precision : bool
         Whether parameters of 16 bits are updated in float32.
     use_fused_step
-        A hint to MXNet's implementation, which changes nothing.
+        A hint to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
     """
@@ -107,11 +106,11 @@ class Adam(Optimizer):
     beta1, beta2 : float
         Decay of the first and second moment.
     epsilon : float
-        What is added to the denominator.
+        Added to the denominator.
     lazy_update : bool
         Sparse gradients are not supported: True raises NotImplementedError.
     use_fused_step
-        A hint to MXNet's implementation, which changes nothing.
+        A hint to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
 
@@ -146,8 +145,9 @@ class Adam(Optimizer):
 
 @register
 class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019): the weight shrinks by `lr *
-    wd` beside the step.
+    """AdamW: Adam with decoupled weight decay (Loshchilov and Hutter, 2019).
+
+    The weight decays by `lr * wd` in addition to the step.
 
     Parameters
     ----------
@@ -156,11 +156,11 @@ class AdamW(Adam):
     beta1, beta2 : float
         Decay of the first and second moment.
     epsilon : float
-        What is added to the denominator.
+        Added to the denominator.
     correct_bias : bool
-        Whether moments are corrected for having begun at zero.
+        Bias correction: whether moments are corrected for their initialization to zero.
     use_fused_step
-        A hint to MXNet's implementation, which changes nothing.
+        A hint to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
     """
@@ -186,8 +186,9 @@ class AdamW(Adam):
 
 @register
 class RMSProp(Optimizer):
-    """Steps divided by a running root mean square (Tieleman and Hinton, 2012; centered: Graves,
-    2013).
+    """RMSProp: steps divided by a running root mean square (Tieleman and Hinton, 2012).
+
+    The centered form is that of Graves, 2013.
 
     Parameters
     ----------
@@ -196,15 +197,15 @@ class RMSProp(Optimizer):
     rho : float
         Decay of the mean square.
     momentum : float
-        How much of the last change is kept; of the centered form only, as in MXNet.
+        Share of the last update that is kept; only for the centered form, as in MXNet.
     epsilon : float
-        What is added to the root (centered: under the root).
+        Added to the root (centered: under the root).
     centered : bool
         Whether the mean square is taken about the mean.
     clip_weights : float, optional
         Not supported: anything but None raises NotImplementedError.
     use_fused_step
-        A hint to MXNet's implementation, which changes nothing.
+        A hint to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
     """
@@ -243,19 +244,19 @@ class RMSProp(Optimizer):
 
 @register
 class AdaGrad(Optimizer):
-    """Steps divided by the root of the sum of all squared gradients (Duchi et al., 2011), on
-    `optax.scale_by_rss`.
+    """AdaGrad: steps divided by the root of the sum of squared gradients (Duchi et al., 2011).
 
-    The square of `epsilon` is added under the root, where MXNet adds `epsilon` to the root.
+    On `optax.scale_by_rss`. The square of `epsilon` is added under the root, where MXNet adds
+    `epsilon` to the root.
 
     Parameters
     ----------
     learning_rate : float, optional
         The learning rate; if not given, that of the scheduler, or 0.01.
     epsilon : float
-        Least denominator.
+        Lower bound of the denominator.
     use_fused_step
-        A hint to MXNet's implementation, which changes nothing.
+        A hint to MXNet's implementation, without effect.
     **kwargs
         As for `Optimizer`.
     """

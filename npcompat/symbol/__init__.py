@@ -1,12 +1,11 @@
-"""Symbols: the functions of `np` and `npx`, and blocks, applied to arrays that have no values build
-a graph.
+"""Symbols: functions of `np` and `npx`, and blocks, build a graph of arrays without values.
 
     x = symbol.var("x", shape=("batch", 8), dtype="float32")
     y = np.tanh(np.matmul(x, symbol.var("w")))
     y.list_arguments(), y.infer_shape(x=(4, 8), w=(8, 2))
     y.bind(args={"x": ..., "w": ...}).forward()
 
-There are no functions of symbols beside those: an operator on symbols is a node.
+There are no other functions of symbols: an operator on symbols is a node.
 """
 
 from typing import Any
@@ -18,8 +17,8 @@ from npcompat.symbol._symbol import Graph, Group, Symbol, var
 Variable = var
 
 
-def load_json(json_str: str) -> Any:
-    """The graph of a text that `tojson` wrote: a symbol, or a group of several outputs.
+def load_json(json_str: str) -> Symbol | Group:
+    """Load a graph from text that `tojson` wrote: a symbol, or a group of several outputs.
 
     Raises
     ------
@@ -29,8 +28,8 @@ def load_json(json_str: str) -> Any:
     return _one_or_several(_files.from_json(json_str))
 
 
-def load(fname: Any) -> Any:
-    """The graph of a file that `save` wrote: a symbol, or a group of several outputs."""
+def load(fname: Any) -> Symbol | Group:
+    """Load a graph from a file that `save` wrote: a symbol, or a group of several outputs."""
     return _one_or_several(_files.load(fname))
 
 

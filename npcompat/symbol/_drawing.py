@@ -9,7 +9,7 @@ from npcompat.symbol._graph import ordered
 
 
 def listing(heads: Sequence[Symbolic]) -> str:
-    """A node in each line, after those that it is computed from; then the outputs."""
+    """Return one line for each node, in topological order, and one for the outputs."""
     lines = []
     for node in ordered(heads):
         kinds = ", ".join(map(_kind, node.outputs))
@@ -18,7 +18,7 @@ def listing(heads: Sequence[Symbolic]) -> str:
 
 
 def dot(heads: Sequence[Symbolic]) -> str:
-    """The graph for Graphviz: `dot -Tsvg`."""
+    """Return the graph in Graphviz's DOT language, for `dot -Tsvg`."""
     nodes = ordered(heads)
     numbers = {id(n): i for i, n in enumerate(nodes)}
     lines = ["digraph {", "  node [shape=box];"]

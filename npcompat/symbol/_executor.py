@@ -1,4 +1,4 @@
-"""A graph with arrays for its variables: forward and backward."""
+"""Executor: a graph bound to arrays, with forward and backward."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,15 +17,14 @@ from npcompat.symbol import _graph
 
 
 class Executor:
-    """A bound graph; `Symbol.bind` makes it.
+    """Bound graph; `Symbol.bind` creates it.
 
     Attributes
     ----------
     arg_dict, grad_dict, aux_dict : dict of str to ndarray
-        The arrays of the arguments, where their gradients go, and the arrays of the auxiliary
-        states.
+        The arrays of the arguments, of their gradients, and of the auxiliary states.
     outputs : list of ndarray
-        What the last `forward` returned.
+        The results of the last `forward`.
 
     Examples
     --------
@@ -104,7 +103,7 @@ class Executor:
     def of_zeros(
         cls, heads: Sequence[Symbolic], device: Any, shapes: Mapping[str, Any], grad_req: Any
     ) -> "Executor":
-        """An executor on arrays of zeros; shapes that are not given must follow."""
+        """Create an executor on arrays of zeros; shapes that are not given are inferred."""
         nodes = _graph.variables(heads)
         found = _graph.inferred(heads, {n: TensorType(s) for n, s in shapes.items()})
         types = {n.name: found[id(n)][0] for n in nodes}
@@ -121,7 +120,7 @@ class Executor:
         return cls(heads, device, arrays, None, grad_req, states)
 
     def _evaluate(self, *arrays: Any) -> tuple[list[Any], list[Any]]:
-        """The outputs, and what the auxiliary states are after them."""
+        """Compute the outputs, and the new values of the auxiliary states."""
         values = dict(
             zip([*self.arg_dict, *self.aux_dict], map(array_like.as_value, arrays), strict=True)
         )
@@ -129,12 +128,12 @@ class Executor:
         return found[: len(self._heads)], found[len(self._heads) :]
 
     def forward(self, is_train: bool = False, **kwargs: Any) -> list[Any]:
-        """The outputs.
+        """Compute the outputs.
 
         Parameters
         ----------
         is_train : bool
-            Whether `backward` will follow; the auxiliary states are overwritten then.
+            Whether to record for `backward`, and overwrite the auxiliary states.
         **kwargs : array_like
             New values of variables; they are written into the arrays.
         """
@@ -154,7 +153,7 @@ class Executor:
         for (
             name,
             array,
-        ) in self.arg_dict.items():  # the arrays themselves may be variables of somebody else's
+        ) in self.arg_dict.items():  # the caller may have marked these arrays as variables
             leaf = handles.wrap(Value(handles.read(array).payload))
             if name in self.grad_dict:
                 autograd.mark_variables([leaf], [self.grad_dict[name]], self._requests[name])
@@ -166,7 +165,7 @@ class Executor:
         return self.outputs
 
     def backward(self, out_grads: Any = None) -> None:
-        """Write (or add) the gradients of the arguments into `grad_dict`.
+        """Compute the gradients of the arguments, written or added to `grad_dict`.
 
         Parameters
         ----------
@@ -183,17 +182,17 @@ class Executor:
 
     @property
     def arg_arrays(self) -> list[Any]:
-        """The arrays of the arguments, in order."""
+        """Arrays of the arguments, in order."""
         return list(self.arg_dict.values())
 
     @property
     def grad_arrays(self) -> list[Any]:
-        """The gradients of the arguments, in order; None where there is none."""
+        """Gradients of the arguments, in order; None where there is none."""
         return [self.grad_dict.get(n) for n in self.arg_dict]
 
     @property
     def aux_arrays(self) -> list[Any]:
-        """The arrays of the auxiliary states, in order."""
+        """Arrays of the auxiliary states, in order."""
         return list(self.aux_dict.values())
 
     def copy_params_from(
@@ -202,7 +201,7 @@ class Executor:
         aux_params: Any = None,
         allow_extra_params: bool = False,
     ) -> None:
-        """Write values into the arrays of arguments, and of auxiliary states, by name."""
+        """Copy values to the arrays of arguments, and of auxiliary states, by name."""
         parts = (
             ("argument", self.arg_dict, arg_params),
             ("auxiliary state", self.aux_dict, aux_params or {}),
@@ -220,7 +219,7 @@ class Executor:
 
 
 def _arrays(what: str, names: Sequence[str], given: Any, device: Any) -> dict[str, Any]:
-    """One array for each name."""
+    """Return one array for each name."""
     found = {n: asarray(a) for n, a in _by_name(what, names, given).items()}
     missing = [n for n in names if n not in found]
     if missing:
@@ -232,7 +231,7 @@ def _arrays(what: str, names: Sequence[str], given: Any, device: Any) -> dict[st
 
 
 def _by_name(what: str, names: Sequence[str], given: Any) -> dict[str, Any]:
-    """What is given for arguments, by name, from a list or a dict."""
+    """Return values by name, from a list or a dict."""
     if isinstance(given, Mapping):
         unknown = given.keys() - set(names)
         if unknown:

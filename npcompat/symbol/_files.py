@@ -1,4 +1,4 @@
-"""Graphs as JSON, with a version and a checksum, and back."""
+"""Serialization of graphs as JSON, with a version and a checksum."""
 
 import base64
 import hashlib
@@ -21,7 +21,7 @@ FORMAT, VERSION = "npcompat.symbol", 1
 
 
 def to_json(heads: Sequence[Symbolic]) -> str:
-    """The graph as a text."""
+    """Serialize a graph to text."""
     nodes = ordered(heads)
     numbers = {id(n): i for i, n in enumerate(nodes)}
     content = {
@@ -34,7 +34,7 @@ def to_json(heads: Sequence[Symbolic]) -> str:
 
 
 def from_json(text: str, source: str = "the text") -> list[Symbolic]:
-    """The outputs of a graph that `to_json` wrote.
+    """Load the outputs of a graph that `to_json` wrote.
 
     Raises
     ------
@@ -87,12 +87,12 @@ def from_json(text: str, source: str = "the text") -> list[Symbolic]:
 
 
 def save(path: str | os.PathLike[str], heads: Sequence[Symbolic]) -> None:
-    """Write a graph into a file, atomically."""
+    """Write a graph to a file, atomically."""
     atomic_file.write(path, to_json(heads).encode())
 
 
 def load(path: str | os.PathLike[str]) -> list[Symbolic]:
-    """The outputs of a graph in a file."""
+    """Load the outputs of a graph from a file."""
     source = os.fspath(path)
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -104,7 +104,7 @@ def load(path: str | os.PathLike[str]) -> list[Symbolic]:
 
 
 def _output(found: Any, nodes: Sequence[Node]) -> Symbolic:
-    """The output of a node before that a reference means: the numbers of both."""
+    """Return the node output of a reference: indices of an earlier node, and of its output."""
     if not isinstance(found, list) or len(found) != 2 or not all(type(n) is int for n in found):
         raise ValueError(
             f"an output is given by the numbers of its node and of itself, got {found!r}"

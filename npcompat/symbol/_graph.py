@@ -1,6 +1,4 @@
-"""Walks over graphs: their order, their types once variables have types, and their values once
-variables have values.
-"""
+"""Graph traversals: topological order, type inference and evaluation."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -18,7 +16,7 @@ from npcompat._internal.support.errors import InferenceError
 
 
 def ordered(heads: Iterable[Symbolic]) -> list[Node]:
-    """The nodes that the heads need, each after those that it needs."""
+    """Return the nodes that the heads depend on, in topological order."""
     found: dict[int, Node] = {}
     waiting: list[tuple[Node, bool]] = [(h.node, False) for h in reversed(list(heads))]
     while waiting:
@@ -34,7 +32,7 @@ def ordered(heads: Iterable[Symbolic]) -> list[Node]:
 
 
 def variables(heads: Iterable[Symbolic]) -> list[Node]:
-    """The variables, in the order in which they are needed; two of one name are refused."""
+    """Return the variables in the order of their use; raises for duplicate names."""
     found = [n for n in ordered(heads) if n.is_variable]
     names = [n.name for n in found]
     twice = {n for n in names if names.count(n) > 1}
@@ -47,9 +45,7 @@ def variables(heads: Iterable[Symbolic]) -> list[Node]:
 
 
 def overwritten(heads: Iterable[Symbolic]) -> dict[str, Symbolic]:
-    """The variables that operators of the graph overwrite, by name, and the values that they have
-    afterwards.
-    """
+    """Return the variables that the graph overwrites, by name, with their new values."""
     found: dict[str, Symbolic] = {}
     for node in ordered(heads):
         for output, operand in () if node.op is None else node.op.overwrites:
@@ -60,7 +56,7 @@ def overwritten(heads: Iterable[Symbolic]) -> dict[str, Symbolic]:
 
 
 def stands_for(operand: Any) -> Node | None:
-    """The variable that an operand is, or is the next value of."""
+    """Return the variable whose current or updated value an operand is, or None."""
     while type(operand) is Symbolic:
         node = operand.node
         if node.is_variable:
@@ -75,11 +71,9 @@ def stands_for(operand: Any) -> Node | None:
 def inferred(
     heads: Sequence[Symbolic], given: Mapping[str, TensorType]
 ) -> dict[int, tuple[TensorType, ...]]:
-    """The types of each node's outputs, by the node's id, where variables have the types given by
-    name.
+    """Infer the types of each node's outputs, by node id, for given types of variables.
 
-    Types of variables that follow from the others are found, too. Raises InferenceError at a
-    contradiction.
+    Types of other variables are inferred, too. Raises InferenceError at a contradiction.
     """
     nodes = ordered(heads)
     known = {
@@ -113,7 +107,7 @@ def inferred(
 
 
 def lengths_of(nodes: Iterable[Node], types: Mapping[str, TensorType]) -> dict[str, int]:
-    """What the symbols in the variables' shapes stand for, where the variables have these types.
+    """Return the values of symbolic lengths for given types of variables.
 
     Raises
     ------
@@ -145,8 +139,7 @@ def lengths_of(nodes: Iterable[Node], types: Mapping[str, TensorType]) -> dict[s
 
 
 def evaluated(heads: Sequence[Symbolic], values: Mapping[str, Value]) -> list[Value]:
-    """The values of the heads, where variables have the values given by name; the operators run as
-    they do on any values.
+    """Compute the values of the heads for given values of variables; operators run as usual.
 
     Random draws are those that the same functions would make now, in the order in which the graph
     was built.
@@ -181,7 +174,7 @@ def _counts_from_stream(node: Node) -> bool:
 
 
 def as_function(heads: Sequence[Symbolic]) -> Callable[[Mapping[str, Any]], list[Any]]:
-    """The graph as a plain function of XLA arrays or tracers, given by the names of the variables."""
+    """Return the graph as a function of XLA arrays or tracers, by names of variables."""
     nodes = ordered(heads)
     if any([n in STREAM for n in nodes]):
         raise NotImplementedError(
@@ -203,7 +196,7 @@ def _computed(
     of_number: Callable[[complex], Any],
     call: Callable[[Node, Op, Sequence[Any]], Any],
 ) -> list[Any]:
-    """The heads, computed node by node from the values of the variables."""
+    """Compute the heads, node by node, from the values of variables."""
     made: dict[int, Sequence[Any]] = {}
     for node in nodes:
         if node.op is None:
@@ -222,7 +215,7 @@ def _computed(
 
 
 def fusable(heads: Sequence[Symbolic]) -> list[list[Node]]:
-    """The groups of nodes that can be computed together, by the patterns of their operators."""
+    """Return groups of nodes that can be fused, by the patterns of their operators."""
     called = [(n, n.op) for n in ordered(heads) if n.op is not None]
     numbers = {id(n): i for i, (n, _) in enumerate(called)}
     sources = [

@@ -1,4 +1,4 @@
-"""The graph of symbols for what was recorded."""
+"""Conversion of recorded computations to symbols."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,12 +13,13 @@ from npcompat._internal.dispatch.placement import host_payload
 from npcompat._internal.graph import symbolic
 from npcompat._internal.graph.symbolic import Node, Symbolic
 from npcompat._internal.support.errors import AutogradError
+from npcompat.symbol._symbol import Symbol
 
 
-def of_recorded(array: Handle) -> Any:
-    """A symbol for an array that was recorded: variables named `var0`, `var1`, ...
+def of_recorded(array: Handle) -> Symbol:
+    """Convert a recorded array to a symbol, with variables named `var0`, `var1`, ...
 
-    in the order of need; the rest is constant.
+    Variables are numbered in the order of their use; other operands are constants.
     """
     head = handles.read(array)
     if head.node is None:
@@ -46,9 +47,7 @@ def _operand(value: Value, made: dict[int, Node]) -> Any:
 
 
 def _ordered(head: Value) -> tuple[Sequence[Recorded], list[Value]]:
-    """The recorded nodes, each after those that it needs, and a value of each variable, in the
-    order of need.
-    """
+    """Return the recorded nodes in topological order, and one value for each variable."""
     found: dict[int, Recorded] = {}
     leaves: dict[int, Value] = {}
     waiting: list[tuple[Value, bool]] = [(head, False)]

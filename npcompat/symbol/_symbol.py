@@ -1,8 +1,10 @@
-"""Symbols: arrays without values, on which every function builds a graph."""
+"""Symbols: arrays without values, on which functions build a graph."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as onp
 
 from npcompat._internal import wiring
 from npcompat._internal.core.handle import Value
@@ -20,27 +22,24 @@ _numbers = itertools.count()
 
 
 class Graph:
-    """What symbols and groups of symbols have in common: a graph, and the outputs that are asked of
-    it.
-    """
+    """Base class of symbols and groups: a graph, with its requested outputs."""
 
     __slots__ = ()
 
     @property
     def heads(self) -> list[Symbolic]:
-        """The outputs."""
+        """Outputs of the graph."""
         raise NotImplementedError
 
-    # --- what it is made of
+    # --- contents
 
     @property
     def name(self) -> str:
-        """The name of the node, or the names of several."""
+        """Name of the node, or names of several."""
         return ", ".join(dict.fromkeys(h.node.name for h in self.heads))
 
     def list_arguments(self) -> list[str]:
-        """The names of the variables but for the auxiliary states, in the order in which they are
-        needed.
+        """List the variables without auxiliary states, in the order of their use.
 
         Examples
         --------
@@ -52,20 +51,22 @@ class Graph:
         return [n for n in self.list_inputs() if n not in states]
 
     def list_inputs(self) -> list[str]:
-        """The names of all variables, in the order in which they are needed."""
+        """List all variables, in the order of their use."""
         return [n.name for n in _graph.variables(self.heads)]
 
     def list_outputs(self) -> list[str]:
-        """The names of the outputs."""
+        """List the outputs."""
         return [_output_name(h) for h in self.heads]
 
     def list_auxiliary_states(self) -> list[str]:
-        """The names of the variables that the graph overwrites, as normalisation its running
-        statistics in training mode.
+        """List the auxiliary states: variables that the graph overwrites.
+
+        An example are the running statistics of normalization in training mode.
 
         Examples
         --------
-        >>> x, gamma, beta, mean, variance = map(symbol.var, ["x", "gamma", "beta", "mean", "variance"])
+        >>> names = ["x", "gamma", "beta", "mean", "variance"]
+        >>> x, gamma, beta, mean, variance = map(symbol.var, names)
         >>> with autograd.train_mode():
         ...     y = npx.batch_norm(x, gamma, beta, mean, variance)
         >>> y.list_auxiliary_states()
@@ -75,7 +76,7 @@ class Graph:
         return [n for n in self.list_inputs() if n in states]
 
     def get_internals(self) -> "Group":
-        """All outputs of all nodes, as one group."""
+        """Return all outputs of all nodes, as one group."""
         return Group(
             [
                 Symbolic(n, i)
@@ -86,17 +87,17 @@ class Graph:
         )
 
     def get_children(self) -> "Group | None":
-        """What the node is computed from; None for a variable."""
+        """Return the inputs of the node; None for a variable."""
         inputs = [p for h in self.heads for p in h.node.inputs if type(p) is Symbolic]
         return Group(inputs) if inputs else None
 
     def attr(self, key: str) -> Any:
-        """An attribute of the node, or None."""
+        """Return an attribute of the node, or None."""
         (node,) = {id(h.node): h.node for h in self.heads}.values()
         return None if node.op is None else node.op.named(node.attrs).get(key)
 
     def attr_dict(self) -> dict[str, dict[str, Any]]:
-        """The attributes of all nodes that have some, by name."""
+        """Return the attributes of all nodes that have some, by name."""
         return {
             n.name: n.op.named(n.attrs)
             for n in _graph.ordered(self.heads)
@@ -106,7 +107,7 @@ class Graph:
     # --- types
 
     def infer_shape(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
-        """The shapes of arguments, outputs and auxiliary states, from those of some variables.
+        """Infer the shapes of arguments, outputs and auxiliary states from some variables' shapes.
 
         Parameters
         ----------
@@ -142,7 +143,7 @@ class Graph:
     def infer_shape_partial(
         self, *args: Any, **kwargs: Any
     ) -> tuple[list[Shape], list[Shape], list[Shape]]:
-        """As `infer_shape`; what is not known is None, a length or a whole shape.
+        """Infer shapes as `infer_shape` does; unknown lengths or shapes are None.
 
         Examples
         --------
@@ -158,8 +159,9 @@ class Graph:
         return tuple([[t.shape for t in types] for types in found])  # type: ignore[return-value]
 
     def infer_type(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
-        """The dtypes of arguments, outputs and auxiliary states, from those of some variables;
-        three times None if not enough is known.
+        """Infer the dtypes of arguments, outputs and auxiliary states from some variables' dtypes.
+
+        Returns three times None if not enough is known.
         """
         found = self._types(
             {n: TensorType(None, d) for n, d in self._by_name(args, kwargs, "infer_type").items()}
@@ -171,7 +173,7 @@ class Graph:
         return arguments, outputs, states
 
     def infer(self, **types: TensorType) -> tuple[dict[str, TensorType], list[TensorType]]:
-        """What is known of the types of the variables, by name, and of the outputs.
+        """Infer the types of the variables, by name, and of the outputs, as far as known.
 
         Parameters
         ----------
@@ -186,7 +188,7 @@ class Graph:
     def _types(
         self, given: Mapping[str, TensorType]
     ) -> tuple[list[TensorType], list[TensorType], list[TensorType]]:
-        """The types of arguments, outputs and auxiliary states."""
+        """Return the types of arguments, outputs and auxiliary states."""
         inputs, outputs = self.infer(**given)
         return (
             [inputs[n] for n in self.list_arguments()],
@@ -225,16 +227,16 @@ class Graph:
         *,
         ctx: Any = None,
     ) -> Executor:
-        """The graph with arrays for its variables, ready to run.
+        """Bind arrays to the variables; returns an executor.
 
         Parameters
         ----------
         device, ctx : Device or str, optional
-            Where the arrays must be.
+            Required device of the arrays.
         args : list or dict of ndarray
             One array for each argument, in the order of `list_arguments` or by name.
         args_grad : list or dict of ndarray, optional
-            Where gradients go; arrays that are not given are made.
+            Arrays for the gradients; those that are not given are created.
         grad_req : str, list or dict
             'write', 'add' or 'null', for all or each of the arguments.
         aux_states : list or dict of ndarray, optional
@@ -257,9 +259,7 @@ class Graph:
     def simple_bind(
         self, device: Any = None, grad_req: Any = "write", *, ctx: Any = None, **shapes: Any
     ) -> Executor:
-        """As `bind`, with arrays of zeros for variables of these shapes; auxiliary states are
-        zeros, too.
-        """
+        """Bind arrays of zeros, of given shapes, to variables; auxiliary states are zeros, too."""
         return Executor.of_zeros(
             self.heads,
             device if device is not None else ctx,
@@ -268,7 +268,7 @@ class Graph:
         )
 
     def eval(self, device: Any = None, *, ctx: Any = None, **kwargs: Any) -> list[Any]:
-        """The values of the outputs, where variables have these.
+        """Compute the outputs for given values of the variables.
 
         Examples
         --------
@@ -290,29 +290,30 @@ class Graph:
     # --- other forms
 
     def tojson(self) -> str:
-        """The graph as a text, which `symbol.load_json` reads."""
+        """Serialize the graph to text, which `symbol.load_json` reads."""
         return _files.to_json(self.heads)
 
     def save(self, fname: Any) -> None:
-        """Write the graph into a file; an interruption leaves an older file as it was."""
+        """Write the graph to a file; an interruption leaves an older file as it was."""
         _files.save(fname, self.heads)
 
     def debug_str(self) -> str:
-        """The graph as a listing, a node in each line.
+        """Return a listing of the graph, one node in each line.
 
         Examples
         --------
-        >>> print(np.exp(symbol.var("x", shape=("n", 2), dtype="float32"), ).debug_str().splitlines()[0])
+        >>> y = np.exp(symbol.var("x", shape=("n", 2), dtype="float32"))
+        >>> print(y.debug_str().splitlines()[0])
         x = variable: (n, 2) float32
         """
         return _drawing.listing(self.heads)
 
     def fusable_groups(self) -> list[list[str]]:
-        """The names of nodes that can be computed together, by the patterns of their operators:
-        groups of two or more.
+        """Return groups of two or more nodes that can be fused, by the patterns of their operators.
 
-        Elementwise and broadcasting operators and rearrangements join each other, and a reduction
-        that ends the group; elementwise ones join the product or convolution that they follow.
+        Elementwise and broadcasting operators and rearrangements fuse with each other, and with a
+        reduction that ends the group; elementwise ones fuse with the product or convolution that
+        they follow.
 
         Examples
         --------
@@ -324,34 +325,35 @@ class Graph:
         return [[node.name for node in group] for group in _graph.fusable(self.heads)]
 
     def to_dot(self) -> str:
-        """The graph in the DOT language of Graphviz."""
+        """Return the graph in Graphviz's DOT language."""
         return _drawing.dot(self.heads)
 
 
 class Symbol(Graph, ndarray):
-    """An array without a value: what functions do with it is noted in a graph, with the types as
-    far as they are known.
+    """Array without a value: functions of it build a graph, with types as far as known.
 
-    Made by `symbol.var` and by every function of `np` and `npx` that a symbol is given to. It has
-    the methods of arrays; writing it, or a view of it, makes it stand for what was written.
+    Created by `symbol.var` and by every function of `np` and `npx` that is called with a symbol. It
+    has the methods of arrays. After a write to it, or to a view of it, it stands for the written
+    value.
     """
 
     __slots__ = ()
 
     @property
     def heads(self) -> list[Symbolic]:
-        """The one output."""
+        """Output of the symbol, in a list."""
         return [handles.read(self).payload]
 
     @property
     def type(self) -> TensorType:
-        """What is known of its type."""
+        """Type as far as known."""
         return self.heads[0].type
 
     @property
     def shape(self) -> tuple[Dim, ...]:
-        """Length of each axis, an int or a symbol; InferenceError if the number of axes is not
-        known.
+        """Length of each axis, an int or a symbol.
+
+        Raises InferenceError if the number of axes is unknown.
         """
         return self.heads[0].shape
 
@@ -360,8 +362,8 @@ class Symbol(Graph, ndarray):
         ndarray.shape.__set__(self, shape)  # type: ignore[attr-defined]
 
     @property
-    def dtype(self) -> Any:
-        """Type of the elements; InferenceError if it is not known."""
+    def dtype(self) -> onp.dtype[Any]:
+        """Dtype of the elements; raises InferenceError if it is unknown."""
         return self.heads[0].dtype
 
     @dtype.setter
@@ -369,7 +371,7 @@ class Symbol(Graph, ndarray):
         ndarray.dtype.__set__(self, dtype)  # type: ignore[attr-defined]
 
     def __call__(self, *args: "Symbol", **kwargs: "Symbol") -> "Symbol":
-        """The graph with other symbols in the place of variables, by position or by name.
+        """Compose the graph: replace variables by other symbols, by position or name.
 
         Examples
         --------
@@ -378,9 +380,9 @@ class Symbol(Graph, ndarray):
         ['y']
         """
         (head,) = _composed(self.heads, self._by_name(args, kwargs, "composition"))
-        return handles.wrap(Value(head))  # type: ignore[no-any-return]
+        return handles.wrap(Value(head))
 
-    def __getitem__(self, key: Any) -> Any:
+    def __getitem__(self, key: Any) -> "Symbol":
         try:
             return super().__getitem__(key)
         except dims.Inconclusive as error:
@@ -389,7 +391,7 @@ class Symbol(Graph, ndarray):
                 f"known: {error}"
             ) from error
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator["Symbol"]:
         if not self.shape or type(self.shape[0]) is not int:
             raise TypeError(
                 f"symbol {self.name!r} of type {self.type!r} can't be iterated: the length of its "
@@ -415,12 +417,12 @@ class Symbol(Graph, ndarray):
 
 
 class Group(Graph):
-    """Several outputs of one graph.
+    """Group of several outputs of one graph.
 
     Parameters
     ----------
     symbols : sequence of Symbol or Group
-        What they are the outputs of, in order.
+        Symbols whose outputs are grouped, in order.
 
     Examples
     --------
@@ -436,14 +438,14 @@ class Group(Graph):
 
     @property
     def heads(self) -> list[Symbolic]:
-        """The outputs."""
+        """Outputs of the group."""
         return self._heads
 
     def __len__(self) -> int:
         return len(self._heads)
 
-    def __getitem__(self, index: Any) -> Any:
-        """An output by its number or by its name, as a symbol; a slice of them as a group."""
+    def __getitem__(self, index: Any) -> "Symbol | Group":
+        """Return an output by index or name, as a symbol; a slice as a group."""
         if isinstance(index, slice):
             return Group(self._heads[index])
         if isinstance(index, str):
@@ -454,7 +456,7 @@ class Group(Graph):
         return handles.wrap(Value(self._heads[index]))
 
     def __call__(self, *args: Symbol, **kwargs: Symbol) -> "Group":
-        """The group with other symbols in the place of variables, by position or by name."""
+        """Compose the graph: replace variables by other symbols, by position or name."""
         return Group(_composed(self.heads, self._by_name(args, kwargs, "composition")))
 
     def __repr__(self) -> str:
@@ -493,12 +495,12 @@ def _composed(heads: Sequence[Symbolic], given: Mapping[str, Any]) -> list[Symbo
 
 
 def var(name: str, shape: Any = None, dtype: Any = None) -> Symbol:
-    """A variable of a graph.
+    """Create a variable of a graph.
 
     Parameters
     ----------
     name : str
-        Its name; the variables of a graph are told apart by name.
+        Its name, which identifies the variable in a graph.
     shape : tuple, optional
         A length is an int, a name such as "batch" (the same name is the same length everywhere), or
         None (or -1) if it is not known. Without a shape the number of axes is unknown, too.
@@ -515,16 +517,15 @@ def var(name: str, shape: Any = None, dtype: Any = None) -> Symbol:
         raise TypeError(f"var: expected a name, got {name!r}")
     if isinstance(shape, int):
         shape = (shape,)
-    if (
-        shape is not None
-    ):  # a length that is not known has a name of its own, so that it is the same wherever it goes
+    if shape is not None:
+        # An unknown length gets a unique name, so that it is equal to itself everywhere.
         shape = tuple(
             [
                 dims.parse(f"_d{next(_numbers)}") if n is None or n == -1 else dimension(n)
                 for n in shape
             ]
         )
-    return handles.wrap(Value(Symbolic(Node(name, (TensorType(shape, dtype),)))))  # type: ignore[no-any-return]
+    return handles.wrap(Value(Symbolic(Node(name, (TensorType(shape, dtype),)))))
 
 
 wiring.connect_symbols(Symbol, Symbolic, symbolic.run, [Symbolic(node) for node in symbolic.STREAM])

@@ -1,4 +1,4 @@
-"""What stands on gluon: a loop for training, with handlers of its events."""
+"""Extensions of gluon: a training loop with event handlers."""
 
 from npcompat.gluon.contrib import estimator
 

@@ -1,4 +1,4 @@
-"""Data: datasets, samplers, and the loader that makes batches of them."""
+"""Datasets, samplers, and the loader that makes batches of them."""
 
 from npcompat.gluon.data import batchify, vision
 from npcompat.gluon.data._dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset

@@ -1,4 +1,4 @@
-"""Datasets: what can be indexed by the number of a sample."""
+"""Datasets: sequences of samples."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -14,9 +14,9 @@ from npcompat.recordio import MXIndexedRecordIO
 
 
 class Dataset:
-    """Base of datasets; a subclass defines `__getitem__(idx)` and `__len__()`.
+    """Base class of datasets; a subclass defines `__getitem__(idx)` and `__len__()`.
 
-    A sample is anything: an array, a number, a tuple of such.
+    A sample can be anything: an array, a number, or a tuple of them.
     """
 
     def __getitem__(self, idx: int) -> Any:
@@ -26,7 +26,7 @@ class Dataset:
         raise NotImplementedError(f"{type(self).__name__} must define __len__()")
 
     def filter(self, fn: Callable[[Any], bool]) -> "Dataset":
-        """The samples for which a function is true; it is called on all of them now.
+        """Return the samples for which a function is true; it is called on all of them now.
 
         Examples
         --------
@@ -36,14 +36,14 @@ class Dataset:
         return _Selected(self, [i for i in range(len(self)) if fn(self[i])])
 
     def shard(self, num_shards: int, index: int) -> "Dataset":
-        """One of several parts, whose sizes differ by one at most.
+        """Return one of several shards, whose sizes differ by at most one.
 
         Parameters
         ----------
         num_shards : int
             Number of parts.
         index : int
-            Which of them.
+            Index of the shard.
 
         Examples
         --------
@@ -57,7 +57,7 @@ class Dataset:
         return _Selected(self, range(begin, begin + size + (index < larger)))
 
     def take(self, count: int | None) -> "Dataset":
-        """The first samples; all with None.
+        """Return the first samples; all if `count` is None.
 
         Examples
         --------
@@ -67,11 +67,12 @@ class Dataset:
         return _Selected(self, range(len(self) if count is None else min(count, len(self))))
 
     def sample(self, sampler: Sampler) -> "Dataset":
-        """The samples whose numbers a sampler gives, which is asked now.
+        """Return the samples at the indices of a sampler, which is iterated now.
 
         Examples
         --------
-        >>> list(gluon.data.SimpleDataset([1, 2, 3]).sample(gluon.data.SequentialSampler(2, start=1)))
+        >>> sampler = gluon.data.SequentialSampler(2, start=1)
+        >>> list(gluon.data.SimpleDataset([1, 2, 3]).sample(sampler))
         [2, 3]
         """
         if not isinstance(sampler, Sampler):
@@ -79,14 +80,14 @@ class Dataset:
         return _Selected(self, list(sampler))
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> "Dataset":
-        """What a function makes of each sample; a tuple is given to it as several arguments.
+        """Apply a function to each sample; tuples are passed as several arguments.
 
         Parameters
         ----------
         fn : callable
             The function.
         lazy : bool
-            Whether it is called each time a sample is asked for, or for all samples now.
+            Whether it is called at each access to a sample, or for all samples now.
 
         Examples
         --------
@@ -101,7 +102,7 @@ class Dataset:
         )
 
     def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> "Dataset":
-        """As `transform`, for the first element of each sample only.
+        """Apply a function to the first element of each sample; otherwise as `transform`.
 
         Examples
         --------
@@ -112,7 +113,7 @@ class Dataset:
 
 
 class _Selected(Dataset):
-    """Some samples of another dataset."""
+    """Subset of another dataset."""
 
     def __init__(self, dataset: Dataset, positions: Sequence[int]) -> None:
         self._dataset, self._positions = dataset, positions
@@ -125,7 +126,7 @@ class _Selected(Dataset):
 
 
 class _Transformed(Dataset):
-    """What a function makes of the samples of another dataset."""
+    """Dataset that applies a function to the samples of another one."""
 
     def __init__(self, dataset: Dataset, fn: Callable[..., Any]) -> None:
         self._dataset, self._fn = dataset, fn
@@ -139,8 +140,9 @@ class _Transformed(Dataset):
 
 
 class _First:
-    """A function of the first of several arguments; a class, so that it can be sent to other
-    processes.
+    """Function that transforms the first of several arguments.
+
+    A class, so that it can be pickled for worker processes.
     """
 
     def __init__(self, fn: Callable[..., Any]) -> None:
@@ -151,7 +153,7 @@ class _First:
 
 
 class SimpleDataset(Dataset):
-    """A list, or anything that can be indexed, as a dataset.
+    """Dataset of a list, or of any object that can be indexed.
 
     Parameters
     ----------
@@ -175,7 +177,7 @@ class SimpleDataset(Dataset):
 
 
 class ArrayDataset(Dataset):
-    """Arrays of equal length: sample i is the tuple of their elements i.
+    """Dataset of arrays of equal length: sample i is the tuple of their elements i.
 
     Parameters
     ----------
@@ -214,9 +216,7 @@ class ArrayDataset(Dataset):
         return self._data[0][idx] if len(self._data) == 1 else tuple([a[idx] for a in self._data])
 
     def _batch(self, indices: Sequence[int]) -> Any:
-        """The samples of a batch, put together already: what the default batchify gives, only
-        faster.
-        """
+        """Return a batch, the same as `default_batchify_fn` returns, but faster."""
         parts = [array(_on_host(a)[list(indices)]) for a in self._data]
         return parts[0] if len(parts) == 1 else parts
 
@@ -225,7 +225,7 @@ class ArrayDataset(Dataset):
 
 
 class RecordFileDataset(Dataset):
-    """The records of a RecordIO file, as bytes.
+    """Dataset of the records of a RecordIO file, as bytes.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ class RecordFileDataset(Dataset):
     def __len__(self) -> int:
         return len(self._records.keys)
 
-    def __getitem__(self, idx: int) -> Any:
+    def __getitem__(self, idx: int) -> bytes:
         return self._records.read_idx(self._records.keys[idx])
 
 

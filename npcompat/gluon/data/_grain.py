@@ -1,4 +1,4 @@
-"""Batches that grain makes, as npcompat's arrays."""
+"""Adapter for grain: its batches as npcompat arrays."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -10,16 +10,16 @@ from npcompat.numpy._creation import array
 
 
 class GrainLoader:
-    """Batches of a grain dataset or loader, their NumPy arrays made npcompat's.
+    """Loader of grain's batches: NumPy arrays become npcompat arrays.
 
-    Nothing of grain is imported: any iterable serves whose batches are NumPy arrays, or lists,
-    tuples and dicts of them. The other way round needs no adapter: `grain.MapDataset.source` takes
-    datasets of `gluon.data`, and `DataLoader` takes a `grain.MapDataset`.
+    grain is not imported: any iterable works whose batches are NumPy arrays, or lists, tuples and
+    dicts of them. The opposite direction needs no adapter: `grain.MapDataset.source` takes datasets
+    of `gluon.data`, and `DataLoader` takes a `grain.MapDataset`.
 
     Parameters
     ----------
     dataset : grain.MapDataset, grain.IterDataset or grain.DataLoader
-        What gives batches; each loop begins a new round.
+        Iterable of batches; each loop starts a new epoch.
 
     Examples
     --------

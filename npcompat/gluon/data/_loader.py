@@ -1,8 +1,8 @@
-"""The loader: batches of a dataset, made here, in threads, or in processes.
+"""DataLoader: batches of a dataset, made in this thread, in threads, or in processes.
 
-Processes are spawned, never forked, as XLA does not survive a fork. They get the dataset once, work
-on the host, and send batches back as NumPy arrays. Each batch draws from a random stream of its
-own, so that it is the same whoever makes it.
+Processes are spawned, never forked, as XLA does not survive a fork. They receive the dataset once,
+work on the host, and send batches back as NumPy arrays. Each batch draws from a random stream of
+its own, so that it does not depend on the worker that makes it.
 """
 
 import contextvars
@@ -48,7 +48,7 @@ def _make(indices: Sequence[int], seed: int) -> Any:
 
 
 class _HostArray:
-    """Marks what was an array of npcompat on its way from a worker."""
+    """Marks an npcompat array that a worker sends as a NumPy array."""
 
     __slots__ = ("values",)
 
@@ -57,7 +57,7 @@ class _HostArray:
 
 
 def mapped(change: Callable[[Any], Any], batch: Any) -> Any:
-    """A batch with its leaves changed: what is in its lists, tuples and dicts."""
+    """Apply a function to the leaves of a batch: the items of its lists, tuples and dicts."""
     if isinstance(batch, dict):
         return type(batch)({key: mapped(change, part) for key, part in batch.items()})
     if isinstance(batch, list | tuple):
@@ -78,13 +78,12 @@ def _from_host(leaf: Any) -> Any:
 
 
 class DataLoader:
-    """Batches of a dataset.
+    """DataLoader: iterates over the batches of a dataset.
 
-    What is drawn from `np.random` while a batch is made follows from `np.random.seed` before the
-    loop: batches are the same, in the same order, for any number of workers of either kind. An
-    error in a worker is raised in the loop; that a worker died, or takes longer than `timeout`, is
-    an error, too, and the next loop begins with new workers; a stuck thread, unlike a process,
-    can't be ended.
+    Draws from `np.random` while a batch is made are determined by `np.random.seed` before the loop:
+    batches are the same, in the same order, for any number of workers of either kind. An error in a
+    worker is raised in the loop. So is the death of a worker, or a timeout; the next loop starts
+    new workers then. A stuck thread, unlike a process, can't be terminated.
 
     Parameters
     ----------
@@ -93,25 +92,25 @@ class DataLoader:
     batch_size : int, optional
         Samples in a batch; needed unless `batch_sampler` is given.
     shuffle : bool
-        Whether samples come in random order, another one each time; `np.random` gives it.
+        Whether samples are shuffled with `np.random`, differently in each epoch.
     sampler : Sampler, optional
-        In which order samples come, instead of `shuffle`.
+        Order of the samples, instead of `shuffle`.
     last_batch : {'keep', 'discard', 'rollover'}, optional
-        Whether an incomplete batch at the end is given (if not said otherwise), left out, or begins
-        the next round.
+        Whether an incomplete last batch is returned (the default), dropped, or begins the next
+        epoch.
     batch_sampler : Sampler, optional
-        Gives the lists of samples' numbers, instead of the four arguments before.
+        Yields lists of indices, instead of the four previous arguments.
     batchify_fn : callable, optional
-        Makes a batch of a list of samples; stacks them if not given.
+        Collates a list of samples into a batch; stacks them if not given.
     num_workers : int
-        Number of processes, or threads, that make batches ahead; with 0 they are made when they are
-        asked for. As processes are spawned, the dataset must be picklable, and a script needs `if
+        Number of processes, or threads, that prefetch batches; 0 makes each batch on demand.
+        Since processes are spawned, the dataset must be picklable, and a script needs `if
         __name__ == "__main__":`.
     pin_memory, pin_device_id
-        Hints to MXNet's loader, which change nothing: the next batch goes to the device while one
-        is used in any case.
+        Hints to MXNet's loader, without effect: the next batch is always transferred to the device
+        while the current one is used.
     prefetch : int, optional
-        How many batches are made ahead; twice the number of workers if not given.
+        Number of batches made ahead; twice the number of workers if not given.
     thread_pool : bool
         Whether workers are threads.
     timeout : float
@@ -169,7 +168,7 @@ class DataLoader:
     def __iter__(self) -> Iterator[Any]:
         seed = (
             draw_seed()
-        )  # also without workers, so that what is drawn later does not depend on their number
+        )  # also without workers, so that later draws do not depend on their number
         batches = enumerate(iter(self._batch_sampler), seed)
         if self._workers == 0:
             return (self._batch(indices, number % 2**64) for number, indices in batches)
@@ -187,9 +186,9 @@ class DataLoader:
             return self._batchify([dataset[i] for i in indices])
 
     def _ahead_of(self, batches: Iterator[tuple[int, Sequence[int]]]) -> Iterator[Any]:
-        """Batches in order, some of them being made while others are used."""
+        """Yield batches in order, while later ones are prefetched."""
         waiting: deque[Future[Any]] = deque()
-        placed: deque[Any] = deque()  # the next batch, if it is on its way to the device already
+        placed: deque[Any] = deque()  # the next batch, if its transfer has started
         try:
             for number, indices in batches:
                 waiting.append(self._submitted(indices, number % 2**64))
@@ -202,7 +201,7 @@ class DataLoader:
                 future.cancel()
 
     def _next(self, waiting: "deque[Future[Any]]", placed: deque[Any]) -> Any:
-        """The next batch; the one after it begins its way to the device, if it is made."""
+        """Return the next batch; start the transfer of the one after it, if it is ready."""
         batch = placed.popleft() if placed else self._received(waiting.popleft())
         if waiting and waiting[0].done() and waiting[0].exception() is None:
             placed.append(self._received(waiting.popleft()))
@@ -239,7 +238,7 @@ class DataLoader:
         try:
             return mapped(_from_host, future.result(self._timeout))
         except FutureTimeout:
-            if future.done():  # it is the sample that raised it
+            if future.done():  # the sample's own code raised it
                 raise
             self._end_workers()
             raise TimeoutError(
@@ -259,9 +258,7 @@ class DataLoader:
         )
 
     def _end_workers(self) -> None:
-        """Leave the workers, and end them if they are processes; the next loop begins with new
-        ones.
-        """
+        """Drop the workers, and terminate processes; the next loop starts new ones."""
         pool, self._pool = self._pool, None
         if pool is not None:
             processes = (

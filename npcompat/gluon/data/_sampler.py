@@ -1,4 +1,4 @@
-"""Samplers: in which order the numbers of samples come."""
+"""Samplers: the order of the indices of samples."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,7 +8,7 @@ from npcompat.numpy import random
 
 
 class Sampler:
-    """Base of samplers; a subclass defines `__iter__()` and `__len__()`."""
+    """Base class of samplers; a subclass defines `__iter__()` and `__len__()`."""
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(f"{type(self).__name__} must define __iter__()")
@@ -18,14 +18,14 @@ class Sampler:
 
 
 class SequentialSampler(Sampler):
-    """Numbers in order.
+    """Sampler of consecutive indices.
 
     Parameters
     ----------
     length : int
-        How many.
+        Number of indices.
     start : int
-        The first.
+        The first index.
 
     Examples
     --------
@@ -44,12 +44,12 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """The numbers below a length in random order, another one each time; `np.random` gives it.
+    """Sampler of shuffled indices; `np.random` shuffles them differently in each epoch.
 
     Parameters
     ----------
     length : int
-        How many.
+        Number of indices.
 
     Examples
     --------
@@ -68,7 +68,9 @@ class RandomSampler(Sampler):
 
 
 class FilterSampler(Sampler):
-    """The numbers of samples for which a function is true; it is called on all of them now.
+    """Sampler of the indices of samples for which a function is true.
+
+    The function is called on all samples now.
 
     Parameters
     ----------
@@ -94,7 +96,7 @@ class FilterSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """Lists of the numbers that another sampler gives.
+    """Sampler of batches: lists of the indices of another sampler.
 
     Parameters
     ----------
@@ -103,7 +105,7 @@ class BatchSampler(Sampler):
     batch_size : int
         Numbers in each list.
     last_batch : {'keep', 'discard', 'rollover'}
-        Whether an incomplete list at the end is given, left out, or begins the next round.
+        Whether an incomplete last list is returned, dropped, or begins the next epoch.
 
     Examples
     --------
@@ -145,16 +147,16 @@ class BatchSampler(Sampler):
 
 
 class IntervalSampler(Sampler):
-    """Every so-many-th number.
+    """Sampler of indices at a constant interval.
 
     Parameters
     ----------
     length : int
-        Numbers are below it.
+        Upper bound of the indices (exclusive).
     interval : int
-        Difference between numbers.
+        Difference between indices.
     rollover : bool
-        Whether it begins again at 1, 2, ... until all have come.
+        Whether it restarts at 1, 2, ... until all indices were used.
 
     Examples
     --------

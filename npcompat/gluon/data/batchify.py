@@ -1,4 +1,4 @@
-"""Functions that put samples together to a batch."""
+"""Functions that collate samples into a batch."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,6 +8,7 @@ import numpy as onp
 import npcompat.numpy as np
 from npcompat._internal.core.handle import Handle
 from npcompat._internal.dispatch import array_like, handles
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import DTypeLike
 
 
@@ -23,7 +24,7 @@ def _not_shared(use_shared_mem: bool, what: str) -> None:
 
 
 class Stack:
-    """Samples of equal shape along a new first axis.
+    """Stack samples of equal shape along a new first axis.
 
     Parameters
     ----------
@@ -40,8 +41,8 @@ class Stack:
     def __init__(self, use_shared_mem: bool = False) -> None:
         _not_shared(use_shared_mem, "Stack")
 
-    def __call__(self, data: Sequence[Any]) -> Any:
-        """The batch."""
+    def __call__(self, data: Sequence[Any]) -> ndarray:
+        """Collate the samples."""
         arrays = _hosts(data)
         shapes = sorted({a.shape for a in arrays})
         if len(shapes) > 1:
@@ -53,12 +54,12 @@ class Stack:
 
 
 class Pad:
-    """Samples padded at the end of each axis to the largest among them, along a new first axis.
+    """Pad samples to the largest shape among them, and stack them.
 
     Parameters
     ----------
     val : float, optional
-        What is filled in; 0 if not given.
+        Padding value; 0 if not given.
     dtype : dtype, optional
         Dtype of the batch; that of the samples if not given.
     round_to : int, optional
@@ -83,8 +84,8 @@ class Pad:
         _not_shared(use_shared_mem, "Pad")
         self._value, self._dtype, self._round_to = 0 if val is None else val, dtype, round_to
 
-    def __call__(self, data: Sequence[Any]) -> Any:
-        """The batch."""
+    def __call__(self, data: Sequence[Any]) -> ndarray:
+        """Collate the samples."""
         arrays = _hosts(data)
         if len({a.ndim for a in arrays}) > 1:
             raise ValueError(
@@ -101,14 +102,14 @@ class Pad:
 
 
 class Append:
-    """Samples as a list of arrays, each with a new axis for the batch.
+    """Collate samples into a list of arrays, each with a new axis for the batch.
 
     Parameters
     ----------
     expand : bool
         Whether the axis is added.
     batch_axis : int
-        Where.
+        Position of the axis.
     use_shared_mem : bool
         Not supported: True raises NotImplementedError.
 
@@ -124,8 +125,8 @@ class Append:
         _not_shared(use_shared_mem, "Append")
         self._expand, self._batch_axis = expand, batch_axis
 
-    def __call__(self, data: Sequence[Any]) -> list[Any]:
-        """The batch."""
+    def __call__(self, data: Sequence[Any]) -> list[ndarray]:
+        """Collate the samples."""
         return [
             np.array(onp.expand_dims(a, self._batch_axis) if self._expand else a)
             for a in _hosts(data)
@@ -133,7 +134,7 @@ class Append:
 
 
 class Group:
-    """One function for each element of samples that are tuples.
+    """Collate tuples with one function for each element.
 
     Parameters
     ----------
@@ -156,7 +157,7 @@ class Group:
             raise TypeError("Group: expected functions, or one sequence of them")
 
     def __call__(self, data: Sequence[Any]) -> tuple[Any, ...]:
-        """The batch: what each function gives."""
+        """Collate the samples into a tuple."""
         if any(len(sample) != len(self._functions) for sample in data):
             raise ValueError(
                 f"Group: {len(self._functions)} functions need samples of as many elements, got "
@@ -168,7 +169,7 @@ class Group:
 
 
 class AsList:
-    """The samples as a list.
+    """Return the samples as a list.
 
     Examples
     --------
@@ -177,12 +178,12 @@ class AsList:
     """
 
     def __call__(self, data: Sequence[Any]) -> list[Any]:
-        """The batch."""
+        """Collate the samples."""
         return list(data)
 
 
-def default_batchify_fn(data: Sequence[Any]) -> Any:
-    """Samples stacked; of tuples, each element by itself.
+def default_batchify_fn(data: Sequence[Any]) -> ndarray | list[Any]:
+    """Stack samples; elements of tuples are stacked separately.
 
     Examples
     --------

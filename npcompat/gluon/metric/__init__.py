@@ -1,4 +1,4 @@
-"""Metrics: numbers that are gathered over batches, on the host."""
+"""Evaluation metrics, accumulated over batches on the host."""
 
 from npcompat.gluon.metric._agreement import (
     MCC,

@@ -1,4 +1,4 @@
-"""Metrics of how two things agree: correlations, of numbers and of classes, angles and distances."""
+"""Metrics of agreement: correlation of numbers and of classes, cosine and distance."""
 
 import math
 from collections.abc import Sequence
@@ -13,15 +13,13 @@ from npcompat.gluon.metric._choices import chosen_of
 
 
 class _Confusion(EvalMetric):
-    """How often each class was taken for each other, and the correlation that this makes (Gorodkin,
-    2004).
+    """Confusion matrix, and its correlation coefficient R_K (Gorodkin, 2004).
 
-    It is 1 if all predictions are right, 0 if they are as good as guessed, or if there is one class
-    only.
+    It is 1 if all predictions are right, and 0 for random predictions or a single class.
     """
 
     def reset(self) -> None:
-        """Forget what was seen."""
+        """Reset the metric."""
         super().reset()
         self._counts = onp.zeros((0, 0))
 
@@ -29,7 +27,7 @@ class _Confusion(EvalMetric):
         raise NotImplementedError(f"{type(self).__name__} must define _classes(label, pred)")
 
     def update(self, labels: Any, preds: Any) -> None:
-        """See a batch of classes, and of scores or classes."""
+        """Update the metric with a batch of classes, and of scores or classes."""
         for label, pred in pairs(labels, preds):
             true, predicted = (c.astype(onp.int64).ravel() for c in self._classes(label, pred))
             self._check_fit(true.size == predicted.size, label, pred)
@@ -46,7 +44,7 @@ class _Confusion(EvalMetric):
             self.num_inst += true.size
 
     def get(self) -> tuple[Any, Any]:
-        """Name and value; nan if nothing was seen."""
+        """Return name and value; nan without data."""
         if not self.num_inst:
             return self.name, math.nan
         counts, total = self._counts, self._counts.sum()
@@ -58,8 +56,9 @@ class _Confusion(EvalMetric):
 
 @register
 class MCC(_Confusion):
-    """Correlation of yes-or-no labels and predictions (Matthews, 1975); labels greater than 0 mean
-    yes.
+    """Matthews correlation coefficient of binary labels and predictions (Matthews, 1975).
+
+    Labels greater than 0 are positive.
 
     Parameters
     ----------
@@ -88,7 +87,9 @@ class MCC(_Confusion):
 
 @register
 class PCC(_Confusion):
-    """Correlation of labels and predictions of several classes; for two, it is `MCC`.
+    """Multiclass correlation coefficient (R_K) of labels and predictions.
+
+    For two classes it is `MCC`.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ class PCC(_Confusion):
 @alias("pearsonr")
 @register
 class PearsonCorrelation(EvalMetric):
-    """Correlation of all labels and all predictions that were seen, as if they had come at once.
+    """Pearson correlation of all labels and predictions, as if they were one batch.
 
     Parameters
     ----------
@@ -145,13 +146,14 @@ class PearsonCorrelation(EvalMetric):
         super().__init__(name, output_names, label_names)
 
     def reset(self) -> None:
-        """Forget what was seen."""
+        """Reset the metric."""
         super().reset()
         self._means, self._products = onp.zeros(2), onp.zeros((2, 2))
 
     def update(self, labels: Any, preds: Any) -> None:
-        """See a batch of numbers; means and products about them are joined with those seen before
-        (Chan et al., 1979).
+        """Update the metric with a batch of numbers.
+
+        Means and co-moments of batches are merged as in Chan et al., 1979.
         """
         for label, pred in pairs(labels, preds):
             self._check_fit(label.size == pred.size, label, pred)
@@ -168,13 +170,13 @@ class PearsonCorrelation(EvalMetric):
             self.num_inst = total
 
     def get(self) -> tuple[Any, Any]:
-        """Name and value; nan if nothing was seen, or nothing varies."""
+        """Return name and value; nan without data or without variation."""
         spread = math.sqrt(self._products[0, 0] * self._products[1, 1])
         return self.name, float(self._products[0, 1] / spread) if spread else math.nan
 
 
 def _rows(owner: str, label: Array, pred: Array) -> tuple[Array, Array]:
-    """Vectors along the last axis, of float64."""
+    """Return labels and predictions as float64 vectors along the last axis."""
     if label.shape != pred.shape or not label.ndim:
         raise ValueError(
             f"{owner}: expected labels and predictions of one shape, with at least one axis; got "
@@ -186,14 +188,14 @@ def _rows(owner: str, label: Array, pred: Array) -> tuple[Array, Array]:
 @alias("cos_sim")
 @register
 class MeanCosineSimilarity(EvalMetric):
-    """Mean of the cosine of the angle between vectors, which stand along the last axis.
+    """Mean cosine similarity of vectors along the last axis.
 
     Parameters
     ----------
     name, output_names, label_names
         As for `EvalMetric`.
     eps : float
-        The least that the product of two lengths is taken for.
+        Lower bound of the product of two norms.
 
     Examples
     --------
@@ -214,7 +216,7 @@ class MeanCosineSimilarity(EvalMetric):
         self.eps = eps
 
     def update(self, labels: Any, preds: Any) -> None:
-        """See a batch of vectors."""
+        """Update the metric with a batch of vectors."""
         for label, pred in pairs(labels, preds):
             a, b = _rows("MeanCosineSimilarity", label, pred)
             lengths = onp.linalg.norm(a, axis=-1) * onp.linalg.norm(b, axis=-1)
@@ -225,7 +227,7 @@ class MeanCosineSimilarity(EvalMetric):
 @alias("mpd")
 @register
 class MeanPairwiseDistance(EvalMetric):
-    """Mean of the distance between samples.
+    """Mean pairwise distance of samples, in a p-norm.
 
     Parameters
     ----------
@@ -255,7 +257,7 @@ class MeanPairwiseDistance(EvalMetric):
         self.p = p
 
     def update(self, labels: Any, preds: Any) -> None:
-        """See a batch of samples."""
+        """Update the metric with a batch of samples."""
         for label, pred in pairs(labels, preds):
             a, b = _rows("MeanPairwiseDistance", label, pred)
             distances = onp.linalg.norm((a - b).reshape(len(a), -1), self.p, axis=-1)

@@ -1,4 +1,4 @@
-"""The base of metrics, several at once, and functions as metrics."""
+"""Base class of metrics, composite metrics, and functions as metrics."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,7 @@ Array = onp.ndarray[Any, Any]
 
 
 def register(klass: _Class) -> _Class:
-    """Make a metric known by the name of its class, in lower case.
+    """Register a metric under its class name, in lower case.
 
     Examples
     --------
@@ -28,7 +28,7 @@ def register(klass: _Class) -> _Class:
 
 
 def alias(*names: str) -> Callable[[_Class], _Class]:
-    """Make a metric known by further names.
+    """Register a metric under further names.
 
     Examples
     --------
@@ -44,12 +44,12 @@ def alias(*names: str) -> Callable[[_Class], _Class]:
 
 
 def create(metric: Any, *args: Any, **kwargs: Any) -> "EvalMetric":
-    """A metric from its name, a function, several of these, or itself.
+    """Create a metric from a name, a function, a list of these, or a metric.
 
     Parameters
     ----------
     metric : str, callable, EvalMetric or list
-        What to measure; a function is called with labels and predictions.
+        The metric; a function is called with labels and predictions.
     *args, **kwargs
         Arguments of its class.
 
@@ -82,7 +82,7 @@ def _host(array: Any) -> Array:
 
 
 def as_lists(arrays: Any) -> list[Array]:
-    """Arrays on the host, as a list."""
+    """Return arrays on the host, as a list."""
     return [_host(a) for a in arrays] if isinstance(arrays, list | tuple) else [_host(arrays)]
 
 
@@ -94,7 +94,7 @@ def check_label_shapes(
     Parameters
     ----------
     labels, preds : ndarray or list of ndarray
-        What is compared.
+        Labels and predictions.
     wrap : bool
         Whether single arrays are returned as lists of one.
     shape : bool
@@ -116,14 +116,14 @@ def check_label_shapes(
 
 
 def pairs(labels: Any, preds: Any) -> list[tuple[Array, Array]]:
-    """Labels and predictions on the host, in pairs."""
+    """Return pairs of labels and predictions, on the host."""
     labels, preds = as_lists(labels), as_lists(preds)
     check_label_shapes(labels, preds)
     return list(zip(labels, preds, strict=True))
 
 
 class EvalMetric:
-    """Base of metrics: a sum over what was seen, divided by how much that was.
+    """Base class of metrics: a sum over the data divided by a count.
 
     A subclass defines `update(labels, preds)`, which calls `_add(sum, count)`.
 
@@ -132,7 +132,7 @@ class EvalMetric:
     name : str
         Its name.
     output_names, label_names : sequence of str, optional
-        Which entries `update_dict` takes; all if not given.
+        Entries that `update_dict` selects; all if not given.
     **kwargs
         Arguments of the subclass, for `get_config`.
     """
@@ -149,7 +149,7 @@ class EvalMetric:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was seen."""
+        """Reset the metric."""
         self.num_inst, self.sum_metric = 0, 0.0
 
     def _check_fit(self, fits: bool, label: Array, pred: Array) -> None:
@@ -169,12 +169,12 @@ class EvalMetric:
         Parameters
         ----------
         labels, preds : ndarray or list of ndarray
-            What is true, and what was predicted.
+            Labels and predictions.
         """
         raise NotImplementedError(f"{type(self).__name__} must define update(labels, preds)")
 
     def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
-        """See a batch given as dicts, from which entries are taken by name."""
+        """Update the metric with a batch given as dicts, whose entries are selected by name."""
         chosen = (
             [pred[n] for n in self.output_names]
             if self.output_names is not None
@@ -188,18 +188,18 @@ class EvalMetric:
         self.update(truth, chosen)
 
     def get(self) -> tuple[Any, Any]:
-        """Name and value; nan if nothing was seen."""
+        """Return name and value; nan without data."""
         return self.name, self.sum_metric / self.num_inst if self.num_inst else math.nan
 
     def get_name_value(self) -> list[tuple[str, Any]]:
-        """Names and values, as a list of pairs."""
+        """Return names and values, as a list of pairs."""
         names, values = self.get()
         if not isinstance(names, list):
             names, values = [names], [values]
         return list(zip(names, values, strict=True))
 
     def get_config(self) -> dict[str, Any]:
-        """What makes an equal metric again."""
+        """Return the configuration from which an equal metric can be created."""
         own = {
             "metric": type(self).__name__,
             "name": self.name,
@@ -213,12 +213,12 @@ class EvalMetric:
 
 
 class CompositeEvalMetric(EvalMetric):
-    """Several metrics at once.
+    """Composite of several metrics.
 
     Parameters
     ----------
     metrics : list, optional
-        The metrics, or what `create` makes one of.
+        Metrics, or arguments of `create`.
     name, output_names, label_names
         As for `EvalMetric`.
 
@@ -245,41 +245,41 @@ class CompositeEvalMetric(EvalMetric):
         self.metrics.append(create(metric))
 
     def get_metric(self, index: int) -> EvalMetric:
-        """One of the metrics."""
+        """Return one of the metrics."""
         return self.metrics[index]
 
     def reset(self) -> None:
-        """Forget what was seen."""
+        """Reset the metric."""
         for metric in self.metrics:
             metric.reset()
 
     def update(self, labels: Any, preds: Any) -> None:
-        """See a batch."""
+        """Update the metric with a batch."""
         for metric in self.metrics:
             metric.update(labels, preds)
 
     def update_dict(self, labels: Mapping[str, Any], preds: Mapping[str, Any]) -> None:
-        """See a batch given as dicts."""
+        """Update the metric with a batch given as dicts."""
         for metric in self.metrics:
             metric.update_dict(labels, preds)
 
     def get(self) -> tuple[Any, Any]:
-        """Names and values."""
+        """Return names and values."""
         pairs = [pair for metric in self.metrics for pair in metric.get_name_value()]
         return [name for name, _ in pairs], [value for _, value in pairs]
 
     def get_config(self) -> dict[str, Any]:
-        """What makes an equal metric again."""
+        """Return the configuration from which an equal metric can be created."""
         return {**super().get_config(), "metrics": [m.get_config() for m in self.metrics]}
 
 
 class CustomMetric(EvalMetric):
-    """A function of labels and predictions, as a metric.
+    """Metric defined by a function of labels and predictions.
 
     Parameters
     ----------
     feval : callable
-        Called with NumPy arrays; gives a number, or a pair of a sum and a count.
+        Called with NumPy arrays; returns a number, or a pair of a sum and a count.
     name : str, optional
         Its name; that of the function if not given.
     allow_extra_outputs : bool
@@ -289,7 +289,9 @@ class CustomMetric(EvalMetric):
 
     Examples
     --------
-    >>> metric = gluon.metric.CustomMetric(lambda label, pred: abs(label - pred).max(), name="worst")
+    >>> def worst(label, pred):
+    ...     return abs(label - pred).max()
+    >>> metric = gluon.metric.CustomMetric(worst, name="worst")
     >>> metric.update(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
     >>> metric.get()
     ('worst', 2.0)
@@ -316,7 +318,7 @@ class CustomMetric(EvalMetric):
         self._feval, self._allow_extra_outputs = feval, allow_extra_outputs
 
     def update(self, labels: Any, preds: Any) -> None:
-        """See a batch."""
+        """Update the metric with a batch."""
         labels, preds = as_lists(labels), as_lists(preds)
         if not self._allow_extra_outputs:
             check_label_shapes(labels, preds)
@@ -325,7 +327,7 @@ class CustomMetric(EvalMetric):
             self._add(*(found if isinstance(found, tuple) else (found, 1)))
 
     def get_config(self) -> dict[str, Any]:
-        """A function can't be made again from its name: raises NotImplementedError."""
+        """Raise NotImplementedError: a function can't be created from its name."""
         raise NotImplementedError("CustomMetric can't be made again from a config")
 
 

@@ -1,14 +1,16 @@
-"""What scores choose, and choices as zeros and ones."""
+"""Predicted classes from scores, and one-hot encoding."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import npcompat.numpy as np
 from npcompat.gluon.metric._base import Array
 from npcompat.numpy._typing import ArrayLike
 
+_Array = TypeVar("_Array", Array, np.ndarray)
 
-def predict_with_threshold(pred: Any, threshold: Any = 0.5) -> Any:
-    """Which classes are predicted: those whose scores are above a threshold.
+
+def predict_with_threshold(pred: _Array, threshold: Any = 0.5) -> _Array:
+    """Return True for classes whose scores are above a threshold.
 
     Parameters
     ----------
@@ -36,15 +38,15 @@ def predict_with_threshold(pred: Any, threshold: Any = 0.5) -> Any:
     return pred > threshold
 
 
-def one_hot(idx: ArrayLike, num: int) -> Any:
-    """Zeros, with a one at the class of each sample.
+def one_hot(idx: ArrayLike, num: int) -> np.ndarray:
+    """One-hot encoding of class indices.
 
     Parameters
     ----------
     idx : array_like of int, shape (N,)
         Classes.
     num : int
-        How many classes there are.
+        Number of classes.
 
     Examples
     --------
@@ -56,7 +58,7 @@ def one_hot(idx: ArrayLike, num: int) -> Any:
 
 
 def chosen_of(label: Array, pred: Array, threshold: Any) -> Array:
-    """Whether yes is predicted, from a score for each sample or from one for no and one for yes."""
+    """Return binary predictions from one score per sample, or from scores of both classes."""
     chosen: Array = (
         pred.argmax(axis=-1) == 1
         if pred.ndim > label.ndim and pred.shape[-1] == 2

@@ -1,4 +1,4 @@
-"""Metrics of classes: accuracy, precision and recall, cross-entropy."""
+"""Classification metrics: accuracy, precision and recall, cross-entropy."""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from npcompat.gluon.metric._choices import chosen_of, predict_with_threshold
 @alias("acc")
 @register
 class Accuracy(EvalMetric):
-    """Share of predictions that are right.
+    """Accuracy: the share of correct predictions.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Accuracy(EvalMetric):
         self.axis = axis
 
     def update(self, labels: Any, preds: Any) -> None:
-        """See a batch of classes, and of scores or classes."""
+        """Update the metric with a batch of classes, and of scores or classes."""
         for label, pred in pairs(labels, preds):
             self._check_fit(
                 pred.shape == label.shape or -pred.ndim <= self.axis < pred.ndim, label, pred
@@ -58,15 +58,14 @@ class Accuracy(EvalMetric):
 @alias("binary_accuracy")
 @register
 class BinaryAccuracy(EvalMetric):
-    """Share of yes-or-no predictions that are right: of each sample, or of each class of each
-    sample.
+    """Accuracy of binary predictions, one for each sample or for each class of each sample.
 
     Parameters
     ----------
     name, output_names, label_names
         As for `EvalMetric`.
     threshold : float or ndarray
-        From which score on the prediction is yes; one for each class (last axis), or for all.
+        Predictions are positive above it; one for each class (last axis), or for all.
 
     Examples
     --------
@@ -87,7 +86,7 @@ class BinaryAccuracy(EvalMetric):
         self.threshold = threshold.asnumpy() if hasattr(threshold, "asnumpy") else threshold
 
     def update(self, labels: Any, preds: Any) -> None:
-        """See a batch of zeros and ones, and of scores."""
+        """Update the metric with a batch of zeros and ones, and of scores."""
         for label, pred in pairs(labels, preds):
             self._check_fit(label.size == pred.size, label, pred)
             chosen = predict_with_threshold(pred, self.threshold).reshape(label.shape)
@@ -97,12 +96,12 @@ class BinaryAccuracy(EvalMetric):
 @alias("top_k_accuracy", "top_k_acc")
 @register
 class TopKAccuracy(EvalMetric):
-    """Share of samples whose class is among those with the largest scores.
+    """Top-k accuracy: the share of samples whose class is among the k largest scores.
 
     Parameters
     ----------
     top_k : int
-        How many scores.
+        Number of largest scores.
     name, output_names, label_names
         As for `EvalMetric`; `_k` is added to the name.
 
@@ -127,7 +126,7 @@ class TopKAccuracy(EvalMetric):
         self.top_k = top_k
 
     def update(self, labels: Any, preds: Any) -> None:
-        """See a batch of classes and scores."""
+        """Update the metric with a batch of classes and scores."""
         for label, pred in pairs(labels, preds):
             self._check_fit(pred.ndim > 1 and pred.size == label.size * pred.shape[-1], label, pred)
             best = onp.argsort(-pred.reshape(label.size, -1), axis=1, kind="stable")[
@@ -138,22 +137,22 @@ class TopKAccuracy(EvalMetric):
 
 @register
 class Fbeta(EvalMetric):
-    """Weighted harmonic mean of precision and recall.
+    """F-beta score: the weighted harmonic mean of precision and recall.
 
     Parameters
     ----------
     name, output_names, label_names
         As for `EvalMetric`.
     class_type : {'binary', 'multiclass', 'multilabel'}
-        Whether labels are 0 or 1 (of which 1 counts), one of several classes, or 0 or 1 for each of
-        several.
+        Labels are 0 or 1 (1 is the positive class), one of several classes, or 0 or 1 for each of
+        several classes.
     beta : float
         Weight of the recall.
     threshold : float
-        From which score on a class is predicted (not for multiclass, nor for two scores).
+        A class is predicted above it (not for multiclass, nor for two scores).
     average : {'micro', 'macro', None}
-        Whether counts of all classes are added up, or their values averaged; with None there is one
-        value for each.
+        Whether the counts of all classes are summed, or their scores averaged; None returns one
+        score for each class.
 
     Examples
     --------
@@ -199,12 +198,12 @@ class Fbeta(EvalMetric):
         )
 
     def reset(self) -> None:
-        """Forget what was seen."""
+        """Reset the metric."""
         super().reset()
         self._right, self._predicted, self._true = (onp.zeros(0) for _ in range(3))
 
     def _indicators(self, label: Array, pred: Array) -> tuple[Array, Array]:
-        """For each sample and class, whether it is true, and whether it is predicted."""
+        """Return bool arrays of true and of predicted classes, for each sample and class."""
         if self.class_type == "multilabel":
             return label.reshape(len(label), -1) > 0, pred.reshape(len(label), -1) > self.threshold
         if self.class_type == "multiclass":
@@ -215,7 +214,7 @@ class Fbeta(EvalMetric):
         return label.reshape(-1, 1) > 0, chosen_of(label, pred, self.threshold).reshape(-1, 1)
 
     def update(self, labels: Any, preds: Any) -> None:
-        """See a batch of classes and scores."""
+        """Update the metric with a batch of classes and scores."""
         for label, pred in pairs(labels, preds):
             self._check_fit(self.class_type != "multilabel" or label.size == pred.size, label, pred)
             true, predicted = self._indicators(label, pred)
@@ -232,7 +231,7 @@ class Fbeta(EvalMetric):
             self.num_inst += len(true)
 
     def get(self) -> tuple[Any, Any]:
-        """Name and value; nan if nothing was seen."""
+        """Return name and value; nan without data."""
         if not self.num_inst:
             return self.name, math.nan
         counts = [self._right, self._predicted, self._true]
@@ -246,7 +245,9 @@ class Fbeta(EvalMetric):
 
 @register
 class F1(Fbeta):
-    """Harmonic mean of precision and recall; the arguments are those of `Fbeta` without `beta`.
+    """F1 score: the harmonic mean of precision and recall.
+
+    The arguments are those of `Fbeta` without `beta`.
 
     Examples
     --------
@@ -271,14 +272,14 @@ class F1(Fbeta):
 @alias("ce")
 @register
 class CrossEntropy(EvalMetric):
-    """Mean of minus the logarithm of the probability that was given to the true class.
+    """Cross-entropy: the mean negative log probability of the true class.
 
     Parameters
     ----------
     eps : float
-        What is added to probabilities.
+        Added to probabilities.
     ignore_label : int, optional
-        A class whose samples are left out.
+        A class whose samples are ignored.
     axis : int
         The axis of classes.
     from_logits : bool
@@ -321,7 +322,7 @@ class CrossEntropy(EvalMetric):
         )
 
     def update(self, labels: Any, preds: Any) -> None:
-        """See a batch of classes, and of probabilities or logits."""
+        """Update the metric with a batch of classes, and of probabilities or logits."""
         for label, pred in pairs(labels, preds):
             normalized_axes(self.axis, pred.ndim)
             self._check_fit(pred.size == label.size * pred.shape[self.axis], label, pred)
@@ -342,12 +343,12 @@ class CrossEntropy(EvalMetric):
 @alias("nll_loss", "nll-loss")
 @register
 class NegativeLogLikelihood(CrossEntropy):
-    """MXNet 1's name of `CrossEntropy` of probabilities.
+    """Negative log-likelihood: MXNet 1's name for `CrossEntropy` of probabilities.
 
     Parameters
     ----------
     eps : float
-        What is added to probabilities.
+        Added to probabilities.
     name, output_names, label_names
         As for `EvalMetric`.
 
@@ -371,7 +372,9 @@ class NegativeLogLikelihood(CrossEntropy):
 
 @register
 class Perplexity(CrossEntropy):
-    """The exponential of the mean cross-entropy; the arguments are those of `CrossEntropy`.
+    """Perplexity: the exponential of the mean cross-entropy.
+
+    The arguments are those of `CrossEntropy`.
 
     Examples
     --------
@@ -394,7 +397,7 @@ class Perplexity(CrossEntropy):
         super().__init__(eps, ignore_label, axis, from_logits, name, output_names, label_names)
 
     def get(self) -> tuple[Any, Any]:
-        """Name and value; nan if nothing was seen."""
+        """Return name and value; nan without data."""
         return self.name, math.exp(super().get()[1])
 
 

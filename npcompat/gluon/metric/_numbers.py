@@ -1,4 +1,4 @@
-"""Metrics of numbers: errors and losses."""
+"""Regression metrics: errors and losses."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from npcompat.gluon.metric._base import Array, EvalMetric, as_lists, pairs, regi
 
 
 class _Difference(EvalMetric):
-    """A mean over elements and then over samples of what `_error` makes of each pair of numbers."""
+    """Base class of metrics that average `_error` over elements and then over samples."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class _Difference(EvalMetric):
         raise NotImplementedError
 
     def update(self, labels: Any, preds: Any) -> None:
-        """See a batch of numbers."""
+        """Update the metric with a batch of numbers."""
         for label, pred in pairs(labels, preds):
             self._check_fit(label.size == pred.size, label, pred)
             count = len(label) if label.ndim else 1
@@ -36,7 +36,7 @@ class _Difference(EvalMetric):
 
 @register
 class MAE(_Difference):
-    """Mean absolute error.
+    """Mean absolute error (MAE).
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class MAE(_Difference):
 
 @register
 class MSE(_Difference):
-    """Mean squared error.
+    """Mean squared error (MSE).
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class MSE(_Difference):
 
 @register
 class RMSE(MSE):
-    """Root of the mean squared error.
+    """Root mean squared error (RMSE).
 
     Parameters
     ----------
@@ -118,13 +118,13 @@ class RMSE(MSE):
         super().__init__(name, output_names, label_names)
 
     def get(self) -> tuple[Any, Any]:
-        """Name and value; nan if nothing was seen."""
+        """Return name and value; nan without data."""
         return self.name, math.sqrt(super().get()[1])
 
 
 @register
 class Loss(EvalMetric):
-    """Mean of what is given as predictions; labels are not looked at.
+    """Mean of losses, given as predictions; labels are ignored.
 
     Parameters
     ----------
@@ -148,14 +148,14 @@ class Loss(EvalMetric):
         super().__init__(name, output_names, label_names)
 
     def update(self, labels: Any, preds: Any) -> None:
-        """See losses."""
+        """Update the metric with losses."""
         for pred in as_lists(preds):
             self._add(pred.sum(dtype=onp.float64), pred.size)
 
 
 @register
 class Torch(Loss):
-    """Mean of what a criterion of another library gives; MXNet's name for `Loss` there.
+    """Mean of another library's losses: MXNet's second name for `Loss`.
 
     Parameters
     ----------

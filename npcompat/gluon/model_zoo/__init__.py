@@ -1,4 +1,4 @@
-"""Networks that others have described and trained."""
+"""Model zoo: published network architectures."""
 
 from npcompat.gluon.model_zoo import vision
 

@@ -1,4 +1,4 @@
-"""Parameters that others have trained: found in a local folder; nothing is downloaded."""
+"""Pretrained parameters, read from a local folder; nothing is downloaded."""
 
 import os
 from pathlib import Path
@@ -18,18 +18,18 @@ def completed(
     root: str | os.PathLike[str] | None,
     ctx: Any,
 ) -> _Net:
-    """The network, with the parameters of a local file if `pretrained`.
+    """Return the network, with pretrained parameters of a local file if `pretrained`.
 
     Parameters
     ----------
     net : HybridBlock
         The network.
     name : str
-        What its files are called.
+        Name of its files.
     pretrained : bool
-        Whether to read one.
+        Whether to read a file.
     device, ctx : Device or str, optional
-        Where to place the parameters.
+        Device of the parameters.
     root : path, optional
         The folder; `$MXNET_HOME/models`, or `~/.mxnet/models`, if not given.
 
@@ -50,8 +50,9 @@ def completed(
 
 
 def found(name: str, root: str | os.PathLike[str] | None = None) -> Path:
-    """The file of a network's parameters in a folder; `name-1a2b3c4d.params`, as MXNet calls its
-    files, is one too.
+    """Return the path of a network's parameter file in a folder.
+
+    MXNet's names, such as `name-1a2b3c4d.params`, are found, too.
     """
     folder = (
         Path(os.environ.get("MXNET_HOME", "~/.mxnet"), "models") if root is None else Path(root)

@@ -6,6 +6,7 @@ import npcompat.numpy_extension as npx
 from npcompat import initializer
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.parameter import Parameter
+from npcompat.numpy._ndarray import ndarray
 
 
 class Activation(HybridBlock):
@@ -27,7 +28,7 @@ class Activation(HybridBlock):
         npx.activation(0.0, activation)  # an unknown name is an error here, not at the first call
         self._activation = activation
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply the activation function to x."""
         return npx.activation(x, act_type=self._activation)
 
@@ -55,7 +56,7 @@ class LeakyReLU(HybridBlock):
             raise ValueError(f"LeakyReLU: alpha must not be negative, got {alpha}")
         self._alpha = float(alpha)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply the activation function to x."""
         return npx.leaky_relu(x, act_type="leaky", slope=self._alpha)
 
@@ -86,7 +87,7 @@ class PReLU(HybridBlock):
         init = initializer.Constant(0.25) if alpha_initializer is None else alpha_initializer
         self.alpha = Parameter("alpha", shape=(in_channels,), init=init)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply the activation function to x."""
         return npx.leaky_relu(x, gamma=self.alpha.data(), act_type="prelu")
 
@@ -109,7 +110,7 @@ class ELU(HybridBlock):
         super().__init__()
         self._alpha = float(alpha)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply the activation function to x."""
         return npx.leaky_relu(x, act_type="elu", slope=self._alpha)
 
@@ -125,7 +126,7 @@ class SELU(HybridBlock):
     [-1.111, 2.101]
     """
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply the activation function to x."""
         return npx.leaky_relu(x, act_type="selu")
 
@@ -150,7 +151,7 @@ class GELU(HybridBlock):
             raise ValueError(f"GELU: approximation must be 'erf' or 'tanh', got {approximation!r}")
         self._approximation = approximation
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply the activation function to x."""
         return npx.gelu(x, self._approximation)
 
@@ -173,7 +174,7 @@ class Swish(HybridBlock):
         super().__init__()
         self._beta = float(beta)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply the activation function to x."""
         return npx.silu(x, self._beta)
 
@@ -187,7 +188,7 @@ class SiLU(HybridBlock):
     [-0.269, 1.762]
     """
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply the activation function to x."""
         return npx.silu(x)
 

@@ -6,6 +6,7 @@ import npcompat.numpy_extension as npx
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.nn._basic import Dense, Dropout
 from npcompat.gluon.nn._normalization import LayerNorm
+from npcompat.numpy._ndarray import ndarray
 
 
 class MultiHeadAttention(HybridBlock):
@@ -91,13 +92,13 @@ class MultiHeadAttention(HybridBlock):
 
     def forward(
         self,
-        query: Any,
-        key: Any = None,
-        value: Any = None,
-        mask: Any = None,
-        valid_length: Any = None,
+        query: ndarray,
+        key: ndarray | None = None,
+        value: ndarray | None = None,
+        mask: ndarray | None = None,
+        valid_length: ndarray | None = None,
         is_causal: bool = False,
-    ) -> Any:
+    ) -> ndarray:
         """Apply attention; returns an array of shape (batch, time, units).
 
         Parameters
@@ -191,8 +192,12 @@ class TransformerEncoderCell(HybridBlock):
         self.dropout = Dropout(dropout)
 
     def forward(
-        self, x: Any, mask: Any = None, valid_length: Any = None, is_causal: bool = False
-    ) -> Any:
+        self,
+        x: ndarray,
+        mask: ndarray | None = None,
+        valid_length: ndarray | None = None,
+        is_causal: bool = False,
+    ) -> ndarray:
         """Encode sequences; the arguments are those of `MultiHeadAttention`."""
 
         def attended(a: Any) -> Any:

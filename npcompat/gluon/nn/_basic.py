@@ -9,6 +9,7 @@ from npcompat._internal.support.argument_errors import count
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.nn._activations import Activation
 from npcompat.gluon.parameter import Parameter
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import DTypeLike
 
 
@@ -76,7 +77,7 @@ class Dense(HybridBlock):
         """Infer the number of features from the input."""
         self.weight.shape = (self._units, math.prod(x.shape[1:]) if self._flatten else x.shape[-1])
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply the layer to x."""
         bias = None if self.bias is None else self.bias.data()
         y = npx.fully_connected(
@@ -115,7 +116,7 @@ class Dropout(HybridBlock):
             raise ValueError(f"Dropout: rate is a probability, got {rate}")
         self._rate, self._axes = float(rate), tuple(axes)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply dropout to x; the identity outside of training."""
         return npx.dropout(x, p=self._rate, axes=self._axes)
 
@@ -170,7 +171,7 @@ class Embedding(HybridBlock):
             allow_deferred_init=True,
         )
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Return the vectors of the indices."""
         return npx.embedding(x, self.weight.data(), self._input_dim, self._output_dim)
 
@@ -187,7 +188,7 @@ class Flatten(HybridBlock):
     (2, 12)
     """
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Flatten x to the shape (batch, features)."""
         return npx.batch_flatten(x)
 

@@ -6,6 +6,7 @@ from typing import Any
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
 from npcompat.gluon.block import Block, HybridBlock
+from npcompat.numpy._ndarray import ndarray
 
 
 class Stack(Block):
@@ -35,7 +36,7 @@ class Stack(Block):
         """Call one of the blocks."""
         return block(*args)
 
-    def __getitem__(self, key: int | slice) -> Any:
+    def __getitem__(self, key: int | slice) -> Block:
         """Return a block, or a slice as a container of the same class."""
         blocks = list(self._children.values())[key]
         if not isinstance(blocks, list):
@@ -103,7 +104,7 @@ class Concatenate(Sequential):
         super().__init__()
         self.axis = axis
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x: ndarray, *args: Any) -> ndarray:
         """Concatenate the outputs of all blocks."""
         return np.concatenate(
             [block(x, *args) for block in self._children.values()], axis=self.axis
@@ -130,7 +131,7 @@ class HybridConcatenate(HybridSequential):
         super().__init__()
         self.axis = axis
 
-    def forward(self, x: Any, *args: Any) -> Any:
+    def forward(self, x: ndarray, *args: Any) -> ndarray:
         """Concatenate the outputs of all blocks."""
         return np.concatenate(
             [block(x, *args) for block in self._children.values()], axis=self.axis

@@ -9,6 +9,7 @@ from npcompat._internal.support.argument_errors import count
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.nn._activations import Activation
 from npcompat.gluon.parameter import Parameter
+from npcompat.numpy._ndarray import ndarray
 
 Sizes = int | Sequence[int]
 
@@ -123,7 +124,7 @@ class _Conv(HybridBlock):
             )
         self.weight.shape = self._weight_shape(x.shape[self._layout.index("C")])
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply the convolution to x, then the activation function."""
         y = npx.convolution(
             x,
@@ -331,7 +332,7 @@ class _Pooling(HybridBlock):
         self._strides = self._kernel if strides is None else _sizes("strides", strides, layout)
         self._padding = _sizes("padding", padding, layout)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply pooling to x."""
         return npx.pooling(
             x,
@@ -362,7 +363,7 @@ class _GlobalPooling(HybridBlock):
         _check_layout(self, layout, self._layouts)
         self._layout = layout
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply global pooling to x; spatial axes stay, with length 1."""
         return npx.pooling(x, pool_type=self._kind, global_pool=True, layout=self._layout)
 

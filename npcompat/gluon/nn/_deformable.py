@@ -7,6 +7,7 @@ from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.nn._activations import Activation
 from npcompat.gluon.nn._convolution import Sizes, _check_layout, _sizes
 from npcompat.gluon.parameter import Parameter
+from npcompat.numpy._ndarray import ndarray
 
 
 class DeformableConvolution(HybridBlock):
@@ -153,7 +154,7 @@ class DeformableConvolution(HybridBlock):
         )
         return y if self.act is None else self.act(y)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply the convolution to x, then the activation function."""
         return self._convolved(npx.deformable_convolution, x, self._moved(x))
 
@@ -182,7 +183,7 @@ class ModulatedDeformableConvolution(DeformableConvolution):
 
     _offsets = 3
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply the convolution to x, then the activation function."""
         moved = self._moved(x)
         split = 2 * (self._offset_channels // 3)

@@ -7,6 +7,7 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import normalized_axes
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.parameter import Parameter
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy._typing import DTypeLike
 
 
@@ -114,7 +115,7 @@ class BatchNorm(_Normalization):
         wanted = dtypes.canonical(dtype)
         super().cast("float32" if wanted.itemsize < 4 else wanted)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Normalize the batch."""
         return npx.batch_norm(
             x,
@@ -229,7 +230,7 @@ class LayerNorm(_Normalization):
         super().__init__(axis, center, scale, beta_initializer, gamma_initializer, in_channels)
         self._epsilon = float(epsilon)
 
-    def forward(self, data: Any) -> Any:
+    def forward(self, data: ndarray) -> ndarray:
         """Normalize the array."""
         return npx.layer_norm(
             data, self.gamma.data(), self.beta.data(), axis=self._axis, eps=self._epsilon
@@ -273,7 +274,7 @@ class GroupNorm(_Normalization):
         super().__init__(1, center, scale, beta_initializer, gamma_initializer, in_channels)
         self._num_groups, self._epsilon = int(num_groups), float(epsilon)
 
-    def forward(self, data: Any) -> Any:
+    def forward(self, data: ndarray) -> ndarray:
         """Normalize the batch."""
         return npx.group_norm(
             data,
@@ -324,7 +325,7 @@ class InstanceNorm(_Normalization):
         super().__init__(axis, center, scale, beta_initializer, gamma_initializer, in_channels)
         self._epsilon = float(epsilon)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Normalize the batch."""
         gamma, beta = self.gamma.data(), self.beta.data()
         if self._axis == 1:

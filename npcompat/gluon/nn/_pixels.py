@@ -3,11 +3,11 @@
 import itertools
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from npcompat import numpy as np
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.nn._convolution import Sizes, _sizes
+from npcompat.numpy._ndarray import ndarray
 
 
 class _PixelShuffle(HybridBlock):
@@ -21,7 +21,7 @@ class _PixelShuffle(HybridBlock):
         if any(f < 1 for f in self._factors):
             raise ValueError(f"{type(self).__name__}: factor must be positive, got {factor}")
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Rearrange channels of x into larger spatial axes."""
         factors, count = self._factors, len(self._factors)
         if x.ndim != count + 2:
@@ -127,7 +127,7 @@ class ReflectionPad2D(HybridBlock):
             )
         self._widths = tuple(zip(widths[::2], widths[1::2], strict=True))
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Pad the images."""
         if x.ndim != 4 or any(
             max(w) >= n for w, n in zip(self._widths[2:], x.shape[2:], strict=True)

@@ -4,6 +4,7 @@ from typing import Any
 
 import npcompat.numpy_extension as npx
 from npcompat.gluon.nn._convolution import Sizes, _Conv, _sizes
+from npcompat.numpy._ndarray import ndarray
 
 
 class _ConvTranspose(_Conv):
@@ -62,7 +63,7 @@ class _ConvTranspose(_Conv):
             else (in_channels, *self._kernel, filters)
         )
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Apply the convolution to x, then the activation function."""
         y = npx.deconvolution(
             x,

@@ -13,6 +13,8 @@ import npcompat.numpy_extension as npx
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.op import as_shape
 from npcompat.numpy._checks import flagged
+from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy._typing import ArrayLike
 
 _T = TypeVar("_T")
 
@@ -153,7 +155,7 @@ def sample_n_shape_converter(size: Any) -> tuple[int, ...]:
     return shape
 
 
-def prob2logit(prob: Any, binary: bool = True) -> Any:
+def prob2logit(prob: ArrayLike, binary: bool = True) -> ndarray:
     """Convert probabilities to logits.
 
     These are log-odds, `log(p / (1 - p))`, or for `binary=False` log probabilities.
@@ -178,7 +180,7 @@ def prob2logit(prob: Any, binary: bool = True) -> Any:
     return np.log(inside) - np.log1p(-inside)
 
 
-def logit2prob(logit: Any, binary: bool = True) -> Any:
+def logit2prob(logit: ArrayLike, binary: bool = True) -> ndarray:
     """Convert logits to probabilities, by sigmoid or softmax.
 
     `binary` chooses the sigmoid of log-odds; otherwise the softmax along the last axis is computed.
@@ -201,7 +203,7 @@ def logit2prob(logit: Any, binary: bool = True) -> Any:
 # --- logarithms -----------------------------------------------------------------------------------
 
 
-def inside_unit(prob: Any) -> Any:
+def inside_unit(prob: Any) -> ndarray:
     """Replace probabilities 0 and 1 by the nearest floats between."""
     limits: Any = ml_dtypes.finfo(prob.dtype)  # type: ignore[no-untyped-call]
     return np.clip(prob, float(limits.tiny), 1 - float(limits.epsneg))
@@ -212,38 +214,38 @@ def tiny(dtype: Any) -> float:
     return float(ml_dtypes.finfo(dtype).tiny)  # type: ignore[no-untyped-call]
 
 
-def floating(x: Any) -> Any:
+def floating(x: ArrayLike) -> ndarray:
     """Convert an array-like to an array of floats; other dtypes become the default float."""
     array = np.asarray(x)
     return array if dtypes.is_float(array.dtype) else array.astype(float)
 
 
-def log(x: Any) -> Any:
+def log(x: Any) -> ndarray:
     """Natural logarithm without a warning for 0, which is a valid probability."""
     with np.errstate(divide="ignore"):
         return np.log(x)
 
 
-def weighted(x: Any, logs: Any) -> Any:
+def weighted(x: Any, logs: Any) -> ndarray:
     """Return x * logs, and 0 where x is 0 and logs is -inf, also in derivatives."""
     none = (x == 0) & (logs == -np.inf)
     return np.where(none, 0, x * np.where(none, 0, logs))
 
 
-def xlogy(x: Any, y: Any) -> Any:
+def xlogy(x: Any, y: Any) -> ndarray:
     """Return x log(y), and 0 where both are 0, also in derivatives."""
     none = (x == 0) & (y == 0)
     return np.where(none, 0, x * log(np.where(none, 1, y)))
 
 
-def xlog1py(x: Any, y: Any) -> Any:
+def xlog1py(x: Any, y: Any) -> ndarray:
     """Return x log(1 + y), and 0 where x is 0 and y is -1, also in derivatives."""
     none = (x == 0) & (y == -1)
     with np.errstate(divide="ignore"):
         return np.where(none, 0, x * np.log1p(np.where(none, 0, y)))
 
 
-def sum_right_most(x: Any, ndim: int) -> Any:
+def sum_right_most(x: Any, ndim: int) -> ndarray:
     """Sum over the last `ndim` axes."""
     return x.sum(tuple(range(-ndim, 0))) if ndim else x
 

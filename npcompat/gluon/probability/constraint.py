@@ -5,13 +5,16 @@ is first read.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as onp
 
 import npcompat.numpy as np
 from npcompat._internal.core import modes
 from npcompat.gluon.probability._functions import constraint_check
+from npcompat.numpy._ndarray import ndarray
+
+_Value = TypeVar("_Value")
 
 
 class Constraint:
@@ -34,11 +37,11 @@ class Constraint:
     expected = "a valid value"
     is_discrete = False
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray | bool:
         """Return a bool array: True where value satisfies the constraint."""
         raise NotImplementedError(f"{type(self).__name__} must define condition(self, value)")
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: _Value) -> _Value:
         """Return value if it satisfies the constraint everywhere; else raise ValueError.
 
         In a compiled function the error is raised when a result of the program is first read.
@@ -94,7 +97,7 @@ class Real(Constraint):
 
     expected = "numbers, not nan"
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value is not nan."""
         return value == value
 
@@ -105,7 +108,7 @@ class Boolean(Constraint):
     expected = "0 or 1"
     is_discrete = True
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value is 0 or 1."""
         return (value == 0) | (value == 1)
 
@@ -139,7 +142,7 @@ class Interval(_Between):
     ValueError: Interval: expected numbers from 0 to 1, got 2.0 at index (1,)
     """
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value lies between the bounds, or on one."""
         return (value >= self._lower_bound) & (value <= self._upper_bound)
 
@@ -149,7 +152,7 @@ class OpenInterval(_Between):
 
     _relation = "numbers above {} and below {}"
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value lies between the bounds."""
         return (value > self._lower_bound) & (value < self._upper_bound)
 
@@ -159,7 +162,7 @@ class HalfOpenInterval(_Between):
 
     _relation = "numbers from {} on and below {}"
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value lies between the bounds, or on the lower."""
         return (value >= self._lower_bound) & (value < self._upper_bound)
 
@@ -188,7 +191,7 @@ class _Above(Constraint):
 class GreaterThan(_Above):
     """Numbers greater than a bound."""
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value is above the bound."""
         return value > self._lower_bound
 
@@ -198,7 +201,7 @@ class GreaterThanEq(_Above):
 
     _relation = "numbers from {} on"
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value is the bound or above it."""
         return value >= self._lower_bound
 
@@ -234,7 +237,7 @@ class _Below(Constraint):
 class LessThan(_Below):
     """Numbers less than a bound."""
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value is below the bound."""
         return value < self._upper_bound
 
@@ -244,7 +247,7 @@ class LessThanEq(_Below):
 
     _relation = "numbers up to {}"
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value is the bound or below it."""
         return value <= self._upper_bound
 
@@ -262,7 +265,7 @@ class IntegerInterval(Interval):
     _relation = "whole numbers from {} to {}"
     is_discrete = True
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value is whole and in the interval."""
         return _whole(value) & super().condition(value)
 
@@ -273,7 +276,7 @@ class IntegerOpenInterval(OpenInterval):
     _relation = "whole numbers above {} and below {}"
     is_discrete = True
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value is whole and in the interval."""
         return _whole(value) & super().condition(value)
 
@@ -284,7 +287,7 @@ class IntegerHalfOpenInterval(HalfOpenInterval):
     _relation = "whole numbers from {} on and below {}"
     is_discrete = True
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value is whole and in the interval."""
         return _whole(value) & super().condition(value)
 
@@ -295,7 +298,7 @@ class IntegerGreaterThan(GreaterThan):
     _relation = "whole numbers above {}"
     is_discrete = True
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value is whole and above the bound."""
         return _whole(value) & super().condition(value)
 
@@ -306,7 +309,7 @@ class IntegerGreaterThanEq(GreaterThanEq):
     _relation = "whole numbers from {} on"
     is_discrete = True
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value is whole and the bound or above it."""
         return _whole(value) & super().condition(value)
 
@@ -317,7 +320,7 @@ class IntegerLessThan(LessThan):
     _relation = "whole numbers below {}"
     is_discrete = True
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value is whole and below the bound."""
         return _whole(value) & super().condition(value)
 
@@ -328,7 +331,7 @@ class IntegerLessThanEq(LessThanEq):
     _relation = "whole numbers up to {}"
     is_discrete = True
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True where value is whole and the bound or below it."""
         return _whole(value) & super().condition(value)
 
@@ -361,7 +364,7 @@ class Simplex(Constraint):
 
     expected = "vectors along the last axis of numbers from 0 on that add up to 1"
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True for vectors on the simplex, up to rounding."""
         slack = 1e-6 if value.dtype.itemsize > 2 else 1e-2
         return (value >= 0).all(-1) & (abs(value.sum(-1) - 1) <= slack * max(1, value.shape[-1]))
@@ -371,7 +374,7 @@ class _OneHot(Constraint):
     expected = "vectors along the last axis of one 1 and zeros"
     is_discrete = True
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         return ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
 
 
@@ -386,7 +389,7 @@ class _Counts(Constraint):
             f"vectors along the last axis of whole numbers from 0 on that add up to {total}"
         )
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         return (_whole(value) & (value >= 0)).all(-1) & (value.sum(-1) == self._total)
 
 
@@ -395,7 +398,7 @@ class LowerTriangular(Constraint):
 
     expected = "square lower triangular matrices"
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True for lower triangular matrices."""
         return _square(value) & (np.tril(value) == value).all((-2, -1))
 
@@ -405,7 +408,7 @@ class LowerCholesky(Constraint):
 
     expected = "square lower triangular matrices with a positive diagonal"
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray:
         """Return True for Cholesky factors."""
         return (
             _square(value)
@@ -419,7 +422,7 @@ class PositiveDefinite(Constraint):
 
     expected = "symmetric positive definite matrices"
 
-    def condition(self, value: Any) -> Any:
+    def condition(self, value: ndarray) -> ndarray | bool:
         """Return True for positive definite matrices, symmetric up to rounding."""
         if not _square(value):
             return False
@@ -454,7 +457,7 @@ class _Parts(Constraint):
     def _parts(self, value: Any) -> list[Any]:
         raise NotImplementedError(f"{type(self).__name__} must define _parts(self, value)")
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: _Value) -> _Value:
         """Return value if each part satisfies its constraint; else raise ValueError."""
         return self._require(value, type(self).__name__)
 
@@ -542,7 +545,7 @@ class Stack(_Parts):
 class _Dependent(Constraint):
     expected = "a region that depends on the parameters"
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: _Value) -> _Value:
         """Raise ValueError: only the distribution's own constraint can be checked."""
         raise ValueError(
             "this constraint depends on the parameters of a distribution: ask for it on the "

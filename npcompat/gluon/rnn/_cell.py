@@ -211,7 +211,7 @@ class GatedCell(HybridRecurrentCell):
         return self._step(self._from_input(inputs), self._from_state(states[0]), states)
 
 
-def as_function(activation: Any) -> Any:
+def as_function(activation: Any) -> Callable[..., Any]:
     """Return the activation function of a name; functions are returned unchanged."""
     return Activation(activation) if isinstance(activation, str) else activation
 

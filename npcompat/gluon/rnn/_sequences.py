@@ -5,6 +5,7 @@ from typing import Any
 
 import npcompat.numpy as np
 import npcompat.numpy_extension as npx
+from npcompat.numpy._ndarray import ndarray
 
 
 def axis_of_time(layout: str) -> int:
@@ -33,12 +34,12 @@ def as_steps(length: int | None, inputs: Any, layout: str) -> list[Any]:
     return steps
 
 
-def merged(steps: Sequence[Any], layout: str) -> Any:
+def merged(steps: Sequence[Any], layout: str) -> ndarray:
     """Stack the steps into one array."""
     return np.stack(list(steps), axis=axis_of_time(layout))
 
 
-def last_of(steps: Sequence[Any], lengths: Any, first: Any) -> Any:
+def last_of(steps: Sequence[Any], lengths: Any, first: Any) -> ndarray:
     """Select the last step of each sequence; `first` for empty sequences."""
     return np.stack([first, *steps])[lengths, np.arange(len(lengths))]
 

@@ -1,4 +1,4 @@
-"""npx.image: functions of pictures that can be compiled, and all names of `npcompat.image`."""
+"""npx.image: image functions that can be compiled, and all names of `npcompat.image`."""
 
 from npcompat import image
 from npcompat.image import *

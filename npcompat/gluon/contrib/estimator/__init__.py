@@ -1,4 +1,4 @@
-"""A loop for training and evaluation, and handlers that act on what happens in it."""
+"""Estimator: a training and evaluation loop with event handlers."""
 
 from npcompat.gluon.contrib.estimator._batch_processor import BatchProcessor
 from npcompat.gluon.contrib.estimator._checkpoints import CheckpointHandler, EarlyStoppingHandler

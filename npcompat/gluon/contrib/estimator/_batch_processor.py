@@ -1,4 +1,4 @@
-"""What is done with a batch; a class of one's own replaces it."""
+"""Processing of single batches; a subclass can replace it."""
 
 from typing import Any
 
@@ -9,8 +9,9 @@ Results = tuple[list[Any], list[Any], list[Any], list[Any]]
 
 
 class BatchProcessor:
-    """Trains and evaluates on single batches, for `Estimator`. A subclass defines one of the two
-    anew.
+    """Trains and evaluates on single batches, for `Estimator`.
+
+    A subclass overrides one of the two methods.
 
     Examples
     --------
@@ -32,7 +33,7 @@ class BatchProcessor:
         Parameters
         ----------
         estimator : Estimator
-            Gives the network and the loss.
+            Has the network and the loss.
         val_batch : tuple
             Data and labels.
         batch_axis : int
@@ -53,7 +54,7 @@ class BatchProcessor:
         )
 
     def fit_batch(self, estimator: Any, train_batch: Any, batch_axis: int = 0) -> Results:
-        """Compute the gradients of a batch; the parameters are updated by `GradientUpdateHandler`.
+        """Compute the gradients of a batch; `GradientUpdateHandler` updates the parameters.
 
         The arguments are those of `evaluate_batch`.
         """

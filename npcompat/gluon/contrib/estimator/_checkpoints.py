@@ -1,4 +1,4 @@
-"""Handlers that watch a metric: files of the best and latest parameters, and an early end."""
+"""Handlers that monitor a metric: checkpoints and early stopping."""
 
 import json
 import math
@@ -21,11 +21,11 @@ from npcompat.gluon.contrib.estimator._events import (
 from npcompat.gluon.metric import CompositeEvalMetric, EvalMetric
 
 _RISING = ("acc", "f1", "fbeta", "mcc", "pcc", "pearson", "cosine", "top_k")
-"""Parts of the names of metrics whose larger values are better."""
+"""Substrings of the names of metrics whose larger values are better."""
 
 
 class _Watch:
-    """What a metric's best value is so far."""
+    """Tracks the best value of a metric."""
 
     def __init__(
         self,
@@ -50,13 +50,11 @@ class _Watch:
         self.begin()
 
     def begin(self) -> None:
-        """Forget the best value."""
+        """Reset the best value."""
         self.best = -self.sign * math.inf if self.baseline is None else self.baseline
 
     def improved(self) -> bool:
-        """Whether the value is better than any before, by more than the least difference; it is the
-        best one then.
-        """
+        """Return True if the metric improved by more than `min_delta`; store it as the best."""
         value = self.monitor.get()[1]
         if math.isnan(value) or self.sign * (value - self.best) <= self.min_delta:
             return False
@@ -65,23 +63,22 @@ class _Watch:
 
 
 class CheckpointHandler(TrainBegin, EpochBegin, BatchBegin, BatchEnd, EpochEnd):
-    """Writes parameters, states of the trainer, and the place in the random stream into files,
-    every few passes or batches.
+    """Checkpointing: writes parameters, trainer states and random state to files.
 
-    A file's name is `prefix-epochEbatchB`, where E and B are how many passes and batches were made;
-    each file is written whole or not at all. A resumed training gives the same parameters, bit by
-    bit, as one that was not interrupted: the batches of an unfinished pass that were seen already
-    are read and passed over. The architecture is not written, nor are gradients: where those of
-    several batches are added up, `batch_period` must be a multiple of their number.
+    A file's name is `prefix-epochEbatchB`, where E and B are the numbers of finished epochs and
+    batches; files are written atomically. A resumed training gives the same parameters, bit by bit,
+    as an uninterrupted one: the batches of an unfinished epoch that were already used are read and
+    skipped. Neither the architecture nor gradients are written: where gradients of several batches
+    are accumulated, `batch_period` must be a multiple of their number.
 
     Parameters
     ----------
     model_dir : path
-        The folder; it is made if there is none.
+        The folder; it is created if there is none.
     model_prefix : str
-        What names of files begin with.
+        Prefix of the files' names.
     monitor : EvalMetric, optional
-        The metric that says which parameters are best.
+        The metric that selects the best parameters.
     verbose : int
         Whether to log each file.
     save_best : bool
@@ -89,11 +86,11 @@ class CheckpointHandler(TrainBegin, EpochBegin, BatchBegin, BatchEnd, EpochEnd):
     mode : {'auto', 'min', 'max'}
         Whether smaller or larger values are better; 'auto' knows it from the metric's name.
     epoch_period, batch_period : int, optional
-        After how many passes, and after how many batches, files are written; never if None.
+        Numbers of epochs and of batches between checkpoints; never if None.
     max_checkpoints : int
-        How many are kept.
+        Number of checkpoints that are kept.
     resume_from_checkpoint : bool
-        Whether to go on where the latest one was written.
+        Whether to resume from the latest checkpoint.
     """
 
     priority = 900
@@ -121,7 +118,7 @@ class CheckpointHandler(TrainBegin, EpochBegin, BatchBegin, BatchEnd, EpochEnd):
         self.model_dir.mkdir(parents=True, exist_ok=True)
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Go on where the latest checkpoint was written, if asked for."""
+        """Resume from the latest checkpoint, if requested."""
         if self._watch is not None:
             self._watch.begin()
         self._written = None
@@ -168,21 +165,21 @@ class CheckpointHandler(TrainBegin, EpochBegin, BatchBegin, BatchEnd, EpochEnd):
         self._written = epochs, batches
 
     def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Note where the random stream is: the order of the data follows from it."""
+        """Store the position of the random stream, which determines the order of the data."""
         self._in_epoch = 0
         self._epoch_position = stream.position()
 
     def batch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Note how many batches of the pass were seen."""
+        """Count the batches of the epoch."""
         self._in_epoch = kwargs.get("index", self._in_epoch) + 1
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Write, if it is time."""
+        """Write a checkpoint if the period has elapsed."""
         if self.batch_period and estimator.trained_batches % self.batch_period == 0:
             self._write(estimator)
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Write, if it is time."""
+        """Write a checkpoint if the period has elapsed."""
         self._in_epoch = 0
         if self.epoch_period and estimator.trained_epochs % self.epoch_period == 0:
             self._write(estimator)
@@ -214,29 +211,27 @@ class CheckpointHandler(TrainBegin, EpochBegin, BatchBegin, BatchEnd, EpochEnd):
             estimator.logger.info("CheckpointHandler: %s written", self.model_dir / prefix)
 
     def _checkpoints(self) -> list[tuple[tuple[int, int], str]]:
-        """Numbers of passes and batches of the checkpoints that are whole, and what their names
-        begin with; latest last.
-        """
+        """Return (epochs, batches) and name prefix of the complete checkpoints, latest last."""
         form = re.compile(re.escape(self.model_prefix) + r"-epoch(\d+)batch(\d+)\.json")
         found = [match for path in self.model_dir.iterdir() if (match := form.fullmatch(path.name))]
         return sorted([((int(m[1]), int(m[2])), m[0].removesuffix(".json")) for m in found])
 
 
 class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
-    """Ends training when a metric has not improved for some passes.
+    """Early stopping: ends training when a metric has not improved for some epochs.
 
     Parameters
     ----------
     monitor : EvalMetric
         The metric: one of `estimator.train_metrics` or `estimator.val_metrics`.
     min_delta : float
-        The least difference that is an improvement.
+        Minimum difference that counts as an improvement.
     patience : int
-        For how many passes to go on without one.
+        Number of epochs without improvement after which training ends.
     mode : {'auto', 'min', 'max'}
         Whether smaller or larger values are better; 'auto' knows it from the metric's name.
     baseline : float, optional
-        The value to begin with.
+        Initial best value.
     """
 
     def __init__(
@@ -252,16 +247,16 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
 
     @property
     def best(self) -> float:
-        """The best value so far."""
+        """Best value so far."""
         return self._watch.best
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Begin to watch."""
+        """Reset the best value and the counters."""
         self._watch.begin()
         self.wait = self.stopped_epoch = 0
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool:
-        """Whether there was no improvement for long enough."""
+        """Return True, which ends training, after `patience` epochs without improvement."""
         self.wait = 0 if self._watch.improved() else self.wait + 1
         if self.wait == 0 or self.wait < self.patience:
             return False
@@ -269,7 +264,7 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
         return True
 
     def train_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Log why training ended."""
+        """Log the reason if training was stopped."""
         if self.stopped_epoch:
             estimator.logger.info(
                 "[Epoch %d] EarlyStoppingHandler: %s does not improve on %.4f",

@@ -1,4 +1,4 @@
-"""The loop of training and evaluation."""
+"""Estimator: the training and evaluation loop."""
 
 import copy
 import logging
@@ -11,7 +11,7 @@ from npcompat._internal.dispatch.devices import as_device, current_device
 from npcompat.gluon import loss as losses
 from npcompat.gluon import metric as metrics
 from npcompat.gluon._parameter import one_of, single_device
-from npcompat.gluon.contrib.estimator._batch_processor import BatchProcessor
+from npcompat.gluon.contrib.estimator._batch_processor import BatchProcessor, Results
 from npcompat.gluon.contrib.estimator._events import EventHandler, handlers_of, metrics_of
 from npcompat.gluon.contrib.estimator._handlers import (
     GradientUpdateHandler,
@@ -25,42 +25,43 @@ from npcompat.gluon.trainer import Trainer
 
 
 class Estimator:
-    """Trains a network, and evaluates it; what else happens is done by handlers of its events.
+    """Estimator: trains and evaluates a network, with event handlers for everything else.
 
     Parameters
     ----------
     net : Block
-        What is trained.
+        The network to train.
     loss : gluon.loss.Loss
         The loss.
     train_metrics, val_metrics : EvalMetric or list of EvalMetric, optional
-        What is measured in training and in evaluation. If not given, the loss, and what suits it;
-        in evaluation the same as in training. Their names get 'training' and 'validation' in front.
+        Metrics in training and in evaluation. By default the loss, and accuracy for classifiers;
+        in evaluation the same as in training. Their names get the prefixes 'training' and
+        'validation'.
     initializer : Initializer or str, optional
         For parameters that have no values yet.
     trainer : Trainer, optional
-        What updates the parameters; SGD with a learning rate of 0.001, with a warning, if not
-        given.
+        Updates the parameters; SGD with a learning rate of 0.001, with a warning, if not given.
     device, context : Device or list of one, optional
-        Where to train.
+        Device to train on.
     val_net : Block, optional
-        What is evaluated; `net` if not given.
+        The network to evaluate; `net` if not given.
     val_loss : gluon.loss.Loss, optional
         The loss in evaluation; `loss` if not given.
     batch_processor : BatchProcessor, optional
-        What is done with a batch.
+        Computes losses and gradients of single batches.
 
     Attributes
     ----------
     trained_epochs, trained_batches : int
-        How many passes and batches were made.
+        Numbers of finished epochs and batches.
     logger : logging.Logger
-        Writes to standard output; handlers and level are yours to change.
+        Writes to standard output; its handlers and level can be changed.
 
     Examples
     --------
     >>> from npcompat.gluon.contrib.estimator import Estimator
-    >>> data = gluon.data.DataLoader(gluon.data.ArrayDataset(np.ones((8, 2)), np.zeros(8)), batch_size=4)
+    >>> dataset = gluon.data.ArrayDataset(np.ones((8, 2)), np.zeros(8))
+    >>> data = gluon.data.DataLoader(dataset, batch_size=4)
     >>> net = nn.Dense(1)
     >>> net.initialize()
     >>> trainer = gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.1})
@@ -118,17 +119,17 @@ class Estimator:
 
     @property
     def context(self) -> list[Any]:
-        """Where to train, as `device`."""
+        """Alias of `device`."""
         return self.device
 
     @property
     def train_metrics(self) -> list[metrics.EvalMetric]:
-        """What is measured in training."""
+        """Training metrics."""
         return self._train_metrics
 
     @property
     def val_metrics(self) -> list[metrics.EvalMetric]:
-        """What is measured in evaluation."""
+        """Evaluation metrics."""
         return self._val_metrics
 
     def _initialize(self, initializer: Any) -> None:
@@ -161,12 +162,12 @@ class Estimator:
 
     # --- single batches
 
-    def fit_batch(self, train_batch: Any, batch_axis: int = 0) -> Any:
-        """Compute the gradients of a batch, by the batch processor."""
+    def fit_batch(self, train_batch: Any, batch_axis: int = 0) -> Results:
+        """Compute the gradients of a batch with the batch processor."""
         return self.batch_processor.fit_batch(self, train_batch, batch_axis)
 
-    def evaluate_batch(self, val_batch: Any, batch_axis: int = 0) -> Any:
-        """Evaluate on a batch, by the batch processor."""
+    def evaluate_batch(self, val_batch: Any, batch_axis: int = 0) -> Results:
+        """Evaluate on a batch with the batch processor."""
         return self.batch_processor.evaluate_batch(self, val_batch, batch_axis)
 
     # --- whole passes
@@ -179,11 +180,11 @@ class Estimator:
         Parameters
         ----------
         val_data : DataLoader
-            Gives batches of data and labels.
+            Batches of data and labels.
         batch_axis : int
             The axis of examples.
         event_handlers : handler or list of them, optional
-            Called at the pass's and the batches' begin and end; a `MetricHandler` of `val_metrics`
+            Called at begin and end of the epoch and of batches; a `MetricHandler` of `val_metrics`
             is added.
         """
         handlers = handlers_of(event_handlers)
@@ -206,19 +207,19 @@ class Estimator:
         batches: int | None = None,
         batch_axis: int = 0,
     ) -> None:
-        """Train for a number of passes over data, or of batches.
+        """Train for a number of epochs or batches.
 
         Parameters
         ----------
         train_data : DataLoader
-            Gives batches of data and labels.
+            Batches of data and labels.
         val_data : DataLoader, optional
-            What to evaluate on after each pass.
+            Data to evaluate on after each epoch.
         epochs, batches : int
-            How many passes or batches; one of the two.
+            Number of epochs or batches; one of the two.
         event_handlers : handler or list of them, optional
-            Further handlers. Of `StoppingHandler`, `GradientUpdateHandler`, `MetricHandler`,
-            `ValidationHandler` and `LoggingHandler`, those that are not given are added.
+            Further handlers. `StoppingHandler`, `GradientUpdateHandler`, `MetricHandler`,
+            `ValidationHandler` and `LoggingHandler` are added unless given.
         batch_axis : int
             The axis of examples.
         """
@@ -243,7 +244,7 @@ class Estimator:
             _notify(handlers, "train_end", self)
 
     def _pass(self, train_data: Iterable[Any], handlers: Sequence[EventHandler]) -> bool:
-        """One pass; whether it was the last one."""
+        """Train for one epoch; return True if it was the last one."""
         seen, go_on = self._pass_over or (0, None)
         self._pass_over = None
         _notify(handlers, "epoch_begin", self, batches=_length(train_data))
@@ -267,16 +268,16 @@ class Estimator:
         return _notify(handlers, "epoch_end", self)
 
     def resume(self, epochs: int, batches: int, seen: int, go_on: Callable[[], None]) -> None:
-        """Go on with an earlier training; called by a handler when training begins.
+        """Resume an earlier training; called by a handler when training begins.
 
         Parameters
         ----------
         epochs, batches : int
-            How many passes and batches were made.
+            Numbers of finished epochs and batches.
         seen : int
-            How many batches of an unfinished pass; as many are passed over.
+            Number of used batches of an unfinished epoch, which are skipped.
         go_on : callable
-            Called after the last batch that is passed over.
+            Called after the last skipped batch.
         """
         self.trained_epochs, self.trained_batches = epochs, batches
         self._pass_over = (seen, go_on) if seen else None
@@ -302,7 +303,7 @@ class Estimator:
 
 
 class _StandardOutput(logging.StreamHandler[Any]):
-    """Writes to what standard output is at the moment."""
+    """Log handler that writes to the current standard output, which may be redirected."""
 
     def emit(self, record: logging.LogRecord) -> None:
         self.stream = sys.stdout
@@ -316,7 +317,7 @@ def _sorted(handlers: Sequence[EventHandler]) -> list[EventHandler]:
 def _notify(
     handlers: Sequence[EventHandler], event: str, estimator: Estimator, **kwargs: Any
 ) -> bool:
-    """Call what handlers have for an event; whether one of them wants training to end."""
+    """Call the handlers of an event; return True if one of them ends training."""
     return any(
         [getattr(h, event)(estimator, **kwargs) is True for h in handlers if hasattr(h, event)]
     )
@@ -333,7 +334,7 @@ def _checked_loss(loss: Any) -> Any:
 
 
 def _suited(loss: Any) -> list[metrics.EvalMetric]:
-    """What is measured beside a loss, and the loss itself."""
+    """Return the default metrics of a loss."""
     found: list[metrics.EvalMetric] = []
     if isinstance(loss, losses.SoftmaxCrossEntropyLoss):
         found.append(metrics.Accuracy())

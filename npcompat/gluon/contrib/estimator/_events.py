@@ -1,4 +1,4 @@
-"""The events of training: what a handler inherits, it is called for."""
+"""Events of training: a handler inherits the classes of the events that it handles."""
 
 from typing import Any
 
@@ -6,57 +6,57 @@ from npcompat.gluon.metric import CompositeEvalMetric, EvalMetric
 
 
 class EventHandler:
-    """Base of handlers.  Those of smaller `priority` are called first; 0 if they have none."""
+    """Base class of handlers; those of smaller `priority` are called first (default 0)."""
 
     priority: float = 0
 
 
 class TrainBegin(EventHandler):
-    """Is called when training begins."""
+    """Handler that is called when training begins."""
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Training begins."""
+        """Handle the begin of training."""
 
 
 class TrainEnd(EventHandler):
-    """Is called when training has ended, also by an error."""
+    """Handler that is called when training has ended, also by an error."""
 
     def train_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Training has ended."""
+        """Handle the end of training."""
 
 
 class EpochBegin(EventHandler):
-    """Is called at the beginning of each pass over the data."""
+    """Handler that is called at the beginning of each epoch."""
 
     def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """A pass begins."""
+        """Handle the begin of an epoch."""
 
 
 class EpochEnd(EventHandler):
-    """Is called at the end of each pass over the data."""
+    """Handler that is called at the end of each epoch."""
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool | None:
-        """A pass has ended; True ends training."""
+        """Handle the end of an epoch; returning True ends training."""
         return False
 
 
 class BatchBegin(EventHandler):
-    """Is called before each batch, with it as `batch`."""
+    """Handler that is called before each batch, with it as `batch`."""
 
     def batch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """A batch begins."""
+        """Handle the begin of a batch."""
 
 
 class BatchEnd(EventHandler):
-    """Is called after each batch, with `batch`, `pred`, `label` and `loss`."""
+    """Handler that is called after each batch, with `batch`, `pred`, `label` and `loss`."""
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool | None:
-        """A batch has ended; True ends training."""
+        """Handle the end of a batch; returning True ends training."""
         return False
 
 
 def handlers_of(given: Any) -> list[EventHandler]:
-    """Handlers, from one or a list of them."""
+    """Return a list of handlers, from one or several."""
     found = [given] if isinstance(given, EventHandler) else list(given or ())
     for handler in found:
         if not isinstance(handler, EventHandler):
@@ -68,7 +68,7 @@ def handlers_of(given: Any) -> list[EventHandler]:
 
 
 def metrics_of(given: Any) -> list[EvalMetric]:
-    """Metrics, from one or a list of them; composite ones are taken apart."""
+    """Return a list of metrics, from one or several; composite ones are flattened."""
     found = [given] if isinstance(given, EvalMetric) else list(given or ())
     flat: list[EvalMetric] = []
     for metric in found:
@@ -81,7 +81,7 @@ def metrics_of(given: Any) -> list[EvalMetric]:
 
 
 def described(metrics: list[EvalMetric]) -> str:
-    """Names and values of metrics, for people."""
+    """Format names and values of metrics."""
     return ", ".join(
         [f"{name}: {value:.4f}" for metric in metrics for name, value in metric.get_name_value()]
     )

@@ -1,6 +1,4 @@
-"""Handlers that every training needs: when it ends, updates, metrics, validation, and what is shown
-of it.
-"""
+"""Default handlers: stopping, updates, metrics, validation, logging and progress bars."""
 
 import math
 import time
@@ -20,12 +18,12 @@ from npcompat.gluon.metric import Loss
 
 
 class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
-    """Ends training after a number of passes or batches, which `Estimator.fit` sets.
+    """Ends training after a number of epochs or batches, which `Estimator.fit` sets.
 
     Parameters
     ----------
     max_epoch, max_batch : int, optional
-        How many.
+        Maximum numbers of epochs and batches.
     """
 
     def __init__(self, max_epoch: int | None = None, max_batch: int | None = None) -> None:
@@ -33,7 +31,7 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
         self.stop_training = False
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Take over the numbers that `fit` was called with."""
+        """Copy the limits that `fit` was called with."""
         self.max_epoch, self.max_batch, self.stop_training = (
             estimator.max_epoch,
             estimator.max_batch,
@@ -41,14 +39,14 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
         )
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool:
-        """Whether that was the last batch."""
+        """Return True after the last batch."""
         self.stop_training = self.stop_training or (
             self.max_batch is not None and estimator.trained_batches >= self.max_batch
         )
         return self.stop_training
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool:
-        """Whether that was the last pass."""
+        """Return True after the last epoch."""
         self.stop_training = self.stop_training or (
             self.max_epoch is not None and estimator.trained_epochs >= self.max_epoch
         )
@@ -56,14 +54,14 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
 
 
 class GradientUpdateHandler(BatchEnd):
-    """Updates the parameters after each batch, or after several, whose gradients are added up.
+    """Updates the parameters after each batch, or after several with accumulated gradients.
 
     Parameters
     ----------
     priority : float
         Handlers of smaller priority are called first.
     update_period : int
-        After how many batches to update. If more than 1, parameters must have `grad_req='add'`;
+        Number of batches per update. If more than 1, parameters must have `grad_req='add'`;
         gradients are set to zero after each update.
 
     Examples
@@ -82,7 +80,7 @@ class GradientUpdateHandler(BatchEnd):
         self._examples = self._batches = 0
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Update, if it is time."""
+        """Update the parameters if the period has elapsed."""
         loss = kwargs["loss"]
         self._examples += sum(
             [
@@ -100,12 +98,12 @@ class GradientUpdateHandler(BatchEnd):
 
 
 class MetricHandler(EpochBegin, BatchEnd):
-    """Updates metrics after each batch, and begins them anew with each pass.
+    """Updates metrics after each batch, and resets them at each epoch.
 
     Parameters
     ----------
     metrics : EvalMetric or list of EvalMetric
-        The metrics; `gluon.metric.Loss` sees the losses, others labels and predictions.
+        The metrics; `gluon.metric.Loss` gets the losses, others labels and predictions.
     priority : float
         Handlers of smaller priority are called first.
     """
@@ -114,12 +112,12 @@ class MetricHandler(EpochBegin, BatchEnd):
         self.metrics, self.priority = metrics_of(metrics), priority
 
     def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Begin anew."""
+        """Reset the metrics."""
         for metric in self.metrics:
             metric.reset()
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """See a batch."""
+        """Update the metrics with a batch."""
         for metric in self.metrics:
             if isinstance(metric, Loss):
                 metric.update(None, kwargs["loss"])
@@ -128,21 +126,21 @@ class MetricHandler(EpochBegin, BatchEnd):
 
 
 class ValidationHandler(BatchEnd, EpochEnd):
-    """Evaluates on other data, every few passes or batches.
+    """Evaluates on validation data, every few epochs or batches.
 
     Parameters
     ----------
     val_data : DataLoader
         The data.
     eval_fn : callable
-        What evaluates: `Estimator.evaluate`, called with `val_data`, `batch_axis` and
+        Evaluation function, such as `Estimator.evaluate`; called with `val_data`, `batch_axis` and
         `event_handlers`.
     epoch_period, batch_period : int, optional
-        After how many passes, and after how many batches; never if None.
+        Numbers of epochs and of batches between evaluations; never if None.
     priority : float
         Handlers of smaller priority are called first.
     event_handlers : handler or list of them, optional
-        What `eval_fn` gets.
+        Passed to `eval_fn`.
     """
 
     def __init__(
@@ -169,25 +167,25 @@ class ValidationHandler(BatchEnd, EpochEnd):
         )
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Evaluate, if it is time."""
+        """Evaluate if the period has elapsed."""
         if self.batch_period and estimator.trained_batches % self.batch_period == 0:
             self._evaluate(estimator)
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Evaluate, if it is time."""
+        """Evaluate if the period has elapsed."""
         if self.epoch_period and estimator.trained_epochs % self.epoch_period == 0:
             self._evaluate(estimator)
 
 
 class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
-    """Writes to the estimator's logger how training goes.
+    """Logs the progress of training to the estimator's logger.
 
     Parameters
     ----------
     log_interval : 'epoch' or int
-        Write after each pass; and also every so many batches.
+        Log after each epoch; a number also logs at that interval of batches.
     metrics : EvalMetric or list of EvalMetric, optional
-        What is written.
+        Metrics to log.
     priority : float
         Handlers of smaller priority are called first.
     """
@@ -205,7 +203,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
         self._batches = self._samples = 0
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Write with what training begins."""
+        """Log the settings."""
         self._train_start = time.perf_counter()
         trainer = estimator.trainer
         name, rate = type(trainer.optimizer).__name__, trainer.learning_rate
@@ -219,7 +217,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
         )
 
     def train_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Write what training reached."""
+        """Log the results."""
         seconds = time.perf_counter() - self._train_start
         estimator.logger.info(
             "Training ended after %.1f s and %d epochs; %s",
@@ -229,12 +227,12 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
         )
 
     def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Begin to count and to measure time."""
+        """Reset the counters and clocks."""
         self._epoch_start = self._interval_start = time.perf_counter()
         self._batches = self._samples = 0
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Write, if it is time."""
+        """Log if the interval has elapsed."""
         self._batches += 1
         self._samples += kwargs["batch"][0].shape[estimator.batch_axis]
         if self.log_interval == "epoch" or self._batches % int(self.log_interval):
@@ -251,7 +249,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
         )
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Write how the pass went."""
+        """Log the epoch's time and metrics."""
         seconds = time.perf_counter() - self._epoch_start
         estimator.logger.info(
             "[Epoch %d] %.3f s, %s", estimator.trained_epochs, seconds, described(self.metrics)
@@ -259,12 +257,12 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchEnd):
 
 
 class ProgressBarHandler(TrainBegin, TrainEnd, EpochBegin, BatchEnd, EpochEnd):
-    """Shows a bar of each pass, with metrics, by tqdm.
+    """Shows a tqdm progress bar of each epoch, with metrics.
 
     Parameters
     ----------
     metrics : EvalMetric or list of EvalMetric, optional
-        What is shown; the estimator's training metrics if not given.
+        Metrics to show; the estimator's training metrics if not given.
     priority : float
         Handlers of smaller priority are called first.
     **kwargs
@@ -276,7 +274,7 @@ class ProgressBarHandler(TrainBegin, TrainEnd, EpochBegin, BatchEnd, EpochEnd):
         self._bar: Any = None
 
     def train_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Find tqdm, which is an optional dependency."""
+        """Import tqdm, which is an optional dependency."""
         try:
             from tqdm import tqdm
         except ImportError as error:
@@ -287,7 +285,7 @@ class ProgressBarHandler(TrainBegin, TrainEnd, EpochBegin, BatchEnd, EpochEnd):
         self._tqdm = tqdm
 
     def epoch_begin(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Begin a bar."""
+        """Open a bar."""
         self._bar = self._tqdm(
             total=kwargs.get("batches"),
             desc=f"epoch {estimator.trained_epochs + 1}",
@@ -295,16 +293,16 @@ class ProgressBarHandler(TrainBegin, TrainEnd, EpochBegin, BatchEnd, EpochEnd):
         )
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """Move the bar on."""
+        """Advance the bar."""
         self._bar.set_postfix_str(described(self.metrics or estimator.train_metrics), refresh=False)
         self._bar.update()
 
     def epoch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """End the bar."""
+        """Close the bar."""
         self._close()
 
     def train_end(self, estimator: Any, *args: Any, **kwargs: Any) -> None:
-        """End the bar of a pass that was not finished."""
+        """Close the bar of an unfinished epoch."""
         self._close()
 
     def _close(self) -> None:

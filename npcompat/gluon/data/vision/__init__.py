@@ -1,4 +1,4 @@
-"""Pictures: datasets in published file formats, and transforms."""
+"""Vision: image datasets in published file formats, and transforms."""
 
 from npcompat.gluon.data.vision import datasets, transforms
 from npcompat.gluon.data.vision.datasets import *

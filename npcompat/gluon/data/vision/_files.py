@@ -1,4 +1,4 @@
-"""Datasets of pictures in files: a folder for each class, a list, or a file of records."""
+"""Image datasets in files: a folder for each class, a list, or a file of records."""
 
 import os
 import warnings
@@ -6,19 +6,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as onp
+
 from npcompat._internal.support.errors import DataFileError
 from npcompat.gluon.data._dataset import Dataset, RecordFileDataset
 from npcompat.image._lists import labelled, read_list
 from npcompat.image._reading import imdecode, imread
+from npcompat.numpy._ndarray import ndarray
 from npcompat.recordio import unpack
 
 Transform = Callable[..., Any]
 
 
 class ImageFolderDataset(Dataset):
-    """Pictures in folders, one for each class, such as `root/cat/1.png`.
+    """Dataset of images in folders, one for each class, such as `root/cat/1.png`.
 
-    A sample is a picture, uint8 of shape (H, W, C), and the number of its folder in alphabetical
+    A sample is an image, uint8 of shape (H, W, C), and the index of its folder in alphabetical
     order.
 
     Parameters
@@ -26,16 +29,16 @@ class ImageFolderDataset(Dataset):
     root : path
         The folder of the folders.
     flag : {1, 0}
-        Whether pictures have three channels, or one.
+        Whether images have three channels, or one.
     transform : callable, optional
-        What `transform(data, label)` returns is the sample.
+        The sample is the result of `transform(data, label)`.
 
     Attributes
     ----------
     synsets : list of str
         The names of the folders: `synsets[i]` is that of label i.
     items : list of (str, int)
-        Paths and labels of all pictures.
+        Paths and labels of all images.
 
     Examples
     --------
@@ -84,19 +87,19 @@ class ImageFolderDataset(Dataset):
 
 
 class ImageListDataset(Dataset):
-    """Pictures that a list names, with their labels.
+    """Dataset of the images in a list, with their labels.
 
-    A sample is a picture, uint8 of shape (H, W, C), and its labels, float32 of shape (labels,).
+    A sample is an image, uint8 of shape (H, W, C), and its labels, float32 of shape (labels,).
 
     Parameters
     ----------
     root : path
-        The folder that paths start from.
+        The folder that paths are relative to.
     imglist : path, or sequence
-        A `.lst` file in that folder, whose lines are a number, labels and a path, parted by tabs;
-        or a sequence of labels, each one number, several or an array, followed by a path.
+        A `.lst` file in that folder, whose lines are a number, labels and a path, separated by
+        tabs; or a sequence of labels, each one number, several or an array, followed by a path.
     flag : {1, 0}
-        Whether pictures have three channels, or one.
+        Whether images have three channels, or one.
 
     Examples
     --------
@@ -122,24 +125,24 @@ class ImageListDataset(Dataset):
     def __len__(self) -> int:
         return len(self._items)
 
-    def __getitem__(self, idx: int) -> Any:
+    def __getitem__(self, idx: int) -> tuple[ndarray, onp.ndarray[Any, Any]]:
         label, path = self._items[idx]
         return imread(self._root / path, self._flag), label
 
 
 class ImageRecordDataset(RecordFileDataset):
-    """Pictures in a RecordIO file, as `recordio.pack_img` makes its records.
+    """Dataset of images in a RecordIO file, as `recordio.pack_img` makes its records.
 
-    A sample is a picture, uint8 of shape (H, W, C), and its label, a float or an array of them.
+    A sample is an image, uint8 of shape (H, W, C), and its label, a float or an array of floats.
 
     Parameters
     ----------
     filename : path
         The file, `name.rec`; its index `name.idx` must lie beside it.
     flag : {1, 0}
-        Whether pictures have three channels, or one.
+        Whether images have three channels, or one.
     transform : callable, optional
-        What `transform(data, label)` returns is the sample.
+        The sample is the result of `transform(data, label)`.
 
     Examples
     --------

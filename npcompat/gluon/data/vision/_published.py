@@ -1,8 +1,6 @@
-"""Datasets in published file formats, read from a local folder: MNIST, FashionMNIST, CIFAR-10 and
-CIFAR-100.
+"""Published image datasets, read from a local folder: MNIST, FashionMNIST, CIFAR-10, CIFAR-100.
 
-Nothing is downloaded: where a file is missing, the error says which, where to put it, and where it
-is published.
+Nothing is downloaded: the error for a missing file says where it is published, and where to put it.
 """
 
 import gzip
@@ -28,7 +26,7 @@ Array = onp.ndarray[Any, Any]
 def _found(
     root: Path, name: str, folders: Sequence[str], endings: Sequence[str], published: str
 ) -> Path:
-    """The file, in the folder or one of those that an archive makes in it."""
+    """Return the path of a file, in the folder or a subfolder that an archive creates in it."""
     for folder in ("", *folders):
         for ending in endings:
             path = root / folder / (name + ending)
@@ -41,7 +39,7 @@ def _found(
 
 
 def _content(path: Path) -> bytes:
-    """The bytes of a file, unpacked if its name ends with .gz."""
+    """Read a file, and decompress it if its name ends with .gz."""
     content = path.read_bytes()
     if path.suffix != ".gz":
         return content
@@ -54,7 +52,7 @@ def _content(path: Path) -> bytes:
 
 
 def read_idx(path: Path, ndim: int) -> Array:
-    """An array of unsigned bytes from an IDX file (LeCun et al., "The MNIST database").
+    """Read an array of unsigned bytes from an IDX file (LeCun et al., "The MNIST database").
 
     Two zero bytes, a code for the type, the number of axes, their lengths as big-endian 32-bit
     integers, and the elements.
@@ -90,7 +88,7 @@ def _hex(content: bytes) -> str:
 
 
 def read_cifar(path: Path, labels: int) -> tuple[Array, Array]:
-    """Pictures (N, 32, 32, 3) and labels (N, labels) from a file of CIFAR's binary version.
+    """Read images (N, 32, 32, 3) and labels (N, labels) from a file of CIFAR's binary version.
 
     Each record has its labels, a byte each, and 1024 bytes for each of red, green and blue
     (Krizhevsky, "The CIFAR-10 dataset").
@@ -111,7 +109,7 @@ def read_cifar(path: Path, labels: int) -> tuple[Array, Array]:
 
 
 class _Published(Dataset):
-    """Pictures and labels that fit into memory."""
+    """Base class of datasets that fit into memory."""
 
     def __init__(
         self, root: str | os.PathLike[str], train: bool, transform: Callable[..., Any] | None
@@ -132,10 +130,9 @@ class _Published(Dataset):
 
 
 class MNIST(_Published):
-    """Handwritten digits (LeCun et al., 1998): 60000 pictures of 28 x 28 pixels to train with, and
-    10000 to test.
+    """MNIST handwritten digits (LeCun et al., 1998): 60000 training and 10000 test images.
 
-    A sample is a picture, uint8 of shape (28, 28, 1), and an int32 label; a slice gives several of
+    A sample is an image, uint8 of shape (28, 28, 1), and an int32 label; a slice returns several of
     both.
 
     Parameters
@@ -146,7 +143,7 @@ class MNIST(_Published):
     train : bool
         Whether samples to train with are read, or those to test.
     transform : callable, optional
-        What `transform(data, label)` returns is the sample.
+        The sample is the result of `transform(data, label)`.
 
     Raises
     ------
@@ -159,8 +156,8 @@ class MNIST(_Published):
     --------
     >>> gluon.data.vision.MNIST("nowhere")
     Traceback (most recent call last):
-    FileNotFoundError: nowhere/train-images-idx3-ubyte.gz is missing; nothing is downloaded: get it from
-        http://yann.lecun.com/exdb/mnist and put it there
+    FileNotFoundError: nowhere/train-images-idx3-ubyte.gz is missing; nothing is downloaded: get it
+        from http://yann.lecun.com/exdb/mnist and put it there
     """
 
     _published = "http://yann.lecun.com/exdb/mnist"
@@ -188,8 +185,9 @@ class MNIST(_Published):
 
 
 class FashionMNIST(MNIST):
-    """Pictures of clothing in the format of MNIST (Xiao et al., 2017); parameters, samples and
-    errors are those of `MNIST`.
+    """Fashion-MNIST: images of clothing in the format of MNIST (Xiao et al., 2017).
+
+    Parameters, samples and errors are those of `MNIST`.
 
     Parameters
     ----------
@@ -202,8 +200,8 @@ class FashionMNIST(MNIST):
     --------
     >>> gluon.data.vision.FashionMNIST("nowhere", train=False)
     Traceback (most recent call last):
-    FileNotFoundError: nowhere/t10k-images-idx3-ubyte.gz is missing; nothing is downloaded: get it from
-        https://github.com/zalandoresearch/fashion-mnist and put it there
+    FileNotFoundError: nowhere/t10k-images-idx3-ubyte.gz is missing; nothing is downloaded: get it
+        from https://github.com/zalandoresearch/fashion-mnist and put it there
     """
 
     _published = "https://github.com/zalandoresearch/fashion-mnist"
@@ -221,10 +219,9 @@ _CIFAR = "https://www.cs.toronto.edu/~kriz/cifar.html (binary version)"
 
 
 class CIFAR10(_Published):
-    """Pictures of ten kinds of things (Krizhevsky, 2009): 50000 of 32 x 32 pixels to train with,
-    and 10000 to test.
+    """CIFAR-10: images of ten classes (Krizhevsky, 2009), 50000 to train and 10000 to test.
 
-    A sample is a picture, uint8 of shape (32, 32, 3), and an int32 label; a slice gives several of
+    A sample is an image, uint8 of shape (32, 32, 3), and an int32 label; a slice returns several of
     both.
 
     Parameters
@@ -235,7 +232,7 @@ class CIFAR10(_Published):
     train : bool
         Whether samples to train with are read, or those to test.
     transform : callable, optional
-        What `transform(data, label)` returns is the sample.
+        The sample is the result of `transform(data, label)`.
 
     Raises
     ------
@@ -272,8 +269,9 @@ class CIFAR10(_Published):
 
 
 class CIFAR100(_Published):
-    """Pictures of a hundred kinds of things in twenty groups (Krizhevsky, 2009); samples and errors
-    are as for `CIFAR10`.
+    """CIFAR-100: images of 100 classes in 20 superclasses (Krizhevsky, 2009).
+
+    Samples and errors are as for `CIFAR10`.
 
     Parameters
     ----------
@@ -281,7 +279,7 @@ class CIFAR100(_Published):
         Folder of the files `train.bin` and `test.bin`, or of the folder `cifar-100-binary` with
         them.
     fine_label : bool
-        Whether the label is the kind, or the group.
+        Whether the label is the class, or the superclass.
     train, transform
         As for `CIFAR10`.
 

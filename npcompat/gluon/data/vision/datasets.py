@@ -1,4 +1,4 @@
-"""Datasets of pictures, under the name of MXNet's module."""
+"""Image datasets, under the name of MXNet's module."""
 
 from npcompat.gluon.data.vision._files import (
     ImageFolderDataset,

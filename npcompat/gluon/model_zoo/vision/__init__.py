@@ -1,12 +1,13 @@
 """Networks for images.
 
-Each has `features` and `output`, and gives scores of classes. Images are RGB in [0, 1], normalized
-with the means (0.485, 0.456, 0.406) and the deviations (0.229, 0.224, 0.225), if pretrained
-parameters are used.
+Each has `features` and `output`, and computes scores of classes. With pretrained parameters, images
+are RGB in [0, 1], normalized with means (0.485, 0.456, 0.406) and standard deviations (0.229,
+0.224, 0.225).
 """
 
 from typing import Any
 
+from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.model_zoo.vision import (
     _alexnet,
     _densenet,
@@ -42,15 +43,15 @@ _MODELS = {
 }
 
 
-def get_model(name: str, **kwargs: Any) -> Any:
-    """A network by its name.
+def get_model(name: str, **kwargs: Any) -> HybridBlock:
+    """Return a network by its name.
 
     Parameters
     ----------
     name : str
         Such as 'resnet18_v1', 'squeezenet1.1' or 'mobilenetv2_0.5'.
     **kwargs
-        `pretrained`, `device`, `root`, `classes` and what else the network takes.
+        `pretrained`, `device`, `root`, `classes` and further arguments of the network.
 
     Raises
     ------

@@ -5,6 +5,7 @@ from typing import Any
 from npcompat.gluon import nn
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.model_zoo._pretrained import completed
+from npcompat.numpy._ndarray import ndarray
 
 
 class AlexNet(HybridBlock):
@@ -36,8 +37,8 @@ class AlexNet(HybridBlock):
         )
         self.output = nn.Dense(classes, in_units=4096)
 
-    def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+    def forward(self, x: ndarray) -> ndarray:
+        """Compute the scores of the classes."""
         return self.output(self.features(x))
 
 
@@ -56,7 +57,7 @@ def alexnet(
     pretrained : bool
         Whether to read its parameters from a file.
     device, ctx : Device or str, optional
-        Where to place them.
+        Device of the parameters.
     root : path, optional
         The folder of the file; `$MXNET_HOME/models`, or `~/.mxnet/models`, if not given.
     **kwargs

@@ -1,4 +1,4 @@
-"""DenseNets: each layer sees what all layers before it gave."""
+"""DenseNets, in which each layer gets the outputs of all previous layers."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from npcompat.gluon import nn
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.model_zoo._pretrained import completed
+from npcompat.numpy._ndarray import ndarray
 
 _FORMS = {
     121: (64, 32, (6, 12, 24, 16)),
@@ -16,7 +17,7 @@ _FORMS = {
 
 
 def _convolved(in_channels: int, channels: int, kernel: int) -> list[HybridBlock]:
-    """Normalization and activation, then a convolution that keeps the size."""
+    """Return normalization and activation, then a convolution that keeps the size."""
     conv = nn.Conv2D(channels, kernel, padding=kernel // 2, use_bias=False, in_channels=in_channels)
     return [nn.BatchNorm(in_channels=in_channels), nn.Activation("relu"), conv]
 
@@ -24,7 +25,7 @@ def _convolved(in_channels: int, channels: int, kernel: int) -> list[HybridBlock
 def _layer(
     in_channels: int, growth_rate: int, bn_size: int, dropout: float
 ) -> nn.HybridConcatenate:
-    """What comes in, joined with new channels made of it."""
+    """Return a block that concatenates its input with new channels computed from it."""
     new = nn.HybridSequential()
     new.add(
         *_convolved(in_channels, bn_size * growth_rate, 1),
@@ -45,7 +46,7 @@ class DenseNet(HybridBlock):
     num_init_features : int
         Filters of the first convolution.
     growth_rate : int
-        How many channels each layer adds.
+        Number of channels that each layer adds.
     block_config : sequence of int
         Number of layers in each block.
     bn_size : int
@@ -102,8 +103,8 @@ class DenseNet(HybridBlock):
         )
         self.output = nn.Dense(classes)
 
-    def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+    def forward(self, x: ndarray) -> ndarray:
+        """Compute the scores of the classes."""
         return self.output(self.features(x))
 
 
@@ -127,30 +128,22 @@ def _densenet(
 
 
 def densenet121(**kwargs: Any) -> DenseNet:
-    """DenseNet of 121 layers; `pretrained`, `device` and `root` as for `get_vgg`, and the later
-    arguments of `DenseNet`.
-    """
+    """DenseNet of 121 layers; arguments as for `get_vgg` and `DenseNet`."""
     return _densenet(121, **kwargs)
 
 
 def densenet161(**kwargs: Any) -> DenseNet:
-    """DenseNet of 161 layers; `pretrained`, `device` and `root` as for `get_vgg`, and the later
-    arguments of `DenseNet`.
-    """
+    """DenseNet of 161 layers; arguments as for `get_vgg` and `DenseNet`."""
     return _densenet(161, **kwargs)
 
 
 def densenet169(**kwargs: Any) -> DenseNet:
-    """DenseNet of 169 layers; `pretrained`, `device` and `root` as for `get_vgg`, and the later
-    arguments of `DenseNet`.
-    """
+    """DenseNet of 169 layers; arguments as for `get_vgg` and `DenseNet`."""
     return _densenet(169, **kwargs)
 
 
 def densenet201(**kwargs: Any) -> DenseNet:
-    """DenseNet of 201 layers; `pretrained`, `device` and `root` as for `get_vgg`, and the later
-    arguments of `DenseNet`.
-    """
+    """DenseNet of 201 layers; arguments as for `get_vgg` and `DenseNet`."""
     return _densenet(201, **kwargs)
 
 

@@ -1,21 +1,21 @@
-"""Inception, third version: modules of branches whose results are joined."""
+"""Inception v3: modules of parallel branches whose outputs are concatenated."""
 
 from typing import Any
 
 from npcompat.gluon import nn
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.model_zoo._pretrained import completed
+from npcompat.numpy._ndarray import ndarray
 
-# A convolution is channels, size of the window, stride and padding; a branch is a pooling or None,
-# and convolutions one after another.  A branch whose last entry is a list of branches ends in them,
-# side by side.
+# A convolution is (channels, kernel size, stride, padding); a branch is a pooling or None, followed
+# by a sequence of convolutions.  If its last entry is a list of branches, these are parallel.
 Size = int | tuple[int, int]
 
 
 def _conv(
     in_channels: int, channels: int, kernel: Size, stride: int = 1, padding: Size = 0
 ) -> nn.HybridSequential:
-    """A convolution, normalized and activated."""
+    """Return a convolution with normalization and activation."""
     layers = nn.HybridSequential()
     layers.add(
         nn.Conv2D(channels, kernel, stride, padding, use_bias=False, in_channels=in_channels),
@@ -26,7 +26,7 @@ def _conv(
 
 
 def _branch(in_channels: int, pool: str | None, *convolutions: Any) -> tuple[HybridBlock, int]:
-    """A branch, and how many channels it gives."""
+    """Return a branch, and the number of its output channels."""
     *chain, last = convolutions or (None,)
     branch = nn.HybridSequential()
     if pool is not None:
@@ -43,7 +43,7 @@ def _branch(in_channels: int, pool: str | None, *convolutions: Any) -> tuple[Hyb
 
 
 def _joined(in_channels: int, *branches: Any) -> tuple[HybridBlock, int]:
-    """Branches side by side, and how many channels they give together."""
+    """Return parallel branches, and the total number of their output channels."""
     module, total = nn.HybridConcatenate(axis=1), 0
     for branch in branches:
         block, channels = _branch(in_channels, *branch)
@@ -124,8 +124,8 @@ class Inception3(HybridBlock):
         self.features.add(nn.AvgPool2D(pool_size=8), nn.Dropout(0.5))
         self.output = nn.Dense(classes)
 
-    def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+    def forward(self, x: ndarray) -> ndarray:
+        """Compute the scores of the classes."""
         return self.output(self.features(x))
 
 
@@ -144,7 +144,7 @@ def inception_v3(
     pretrained : bool
         Whether to read its parameters from a file.
     device, ctx : Device or str, optional
-        Where to place them.
+        Device of the parameters.
     root : path, optional
         The folder of the file; `$MXNET_HOME/models`, or `~/.mxnet/models`, if not given.
     **kwargs

@@ -1,4 +1,4 @@
-"""MobileNets: convolutions of single channels between those of 1x1."""
+"""MobileNets, built on depthwise separable convolutions."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,6 +7,7 @@ import npcompat.numpy as np
 from npcompat.gluon import nn
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.model_zoo._pretrained import completed
+from npcompat.numpy._ndarray import ndarray
 
 _SEPARABLE = (
     (64, 1),
@@ -19,7 +20,7 @@ _SEPARABLE = (
     (1024, 2),
     (1024, 1),
 )
-"""Channels and strides of the first form's layers, after 32 channels."""
+"""Channels and strides of the layers of version 1, after the first 32 channels."""
 _BOTTLENECKS = (
     (1, 16, 1, 1),
     (6, 24, 2, 2),
@@ -29,14 +30,14 @@ _BOTTLENECKS = (
     (6, 160, 3, 2),
     (6, 320, 1, 1),
 )
-"""Expansion, channels, repetitions and stride of the first of them, of the second form's layers."""
+"""Layers of version 2: expansion, channels, repetitions, and stride of the first."""
 
 
 class _ReLU6(HybridBlock):
-    """Elements bounded by 0 and 6."""
+    """ReLU6: clips elements to the range 0 to 6."""
 
-    def forward(self, x: Any) -> Any:
-        """The bounded elements."""
+    def forward(self, x: ndarray) -> ndarray:
+        """Clip x to the range 0 to 6."""
         return np.clip(x, 0, 6)
 
 
@@ -48,7 +49,7 @@ def _normalized(
     groups: int = 1,
     activation: HybridBlock | None = None,
 ) -> Iterable[HybridBlock]:
-    """A convolution that keeps the size, up to its stride, then normalization and activation."""
+    """Return a padded convolution, then normalization and activation."""
     conv = nn.Conv2D(
         channels,
         kernel,
@@ -67,7 +68,7 @@ class MobileNet(HybridBlock):
     Parameters
     ----------
     multiplier : float
-        Factor of all numbers of channels.
+        Width multiplier: factor of all numbers of channels.
     classes : int
         Number of classes.
     """
@@ -89,14 +90,15 @@ class MobileNet(HybridBlock):
         self.features.add(nn.GlobalAvgPool2D(), nn.Flatten())
         self.output = nn.Dense(classes, in_units=before)
 
-    def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+    def forward(self, x: ndarray) -> ndarray:
+        """Compute the scores of the classes."""
         return self.output(self.features(x))
 
 
 class _Bottleneck(HybridBlock):
-    """More channels, a convolution of each, fewer channels again; added to what came in if that is
-    alike.
+    """Inverted residual: expansion, depthwise convolution, projection, and shortcut.
+
+    There is a shortcut if input and output have the same shape.
     """
 
     def __init__(self, in_channels: int, channels: int, expansion: int, stride: int) -> None:
@@ -110,8 +112,8 @@ class _Bottleneck(HybridBlock):
             *_normalized(wide, channels),
         )
 
-    def forward(self, x: Any) -> Any:
-        """The new channels."""
+    def forward(self, x: ndarray) -> ndarray:
+        """Compute the output channels."""
         out = self.out(x)
         return out + x if self.use_shortcut else out
 
@@ -122,7 +124,7 @@ class MobileNetV2(HybridBlock):
     Parameters
     ----------
     multiplier : float
-        Factor of numbers of channels; the last layer is not made smaller.
+        Width multiplier of the numbers of channels; the last layer is not reduced.
     classes : int
         Number of classes.
     """
@@ -142,13 +144,13 @@ class MobileNetV2(HybridBlock):
         self.output = nn.HybridSequential()
         self.output.add(nn.Conv2D(classes, 1, use_bias=False, in_channels=last), nn.Flatten())
 
-    def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+    def forward(self, x: ndarray) -> ndarray:
+        """Compute the scores of the classes."""
         return self.output(self.features(x))
 
 
 def _suffix(multiplier: float) -> str:
-    """How files name a multiplier: 1.0, 0.75, 0.5."""
+    """Format a multiplier as in file names: 1.0, 0.75, 0.5."""
     text = f"{multiplier:.2f}"
     return text.removesuffix("0") if text.endswith("0") else text
 
@@ -162,16 +164,16 @@ def get_mobilenet(
     ctx: Any = None,
     **kwargs: Any,
 ) -> MobileNet:
-    """A MobileNet.
+    """MobileNet of a given width.
 
     Parameters
     ----------
     multiplier : float
-        Factor of all numbers of channels.
+        Width multiplier: factor of all numbers of channels.
     pretrained : bool
         Whether to read its parameters from a file.
     device, ctx : Device or str, optional
-        Where to place them.
+        Device of the parameters.
     root : path, optional
         The folder of the file; `$MXNET_HOME/models`, or `~/.mxnet/models`, if not given.
     **kwargs
@@ -196,7 +198,7 @@ def get_mobilenet_v2(
     ctx: Any = None,
     **kwargs: Any,
 ) -> MobileNetV2:
-    """A MobileNet V2; the arguments are those of `get_mobilenet`, and of `MobileNetV2`."""
+    """MobileNet V2 of a given width; arguments as for `get_mobilenet` and `MobileNetV2`."""
     return completed(
         MobileNetV2(multiplier, **kwargs),
         f"mobilenetv2_{_suffix(multiplier)}",
@@ -243,7 +245,7 @@ def mobilenet_v2_0_5(**kwargs: Any) -> MobileNetV2:
 
 
 def mobilenet_v2_0_25(**kwargs: Any) -> MobileNetV2:
-    """MobileNet V2 with a quarter of the channels; the arguments are those of `get_mobilenet_v2`."""
+    """MobileNet V2 with 1/4 of the channels; the arguments are those of `get_mobilenet_v2`."""
     return get_mobilenet_v2(0.25, **kwargs)
 
 

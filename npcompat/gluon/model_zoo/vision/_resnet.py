@@ -7,6 +7,7 @@ import npcompat.numpy_extension as npx
 from npcompat.gluon import nn
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.model_zoo._pretrained import completed
+from npcompat.numpy._ndarray import ndarray
 
 
 def _conv3x3(in_channels: int, channels: int, stride: int = 1) -> nn.Conv2D:
@@ -21,11 +22,11 @@ def _conv1x1(in_channels: int, channels: int, stride: int = 1, use_bias: bool = 
     )
 
 
-# --- version 1: what is added is activated --------------------------------------------------------
+# --- version 1: activation after the sum ----------------------------------------------------------
 
 
 class _ResidualV1(HybridBlock):
-    """Convolutions, each normalized, whose result is added to what came in; then activated."""
+    """Residual block of version 1: normalized convolutions, shortcut, activation."""
 
     def __init__(
         self,
@@ -50,25 +51,26 @@ class _ResidualV1(HybridBlock):
                 _conv1x1(in_channels, channels, stride), nn.BatchNorm(in_channels=channels)
             )
 
-    def forward(self, x: Any) -> Any:
-        """The activated sum."""
+    def forward(self, x: ndarray) -> ndarray:
+        """Compute the activated sum."""
         return npx.relu(self.body(x) + (x if self.downsample is None else self.downsample(x)))
 
 
 class BasicBlockV1(_ResidualV1):
-    """Two 3x3 convolutions beside a shortcut (He et al., 2016, https://arxiv.org/abs/1512.03385):
-    for 18 and 34 layers.
+    """Residual block of two 3x3 convolutions, for 18 and 34 layers.
+
+    He et al., 2016, https://arxiv.org/abs/1512.03385.
 
     Parameters
     ----------
     channels : int
-        Number of channels that come out.
+        Number of output channels.
     stride : int
         Step of the first convolution, and of the shortcut.
     downsample : bool
         Whether the shortcut is a convolution; it must be if size or channels change.
     in_channels : int
-        Number of channels that come in; inferred at the first call if 0.
+        Number of input channels; inferred at the first call if 0.
 
     Examples
     --------
@@ -86,9 +88,9 @@ class BasicBlockV1(_ResidualV1):
 
 
 class BottleneckV1(_ResidualV1):
-    """1x1, 3x3 and 1x1 convolutions beside a shortcut (He et al., 2016): for 50 and more layers.
+    """Bottleneck residual block: 1x1, 3x3 and 1x1 convolutions, for 50 and more layers.
 
-    The parameters are those of `BasicBlockV1`.
+    He et al., 2016. The parameters are those of `BasicBlockV1`.
     """
 
     def __init__(
@@ -103,14 +105,13 @@ class BottleneckV1(_ResidualV1):
         super().__init__(channels, stride, downsample, in_channels, convolutions)
 
 
-# --- version 2: what is convolved was normalized and activated before -----------------------------
+# --- version 2: normalization and activation before convolutions ----------------------------------
 
 
 class BasicBlockV2(HybridBlock):
-    """Two 3x3 convolutions, each after normalization and activation, beside a shortcut (He et al.,
-    2016b, https://arxiv.org/abs/1603.05027): for 18 and 34 layers.
+    """Pre-activation residual block of two 3x3 convolutions, for 18 and 34 layers.
 
-    The parameters are those of `BasicBlockV1`.
+    He et al., 2016b, https://arxiv.org/abs/1603.05027. The parameters are those of `BasicBlockV1`.
     """
 
     def __init__(
@@ -123,18 +124,18 @@ class BasicBlockV2(HybridBlock):
         self.conv2 = _conv3x3(channels, channels)
         self.downsample = _conv1x1(in_channels, channels, stride) if downsample else None
 
-    def forward(self, x: Any) -> Any:
-        """The sum."""
+    def forward(self, x: ndarray) -> ndarray:
+        """Compute the sum."""
         activated = npx.relu(self.bn1(x))
         residual = x if self.downsample is None else self.downsample(activated)
         return self.conv2(npx.relu(self.bn2(self.conv1(activated)))) + residual
 
 
 class BottleneckV2(HybridBlock):
-    """1x1, 3x3 and 1x1 convolutions, each after normalization and activation, beside a shortcut (He
-    et al., 2016b): for 50 and more layers.
+    """Pre-activation bottleneck residual block, for 50 and more layers.
 
-    The parameters are those of `BasicBlockV1`.
+    1x1, 3x3 and 1x1 convolutions, each after normalization and activation (He et al., 2016b). The
+    parameters are those of `BasicBlockV1`.
     """
 
     def __init__(
@@ -150,8 +151,8 @@ class BottleneckV2(HybridBlock):
         self.conv3 = _conv1x1(inside, channels)
         self.downsample = _conv1x1(in_channels, channels, stride) if downsample else None
 
-    def forward(self, x: Any) -> Any:
-        """The sum."""
+    def forward(self, x: ndarray) -> ndarray:
+        """Compute the sum."""
         activated = npx.relu(self.bn1(x))
         residual = x if self.downsample is None else self.downsample(activated)
         x = self.conv2(npx.relu(self.bn2(self.conv1(activated))))
@@ -162,7 +163,7 @@ class BottleneckV2(HybridBlock):
 
 
 def _begin(features: nn.HybridSequential, channels: int, thumbnail: bool) -> None:
-    """The layers before the first block: for small images a convolution that keeps the size."""
+    """Add the layers before the first block: for small images a convolution that keeps the size."""
     if thumbnail:
         features.add(_conv3x3(3, channels))
         return
@@ -177,7 +178,7 @@ def _begin(features: nn.HybridSequential, channels: int, thumbnail: bool) -> Non
 def _add_stages(
     features: nn.HybridSequential, block: Any, layers: Sequence[int], channels: Sequence[int]
 ) -> None:
-    """The blocks; each stage but the first begins with half of the size."""
+    """Add the blocks; each stage but the first halves the size."""
     if len(layers) != len(channels) - 1:
         raise ValueError(
             f"ResNet: channels must be one longer than layers, got {len(channels)} and "
@@ -205,7 +206,7 @@ class ResNetV1(HybridBlock):
     classes : int
         Number of classes.
     thumbnail : bool
-        Whether images are small (32x32): they are not made smaller before the first block.
+        Whether images are small (32x32): they are not downsampled before the first block.
     """
 
     def __init__(
@@ -223,14 +224,13 @@ class ResNetV1(HybridBlock):
         self.features.add(nn.GlobalAvgPool2D())
         self.output = nn.Dense(classes, in_units=channels[-1])
 
-    def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+    def forward(self, x: ndarray) -> ndarray:
+        """Compute the scores of the classes."""
         return self.output(self.features(x))
 
 
 class ResNetV2(HybridBlock):
-    """ResNet with normalization before convolution (He et al., 2016b,
-    https://arxiv.org/abs/1603.05027).
+    """ResNet with pre-activation (He et al., 2016b, https://arxiv.org/abs/1603.05027).
 
     Parameters
     ----------
@@ -262,8 +262,8 @@ class ResNetV2(HybridBlock):
         )
         self.output = nn.Dense(classes, in_units=last)
 
-    def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+    def forward(self, x: ndarray) -> ndarray:
+        """Compute the scores of the classes."""
         return self.output(self.features(x))
 
 
@@ -293,7 +293,7 @@ def get_resnet(
     ctx: Any = None,
     **kwargs: Any,
 ) -> ResNetV1 | ResNetV2:
-    """A ResNet.
+    """ResNet of a given version and number of layers.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ def get_resnet(
     pretrained : bool
         Whether to read its parameters from a file.
     device, ctx : Device or str, optional
-        Where to place them.
+        Device of the parameters.
     root : path, optional
         The folder of the file; `$MXNET_HOME/models`, or `~/.mxnet/models`, if not given.
     **kwargs

@@ -5,9 +5,10 @@ from typing import Any
 from npcompat.gluon import nn
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.model_zoo._pretrained import completed
+from npcompat.numpy._ndarray import ndarray
 
 _FIRST = {"1.0": (96, 7), "1.1": (64, 3)}
-# the squeezed channels of the fire modules between poolings; what a module gives is 8 times as many
+# squeeze channels of the fire modules between poolings; a module has 8 times as many outputs
 _STAGES = {
     "1.0": ((16, 16, 32), (32, 48, 48, 64), (64,)),
     "1.1": ((16, 16), (32, 32), (48, 48, 64, 64)),
@@ -25,8 +26,9 @@ def _activated(
 
 
 def _fire(in_channels: int, squeezed: int) -> nn.HybridSequential:
-    """A 1x1 convolution to few channels, then 1x1 and 3x3 convolutions side by side to four times
-    as many each.
+    """Return a fire module: a 1x1 convolution, then parallel 1x1 and 3x3 convolutions.
+
+    The first one squeezes to few channels, the others expand to four times as many each.
     """
     expanded = nn.HybridConcatenate(axis=1)
     expanded.add(
@@ -71,8 +73,8 @@ class SqueezeNet(HybridBlock):
             nn.Flatten(),
         )
 
-    def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+    def forward(self, x: ndarray) -> ndarray:
+        """Compute the scores of the classes."""
         return self.output(self.features(x))
 
 
@@ -91,16 +93,12 @@ def _squeezenet(
 
 
 def squeezenet1_0(**kwargs: Any) -> SqueezeNet:
-    """SqueezeNet 1.0; `pretrained`, `device` and `root` as for `get_vgg`, and the arguments of
-    `SqueezeNet`.
-    """
+    """SqueezeNet 1.0; arguments as for `get_vgg` and `SqueezeNet`."""
     return _squeezenet("1.0", **kwargs)
 
 
 def squeezenet1_1(**kwargs: Any) -> SqueezeNet:
-    """SqueezeNet 1.1; `pretrained`, `device` and `root` as for `get_vgg`, and the arguments of
-    `SqueezeNet`.
-    """
+    """SqueezeNet 1.1; arguments as for `get_vgg` and `SqueezeNet`."""
     return _squeezenet("1.1", **kwargs)
 
 

@@ -7,14 +7,16 @@ from npcompat import initializer
 from npcompat.gluon import nn
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.model_zoo._pretrained import completed
+from npcompat.numpy._ndarray import ndarray
 
 _LAYERS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
 _FILTERS = (64, 128, 256, 512, 512)
 
 
 class VGG(HybridBlock):
-    """Stages of 3x3 convolutions, each half the size of the one before it (Simonyan and Zisserman,
-    2015, https://arxiv.org/abs/1409.1556).
+    """VGG network (Simonyan and Zisserman, 2015, https://arxiv.org/abs/1409.1556).
+
+    Stages of 3x3 convolutions, each followed by a downsampling to half the size.
 
     Parameters
     ----------
@@ -59,8 +61,8 @@ class VGG(HybridBlock):
             )
         self.output = nn.Dense(classes, weight_initializer="normal", in_units=4096)
 
-    def forward(self, x: Any) -> Any:
-        """Scores of the classes."""
+    def forward(self, x: ndarray) -> ndarray:
+        """Compute the scores of the classes."""
         return self.output(self.features(x))
 
 
@@ -73,7 +75,7 @@ def get_vgg(
     ctx: Any = None,
     **kwargs: Any,
 ) -> VGG:
-    """A VGG network.
+    """VGG network of a given number of layers.
 
     Parameters
     ----------
@@ -82,7 +84,7 @@ def get_vgg(
     pretrained : bool
         Whether to read its parameters from a file.
     device, ctx : Device or str, optional
-        Where to place them.
+        Device of the parameters.
     root : path, optional
         The folder of the file; `$MXNET_HOME/models`, or `~/.mxnet/models`, if not given.
     **kwargs

@@ -21,6 +21,8 @@ from npcompat.gluon.probability.constraint import (
     dependent_property,
 )
 from npcompat.gluon.probability.distributions.distribution import Distribution
+from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy._typing import ArrayLike
 
 
 class _Events(Distribution):
@@ -46,12 +48,12 @@ class _Events(Distribution):
             )
 
     @derived
-    def prob(self) -> Any:
+    def prob(self) -> ndarray:
         """Probabilities of the events."""
         return logit2prob(self.logit, False)
 
     @derived
-    def logit(self) -> Any:
+    def logit(self) -> ndarray:
         """Log probabilities, finite also for 0.
 
         Given logits need not be normalized.
@@ -59,7 +61,7 @@ class _Events(Distribution):
         return prob2logit(self.prob, False)
 
     def _weighted(self, weights: Any) -> Any:
-        """Sum of the weighted log probabilities; weight 0 contributes 0, even to impossible events."""
+        """Sum of weighted log probabilities; weight 0 contributes 0, even for impossible events."""
         if "prob" in self._given:
             return xlogy(weights, self.prob).sum(-1)
         return weighted(weights, npx.log_softmax(self.logit, axis=-1)).sum(-1)
@@ -98,8 +100,8 @@ class Categorical(_Events):
     def __init__(
         self,
         num_events: int,
-        prob: Any = None,
-        logit: Any = None,
+        prob: ArrayLike | None = None,
+        logit: ArrayLike | None = None,
         validate_args: bool | None = None,
     ) -> None:
         self._set_events(num_events, prob, logit)
@@ -113,7 +115,7 @@ class Categorical(_Events):
     def _draw(self, shape: tuple[int, ...]) -> Any:
         return self._categories(shape)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability of value; -inf for values that are no event."""
         value = self._value(value)
         given = self.prob if "prob" in self._given else npx.log_softmax(self.logit, axis=-1)
@@ -123,12 +125,12 @@ class Categorical(_Events):
         is_event = (value >= 0) & (value < self.num_events) & (value % 1 == 0)
         return np.where(is_event, log(picked) if "prob" in self._given else picked, -np.inf)
 
-    def enumerate_support(self) -> Any:
+    def enumerate_support(self) -> ndarray:
         """Return all events, along a new first axis."""
         events = np.arange(self.num_events).reshape((-1,) + (1,) * len(self._batch_shape))
         return np.broadcast_to(events, (self.num_events, *self._batch_shape))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         return -self._weighted(self.prob)
 
@@ -159,8 +161,8 @@ class OneHotCategorical(_Events):
     def __init__(
         self,
         num_events: int,
-        prob: Any = None,
-        logit: Any = None,
+        prob: ArrayLike | None = None,
+        logit: ArrayLike | None = None,
         validate_args: bool | None = None,
     ) -> None:
         self._set_events(num_events, prob, logit)
@@ -169,27 +171,27 @@ class OneHotCategorical(_Events):
     def _draw(self, shape: tuple[int, ...]) -> Any:
         return npx.one_hot(self._categories(shape), self.num_events, dtype=self._dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability of value; interpolates between one-hot vectors."""
         return self._weighted(self._value(value))
 
-    def enumerate_support(self) -> Any:
+    def enumerate_support(self) -> ndarray:
         """Return all events, along a new first axis."""
         shape = (self.num_events, *(1,) * len(self._batch_shape), self.num_events)
         vectors = np.eye(self.num_events, dtype=self._dtype).reshape(shape)
         return np.broadcast_to(vectors, (self.num_events, *self._batch_shape, self.num_events))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean: the probabilities."""
         return self.prob
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance of each element."""
         return self.prob * (1 - self.prob)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         return -self._weighted(self.prob)
 
@@ -219,8 +221,8 @@ class Multinomial(_Events):
     def __init__(
         self,
         num_events: int,
-        prob: Any = None,
-        logit: Any = None,
+        prob: ArrayLike | None = None,
+        logit: ArrayLike | None = None,
         total_count: int = 1,
         validate_args: bool | None = None,
     ) -> None:
@@ -244,7 +246,7 @@ class Multinomial(_Events):
             self.total_count, np.broadcast_to(prob, (*shape, self.num_events)), dtype=self._dtype
         )
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability of counts."""
         value = self._value(value)
         inside = (value >= 0).all(-1) & (value.sum(-1) == self.total_count)
@@ -253,12 +255,12 @@ class Multinomial(_Events):
         return np.where(inside, ways + self._weighted(counts), -np.inf)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean of each count."""
         return self.total_count * self.prob
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance of each count."""
         return self.total_count * self.prob * (1 - self.prob)
 

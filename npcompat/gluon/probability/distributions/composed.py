@@ -9,9 +9,11 @@ import numpy as onp
 import npcompat.numpy as np
 from npcompat._internal.core.op import as_shape
 from npcompat.gluon.probability._functions import sum_right_most
-from npcompat.gluon.probability.constraint import dependent_property
+from npcompat.gluon.probability.constraint import Constraint, dependent_property
 from npcompat.gluon.probability.distributions.distribution import Distribution
 from npcompat.gluon.probability.transformation import ComposeTransform, Transformation
+from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy._typing import ArrayLike
 
 _Self = TypeVar("_Self", bound=Distribution)
 
@@ -76,7 +78,7 @@ class TransformedDistribution(Distribution):
         """Return the distribution with the base distribution's parameters broadcast."""
         new: Any = copy.copy(self)
         new._base_dist = new._base_dist.broadcast_to(as_shape(batch_shape) + self._base_event())  # type: ignore[attr-defined]
-        return new  # type: ignore[no-any-return]
+        return new
 
     def _base_event(self) -> tuple[int, ...]:
         """Return the batch axes of the base distribution that are event axes of this one."""
@@ -91,7 +93,7 @@ class TransformedDistribution(Distribution):
             x = transform(x)
         return x
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density at value, by the change of variables.
 
         It is the base distribution's, minus the log determinant of the Jacobian.
@@ -109,13 +111,13 @@ class TransformedDistribution(Distribution):
             self._base_dist.log_prob(y), event_dim - (self._base_dist.event_dim or 0)
         )
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF), for monotonic transformations."""
         sign = self._transform.sign
         below = self._base_dist.cdf(self._transform.inv(self._value(value)))
         return np.where(np.asarray(sign) > 0, below, 1 - below)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: ArrayLike) -> ndarray:
         """Inverse CDF (quantile function)."""
         value = np.asarray(value)
         return self._transform(
@@ -184,7 +186,7 @@ class Independent(Distribution):
         return self.reinterpreted_batch_ndims == 0 and bool(self.base_dist.has_enumerate_support)
 
     @dependent_property
-    def support(self) -> Any:
+    def support(self) -> Constraint | None:
         """Support of the base distribution."""
         return self.base_dist.support
 
@@ -205,32 +207,32 @@ class Independent(Distribution):
         """Return the distribution with parameters broadcast; event axes stay."""
         new: Any = copy.copy(self)
         new.base_dist = new.base_dist.broadcast_to(as_shape(batch_shape) + new._split()[1])
-        return new  # type: ignore[no-any-return]
+        return new
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
         return self.base_dist.sample(shape + self._split()[1])
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density: the sum over the elements of an event."""
         return sum_right_most(
             self.base_dist.log_prob(self._value(value)), self.reinterpreted_batch_ndims
         )
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean of each element."""
         return self.base_dist.mean
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance of each element."""
         return self.base_dist.variance
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats: the sum over the elements of an event."""
         return sum_right_most(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
-    def enumerate_support(self) -> Any:
+    def enumerate_support(self) -> ndarray:
         """Return all values, if no batch axis became an event axis."""
         if self.reinterpreted_batch_ndims:
             raise self._undefined("enumerate_support for arrays of independent elements")

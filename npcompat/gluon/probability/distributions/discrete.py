@@ -23,6 +23,8 @@ from npcompat.gluon.probability.constraint import (
 )
 from npcompat.gluon.probability.distributions.distribution import Distribution
 from npcompat.gluon.probability.distributions.exp_family import ExponentialFamily
+from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy._typing import ArrayLike
 
 
 class _Trials(Distribution):
@@ -32,12 +34,12 @@ class _Trials(Distribution):
     arg_constraints: ClassVar = {"prob": UnitInterval(), "logit": Real()}
 
     @derived
-    def prob(self) -> Any:
+    def prob(self) -> ndarray:
         """Probability of a success."""
         return logit2prob(self.logit)
 
     @derived
-    def logit(self) -> Any:
+    def logit(self) -> ndarray:
         """Log-odds of a success; finite also for probabilities 0 and 1."""
         return prob2logit(self.prob)
 
@@ -78,7 +80,10 @@ class Bernoulli(_Trials, ExponentialFamily):
     has_enumerate_support = True
 
     def __init__(
-        self, prob: Any = None, logit: Any = None, validate_args: bool | None = None
+        self,
+        prob: ArrayLike | None = None,
+        logit: ArrayLike | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         self._set(**self._one_of(prob=prob, logit=logit))
         super().__init__(event_dim=0, validate_args=validate_args)
@@ -86,32 +91,32 @@ class Bernoulli(_Trials, ExponentialFamily):
     def _draw(self, shape: tuple[int, ...]) -> Any:
         return npx.random.bernoulli(prob=self.prob, size=shape, dtype=self._dtype)
 
-    def enumerate_support(self) -> Any:
+    def enumerate_support(self) -> ndarray:
         """Return 0 and 1, along a new first axis."""
         values = np.arange(2, dtype=self._dtype).reshape((2,) + (1,) * len(self._batch_shape))
         return np.broadcast_to(values, (2, *self._batch_shape))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability of value."""
         value = self._value(value)
         return self._log_trials(value, 1 - value)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF)."""
         value = self._value(value)
         return np.where(value < 0, 0, np.where(value < 1, self._failure(), 1))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean."""
         return self.prob
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance."""
         return self.prob * self._failure()
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         return -self._log_trials(self.prob, self._failure())
 
@@ -147,7 +152,11 @@ class Binomial(_Trials):
     n: Any
 
     def __init__(
-        self, n: Any = 1, prob: Any = None, logit: Any = None, validate_args: bool | None = None
+        self,
+        n: ArrayLike = 1,
+        prob: ArrayLike | None = None,
+        logit: ArrayLike | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         if isinstance(n, int | float) and (n < 0 or n % 1 != 0):
             raise ValueError(f"Binomial: n: expected a whole number from 0 on, got {n}")
@@ -155,14 +164,14 @@ class Binomial(_Trials):
         super().__init__(event_dim=0, validate_args=validate_args)
 
     @dependent_property
-    def support(self) -> Any:
+    def support(self) -> IntegerInterval:
         """Integers from 0 to n."""
         return IntegerInterval(0, self.n)
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
         return np.random.binomial(self.n.astype("int64"), self.prob, shape).astype(self._dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability of value."""
         value = self._value(value)
         inside = (value >= 0) & (value <= self.n)
@@ -170,7 +179,7 @@ class Binomial(_Trials):
         ways = npx.gammaln(self.n + 1) - npx.gammaln(k + 1) - npx.gammaln(self.n - k + 1)
         return np.where(inside, ways + self._log_trials(k, self.n - k), -np.inf)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF); not differentiable."""
         value = np.floor(self._value(value))
         inside = (value >= 0) & (value < self.n)
@@ -179,12 +188,12 @@ class Binomial(_Trials):
         return np.where(value < 0, 0, np.where(inside, below, 1))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean."""
         return self._full(self.n * self.prob)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance."""
         return self._full(self.n * self.prob * self._failure())
 
@@ -208,7 +217,10 @@ class Geometric(_Trials):
     """
 
     def __init__(
-        self, prob: Any = None, logit: Any = None, validate_args: bool | None = None
+        self,
+        prob: ArrayLike | None = None,
+        logit: ArrayLike | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         self._set(**self._one_of(prob=prob, logit=logit))
         super().__init__(event_dim=0, validate_args=validate_args)
@@ -216,29 +228,29 @@ class Geometric(_Trials):
     def _draw(self, shape: tuple[int, ...]) -> Any:
         return (np.random.geometric(self.prob, shape) - 1).astype(self._dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability of value."""
         value = self._value(value)
         return np.where(
             value >= 0, self._log_trials(np.ones_like(value), np.maximum(value, 0)), -np.inf
         )
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF)."""
         trials = np.maximum(np.floor(self._value(value)) + 1, 0)
         return -np.expm1(self._log_trials(np.zeros_like(trials), trials))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean."""
         return self._failure() / self.prob
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance."""
         return self._failure() / self.prob**2
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         return -self._log_trials(self.prob, self._failure()) / self.prob
 
@@ -267,7 +279,11 @@ class NegativeBinomial(_Trials):
     n: Any
 
     def __init__(
-        self, n: Any, prob: Any = None, logit: Any = None, validate_args: bool | None = None
+        self,
+        n: ArrayLike,
+        prob: ArrayLike | None = None,
+        logit: ArrayLike | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         self._set(n=n, **self._one_of(prob=prob, logit=logit))
         super().__init__(event_dim=0, validate_args=validate_args)
@@ -279,7 +295,7 @@ class NegativeBinomial(_Trials):
         rate = np.random.gamma(self.n, 1.0, shape, dtype=self._dtype) * self._odds()
         return np.random.poisson(rate).astype(self._dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability of value."""
         value = self._value(value)
         k = np.maximum(value, 0)
@@ -290,19 +306,19 @@ class NegativeBinomial(_Trials):
         )
         return np.where(value >= 0, log_prob, -np.inf)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF); not differentiable."""
         k = np.floor(self._value(value))
         below = npx.betainc(self.n, np.maximum(k, 0) + 1, self._failure())
         return np.where(k >= 0, below, 0)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean."""
         return self._full(self.n * self._odds())
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance."""
         return self._full(self.n * self._odds() / self._failure())
 
@@ -327,31 +343,31 @@ class Poisson(ExponentialFamily):
     arg_constraints: ClassVar = {"rate": NonNegative()}
     rate: Any
 
-    def __init__(self, rate: Any = 1.0, validate_args: bool | None = None) -> None:
+    def __init__(self, rate: ArrayLike = 1.0, validate_args: bool | None = None) -> None:
         self._set(rate=rate)
         super().__init__(event_dim=0, validate_args=validate_args)
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
         return np.random.poisson(self.rate, shape).astype(self._dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability of value."""
         value = self._value(value)
         k = np.maximum(value, 0)
         return np.where(value >= 0, xlogy(k, self.rate) - self.rate - npx.gammaln(k + 1), -np.inf)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF)."""
         k = np.floor(self._value(value))
         return np.where(k >= 0, npx.gammaincc(np.maximum(k, 0) + 1, self.rate), 0)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean."""
         return self.rate
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance."""
         return self.rate
 

@@ -11,6 +11,8 @@ from npcompat._internal.core import dtypes
 from npcompat._internal.core.op import as_shape
 from npcompat.gluon.probability._functions import sample_n_shape_converter
 from npcompat.gluon.probability.constraint import Constraint
+from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy._typing import ArrayLike, ShapeLike
 
 _Self = TypeVar("_Self", bound="Distribution")
 
@@ -170,7 +172,7 @@ class Distribution:
 
     # --- samples
 
-    def sample(self, size: Any = None) -> Any:
+    def sample(self, size: ShapeLike | None = None) -> ndarray:
         """Draw samples with a given batch shape.
 
         Parameters
@@ -205,7 +207,7 @@ class Distribution:
             )
         return self._draw(shape)
 
-    def sample_n(self, size: Any = None) -> Any:
+    def sample_n(self, size: ShapeLike | None = None) -> ndarray:
         """Draw several samples from each distribution of the batch.
 
         Parameters
@@ -224,13 +226,13 @@ class Distribution:
         """Draw events with a batch shape."""
         raise self._undefined("sample")
 
-    def enumerate_support(self) -> Any:
+    def enumerate_support(self) -> ndarray:
         """Return all values of a discrete distribution, along a new first axis before the batch."""
         raise self._undefined("enumerate_support")
 
     # --- functions of a value
 
-    def _value(self, value: Any) -> Any:
+    def _value(self, value: ArrayLike) -> ndarray:
         """Convert the argument of a method to floats; check its support if `validate_args`."""
         array = np.asarray(value)
         if not dtypes.is_inexact(array.dtype):
@@ -245,7 +247,7 @@ class Distribution:
             else value
         )
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability (density) of value.
 
         Parameters
@@ -260,7 +262,7 @@ class Distribution:
         """
         raise self._undefined("log_prob")
 
-    def pdf(self, value: Any) -> Any:
+    def pdf(self, value: ArrayLike) -> ndarray:
         """Return the probability density at value, or the probability of a discrete value.
 
         Examples
@@ -270,7 +272,7 @@ class Distribution:
         """
         return np.exp(self.log_prob(value))
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF): the probability of values up to a given one.
 
         Examples
@@ -280,7 +282,7 @@ class Distribution:
         """
         raise self._undefined("cdf")
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: ArrayLike) -> ndarray:
         """Inverse CDF (quantile function) at a probability.
 
         Examples
@@ -293,21 +295,21 @@ class Distribution:
     # --- numbers that describe it
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean."""
         raise self._undefined("mean")
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance."""
         raise self._undefined("variance")
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> ndarray:
         """Standard deviation."""
         return np.sqrt(self.variance)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats; that of a density may be negative.
 
         Examples
@@ -317,7 +319,7 @@ class Distribution:
         """
         raise self._undefined("entropy")
 
-    def perplexity(self) -> Any:
+    def perplexity(self) -> ndarray:
         """Perplexity: the exponential of the entropy.
 
         Examples

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from npcompat.gluon.probability.distributions.distribution import Distribution
+from npcompat.numpy._ndarray import ndarray
 
 Formula = Callable[[Any, Any], Any]
 _F = TypeVar("_F", bound=Formula)
@@ -44,7 +45,7 @@ def register_kl(typeP: type, typeQ: type) -> Callable[[_F], _F]:
     return decorator
 
 
-def kl_divergence(p: Distribution, q: Distribution) -> Any:
+def kl_divergence(p: Distribution, q: Distribution) -> ndarray:
     """Kullback-Leibler divergence of q from p: the mean of `log p(x) - log q(x)` under p.
 
     Parameters
@@ -83,7 +84,7 @@ def kl_divergence(p: Distribution, q: Distribution) -> Any:
     return min(found, key=lambda entry: entry[:2])[2](p, q)
 
 
-def empirical_kl(p: Distribution, q: Distribution, n_samples: int = 1) -> Any:
+def empirical_kl(p: Distribution, q: Distribution, n_samples: int = 1) -> ndarray:
     """Monte Carlo estimate of the KL divergence, from samples of p.
 
     Parameters

@@ -8,6 +8,8 @@ from npcompat.gluon.probability._functions import xlog1py, xlogy
 from npcompat.gluon.probability.constraint import NonNegative, Positive, Simplex, UnitInterval
 from npcompat.gluon.probability.distributions.distribution import Distribution
 from npcompat.gluon.probability.distributions.exp_family import ExponentialFamily
+from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy._typing import ArrayLike
 
 
 class Gamma(ExponentialFamily):
@@ -34,14 +36,16 @@ class Gamma(ExponentialFamily):
     shape: Any
     scale: Any
 
-    def __init__(self, shape: Any, scale: Any = 1.0, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, shape: ArrayLike, scale: ArrayLike = 1.0, validate_args: bool | None = None
+    ) -> None:
         self._set(shape=shape, scale=scale)
         super().__init__(event_dim=0, validate_args=validate_args)
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
         return np.random.gamma(self.shape, 1.0, shape, dtype=self._dtype) * self.scale
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density at value."""
         value = self._value(value)
         inside = value >= 0
@@ -49,21 +53,21 @@ class Gamma(ExponentialFamily):
         log_prob = xlogy(self.shape - 1, x) - x - npx.gammaln(self.shape) - np.log(self.scale)
         return np.where(inside, log_prob, -np.inf)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF)."""
         return npx.gammainc(self.shape, np.maximum(self._value(value), 0) / self.scale)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean."""
         return self._full(self.shape * self.scale)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance."""
         return self._full(self.shape * self.scale**2)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         a = self.shape
         return self._full(a + np.log(self.scale) + npx.gammaln(a) + (1 - a) * npx.digamma(a))
@@ -94,19 +98,19 @@ class Chi2(Gamma):
 
     arg_constraints: ClassVar = {"df": Positive()}
 
-    def __init__(self, df: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, df: ArrayLike, validate_args: bool | None = None) -> None:
         self._set(df=df)
         Distribution.__init__(self, event_dim=0, validate_args=validate_args)
 
     df: Any
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> ndarray:
         """Shape of the gamma distribution: half of the degrees of freedom."""
         return self.df / 2
 
     @property
-    def scale(self) -> Any:
+    def scale(self) -> ndarray:
         """Scale of the gamma distribution, 2."""
         return np.full((), 2, dtype=self._dtype)
 
@@ -132,47 +136,47 @@ class Exponential(ExponentialFamily):
     arg_constraints: ClassVar = {"scale": Positive()}
     scale: Any
 
-    def __init__(self, scale: Any = 1.0, validate_args: bool | None = None) -> None:
+    def __init__(self, scale: ArrayLike = 1.0, validate_args: bool | None = None) -> None:
         self._set(scale=scale)
         super().__init__(event_dim=0, validate_args=validate_args)
 
     @property
-    def rate(self) -> Any:
+    def rate(self) -> ndarray:
         """Rate, the reciprocal of the scale."""
         return 1 / self.scale
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
         return self.scale * np.random.exponential(1.0, shape, dtype=self._dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density at value."""
         value = self._value(value)
         return np.where(value >= 0, -value / self.scale - np.log(self.scale), -np.inf)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF)."""
         return -np.expm1(-np.maximum(self._value(value), 0) / self.scale)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: ArrayLike) -> ndarray:
         """Inverse CDF (quantile function)."""
         return -self.scale * np.log1p(-np.asarray(value))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean."""
         return self.scale
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance."""
         return self.scale**2
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> ndarray:
         """Standard deviation."""
         return self.scale
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         return 1 + np.log(self.scale)
 
@@ -210,14 +214,16 @@ class Beta(ExponentialFamily):
     alpha: Any
     beta: Any
 
-    def __init__(self, alpha: Any, beta: Any, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, alpha: ArrayLike, beta: ArrayLike, validate_args: bool | None = None
+    ) -> None:
         self._set(alpha=alpha, beta=beta)
         super().__init__(event_dim=0, validate_args=validate_args)
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
         return np.random.beta(self.alpha, self.beta, shape, dtype=self._dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density at value."""
         value = self._value(value)
         inside = (value >= 0) & (value <= 1)
@@ -227,22 +233,22 @@ class Beta(ExponentialFamily):
         )
         return np.where(inside, log_prob, -np.inf)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF); not differentiable in the parameters."""
         return npx.betainc(self.alpha, self.beta, np.clip(self._value(value), 0, 1))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean."""
         return self._full(self.alpha / (self.alpha + self.beta))
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance."""
         total = self.alpha + self.beta
         return self._full((self.alpha / total) * (self.beta / total) / (total + 1))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         a, b = self.alpha, self.beta
         digammas = (
@@ -280,7 +286,7 @@ class Dirichlet(ExponentialFamily):
     _event_axes: ClassVar = {"alpha": 1}
     alpha: Any
 
-    def __init__(self, alpha: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, alpha: ArrayLike, validate_args: bool | None = None) -> None:
         self._set(alpha=alpha)
         super().__init__(event_dim=1, validate_args=validate_args)
 
@@ -293,23 +299,23 @@ class Dirichlet(ExponentialFamily):
             logs - np.random.exponential(1.0, size, dtype=self._dtype) / self.alpha, axis=-1
         )
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density at value."""
         value = self._value(value)
         return xlogy(self.alpha - 1, value).sum(-1) - self._log_normalizer(self.alpha)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean."""
         return self.alpha / self.alpha.sum(-1, keepdims=True)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance of each element."""
         mean = self.mean
         return mean * (1 - mean) / (self.alpha.sum(-1, keepdims=True) + 1)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         a, total = self.alpha, self.alpha.sum(-1)
         digammas = (total - a.shape[-1]) * npx.digamma(total) - ((a - 1) * npx.digamma(a)).sum(-1)
@@ -345,14 +351,14 @@ class FisherSnedecor(Distribution):
     df1: Any
     df2: Any
 
-    def __init__(self, df1: Any, df2: Any, validate_args: bool | None = None) -> None:
+    def __init__(self, df1: ArrayLike, df2: ArrayLike, validate_args: bool | None = None) -> None:
         self._set(df1=df1, df2=df2)
         super().__init__(event_dim=0, validate_args=validate_args)
 
     def _draw(self, shape: tuple[int, ...]) -> Any:
         return np.random.f(self.df1, self.df2, shape, dtype=self._dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density at value."""
         value = self._value(value)
         inside = value >= 0
@@ -364,19 +370,19 @@ class FisherSnedecor(Distribution):
         )
         return np.where(inside, log_prob, -np.inf)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF); not differentiable in the parameters."""
         x = self.df1 * np.maximum(self._value(value), 0)
         return npx.betainc(self.df1 / 2, self.df2 / 2, x / (x + self.df2))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean; inf where it does not exist."""
         finite = self.df2 > 2
         return self._full(np.where(finite, self.df2 / np.where(finite, self.df2 - 2, 1), np.inf))
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance; inf or nan where it does not exist."""
         finite = self.df2 > 4
         d1, d2 = self.df1, np.where(finite, self.df2, 5)

@@ -16,6 +16,8 @@ from npcompat.gluon.probability.constraint import (
 )
 from npcompat.gluon.probability.distributions.distribution import Distribution
 from npcompat.gluon.probability.distributions.exp_family import ExponentialFamily
+from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy._typing import ArrayLike
 
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
@@ -29,7 +31,9 @@ class _LocationScale(Distribution):
     loc: Any
     scale: Any
 
-    def __init__(self, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, validate_args: bool | None = None
+    ) -> None:
         self._set(loc=loc, scale=scale)
         super().__init__(event_dim=0, validate_args=validate_args)
 
@@ -43,7 +47,7 @@ class _LocationScale(Distribution):
         raise self._undefined("sample")
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean."""
         return self._full(self.loc)
 
@@ -70,30 +74,30 @@ class Normal(_LocationScale, ExponentialFamily):
     def _noise(self, shape: tuple[int, ...]) -> Any:
         return np.random.normal(0.0, 1.0, shape, dtype=self._dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density at value."""
         z = self._measured(value)
         return -0.5 * z * z - np.log(self.scale) - _HALF_LOG_2PI
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF)."""
         return 0.5 * npx.erfc(self._measured(value) * -math.sqrt(0.5))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: ArrayLike) -> ndarray:
         """Inverse CDF (quantile function)."""
         return self.loc + self.scale * npx.ndtri(value)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance."""
         return self._full(self.scale**2)
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> ndarray:
         """Standard deviation."""
         return self._full(self.scale)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         return self._full(np.log(self.scale) + (0.5 + _HALF_LOG_2PI))
 
@@ -126,17 +130,17 @@ class Laplace(_LocationScale):
     def _noise(self, shape: tuple[int, ...]) -> Any:
         return np.random.laplace(0.0, 1.0, shape, dtype=self._dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density at value."""
         return -abs(self._measured(value)) - np.log(2 * self.scale)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF)."""
         z = self._measured(value)
         tail = 0.5 * np.exp(-abs(z))
         return np.where(z < 0, tail, 1 - tail)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: ArrayLike) -> ndarray:
         """Inverse CDF (quantile function)."""
         value = np.asarray(value)
         below = value < 0.5
@@ -144,16 +148,16 @@ class Laplace(_LocationScale):
         return self.loc + self.scale * np.where(below, tail, -tail)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance."""
         return self._full(2 * self.scale**2)
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> ndarray:
         """Standard deviation."""
         return self._full(math.sqrt(2) * self.scale)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         return self._full(1 + np.log(2 * self.scale))
 
@@ -179,7 +183,7 @@ class Cauchy(_LocationScale):
     def _noise(self, shape: tuple[int, ...]) -> Any:
         return np.random.standard_cauchy(shape, dtype=self._dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density at value."""
         z = abs(self._measured(value))
         # log(1 + z**2), where z**2 may overflow
@@ -188,12 +192,12 @@ class Cauchy(_LocationScale):
         )
         return -math.log(math.pi) - np.log(self.scale) - size
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF)."""
         z = self._measured(value)
         return np.arctan2(np.ones_like(z), -z) / math.pi
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: ArrayLike) -> ndarray:
         """Inverse CDF (quantile function)."""
         value = np.asarray(value)
         lower = value < 0.5
@@ -201,16 +205,16 @@ class Cauchy(_LocationScale):
         return self.loc - np.where(lower, 1, -1) * self.scale / tail
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Undefined: nan."""
         return np.full(self._batch_shape, np.nan, dtype=self._dtype)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Undefined: nan."""
         return self.mean
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         return self._full(np.log(self.scale) + math.log(4 * math.pi))
 
@@ -233,41 +237,43 @@ class Gumbel(_LocationScale):
     0.5772
     """
 
-    def __init__(self, loc: Any, scale: Any = 1, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, loc: ArrayLike, scale: ArrayLike = 1, validate_args: bool | None = None
+    ) -> None:
         super().__init__(loc, scale, validate_args)
 
     def _noise(self, shape: tuple[int, ...]) -> Any:
         return np.random.gumbel(0.0, 1.0, shape, dtype=self._dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density at value."""
         z = self._measured(value)
         return -z - np.exp(-z) - np.log(self.scale)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF)."""
         return np.exp(-np.exp(-self._measured(value)))
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: ArrayLike) -> ndarray:
         """Inverse CDF (quantile function)."""
         return self.loc - self.scale * np.log(-np.log(value))
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean."""
         return self._full(self.loc + self.scale * onp.euler_gamma)
 
     @property
-    def stddev(self) -> Any:
+    def stddev(self) -> ndarray:
         """Standard deviation."""
         return self._full(self.scale * (math.pi / math.sqrt(6)))
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance."""
         return self._full(self.scale**2 * (math.pi**2 / 6))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         return self._full(np.log(self.scale) + (1 + onp.euler_gamma))
 
@@ -296,7 +302,11 @@ class StudentT(_LocationScale):
     df: Any
 
     def __init__(
-        self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None
+        self,
+        df: ArrayLike,
+        loc: ArrayLike = 0.0,
+        scale: ArrayLike = 1.0,
+        validate_args: bool | None = None,
     ) -> None:
         self._set(df=df, loc=loc, scale=scale)
         Distribution.__init__(self, event_dim=0, validate_args=validate_args)
@@ -304,7 +314,7 @@ class StudentT(_LocationScale):
     def _noise(self, shape: tuple[int, ...]) -> Any:
         return np.random.standard_t(self.df, shape, dtype=self._dtype)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density at value."""
         z = self._measured(value)
         half = self.df / 2
@@ -316,7 +326,7 @@ class StudentT(_LocationScale):
         )
         return normalizer - (half + 0.5) * np.log1p(z * z / self.df)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF); not differentiable in `df`."""
         z = self._measured(value)
         far = z * z > self.df  # selects the form whose argument is not close to 1
@@ -327,18 +337,18 @@ class StudentT(_LocationScale):
         return np.where(z < 0, tail, 1 - tail)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean; nan where it does not exist."""
         return self._full(np.where(self.df > 1, self.loc, np.nan))
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance; inf or nan where it does not exist."""
         finite = self.df > 2
         variance = self.scale**2 * self.df / np.where(finite, self.df - 2, 1)
         return self._full(np.where(finite, variance, np.where(self.df > 1, np.inf, np.nan)))
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         half = self.df / 2
         beta = npx.gammaln(half) + 0.5 * math.log(math.pi) - npx.gammaln(half + 0.5)
@@ -369,7 +379,9 @@ class Uniform(Distribution):
     low: Any
     high: Any
 
-    def __init__(self, low: Any = 0.0, high: Any = 1.0, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, low: ArrayLike = 0.0, high: ArrayLike = 1.0, validate_args: bool | None = None
+    ) -> None:
         self._set(low=low, high=high)
         super().__init__(event_dim=0, validate_args=validate_args)
         if self._validate_args:
@@ -385,31 +397,31 @@ class Uniform(Distribution):
             0.0, 1.0, shape, dtype=self._dtype
         )
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density at value."""
         value = self._value(value)
         inside = (value >= self.low) & (value <= self.high)
         return np.where(inside, -np.log(self.high - self.low), -np.inf)
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value: ArrayLike) -> ndarray:
         """Cumulative distribution function (CDF)."""
         return np.clip((self._value(value) - self.low) / (self.high - self.low), 0, 1)
 
-    def icdf(self, value: Any) -> Any:
+    def icdf(self, value: ArrayLike) -> ndarray:
         """Inverse CDF (quantile function)."""
         return self.low + (self.high - self.low) * np.asarray(value)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean."""
         return self._full((self.low + self.high) / 2)
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance."""
         return self._full((self.high - self.low) ** 2 / 12)
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         return self._full(np.log(self.high - self.low))
 

@@ -8,6 +8,8 @@ import npcompat.numpy as np
 from npcompat.gluon.probability._functions import derived
 from npcompat.gluon.probability.constraint import LowerCholesky, PositiveDefinite, Real
 from npcompat.gluon.probability.distributions.distribution import Distribution
+from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy._typing import ArrayLike
 
 
 class MultivariateNormal(Distribution):
@@ -46,10 +48,10 @@ class MultivariateNormal(Distribution):
 
     def __init__(
         self,
-        loc: Any,
-        cov: Any = None,
-        precision: Any = None,
-        scale_tril: Any = None,
+        loc: ArrayLike,
+        cov: ArrayLike | None = None,
+        precision: ArrayLike | None = None,
+        scale_tril: ArrayLike | None = None,
         validate_args: bool | None = None,
     ) -> None:
         given = self._one_of(cov=cov, precision=precision, scale_tril=scale_tril)
@@ -64,7 +66,7 @@ class MultivariateNormal(Distribution):
         super().__init__(event_dim=1, validate_args=validate_args)
 
     @derived
-    def scale_tril(self) -> Any:
+    def scale_tril(self) -> ndarray:
         """Cholesky factor of the covariance."""
         return (
             self._factored(np.linalg.cholesky, self.cov)
@@ -73,13 +75,13 @@ class MultivariateNormal(Distribution):
         )
 
     @derived
-    def cov(self) -> Any:
+    def cov(self) -> ndarray:
         """Covariance matrix."""
         factor = self.scale_tril
         return factor @ np.swapaxes(factor, -1, -2)
 
     @derived
-    def precision(self) -> Any:
+    def precision(self) -> ndarray:
         """Precision matrix, the inverse of the covariance."""
         inverse = self._inverse_tril
         return np.swapaxes(inverse, -1, -2) @ inverse
@@ -113,7 +115,7 @@ class MultivariateNormal(Distribution):
         noise = np.random.normal(0.0, 1.0, (*shape, self.loc.shape[-1]), dtype=self._dtype)
         return self.loc + (self.scale_tril @ noise[..., None])[..., 0]
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density at value."""
         away, inverse = self._value(value) - self.loc, self._inverse_tril
         z = (inverse @ away[..., None])[..., 0]
@@ -121,16 +123,16 @@ class MultivariateNormal(Distribution):
         return log_det - 0.5 * (z * z).sum(-1) - 0.5 * away.shape[-1] * math.log(2 * math.pi)
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> ndarray:
         """Mean."""
         return self._full(self.loc, self.loc.shape[-1])
 
     @property
-    def variance(self) -> Any:
+    def variance(self) -> ndarray:
         """Variance of each element."""
         return self._full((self.scale_tril**2).sum(-1), self.loc.shape[-1])
 
-    def entropy(self) -> Any:
+    def entropy(self) -> ndarray:
         """Entropy, in nats."""
         return self._full(self._log_det() + 0.5 * self.loc.shape[-1] * (1 + math.log(2 * math.pi)))
 

@@ -20,6 +20,8 @@ from npcompat.gluon.probability.constraint import (
 from npcompat.gluon.probability.distributions.categorical import _Events
 from npcompat.gluon.probability.distributions.discrete import _Trials
 from npcompat.gluon.probability.distributions.distribution import Distribution
+from npcompat.numpy._ndarray import ndarray
+from npcompat.numpy._typing import ArrayLike
 
 
 class RelaxedBernoulli(_Trials):
@@ -49,7 +51,11 @@ class RelaxedBernoulli(_Trials):
     T: Any
 
     def __init__(
-        self, T: Any, prob: Any = None, logit: Any = None, validate_args: bool | None = None
+        self,
+        T: ArrayLike,
+        prob: ArrayLike | None = None,
+        logit: ArrayLike | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         self._set(T=T, **self._one_of(prob=prob, logit=logit))
         Distribution.__init__(self, event_dim=0, validate_args=validate_args)
@@ -58,7 +64,7 @@ class RelaxedBernoulli(_Trials):
         noise = np.random.logistic(0.0, 1.0, shape, dtype=self._dtype)
         return inside_unit(npx.sigmoid((self.logit + noise) / self.T))
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density at value."""
         x = prob2logit(self._value(value))
         away = self.logit - self.T * x
@@ -98,10 +104,10 @@ class RelaxedOneHotCategorical(_Events):
 
     def __init__(
         self,
-        T: Any,
+        T: ArrayLike,
         num_events: int,
-        prob: Any = None,
-        logit: Any = None,
+        prob: ArrayLike | None = None,
+        logit: ArrayLike | None = None,
         validate_args: bool | None = None,
     ) -> None:
         self._set_events(num_events, prob, logit, T=T)
@@ -111,7 +117,7 @@ class RelaxedOneHotCategorical(_Events):
         noise = np.random.gumbel(0.0, 1.0, (*shape, self.num_events), dtype=self._dtype)
         return npx.softmax((self.logit + noise) / self.T[..., None], axis=-1)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: ArrayLike) -> ndarray:
         """Return the log probability density, of all elements but one."""
         logs = np.log(np.maximum(self._value(value), tiny(self._dtype)))
         scores = npx.log_softmax(self.logit - self.T[..., None] * logs, axis=-1)

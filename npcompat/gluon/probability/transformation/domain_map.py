@@ -44,7 +44,9 @@ class domain_map:
     def __init__(self) -> None:
         self._storage: dict[type[Constraint], Factory] = {}
 
-    def register(self, constraint: Any, factory: Factory | None = None) -> Any:
+    def register(
+        self, constraint: Any, factory: Factory | None = None
+    ) -> Factory | Callable[[Factory], Any]:
         """Register the transformation for a class of constraints.
 
         Without a factory, returns a decorator.

@@ -9,6 +9,7 @@ import npcompat.numpy as np
 import npcompat.numpy_extension as npx
 from npcompat.gluon.block import HybridBlock
 from npcompat.gluon.probability._functions import floating, inside_unit, prob2logit, sum_right_most
+from npcompat.numpy._ndarray import ndarray
 
 
 class Transformation:
@@ -32,7 +33,7 @@ class Transformation:
     event_dim: int = 0
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> int | ndarray:
         """Sign of the derivative: 1 if the transformation increases, -1 if it decreases."""
         raise NotImplementedError(
             f"{type(self).__name__} does not define sign: it neither increases nor decreases "
@@ -49,7 +50,7 @@ class Transformation:
         """Batch shape: the shape of the parameters without event axes."""
         return ()
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Any) -> ndarray:
         return self._forward_compute(x)
 
     def _forward_compute(self, x: Any) -> Any:
@@ -58,7 +59,7 @@ class Transformation:
     def _inverse_compute(self, y: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} does not define an inverse")
 
-    def log_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_det_jacobian(self, x: Any, y: Any) -> ndarray:
         """Log absolute determinant of the Jacobian dy/dx, where `y = t(x)`.
 
         Its shape is that of `x` without the last `event_dim` axes.
@@ -83,13 +84,13 @@ class _Inverse(Transformation):
         return self._forward.event_dim
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> int | ndarray:
         """Sign of the transformation."""
         return self._forward.sign
 
     @property
     def inv(self) -> Transformation:
-        """The transformation itself."""
+        """Original transformation."""
         return self._forward
 
     @property
@@ -102,7 +103,7 @@ class _Inverse(Transformation):
     def _inverse_compute(self, y: Any) -> Any:
         return self._forward(y)
 
-    def log_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_det_jacobian(self, x: Any, y: Any) -> ndarray:
         """Return the negative log determinant of the transformation."""
         return -self._forward.log_det_jacobian(y, x)
 
@@ -131,10 +132,10 @@ class TransformBlock(Transformation, HybridBlock):
     (array([2.]), array([0.]))
     """
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> ndarray:
         return HybridBlock.__call__(self, *args, **kwargs)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: ndarray) -> ndarray:
         """Transform x."""
         return self._forward_compute(x)
 
@@ -175,7 +176,7 @@ class ComposeTransform(Transformation):
         return max((part.event_dim for part in self._parts), default=0)
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> int | ndarray:
         """Product of the signs of the parts."""
         sign: Any = 1
         for part in self._parts:
@@ -201,7 +202,7 @@ class ComposeTransform(Transformation):
             y = part.inv(y)
         return y
 
-    def log_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_det_jacobian(self, x: Any, y: Any) -> ndarray:
         """Return the sum of the log determinants of the parts; `y` may be None."""
         x = floating(x)
         result: Any = np.zeros(x.shape[: x.ndim - self.event_dim], dtype=x.dtype)
@@ -232,7 +233,7 @@ class ExpTransform(Transformation):
     def _inverse_compute(self, y: Any) -> Any:
         return np.log(y)
 
-    def log_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_det_jacobian(self, x: Any, y: Any) -> ndarray:
         """Return x, the log derivative."""
         return floating(x)
 
@@ -269,14 +270,14 @@ class AffineTransform(Transformation):
     def _inverse_compute(self, y: Any) -> Any:
         return (np.asarray(y) - self._loc) / self._scale
 
-    def log_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_det_jacobian(self, x: Any, y: Any) -> ndarray:
         """Return the logarithm of abs(scale)."""
         return sum_right_most(
             np.zeros_like(floating(x)) + np.log(abs(np.asarray(self._scale))), self.event_dim
         )
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> ndarray:
         """Sign of the scale."""
         return np.sign(self._scale)
 
@@ -310,12 +311,12 @@ class PowerTransform(Transformation):
     def _inverse_compute(self, y: Any) -> Any:
         return np.power(y, 1 / self._exponent)
 
-    def log_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_det_jacobian(self, x: Any, y: Any) -> ndarray:
         """Return the logarithm of `exponent * x**(exponent - 1)`."""
         return np.log(abs(np.asarray(self._exponent))) + (self._exponent - 1) * np.log(floating(x))
 
     @property
-    def sign(self) -> Any:
+    def sign(self) -> ndarray:
         """Sign of the exponent."""
         return np.sign(self._exponent)
 
@@ -340,7 +341,7 @@ class SigmoidTransform(Transformation):
     def _inverse_compute(self, y: Any) -> Any:
         return prob2logit(y)
 
-    def log_det_jacobian(self, x: Any, y: Any) -> Any:
+    def log_det_jacobian(self, x: Any, y: Any) -> ndarray:
         """Return the logarithm of `sigmoid(x) * sigmoid(-x)`."""
         return npx.log_sigmoid(x) + npx.log_sigmoid(-floating(x))
 

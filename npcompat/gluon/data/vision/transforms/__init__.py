@@ -1,7 +1,7 @@
-"""Transforms of pictures, as blocks: sizes, windows, colours, tensors.
+"""Image transforms, as blocks: resizing, cropping, colors, tensors.
 
-They take a picture (H, W, C) or a batch (N, H, W, C), unless they say otherwise. What is random
-follows `np.random.seed`, and each picture of a batch gets its own.
+They take an image (H, W, C) or a batch (N, H, W, C), unless stated otherwise. Random transforms are
+seeded by `np.random.seed`, and draw separately for each image of a batch.
 """
 
 from npcompat.gluon.data.vision.transforms._colors import (

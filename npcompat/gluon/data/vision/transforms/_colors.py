@@ -1,14 +1,13 @@
-"""Transforms of colours; integers are rounded and kept in the range of their dtype."""
-
-from typing import Any
+"""Color transforms; integers are rounded and clipped to the range of their dtype."""
 
 from npcompat.gluon.data.vision.transforms._transform import Transform
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy_extension import _image_color as color
 from npcompat.numpy_extension._image_layout import coloured
 
 
 class _Jitter(Transform):
-    """A transform by a random factor of at most `amount` from 1."""
+    """Base class of transforms by a random factor of at most `amount` from 1."""
 
     def __init__(self, amount: float) -> None:
         super().__init__()
@@ -20,7 +19,7 @@ class _Jitter(Transform):
 
 
 class RandomBrightness(_Jitter):
-    """Pictures times a random number.
+    """Random brightness: multiplies images by a random factor.
 
     Parameters
     ----------
@@ -36,13 +35,13 @@ class RandomBrightness(_Jitter):
     def __init__(self, brightness: float) -> None:
         super().__init__(brightness)
 
-    def transformed(self, x: Any) -> Any:
-        """The pictures, brighter or darker."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Change the brightness."""
         return color.random_brightness(x, *self._limits)
 
 
 class RandomContrast(_Jitter):
-    """Pictures whose distance from their mean luma is multiplied by a random number.
+    """Random contrast: scales the difference from the mean luma by a random factor.
 
     Parameters
     ----------
@@ -58,13 +57,13 @@ class RandomContrast(_Jitter):
     def __init__(self, contrast: float) -> None:
         super().__init__(contrast)
 
-    def transformed(self, x: Any) -> Any:
-        """The pictures, of more or less contrast."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Change the contrast."""
         return color.random_contrast(x, *self._limits)
 
 
 class RandomSaturation(_Jitter):
-    """Pictures whose pixels' distance from their own luma is multiplied by a random number.
+    """Random saturation: scales the difference of pixels from their luma by a random factor.
 
     Parameters
     ----------
@@ -80,13 +79,13 @@ class RandomSaturation(_Jitter):
     def __init__(self, saturation: float) -> None:
         super().__init__(saturation)
 
-    def transformed(self, x: Any) -> Any:
-        """The pictures, more or less colourful."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Change the saturation."""
         return color.random_saturation(x, *self._limits)
 
 
 class RandomHue(_Jitter):
-    """Pictures whose hues are turned by a random share of a full turn.
+    """Random hue: rotates hues by a random share of a full turn.
 
     Parameters
     ----------
@@ -103,18 +102,18 @@ class RandomHue(_Jitter):
     def __init__(self, hue: float) -> None:
         super().__init__(hue)
 
-    def transformed(self, x: Any) -> Any:
-        """The pictures, of other hues."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Change the hue."""
         return color.random_hue(x, *self._limits)
 
 
 class RandomColorJitter(Transform):
-    """Brightness, contrast, saturation and hue changed at random, in random order.
+    """Color jitter: random brightness, contrast, saturation and hue, in random order.
 
     Parameters
     ----------
     brightness, contrast, saturation, hue : float
-        How much: the factors lie between `max(0, 1 - x)` and `1 + x`.
+        Amounts: the factors lie between `max(0, 1 - x)` and `1 + x`.
 
     Examples
     --------
@@ -132,14 +131,16 @@ class RandomColorJitter(Transform):
                 f"RandomColorJitter: expected numbers that are not negative, got {self._amounts}"
             )
 
-    def transformed(self, x: Any) -> Any:
-        """The pictures, of other colours."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Change the colors."""
         return color.random_color_jitter(x, *self._amounts)
 
 
 class RandomLighting(Transform):
-    """Random principal components of the colours of ImageNet added to pictures of values 0 to 255
-    (Krizhevsky et al., 2012).
+    """Random lighting: PCA color augmentation (AlexNet; Krizhevsky et al., 2012).
+
+    Adds random multiples of the principal components of ImageNet's colors to images of values 0 to
+    255.
 
     Parameters
     ----------
@@ -158,22 +159,23 @@ class RandomLighting(Transform):
             raise ValueError(f"RandomLighting: expected a number that is not negative, got {alpha}")
         self._alpha = float(alpha)
 
-    def transformed(self, x: Any) -> Any:
-        """The pictures in another light."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Change the lighting."""
         return color.random_lighting(x, self._alpha)
 
 
 class RandomGray(Transform):
-    """Pictures made grey at random: all channels become the luma.
+    """Random grayscale: replaces all channels by the luma.
 
     Parameters
     ----------
     p : float
-        How probable that is.
+        Probability.
 
     Examples
     --------
-    >>> gluon.data.vision.transforms.RandomGray(p=1)(np.array([[[255, 0, 0]]], dtype="uint8")).ravel()
+    >>> red = np.array([[[255, 0, 0]]], dtype="uint8")
+    >>> gluon.data.vision.transforms.RandomGray(p=1)(red).ravel()
     array([76, 76, 76], dtype=uint8)
     """
 
@@ -183,8 +185,8 @@ class RandomGray(Transform):
             raise ValueError(f"RandomGray: p is a probability, got {p}")
         self._p = float(p)
 
-    def transformed(self, x: Any) -> Any:
-        """The pictures, some grey."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Convert random images to grayscale."""
         x = coloured(x, "RandomGray")
         return x if x.shape[-1] == 1 else color.greyed(x, self._p)
 

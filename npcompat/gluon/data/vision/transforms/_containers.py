@@ -1,4 +1,4 @@
-"""Transforms one after another, some of the time, and casts."""
+"""Containers of transforms: in sequence, at random; and casts."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from npcompat.numpy_extension._image_layout import beside
 
 
 def _blocks(transforms: Any, what: str) -> list[Block]:
-    """Transforms as blocks: functions are wrapped."""
+    """Return transforms as blocks; functions are wrapped."""
     found = list(transforms) if isinstance(transforms, Sequence) else [transforms]
     if not all(map(callable, found)):
         raise TypeError(
@@ -35,10 +35,10 @@ def _hybrid_blocks(transforms: Any, what: str) -> list[Block]:
 
 
 class Compose(Sequential):
-    """Transforms one after another.
+    """Sequence of transforms.
 
-    Nothing is compiled unless `hybridize` is called: single pictures lie on the host, where they
-    cost least.
+    Nothing is compiled unless `hybridize` is called: single images stay on the host, where they are
+    cheapest.
 
     Parameters
     ----------
@@ -48,7 +48,8 @@ class Compose(Sequential):
     Examples
     --------
     >>> transforms = gluon.data.vision.transforms
-    >>> to_input = transforms.Compose([transforms.Resize(8), transforms.ToTensor(), transforms.Normalize(0.5, 0.5)])
+    >>> steps = [transforms.Resize(8), transforms.ToTensor(), transforms.Normalize(0.5, 0.5)]
+    >>> to_input = transforms.Compose(steps)
     >>> to_input(np.zeros((20, 30, 3), dtype="uint8")).shape
     (3, 8, 8)
     """
@@ -59,7 +60,7 @@ class Compose(Sequential):
 
 
 class HybridCompose(HybridSequential):
-    """Transforms one after another, compiled as one program for each shape of input.
+    """Sequence of transforms, compiled to one program for each input shape.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class HybridCompose(HybridSequential):
 
 
 class Cast(HybridBlock):
-    """Another dtype.
+    """Cast to a dtype.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ class Cast(HybridBlock):
         self._dtype = dtypes.canonical(dtype)
 
     def forward(self, *args: Any) -> Any:
-        """The inputs in the dtype."""
+        """Cast the inputs."""
         cast = tuple(np.asarray(x).astype(self._dtype) for x in args)
         return cast[0] if len(cast) == 1 else cast
 
@@ -111,7 +112,7 @@ def _probability(p: float, what: str) -> float:
 
 
 class RandomApply(Sequential):
-    """Transforms that are applied, all or none, with a probability.
+    """Apply transforms, all or none, with a probability.
 
     Parameters
     ----------
@@ -133,14 +134,14 @@ class RandomApply(Sequential):
         self.add(*_blocks(transforms, "RandomApply"))
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """The transformed input, or the input."""
+        """Return the transformed input, or the input."""
         return (
             super().forward(x, *args) if random.uniform() < self._p else (x, *args) if args else x
         )
 
 
 class HybridRandomApply(HybridSequential):
-    """Transforms that are applied, all or none, with a probability; can be compiled.
+    """Apply transforms, all or none, with a probability; can be compiled.
 
     The transforms are computed in any case, and must keep shape and dtype.
 
@@ -154,7 +155,8 @@ class HybridRandomApply(HybridSequential):
     Examples
     --------
     >>> transforms = gluon.data.vision.transforms
-    >>> transforms.HybridRandomApply(transforms.RandomFlipLeftRight(1), p=1)(np.arange(2).reshape(1, 2, 1)).ravel()
+    >>> flip = transforms.HybridRandomApply(transforms.RandomFlipLeftRight(1), p=1)
+    >>> flip(np.arange(2).reshape(1, 2, 1)).ravel()
     array([1, 0])
     """
 
@@ -164,8 +166,9 @@ class HybridRandomApply(HybridSequential):
         self.add(*_hybrid_blocks(transforms, "HybridRandomApply"))
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """The transformed input, or the input; with further inputs, a tuple of it and of these as
-        they are.
+        """Return the transformed input, or the input.
+
+        With further inputs, returns a tuple of it and of the unchanged others.
         """
         with beside(x):
             chosen = random.uniform() < self._p

@@ -1,10 +1,11 @@
-"""Transforms of sizes, windows and directions."""
+"""Geometric transforms: resize, crop, flip, rotate."""
 
 from typing import Any
 
 import npcompat.numpy as np
 from npcompat.gluon.data.vision.transforms._transform import Transform
 from npcompat.image import _cropping as cropping
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy_extension import _image_geometry as geometry
 from npcompat.numpy_extension._image_layout import uniform
 from npcompat.numpy_extension._image_resampling import pair
@@ -13,7 +14,7 @@ Size = int | tuple[int, int]
 
 
 class Resize(Transform):
-    """Pictures in another size.
+    """Resize images.
 
     Parameters
     ----------
@@ -36,8 +37,8 @@ class Resize(Transform):
         pair(size, "Resize")
         self._size, self._keep_ratio, self._interpolation = size, bool(keep_ratio), interpolation
 
-    def transformed(self, x: Any) -> Any:
-        """The resized pictures."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Resize the images."""
         return geometry.resize(x, self._size, self._keep_ratio, self._interpolation)
 
     def __repr__(self) -> str:
@@ -48,7 +49,7 @@ class Resize(Transform):
 
 
 class CropResize(Transform):
-    """A window of pictures, in another size if one is given.
+    """Crop a window of images, and resize it if a size is given.
 
     Parameters
     ----------
@@ -80,8 +81,8 @@ class CropResize(Transform):
         self._window = (x, y, width, height)
         self._size, self._interpolation = size, 1 if interpolation is None else interpolation
 
-    def transformed(self, x: Any) -> Any:
-        """The windows."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Crop and resize the images."""
         window = geometry.crop(x, *self._window)
         return (
             window
@@ -91,7 +92,7 @@ class CropResize(Transform):
 
 
 class CenterCrop(Transform):
-    """The middle of pictures; those that are too small are cut in the shape of `size` and enlarged.
+    """Center crop; smaller images are cropped to the aspect ratio of `size` and enlarged.
 
     Parameters
     ----------
@@ -110,24 +111,23 @@ class CenterCrop(Transform):
         super().__init__()
         self._size, self._interpolation = pair(size, "CenterCrop"), interpolation
 
-    def transformed(self, x: Any) -> Any:
-        """The middle."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Crop the images."""
         return cropping.center_crop(x, self._size, self._interpolation)[0]
 
 
 class RandomCrop(Transform):
-    """A window of each picture at a random place; those that are too small are cut in the shape of
-    `size` and enlarged.
+    """Random crop; smaller images are cropped to the aspect ratio of `size` and enlarged.
 
     Parameters
     ----------
     size : int or (int, int)
         Width and height.
     pad : int or sequence, optional
-        How wide a border is put around the pictures first; for a sequence, as `pad_width` of
+        Width of a border that is added to the images first; a sequence is the `pad_width` of
         `np.pad`.
     pad_value : float
-        What the border is filled with.
+        Value of the border.
     interpolation : {0, 1, 2, 3, 4, 9, 10}
         As `interp` of `npx.image.resize`.
 
@@ -144,8 +144,8 @@ class RandomCrop(Transform):
         self._size, self._interpolation = pair(size, "RandomCrop"), interpolation
         self._pad, self._pad_value = pad, pad_value
 
-    def transformed(self, x: Any) -> Any:
-        """The windows."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Crop the images."""
         if self._pad is not None:
             border = (self._pad, self._pad)
             width = (
@@ -158,22 +158,23 @@ class RandomCrop(Transform):
 
 
 class RandomResizedCrop(Transform):
-    """A random window of each picture, in a size (Szegedy et al., 2015).
+    """Random resized crop: a random window of each image, resized (Szegedy et al., 2015).
 
     Parameters
     ----------
     size : int or (int, int)
         Width and height of the result.
     scale : (float, float)
-        Between which shares of the picture's area the window's lies.
+        Range of the window's area, as a share of the image's.
     ratio : (float, float)
-        Between which numbers its width over its height lies.
+        Range of the window's aspect ratio, width / height.
     interpolation : {0, 1, 2, 3, 4, 9, 10}
         As `interp` of `npx.image.resize`.
 
     Examples
     --------
-    >>> gluon.data.vision.transforms.RandomResizedCrop(8)(np.zeros((20, 30, 3), dtype="uint8")).shape
+    >>> image = np.zeros((20, 30, 3), dtype="uint8")
+    >>> gluon.data.vision.transforms.RandomResizedCrop(8)(image).shape
     (8, 8, 3)
     """
 
@@ -190,8 +191,8 @@ class RandomResizedCrop(Transform):
         self._size = pair(size, "RandomResizedCrop")
         self._scale, self._ratio, self._interpolation = scale, ratio, interpolation
 
-    def transformed(self, x: Any) -> Any:
-        """The windows."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Crop and resize the images."""
         return geometry.random_resized_crop(
             x, *self._size, self._scale, self._ratio, self._interpolation
         )
@@ -206,12 +207,12 @@ class _RandomFlip(Transform):
 
 
 class RandomFlipLeftRight(_RandomFlip):
-    """Pictures with left and right exchanged at random.
+    """Random horizontal flip.
 
     Parameters
     ----------
     p : float
-        How probable that is.
+        Probability.
 
     Examples
     --------
@@ -219,18 +220,18 @@ class RandomFlipLeftRight(_RandomFlip):
     array([1, 0])
     """
 
-    def transformed(self, x: Any) -> Any:
-        """The pictures, some turned over."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Flip random images."""
         return geometry.random_flip_left_right(x, self._p)
 
 
 class RandomFlipTopBottom(_RandomFlip):
-    """Pictures with top and bottom exchanged at random.
+    """Random vertical flip.
 
     Parameters
     ----------
     p : float
-        How probable that is.
+        Probability.
 
     Examples
     --------
@@ -238,21 +239,21 @@ class RandomFlipTopBottom(_RandomFlip):
     array([1, 0])
     """
 
-    def transformed(self, x: Any) -> Any:
-        """The pictures, some turned over."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Flip random images."""
         return geometry.random_flip_top_bottom(x, self._p)
 
 
 class Rotate(Transform):
-    """Float pictures (C, H, W) or (N, C, H, W) turned about their centres.
+    """Rotate float images (C, H, W) or (N, C, H, W) about their centers.
 
     Parameters
     ----------
     rotation_degrees : float
-        By which angle; a positive one turns counter-clockwise.
+        Angle; positive angles rotate counter-clockwise.
     zoom_in, zoom_out : bool
-        Whether the picture is enlarged until nothing from outside is seen, or shrunk until all of
-        it is.
+        Whether the image is enlarged until no outside pixel is visible, or shrunk until all of it
+        is visible.
 
     Examples
     --------
@@ -269,22 +270,22 @@ class Rotate(Transform):
             raise ValueError("Rotate: zoom_in and zoom_out exclude each other")
         self._degrees, self._zoom = float(rotation_degrees), (bool(zoom_in), bool(zoom_out))
 
-    def transformed(self, x: Any) -> Any:
-        """The turned pictures."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Rotate the images."""
         return geometry.imrotate(x, self._degrees, *self._zoom)
 
 
 class RandomRotation(Transform):
-    """Float pictures (C, H, W) or (N, C, H, W) turned by random angles.
+    """Rotate float images (C, H, W) or (N, C, H, W) by random angles.
 
     Parameters
     ----------
     angle_limits : (float, float)
-        Between which angles, in degrees.
+        Range of the angles, in degrees.
     zoom_in, zoom_out : bool
         As for `Rotate`.
     rotate_with_proba : float
-        How probable it is that a picture is turned at all.
+        Probability that an image is rotated at all.
 
     Examples
     --------
@@ -318,8 +319,8 @@ class RandomRotation(Transform):
             float(rotate_with_proba),
         )
 
-    def transformed(self, x: Any) -> Any:
-        """The pictures, some turned."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Rotate random images."""
         turned = geometry.random_rotate(x, self._limits, *self._zoom)
         return (
             turned

@@ -1,15 +1,16 @@
-"""From pictures to what networks take."""
+"""Conversion of images to tensors, and normalization."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from npcompat.gluon.data.vision.transforms._transform import Transform
+from npcompat.numpy._ndarray import ndarray
 from npcompat.numpy_extension import _image_color as color
 
 
 class ToTensor(Transform):
-    """Pictures (H, W, C) of values 0 to 255 as float32 arrays (C, H, W) of 0 to 1; the same for
-    batches.
+    """Convert images (H, W, C) of 0 to 255 to float32 tensors (C, H, W) of 0 to 1.
+
+    Batches are converted in the same way.
 
     Examples
     --------
@@ -18,14 +19,13 @@ class ToTensor(Transform):
     ((3, 4, 2), dtype('float32'), np.float32(1.0))
     """
 
-    def transformed(self, x: Any) -> Any:
-        """The tensors."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Convert the images."""
         return color.to_tensor(x)
 
 
 class Normalize(Transform):
-    """Float pictures (C, H, W) or (N, C, H, W) with each channel's mean taken away, and divided by
-    its deviation.
+    """Standardize the channels of float images (C, H, W) or (N, C, H, W): (x - mean) / std.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ class Normalize(Transform):
         super().__init__()
         self._mean, self._std = color.channel_values(mean), color.channel_values(std)
 
-    def transformed(self, x: Any) -> Any:
-        """The normalized pictures."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Normalize the images."""
         return color.normalize(x, self._mean, self._std)
 
     def __repr__(self) -> str:

@@ -1,21 +1,23 @@
-"""What transforms of one picture share: whatever else a sample holds passes through."""
+"""Base class of image transforms, which pass other elements of a sample through."""
 
 from typing import Any
 
 from npcompat.gluon.block import HybridBlock
+from npcompat.numpy._ndarray import ndarray
 
 
 class Transform(HybridBlock):
-    """A transform of the first of its inputs; a subclass defines `transformed(self, x)`."""
+    """Base class of transforms of the first input; a subclass defines `transformed(self, x)`."""
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """The transformed input; with further inputs, such as a label, a tuple of it and of these
-        as they are.
+        """Return the transformed input.
+
+        With further inputs, such as a label, returns a tuple of it and of the unchanged others.
         """
         return (self.transformed(x), *args) if args else self.transformed(x)
 
-    def transformed(self, x: Any) -> Any:
-        """The transformed input."""
+    def transformed(self, x: ndarray) -> ndarray:
+        """Return the transformed images."""
         raise NotImplementedError(f"{type(self).__name__} must define transformed(x)")
 
 

@@ -73,9 +73,9 @@ class Scalar(Array):
         return handles.wrap_scalar(tape.detached(handles.read(self)))
 
     def __getattr__(self, name: str) -> Any:
-        """What only NumPy's scalars have, and arrays have not, such as `is_integer` and
-        `as_integer_ratio`.
-        """
+        """Attributes that only NumPy's scalars have, such as `is_integer`."""
+        if hasattr(type(self), name):  # it has raised: `object.__new__` leaves slots unset
+            raise AttributeError(f"scalar without a value: it has no {name!r}")
         if name.startswith("_") or not hasattr(self.dtype.type, name):
             raise AttributeError(f"'numpy.{self.dtype.name}' object has no attribute {name!r}")
         return getattr(handles.to_host(self)[()], name)

@@ -20,7 +20,7 @@ from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.compile import recompilation
 from npcompat._internal.compile.call_arguments import Call, Outputs, Own, Static, describe, path
 from npcompat._internal.compile.trace import CapturedTypeError, Trace, capture
-from npcompat._internal.core import modes
+from npcompat._internal.core import modes, program_lock
 from npcompat._internal.core.handle import Handle, Value, root_of
 from npcompat._internal.core.retained_outputs import State
 from npcompat._internal.core.tensor_type import TensorType
@@ -34,6 +34,7 @@ from npcompat._internal.native import fast_path
 from npcompat._internal.support import gc_pause
 
 _MISSED: Any = object()
+_lock = program_lock.lock
 _RECENT = 4
 _current_mode, _default_mode = modes._MODE.get, modes._process_default
 
@@ -83,24 +84,44 @@ class Compiled:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         mode = _current_mode(_default_mode[0])
         if mode.trace is not None or ((observer := mode.observer) is not None and observer.apart):
-            return self.function(
-                *args, **kwargs
-            )  # the equations join the program being built, or are observed one by one
+            # the equations join the program being built, or are observed one by one
+            return self.function(*args, **kwargs)
         if not kwargs and not mode.recording:
-            for recent, types in self._recent:
-                try:
-                    results = fast_path.again(recent, args, types)
-                    if results is not None and type(results) is not tuple:
-                        return results
-                    result = (
-                        recent.again(args, types, mode)
-                        if results is None
-                        else recent.finished(results, args, args)
-                    )
-                except CapturedTypeError:
-                    break  # the general way says what became of it
-                if result is not _MISSED:
-                    return result
+            result = self._rerun(args, mode)
+            if result is not _MISSED:
+                return result
+        return self._looked_up(args, kwargs, mode)
+
+    def _rerun(self, args: tuple[Any, ...], mode: modes.Mode) -> Any:
+        """The result of a recent program for plain arrays of the types of an earlier call.
+
+        `_MISSED` if there is none, if something else wrote its arrays meanwhile, or if another
+        thread traces or runs a program with captured arrays.
+        """
+        for recent, types in self._recent:
+            alone = recent.pure
+            if not alone and not _lock.acquire(False):
+                break
+            try:
+                results = fast_path.again(recent, args, types)
+                if results is not None and type(results) is not tuple:
+                    return results
+                result = (
+                    recent.again(args, types, mode)
+                    if results is None
+                    else recent.finished(results, args, args)
+                )
+            except CapturedTypeError:
+                break  # the general way says what became of it
+            finally:
+                if not alone:
+                    _lock.release()
+            if result is not _MISSED:
+                return result
+        return _MISSED
+
+    def _looked_up(self, args: tuple[Any, ...], kwargs: dict[str, Any], mode: modes.Mode) -> Any:
+        """The result of the program for a call, which is traced if there is none."""
         call = Call(self._marked(args), self._named(kwargs), mode.recording, self._operands)
         key, program = self._found(call, mode)
         changed = ""
@@ -113,27 +134,24 @@ class Compiled:
             call = call.again(mode.recording)
             key, program = self._found(call, mode)
         if program is not None and program.fits(mode.recording):
-            if not (
-                kwargs or mode.recording or call.kept or program.captured.changed
-            ) and _are_plain(args):
-                self._note(
-                    program, tuple([_to_xla(a._value.payload, mode, self.name).aval for a in args])
-                )
+            plain = not (kwargs or mode.recording or call.kept or program.captured.changed)
+            if plain and _are_plain(args):
+                types = [_to_xla(a._value.payload, mode, self.name).aval for a in args]
+                self._note(program, tuple(types))
             try:
                 return program.replay(call)
             except CapturedTypeError:
                 why = "a captured array has another shape or dtype", "captured"
         elif changed:
             why = changed, ""
+        elif program is None:
+            why = recompilation.reason(key, self._latest)
         else:
-            why = (
-                recompilation.reason(key, self._latest)
-                if program is None
-                else ("a captured array is differentiated now, or no longer", "mode")
-            )
-        with gc_pause.left():
-            program, call = self._traced(key, call, why, mode)
-        return program.replay(call)
+            why = "a captured array is differentiated now, or no longer", "mode"
+        with program_lock.held:
+            with gc_pause.left():
+                program, call = self._traced(key, call, why, mode)
+            return program.replay(call)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile the program for a kind of call, without making the call: its first one finds the
@@ -435,16 +453,18 @@ class _Program:
     def replay(self, call: Call) -> Any:
         """Run the program, write what it writes, and put its results together."""
         mode = modes.current()
-        if mode.recording:
-            return self._recorded(call)
-        operands = None
-        if self.state is not None and not self.captured.changed:
-            operands = self.state.operands([_handles.read(h).payload for h in call.inputs])
-        if operands is None:
-            return self._on_handles(call, mode)
-        return self.finished(
-            execution.execute(self.op, operands, self.donated), call.inputs, call.handles, call.told
-        )
+        if self.pure:
+            return self._recorded(call) if mode.recording else self._on_handles(call, mode)
+        with program_lock.held:
+            if mode.recording:
+                return self._recorded(call)
+            operands = None
+            if self.state is not None and not self.captured.changed:
+                operands = self.state.operands([_handles.read(h).payload for h in call.inputs])
+            if operands is None:
+                return self._on_handles(call, mode)
+            results = execution.execute(self.op, operands, self.donated)
+            return self.finished(results, call.inputs, call.handles, call.told)
 
     def compile(self, call: Call) -> None:
         """Have XLA compile what was traced."""

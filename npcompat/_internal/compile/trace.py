@@ -19,13 +19,13 @@ from npcompat._internal.autograd.tape import attach
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.backend.jaxpr import tracing
 from npcompat._internal.backend.numpy import runtime as host
-from npcompat._internal.core import compile_log, dtypes, fusion_groups, modes
+from npcompat._internal.core import compile_log, dtypes, fusion_groups, modes, program_lock
 from npcompat._internal.core.graph_node import Leaf
 from npcompat._internal.core.handle import Handle, Value, touch
 from npcompat._internal.core.op import REGISTRY, Attrs, Op
 from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.dispatch import masked_array, memory_layout
-from npcompat._internal.dispatch.handles import wrap
+from npcompat._internal.dispatch.handles import traced_now, wrap
 from npcompat._internal.dispatch.numpy_errors import explained
 from npcompat._internal.dispatch.placement import MOST_KNOWN, SCALARS, in_range
 from npcompat._internal.dispatch.traced_number import NumberArgument
@@ -425,10 +425,13 @@ def capture(
         found["carries"] = tuple(carries + [False] * len(flags))
         return [*[on_xla(v.payload) for v in values], *flags]
 
-    try:
-        jaxpr = tracing.trace(body, [tracing.abstract(v.payload) for v in arguments])
-    finally:
-        trace.restore()
+    with program_lock.held:
+        traced_now.append(trace)
+        try:
+            jaxpr = tracing.trace(body, [tracing.abstract(v.payload) for v in arguments])
+        finally:
+            trace.restore()
+            traced_now.remove(trace)
     program = tracing.program_function(jaxpr, trace.constants)
     reads, total = len(trace.captured), len(jaxpr.out_avals)
     types = [(c.shape, dtypes.canonical(c.dtype)) for c in trace.constants]

@@ -9,8 +9,9 @@ import numpy as onp
 
 from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
-from npcompat._internal.core.handle import Extra, Handle, Value, extra
+from npcompat._internal.core.handle import Extra, Handle, Value, View, extra
 from npcompat._internal.core.op import Op
+from npcompat._internal.core.protocols import TraceLike
 from npcompat._internal.core.retained_outputs import version_of
 from npcompat._internal.dispatch import late_bound, memory_layout
 from npcompat._internal.dispatch.execution import run
@@ -66,14 +67,46 @@ def as_scalar(array: Any) -> Any:
 
 
 def read(handle: Handle) -> Value:
-    """What the handle means now: its value, or its base's through the lens; in a trace, an input of
-    the program.
+    """The value that the handle means now: its own, or its base's through the lens.
+
+    In a trace, an array from outside becomes an input of the program.
     """
     view = handle._view
     if view is None:
         trace = modes.current().trace
-        return handle._value if trace is None else trace.read(handle)
-    parent = read(view.parent)
+        if trace is None:
+            value = handle._value
+            return value if not traced_now else _untraced(handle, value)
+        return trace.read(handle)
+    if view.depth == 1:
+        return _through(handle, view, read(view.parent))
+    chain = [handle]
+    while (above := chain[-1]._view) is not None:
+        chain.append(above.parent)
+    value = read(chain.pop())
+    while chain:
+        looking = chain.pop()
+        assert looking._view is not None
+        value = _through(looking, looking._view, value)
+    return value
+
+
+traced_now: list[TraceLike] = []
+"""The functions that are traced now, in any thread: arrays that they read hold tracers."""
+
+
+def _untraced(handle: Handle, value: Value) -> Value:
+    """The value that a handle has outside of the functions that other threads trace."""
+    if xla.is_tracer(value.payload):
+        for trace in list(traced_now):
+            _, before = trace.before.get(id(handle), (handle, value))
+            if not xla.is_tracer(before.payload):
+                return before
+    return value
+
+
+def _through(handle: Handle, view: View, parent: Value) -> Value:
+    """The value of a view, given that of its parent."""
     version = version_of(view.root)
     cached = view.cached
     if (
@@ -85,16 +118,11 @@ def read(handle: Handle) -> Value:
     lens = view.lens
     if type(parent.payload) is onp.ndarray and not dtypes.on_devices(parent.payload.dtype):
         return Value(lens.on_host(parent.payload))  # the fields of records are no operators
-    value: Value = run(
-        lens.get,
-        [parent, *map(lens_operand, lens.operands)],
-        lens.attrs,
-    )
+    value: Value = run(lens.get, [parent, *map(lens_operand, lens.operands)], lens.attrs)
     if handle._extra is not None and handle._extra.leaf is not None:
         value = fresh(value.payload, handle._extra.leaf)
-    if (
-        value.node is not None or type(value.payload) is not onp.ndarray
-    ):  # NumPy's views are free, and would pin the buffer
+    # NumPy's views are free, and would pin the buffer
+    if value.node is not None or type(value.payload) is not onp.ndarray:
         view.cached, view.version = value, version
     return value
 
@@ -105,12 +133,16 @@ def live(handle: Handle) -> Any:
 
     None if the values are on XLA, or if a trace must see that they are read.
     """
-    view = handle._view
-    if view is None:
-        payload = handle._value.payload
-        return payload if type(payload) is onp.ndarray and modes.current().trace is None else None
-    parent = live(view.parent)
-    return None if parent is None else view.lens.on_host(parent)
+    lenses = []
+    while (view := handle._view) is not None:
+        lenses.append(view.lens)
+        handle = view.parent
+    found = handle._value.payload
+    if type(found) is not onp.ndarray or modes.current().trace is not None:
+        return None
+    while lenses:
+        found = lenses.pop().on_host(found)
+    return found
 
 
 def lens_operand(position: Any) -> Value:

@@ -159,8 +159,8 @@ def get(handle: Any, array: Any, key: Any) -> Any:
         extra(view._view.root)
         if readonly:
             extra(view).readonly = True
-        elif view._view.depth > _DEEP and kind is late_bound.ndarray:
-            _shorten(view, found)
+        elif view._view.depth > lens.DEEPEST:
+            lens.shorten(view)
         return view if kind is late_bound.ndarray else inherit(view, handle)
     if (
         type(found) is onp.void
@@ -179,39 +179,6 @@ def _scalar(array: Any, found: Any) -> Any:
     value.payload, value.node, value.index = onp.asarray(found), None, 0
     handle._value, handle._view, handle._extra = value, None, None
     return handle
-
-
-_DEEP = 100
-"""How long a chain of views may get, as in a loop over `a = a[1:]`, before it is replaced by one
-step.
-"""
-
-
-def _shorten(view: Any, found: onp.ndarray[Any, Any]) -> None:
-    """Let a view look at its root directly, if the root's memory is in C order and holds the same
-    elements.
-    """
-    root = view._view.root
-    memory = handles.live(root)
-    size = found.itemsize
-    steps = found.strides
-    if (
-        memory is None
-        or not memory.flags.c_contiguous
-        or memory.dtype != found.dtype
-        or not size
-        or any([s % size for s in steps])
-    ):
-        return
-    offset = (
-        found.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
-        if found.size
-        else 0
-    )
-    if offset % size == 0 and 0 <= offset <= memory.nbytes:
-        view._view = View(
-            root, lens.strided(found.shape, tuple([s // size for s in steps]), offset // size)
-        )
 
 
 def put(handle: Any, key: Any, new: Any, plain: bool) -> bool:

@@ -75,6 +75,8 @@ def plain_view(parent: Handle, lens: LensLike) -> Any:
     handle._extra = None
     handle._view = View(parent, lens)
     extra(handle._view.root)
+    if handle._view.depth > DEEPEST:
+        shorten(handle)
     rare = parent._extra
     if lens.put is None or (rare is not None and rare.readonly):
         handle._extra = Extra()
@@ -82,6 +84,50 @@ def plain_view(parent: Handle, lens: LensLike) -> Any:
     if modes.current().recording:
         handles.read(handle)  # a view belongs to the graph from where it is made
     return handle
+
+
+DEEPEST = 32
+"""Views in a chain, as in a loop over `a = a[1:]`, from which on it is replaced by one or two
+lenses: each read and write walks the chain.
+"""
+
+
+def shorten(view: Handle) -> None:
+    """Let a view look at its root through at most two lenses, if both have elements of one dtype.
+
+    The root's axes are brought into the order of its memory first, where `strided` counts. A chain
+    with views of another dtype in it, or of lengths that are not known, stays as it is.
+    """
+    looking: Any = view._view
+    root = looking.root
+    if type(view) is late_bound.symbol or isinstance(_payload(root), xla.Unknown):
+        return
+    memory, found = handles.layout(root), handles.layout(view)
+    size = memory.itemsize
+    if memory.dtype != found.dtype or not size or any([s % size for s in found.strides]):
+        return
+    axes = tuple(sorted(range(memory.ndim), key=lambda i: (-memory.strides[i], i)))
+    if not memory.transpose(axes).flags.c_contiguous:
+        return
+    start = _address(found) - _address(memory) if found.size else 0
+    if start % size or not 0 <= start <= memory.nbytes:
+        return
+    last = strided(found.shape, tuple([s // size for s in found.strides]), start // size)
+    if looking.lens.put is None:
+        last = Lens(last.get, None, last.attrs, last.look)
+    above = root
+    if axes != tuple(range(memory.ndim)):
+        above = plain_view(root, transpose(axes))
+    view._view = View(above, last)
+
+
+def _payload(root: Handle) -> Any:
+    return root._value.payload
+
+
+def _address(array: Array) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
 
 
 # --- basic indexing -------------------------------------------------------------------------------

@@ -9,11 +9,18 @@
 
    Attributes of handles, values, views and operators are slots of Python classes, and are read where they lie. */
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dladdr */
+#endif
 #define PY_SSIZE_T_CLEAN
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #include <Python.h>
 #include <numpy/arrayobject.h>
+#if PY_VERSION_HEX < 0x030C0000
 #include <structmember.h>
+#define Py_T_OBJECT_EX T_OBJECT_EX
+#define Py_READONLY READONLY
+#endif
 
 /* One translation unit, whose parts build on those before them. */
 #include "module_state.h"
@@ -32,7 +39,7 @@
 /* --- the module ------------------------------------------------------------------------------------------------------ */
 
 static PyObject *
-apply(PyObject *module, PyObject *const *args, Py_ssize_t count)
+apply(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
     PyObject *operands, *made;
     if (count < 2 || count > 3) {
@@ -63,7 +70,7 @@ static PyObject *
 applied_and_told(PyObject *module, PyObject *const *args, Py_ssize_t count, int only_on_host)
 {
     PyObject *made = apply(module, args, count);
-    if (made != NULL && calling != NULL && count == 3 && PyTuple_CheckExact(args[1]) && PyTuple_CheckExact(args[2])) {
+    if (made != NULL && listening() != NULL && count == 3 && PyTuple_CheckExact(args[1]) && PyTuple_CheckExact(args[2])) {
         tell(args[0], args[1], args[2], made, only_on_host);
     }
     return made;
@@ -85,23 +92,23 @@ remembered_on_host(PyObject *module, PyObject *const *args, Py_ssize_t count)
 
 /* Say of the call of a function of Python's that it is not to be remembered. */
 static PyObject *
-unlike(PyObject *module, PyObject *nothing)
+unlike(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(nothing))
 {
-    if (calling != NULL) {
-        calling->times++;
+    if (listening() != NULL) {
+        listening()->times++;
     }
     Py_RETURN_NONE;
 }
 
 /* Say of a view, as a function returns it, that all arrays of the shape are seen through its lens. */
 static PyObject *
-seen(PyObject *module, PyObject *const *args, Py_ssize_t count)
+seen(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
     PyObject *told;
     if (count != 3) {
         return PyErr_Format(PyExc_TypeError, "seen() takes an array, a lens and a view");
     }
-    if (calling != NULL && IS(args[0], array_) && IS(args[2], array_) && !is_readonly(args[2])) {
+    if (listening() != NULL && IS_ARRAY(args[0]) && IS_ARRAY(args[2]) && !is_readonly(args[2])) {
         if ((told = PyTuple_Pack(1, args[0])) == NULL) {
             return NULL;
         }
@@ -113,7 +120,7 @@ seen(PyObject *module, PyObject *const *args, Py_ssize_t count)
 
 /* Run a traced program on arguments of these types, which an earlier call had; None where that has to be done the whole way. */
 static PyObject *
-again(PyObject *module, PyObject *const *args, Py_ssize_t count)
+again(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
 {
     PyObject *found;
     if (count != 3 || !PyTuple_CheckExact(args[1]) || !PyTuple_CheckExact(args[2])) {
@@ -141,7 +148,7 @@ offset_of(PyObject *class, const char *name)
 
 /* Tell the module what it has to know; by and by, as the Python modules are imported. */
 static PyObject *
-connect(PyObject *module, PyObject *args, PyObject *kwargs)
+connect(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(args), PyObject *kwargs)
 {
     PyObject *name, *given, *fields;
     Py_ssize_t at = 0;
@@ -211,45 +218,58 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT,
-    .m_name = "npcompat._internal.native._native",
-    .m_doc = "The short way of frequent calls.",
-    .m_size = -1,
-    .m_methods = functions,
-};
-
-PyMODINIT_FUNC
-PyInit__native(void)
+static int
+fill(PyObject *module)
 {
-    PyObject *module;
-    import_array();
+    static const struct {
+        PyObject **place;
+        const char *text;
+    } names[] = {
+        {&out_name, "out"}, {&dtype_name, "dtype"}, {&aval_name, "aval"}, {&shape_name, "shape"}, {&payload_name, "payload"},
+        {&on_host_name, "on_host"}, {&acquire_name, "acquire"}, {&release_name, "release"}, {&plain_name, "plain"},
+        {&records_name, "records"}, {&training_name, "training"}, {&numpy_dtypes_name, "numpy_dtypes"}, {&device_name, "device"},
+        {&default_device_name, "jax_default_device"}, {NULL, NULL},
+    };
+    if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+        PyErr_SetString(PyExc_ImportError, "npcompat's C fast path runs in the main interpreter only: it keeps what it knows in static variables");
+        return -1;
+    }
+    if (PyArray_ImportNumPyAPI() < 0) {
+        return -1;
+    }
     zero = PyLong_FromLong(0);
     one = PyLong_FromLong(1);
     no_attrs = PyTuple_New(0);
     out_keyword = Py_BuildValue("(s)", "out");
     in_tuple = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
     in_list = PyObject_CallNoArgs((PyObject *)&PyBaseObject_Type);
-    out_name = PyUnicode_InternFromString("out");
-    dtype_name = PyUnicode_InternFromString("dtype");
-    aval_name = PyUnicode_InternFromString("aval");
-    shape_name = PyUnicode_InternFromString("shape");
-    payload_name = PyUnicode_InternFromString("payload");
-    on_host_name = PyUnicode_InternFromString("on_host");
-    acquire_name = PyUnicode_InternFromString("acquire");
-    release_name = PyUnicode_InternFromString("release");
-    plain_name = PyUnicode_InternFromString("plain");
-    records_name = PyUnicode_InternFromString("records");
-    training_name = PyUnicode_InternFromString("training");
-    numpy_dtypes_name = PyUnicode_InternFromString("numpy_dtypes");
-    device_name = PyUnicode_InternFromString("device");
-    default_device_name = PyUnicode_InternFromString("jax_default_device");
-    if (PyErr_Occurred() || (module = PyModule_Create(&definition)) == NULL) {
-        return NULL;
+    for (int i = 0; names[i].place != NULL; i++) {
+        *names[i].place = PyUnicode_InternFromString(names[i].text);
     }
-    if (PyModule_AddType(module, &function_type) < 0 || PyModule_AddType(module, &method_type) < 0) {
-        Py_DECREF(module);
-        return NULL;
-    }
-    return module;
+    return PyErr_Occurred() || PyModule_AddType(module, &function_type) < 0 || PyModule_AddType(module, &method_type) < 0 ? -1 : 0;
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, (void *)fill},
+#if PY_VERSION_HEX >= 0x030C0000
+    {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
+#endif
+#if PY_VERSION_HEX >= 0x030D0000
+    {Py_mod_gil, Py_MOD_GIL_USED}, /* ownership is told by reference counts, which mean nothing without the GIL */
+#endif
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "npcompat._internal.native._native",
+    .m_doc = "Fast path of frequent calls.",
+    .m_methods = functions,
+    .m_slots = module_slots,
+};
+
+PyMODINIT_FUNC
+PyInit__native(void)
+{
+    return PyModuleDef_Init(&definition);
 }

@@ -24,13 +24,20 @@ typedef struct {
     unsigned missed; /* calls for which there was no place: each `RARELY`th takes that of another */
 } Memories;
 
-/* A call that is not remembered yet, while the function runs, and what it says. */
+/* What a function says while it runs: which operator made its result.  Greenlets move the C stack away while a function runs, so this lies
+   on the heap, and is counted; what is said when the function is over is for nobody. */
+typedef struct {
+    PyObject *op, *attrs, *operands, *made;
+    int times, only_on_host, over;
+    Py_ssize_t references;
+} Report;
+
+/* A call that is not remembered yet. */
 typedef struct {
     PyObject *names[MOST_ARGUMENTS], *values[MOST_ARGUMENTS]; /* borrowed */
-    int kinds[MOST_ARGUMENTS], numpy_dtypes, place, times, only_on_host;
+    int kinds[MOST_ARGUMENTS], numpy_dtypes, place;
     Py_ssize_t count;
-    PyObject *listed;                       /* what lists hold, which may change */
-    PyObject *op, *attrs, *operands, *made; /* the last one borrowed */
+    PyObject *listed; /* what lists hold, which may change */
 } Call;
 
 static PyObject *in_tuple, *in_list; /* stand in front of the arrays in one */
@@ -40,7 +47,36 @@ static PyObject *in_tuple, *in_list; /* stand in front of the arrays in one */
 #else
 #define PER_THREAD _Thread_local
 #endif
-static PER_THREAD Call *calling;
+static PER_THREAD Report *calling; /* counted */
+
+static Report *
+report_new(void)
+{
+    Report *report = PyMem_Calloc(1, sizeof(Report));
+    if (report != NULL) {
+        report->references = 1;
+    }
+    return report;
+}
+
+static void
+report_let_go(Report *report)
+{
+    if (report != NULL && --report->references == 0) {
+        Py_XDECREF(report->op);
+        Py_XDECREF(report->attrs);
+        Py_XDECREF(report->operands);
+        Py_XDECREF(report->made);
+        PyMem_Free(report);
+    }
+}
+
+/* The report of the function around; NULL if nobody listens. */
+static Report *
+listening(void)
+{
+    return calling == NULL || calling->over ? NULL : calling;
+}
 
 /* The dtype and the number of axes of an array or scalar with elements, and whether it is known to lie in C order, in one number; NO_ARRAY
    for others, and errors.  What a view on XLA looks at is not computed for this. */
@@ -204,12 +240,17 @@ is_memorable(Call *call, PyObject *mode)
 static void
 tell(PyObject *op, PyObject *operands, PyObject *attrs, PyObject *made, int only_on_host)
 {
-    calling->times++;
-    calling->made = made;
-    calling->only_on_host = only_on_host;
-    Py_XSETREF(calling->op, Py_NewRef(op));
-    Py_XSETREF(calling->operands, Py_NewRef(operands));
-    Py_XSETREF(calling->attrs, Py_NewRef(attrs));
+    Report *report = listening();
+    if (report != NULL) {
+        report->times++;
+        report->only_on_host = only_on_host;
+        report->references++; /* what is let go of here may run other code */
+        Py_XSETREF(report->made, Py_NewRef(made));
+        Py_XSETREF(report->op, Py_NewRef(op));
+        Py_XSETREF(report->operands, Py_NewRef(operands));
+        Py_XSETREF(report->attrs, Py_NewRef(attrs));
+        report_let_go(report);
+    }
 }
 
 /* What a function of NumPy's own makes of operands on the host; NOT_SHORT, also where it raises something, which the whole way explains. */
@@ -309,7 +350,7 @@ done_again(Memory *memory, Call *call)
     if (made == NULL && held.attrs != Py_None && !held.only_on_host && !PyErr_Occurred()) {
         made = applied(held.op, operands, held.operands, held.attrs, 0, NULL);
     }
-    if (made != NULL && calling != NULL) {
+    if (made != NULL && listening() != NULL) {
         if ((told = PyTuple_New(held.operands)) == NULL) {
             Py_CLEAR(made);
         }
@@ -390,11 +431,11 @@ visit_memories(Memories *memories, visitproc visit, void *arg)
 
 /* Remember what a function has said of a call.  Each operand has to be an argument, and each array an operand, and only one. */
 static void
-remember(Memories *memories, Call *call)
+remember(Memories *memories, Call *call, Report *report)
 {
     Memory *memory;
     PyObject *found = Py_None, *direct = NULL, *dtype = NULL, *array = NULL;
-    Py_ssize_t operands = PyTuple_GET_SIZE(call->operands);
+    Py_ssize_t operands = PyTuple_GET_SIZE(report->operands);
     unsigned used = 0;
     int origins[MOST_OPERANDS], axes = 0;
     if (operands > MOST_OPERANDS || (operands == 0) != (call->place != BESIDE_OPERANDS) || (memories->used == MOST_CALLS && ++memories->missed % RARELY)) {
@@ -402,7 +443,7 @@ remember(Memories *memories, Call *call)
     }
     for (Py_ssize_t i = 0; i < operands; i++) {
         int at = 0;
-        while (at < call->count && call->values[at] != PyTuple_GET_ITEM(call->operands, i)) {
+        while (at < call->count && call->values[at] != PyTuple_GET_ITEM(report->operands, i)) {
             at++;
         }
         if (at == call->count) {
@@ -416,8 +457,8 @@ remember(Memories *memories, Call *call)
             return;
         }
     }
-    if (call->attrs == Py_None) {
-        if ((array = live(PyTuple_GET_ITEM(call->operands, 0))) == NULL || (axes = PyArray_NDIM((PyArrayObject *)array)) > MOST_VIEWED) {
+    if (report->attrs == Py_None) {
+        if ((array = live(PyTuple_GET_ITEM(report->operands, 0))) == NULL || (axes = PyArray_NDIM((PyArrayObject *)array)) > MOST_VIEWED) {
             Py_XDECREF(array);
             PyErr_Clear();
             return;
@@ -425,21 +466,21 @@ remember(Memories *memories, Call *call)
         Py_INCREF(found);
     }
     else if (call->place == ON_XLA) {
-        PyObject *programs = PyTuple_GET_ITEM(SLOT(call->op, op_programs), call->numpy_dtypes);
-        if (SLOT(call->op, op_outputs) != one || PyDict_GetItem(programs, call->attrs) == NULL) {
+        PyObject *programs = PyTuple_GET_ITEM(SLOT(report->op, op_programs), call->numpy_dtypes);
+        if (SLOT(report->op, op_outputs) != one || PyDict_GetItem(programs, report->attrs) == NULL) {
             return; /* it is made on the host, and placed */
         }
         Py_INCREF(found);
     }
     else {
-        found = PyObject_CallFunctionObjArgs(direct_, call->op, call->attrs, call->operands, NULL);
+        found = PyObject_CallFunctionObjArgs(direct_, report->op, report->attrs, report->operands, NULL);
     }
-    if (found == Py_None && call->only_on_host) {
+    if (found == Py_None && report->only_on_host) {
         Py_DECREF(found);
         return;
     }
     if (found == NULL || (found != Py_None && !PyArg_ParseTuple(found, "OO", &direct, &dtype))) {
-        PyErr_WriteUnraisable(call->op);
+        PyErr_WriteUnraisable(report->op);
         Py_XDECREF(found);
         return;
     }
@@ -449,17 +490,19 @@ remember(Memories *memories, Call *call)
         return;
     }
     if (array != NULL) {
-        memcpy(memory->shape, PyArray_DIMS((PyArrayObject *)array), axes * sizeof(npy_intp));
+        if (axes > 0) { /* an array without axes has no lengths to copy from */
+            memcpy(memory->shape, PyArray_DIMS((PyArrayObject *)array), axes * sizeof(npy_intp));
+        }
         Py_DECREF(array);
     }
-    memory->op = Py_NewRef(call->op);
-    memory->attrs = Py_NewRef(call->attrs);
+    memory->op = Py_NewRef(report->op);
+    memory->attrs = Py_NewRef(report->attrs);
     memory->direct = Py_XNewRef(direct);
     memory->dtype = Py_XNewRef(dtype);
     Py_DECREF(found);
     memory->numpy_dtypes = call->numpy_dtypes;
     memory->place = call->place;
-    memory->only_on_host = call->only_on_host;
+    memory->only_on_host = report->only_on_host;
     memory->count = call->count;
     memory->operands = operands;
     memcpy(memory->origins, origins, sizeof(origins));
@@ -494,15 +537,23 @@ begun(Call *call)
     return memorable;
 }
 
-/* Call a function, with `named` arguments in a dict, or named by a tuple of `keywords`.  What it says is for the call, or for nobody. */
+/* Call a function, with `named` arguments in a dict, or named by a tuple of `keywords`.  What it says is for the report, or for nobody. */
 static PyObject * /* new */
-listened_to(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, Call *call)
+listened_to(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, Report *report)
 {
-    Call *outer = calling;
+    Report *outer = calling, *inner;
     PyObject *made;
-    calling = call;
+    if (report != NULL) {
+        report->references++;
+    }
+    calling = report;
     made = named == NULL ? PyObject_Vectorcall(function, args, flags, keywords) : PyObject_VectorcallDict(function, args, flags, named);
+    inner = calling;
     calling = outer;
+    if (report != NULL) {
+        report->over = 1;
+    }
+    report_let_go(inner); /* the same, but where greenlets have switched */
     return made;
 }
 
@@ -510,7 +561,8 @@ listened_to(PyObject *function, PyObject *const *args, size_t flags, PyObject *n
 static PyObject * /* new */
 called(PyObject *function, PyObject *const *args, size_t flags, PyObject *named, PyObject *keywords, Memories *memories)
 {
-    Call call = {.count = 0, .times = 0, .only_on_host = 0, .listed = NULL, .op = NULL, .attrs = NULL, .operands = NULL, .made = NULL};
+    Call call = {.count = 0, .listed = NULL};
+    Report *report = NULL;
     PyObject *made = NULL, *name, *value;
     Py_ssize_t at = 0, count = PyVectorcall_NARGS(flags);
     int fits = 1;
@@ -527,17 +579,18 @@ called(PyObject *function, PyObject *const *args, size_t flags, PyObject *named,
         made = PyErr_Occurred() ? NULL : listened_to(function, args, flags, named, keywords, NULL);
     }
     else if ((made = recalled(memories, &call)) == NULL && !PyErr_Occurred()) {
-        made = listened_to(function, args, flags, named, keywords, &call);
-        if (made != NULL && call.times == 1 && made == call.made) {
-            remember(memories, &call);
-            if (calling != NULL) {
-                tell(call.op, call.operands, call.attrs, made, call.only_on_host);
-            }
+        if ((report = report_new()) == NULL) {
+            PyErr_NoMemory();
+        }
+        else {
+            made = listened_to(function, args, flags, named, keywords, report);
+        }
+        if (made != NULL && report->times == 1 && made == report->made) {
+            remember(memories, &call, report);
+            tell(report->op, report->operands, report->attrs, made, report->only_on_host);
         }
     }
     Py_XDECREF(call.listed);
-    Py_XDECREF(call.op);
-    Py_XDECREF(call.attrs);
-    Py_XDECREF(call.operands);
+    report_let_go(report);
     return made;
 }

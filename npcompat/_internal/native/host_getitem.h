@@ -198,7 +198,7 @@ part_of(PyObject *handle, PyObject *given)
     PyObject *array, *key, *found, *made = NOT_SHORT;
     char *place;
     int basic;
-    if (!IS(handle, array_) || is_readonly(handle) || !is_plain() || (key = numpys_key(given, &basic)) == NULL) {
+    if (!IS_ARRAY(handle) || is_readonly(handle) || !is_plain() || (key = numpys_key(given, &basic)) == NULL) {
         return NULL;
     }
     if ((array = live(handle)) != NULL && is_common(PyArray_DESCR((PyArrayObject *)array))) {

@@ -73,7 +73,7 @@ written(PyObject *handle, PyObject *given, PyObject *new)
 {
     PyObject *key, *target, *source;
     int basic, failure;
-    if (!IS(handle, array_) || !(is_number(new) || IS_OURS(new)) || is_readonly(handle) || !is_plain()) {
+    if (!IS_ARRAY(handle) || !(is_number(new) || IS_OURS(new)) || is_readonly(handle) || !is_plain()) {
         return AS_FOUND;
     }
     if (IS_OURS(new) && SLOT(new, array__view) != Py_None) {
@@ -106,7 +106,7 @@ static int
 changed_in_place(PyObject *op, PyObject *handle, PyObject *other)
 {
     PyObject *target, *source, *made, *arguments[3];
-    if (!IS(handle, array_) || SLOT(op, op_ufunc) == Py_None || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) ||
+    if (!IS_ARRAY(handle) || SLOT(op, op_ufunc) == Py_None || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) ||
         is_readonly(handle) || !is_plain() || !is_common_on_host(handle) || (IS_OURS(other) && !is_common_on_host(other)) ||
         PyErr_Occurred() || (target = own_buffer(handle)) == NULL) {
         return AS_FOUND;
@@ -134,7 +134,7 @@ written_into(PyObject *op, PyObject *const *args, Py_ssize_t count, PyObject *ou
 {
     PyObject *arguments[MOST_OPERANDS + 1], *made = NULL;
     Py_ssize_t i;
-    if (!IS(out, array_) || count >= MOST_OPERANDS || SLOT(op, op_ufunc) == Py_None || SLOT(op, op_outputs) != one || is_readonly(out) ||
+    if (!IS_ARRAY(out) || count >= MOST_OPERANDS || SLOT(op, op_ufunc) == Py_None || SLOT(op, op_outputs) != one || is_readonly(out) ||
         !is_plain() || !is_common_on_host(out)) {
         return AS_FOUND;
     }

@@ -25,7 +25,7 @@ common_number(PyObject *handle)
 {
     PyObject *array, *dtype, *payload;
     int number;
-    if (!IS(handle, array_)) {
+    if (!IS_ARRAY(handle)) {
         return -1;
     }
     if ((payload = owned_on_xla(handle)) != NULL) {
@@ -111,7 +111,7 @@ method_call(Method *self, PyObject *const *args, size_t flags, PyObject *keyword
             }
             break;
         case COPY:
-            if (count == 1 && IS(args[0], array_) && is_plain() && (array = live(args[0])) != NULL) {
+            if (count == 1 && IS_ARRAY(args[0]) && is_plain() && (array = live(args[0])) != NULL) {
                 if (is_common(PyArray_DESCR((PyArrayObject *)array)) && PyArray_NBYTES((PyArrayObject *)array) < WORTH_IT) {
                     made = PyArray_NewCopy((PyArrayObject *)array, NPY_CORDER);
                     made = made == NULL ? NULL : wrapped(array_, made);
@@ -165,7 +165,7 @@ method_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 }
 
 static PyObject *
-method_get(PyObject *self, PyObject *instance, PyObject *owner)
+method_get(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(owner))
 {
     return instance == NULL || instance == Py_None ? Py_NewRef(self) : PyMethod_New(self, instance);
 }
@@ -182,7 +182,7 @@ method_getattr(PyObject *self, PyObject *name)
 }
 
 static PyObject *
-method_doc(Method *self, void *closure)
+method_doc(Method *self, void *Py_UNUSED(closure))
 {
     return PyObject_GetAttrString(self->whole, "__doc__");
 }
@@ -223,7 +223,7 @@ method_dealloc(Method *self)
 }
 
 static PyMemberDef method_members[] = {
-    {"__wrapped__", T_OBJECT, offsetof(Method, whole), READONLY, "What the method does."},
+    {"__wrapped__", Py_T_OBJECT_EX, offsetof(Method, whole), Py_READONLY, "What the method does."},
     {NULL},
 };
 

@@ -1,7 +1,8 @@
 /* What is known of the Python modules: a part of `_native.c`. */
 
 enum {
-    DEEPEST_VIEW = 100, /* as in host_keys.py */
+    DEEPEST_VIEW = 32,   /* views that Python makes shorter from here on: `DEEPEST` of lens.py */
+    DEEPEST_CHAIN = 256, /* lenses in a chain, also where it can't be made shorter */
     MOST_OPERANDS = 8,
     EXTENDED = 256 /* numbers of dtypes from here on are not NumPy's own */
 };

@@ -39,7 +39,21 @@ is_plain(void)
 }
 
 #define IS(object, class) ((PyObject *)Py_TYPE(object) == class)
-#define IS_OURS(object) (IS(object, array_) || IS(object, scalar_))
+
+/* Whether an object is an array or scalar of ours whose slots are filled: `object.__new__(ndarray)` leaves them unset. */
+static inline int
+is_ours(PyObject *object)
+{
+    PyObject *view;
+    if (!IS(object, array_) && !IS(object, scalar_)) {
+        return 0;
+    }
+    view = SLOT(object, array__view);
+    return view != NULL && SLOT(object, array__extra) != NULL && (view != Py_None || SLOT(object, array__value) != NULL);
+}
+
+#define IS_OURS(object) is_ours((PyObject *)(object))
+#define IS_ARRAY(object) (IS(object, array_) && is_ours((PyObject *)(object)))
 #define IS_NDARRAY(object) (Py_TYPE(object) == &PyArray_Type)
 #define TYPE_NUMBER(array) (PyArray_DESCR((PyArrayObject *)(array))->type_num)
 
@@ -52,26 +66,34 @@ payload_of(PyObject *value)
     return PyObject_GetAttr(value, payload_name); /* lent, or kept by a compiled program */
 }
 
-/* What a handle on the host means, as a NumPy array that sees later writes; NOT_SHORT if it is elsewhere. */
+/* A handle on the host as a NumPy array that sees later writes; NOT_SHORT if it is elsewhere, or looks through more lenses than Python
+   leaves in a chain. */
 static PyObject * /* new */
 live(PyObject *handle)
 {
-    PyObject *view = SLOT(handle, array__view), *above, *lens, *found;
-    if (view == Py_None) {
-        found = payload_of(SLOT(handle, array__value));
+    PyObject *lenses[DEEPEST_CHAIN], *view, *found;
+    int depth = 0;
+    while ((view = SLOT(handle, array__view)) != Py_None) {
+        if (depth == DEEPEST_CHAIN) {
+            return NOT_SHORT;
+        }
+        lenses[depth++] = SLOT(view, view_lens);
+        handle = SLOT(view, view_parent);
     }
-    else {
-        if ((above = live(SLOT(view, view_parent))) == NULL) {
-            return NULL;
+    if (SLOT(handle, array__value) == NULL) {
+        return NOT_SHORT;
+    }
+    found = payload_of(SLOT(handle, array__value));
+    for (int i = 0; i < depth; i++) {
+        Py_INCREF(lenses[i]); /* a lens may be replaced while NumPy or Python runs */
+    }
+    while (depth > 0) {
+        PyObject *lens = lenses[--depth], *above = found;
+        if (above != NULL && IS_NDARRAY(above)) {
+            found = IS(lens, key_lens_) ? PyObject_GetItem(above, SLOT(lens, key_lens_key)) : PyObject_CallMethodOneArg(lens, on_host_name, above);
+            Py_DECREF(above);
         }
-        lens = SLOT(view, view_lens);
-        if (IS(lens, key_lens_)) {
-            found = PyObject_GetItem(above, SLOT(lens, key_lens_key));
-        }
-        else {
-            found = PyObject_CallMethodOneArg(lens, on_host_name, above);
-        }
-        Py_DECREF(above);
+        Py_DECREF(lens);
     }
     if (found != NULL && !IS_NDARRAY(found)) {
         Py_DECREF(found);

@@ -37,7 +37,7 @@ static int
 is_plain_array(PyObject *argument)
 {
     PyObject *rare;
-    if (!IS(argument, array_) || SLOT(argument, array__view) != Py_None || !IS(SLOT(argument, array__value), value_)) {
+    if (!IS_ARRAY(argument) || SLOT(argument, array__view) != Py_None || !IS(SLOT(argument, array__value), value_)) {
         return 0;
     }
     rare = SLOT(argument, array__extra);
@@ -133,7 +133,7 @@ kept_but_one(PyObject *kind, PyObject *state, PyObject *results)
 static PyObject * /* new */
 run_again(PyObject *traced, PyObject *args, PyObject *types)
 {
-    PyObject *mode, *state = SLOT(traced, traced_state), *program, *kind, *found = NOT_SHORT, **payloads;
+    PyObject *mode, *state = SLOT(traced, traced_state), *program, *kind, *found = NOT_SHORT, **payloads, *results;
     Py_ssize_t given = PyTuple_GET_SIZE(args), reads, count;
     int is_alike, is_pure = SLOT(traced, traced_pure) == Py_True;
     if (given != PyTuple_GET_SIZE(types) || (mode = plain_mode()) == NULL) {
@@ -152,6 +152,8 @@ run_again(PyObject *traced, PyObject *args, PyObject *types)
     if ((payloads = PyMem_New(PyObject *, count)) == NULL) {
         return PyErr_NoMemory();
     }
+    Py_INCREF(state); /* while XLA runs, other threads may replace what the program holds */
+    Py_INCREF(program);
     if ((is_pure || gather_state(state, payloads)) && gather_inputs(args, types, payloads + reads)) {
         for (Py_ssize_t i = 0; i < count; i++) {
             Py_INCREF(payloads[i]);
@@ -166,5 +168,11 @@ run_again(PyObject *traced, PyObject *args, PyObject *types)
         Py_SETREF(found, PyTuple_Pack(1, found));
     }
     kind = SLOT(traced, traced_alone);
-    return found != NULL && PyTuple_CheckExact(found) && kind != Py_None ? kept_but_one(kind, state, found) : found;
+    results = found;
+    if (found != NULL && PyTuple_CheckExact(found) && kind != Py_None) {
+        results = kept_but_one(kind, state, found);
+    }
+    Py_DECREF(program);
+    Py_DECREF(state);
+    return results;
 }

@@ -1,9 +1,94 @@
 /* Temporaries: a part of `_native.c`. */
 
-enum { WORTH_IT = 1 << 16 }; /* bytes of a temporary: asking costs about a microsecond; of a copy that might be shared */
+enum {
+    WORTH_IT = 1 << 16, /* bytes of a copy that might be shared */
+    WORTH_ASKING = 1 << 20 /* bytes of a temporary: looking through the stack takes up to 9 us, and a new array of this size 100 */
+};
 
-/* Whether a part of an expression is being computed, not a call: only then is an operand that nobody but the interpreter holds of no
-   further use.  What calls operators for itself may keep an operand without counting it. */
+/* A reference count of one proves that nobody else holds an operand only if the interpreter itself asks for the sum.  NumPy's loops over
+   arrays of objects, Cython and other C code hand on references that they do not count.  So the stack of C calls is looked at, too, as
+   NumPy does: between the interpreter and this module there may be nothing but the library of Python. */
+#if PY_VERSION_HEX >= 0x030E0000
+#define IS_TEMPORARY(object) PyUnstable_Object_IsUniqueReferencedTemporary(object)
+static int
+asked_by_interpreter(void)
+{
+    return 1; /* the count tells */
+}
+#elif defined(__GLIBC__) && defined(__GNUC__)
+#include <dlfcn.h>
+#include <execinfo.h>
+#define IS_TEMPORARY(object) (Py_REFCNT(object) == 1)
+
+enum { MOST_FRAMES = 8, MOST_PLACES = 16 };
+enum place { UNKNOWN_PLACE, OWN, PYTHONS, INTERPRETERS, FOREIGN };
+
+static struct {
+    void *address;
+    enum place place;
+} known_places[MOST_PLACES];
+
+static enum place
+place_of_code(void *address)
+{
+    static void *own_base, *pythons_base;
+    static int used;
+    Dl_info found;
+    enum place place = FOREIGN;
+    for (int i = 0; i < MOST_PLACES && known_places[i].address != NULL; i++) {
+        if (known_places[i].address == address) {
+            return known_places[i].place;
+        }
+    }
+    if (pythons_base == NULL) {
+        if (dladdr((void *)known_places, &found) == 0) {
+            return FOREIGN;
+        }
+        own_base = found.dli_fbase;
+        if (dladdr((void *)(size_t)PyNumber_Add, &found) == 0) {
+            return FOREIGN;
+        }
+        pythons_base = found.dli_fbase;
+    }
+    if (dladdr(address, &found) != 0) {
+        if (found.dli_fbase == own_base) {
+            place = OWN;
+        }
+        else if (found.dli_fbase == pythons_base) {
+            place = found.dli_sname != NULL && strncmp(found.dli_sname, "_PyEval_EvalFrameDefault", 24) == 0 ? INTERPRETERS : PYTHONS;
+        }
+    }
+    known_places[used % MOST_PLACES].address = address;
+    known_places[used++ % MOST_PLACES].place = place;
+    return place;
+}
+
+static int
+asked_by_interpreter(void)
+{
+    void *frames[MOST_FRAMES];
+    int count = backtrace(frames, MOST_FRAMES);
+    for (int i = 1; i < count; i++) {
+        enum place place = place_of_code(frames[i]);
+        if (place == INTERPRETERS) {
+            return 1;
+        }
+        if (place == FOREIGN) {
+            return 0;
+        }
+    }
+    return 0;
+}
+#else
+#define IS_TEMPORARY(object) 0 /* nothing tells who asks */
+static int
+asked_by_interpreter(void)
+{
+    return 0;
+}
+#endif
+
+/* Whether the instruction that runs is an infix operator: a function that is called may keep its operand without counting it. */
 static int
 in_expression(void)
 {
@@ -20,14 +105,8 @@ in_expression(void)
         Py_DECREF(bytes);
     }
     Py_DECREF(code);
-    return found;
+    return found && asked_by_interpreter();
 }
-
-#if PY_VERSION_HEX >= 0x030E0000 /* whose interpreter does not count what it takes from local variables */
-#define IS_TEMPORARY(object) PyUnstable_Object_IsUniqueReferencedTemporary(object)
-#else
-#define IS_TEMPORARY(object) (Py_REFCNT(object) == 1)
-#endif
 
 /* Whether nobody holds an array but the interpreter, and its buffer can take the sum with another operand, or its square. */
 static int
@@ -36,7 +115,7 @@ can_take(PyObject *handle, PyObject *other)
     PyObject *value, *payload, *added = NULL;
     PyArrayObject *array;
     int number, takes;
-    if (!IS(handle, array_) || !IS_TEMPORARY(handle) || SLOT(handle, array__view) != Py_None || SLOT(handle, array__extra) != Py_None) {
+    if (!IS_ARRAY(handle) || !IS_TEMPORARY(handle) || SLOT(handle, array__view) != Py_None || SLOT(handle, array__extra) != Py_None) {
         return 0;
     }
     value = SLOT(handle, array__value);
@@ -45,7 +124,7 @@ can_take(PyObject *handle, PyObject *other)
     }
     payload = SLOT(value, value_payload);
     array = (PyArrayObject *)payload;
-    if (!IS_NDARRAY(payload) || Py_REFCNT(payload) != 1 || PyArray_NBYTES(array) < WORTH_IT || PyArray_BASE(array) != NULL ||
+    if (!IS_NDARRAY(payload) || Py_REFCNT(payload) != 1 || PyArray_NBYTES(array) < WORTH_ASKING || PyArray_BASE(array) != NULL ||
         !PyArray_ISWRITEABLE(array)) {
         return 0;
     }

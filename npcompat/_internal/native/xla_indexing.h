@@ -152,7 +152,7 @@ static PyObject * /* borrowed */
 owned_on_xla(PyObject *handle)
 {
     PyObject *value = SLOT(handle, array__value);
-    if (!IS(handle, array_) || SLOT(handle, array__view) != Py_None || !IS(value, value_) || !IS(SLOT(value, value_payload), xla_array_)) {
+    if (!IS_ARRAY(handle) || SLOT(handle, array__view) != Py_None || !IS(value, value_) || !IS(SLOT(value, value_payload), xla_array_)) {
         return NULL;
     }
     return SLOT(value, value_payload);
@@ -308,13 +308,11 @@ put_on_xla(PyObject *handle, PyObject *attrs, PyObject *starts, PyObject *new)
     int done = 0;
     if (mode != NULL && (key = PyTuple_Pack(2, attrs, first_)) != NULL && add_starts(&operands, starts)) {
         PyObject *programs = PyTuple_GET_ITEM(SLOT(index_put_, op_programs), giving_programs + (PyTuple_GET_ITEM(mode, numpy_dtypes_at) != zero));
-        program = PyDict_GetItemWithError(programs, key);
+        program = Py_XNewRef(PyDict_GetItemWithError(programs, key)); /* waiting for the lock lets other threads change the dict */
     }
     if (program != NULL && (held = PyObject_CallMethodNoArgs(updating_, acquire_name)) != NULL) {
         Py_DECREF(held);
-        Py_INCREF(program);
         made = put_in_turn(handle, &operands, attrs, program);
-        Py_DECREF(program);
         done = made != NULL && (value = valued(made)) != NULL && replaced(handle, value);
         PyErr_Fetch(&kind, &error, &trace);
         held = PyObject_CallMethodNoArgs(updating_, release_name);
@@ -326,6 +324,7 @@ put_on_xla(PyObject *handle, PyObject *attrs, PyObject *starts, PyObject *new)
     while (operands.count > 0) {
         Py_XDECREF(operands.payloads[--operands.count]);
     }
+    Py_XDECREF(program);
     Py_XDECREF(key);
     Py_XDECREF(mode);
     return done ? 1 : AS_FOUND;
@@ -433,7 +432,7 @@ changed_on_xla(PyObject *op, PyObject *handle, PyObject *other)
 {
     PyObject *operands[2] = {handle, other}, *lens = lens_on_xla(handle), *rare = SLOT(handle, array__extra), *before, *made, *payload;
     int done = 0;
-    if (!IS(handle, array_) || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) || is_readonly(handle) ||
+    if (!IS_ARRAY(handle) || SLOT(op, op_outputs) != one || !(is_number(other) || IS_OURS(other)) || is_readonly(handle) ||
         (rare != Py_None && SLOT(rare, extra_leaf) != Py_None) || !is_plain() || (lens == NULL && owned_on_xla(handle) != NULL && is_large(owned_on_xla(handle))) ||
         (before = lens == NULL ? Py_XNewRef(owned_on_xla(handle)) : read_on_xla(handle)) == NULL) {
         return AS_FOUND;

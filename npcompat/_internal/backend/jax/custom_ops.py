@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as onp
 from jax import lax
 
+from npcompat._internal.core import program_lock
 from npcompat._internal.core.dtypes import is_inexact
 from npcompat._internal.core.op import Op
 from npcompat._internal.support.errors import AutogradError
@@ -149,13 +150,11 @@ def callback(
     )
 
     def call(*given: Any) -> tuple[Any, ...]:
-        outs = function(
-            *[
-                _unpacked_on_host(onp.asarray(a), dtype)
-                for a, dtype in zip(given, kinds, strict=True)
-            ]
-        )
-        return tuple(map(_packed_on_host, outs))
+        arrays = [
+            _unpacked_on_host(onp.asarray(a), dtype) for a, dtype in zip(given, kinds, strict=True)
+        ]
+        with program_lock.in_callback():
+            return tuple(map(_packed_on_host, function(*arrays)))
 
     found = jax.pure_callback(call, specs, *map(_packed, arrays), vmap_method="sequential")
     return [_unpacked(r, onp.dtype(dtype)) for r, (_, dtype) in zip(found, types, strict=True)]

@@ -16,12 +16,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as onp
-from jax._src.array import ArrayImpl
-from jax._src.core import Primitive, ShapedArray  # (`jax.extend.core` imports Pallas)
 from jax.core import Tracer
 from jax.interpreters import mlir
 from jax.sharding import SingleDeviceSharding
-from jaxlib.xla_client import HostBufferSemantics, batched_device_put
 
 from npcompat._internal.backend.jax.kernels import (
     arithmetic,
@@ -37,6 +34,13 @@ from npcompat._internal.backend.jax.kernels import (
 )
 from npcompat._internal.backend.jax.kernels import complex as complex_numbers
 from npcompat._internal.backend.jaxpr import flop_count
+from npcompat._internal.backend.jaxpr.compat import (
+    ArrayImpl,
+    HostBufferSemantics,
+    Primitive,
+    ShapedArray,
+    batched_device_put,
+)
 from npcompat._internal.backend.jaxpr.cpu_rewrites import for_cpu
 from npcompat._internal.backend.typed_kernel import kernel
 from npcompat._internal.core import compile_log, modes

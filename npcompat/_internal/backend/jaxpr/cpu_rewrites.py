@@ -22,9 +22,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax._src.core import ClosedJaxpr, Jaxpr, JaxprEqn, Var, jaxpr_as_fun
 
+from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, Jaxpr, JaxprEqn, Var, jaxpr_as_fun
 from npcompat._internal.backend.jaxpr.cpu_convolution import as_product, product
+from npcompat._internal.backend.jaxpr.overlapping_writes import Separator
 from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE, called
 
 OFTEN = 4
@@ -51,13 +52,11 @@ _WITHIN = CALLS | {"scan", "while", "cond"}
 
 
 def for_cpu(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of arrays whose equations, when it is traced, are those for the CPU, if that is
-    where programs run.
+    """A function of arrays whose equations, when it is traced, are those that XLA computes right
+    and, on the CPU, fast.
     """
 
     def traced(*arrays: Any) -> Any:
-        if jax.default_backend() != "cpu":
-            return compute(*arrays)
         found, results = jax.make_jaxpr(compute, return_shape=True)(*arrays)
         outs = jaxpr_as_fun(ClosedJaxpr(rewritten(found.jaxpr), found.consts))(
             *jax.tree.leaves(arrays)
@@ -68,17 +67,17 @@ def for_cpu(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def rewritten(jaxpr: Jaxpr) -> Jaxpr:
-    """The equations for the CPU."""
-    return _Rewriter().equations(jaxpr)
+    """The equations for where programs run."""
+    return _Rewriter(jax.default_backend() == "cpu").equations(jaxpr)
 
 
 class _Rewriter:
     """Goes through equations, and through those of calls and loops among them."""
 
-    def __init__(self) -> None:
-        self.seen: dict[
-            int, tuple[Jaxpr, Jaxpr]
-        ] = {}  # calls of one function stay calls of one function
+    def __init__(self, on_cpu: bool) -> None:
+        self.on_cpu = on_cpu
+        # calls of one function stay calls of one function
+        self.seen: dict[int, tuple[Jaxpr, Jaxpr]] = {}
 
     def equations(self, jaxpr: Jaxpr) -> Jaxpr:
         if id(jaxpr) not in self.seen:
@@ -89,9 +88,12 @@ class _Rewriter:
         made: dict[Var, JaxprEqn] = {}
         stored: dict[Any, Var] = {}
         equations: list[JaxprEqn] = []
-        for equation in jaxpr.eqns:
+        separator = Separator()
+        for equation in [one for e in jaxpr.eqns for one in separator.equations(e)]:
             name = equation.primitive.name
-            if name == "gather":
+            if not self.on_cpu and name not in _WITHIN:
+                pass
+            elif name == "gather":
                 table: Any = equation.invars[0]
                 if _is_table(table.aval, equation.outvars[0].aval) and _computed(table, made):
                     if table not in stored:
@@ -117,7 +119,8 @@ class _Rewriter:
                 )
             equations.append(equation)
             made.update((v, equation) for v in equation.outvars)
-        if all([one is other for one, other in zip(equations, jaxpr.eqns, strict=False)]):
+        same = len(equations) == len(jaxpr.eqns)
+        if same and all([a is b for a, b in zip(equations, jaxpr.eqns, strict=True)]):
             return jaxpr
         replaced: Jaxpr = jaxpr.replace(eqns=equations)
         return replaced

@@ -16,8 +16,8 @@ import jax
 import jax.numpy as jnp
 import numpy as onp
 from jax import lax
-from jax._src.core import ClosedJaxpr, JaxprEqn, Literal, Var
 
+from npcompat._internal.backend.jaxpr.compat import ClosedJaxpr, JaxprEqn, Literal, Var
 from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE, called
 
 WASTE = 8

@@ -18,9 +18,16 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as onp
-from jax._src.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, jaxpr_as_fun
-from jax._src.linear_util import WrappedFun
 
+from npcompat._internal.backend.jaxpr.compat import (
+    ClosedJaxpr,
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+    Var,
+    WrappedFun,
+    jaxpr_as_fun,
+)
 from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE
 from npcompat._internal.backend.jaxpr.ragged_rounds import (
     RULES,

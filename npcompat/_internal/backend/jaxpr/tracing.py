@@ -8,16 +8,17 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as onp
-from jax._src.core import (
-    ClosedJaxpr,
-    Jaxpr,
-    Var,
-    jaxpr_as_fun,
-)  # (`jax.extend.core` imports Pallas)
-from jax._src.interpreters.partial_eval import DynamicJaxprTracer, convert_constvars_jaxpr
-from jax._src.lax.lax import _convert_element_type as convert_element_type
 from jax.core import Tracer
 
+from npcompat._internal.backend.jaxpr.compat import (
+    ClosedJaxpr,
+    DynamicJaxprTracer,
+    Jaxpr,
+    Var,
+    convert_constvars_jaxpr,
+    convert_element_type,
+    jaxpr_as_fun,
+)
 from npcompat._internal.backend.jaxpr.roll_loops import rolled
 from npcompat._internal.core.dtypes import check_dtype
 

@@ -1,0 +1,77 @@
+"""The one door to what JAX and jaxlib do not promise.
+
+Everything here may change with a release of JAX. Where a public name does the same, a comment says
+why it is not used; the import of a missing name says which version of JAX is installed and which
+ones were tested.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import jax
+
+TESTED = ">=0.10,<0.12"
+"""Versions of JAX with which the tests were run; the same range as in `pyproject.toml`."""
+
+
+def private(module: str, name: str) -> Any:
+    """Return a name of a module of JAX that is not public; ImportError if this JAX lacks it."""
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ImportError(
+            f"npcompat needs {module}.{name}, which JAX {jax.__version__} lacks; it was tested "
+            f"with JAX {TESTED}"
+        ) from error
+
+
+if TYPE_CHECKING:
+    from jax.core import ShapedArray
+    from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Primitive, Var, jaxpr_as_fun
+    from jax.extend.linear_util import WrappedFun
+else:
+    # `jax.extend.core` and `jax.extend.linear_util` have the same, and import Pallas: 0.05 s
+    ClosedJaxpr = private("jax._src.core", "ClosedJaxpr")
+    Jaxpr = private("jax._src.core", "Jaxpr")
+    JaxprEqn = private("jax._src.core", "JaxprEqn")
+    Literal = private("jax._src.core", "Literal")
+    Primitive = private("jax._src.core", "Primitive")
+    ShapedArray = private("jax._src.core", "ShapedArray")
+    Var = private("jax._src.core", "Var")
+    jaxpr_as_fun = private("jax._src.core", "jaxpr_as_fun")
+    WrappedFun = private("jax._src.linear_util", "WrappedFun")
+
+ArrayImpl: Any = private("jax._src.array", "ArrayImpl")
+"""Class of arrays on XLA.  `jax.Array` is abstract: isinstance takes 0.4 us, `type(x) is` none."""
+DynamicJaxprTracer: Any = private("jax._src.interpreters.partial_eval", "DynamicJaxprTracer")
+"""Class of the arrays of a function that is traced to a jaxpr.  Nothing public tells it."""
+convert_constvars_jaxpr: Any = private(
+    "jax._src.interpreters.partial_eval", "convert_constvars_jaxpr"
+)
+"""Make the constants of a jaxpr its first inputs."""
+convert_element_type: Any = private("jax._src.lax.lax", "_convert_element_type")
+"""Cast, with a choice of weak types, which the public function lacks."""
+HostBufferSemantics: Any = private("jaxlib.xla_client", "HostBufferSemantics")
+"""How long a buffer of the host is read, once it is handed to XLA."""
+batched_device_put: Any = private("jaxlib.xla_client", "batched_device_put")
+"""Send a buffer of the host to devices.  `jax.device_put` takes ten times as long, and may alias."""
+
+__all__ = [
+    "TESTED",
+    "ArrayImpl",
+    "ClosedJaxpr",
+    "DynamicJaxprTracer",
+    "HostBufferSemantics",
+    "Jaxpr",
+    "JaxprEqn",
+    "Literal",
+    "Primitive",
+    "ShapedArray",
+    "Var",
+    "WrappedFun",
+    "batched_device_put",
+    "convert_constvars_jaxpr",
+    "convert_element_type",
+    "jaxpr_as_fun",
+    "private",
+]

@@ -1,0 +1,231 @@
+"""Writes whose new values come from the memory that is written, kept apart from it.
+
+XLA on the CPU writes a `dynamic_update_slice` in place while it computes the new values. It sees
+that these are read from the same memory only if both have one shape: a reshape between them, which
+is none to the memory, hides it, and elements that are already overwritten are read
+(openxla/xla#49176). Gathers, cumulative sums and the like are reshaped by XLA itself.
+
+So each write is looked at before it reaches XLA. Each array stands for the memory that it may
+share, its roots. If the written array and the new values have a root in common, and a reshape (or
+anything else but plain slices) lies between, one of the two is stored in memory of its own first:
+the written array where the reshape is behind it, which XLA had to copy anyway, else the new values.
+"""
+
+import functools
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from npcompat._internal.backend.jaxpr.compat import Jaxpr, JaxprEqn, Var
+from npcompat._internal.backend.jaxpr.primitives import CALLS, ELEMENTWISE, called
+
+_WHOLE, _SLICED, _OTHERWISE = range(3)
+"""How values read memory: each element at its own place, through plain slices, in another way."""
+
+Reads = Mapping[Any, int]
+_NOTHING: Reads = {}
+_SLICES = frozenset(["slice", "dynamic_slice"])
+_SHAPES = frozenset(
+    ["broadcast_in_dim", "expand_dims", "optimization_barrier", "reshape", "squeeze", "transpose"]
+)
+_REDUCTIONS = frozenset(
+    [
+        "argmax",
+        "argmin",
+        "dot_general",
+        "reduce_and",
+        "reduce_max",
+        "reduce_min",
+        "reduce_or",
+        "reduce_prod",
+        "reduce_sum",
+        "reduce_xor",
+    ]
+)
+_OWN_MEMORY = frozenset(["while", "scan", "cond", "iota", "random_bits", "rng_bit_generator"])
+_WRITES = frozenset(["dynamic_update_slice", "scatter"])
+_MOST_ROOTS = 16
+"""Arrays made of more memory than this are taken to share it with any other."""
+_ANY = object()
+
+
+class _Memory:
+    """What is known of the arrays of a jaxpr: their roots, and which memory their values read."""
+
+    def __init__(self) -> None:
+        self.roots: dict[Var, frozenset[Any]] = {}
+        self.laid_out: set[Var] = set()  # arrays with a reshape between them and their roots
+        self.reads: dict[Var, Reads] = {}
+
+    def own(self, var: Any, root: Any = None) -> None:
+        """Give an array memory of its own."""
+        root = var if root is None else root
+        self.roots[var], self.reads[var] = frozenset((root,)), {root: _WHOLE}
+
+    def roots_of(self, atom: Any) -> frozenset[Any]:
+        if type(atom) is not Var:
+            return frozenset()
+        if atom not in self.roots:
+            self.own(atom)  # an input, or a constant
+        return self.roots[atom]
+
+    def reads_of(self, atom: Any) -> Reads:
+        if type(atom) is not Var:
+            return _NOTHING
+        self.roots_of(atom)
+        return self.reads[atom]
+
+    def shared(self, array: Any, values: Any) -> list[Any]:
+        """Roots of an array that values read."""
+        roots, reads = self.roots_of(array), self.reads_of(values)
+        if _ANY in reads or (_ANY in roots and reads):
+            return [*roots]
+        return [r for r in roots if r in reads]
+
+    def how(self, array: Any, values: Any) -> int:
+        """The farthest way in which values read an array's memory; -1 if they don't."""
+        reads = self.reads_of(values)
+        return max([reads.get(r, reads.get(_ANY, -1)) for r in self.shared(array, values)] + [-1])
+
+    def note(self, equation: JaxprEqn) -> None:
+        """Follow the memory through an equation that writes nothing."""
+        name = equation.primitive.name
+        if name in _OWN_MEMORY:
+            return
+        operands = [v for v in equation.invars if _is_large(v)]
+        farther: dict[int, int] = {}
+        if name in _SLICES:
+            farther = {_WHOLE: _SLICED}
+            if any([s != 1 for s in equation.params.get("strides") or ()]):
+                farther = {_WHOLE: _OTHERWISE, _SLICED: _OTHERWISE}
+        elif name in _SHAPES or name in _REDUCTIONS:
+            farther = {_WHOLE: _OTHERWISE}
+        elif name not in ELEMENTWISE:
+            farther = {_WHOLE: _OTHERWISE, _SLICED: _OTHERWISE}
+        reads: dict[Any, int] = {}
+        roots: set[Any] = set()
+        for operand in operands:
+            roots |= self.roots_of(operand)
+            for root, how in self.reads_of(operand).items():
+                reads[root] = max(reads.get(root, 0), farther.get(how, how))
+        if len(reads) > _MOST_ROOTS:
+            reads = {_ANY: max(reads.values())}
+        moved = name not in ELEMENTWISE or any([v in self.laid_out for v in operands])
+        for out in equation.outvars:
+            if not operands:
+                continue  # made of scalars, it has memory of its own
+            self.roots[out] = frozenset(roots) if len(roots) <= _MOST_ROOTS else frozenset((_ANY,))
+            self.reads[out] = reads
+            if moved:
+                self.laid_out.add(out)
+
+
+def _is_large(atom: Any) -> bool:
+    """True for arrays of several elements: a single one is read before it is written."""
+    shape = getattr(atom.aval, "shape", ())
+    return type(atom) is Var and not (
+        all([type(n) is int for n in shape]) and math.prod(shape) <= 1
+    )
+
+
+class Separator:
+    """Goes through the equations of one jaxpr, and adds those that store an array apart."""
+
+    def __init__(self) -> None:
+        self._memory = _Memory()
+        self._apart: dict[Any, Any] = {}
+
+    def equations(self, equation: JaxprEqn) -> list[JaxprEqn]:
+        """The equations to put in the place of one."""
+        name = equation.primitive.name
+        if name in _WRITES:
+            return self._write(equation)
+        if name in CALLS and _writes(called(equation)):
+            return self._call(equation)
+        self._memory.note(equation)
+        return [equation]
+
+    def _write(self, equation: JaxprEqn) -> list[JaxprEqn]:
+        memory, made = self._memory, []
+        place = 1 if equation.primitive.name == "dynamic_update_slice" else 2
+        array, values = equation.invars[0], equation.invars[place]
+        out = equation.outvars[0]
+        invars = [*equation.invars]
+        how = memory.how(array, values) if _is_large(values) and _is_large(array) else -1
+        if how >= 0 and array in memory.laid_out:
+            stored = self._stored(array)
+            invars[0] = stored.outvars[0]
+            made.append(stored)
+            memory.own(out)
+        else:
+            if how == _OTHERWISE:
+                stored = self._stored(values)
+                invars[place] = stored.outvars[0]
+                made.append(stored)
+            roots = memory.roots_of(array)
+            memory.roots[out] = roots or frozenset((out,))
+            memory.reads[out] = dict.fromkeys(memory.roots[out], _WHOLE)
+            if array in memory.laid_out:
+                memory.laid_out.add(out)
+        return [*made, equation.replace(invars=invars) if made else equation]
+
+    def _call(self, equation: JaxprEqn) -> list[JaxprEqn]:
+        """A call of what writes some of its operands: those that share memory are stored apart."""
+        memory, made, invars = self._memory, [], [*equation.invars]
+        for i, one in enumerate(invars):
+            if _is_large(one) and any(
+                [
+                    one is other or memory.how(other, one) >= 0
+                    for other in equation.invars[:i]
+                    if _is_large(other)
+                ]
+            ):
+                stored = self._stored(one)
+                invars[i] = stored.outvars[0]
+                made.append(stored)
+        replaced = equation.replace(invars=invars) if made else equation
+        memory.note(replaced)
+        return [*made, replaced]
+
+    def _stored(self, array: Any) -> JaxprEqn:
+        var = Var(array.aval)
+        self._memory.own(var)
+        return _storing(array.aval.shape, array.aval.dtype).replace(invars=[array], outvars=[var])
+
+
+def _writes(jaxpr: Any) -> bool:
+    """Return True if a jaxpr writes a part of an array outside of loops."""
+    inner: Jaxpr = getattr(jaxpr, "jaxpr", jaxpr)
+    return any(
+        [
+            e.primitive.name in _WRITES or (e.primitive.name in CALLS and _writes(called(e)))
+            for e in inner.eqns
+        ]
+    )
+
+
+@functools.cache
+def _storing(shape: tuple[int, ...], dtype: Any) -> JaxprEqn:
+    """The equation that stores an array in memory of its own.
+
+    XLA computes nothing together with what lies behind a conditional. Both of its branches give the
+    array; the barrier in one of them is removed when it is too late to see that.
+    """
+
+    def store(array: Any) -> Any:
+        first = lax.index_in_dim(jnp.reshape(array, -1), 0, keepdims=False)
+        chosen = first if first.dtype == bool else jnp.real(first) > 0
+        return lax.cond(chosen, lambda x: x, lax.optimization_barrier, array)
+
+    with jax.enable_x64(True):
+        found: JaxprEqn = jax.make_jaxpr(jax.jit(store))(
+            jax.ShapeDtypeStruct(shape, dtype)
+        ).jaxpr.eqns[0]
+    return found
+
+
+__all__ = ["Separator"]

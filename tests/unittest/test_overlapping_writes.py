@@ -1,0 +1,36 @@
+"""Compiled writes whose new values come from the same memory, with XLA as users have it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).parent / "programs" / "overlapping_writes.py"
+
+
+@pytest.mark.parametrize(
+    ("dtype", "axes", "part", "parts"),
+    [
+        *[("float32", 1, part, 4) for part in range(4)],
+        ("float32", 2, 0, 1),
+        ("float64", 1, 0, 5),
+        ("float64", 2, 1, 3),
+        ("int64", 1, 1, 5),
+        ("int64", 2, 2, 3),
+    ],
+)
+def test_producers_and_writes_equal_numpy(dtype, axes, part, parts):
+    environment = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+    ran = subprocess.run(
+        [sys.executable, str(PROGRAM), dtype, *map(str, (axes, part, parts))],
+        capture_output=True,
+        text=True,
+        timeout=550,
+        env=environment,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert ran.stdout.splitlines()[-1].endswith(" 0 wrong"), ran.stdout

@@ -1,6 +1,6 @@
 """Arrays from data."""
 
-import builtins
+import itertools
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -157,8 +157,8 @@ def _converted(
                 return handles.wrap(Value(array_like.host_array(a, dtype)))
             if dtype is None and a.flags.c_contiguous:
                 return handles.wrap(Value(onp.array(a)))
-    if isinstance(a, list | tuple) and modes.current().trace is not None and _any_handle(a):
-        return in_order(_stacked(a, dtype), order)
+    if (joined := array_like.joined_value(a, dtype)) is not None:
+        return in_order(handles.wrap(joined), order)
     if (
         not isinstance(a, Handle)
         and hasattr(type(a), "__array__")
@@ -235,27 +235,6 @@ def _may_share(host: onp.ndarray[Any, Any], a: Any) -> bool:
         return onp.may_share_memory(host, a)
     except ValueError:  # its `__array__` gives an array of ours, which was copied
         return False
-
-
-def _any_handle(items: Iterable[Any]) -> bool:
-    return builtins.any(
-        isinstance(i, Handle) or (isinstance(i, list | tuple) and _any_handle(i)) for i in items
-    )
-
-
-@operator("_npi_stack_scalars", rule=dtypes.promote, pattern="injective")
-def _stack(xp: Any, *arrays: Any) -> Any:
-    """Arrays of one shape along a new first axis."""
-    return xp.stack(arrays)
-
-
-def _stacked(items: Any, dtype: Any) -> Any:
-    """Nested sequences with arrays in them, while a function is traced: their values stay part of
-    the program.
-    """
-    parts = [_stacked(i, None) if isinstance(i, list | tuple) else i for i in items]
-    made = apply(_stack, parts)
-    return made if dtype is None else made.astype(dtype)
 
 
 @unbound
@@ -377,7 +356,15 @@ def fromiter(iter: Iterable[Any], dtype: DTypeLike, count: int = -1, *, like: An
     """
     if like is not None and (made := made_like(like, fromiter, locals())) is not NotImplemented:
         return made
-    return array_like.array_of(onp.fromiter(iter, dtypes.canonical(dtype), count))
+    wanted = dtypes.canonical(dtype)
+    mode = modes.current()
+    if mode.trace is not None or mode.recording:
+        elements = list(iter if count < 0 else itertools.islice(iter, count))
+        if 0 <= len(elements) == count or count < 0:
+            if (joined := array_like.joined_value(elements, wanted)) is not None:
+                return handles.wrap(joined)
+        iter = elements
+    return array_like.array_of(onp.fromiter(iter, wanted, count))
 
 
 def _of_value(types: tuple[dtypes.Type, ...], attrs: Mapping[str, Any]) -> dtypes.Resolution:

@@ -82,13 +82,13 @@ def diagflat(v: ArrayLike, k: int = 0) -> Any:
     return diag(ravel(v), k)
 
 
-@operator("_npi_tril", pattern="injective")
+@operator("_npi_tril", order="K", pattern="injective")
 def _tril(xp: Any, m: Any, *, k: int = 0) -> Any:
     """The lower triangle, zeros elsewhere."""
     return xp.tril(_as_matrix(xp, m), k)
 
 
-@operator("_npi_triu", pattern="injective")
+@operator("_npi_triu", order="K", pattern="injective")
 def _triu(xp: Any, m: Any, *, k: int = 0) -> Any:
     """The upper triangle, zeros elsewhere."""
     return xp.triu(_as_matrix(xp, m), k)

@@ -19,7 +19,7 @@ from npcompat.numpy._products import product_types
 from npcompat.numpy._ufunc import finish
 
 
-@operator("_npi_einsum", rule=product_types, pattern="complex")
+@operator("_npi_einsum", order="K", rule=product_types, pattern="complex")
 def _einsum(
     xp: Any, *operands: Any, subscripts: str, optimize: Any = False, dtype: Any = None
 ) -> Any:

@@ -233,7 +233,8 @@ class Flat:
         flat = lens.reshaped(self._handle, (-1,))
         wanted = onp.empty(flat.shape, onp.bool_)[key]
         if not isinstance(new, Handle) and not onp.isscalar(new):
-            new = array_like.array_of(array_like.host_array(new, flat.dtype))
+            new = array_like.joined(new, flat.dtype)
+            new = new if isinstance(new, Handle) else array_like.array_of(new)
         if isinstance(new, Handle) and not wanted.size:
             onp.empty(0, handles.layout(new).dtype).astype(
                 flat.dtype

@@ -31,7 +31,7 @@ def _joined_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
     return [dtype] * len(types), dtype
 
 
-@operator("_npi_concatenate", rule=_joined_types, pattern="injective")
+@operator("_npi_concatenate", order="K", rule=_joined_types, pattern="injective")
 def _concatenate(xp: Any, *arrays: Any, axis: Any = 0, dtype: Any = None, axes: int = 0) -> Any:
     """Arrays one after the other along an axis, each with at least so many axes, of which
     `atleast_1d` and its like put those that lack.
@@ -40,7 +40,7 @@ def _concatenate(xp: Any, *arrays: Any, axis: Any = 0, dtype: Any = None, axes: 
     return xp.concatenate(raised, axis=axis)
 
 
-@operator("_npi_stack", rule=_joined_types, pattern="injective")
+@operator("_npi_stack", order="K", rule=_joined_types, pattern="injective")
 def _stack(xp: Any, *arrays: Any, axis: int = 0, dtype: Any = None) -> Any:
     """Arrays of one shape along a new axis."""
     return xp.stack(arrays, axis=axis)

@@ -122,6 +122,7 @@ _nanmedian = operator(
 )(_middle)
 _nanquantile = operator(
     "_npi_nanquantile",
+    order="K",
     rule=lambda types, attrs: ([dtypes.strong(types[0]), None], attrs["dtype"]),
     scalars=True,
     kernels={"numpy": _warning(_between_neighbours)},

@@ -348,7 +348,7 @@ def polydiv(u: ArrayLike, v: ArrayLike) -> tuple[Any, Any]:
 # --- values, derivatives, integrals ---------------------------------------------------------------
 
 
-@operator("_npi_polyval", rule=dtypes.promote, pattern="complex")
+@operator("_npi_polyval", order="K", rule=dtypes.promote, pattern="complex")
 def _polyval(xp: Any, p: Any, x: Any) -> Any:
     """A polynomial's values, by Horner's scheme."""
     total = xp.zeros_like(x)

@@ -155,7 +155,7 @@ def _spaced_rule(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resolutio
     return [computed] * len(types), wanted or computed
 
 
-@operator("_npi_linspace", rule=_spaced_rule)
+@operator("_npi_linspace", order="K", rule=_spaced_rule)
 def _linspace(
     xp: Any,
     start: Any,

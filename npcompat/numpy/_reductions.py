@@ -571,14 +571,14 @@ def ptp(a: ArrayLike, axis: AxisLike = None, out: Any = None, keepdims: Any = No
 # --- running sums ---------------------------------------------------------------------------------
 
 
-@for_axis("_npi_cumsum", rule=accumulated)
+@for_axis("_npi_cumsum", order="K", rule=accumulated)
 def _cumsum(xp: Any, a: Any, axis: int, *, dtype: Any = None, exclusive: bool = False) -> Any:
     """Running sum."""
     total = xp.cumsum(a, axis=axis)
     return _delayed(xp, total, axis, 0) if exclusive else total
 
 
-@for_axis("_npi_cumprod", rule=accumulated)
+@for_axis("_npi_cumprod", order="K", rule=accumulated)
 def _cumprod(xp: Any, a: Any, axis: int, *, dtype: Any = None, exclusive: bool = False) -> Any:
     """Running product."""
     total = xp.cumprod(a, axis=axis)

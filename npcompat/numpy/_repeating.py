@@ -18,7 +18,10 @@ from npcompat.numpy._unbound import remembering
 
 
 @operator(
-    "_npi_roll", pattern="injective", rule=lambda types, attrs: ([None] * len(types), types[0])
+    "_npi_roll",
+    order="K",
+    pattern="injective",
+    rule=lambda types, attrs: ([None] * len(types), types[0]),
 )
 def _roll(xp: Any, a: Any, *shifts: Any, axes: Any = None) -> Any:
     """The elements shifted along axes; `shifts` are operands, so that shifts by other distances are
@@ -234,6 +237,7 @@ _PAD_OPTIONS: dict[str, tuple[str, ...]] = {
 
 @operator(
     "_npi_pad",
+    order="K",
     rule=lambda types, attrs: ([None, *types[: len(types) - 1]], types[0]),
     pattern="injective",
 )

@@ -295,6 +295,7 @@ def finish_safely(result: Any, out: Any, what: str) -> Any:
 
 @operator(
     "_npi_take_along_axis",
+    order="K",
     rule=lambda types, attrs: ([None, _int64], dtypes.strong(types[0])),
     pattern="injective",
 )
@@ -406,7 +407,7 @@ def put(a: Any, ind: ArrayLike, v: ArrayLike, mode: str = "raise") -> None:
     """
     _check_array(a, "put")
     positions, mode = _positions(ind), _check_mode(mode)
-    values: Any = v if isinstance(v, Handle) else onp.asarray(array_like.host_array(v, a.dtype))
+    values: Any = v if isinstance(v, Handle) else array_like.joined(v, a.dtype)
     if positions.size == 0:
         return
     if a.size == 0:
@@ -585,7 +586,7 @@ def _choice_types(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
     return [_int64, *[common] * (len(types) - 1)], common
 
 
-@operator("_npi_choose", scalars=True, rule=_choice_types, pattern="broadcast")
+@operator("_npi_choose", order="C", scalars=True, rule=_choice_types, pattern="broadcast")
 def _choose(xp: Any, a: Any, *choices: Any, mode: str = "raise") -> Any:
     """At each place the element of the choice that `a` names there.
 

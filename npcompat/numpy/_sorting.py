@@ -32,7 +32,7 @@ def _as_positions(types: tuple[Type, ...], attrs: Mapping[str, Any]) -> Resoluti
 # --- sorting --------------------------------------------------------------------------------------
 
 
-@operator("_npi_sort", pattern="opaque")
+@operator("_npi_sort", order="K", pattern="opaque")
 def _sort(xp: Any, a: Any, *, axis: int | None = -1, descending: bool = False) -> Any:
     """The elements in order along an axis, or of the raveled array: ascending, nan last, or the
     other way round.

@@ -138,7 +138,7 @@ def neighbours(xp: Any, q: Any, n: Any, method: str) -> tuple[Any, Any]:
     return below, xp.where(place == below, 0.0, 1.0 if method == "higher" else 0.5)
 
 
-@operator("_npi_quantile_places", scalars=True, outputs=2)
+@operator("_npi_quantile_places", order="K", scalars=True, outputs=2)
 def _places(xp: Any, q: Any, *, n: int, method: str) -> Any:
     """Where the quantiles of n sorted elements are.
 
@@ -452,7 +452,7 @@ def percentile(
 # --- differences and interpolation ----------------------------------------------------------------
 
 
-@operator("_npi_diff", pattern="complex", scalars=False)
+@operator("_npi_diff", order="K", pattern="complex", scalars=False)
 def _diff(xp: Any, a: Any, *, n: int = 1, axis: int = -1) -> Any:
     """Differences of neighbours, `n` times."""
     before = (slice(None),) * (axis % a.ndim)

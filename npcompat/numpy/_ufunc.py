@@ -243,7 +243,7 @@ def _general(
     operands = [
         a
         if type(a) in (bool, int, float, complex) or isinstance(a, Handle)
-        else array_like.host_array(a)
+        else array_like.joined(a)
         for a in args
     ]
     types = tuple([a.dtype if hasattr(a, "dtype") else type(a) for a in operands])
@@ -263,9 +263,10 @@ def _general(
                     getattr(onp, name_of(op)), casting, carried[i], wanted, i
                 )
             _let_numpy_check(op.ufunc, carried, loop, casting)
-    values = execution.run(
-        op, [array_like.as_value(a) for a in operands], () if loop is None else (loop,)
-    )
+    inputs = [array_like.as_value(a) for a in operands]
+    if where is not True:
+        inputs = _computed_where(op, inputs, array_like.as_value(where))
+    values = execution.run(op, inputs, () if loop is None else (loop,))
     finished = []
     for i, (value, target) in enumerate(
         zip(values if op.outputs > 1 else (values,), outs, strict=True)
@@ -283,6 +284,27 @@ def _general(
             )
         finished.append(result)
     return finished[0] if op.outputs == 1 else tuple(finished)
+
+
+_HARMLESS: dict[str, int] = {"arctanh": 0, "arcsin": 0, "arccos": 0}
+"""Numbers at which ufuncs are computed where `where` is False; 1 for all others."""
+
+
+def _computed_where(op: Op, inputs: list[Value], mask: Value) -> list[Value]:
+    """Operands of a ufunc with a harmless number in the place of elements that it leaves out.
+
+    So these raise no floating-point errors, and no infinite derivative of theirs, times a cotangent
+    of zero, becomes a gradient that is nan.
+    """
+    number = _HARMLESS.get(name_of(op), 1)
+    found = []
+    for value in inputs:
+        dtype = getattr(value.payload, "dtype", None)
+        if dtype is not None and (dtype.kind in "biufc" or dtypes.is_inexact(dtype)):
+            harmless = Value(onp.asarray(number, dtype))
+            value = execution.run(_harmless_where, [mask, value, harmless])
+        found.append(value)
+    return found
 
 
 def _into_numpys(
@@ -400,6 +422,22 @@ def _finish(op: Op, value: Value, out: Any, where: Any, casting: Casting) -> Any
         return handles.wrap_result(op, execution.run(_select_where, [mask, value, zeros]))
     store(out, value, where, casting, f"ufunc '{name_of(op)}'")
     return out
+
+
+@operator(
+    "_npi_harmless_where",
+    pattern="broadcast",
+    rule=lambda types, attrs: ([None, types[1], types[1]], types[1]),
+)
+def _harmless_where(xp: Any, mask: Any, a: Any, number: Any) -> Any:
+    """`a` where the mask is True, elsewhere a number at which a ufunc can be computed.
+
+    Parameters
+    ----------
+    number : array
+        The number, of the dtype of `a`.
+    """
+    return xp.where(xp.astype(mask, onp.bool_), a, number)
 
 
 @operator("_npi_zeros_for_where", differentiable=False)

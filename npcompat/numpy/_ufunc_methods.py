@@ -159,6 +159,7 @@ def _reduce(
 
 @operator(
     "_npi_ufunc_accumulate",
+    order="K",
     rule=_folded,
     kernels={
         "numpy": lambda xp, a, *, ufunc, axis, dtype: getattr(onp, ufunc).accumulate(
@@ -555,6 +556,7 @@ class ufunc(Unbound[P], Generic[P], metaclass=_Kind):
             onp.arange(len(target)) if row else onp.arange(target.size).reshape(target.shape)
         )[indices]
         shape = (*positions.shape, *row)
+        b = array_like.joined(b) if isinstance(b, list | tuple) else b
         if b is not None and onp.broadcast_shapes(onp.shape(b), shape) != shape:
             raise ValueError(
                 f"array is not broadcastable to correct shape: the second operand of {name}.at "

@@ -106,7 +106,7 @@ def _transform(name: str, operand: str, result: str, what: str) -> Op:
     norm : {{'backward', 'ortho', 'forward'}}, optional
         Which of a transform and its inverse is divided by the number of elements, or both by its root.
     """
-    return operator(f"_npi_{name}", rule=_types(operand, result), direct=numpys)(compute)
+    return operator(f"_npi_{name}", order="K", rule=_types(operand, result), direct=numpys)(compute)
 
 
 _fft = _transform("fft", "a", "c", "Discrete Fourier transform.")

@@ -38,10 +38,15 @@ def kernel(
             if dtype is not None and not (isinstance(t, onp.dtype) and t == dtype)
         ], outs
 
+    ordered = as_array is not None and op.in_c_order
+
     def finished(result: Any, dtype: Any) -> Any:
         if dtype is not None:
             result = cast(namespace, result, dtype)
-        return result if as_array is None else as_array(result)
+        if as_array is None:
+            return result
+        result = as_array(result)
+        return result.copy() if ordered and not result.flags.c_contiguous else result
 
     def apply(*arrays: Any) -> Any:
         if len(arrays) == 1:  # what is most frequent
@@ -61,10 +66,9 @@ def kernel(
         result = compute(namespace, *arrays, **named)
         if op.outputs != 1:
             return tuple([finished(r, dtype) for r, dtype in zip(result, out, strict=True)])
-        if type(result) is onp.ndarray and (
-            out is None or result.dtype is out
-        ):  # what is most frequent on the host
-            return result
+        if type(result) is onp.ndarray and (out is None or result.dtype is out):
+            # most frequent on the host
+            return result.copy() if ordered and not result.flags.c_contiguous else result
         return finished(result, out)
 
     return apply

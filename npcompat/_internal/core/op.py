@@ -110,6 +110,8 @@ class Op:
     groups: tuple[
         tuple[str, ...], ...
     ] = ()  # of a traced function: the names of operators that can be computed together
+    order: str | None = None
+    """Memory order of results on the host: "C", "K" for as computed, None for the pattern's."""
     programs: tuple[dict[Any, Any], ...] = field(
         default_factory=lambda: tuple({} for _ in range(12))
     )
@@ -123,6 +125,17 @@ class Op:
         everywhere.
         """
         return "jax" in self.kernels and "numpy" not in self.kernels
+
+    @property
+    def in_c_order(self) -> bool:
+        """True if results on the host lie in C order, whatever the computation leaves.
+
+        That is so by default. Elementwise operators and reductions lie as NumPy lays them out, which
+        is the order of their operands, and so do others that declare the order "K".
+        """
+        if self.order is None:
+            return self.pattern not in ("elementwise", "broadcast", "reduction")
+        return self.order == "C"
 
     def bind(self, **attrs: Any) -> Attrs:
         """The attribute tuple of a call, from keywords; what is not given takes its default."""

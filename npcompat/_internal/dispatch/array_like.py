@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as onp
 
+from npcompat._internal.backend.jax import runtime as xla
 from npcompat._internal.core import dtypes, modes
 from npcompat._internal.core.handle import Handle, Value
+from npcompat._internal.core.op import operator
 from npcompat._internal.dispatch import late_bound
+from npcompat._internal.dispatch.execution import run
 from npcompat._internal.dispatch.handles import operand, read, to_host, wrap
 from npcompat._internal.dispatch.placement import SCALARS, constant, on_host
 from npcompat._internal.dispatch.traced_number import TracedNumber
@@ -23,6 +26,8 @@ def as_value(x: Any) -> Value:
         return Value(x)
     if isinstance(x, TracedNumber):
         return operand(x)
+    if (joined := joined_value(x)) is not None:
+        return joined
     mode, array = modes.current(), host_array(x)
     if (
         mode.audit is None
@@ -34,6 +39,78 @@ def as_value(x: Any) -> Value:
     return mode.audit.told(
         "transfer", "operand that is no array of npcompat", array, partial(constant, array)
     )
+
+
+@operator(
+    "_npi_stack_scalars",
+    order="K",
+    rule=lambda types, attrs: (
+        dtypes.promote(types, attrs)
+        if attrs["dtype"] is None
+        else ([attrs["dtype"]] * len(types), attrs["dtype"])
+    ),
+    pattern="injective",
+)
+def _stack(xp: Any, *arrays: Any, dtype: Any = None) -> Any:
+    """Arrays of one shape along a new first axis, as nested lists of arrays are joined."""
+    return xp.stack(arrays)
+
+
+def joined_value(x: Any, dtype: onp.dtype[Any] | None = None) -> Value | None:
+    """The value of nested lists that hold arrays of the graph, or of the function being compiled.
+
+    Their elements are joined by an operator, which is recorded and traced as any other: an array of
+    NumPy's would be a constant. None for other array-likes, and where nothing needs that.
+    """
+    if not isinstance(x, _NESTED):
+        return None
+    mode = modes.current()
+    if mode.trace is None and not mode.recording:
+        return None
+    if not _holds_live(x, mode):
+        return None
+    shown = host_array(_standing_in(x), dtype)  # NumPy's dtype, and its error for uneven lists
+    if shown.dtype.hasobject:
+        return None
+    return _joined(x, shown.dtype if dtype is None else dtype)
+
+
+def joined(x: Any, dtype: onp.dtype[Any] | None = None) -> Any:
+    """An array of ours for such nested lists, a NumPy array of the values of other array-likes."""
+    value = joined_value(x, dtype)
+    return host_array(x, dtype) if value is None else wrap(value)
+
+
+def _holds_live(x: Any, mode: modes.Mode, depth: int = 64) -> bool:
+    """Return True if nested lists hold an array with a node, or one that is not known yet."""
+    for e in x:
+        if isinstance(e, Handle):
+            value = read(e)
+            if value.node is not None and mode.recording:
+                return True
+            if mode.trace is not None and type(value.payload) is not onp.ndarray:
+                return True
+        elif isinstance(e, TracedNumber) or (
+            depth and isinstance(e, _NESTED) and _holds_live(e, mode, depth - 1)
+        ):
+            return True
+    return False
+
+
+def _standing_in(x: Any) -> Any:
+    """Nested lists with zeros of NumPy's, of the same shapes and dtypes, in the place of arrays."""
+    if isinstance(x, _NESTED):
+        return [_standing_in(e) for e in x]
+    if isinstance(x, Handle):
+        return onp.zeros((), x.dtype)[()] if not x.shape else onp.zeros(x.shape, x.dtype)
+    kind: Any = xla.type_of(x.payload) if isinstance(x, TracedNumber) else None
+    return x if kind is None else kind(0)
+
+
+def _joined(x: Any, dtype: onp.dtype[Any]) -> Value:
+    parts = [_joined(e, dtype) if isinstance(e, _NESTED) else as_value(e) for e in x]
+    value: Value = run(_stack, parts, (dtype,))
+    return value
 
 
 def array_of(array: onp.ndarray[Any, Any]) -> Any:
@@ -78,7 +155,8 @@ def _of_numbers(x: Any, depth: int = 64) -> bool:
     )
 
 
-_SEQUENCES = frozenset((list, tuple))
+_NESTED = (list, tuple)
+_SEQUENCES = frozenset(_NESTED)
 
 
 def _with_numpys(x: Any, depth: int = 64) -> Any:

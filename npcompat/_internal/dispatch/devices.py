@@ -132,7 +132,7 @@ def _on_device(xp: Any, a: Any, *, device: Any) -> Any:
     return xp.to_device(a, device.resolve())
 
 
-_to_device = operator("_npi_to_device", kernels={"jax": _on_device})(_on_device)
+_to_device = operator("_npi_to_device", order="K", kernels={"jax": _on_device})(_on_device)
 
 
 def moved(handle: Handle, device: Any) -> Any:

@@ -63,6 +63,6 @@ def listed(new: Any, dtype: onp.dtype[Any]) -> Any:
     """An array of what is written; numbers in lists have no dtype before they have that of the
     array, and must fit.
     """
-    return array_like.array_of(
-        array_like.host_array(new, dtype if isinstance(new, list | tuple | range) else None)
-    )
+    wanted = dtype if isinstance(new, list | tuple | range) else None
+    found = array_like.joined(new, wanted)
+    return found if isinstance(found, Handle) else array_like.array_of(found)

@@ -27,6 +27,7 @@ _PACKAGE = str(Path(__file__).parents[2]) + os.sep
 _LIBRARIES = (
     _folder("jax"),
     _folder("jaxlib"),
+    _folder("numpy"),
     contextlib.__file__,
     functools.__file__,
     "<frozen ",

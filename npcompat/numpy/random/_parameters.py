@@ -126,7 +126,9 @@ def parameter(x: Any) -> Any:
     if isinstance(x, Handle):
         _safely(x.dtype, onp.float64)
         return x
-    array = array_like.host_array(x)
+    array = array_like.joined(x)
+    if isinstance(array, Handle):
+        return parameter(array)
     if not array.shape:
         return int(x) if array.dtype.kind in "iu" else float(x)
     if array.dtype.kind not in "biuf" and not isinstance(x, onp.ndarray):

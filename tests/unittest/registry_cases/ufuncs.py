@@ -101,6 +101,14 @@ case(
 )
 case("_npi_isnan", lambda xp, a: xp.isnan(a), "2,3 nan", dtypes="e f d")
 case(
+    "_npi_harmless_where",
+    lambda xp, a, m: xp.sqrt(a, where=m, out=a * 1),
+    "2,3 positive",
+    "2,3 mask bool",
+    dtypes="f d",
+    layouts=("ordinary", "empty", "view"),
+)
+case(
     "_npi_select_where",
     lambda xp, a, b, m: xp.add(a, b, out=a * 1, where=m),
     "2,3",

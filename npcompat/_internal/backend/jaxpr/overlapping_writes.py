@@ -194,7 +194,10 @@ class Separator:
     def _stored(self, array: Any) -> JaxprEqn:
         var = Var(array.aval)
         self._memory.own(var)
-        return _storing(array.aval.shape, array.aval.dtype).replace(invars=[array], outvars=[var])
+        stored: JaxprEqn = _storing(array.aval.shape, array.aval.dtype).replace(
+            invars=[array], outvars=[var]
+        )
+        return stored
 
 
 def _writes(jaxpr: Any) -> bool:

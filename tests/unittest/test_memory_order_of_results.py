@@ -1,0 +1,114 @@
+"""Memory order of results on the host: NumPy's, so that what is a view there is a view here."""
+
+import warnings
+from contextlib import contextmanager
+
+import numpy as onp
+import pytest
+from registry_cases import CASES
+from registry_cases.case import samples
+
+import npcompat.gluon  # noqa: F401 (declares operators, too)
+from npcompat import np, npx
+
+OTHER = {
+    "_npi_packbits": "of F-ordered operands",
+    "_npi_unpackbits": "of F-ordered operands",
+    "_npi_cumsum": "exclusive and reversed sums are none of NumPy's",
+    "_npi_cumprod": "exclusive and reversed products are none of NumPy's",
+    "_npi_matrix_power": "of F-ordered operands",
+    "_npi_spread_selected": "is no function of NumPy's",
+    "_npi_to_device": "is no function of NumPy's",
+    "_npi_nonzero": "the positions are rows of one array here",
+    "_npi_as_strided": "of F-ordered operands: a known gap",
+    "_npi_view": "of F-ordered operands, NumPy refuses it",
+    "_npi_zeros_for_where": "is no function of NumPy's",
+}
+"""Operators whose results lie otherwise than NumPy's, with the reason."""
+
+
+@contextmanager
+def quiet():
+    with warnings.catch_warnings(), onp.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def flat(found):
+    return [a for part in found for a in flat(part)] if isinstance(found, list | tuple) else [found]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("name", [n for n in CASES if n.startswith("_npi_") and n not in OTHER])
+def test_results_lie_as_numpys_do(name, order):
+    for case in CASES[name]:
+        if case.oracle is None or case.holds is not None:
+            continue
+        code = "d" if "d" in case.dtypes else case.dtypes.split()[0]
+        sample = next(samples(case, [code], ("ordinary",)), None)
+        if sample is None:
+            continue
+        arrays = [onp.array(a, order=order) for a in sample.arrays]
+        with quiet():
+            try:
+                expected = flat(case.oracle(*[a.copy("K") for a in arrays]))
+            except (TypeError, ValueError):
+                continue  # nothing of this dtype
+            with npx.backend("numpy"), npx.np_default_dtype(True):
+                found = flat(case.call(np, *map(np.array, arrays)))
+        for mine, theirs in zip(found, expected, strict=True):
+            if isinstance(theirs, onp.ndarray) and theirs.ndim > 1 and isinstance(mine, np.ndarray):
+                wanted = theirs.flags.c_contiguous, theirs.flags.f_contiguous
+                assert (mine.flags.c_contiguous, mine.flags.f_contiguous) == wanted, (
+                    f"{name}: strides {mine.strides}, NumPy's are {theirs.strides}"
+                )
+
+
+WRITTEN = {
+    "take": lambda m, a: m.take(a, [2, 1, 0], axis=2),
+    "take in the middle": lambda m, a: m.take(a, [2, 1], axis=1),
+    "method": lambda m, a: a.take([2, 1, 0], axis=2),
+    "delete": lambda m, a: m.delete(a, 1, axis=1),
+    "insert": lambda m, a: m.insert(a, 1, 5, axis=1),
+    "compress": lambda m, a: m.compress([True, False, True], a, axis=2),
+    "method compress": lambda m, a: a.compress([True, False, True], axis=2),
+    "repeat": lambda m, a: m.repeat(a, 2, axis=1),
+    "roll": lambda m, a: m.roll(a, 1, axis=2),
+    "sort": lambda m, a: m.sort(a, axis=1),
+    "take_along_axis": lambda m, a: m.take_along_axis(a, m.argsort(a, axis=1), axis=1),
+}
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax", "compiled"])
+@pytest.mark.parametrize("name", WRITTEN)
+def test_writes_through_a_reshape_of_a_result_reach_it(name, backend):
+    source = onp.arange(24.0).reshape(2, 4, 3)
+
+    def program(m, a):
+        t = WRITTEN[name](m, a)
+        t.reshape(-1)[1:4] = 99
+        t.ravel()[0] = -1
+        t.shape = (-1,)
+        t[5] = 7
+        return t
+
+    expected = program(onp, source.copy())
+    if backend == "compiled":
+        found = npx.jit(lambda a: program(np, a))(np.array(source))
+    else:
+        with npx.backend(backend):
+            found = program(np, np.array(source))
+    assert found.tolist() == expected.tolist()
+
+
+def test_windows_of_a_result():
+    source = onp.arange(24.0).reshape(2, 4, 3)
+    mine = np.take(np.array(source), [1, 0], axis=2)
+    theirs = onp.take(source, [1, 0], axis=2)
+    for m, a in ((np, mine), (onp, theirs)):
+        found = m.lib.stride_tricks.sliding_window_view(a, 2, axis=1)
+        assert found.shape == (2, 3, 2, 2)
+    assert (
+        np.lib.stride_tricks.sliding_window_view(mine, 2, axis=1).tolist()
+        == onp.lib.stride_tricks.sliding_window_view(theirs, 2, axis=1).tolist()
+    )
